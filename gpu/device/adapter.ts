@@ -12,6 +12,8 @@ export interface AdapterOptions {
   readonly allowSoftware: boolean;
   /** whether devices have subgroups, where the adapter offers them; default: on hardware */
   readonly subgroups?: boolean | undefined;
+  /** threads that a workgroup may have, below what the adapter allows: for tests. 256 at least, which every adapter allows. */
+  readonly workgroupThreads?: number | undefined;
   /** Skips Dawn's checks of every call: for production, where recording steps must cost next to nothing. Default false. */
   readonly skipValidation?: boolean;
 }
@@ -80,18 +82,19 @@ const describe = (adapter: GPUAdapter, equals: number): EngineDescription => {
 };
 
 /** The defaults (128 MiB per binding, 8 storage buffers, 256 threads a workgroup) are too small for a large mesh: requests all that the adapter has. */
-const limitsOf = (adapter: GPUAdapter): Record<string, number> => ({
+const limitsOf = (adapter: GPUAdapter, workgroupThreads = Number.POSITIVE_INFINITY): Record<string, number> => ({
   maxBufferSize: adapter.limits.maxBufferSize,
   maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
-  maxComputeInvocationsPerWorkgroup: adapter.limits.maxComputeInvocationsPerWorkgroup,
-  maxComputeWorkgroupSizeX: adapter.limits.maxComputeWorkgroupSizeX,
+  maxComputeInvocationsPerWorkgroup: Math.min(adapter.limits.maxComputeInvocationsPerWorkgroup, workgroupThreads),
+  maxComputeWorkgroupSizeX: Math.min(adapter.limits.maxComputeWorkgroupSizeX, workgroupThreads),
   maxStorageBuffersPerShaderStage: Math.min(adapter.limits.maxStorageBuffersPerShaderStage, WANTED_STORAGE_BUFFERS),
 });
 
 const wrap = (
   gpu: GPU,
   adapter: GPUAdapter,
-  { equals, subgroups }: { readonly equals: number; readonly subgroups: boolean | undefined },
+  { subgroups, workgroupThreads }: Pick<AdapterOptions, 'subgroups' | 'workgroupThreads'>,
+  equals: number,
   findAgain: () => Promise<GPUAdapter | null>,
 ): OpenedAdapter => {
   const devices = new Map<GPUDevice, Promise<unknown>>();
@@ -111,7 +114,7 @@ const wrap = (
       if (!source) throw new Error(`The adapter ${nameOf(adapter.info)} has disappeared.`);
       const device = await source.requestDevice({
         label: 'interstice',
-        requiredLimits: limitsOf(source),
+        requiredLimits: limitsOf(source, workgroupThreads),
         requiredFeatures: features.filter((feature) => source.features.has(feature)),
       });
       if (isClosed) {
@@ -185,7 +188,12 @@ export async function openAdapter(options: AdapterOptions): Promise<AdapterOpeni
   // The binding takes the first adapter whose name contains the one that is asked for.
   const taken = names.find((name) => name.includes(chosen));
   if (taken !== chosen) return { reason: `the adapter ${chosen} is hidden by ${taken}, whose name contains its name` };
-  const gpu = await createInstance(chosen, options.skipValidation === true);
+  let gpu: GPU;
+  try {
+    gpu = await createInstance(chosen, options.skipValidation === true);
+  } catch (thrown) {
+    return { reason: `the WebGPU binding does not open the adapter ${chosen}: ${messageOf(thrown)}` };
+  }
   held.add(gpu);
   const refuse = (reason: string): AdapterOpening => {
     held.delete(gpu);
@@ -206,5 +214,5 @@ export async function openAdapter(options: AdapterOptions): Promise<AdapterOpeni
     );
   }
   const equals = names.filter((name) => name === chosen).length;
-  return { opened: wrap(gpu, adapter, { equals, subgroups: options.subgroups }, find) };
+  return { opened: wrap(gpu, adapter, options, equals, find) };
 }

@@ -53,18 +53,24 @@ export class Kernel {
   }
 }
 
-/** Threads of the workgroup that sweeps a small mesh (gpu/kernels/small) on a processor, where one thread after the other waits at a barrier. */
+/** The device does not take a kernel, or is lost. The message names the kernel. */
+export class KernelRefused extends Error {}
+
+/** Threads of the workgroup that makes whole sweeps (gpu/kernels/small, few) on a processor, where one thread after the other waits at a barrier. */
 const SOFTWARE_SMALL_THREADS = 64;
 
 /** Threads of a workgroup that does serial work, at most: the more it has, the fewer turns it takes. */
 const MOST_SERIAL_THREADS = 1024;
 
 /** What pipelines of one device have other than those of another. No answer depends on it. */
-function constantsOf({ adapterInfo, limits }: GPUDevice): NonNullable<CompileOptions['constants']> {
+export function constantsOf({
+  adapterInfo,
+  limits,
+}: Pick<GPUDevice, 'adapterInfo' | 'limits'>): NonNullable<CompileOptions['constants']> {
   if (adapterInfo?.isFallbackAdapter) {
     return {
       'small/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
-      'small/few-sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
+      'few/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
     };
   }
   return serialThreads(
@@ -79,13 +85,13 @@ export const serialThreads = (threads: number): NonNullable<CompileOptions['cons
   'pull-back/edge-limits': { SERIAL_THREADS: threads },
   'pull-back/warm-sweep': { SERIAL_THREADS: threads },
   'small/sweeps': { SMALL_THREADS: threads },
-  'small/few-sweeps': { SMALL_THREADS: threads },
+  'few/sweeps': { SMALL_THREADS: threads },
 });
 
 export interface CompileOptions {
   /** the text of a kernel file; tests plant faults in it */
   readonly load?: (file: KernelFile) => string;
-  /** values of pipeline overrides, by file */
+  /** values of pipeline overrides, by file; where the device refuses them, the kernel's own values stand in */
   readonly constants?: Readonly<Partial<Record<KernelFile, Record<string, number>>>>;
 }
 
@@ -100,7 +106,7 @@ export class KernelSet {
     this.#kernels = new Map(kernels.map((kernel) => [kernel.entryPoint, kernel]));
   }
 
-  /** Compiles the kernels once per device. @throws GPUPipelineError or Error, as compile does */
+  /** Compiles the kernels once per device. @throws as compile does */
   static load(device: GPUDevice, ...stages: readonly KernelStage[]): Promise<KernelSet> {
     const ofDevice = KernelSet.#loaded.get(device) ?? new Map<string, Promise<KernelSet>>();
     KernelSet.#loaded.set(device, ofDevice);
@@ -110,7 +116,7 @@ export class KernelSet {
     return loaded;
   }
 
-  /** @throws GPUPipelineError when a kernel does not compile, Error when its file is missing */
+  /** @throws KernelRefused; Error when the file of a kernel is missing */
   static async compile(
     device: GPUDevice,
     stages: readonly KernelStage[],
@@ -132,11 +138,20 @@ export class KernelSet {
       const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
       return Promise.all(
         entryPoints.map(async (entryPoint) => {
-          const pipeline = await device.createComputePipelineAsync({
-            label: `${file}: ${entryPoint}`,
-            layout: pipelineLayout,
-            compute: { module, entryPoint, constants: constants[file] ?? {} },
-          });
+          const label = `${file}: ${entryPoint}`;
+          const create = (values: Record<string, number>) =>
+            device.createComputePipelineAsync({
+              label,
+              layout: pipelineLayout,
+              compute: { module, entryPoint, constants: values },
+            });
+          // Not every driver keeps to its limits: workgroups of many threads may be too many for what a kernel has in registers.
+          const pipeline = await create(constants[file] ?? {})
+            .catch(() => create({}))
+            .catch((thrown: unknown) => {
+              const reason = thrown instanceof Error ? thrown.message.trim() : String(thrown);
+              throw new KernelRefused(`The device does not take the kernel ${label}: ${reason}`, { cause: thrown });
+            });
           return new Kernel(device, { file, entryPoint }, pipeline, layout, bindings);
         }),
       );
@@ -173,7 +188,7 @@ export class KernelSet {
    * when it is first dispatched (software drivers take up to ten seconds for all of them). Each kernel is dispatched with
    * no workgroups, from a size in memory, which the driver cannot know to be zero; nothing runs.
    *
-   * @throws Error when the device refuses a kernel
+   * @throws KernelRefused
    */
   async warmUp(): Promise<void> {
     const device = this.#device;
@@ -205,7 +220,7 @@ export class KernelSet {
       pass.end();
       device.queue.submit([encoder.finish()]);
       const error = await device.popErrorScope();
-      if (error) throw new Error(`The device refuses the kernels: ${error.message}`);
+      if (error) throw new KernelRefused(`The device does not run the kernels: ${error.message}`);
       await device.queue.onSubmittedWorkDone();
     } finally {
       for (const buffer of owned) buffer.destroy();

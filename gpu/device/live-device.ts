@@ -1,9 +1,10 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { stepStagesWith } from '../kernels/table.js';
-import { proveSweeps, type SweepWays } from '../proof/sweeps-proof.js';
+import { SMALL_VERTICES } from '../kernels/constants.js';
+import { type AloneStage, canSweepAlone, STEP_STAGES } from '../kernels/table.js';
+import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
 import type { OpenedAdapter } from './adapter.js';
-import { KernelSet } from './kernel.js';
+import { KernelRefused, KernelSet } from './kernel.js';
 import { DeviceMemory, MemoryBudget, type MemoryWatch } from './memory.js';
 import { ThreadPause } from './thread-pause.js';
 
@@ -28,7 +29,7 @@ export interface SceneDevice {
   readonly memory: DeviceMemory;
   /** of the stages of a step */
   readonly kernels: KernelSet;
-  /** which ways to sweep the device may take; those of kernels that `kernels` does not have are false */
+  /** which ways to sweep the device may take besides kernels that make whole sweeps: `kernels` has those that it may use */
   readonly ways: SweepWays;
   /** the time of each stage is taken, where the device has time stamps */
   readonly hasTimings: boolean;
@@ -49,8 +50,12 @@ export class LiveDevice implements SceneDevice {
   readonly memory: DeviceMemory;
   readonly hasTimings: boolean;
   readonly runsAhead: boolean;
-  #kernels: KernelSet;
-  #ways: SweepWays = { rounds: false, lists: false, small: false, few: false };
+  /** of the stages of every step */
+  readonly kernels: KernelSet;
+  #ways: SweepWays = { rounds: false, lists: false };
+  readonly #canSweepAlone: boolean;
+  /** kernels that make whole sweeps, from the first mesh on that wants them; undefined = the device does without */
+  readonly #sweepsAlone = new Map<AloneStage, Promise<KernelSet | undefined>>();
   readonly #lost: Promise<void>;
   /** why the device cannot be used any more */
   #fault: IntersticeError | undefined;
@@ -63,10 +68,15 @@ export class LiveDevice implements SceneDevice {
     kernels: KernelSet,
     lost: Promise<GPUDeviceLostInfo>,
     pause: ThreadPause | undefined,
-    { hasTimings, runsAhead }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>,
+    {
+      hasTimings,
+      runsAhead,
+      storageBuffers,
+    }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'> & { readonly storageBuffers: number },
   ) {
     this.memory = memory;
-    this.#kernels = kernels;
+    this.kernels = kernels;
+    this.#canSweepAlone = canSweepAlone(storageBuffers);
     this.hasTimings = hasTimings;
     this.runsAhead = runsAhead;
     this.#pause = pause;
@@ -81,9 +91,9 @@ export class LiveDevice implements SceneDevice {
   }
 
   /**
-   * Opens a device and makes every kernel ready for use.
+   * Opens a device and makes every kernel ready for use that every mesh needs.
    *
-   * @throws Error when the adapter is gone or was closed, GPUPipelineError when a kernel does not compile
+   * @throws Error when the adapter is gone or was closed, KernelRefused
    */
   static async open(opened: OpenedAdapter, budget: MemoryBudget, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
@@ -91,36 +101,68 @@ export class LiveDevice implements SceneDevice {
     const pause = opened.description.software ? new ThreadPause() : undefined;
     // The driver warms up the search while the kernels of the step are still being compiled.
     const searching = KernelSet.load(device, 'search').then((search) => search.warmUp());
-    const loading = Promise.all([KernelSet.load(device, ...stepStagesWith(storageBuffers)), searching]);
+    const loading = Promise.all([KernelSet.load(device, ...STEP_STAGES), searching]);
     const [kernels] = await (pause ? pause.during(loading) : loading);
     const memory = new DeviceMemory(device, budget, options.largestBinding, options.watch);
     const live = new LiveDevice(memory, kernels, lost, pause, {
       hasTimings: options.timings === true,
       runsAhead: options.runsAhead ?? !opened.description.software,
+      storageBuffers,
     });
     await live.waitFor(kernels.warmUp());
-    await live.waitFor(live.#prove());
+    live.#ways = await live.waitFor(live.#prove(kernels, ['rounds', 'lists']));
     live.assertUsable();
     return live;
-  }
-
-  get kernels(): KernelSet {
-    return this.#kernels;
   }
 
   get ways(): SweepWays {
     return this.#ways;
   }
 
-  /** Gives up the ways to sweep that do not agree with the others. */
-  async #prove(): Promise<void> {
-    // A few megabytes, which are gone before the first request: they count in no account.
+  /** Which of these ways to sweep agree with the others. */
+  async #prove<W extends SweepWay>(kernels: KernelSet, ways: readonly W[]): Promise<SweepWays<W>> {
+    // A few megabytes for some milliseconds: they count in no account.
     const memory = new DeviceMemory(this.memory.device, new MemoryBudget());
-    this.#ways = await proveSweeps(memory, this.#kernels);
-    memory.freeAll();
-    const { small, few } = this.#ways;
-    if (!small) this.#kernels = this.#kernels.without(['sweepSmall']);
-    if (!few) this.#kernels = this.#kernels.without(['sweepFew']);
+    try {
+      return await proveSweeps(memory, kernels, ways);
+    } finally {
+      memory.freeAll();
+    }
+  }
+
+  /** The kernel of this stage, ready for use; undefined = the device does not have it, or it has not proven what it owes. */
+  #sweepAlone(stage: AloneStage): Promise<KernelSet | undefined> {
+    const known = this.#sweepsAlone.get(stage);
+    if (known) return known;
+    const loading = this.waitFor(this.#loadAlone(stage));
+    this.#sweepsAlone.set(stage, loading);
+    return loading;
+  }
+
+  async #loadAlone(stage: AloneStage): Promise<KernelSet | undefined> {
+    try {
+      const kernels = await KernelSet.load(this.memory.device, stage);
+      await kernels.warmUp();
+      const proven = await this.#prove(this.kernels.with(kernels), [stage]);
+      return proven[stage] ? kernels : undefined;
+    } catch (thrown) {
+      // The kernels of every step do the same. A device that is lost will say so to whoever uses it next.
+      if (thrown instanceof KernelRefused) return undefined;
+      throw thrown;
+    }
+  }
+
+  /** @throws DEVICE_LOST; INTERNAL where the device does not take them */
+  async #strainKernels(): Promise<KernelSet> {
+    try {
+      return await this.waitFor(KernelSet.load(this.memory.device, 'strain'));
+    } catch (thrown) {
+      if (!(thrown instanceof KernelRefused)) throw thrown;
+      throw new IntersticeError('INTERNAL', `The adapter has no strain limits. ${thrown.message}`, {
+        cause: thrown,
+        hint: 'Leave the strain limits of the mesh unset, or start the service with INTERSTICE_ENGINE=cpu.',
+      });
+    }
   }
 
   get isUsable(): boolean {
@@ -145,12 +187,22 @@ export class LiveDevice implements SceneDevice {
     };
   }
 
-  /** The same for the scene of a mesh, with the kernels of strain limits where it has some: they are compiled when a first mesh wants them. */
-  async forMesh({ strain }: Pick<CollisionMesh, 'strain'>): Promise<SceneDevice> {
+  /**
+   * The same for the scene of a mesh, with the kernels of strain limits where it has some, and those that make whole sweeps where it has
+   * none: they are compiled, and prove what they owe, when a first mesh wants them.
+   *
+   * @throws DEVICE_LOST; INTERNAL where the device does not take the kernels of strain limits
+   */
+  async forMesh({ strain, vertexCount }: Pick<CollisionMesh, 'strain' | 'vertexCount'>): Promise<SceneDevice> {
+    const more = strain ? await this.#strainKernels() : await this.#sweepsFor(vertexCount);
     const place = this.forScene();
-    if (!strain) return place;
-    const strains = await this.waitFor(KernelSet.load(this.memory.device, 'strain'));
-    return { ...place, kernels: this.kernels.with(strains) };
+    return more ? { ...place, kernels: this.kernels.with(more) } : place;
+  }
+
+  async #sweepsFor(vertexCount: number): Promise<KernelSet | undefined> {
+    if (!this.#canSweepAlone) return undefined;
+    const small = vertexCount <= SMALL_VERTICES ? await this.#sweepAlone('small') : undefined;
+    return small ?? this.#sweepAlone('few');
   }
 
   /** What fails first on a lost device may fail before the notice of the loss arrives: such a failure waits for it a while. */

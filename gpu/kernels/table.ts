@@ -1,16 +1,33 @@
 /** Folders of this directory, in the order of a step; `common` and `proof` hold no stage. */
-export const STAGES = ['search', 'backward', 'forward', 'control', 'pull-back', 'small', 'strain', 'filter'] as const;
+export const STAGES = [
+  'search',
+  'backward',
+  'forward',
+  'control',
+  'pull-back',
+  'small',
+  'few',
+  'strain',
+  'filter',
+] as const;
 export type KernelStage = (typeof STAGES)[number];
 
 /** The stages of a step; `strain` joins them where a mesh has strain limits. */
 export const STEP_STAGES = ['backward', 'forward', 'control', 'pull-back'] as const satisfies readonly KernelStage[];
 
-/** Storage buffers that a kernel of the stage `small` binds; the others bind eight at most, which every adapter allows. */
-const SMALL_BINDINGS = 16;
+/** Sweeps in one workgroup, a kernel each: of small meshes, and of larger ones where few vertices take part. A device may do without. */
+export const ALONE_STAGES = ['small', 'few'] as const satisfies readonly KernelStage[];
+export type AloneStage = (typeof ALONE_STAGES)[number];
 
-/** The stages of a step on a device that binds so many storage buffers at a time: with fewer, small meshes take the way of large ones. */
+/** Storage buffers that their kernels bind; the others bind eight at most, which every adapter allows. */
+const ALONE_BINDINGS = 16;
+
+/** Whether a device that binds so many storage buffers at a time can have them. */
+export const canSweepAlone = (storageBuffers: number): boolean => storageBuffers >= ALONE_BINDINGS;
+
+/** All stages that a step may have on a device that binds so many storage buffers at a time. */
 export const stepStagesWith = (storageBuffers: number): readonly KernelStage[] =>
-  storageBuffers < SMALL_BINDINGS ? STEP_STAGES : [...STEP_STAGES, 'small'];
+  canSweepAlone(storageBuffers) ? [...STEP_STAGES, ...ALONE_STAGES] : STEP_STAGES;
 
 /** One kernel. */
 export interface KernelRow {
@@ -120,7 +137,7 @@ export const KERNELS = {
   closeRun: { file: 'pull-back/decide' },
   // The sweeps of a step over a small mesh in one dispatch, and those of a larger one where few vertices take part.
   sweepSmall: { file: 'small/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
-  sweepFew: { file: 'small/few-sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
+  sweepFew: { file: 'few/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
   // Strain limits of the pull-back: for meshes that have them.
   openStrains: { file: 'strain/open', mirrors: 'cpu/strain-limits StrainLimits.reset' },
   freeEdges: { file: 'strain/open', mirrors: 'cpu/shape-limits ShapeLimits.of' },

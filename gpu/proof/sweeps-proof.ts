@@ -6,6 +6,7 @@ import type { DeviceMemory } from '../device/memory.js';
 import { Reader } from '../device/readback.js';
 import { PHASE } from '../kernels/constants.js';
 import { CONTROL, PARAMETERS } from '../kernels/structs.js';
+import type { AloneStage, EntryPoint } from '../kernels/table.js';
 import { Dispatcher } from '../step/dispatcher.js';
 import { planEdges } from '../step/edge-plan.js';
 import { PullBackRecorder, type SweepsShape } from '../step/pull-back-recorder.js';
@@ -23,48 +24,64 @@ const DELTA = 0.2;
 const CLOCK = 7;
 const PULL_BACK_PLAN = { tau: 0.5, longest: 2, minGain: 0.007, cheapPairs: 1e6, offset: 0.025, sweeps: SWEEPS };
 
-/** Which ways to sweep give the bytes of one workgroup that looks at every edge colour by colour; the others are not taken. */
-export interface SweepWays {
-  /** rounds of contacts as whole dispatches */
-  readonly rounds: boolean;
-  /** one workgroup for the edges that act, of every colour */
-  readonly lists: boolean;
-  /** sweepSmall */
-  readonly small: boolean;
-  /** sweepFew */
-  readonly few: boolean;
+/**
+ * A way to sweep: rounds of contacts as whole dispatches (`rounds`), one workgroup for the edges that act, of every colour (`lists`), or a
+ * kernel that makes whole sweeps.
+ */
+export type SweepWay = 'rounds' | 'lists' | AloneStage;
+
+/** Which ways give the bytes of one workgroup that looks at every edge colour by colour; the others are not taken. */
+export type SweepWays<W extends SweepWay = 'rounds' | 'lists'> = Readonly<Record<W, boolean>>;
+
+interface Manner {
+  readonly shape: SweepsShape;
+  /** whole dispatches sweep every colour of edges that does not go to one workgroup */
+  readonly hasWideEdges?: boolean;
+  /** a device without it does not have this way */
+  readonly kernel?: EntryPoint;
 }
 
 const DENSE = { sweeps: SWEEPS, wide: { rounds: 0, threads: 0 }, hasDenseEdges: true, isSmall: false };
 
-/** In the order of SweepWays. */
-const WAYS: Readonly<Record<keyof SweepWays, SweepsShape>> = {
-  rounds: { ...DENSE, wide: { rounds: 12, threads: 64 } },
-  lists: { ...DENSE, hasDenseEdges: false },
-  small: { ...DENSE, isSmall: true },
-  few: { ...DENSE, hasDenseEdges: false, isFew: true },
+const WAYS: Readonly<Record<SweepWay, Manner>> = {
+  rounds: { shape: { ...DENSE, wide: { rounds: 12, threads: 64 } } },
+  lists: { shape: { ...DENSE, hasDenseEdges: false }, hasWideEdges: true },
+  small: { shape: { ...DENSE, isSmall: true }, kernel: 'sweepSmall' },
+  few: { shape: { ...DENSE, hasDenseEdges: false, isFew: true }, kernel: 'sweepFew' },
 };
 
 /**
- * Lets a device show which of its ways to sweep agree. They run the same functions in the same order, but are compiled apart: WGSL lets a
+ * Lets a device show which of these ways to sweep agree. They run the same functions in the same order, but are compiled apart: WGSL lets a
  * driver round differently in each, and which way is taken depends on what the steps before have had to do. A way that disagrees is not
  * taken on this device, so that the same history gives the same bytes.
  *
  * @param memory an account of its own
  * @throws Error when a kernel does not run
  */
-export async function proveSweeps(memory: DeviceMemory, kernels: KernelSet): Promise<SweepWays> {
+export async function proveSweeps<W extends SweepWay>(
+  memory: DeviceMemory,
+  kernels: KernelSet,
+  ways: readonly W[],
+): Promise<SweepWays<W>> {
   const subject = makeSubject();
-  const expected = await sweep(memory, kernels, subject, DENSE);
-  const agrees = async (way: keyof SweepWays): Promise<boolean> =>
-    (await sweep(memory, kernels, subject, WAYS[way])).equals(expected);
-  return {
-    rounds: await agrees('rounds'),
-    lists: await agrees('lists'),
-    small: kernels.has('sweepSmall') && (await agrees('small')),
-    few: kernels.has('sweepFew') && (await agrees('few')),
+  const expected = new Map<SweptPhase, Buffer>();
+  const agree = async (manner: Manner, phase: SweptPhase): Promise<boolean> => {
+    const bytes = expected.get(phase) ?? (await sweep(memory, kernels, subject, { shape: DENSE }, phase));
+    expected.set(phase, bytes);
+    return (await sweep(memory, kernels, subject, manner, phase)).equals(bytes);
   };
+  const proven: Partial<Record<W, boolean>> = {};
+  for (const way of ways) {
+    const manner = WAYS[way];
+    const isThere = manner.kernel === undefined || kernels.has(manner.kernel);
+    // Algorithm 1 has kernels of its own for its contacts, and no choice among those for edges.
+    const agreesBefore = way !== 'rounds' || (await agree(manner, PHASE.ADVANCE));
+    proven[way] = isThere && agreesBefore && (await agree(manner, PHASE.PULL));
+  }
+  return proven as SweepWays<W>;
 }
+
+type SweptPhase = typeof PHASE.ADVANCE | typeof PHASE.PULL;
 
 interface Subject {
   readonly mesh: CollisionMesh;
@@ -76,14 +93,23 @@ interface Subject {
   readonly pairs: Int32Array<ArrayBuffer>;
 }
 
-/** y, multipliers of edges and contacts after two steps, of which the second begins with those of the first. */
-async function sweep(memory: DeviceMemory, kernels: KernelSet, subject: Subject, shape: SweepsShape): Promise<Buffer> {
+/**
+ * y and multipliers of edges after a step of Algorithm 1; of the pull-back, those of contacts as well, and after two steps, of which the
+ * second begins with what the first has kept.
+ */
+async function sweep(
+  memory: DeviceMemory,
+  kernels: KernelSet,
+  subject: Subject,
+  { shape, hasWideEdges = false }: Manner,
+  phase: SweptPhase,
+): Promise<Buffer> {
+  const isPull = phase === PHASE.PULL;
   const { mesh, x, y, target, pairs } = subject;
   const { queue } = memory.device;
   const count = pairs.length / 4;
   const plan = planEdges(mesh, true);
-  // Where all colours are wide, whole dispatches sweep those that do not go to one workgroup.
-  const edges = { ...plan, wideColours: shape === WAYS.rounds ? plan.colours.length - 1 : plan.wideColours };
+  const edges = { ...plan, wideColours: hasWideEdges ? plan.colours.length - 1 : plan.wideColours };
   const buffers = new SceneBuffers(memory, mesh, edges, count, count);
   const reader = new Reader(memory);
   try {
@@ -94,7 +120,7 @@ async function sweep(memory: DeviceMemory, kernels: KernelSet, subject: Subject,
     const parameters = PARAMETERS.pack({
       ...{ vertexCount: mesh.vertexCount, edgeCount: edges.count, wideColours: edges.wideColours, stepLimit: 100 },
       ...{ delta: DELTA, floor: 0.002, gamma: 0.9, epsilon: 0.01, sigma: 1.1, isPlanar: 1, hasBoxes: 1 },
-      ...{ coveredCandidates: 0xffffffff, hasPullBack: 1, isAiming: 1, tailRows: 0, roundRows: 0 },
+      ...{ coveredCandidates: 0xffffffff, hasPullBack: 1, isAiming: isPull ? 1 : 0, tailRows: 0, roundRows: 0 },
     });
     queue.writeBuffer(buffers.parameters, 0, parameters);
     const of = { edges, phase: PHASE.PULL, hasOffsets: false, strains: undefined };
@@ -111,7 +137,7 @@ async function sweep(memory: DeviceMemory, kernels: KernelSet, subject: Subject,
     // n, and the gap that the pair aims for.
     const normals = Float32Array.from({ length: 4 * count }, (_, k) => [0, 0, 1, 0.6 * DELTA][k % 4]);
     queue.writeBuffer(buffers.pairNormal, 0, normals);
-    for (const keptAt of [0, CLOCK]) {
+    for (const keptAt of isPull ? [0, CLOCK] : [0]) {
       const { pairCapacity, candidateCapacity } = buffers;
       const control = { clock: CLOCK, pairCount: count, pairCapacity, candidateCapacity, keptAt };
       queue.writeBuffer(buffers.control, 0, CONTROL.pack(control));
@@ -120,16 +146,19 @@ async function sweep(memory: DeviceMemory, kernels: KernelSet, subject: Subject,
       const pass = encoder.beginComputePass();
       steps.arm(pass);
       steps.linearise(pass);
+      if (!isPull) steps.edgeSweep(pass, true);
       steps.findContacts(pass);
       steps.selectContacts(pass);
-      pullBack.sweeps(pass, shape);
+      if (isPull) pullBack.sweeps(pass, shape);
+      else steps.sweeps(pass, shape);
       pass.end();
       queue.submit([encoder.finish()]);
     }
     const encoder = memory.device.createCommandEncoder({ label: 'proof' });
+    const results = isPull ? [buffers.named('edgePush'), buffers.named('kept')] : [buffers.edgeLambda];
     const reading = reader.record(
       encoder,
-      [buffers.y, buffers.named('edgePush'), buffers.named('kept')].map((buffer) => ({ buffer, bytes: buffer.size })),
+      [buffers.y, ...results].map((buffer) => ({ buffer, bytes: buffer.size })),
     );
     queue.submit([encoder.finish()]);
     return Buffer.concat((await reading.wait()).map((bytes) => Buffer.from(bytes)));

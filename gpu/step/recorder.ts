@@ -95,17 +95,22 @@ export class StepRecorder {
     this.findContacts(pass);
     pass = enter('backward');
     this.selectContacts(pass);
-    this.contactSweep(pass, shape.wide);
-    for (let n = 1; n < shape.sweeps; n++) {
-      this.edgeSweep(pass, false);
-      this.contactSweep(pass, shape.wide);
-    }
+    this.sweeps(pass, shape);
     if (shape.slides) this.slide(pass);
     if (shape.keepsMultipliers) this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
     pass = enter('forward');
     this.advance(pass);
     this.watch(pass);
     this.#dispatcher.direct(pass, 'decide', 1);
+  }
+
+  /** The sweeps of a step; over edges, the first one precedes the geometry. */
+  sweeps(pass: GPUComputePassEncoder, { sweeps, wide }: Pick<StepShape, 'sweeps' | 'wide'>): void {
+    this.contactSweep(pass, wide);
+    for (let n = 1; n < sweeps; n++) {
+      this.edgeSweep(pass, false);
+      this.contactSweep(pass, wide);
+    }
   }
 
   /** One sweep over the edge length constraints (Eq. 13). */

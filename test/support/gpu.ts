@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { openAdapter } from '../../gpu/device/adapter.js';
+import { type AdapterOptions, type OpenedAdapter, openAdapter } from '../../gpu/device/adapter.js';
 import { KernelSet } from '../../gpu/device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../../gpu/device/memory.js';
 import { createGpuEngine, type GpuEngine, type GpuEngineOptions } from '../../gpu/engine.js';
@@ -34,6 +34,24 @@ export async function openTestEngine(
   if (engine) return { engine, options: {} };
   if (isRequired) throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
   return { engine: undefined, options: { skip: reason } };
+}
+
+/** Opens the first adapter as often as a test wants. @throws Error with the reason where an adapter is required and there is none */
+export async function needAdapter(): Promise<{
+  readonly open: (special?: Partial<AdapterOptions>) => Promise<OpenedAdapter>;
+  /** options of the tests that need it */
+  readonly options: { readonly skip?: string };
+}> {
+  const open = async (special: Partial<AdapterOptions> = {}) => {
+    const { opened, reason } = await openAdapter({ allowSoftware: true, ...special });
+    if (!opened) throw new Error(reason);
+    return opened;
+  };
+  const { opened, reason } = await openAdapter({ allowSoftware: true });
+  await opened?.close();
+  if (opened) return { open, options: {} };
+  if (isRequired) throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
+  return { open, options: { skip: reason } };
 }
 
 export interface TestDevice {

@@ -1,4 +1,4 @@
-// Where what lies in `activeVertices`: how many vertices are active (small/few-sweeps.wgsl), a mark a vertex, which they are, and a term of a sum a vertex.
+// Where what lies in `activeVertices`: how many vertices are active (few/sweeps.wgsl), a mark a vertex, which they are, and a term of a sum a vertex.
 fn markWords() -> u32 {
   return groupsFor(parameters.vertexCount, MARKS_PER_WORD);
 }

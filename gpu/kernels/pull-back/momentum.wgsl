@@ -45,7 +45,7 @@ fn extrapolate(
     return;
   }
   extrapolateVertex(i);
-  // After pass 0 no vertex is active (small/few-sweeps.wgsl).
+  // After pass 0 no vertex is active (few/sweeps.wgsl).
   if (control.sweepsDone == 1u && i <= markWords()) {
     activeVertices[i] = 0u;
   }

@@ -1,6 +1,5 @@
 // The sweeps of a step of the pull-back between two that look at all edges, in one workgroup, where few edges act and few contacts
-// are: the kernels of pull-back/edge-limits.wgsl, warm-sweep.wgsl, momentum.wgsl and close-sweep.wgsl one after the other, by the same functions
-// and in the same order, so that y has the same bytes. The last of these sweeps is closed by the kernels that precede a sweep over all edges.
+// are (pull-back/sweeps-alone.wgsl). The last of these sweeps is closed by the kernels that precede a sweep over all edges.
 //
 // Only *active* vertices matter: those of the edges that act, and those that a contact row moves. Every other movable vertex has had y = yFrom = yLast since pass 0:
 // an edge that moves a vertex is listed by the sweep that looks at it (projectLimit). So its term of the sum that tells whether the momentum turns is 0,
@@ -9,38 +8,11 @@
 // The sum is that of pull-back/momentum.wgsl and sum-parts.wgsl to the bit: the same terms in the same order, less those that are 0, of which a sum
 // that begins with 0 does not depend.
 //
-// In: x, pairVertex, pairNormal, edgeEnds, edgeRow, edgeColours, edgeActive, inverseMass. In and out: y, yFrom, yLast, candidates, contacts,
-// edgePush, activeVertices, control. Mirrors AcceleratedSweeps.run (src/solver/cpu/accelerated-sweeps.ts).
-// #include "common/dispatch.wgsl"
-// #include "common/parameters.wgsl"
-// #include "common/pair.wgsl"
-@group(0) @binding(1) var<storage, read_write> control: Control;
-@group(0) @binding(2) var<storage, read> x: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
-@group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> candidates: array<SweptCandidate>;
-@group(0) @binding(7) var<storage, read_write> contacts: array<atomic<u32>>;
-@group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;
-@group(0) @binding(9) var<storage, read> edgeRow: array<vec4f>;
-@group(0) @binding(10) var<storage, read_write> edgePush: array<vec4f>;
-@group(0) @binding(11) var<storage, read> inverseMass: array<f32>;
-@group(0) @binding(12) var<storage, read> edgeColours: array<u32>;
-@group(0) @binding(13) var<storage, read_write> edgeActive: array<atomic<u32>>;
-@group(0) @binding(14) var<storage, read_write> yFrom: array<f32>;
-@group(0) @binding(15) var<storage, read_write> yLast: array<f32>;
+// In and out besides: activeVertices. Mirrors AcceleratedSweeps.run (src/solver/cpu/accelerated-sweeps.ts).
+// #include "pull-back/sweeps-alone.wgsl"
 @group(0) @binding(16) var<storage, read_write> activeVertices: array<atomic<u32>>;
-@group(0) @binding(17) var<uniform> pullBack: PullBack;
-// #include "backward/run-queue.wgsl"
-// #include "pull-back/warm-change.wgsl"
-// #include "pull-back/limit-edge.wgsl"
-// #include "pull-back/momentum-of-vertex.wgsl"
-// #include "pull-back/next-momentum.wgsl"
 // #include "pull-back/active-words.wgsl"
 // #include "pull-back/sum-groups.wgsl"
-
-// On a processor every barrier is paid by each thread (gpu/device/kernel.ts).
-override SMALL_THREADS: u32 = 256u;
 
 // The number of the sweep that is next, for all threads alike.
 var<workgroup> firstSweep: u32;
@@ -139,13 +111,7 @@ fn sweepFew(@builtin(local_invocation_index) local: u32) {
   let members = atomicLoad(&activeVertices[0]);
   let first = workgroupUniformLoad(&firstSweep);
   for (var turn = first; turn <= pullBack.sweeps && !isCompletePass(turn); turn++) {
-    for (var colour = 0u; colour < pullBack.colours; colour++) {
-      storageBarrier();
-      sweepColour(colour, local, SMALL_THREADS);
-    }
-    storageBarrier();
-    runTail(0u, local, SMALL_THREADS);
-    storageBarrier();
+    sweepOnce(local);
     if (turn < pullBack.sweeps && !isCompletePass(turn + 1u)) {
       let turned = turns(local, members);
       if (local == 0u) {

@@ -1,0 +1,118 @@
+import t from 'tap';
+import type { OpenedAdapter } from '../../../gpu/device/adapter.js';
+import { constantsOf, KernelSet, serialThreads } from '../../../gpu/device/kernel.js';
+import { LiveDevice } from '../../../gpu/device/live-device.js';
+import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
+import { SMALL_VERTICES } from '../../../gpu/kernels/constants.js';
+import { STEP_STAGES } from '../../../gpu/kernels/table.js';
+import { proveSweeps } from '../../../gpu/proof/sweeps-proof.js';
+import { buildMesh } from '../../../src/mesh/build.js';
+import { needAdapter } from '../../support/gpu.js';
+
+// A software driver compiles every kernel on first use, and those with a fault each time: minutes on a busy machine.
+t.setTimeout(600_000);
+
+/** Threads of a workgroup that every adapter allows. */
+const LEAST_THREADS = 256;
+const SMALL = { vertexCount: SMALL_VERTICES };
+const LARGE = { vertexCount: SMALL_VERTICES + 1 };
+const { strain } = buildMesh({
+  vertexCount: 3,
+  triangles: Uint32Array.of(0, 1, 2),
+  strainLimits: { rest: Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0), max: 1.1 },
+});
+const STRAINED = { vertexCount: 3, strain };
+
+type Pipeline = GPUComputePipelineDescriptor;
+
+/** The adapter with a watch over the pipelines that its devices make. @param refuses what the driver does not take */
+function watched(opened: OpenedAdapter, refuses: (wanted: Pipeline) => boolean): [OpenedAdapter, labels: string[]] {
+  const labels: string[] = [];
+  const requestDevice: OpenedAdapter['requestDevice'] = async () => {
+    const { device, lost } = await opened.requestDevice();
+    const create = device.createComputePipelineAsync.bind(device);
+    device.createComputePipelineAsync = async (wanted) => {
+      if (refuses(wanted)) throw new Error('out of registers');
+      labels.push(wanted.label ?? '');
+      return create(wanted);
+    };
+    return { device, lost };
+  };
+  return [{ ...opened, requestDevice }, labels];
+}
+
+const { open, options } = await needAdapter();
+
+async function openWatched(refuses: (wanted: Pipeline) => boolean = () => false) {
+  const opened = await open();
+  t.teardown(() => opened.close());
+  const [adapter, labels] = watched(opened, refuses);
+  return { device: await LiveDevice.open(adapter, new MemoryBudget()), labels };
+}
+
+t.test('sweeps in one workgroup are compiled for the first mesh that wants them, once', options, async (t) => {
+  const { device, labels } = await openWatched();
+  const count = (file: string) => labels.filter((label) => label.startsWith(`${file}/`)).length;
+  const counts = () => ({ small: count('small'), few: count('few'), strain: count('strain') > 0 });
+  t.strictSame(counts(), { small: 0, few: 0, strain: false });
+  if (device.memory.device.limits.maxStorageBuffersPerShaderStage < 16)
+    return t.comment('this adapter allows too few storage buffers');
+  const strained = await device.forMesh(STRAINED);
+  t.strictSame(counts(), { small: 0, few: 0, strain: true }, 'strain limits are swept by other kernels');
+  t.notOk(strained.kernels.has('sweepSmall'));
+  const [first, second] = await Promise.all([device.forMesh(SMALL), device.forMesh(SMALL)]);
+  t.strictSame(counts(), { small: 1, few: 0, strain: true });
+  for (const { kernels } of [first, second]) t.ok(kernels.has('sweepSmall') && !kernels.has('sweepFew'));
+  const large = await device.forMesh(LARGE);
+  t.strictSame(counts(), { small: 1, few: 1, strain: true });
+  t.ok(large.kernels.has('sweepFew') && !large.kernels.has('sweepSmall'));
+});
+
+t.test('a driver that refuses a kernel', options, async (t) => {
+  const refused = /^(small|strain)\/|^few\//;
+  const { device } = await openWatched(
+    ({ label, compute }) =>
+      refused.test(label ?? '') ||
+      Object.values(compute.constants ?? {}).some((value) => Number(value) > LEAST_THREADS),
+  );
+  for (const mesh of [SMALL, LARGE]) {
+    const { kernels } = await device.forMesh(mesh);
+    t.notOk(kernels.has('sweepSmall') || kernels.has('sweepFew'), 'steps go without it where others do the same');
+    t.ok(kernels.has('warmTail'));
+  }
+  await t.rejects(
+    device.forMesh(STRAINED),
+    {
+      code: 'INTERNAL',
+      message: /no strain limits.* the kernel strain\/.*out of registers/,
+      hint: /INTERSTICE_ENGINE/,
+    },
+    'and is named where none does',
+  );
+  t.ok(device.isUsable);
+});
+
+t.test('workgroups have as many threads as the device allows', async (t) => {
+  const threadsWith = (x: number, all: number) =>
+    constantsOf({
+      adapterInfo: { isFallbackAdapter: false },
+      limits: { maxComputeWorkgroupSizeX: x, maxComputeInvocationsPerWorkgroup: all },
+    } as GPUDevice);
+  t.strictSame(threadsWith(256, 256), serialThreads(256));
+  t.strictSame(threadsWith(1024, 512), serialThreads(512));
+  t.strictSame(threadsWith(4096, 4096), serialThreads(1024));
+});
+
+t.test(
+  'where the device refuses many threads a workgroup, it has as many as every device allows',
+  options,
+  async (t) => {
+    const opened = await open({ workgroupThreads: LEAST_THREADS });
+    t.teardown(() => opened.close());
+    const { device } = await opened.requestDevice();
+    t.equal(device.limits.maxComputeInvocationsPerWorkgroup, LEAST_THREADS);
+    const kernels = await KernelSet.compile(device, STEP_STAGES, { constants: serialThreads(4 * LEAST_THREADS) });
+    const memory = new DeviceMemory(device, new MemoryBudget());
+    t.strictSame(await proveSweeps(memory, kernels, ['rounds', 'lists']), { rounds: true, lists: true }, 'and works');
+  },
+);
