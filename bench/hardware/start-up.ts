@@ -6,14 +6,41 @@ import type { Outcome } from './items.js';
 
 const LIMIT_MS = 300_000;
 
+/** Milliseconds of wall time, and of processor time of the process, a software driver's threads included. */
+interface Spent {
+  readonly wall: number;
+  readonly processor: number;
+}
+
+/** What a process waits for before its first answer. */
+interface StartUp {
+  /** the engine's opening */
+  readonly engine: Spent;
+  /** then the opening of a first small mesh: kernels that it alone wants */
+  readonly mesh: Spent;
+}
+
 /** Opens the engine in a process of its own, as a service does at its start. @param cache folder of compiled kernels */
-function openOnce(cache: string): number {
-  const module = new URL('../engines.js', import.meta.url).href;
+function openOnce(cache: string): StartUp {
+  const at = (module: string): string => new URL(module, import.meta.url).href;
   const program = `
-    const { openEngines, closeEngines } = await import('${module}');
-    const began = performance.now();
-    const engines = await openEngines(['webgpu']);
-    console.log(performance.now() - began);
+    const { openEngines, closeEngines } = await import('${at('../engines.js')}');
+    const { makeCases } = await import('${at('../cases.js')}');
+    const { prepare } = await import('${at('../measure-engines.js')}');
+    const spent = async (work) => {
+      const processor = process.cpuUsage();
+      const began = performance.now();
+      const made = await work();
+      const { user, system } = process.cpuUsage(processor);
+      return [made, { wall: performance.now() - began, processor: (user + system) / 1000 }];
+    };
+    const [engines, engine] = await spent(() => openEngines(['webgpu']));
+    for await (const subject of makeCases(['layers'], [], undefined)) {
+      const { mesh, parameters, units } = prepare(subject);
+      const [scene, ofMesh] = await spent(() => engines[0].engine.open(mesh, parameters, units));
+      scene.close();
+      console.log(JSON.stringify({ engine, mesh: ofMesh }));
+    }
     await closeEngines(engines);`;
   // The variables of both kinds of drivers (gpu/device/vulkan-host.ts); what the caller has set would hide the folder.
   const hidden = { MESA_SHADER_CACHE_DIR: undefined, __GL_SHADER_DISK_CACHE_PATH: undefined };
@@ -22,23 +49,23 @@ function openOnce(cache: string): number {
     timeout: LIMIT_MS,
     encoding: 'utf8',
   });
-  const spent = Number(run.stdout);
-  if (run.status !== 0 || !(spent > 0))
-    throw new Error(`The engine did not open in a process of its own: ${run.stderr}`);
-  return spent;
+  if (run.status !== 0) throw new Error(`The engine did not open in a process of its own: ${run.stderr}`);
+  return JSON.parse(run.stdout) as StartUp;
 }
 
-/** The engine's opening until all kernels are ready, with an empty cache of compiled kernels and with a full one. */
+/** The opening of the engine, and of a first small mesh, until their kernels are ready, with an empty cache of compiled kernels and with a full one. */
 export async function measureStartUp(): Promise<Outcome> {
   const cache = mkdtempSync(join(tmpdir(), 'interstice-kernels-'));
   try {
-    const coldMilliseconds = openOnce(cache);
-    const warmMilliseconds = openOnce(cache);
-    const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(2);
+    const cold = openOnce(cache);
+    const warm = openOnce(cache);
+    const seconds = ({ wall, processor }: Spent): string =>
+      `${(wall / 1000).toFixed(2)} s (processor time ${(processor / 1000).toFixed(2)} s)`;
     return {
-      figures: { coldMilliseconds, warmMilliseconds },
+      figures: { cold, warm },
       lines: [
-        `engine open after ${seconds(coldMilliseconds)} s without compiled kernels, ${seconds(warmMilliseconds)} s with them`,
+        `engine open after ${seconds(cold.engine)} without compiled kernels, ${seconds(warm.engine)} with them`,
+        `its first small mesh after a further ${seconds(cold.mesh)}, and ${seconds(warm.mesh)}`,
       ],
     };
   } finally {
