@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Scene } from '../scenes/types.js';
 import type { StepRecord } from './records.js';
 
@@ -21,14 +19,6 @@ export function mostContested(records: readonly StepRecord[], count: number, str
     if (steps > most) [first, most] = [from, steps];
   }
   return first;
-}
-
-/** Records of a run that was saved, complete or not. */
-export function readRecords(folder: string): StepRecord[] {
-  const file = join(folder, 'steps.jsonl');
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as StepRecord);
 }
 
 /**

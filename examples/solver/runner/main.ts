@@ -5,11 +5,12 @@ import { SCENES } from '../scenes/index.js';
 import type { Scene } from '../scenes/types.js';
 import { startOf } from '../src/integrator.js';
 import { FrameCache } from './cache.js';
-import { mostContested, readRecords, strideOf, warmUpOf } from './contested.js';
+import { mostContested, strideOf, warmUpOf } from './contested.js';
 import { writeOutputs } from './outputs.js';
 import { modelOf, type PlayOptions, play } from './play.js';
 import { Progress } from './progress.js';
 import type { Played, StepRecord } from './records.js';
+import { RESULTS, readPublished, readRecords } from './saved-records.js';
 import { HELP, readSettings, type Settings, UsageError } from './settings.js';
 import { makeTable } from './table.js';
 
@@ -64,8 +65,11 @@ async function playOne(
   const options = { ...service, size, parameters, isJudged, model };
   let [begin, frames] = [startOf(model), settings.frames];
   if (contested > 0) {
-    const records = readRecords(join(out, `${name}-quarter`));
-    if (records.length === 0) throw new UsageError(`No frames of ${name} at --size quarter are in ${out}.`);
+    const quarter = `${name}-quarter`;
+    const [own, published] = [readRecords(join(out, quarter)), readPublished(RESULTS, quarter)];
+    const records = own.length < published.length ? published : own;
+    if (records.length === 0)
+      throw new UsageError(`No frames of ${name} at --size quarter are in ${out} or ${RESULTS}.`);
     const coarse = warmUpOf(scene, mostContested(records, contested, strideOf(scene)));
     const cache = new FrameCache(folders.warmUp, model);
     await playShown(`${title}, warm-up`, coarse, { ...options, frames: coarse.frames, cache });

@@ -49,7 +49,8 @@ export async function play(scene: Scene, options: PlayOptions): Promise<Played> 
   const last = Math.min(cache.begin.frame + frames, scene.frames);
   if (state.frame < last) {
     const parameters = { ...scene.parameters, ...options.parameters };
-    const service = await Service.open(address, model, state.x, parameters);
+    const apiKey = process.env.INTERSTICE_API_KEY;
+    const service = await Service.open(address, model, state.x, parameters, { apiKey });
     try {
       const { algorithmVersion } = service;
       const solver = solverSettingsOf(scene);

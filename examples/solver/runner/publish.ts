@@ -1,23 +1,23 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { SCENES } from '../scenes/index.js';
 import { type Scene, SIZES, type Size } from '../scenes/types.js';
 import { type State, startOf } from '../src/integrator.js';
 import type { Model } from '../src/model.js';
 import { FrameCache } from './cache.js';
-import { readRecords } from './contested.js';
 import { describeElements, judgeOrder, modelOf } from './play.js';
 import { makePlot, plotSpins, plotTogether } from './plot.js';
 import type { Played, StepRecord } from './records.js';
+import { publishedFile, RESULTS, readPublished, readRecords, titleOfPublished } from './saved-records.js';
 import { makeStepsTable, makeTable } from './table.js';
 
 const HELP = `node dist/examples/solver/runner/publish.js [options]
 
 Gathers what npm run scenes has saved into a folder that is small enough to keep: the records of every run, compressed, its plot and
 its strip of pictures; figures that compare runs; a table, and what is missing; and a short table into a document. Runs that were published before, and are not in the
-folder of the runner, stay.
+folder of the runner, or came farther than what is there, stay.
 
   --from FOLDER    default: out/scenes
   --to FOLDER      default: examples/solver/results
@@ -72,23 +72,11 @@ function findPublished(to: string): Found[] {
   const file = join(folder, VERDICTS);
   const verdicts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Verdicts) : {};
   return readdirSync(folder).flatMap((name) => {
-    if (!name.endsWith(RECORDS)) return [];
-    const title = name.slice(0, -RECORDS.length);
-    const lines = gunzipSync(readFileSync(join(folder, name)))
-      .toString()
-      .trim()
-      .split('\n');
-    return (
-      find(
-        title,
-        lines.map((line) => JSON.parse(line) as StepRecord),
-        () => verdicts[title] ?? {},
-      ) ?? []
-    );
+    const title = titleOfPublished(name);
+    return title === undefined ? [] : (find(title, readPublished(to, title), () => verdicts[title] ?? {}) ?? []);
   });
 }
 
-const RECORDS = '.jsonl.gz';
 const VERDICTS = 'verdicts.json';
 
 /** Runs of one size whose scenes' names begin so, in the order of the scenes; those that are complete. */
@@ -117,17 +105,16 @@ const MARKED = /(<!-- generated: steps -->\n)[\s\S]*?(\n<!-- end -->)/;
 
 function publish(from: string, to: string, document: string): void {
   const order = [...SCENES.keys()];
-  const fresh = findPlayed(from);
-  const kept = findPublished(to).filter(({ title }) => !fresh.some((found) => found.title === title));
+  const published = findPublished(to);
+  const lengthOf = (title: string): number => published.find((one) => one.title === title)?.played.records.length ?? 0;
+  const fresh = findPlayed(from).filter(({ title, played }) => played.records.length >= lengthOf(title));
+  const kept = published.filter(({ title }) => !fresh.some((found) => found.title === title));
   const all = [...fresh, ...kept].sort(
     (a, b) => order.indexOf(a.played.scene.name) - order.indexOf(b.played.scene.name),
   );
   for (const folder of ['records', 'plots', 'strips', 'figures']) mkdirSync(join(to, folder), { recursive: true });
   for (const { title, played } of fresh) {
-    writeFileSync(
-      join(to, 'records', `${title}${RECORDS}`),
-      gzipSync(readFileSync(join(from, title, 'steps.jsonl')), { level: 9 }),
-    );
+    writeFileSync(publishedFile(to, title), gzipSync(readFileSync(join(from, title, 'steps.jsonl')), { level: 9 }));
     writeFileSync(join(to, 'plots', `${title}.svg`), makePlot(played));
     const strip = join(from, title, 'strip.png');
     if (existsSync(strip)) copyFileSync(strip, join(to, 'strips', `${title}.png`));
@@ -166,7 +153,7 @@ function publish(from: string, to: string, document: string): void {
 const { values } = parseArgs({
   options: {
     from: { type: 'string', default: join('out', 'scenes') },
-    to: { type: 'string', default: join('examples', 'solver', 'results') },
+    to: { type: 'string', default: RESULTS },
     document: { type: 'string', default: join('docs', 'scenes.md') },
     help: { type: 'boolean', default: false },
   },

@@ -8,12 +8,13 @@ export const HELP = `npm run scenes -- [options]
   --scene A,B      scenes to play, by name (default: all)
   --size S         small (default), quarter or full
   --frames N       time steps of each at most (0: tables, plots and pictures of what was saved)
-  --contested N    only the N consecutive time steps that needed most steps at --size quarter, which must have been played into
-                   the same --out; a warm-up in longer time steps leads to them
+  --contested N    only the N consecutive time steps that needed most steps at --size quarter, as far as that was played into
+                   the same --out, or published; a warm-up in longer time steps leads to them
   --minutes M      begin no time step later than that; what is left is played by the next run
   --parameters J   parameters of the sessions as JSON, over those of the scenes
   --quality Q      FAST, BALANCED or FINE: the same as --parameters '{"quality":"Q"}'
-  --server H:P     gRPC address of a running service (default: one is started)
+  --server H:P     gRPC address of a running service (default: one is started); where it requires a key, the variable
+                   INTERSTICE_API_KEY holds it
   --engine E       of the service that is started: cpu (default) or webgpu
   --out FOLDER     default: out/scenes
   --again          forget what was saved, and begin anew

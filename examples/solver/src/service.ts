@@ -1,40 +1,22 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { type ClientDuplexStream, credentials, loadPackageDefinition, type ServiceError, status } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
-import { type Contacts, type ContactsMessage, NO_CONTACTS, readContacts } from './contacts.js';
+import { type ClientDuplexStream, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { type Contacts, NO_CONTACTS, readContacts } from './contacts.js';
 import type { Model } from './model.js';
+import {
+  type Access,
+  type CreatedSession,
+  makeStub,
+  type Parameters,
+  RECONNECT_MS,
+  type Refusal,
+  type Report,
+  type ServerInfo,
+  type StepMessage,
+  type StreamMessage,
+  type Stub,
+} from './stub.js';
 
-/** Parameters of the contract, as its JSON names them; what is absent has the server's default. */
-export type Parameters = Readonly<Record<string, number | string>>;
-
-/** The fields of the contract's Report that this solver reads. Lengths in m, times in µs. */
-export interface Report {
-  readonly status: 'CONVERGED' | 'STALLED' | 'STEP_LIMIT' | 'DEADLINE';
-  readonly steps: number;
-  readonly searches: number;
-  readonly proximitySetReused: boolean;
-  readonly residual: number;
-  readonly unfinishedVertices: number;
-  readonly unreachedKinematic: number;
-  readonly distanceToTargetMax: number;
-  readonly distanceToTargetRms: number;
-  readonly maxStretch: number;
-  readonly overlongEdges: number;
-  /** of the elements with limits of their strains */
-  readonly strain?: { readonly violated: number; readonly min: number; readonly max: number } | null;
-  readonly minDistance?: number;
-  readonly touchingPairs: number;
-  readonly verification: { readonly fellBack: boolean };
-  readonly pullBack?: { readonly steps: number } | null;
-  readonly timings: Readonly<Record<string, number>>;
-  readonly engine: string;
-  readonly version: string;
-  readonly warnings: readonly { readonly code: string; readonly message: string }[];
-  readonly limitingPairs: readonly { readonly kind: string; readonly a: number[]; readonly b: number[] }[];
-}
+export type { Access, Parameters, Report } from './stub.js';
 
 export interface Answer {
   /** float64[3·V]: float32 numbers, verified as they are */
@@ -45,48 +27,28 @@ export interface Answer {
   readonly path?: readonly Float64Array[];
 }
 
-interface StepMessage {
-  readonly positions: { readonly data: Uint8Array };
-  readonly report: Report;
-  readonly contacts?: ContactsMessage | null;
-  readonly path?: { readonly positions: { readonly data: Uint8Array } } | null;
-}
-
-interface StreamMessage {
-  readonly response?: StepMessage;
-  readonly error?: { readonly code: string; readonly message: string; readonly hint: string };
-}
-
-interface Stub {
-  CreateSession(request: object, done: (error: ServiceError | null, session: CreatedSession) => void): void;
-  DeleteSession(request: object, done: (error: ServiceError | null) => void): void;
-  GetServerInfo(request: object, done: (error: ServiceError | null, info: ServerInfo) => void): void;
-  StepStream(): ClientDuplexStream<object, StreamMessage>;
-  close(): void;
-}
-
-interface ServerInfo {
-  readonly algorithmVersion: string;
-}
-
-interface CreatedSession {
-  readonly id: string;
-  readonly resolved: Readonly<Record<string, number | string>>;
-}
-
 /** A call that ended so may not have arrived: the connection was lost, or the service is being replaced. */
 const LOST: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.CANCELLED, status.UNKNOWN]);
-/** times that a target is sent at most */
+/** times that a target is sent at most while connections are lost */
 const ATTEMPTS = 5;
-/** ms after which a lost connection is opened again for the first time; it doubles from one time to the next */
-const RECONNECT_MS = 200;
-
+/** times that it is sent at most while the service refuses it for the moment: at the pauses below, for half a minute and more */
+const PATIENCE = 20;
+/** ms: longest pause between two of those, where the service names no other */
+const LONGEST_PAUSE_MS = 2000;
 /** The stream has ended without an answer. */
 class LostStreamError extends Error {}
 
+/** The service refuses a target, perhaps for the moment only. */
+class RefusedError extends Error {
+  constructor(readonly refusal: Refusal) {
+    super(`${refusal.code}: ${refusal.message} ${refusal.hint}`);
+  }
+}
+
 /**
  * One session of the service, over a gRPC stream: an answer for every target, in order. The session outlives the stream. If the
- * connection is lost, another stream is opened and the same target sent again under the same number: it is computed once.
+ * connection is lost, another stream is opened and the same target sent again under the same number: it is computed once. A target
+ * that is refused for the moment only, because the queue is full, is sent again after the time that the service names.
  */
 export class Service {
   #stream: ClientDuplexStream<object, StreamMessage> | undefined;
@@ -94,6 +56,7 @@ export class Service {
 
   private constructor(
     private readonly stub: Stub,
+    private readonly metadata: Metadata,
     private readonly session: CreatedSession,
     /** equal requests have answers of equal bytes within one */
     readonly algorithmVersion: string,
@@ -104,9 +67,17 @@ export class Service {
    * @param start float64[3·V], free of intersections
    * @throws Error with the contract's code when the service refuses
    */
-  static async open(address: string, model: Model, start: Float64Array, parameters: Parameters): Promise<Service> {
+  static async open(
+    address: string,
+    model: Model,
+    start: Float64Array,
+    parameters: Parameters,
+    { apiKey, channel }: Access = {},
+  ): Promise<Service> {
     const { mesh, masses, isKinematic, parts, limitedRest } = model;
-    const stub = makeStub(address);
+    const stub = makeStub(address, channel);
+    const metadata = new Metadata();
+    if (apiKey !== undefined) metadata.set('authorization', `Bearer ${apiKey}`);
     const request = {
       mesh: {
         vertexCount: model.vertexCount,
@@ -123,17 +94,19 @@ export class Service {
       parameters,
     };
     const session = await new Promise<CreatedSession>((resolve, reject) => {
-      stub.CreateSession(request, (error, created) => (error ? reject(error) : resolve(created)));
+      stub.CreateSession(request, metadata, (error, created) => (error ? reject(error) : resolve(created)));
     });
     const { algorithmVersion } = await new Promise<ServerInfo>((resolve, reject) => {
-      stub.GetServerInfo({}, (error, info) => (error ? reject(error) : resolve(info)));
+      stub.GetServerInfo({}, metadata, (error, info) => (error ? reject(error) : resolve(info)));
     });
-    return new Service(stub, session, algorithmVersion);
+    return new Service(stub, metadata, session, algorithmVersion);
   }
 
-  /** A parameter as the service has resolved it for this mesh. */
+  /** A number among the parameters, as the service has resolved it for this mesh. @throws RangeError when there is none of that name */
   parameter(name: string): number {
-    return Number(this.session.resolved[name]);
+    const value = this.session.resolved[name];
+    if (typeof value !== 'number') throw new RangeError(`The service has resolved no number named ${name}.`);
+    return value;
   }
 
   /**
@@ -153,8 +126,9 @@ export class Service {
       try {
         return readAnswer(await this.#ask(request));
       } catch (error) {
-        if (!(error instanceof LostStreamError) || attempt === ATTEMPTS) throw error;
-        await wait(RECONNECT_MS * 2 ** (attempt - 1));
+        const pause = pauseAfter(attempt, error);
+        if (pause === undefined) throw error;
+        await wait(pause);
       }
     }
   }
@@ -170,7 +144,8 @@ export class Service {
       const answered = ({ response, error }: StreamMessage): void =>
         settle(() => {
           if (response) resolve(response);
-          else reject(new Error(`${error?.code}: ${error?.message} ${error?.hint}`));
+          else if (error) reject(new RefusedError(error));
+          else reject(new Error('The service has sent neither an answer nor an error.'));
         });
       const failed = (error: ServiceError): void =>
         settle(() => reject(LOST.has(error.code) ? new LostStreamError(error.message, { cause: error }) : error));
@@ -183,7 +158,7 @@ export class Service {
   /** The stream, or another one where it was lost. */
   #openStream(): ClientDuplexStream<object, StreamMessage> {
     if (this.#stream) return this.#stream;
-    const stream = this.stub.StepStream();
+    const stream = this.stub.StepStream(this.metadata);
     const forget = (): void => {
       if (this.#stream === stream) this.#stream = undefined;
     };
@@ -195,10 +170,20 @@ export class Service {
   async close(): Promise<void> {
     this.#stream?.end();
     await new Promise<void>((resolve) => {
-      this.stub.DeleteSession({ sessionId: this.session.id }, () => resolve());
+      this.stub.DeleteSession({ sessionId: this.session.id }, this.metadata, () => resolve());
     });
     this.stub.close();
   }
+}
+
+/** ms until the same target is sent again; undefined = it is not */
+function pauseAfter(attempt: number, error: unknown): number | undefined {
+  const doubled = RECONNECT_MS * 2 ** (attempt - 1);
+  if (error instanceof LostStreamError) return attempt < ATTEMPTS ? doubled : undefined;
+  if (!(error instanceof RefusedError) || !error.refusal.retryable || attempt >= PATIENCE) return undefined;
+  const { retryAfter } = error.refusal;
+  const named = retryAfter ? 1000 * retryAfter.seconds + retryAfter.nanos / 1e6 : 0;
+  return Math.max(named, Math.min(doubled, LONGEST_PAUSE_MS));
 }
 
 const readPositions = ({ data }: { readonly data: Uint8Array }): Float64Array =>
@@ -218,28 +203,3 @@ const bytesOf = (array: Uint32Array | Float32Array): Buffer =>
   Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
 const positionsOf = (x: Float64Array) => ({ data: bytesOf(Float32Array.from(x)), scalar: 'FLOAT32' });
-
-const CONTRACT = join('proto', 'interstice', 'v1', 'collision.proto');
-
-/** The contract, in this folder or in one above it. */
-function findContract(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, CONTRACT))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error(`${CONTRACT} was not found in any folder above this program.`);
-    folder = parent;
-  }
-  return join(folder, CONTRACT);
-}
-
-function makeStub(address: string): Stub {
-  const definition = loadSync(findContract(), { longs: Number, enums: String, defaults: true, oneofs: true });
-  const { interstice } = loadPackageDefinition(definition) as unknown as {
-    interstice: { v1: { CollisionService: new (...args: unknown[]) => Stub } };
-  };
-  return new interstice.v1.CollisionService(address, credentials.createInsecure(), {
-    'grpc.max_receive_message_length': -1,
-    'grpc.max_send_message_length': -1,
-    'grpc.initial_reconnect_backoff_ms': RECONNECT_MS,
-  });
-}

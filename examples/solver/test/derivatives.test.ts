@@ -9,9 +9,9 @@ import { Friction } from '../src/friction.js';
 import { CoRotational, lameOfMembrane, lameOfSolid, StVenantKirchhoff } from '../src/materials.js';
 import { Repulsion } from '../src/repulsion.js';
 import { Springs } from '../src/springs.js';
-import { difference, dot, makeRandom, perturb, randomVector, turn } from './support.js';
+import { difference, dot, makeRandom, perturb, randomVector, seedOfTest, turn } from './support.js';
 
-const seed = Date.now() % 1_000_000;
+const seed = seedOfTest();
 const random = makeRandom(seed);
 
 /** Two triangles with a common edge, and a tetrahedron: vertices 0 to 3. */
@@ -54,13 +54,21 @@ const ROUNDOFF = 2 ** -53;
 const PRODUCT = 1e4 * ROUNDOFF;
 /** Of two such sums against each other, which pass through different entries; energies of many terms are no worse. */
 const AGREEMENT = 1e6 * ROUNDOFF;
+/** J against J: an energy that a rigid motion by some metres has not changed, of coordinates thirty times the size of the elements. */
+const UNCHANGED = 10 * AGREEMENT;
 /** Newtons: where an exact force would be zero, and nothing is left to compare with. */
 const NO_FORCE = 1e-12;
+/** m: edges of a tenth of a metre are bent, stretched and compressed by up to a half, also inside out. */
+const DEFORMED = { slightly: 0.01, much: 0.02, wildly: 0.03 };
+/** Edges that are so many times as long as at rest stay under tension when vertices move by a fiftieth of an edge, m. */
+const STRETCHED = { by: 1.4, moved: 0.002 };
+/** Edges a tenth longer, whose energy is what a rigid motion's is to be small against. */
+const A_TENTH_LONGER = 1.1;
 
 for (const [name, force] of FORCES) {
-  t.test(`${name}: the gradient is the derivative of the energy (seed ${seed})`, async (t) => {
+  t.test(`${name}: the gradient is the derivative of the energy (TEST_SEED=${seed})`, async (t) => {
     for (let trial = 0; trial < 20; trial++) {
-      const x = perturb(turn(rest, random), 0.02, random);
+      const x = perturb(turn(rest, random), DEFORMED.much, random);
       const v = randomVector(x.length, random);
       const expected = difference((y) => [force.energy(y)], x, v, STEP)[0]!;
       const found = dot(gradientOf(force, x), v);
@@ -69,12 +77,12 @@ for (const [name, force] of FORCES) {
     }
   });
 
-  t.test(`${name}: where stretched, the second derivative is exact (seed ${seed})`, async (t) => {
+  t.test(`${name}: where stretched, the second derivative is exact (TEST_SEED=${seed})`, async (t) => {
     for (let trial = 0; trial < 20; trial++) {
       // Under tension no eigenvalue is negative, so that projection changes nothing.
       const x = perturb(
-        turn(rest, random).map((value) => 1.4 * value),
-        0.002,
+        turn(rest, random).map((value) => STRETCHED.by * value),
+        STRETCHED.moved,
         random,
       );
       const v = randomVector(x.length, random);
@@ -84,11 +92,11 @@ for (const [name, force] of FORCES) {
     }
   });
 
-  t.test(`${name}: the second derivative is never negative, and symmetric (seed ${seed})`, async (t) => {
+  t.test(`${name}: the second derivative is never negative, and symmetric (TEST_SEED=${seed})`, async (t) => {
     for (let trial = 0; trial < 50; trial++) {
       const x = perturb(
         rest.map((value) => (0.2 + random()) * value),
-        0.03,
+        DEFORMED.wildly,
         random,
       );
       const [v, w] = [randomVector(x.length, random), randomVector(x.length, random)];
@@ -99,12 +107,12 @@ for (const [name, force] of FORCES) {
     }
   });
 
-  t.test(`${name}: rigid motions cost nothing (seed ${seed})`, async (t) => {
+  t.test(`${name}: rigid motions cost nothing (TEST_SEED=${seed})`, async (t) => {
     const moved = turn(rest, random).map((value, i) => value + [0.3, -2, 5][i % 3]!);
-    const stretched = rest.map((value) => 1.1 * value);
+    const stretched = rest.map((value) => A_TENTH_LONGER * value);
     // Bending of the flat shape is zero, but this rest shape is bent: it has the same energy in every place.
     const own = name === 'quadratic bending' ? force.energy(rest) : 0;
-    t.ok(Math.abs(force.energy(moved) - own) < 10 * AGREEMENT * Math.max(force.energy(stretched), own));
+    t.ok(Math.abs(force.energy(moved) - own) < UNCHANGED * Math.max(force.energy(stretched), own));
   });
 }
 
@@ -127,7 +135,7 @@ for (const [name, term] of [
   ['repulsion', repulsion],
   ['friction', friction],
 ] as const satisfies readonly (readonly [string, ContactTerm])[]) {
-  t.test(`${name}: gradient, product and diagonal agree with the energy (seed ${seed})`, async (t) => {
+  t.test(`${name}: gradient, product and diagonal agree with the energy (TEST_SEED=${seed})`, async (t) => {
     const gradient = (x: Float64Array): Float64Array => {
       const out = new Float64Array(x.length);
       term.addGradient(x, out);
@@ -138,7 +146,7 @@ for (const [name, term] of [
       term.addProduct(v, out);
       return out;
     };
-    const x = perturb(rest, 0.01, random);
+    const x = perturb(rest, DEFORMED.slightly, random);
     const v = randomVector(x.length, random);
     t.ok(term.energy(x) > 0);
     const slope = difference((y) => [term.energy(y)], x, v, STEP)[0]!;

@@ -1,3 +1,12 @@
+/** The environment variable TEST_SEED, else another seed every time; a test prints it, so that a failure can be repeated. */
+export function seedOfTest(): number {
+  const text = process.env.TEST_SEED;
+  if (text === undefined || text === '') return Date.now() % 1_000_000;
+  const seed = Number(text);
+  if (!Number.isInteger(seed)) throw new Error(`TEST_SEED is a whole number, not ${text}.`);
+  return seed;
+}
+
 /** A generator of numbers in [0, 1) that a seed determines (mulberry32). */
 export function makeRandom(seed: number): () => number {
   let state = seed >>> 0;

@@ -1,0 +1,90 @@
+import {
+  loadPackageDefinition,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
+import t, { type Test } from 'tap';
+import { modelOf } from '../runner/play.js';
+import { SCENES } from '../scenes/index.js';
+import { startOf } from '../src/integrator.js';
+import { Service } from '../src/service.js';
+import { loadContract } from '../src/stub.js';
+
+const model = modelOf(SCENES.get('cone')!('small'));
+const { x } = startOf(model);
+
+type Call = ServerUnaryCall<object, object>;
+type Done = sendUnaryData<object>;
+
+/** How a stand-in for the service refuses the first targets. */
+interface Refusals {
+  readonly count: number;
+  readonly code: string;
+  readonly retryable: boolean;
+}
+
+/** Stands for a service of one session. It refuses the first targets, and then grants them as they are. */
+async function openBusyService(t: Test, { count, code, retryable }: Refusals) {
+  const seen = { targets: 0, frames: new Set<number>(), keys: new Set<string>() };
+  const noteKey = ({ metadata }: { metadata: Metadata }): void =>
+    void seen.keys.add(String(metadata.get('authorization')[0]));
+  const busy = new Server();
+  const { interstice } = loadPackageDefinition(loadContract()) as unknown as {
+    interstice: { v1: { CollisionService: { service: ServiceDefinition } } };
+  };
+  busy.addService(interstice.v1.CollisionService.service, {
+    CreateSession: (call: Call, done: Done) => {
+      noteKey(call);
+      done(null, { id: 'one', resolved: { activationDistance: 0.001 } });
+    },
+    GetServerInfo: (call: Call, done: Done) => {
+      noteKey(call);
+      done(null, { algorithmVersion: '0' });
+    },
+    DeleteSession: (call: Call, done: Done) => {
+      noteKey(call);
+      done(null, {});
+    },
+    StepStream: (call: ServerDuplexStream<{ frame: number; target: object }, object>) => {
+      noteKey(call);
+      call.on('data', ({ frame, target }) => {
+        seen.frames.add(frame);
+        const retryAfter = { seconds: 0, nanos: 1_000_000 };
+        if (seen.targets++ < count) call.write({ error: { code, message: 'Not now.', retryable, retryAfter } });
+        else call.write({ response: { frame, positions: target, report: { status: 'CONVERGED' } } });
+      });
+      call.on('end', () => call.end());
+    },
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    const done = (error: Error | null, bound: number): void => (error ? reject(error) : resolve(bound));
+    busy.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), done);
+  });
+  t.teardown(() => busy.forceShutdown());
+  return { address: `127.0.0.1:${port}`, seen };
+}
+
+t.test('a target that is refused for the moment is sent again under its number', async (t) => {
+  const { address, seen } = await openBusyService(t, { count: 2, code: 'QUEUE_FULL', retryable: true });
+  const service = await Service.open(address, model, x, {}, { apiKey: 'a key' });
+  t.same([...(await service.step(x, 0.001)).positions], [...x]);
+  await service.close();
+  t.equal(seen.targets, 3);
+  t.same([...seen.frames], [1]);
+  t.same([...seen.keys], ['Bearer a key'], 'every call brings the key');
+});
+
+t.test('a refusal for good ends the step at once, and a parameter that there is not is no number', async (t) => {
+  const { address, seen } = await openBusyService(t, { count: 1, code: 'FRAME_LOST', retryable: false });
+  const service = await Service.open(address, model, x, {});
+  await t.rejects(service.step(x, 0.001), /^FRAME_LOST: Not now\./);
+  t.equal(seen.targets, 1);
+  t.equal(service.parameter('activationDistance'), 0.001);
+  t.throws(() => service.parameter('activation'), RangeError);
+  await service.close();
+});
