@@ -1,4 +1,5 @@
 import type { Body } from '../src/bodies.js';
+import { longSteps } from './long-steps.js';
 import { COTTON, OBSTACLE } from './materials.js';
 import { bySize, makeGrid, movedBy, placed } from './shapes.js';
 import type { MakeScene } from './types.js';
@@ -43,6 +44,7 @@ export const blade: MakeScene = (size) => {
     },
     timeStep: 1 / 20,
     frames: 80,
+    ...longSteps(COTTON, SIDE / (n - 1)),
     friction: { static: 0.1, kinetic: 0.1 },
     parameters: { stepLimit: 2048 },
     bodies: [

@@ -1,3 +1,4 @@
+import { longSteps } from './long-steps.js';
 import { COTTON, OBSTACLE } from './materials.js';
 import { bySize, makeGrid, makeRevolution, movedBy } from './shapes.js';
 import type { MakeScene } from './types.js';
@@ -18,8 +19,7 @@ export const cone: MakeScene = (size) => {
     sentence: 'A cloth falls onto a sharp cone, ten time steps a second.',
     timeStep: 1 / 10,
     frames: 30,
-    // With a single one the first contact stores fifteen times the elastic energy, which later steps take long to set free.
-    iterations: 2,
+    ...longSteps(COTTON, SIDE / (n - 1)),
     parameters: { stepLimit: 2048 },
     bodies: [
       {

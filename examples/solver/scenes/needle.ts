@@ -1,4 +1,5 @@
 import type { Body } from '../src/bodies.js';
+import { longSteps } from './long-steps.js';
 import { COTTON, OBSTACLE } from './materials.js';
 import { bySize, makeGrid, makeRevolution, movedBy } from './shapes.js';
 import type { MakeScene } from './types.js';
@@ -45,6 +46,7 @@ export const needle: MakeScene = (size) => {
     },
     timeStep: 1 / 20,
     frames: 60,
+    ...longSteps(COTTON, SIDE / (n - 1)),
     friction: { static: 0.2, kinetic: 0.2 },
     parameters: { stepLimit: 2048 },
     bodies: [

@@ -1,3 +1,4 @@
+import { longSteps } from './long-steps.js';
 import { COTTON, OBSTACLE } from './materials.js';
 import { bySize, makeGrid, makeRevolution, movedBy } from './shapes.js';
 import type { MakeScene } from './types.js';
@@ -25,6 +26,7 @@ const spinningBy =
       sentence: `A patch falls onto a spike and turns by ${degrees}° in the first time step.`,
       timeStep: TIME_STEP,
       frames: 10,
+      ...longSteps(COTTON, SIDE / (n - 1)),
       parameters: { stepLimit: 2048 },
       bodies: [
         {

@@ -1,13 +1,15 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { FrameCache } from '../runner/cache.js';
 import { mostContested, strideOf, warmUpOf } from '../runner/contested.js';
 import { framesOfStrip } from '../runner/picture.js';
 import { makePlot, plotSpins, plotTogether } from '../runner/plot.js';
 import { encodePly } from '../runner/ply.js';
-import type { Played, StepRecord } from '../runner/records.js';
+import { lineOf, type Played, type StepRecord } from '../runner/records.js';
+import { publishedFile, readPublished, readRecords, titleOfPublished } from '../runner/saved-records.js';
 import { readSettings } from '../runner/settings.js';
 import { makeStepsTable, makeTable } from '../runner/table.js';
 import { SCENES } from '../scenes/index.js';
@@ -131,6 +133,28 @@ t.test('the most contested frames are those with most steps, and begin where a w
   t.equal(timeStep * frames, 120 * scene.timeStep);
   t.equal(strideOf(SCENES.get('cone')!('full')), 1);
 });
+
+t.test(
+  'records are read where they were played and where they were published, but for a line that was cut off',
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'records-'));
+    t.teardown(() => rmSync(folder, { recursive: true }));
+    t.same([readRecords(folder), readPublished(folder, 'mats-small')], [[], []], 'nothing was played');
+    const text = `${lineOf(record(1, 4))}\n${lineOf(record(2, 8))}\n{"frame":3`;
+    writeFileSync(join(folder, 'steps.jsonl'), text);
+    mkdirSync(join(folder, 'records'));
+    const file = publishedFile(folder, 'mats-small');
+    writeFileSync(file, gzipSync(text));
+    t.equal(titleOfPublished(file.slice(join(folder, 'records').length + 1)), 'mats-small');
+    t.equal(titleOfPublished('verdicts.json'), undefined);
+    for (const records of [readRecords(folder), readPublished(folder, 'mats-small')]) {
+      t.same(
+        records.map(({ steps }) => steps),
+        [4, 8],
+      );
+    }
+  },
+);
 
 t.test('a table has averages and maxima, and counts what did not converge', async (t) => {
   const scene = SCENES.get('cone')!('small');
