@@ -108,10 +108,12 @@ async function track(name: string, size: Size, address: string): Promise<string>
   const start = startOf(model);
   const service = await Service.open(address, model, start.x, scene.parameters ?? {});
   try {
-    let answer: Answer | undefined;
+    // One answer an iteration; each path begins where the one before has ended.
+    const answers: Answer[] = [];
     const handler: CollisionHandler = {
       step: async (y, contactDistance) => {
-        answer = await service.step(y, contactDistance, { path: true });
+        const answer = await service.step(y, contactDistance, { path: true });
+        answers.push(answer);
         return answer;
       },
     };
@@ -121,8 +123,9 @@ async function track(name: string, size: Size, address: string): Promise<string>
     await new Integrator(model, handler, integratorSettingsOf(scene, { activationDistance, contactOffset })).step(
       start,
     );
-    const { path = [], report } = answer!;
-    return draw(`${name}, ${size}: ${path.length - 1} pieces in ${report.steps} steps`, model, path);
+    const path = answers.flatMap((answer, k) => answer.path!.slice(k === 0 ? 0 : 1));
+    const steps = answers.reduce((sum, { report }) => sum + report.steps, 0);
+    return draw(`${name}, ${size}: ${path.length - 1} pieces in ${steps} steps`, model, path);
   } finally {
     await service.close();
   }

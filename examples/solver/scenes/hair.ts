@@ -44,8 +44,8 @@ export const hair: MakeScene = (size) => {
     timeStep: 1 / 100,
     frames: 400,
     friction: { static: 0.2, kinetic: 0.2 },
-    // Strands are hundreds of times as stiff as the default: that lets them sink in and be stretched as the tress gets tighter.
-    repulsionStiffness: 1e7,
+    // With the default strands sink in, and are stretched ever more as the tress gets tighter; ten times as stiff throws them back.
+    repulsionStiffness: 1e6,
     bodies: [
       {
         name: 'tress',
