@@ -17,10 +17,10 @@ import { assert } from './tools.js';
  * others at work
  */
 const DEVICE_BYTES = { cpu: 130_000, webgpu: 1_600_000 };
-/** s */
-const IDLE_TIMEOUT = 0.3;
+/** s: longer than two requests are apart on a busy machine, or sessions would expire between any two of them */
+const IDLE_TIMEOUT = 1.5;
 /** ms: every other wait is longer than a session lives */
-const LONGEST_WAIT = 600;
+const LONGEST_WAIT = 3000;
 const MAX_ROUNDS = 4;
 /** Small meshes, so that frames are many. */
 const SESSIONS: readonly (readonly [string, DoorName])[] = [
