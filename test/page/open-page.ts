@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
@@ -24,6 +25,20 @@ export async function untilAnswered(page: Page): Promise<void> {
 }
 
 export const resolve = (page: Page) => page.getByRole('button', { name: 'Resolve', exact: true }).click();
+
+/** Chooses a format, saves the answer and reads what the browser has got. */
+export const saveAs = async (page: Page, format: string): Promise<Buffer> => {
+  await page.selectOption('#save-format', format);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save answer' }).click();
+  return readFileSync(await (await download).path());
+};
+
+/** The text of an element once it has this word: the page reads files, and asks the service, while the test goes on. */
+export const textOnce = async (page: Page, selector: string, word: string): Promise<string> => {
+  await page.waitForSelector(`${selector}:has-text("${word}")`, { state: 'attached' });
+  return (await page.textContent(selector)) ?? '';
+};
 
 export interface PageService {
   readonly operations: Operations;
