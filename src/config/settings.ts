@@ -333,7 +333,7 @@ export const SETTINGS = {
   ),
   trace: text(
     'INTERSTICE_TRACE',
-    'Folder into which every resolve and step writes its states (1 selects a temporary folder). For finding faults; slow.',
+    'Folder into which every resolve, step and untangling writes its states (1 selects a temporary folder). For finding faults; slow.',
   ),
   findings: text(
     'INTERSTICE_FINDINGS',

@@ -19,8 +19,19 @@ export type PathPhase = Exclude<(typeof PATH_PHASES)[number], 'PHASE_UNSPECIFIED
 /** Where a state of a path comes from. */
 export interface StateOrigin {
   readonly phase: PathPhase;
-  /** the step that ended in it, as Report.steps counts; 0 = none */
+  /** the step that ended in it, as Report.steps counts; of an untangling its iteration, from 1; 0 = none */
   readonly step: number;
+  /** what the way there has left out, of an untangling; absent = nothing */
+  readonly leftOut?: readonly LeftOutRegion[];
+}
+
+/**
+ * Pairs that an iteration of an untangling leaves out, besides the proximity pairs of what intersects where it begins: those of an
+ * element with one of these vertices and an element that has all its vertices in the patch.
+ */
+export interface LeftOutRegion {
+  readonly vertices: readonly number[];
+  readonly patch: readonly number[];
 }
 
 /** The states that an answer came by, N of them. Between two states all vertices move on straight lines, at the same pace. */

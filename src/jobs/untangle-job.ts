@@ -1,11 +1,14 @@
+import type { StateListener } from '../contract/call-context.js';
 import { cancelled } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
 import type { UntangleRequest } from '../contract/untangle.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
 import { buildMesh } from '../mesh/build.js';
 import { measureMesh } from '../mesh/measure.js';
-import { checkPositions } from '../mesh/positions.js';
+import { checkPositions, isEqual } from '../mesh/positions.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
-import { untangle } from '../untangle/index.js';
+import { type UntanglePiece, untangle } from '../untangle/index.js';
 import { type JobContext, JobRun } from './job-run.js';
 import { settleParameters } from './prepare-step.js';
 import { warningsOf } from './report.js';
@@ -28,6 +31,7 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
   const measures = measureMesh(mesh, positions);
   const { parameters, warnings } = settleParameters(asked, mesh, measures, job);
   job.checkpoint('before the untangling');
+  const onPiece = context.onState && pathTo(context.onState, positions, mesh);
   onPhase?.('SOLVING');
   const answer = await untangle(
     { mesh, positions, measures, parameters, options: optionsOf(request) },
@@ -44,6 +48,7 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
         if (progress.phase === 'CHECKING_ANSWER') onPhase?.('ANSWER_CHECK');
         onUntangleProgress?.(progress);
       },
+      onPiece,
     },
   );
   if (isCancelled()) throw cancelled();
@@ -68,5 +73,30 @@ function optionsOf({ layers, turned, maxIterations, maxDisplacement }: UntangleR
     ...(turned ? { turned } : {}),
     ...(maxIterations === undefined ? {} : { maxIterations }),
     ...(maxDisplacement === undefined ? {} : { maxDisplacement }),
+  };
+}
+
+/**
+ * Tells a listener the states of the path: the start, its image in the engine's numbers where that is another, and the end of
+ * every piece with what was left out on it.
+ */
+function pathTo(onState: StateListener, start: Positions, { triangles }: CollisionMesh) {
+  onState(start, 0, { phase: 'START', step: 0 });
+  let at = 0;
+  let iteration = 0;
+  let last: UntanglePiece['leftOut'];
+  return ({ from, to, leftOut }: UntanglePiece): void => {
+    if (at === 0 && !isEqual(from, start)) onState(from, ++at, { phase: 'ROUNDED', step: 0 });
+    if (leftOut && leftOut !== last) iteration++;
+    last = leftOut;
+    const regions = leftOut?.regions.map(({ vertices, partner }) => ({
+      vertices,
+      patch: [...new Set(partner.flatMap((t) => [...triangles.subarray(3 * t, 3 * t + 3)]))],
+    }));
+    onState(
+      to,
+      ++at,
+      regions ? { phase: 'FORWARD', step: iteration, leftOut: regions } : { phase: 'PULL_BACK', step: 0 },
+    );
   };
 }

@@ -121,7 +121,7 @@ export class LaneJob implements Listener {
         if (!this.isSettled) this.guard(() => this.hooks.onPhase?.(message.phase));
         return;
       case 'state':
-        this.unread.push([message.positions, message.at]);
+        this.unread.push([message.positions, message.at, message.origin]);
         void this.readStates();
         return;
       case 'finding':

@@ -2,6 +2,7 @@ import type { DiagnoseRequest, Diagnosis } from '../contract/diagnosis.js';
 import type { PlainError } from '../contract/errors.js';
 import type { JobPhase } from '../contract/long-jobs.js';
 import type { Positions } from '../contract/mesh.js';
+import type { StateOrigin } from '../contract/path.js';
 import type { Progress } from '../contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
 import type { EngineDescription } from '../contract/server-info.js';
@@ -90,7 +91,13 @@ export type WorkerMessage =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'untangle-progress'; readonly progress: UntangleProgress }
   | { readonly type: 'phase'; readonly phase: JobPhase }
-  | { readonly type: 'state'; readonly positions: Positions; readonly at: number }
+  | {
+      readonly type: 'state';
+      readonly positions: Positions;
+      readonly at: number;
+      /** of an untangling */
+      readonly origin: StateOrigin | undefined;
+    }
   | { readonly type: 'finding'; readonly finding: Finding }
   | (JobEnd & { readonly type: 'done'; readonly answer: JobTypes[keyof JobTypes]['answer'] })
   | (JobEnd & { readonly type: 'failed'; readonly error: PlainError });

@@ -108,10 +108,10 @@ async function runJob(message: JobMessage): Promise<void> {
       : undefined,
     onPhase: message.wantsProgress ? (phase) => send({ type: 'phase', phase }) : undefined,
     onState: message.wantsStates
-      ? (positions, at) => {
+      ? (positions, at, origin) => {
           flags.waitForReader(sent++, MAX_STATES_IN_TRANSIT);
           // A copy is sent: the job keeps its own array, because the next piece starts from it.
-          send({ type: 'state', positions: positions.slice(), at }, true);
+          send({ type: 'state', positions: positions.slice(), at, origin: origin?.leftOut && origin }, true);
         }
       : undefined,
     onFinding: (finding) => send({ type: 'finding', finding }),

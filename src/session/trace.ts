@@ -6,8 +6,10 @@ import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { ParametersInput } from '../contract/parameters.js';
+import type { StateOrigin } from '../contract/path.js';
 import type { Report } from '../contract/report.js';
 import type { OnBudget } from '../contract/requests.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
 import { addBoundaryFaces } from '../mesh/connectivity.js';
 import { type MeshFile, writeMesh } from '../mesh/files/index.js';
 import { scalarOf } from '../mesh/positions.js';
@@ -19,6 +21,8 @@ import { algorithmVersion, packageVersion } from '../paths.js';
 export const INDEX_NAME = 'trace.json';
 export const STATE_NAME = /^state-\d{5,}\.ply$/;
 const nameOfState = (index: number): string => `state-${String(index).padStart(5, '0')}.ply`;
+
+const nameOfOrigin = (index: number): string => `left-out-${String(index).padStart(5, '0')}.json`;
 
 /** Writes the index at once, so that the folder of an interrupted run is recognised as a trace. */
 export function beginTrace(folder: string): void {
@@ -55,11 +59,13 @@ export class TraceWriter {
    *
    * @param positions [3·V]; not kept
    * @param at the place of the state in the path; states with this place or a later one were discarded, and are removed
+   * @param origin what was left out on the way there is written beside the state
    */
-  add(positions: Positions, at: number): void {
+  add(positions: Positions, at: number, origin?: StateOrigin): void {
     if (this.failure !== undefined) return;
     try {
       this.goBackTo(at);
+      if (origin?.leftOut) writeFileSync(join(this.folder, nameOfOrigin(this.states)), JSON.stringify(origin));
       this.write(positions);
     } catch (error) {
       this.failure = error;
@@ -121,7 +127,7 @@ export interface TraceOptions {
 
 /** What trace.json says of the request. */
 export interface TracedRequest {
-  readonly operation: 'resolve' | 'step';
+  readonly operation: 'resolve' | 'step' | 'untangle';
   readonly requestId: string | undefined;
   readonly mesh: MeshInput;
   readonly parameters: ParametersInput;
@@ -154,23 +160,32 @@ export class RequestTrace {
     }
   }
 
-  add(positions: Positions, at: number): void {
+  add(positions: Positions, at: number, origin?: StateOrigin): void {
     // The lane has checked the mesh before it sends the first state, so the mesh can be written to a file.
     this.writer ??= new TraceWriter(this.folder, fileOf(this.request.mesh, positions), () => {});
-    this.writer.add(positions, at);
+    this.writer.add(positions, at, origin);
   }
 
   /** @returns a listener that writes each state and then passes it on */
   listener(next: StateListener | undefined): StateListener {
-    return (positions, at) => {
-      this.add(positions, at);
+    return (positions, at, origin) => {
+      this.add(positions, at, origin);
       return next?.(positions, at);
     };
   }
 
   finish({ positions, report }: { readonly positions: Positions; readonly report: Report }): void {
-    const { operation, requestId, mesh, parameters, timeBudgetSeconds, onBudget } = this.request;
     const { encodeReport = (plain: Report): unknown => plain } = this.options;
+    this.close(positions, encodeReport(report));
+  }
+
+  finishUntangling({ positions, report }: UntangledState): void {
+    const { contours, ...rest } = report;
+    this.close(positions, { ...rest, contours: contours.map(({ points: _, ...contour }) => contour) });
+  }
+
+  private close(positions: Positions, report: unknown): void {
+    const { operation, requestId, mesh, parameters, timeBudgetSeconds, onBudget } = this.request;
     try {
       if (!this.writer)
         throw new IntersticeError('INTERNAL', 'The engine returned an answer without any state of its path.');
@@ -183,7 +198,7 @@ export class RequestTrace {
         scalar: scalarOf(positions),
         options: { parameters, timeBudgetSeconds, onBudget },
         kinematicVertices: listKinematic(mesh),
-        report: encodeReport(report),
+        report,
       });
     } catch (reason) {
       this.options.onFailure(reason);

@@ -7,6 +7,7 @@ import { admitUntangling } from './admission.js';
 import { type Call, claimOf, expiryOf, withBudget } from './call.js';
 import type { ResolveServices } from './resolve.js';
 import { SharedWork } from './shared-work.js';
+import { RequestTrace } from './trace.js';
 
 /**
  * An untangling. When its time is over it answers with the best state that it has found; one that still waits is refused.
@@ -16,11 +17,14 @@ import { SharedWork } from './shared-work.js';
 export async function untangle(
   asked: UntangleRequest,
   call: Call,
-  { scheduler, clock, limits, onFinding }: ResolveServices,
+  { scheduler, clock, limits, onFinding, trace: traceOptions }: ResolveServices,
 ): Promise<UntangledState> {
   admitUntangling(asked, limits);
   const request = withBudget(asked, limits);
   const { context, receivedAt, queuedAt } = call;
+  const { mesh, parameters, timeBudgetSeconds } = request;
+  const traced = { operation: 'untangle' as const, requestId: context.requestId, mesh, parameters, timeBudgetSeconds };
+  const trace = await RequestTrace.open(traced, traceOptions);
   const work = new SharedWork<UntangledState>(clock);
   const end = work.join({ context });
   const { onQueued, onStart, onUntangleProgress, onPhase } = context;
@@ -28,13 +32,16 @@ export async function untangle(
     signal: work.signal,
     expiresAt: expiryOf(call, request.timeBudgetSeconds),
     ...{ onQueued, onStart, onUntangleProgress, onPhase, onFinding },
+    ...(trace ? { onState: trace.listener(undefined) } : {}),
     claim: claimOf(call, request.priority),
   };
   scheduler.untangle({ request, receivedAt, queuedAt }, hooks).then(
     (answer) => work.succeed(answer),
     (reason: unknown) => work.fail(reason),
   );
-  return (await end).value;
+  const { value: answer } = await end;
+  trace?.finishUntangling(answer);
+  return answer;
 }
 
 /** What a session begins with. */

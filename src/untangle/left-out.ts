@@ -29,7 +29,11 @@ export class RegionsLeftOut implements LeftOutPairs {
   /** uint8[V] 1 = in a region, 2 = in a patch */
   readonly #marks: Uint8Array;
 
-  constructor({ mesh }: Topology, pairs: readonly ElementPair[], regions: readonly Region[]) {
+  constructor(
+    { mesh }: Topology,
+    pairs: readonly ElementPair[],
+    readonly regions: readonly Region[],
+  ) {
     this.items = pairs;
     this.#listed = new ExcludedPairs(pairs);
     this.#marks = new Uint8Array(mesh.vertexCount);

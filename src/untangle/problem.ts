@@ -1,10 +1,10 @@
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { UntangleOptions, UntangleProgress } from '../contract/untangle.js';
-import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { Engine } from '../solver/engine.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
+import type { RegionsLeftOut } from './left-out.js';
 
 /** What is to be untangled. */
 export interface UntangleProblem {
@@ -24,7 +24,7 @@ export interface UntanglePiece {
   readonly from: Float64Array;
   readonly to: Float64Array;
   /** the pairs that were left out on it; undefined = none */
-  readonly leftOut: LeftOutPairs | undefined;
+  readonly leftOut: RegionsLeftOut | undefined;
 }
 
 /** What the surroundings provide. */
