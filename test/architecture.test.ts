@@ -244,9 +244,10 @@ const BENCH_WALLS: readonly BenchWall[] = [
     hasPackages: false,
   },
   {
-    // The campaign reaches the service through its doors only; what it plants is named by the types of the product.
+    // The campaign reaches the service through its doors only; what it plants is named by the types of the product. Surfaces build meshes
+    // and know nothing but the contract's types.
     folder: 'bench/prove/',
-    code: [/^src\/paths\.ts$/, /^src\/mesh\/files\//, /^bench\/machine\.ts$/],
+    code: [/^src\/paths\.ts$/, /^src\/mesh\/files\//, /^bench\/machine\.ts$/, /^bench\/untangle\/surfaces\.ts$/],
     types: [/^src\//],
     hasPackages: true,
   },

@@ -13,6 +13,7 @@ import { Random } from './scenes/random.js';
 import { findRealScenes } from './scenes/real.js';
 import { ServerProcess } from './server.js';
 import type { ProveSettings } from './settings.js';
+import { tryUntangling } from './untangling/try-untangling.js';
 
 export interface CaseFinding extends Finding {
   readonly engine: string;
@@ -79,8 +80,10 @@ export async function runCampaign(
         break;
       if (settings.only.length > 0 && !settings.only.some((word) => prove.id.includes(word))) continue;
       const random = new Random(prove.seed);
-      const scene: ProveScene = await (GENERATED[prove.scene]?.(random) ?? real[prove.scene](random));
-      const outcome = await tryCase(prove, scene, bench).catch((error: unknown) => crashed(error, server));
+      const scene = (): ProveScene | Promise<ProveScene> =>
+        GENERATED[prove.scene]?.(random) ?? real[prove.scene](random);
+      const tried = prove.mode === 'UNTANGLE' ? tryUntangling(prove, bench) : tryCase(prove, await scene(), bench);
+      const outcome = await tried.catch((error: unknown) => crashed(error, server));
       add(run, prove, outcome, tell);
       if (!server.isAlive) break;
     }

@@ -13,13 +13,14 @@ import {
   SCALES,
   type Variation,
 } from '../scenes/variation.js';
+import { TANGLED_STARTS } from '../untangling/tangled-starts.js';
 
 /**
  * WHOLE_SESSION: a session of small frames that is carried to its end however short the campaign is. ROUGH_SESSION: the same,
  * shorter, with something going wrong in every other frame. TURNS: several sessions of one mesh at the same time, more than a
- * service of two threads has lanes, so that some of them share one.
+ * service of two threads has lanes, so that some of them share one. UNTANGLE: a start with intersections is untangled, several times.
  */
-export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'TURNS' | 'WHOLE_SESSION' | 'ROUGH_SESSION';
+export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'TURNS' | 'WHOLE_SESSION' | 'ROUGH_SESSION' | 'UNTANGLE';
 
 /** One thing to try; the id and the seed are all that is needed to try it again. */
 export interface ProveCase {
@@ -39,6 +40,8 @@ const LONG_EVERY = 4;
 const TURNS_EVERY = 2;
 /** Real inputs are larger; every so many-th case is one of them. */
 const REAL_EVERY = 7;
+/** After every so many-th case a start is untangled. */
+const UNTANGLE_EVERY = 5;
 const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
 /** Shares of the cases with options that few callers use. */
 const NARROWED_SHARE = 0.3;
@@ -100,7 +103,24 @@ export function* makeCases(
     };
     const special = withMethod(withQuality(withSpecials(variation, scene, random), qualities, random), methods, random);
     yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, door, variation: special };
+    if (n % UNTANGLE_EVERY === UNTANGLE_EVERY - 2) yield untangling(Math.floor(n / UNTANGLE_EVERY), caseSeed);
   }
+}
+
+/** In metres: farther away float32 has no room for a tangle to be undone. */
+const UNTANGLED_OFFSETS = [0, 0.3, 3];
+
+/** @param turn starts, doors and scalars take turns */
+function untangling(turn: number, seed: number): ProveCase {
+  const random = new Random(seed ^ 0x2545f491);
+  const starts = Object.keys(TANGLED_STARTS);
+  const scene = starts[turn % starts.length];
+  const isPlain = random.next() < PLAIN_SHARE;
+  const scale = isPlain ? 1 : random.pick(SCALES);
+  const offset = isPlain ? 0 : scale * random.pick(UNTANGLED_OFFSETS);
+  const variation: Variation = { ...PLAIN, scalar: SCALARS[turn % SCALARS.length], scale, offset };
+  const door = DOORS[(turn + Math.floor(turn / starts.length)) % DOORS.length];
+  return { id: `u${turn}-${scene}`, scene, seed, mode: 'UNTANGLE', door, variation };
 }
 
 /** Further options: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be excluded. */

@@ -19,7 +19,7 @@ export function takeTrace(folder: string, requestId: string): Positions[] | unde
   return states;
 }
 
-function readVertices(file: Buffer): Positions {
+export function readVertices(file: Buffer): Positions {
   const end = file.indexOf('end_header\n');
   const header = file.subarray(0, end).toString('latin1');
   const count = Number(header.match(/element vertex (\d+)/)?.[1]);

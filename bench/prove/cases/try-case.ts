@@ -61,7 +61,7 @@ function framesOf(mode: Mode, { frames, longFrames }: Bench): number {
   return mode === 'LONG_SESSION' ? longFrames : frames;
 }
 
-class Tally {
+export class Tally {
   readonly findings: Finding[] = [];
   readonly endings: Record<string, number> = {};
   answers = 0;

@@ -23,6 +23,7 @@ export class HttpCarrier implements Carrier {
       Step: `sessions/${session}/steps`,
       DeleteSession: `sessions/${session}`,
       Check: 'check',
+      Untangle: 'untangle',
     }[method];
     const isDeletion = method === 'DeleteSession';
     const terms = {

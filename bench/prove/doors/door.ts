@@ -52,6 +52,44 @@ export interface Answer {
   readonly report: WireReport;
 }
 
+/** What an untangling is asked for, besides mesh, positions and parameters. */
+export interface UntangleTerms {
+  readonly layers?: readonly { readonly inner: string; readonly outer: string; readonly side?: string }[];
+  readonly maxIterations?: number;
+  readonly maxDisplacement?: number;
+  /** s; default that of every request */
+  readonly budgetSeconds?: number;
+}
+
+interface WireMoved {
+  readonly vertices: number;
+  readonly mean: number;
+  readonly max: number;
+}
+
+/** The report of an untangling as a stranger reads it; a list that is empty may be absent. */
+export interface WireUntangleReport {
+  readonly status: 'FREE' | 'PARTIAL' | 'UNRESOLVED';
+  readonly piercesBefore: string;
+  readonly piercesAfter: string;
+  readonly piercesByIteration?: readonly string[];
+  readonly regions: WireMoved;
+  readonly outside: WireMoved;
+  readonly maxStretch: number;
+  readonly minStretch: number;
+  readonly leftOutVertices: string;
+  readonly ended?: string;
+  readonly remaining?: readonly { readonly a: readonly number[]; readonly b: readonly number[] }[];
+  readonly engine: string;
+}
+
+export interface Untangled {
+  readonly positions: Positions;
+  /** uint32[V] */
+  readonly regions: Uint32Array;
+  readonly report: WireUntangleReport;
+}
+
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -92,6 +130,13 @@ export interface Door {
     parameters: ParametersInput,
     options?: CallOptions,
   ): Promise<Reply>;
+  untangle(
+    mesh: MeshInput,
+    positions: Positions,
+    parameters: ParametersInput,
+    terms: UntangleTerms,
+    options?: CallOptions,
+  ): Promise<Untangled | { readonly refusal: Refusal }>;
   createSession(mesh: MeshInput, start: Positions, parameters: ParametersInput): Promise<Opened>;
   /** @param target the whole target, sent unless the terms have parts; the answer has its length and scalar */
   step(id: string, frame: bigint, target: Positions, terms?: StepTerms, options?: CallOptions): Promise<Reply>;

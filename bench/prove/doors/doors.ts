@@ -36,6 +36,7 @@ export function makePatient(
 function patient(door: Door, discardTrace: (requestId: string) => void): Door {
   return {
     resolve: (...asked) => door.resolve(...asked),
+    untangle: (...asked) => door.untangle(...asked),
     createSession: (...asked) => untilThereIsRoom(() => door.createSession(...asked)),
     step: (...asked) =>
       untilThereIsRoom(

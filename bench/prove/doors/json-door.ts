@@ -12,7 +12,10 @@ import {
   type StepTerms,
   sendAgainIfLost,
   toPositions,
+  type Untangled,
+  type UntangleTerms,
   type WireReport,
+  type WireUntangleReport,
 } from './door.js';
 
 /** Talks to the service as a stranger would: JSON with base64, and raw floats for the steps of a session. */
@@ -41,6 +44,32 @@ export class Client implements Door {
       timeBudget: this.#timeBudget,
     };
     return this.#answer(await this.#post('/v1/resolve', body, options), target);
+  }
+
+  async untangle(
+    mesh: MeshInput,
+    positions: Positions,
+    parameters: ParametersInput,
+    { budgetSeconds, ...own }: UntangleTerms,
+    options: CallOptions = {},
+  ): Promise<Untangled | { readonly refusal: Refusal }> {
+    const body = {
+      ...{ mesh: meshJson(mesh), positions: positionsJson(positions), parameters, options: own },
+      timeBudget: budgetSeconds === undefined ? this.#timeBudget : `${budgetSeconds.toFixed(6)}s`,
+    };
+    const response = await this.#post('/v1/untangle', body, options);
+    const content = (await response.json()) as {
+      readonly positions: { readonly data: string; readonly scalar: string };
+      readonly regions?: string;
+      readonly report: WireUntangleReport;
+    };
+    if (!response.ok) return { refusal: refusalOf(content) };
+    const { data, scalar } = content.positions;
+    return {
+      positions: toPositions(Buffer.from(data, 'base64'), positions, scalar),
+      regions: new Uint32Array(new Uint8Array(Buffer.from(content.regions ?? '', 'base64')).buffer),
+      report: content.report,
+    };
   }
 
   async createSession(mesh: MeshInput, start: Positions, parameters: ParametersInput): Promise<Opened> {
@@ -152,12 +181,19 @@ function meshJson(mesh: MeshInput): object {
     if (array && array.length > 0) bulk[name] = base64(array);
   }
   if (mesh.ignoredPartPairs?.length) bulk.ignoredPartPairs = base64(mesh.ignoredPartPairs);
-  const { parts, strainLimits } = mesh;
+  const { parts, strainLimits, restLengths } = mesh;
+  const { positions, edges, lengths } = restLengths ?? {};
+  const rest = {
+    ...(positions ? { positions: positionsJson(positions) } : {}),
+    ...(edges ? { edges: base64(edges) } : {}),
+    ...(lengths ? { lengths: base64(lengths) } : {}),
+  };
   const limits = strainLimits && { ...strainLimits, rest: positionsJson(strainLimits.rest) };
   return {
     vertexCount: mesh.vertexCount,
     ...bulk,
     ...(parts ? { parts } : {}),
     ...(limits ? { strainLimits: limits } : {}),
+    ...(restLengths ? { restLengths: rest } : {}),
   };
 }

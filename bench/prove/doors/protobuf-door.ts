@@ -13,10 +13,13 @@ import {
   type Reply,
   type StepTerms,
   toPositions,
+  type Untangled,
+  type UntangleTerms,
   type WireReport,
+  type WireUntangleReport,
 } from './door.js';
 
-export type Method = 'Resolve' | 'CreateSession' | 'Step' | 'DeleteSession' | 'Check';
+export type Method = 'Resolve' | 'CreateSession' | 'Step' | 'DeleteSession' | 'Check' | 'Untangle';
 /** What came back of a call: a message, or the contract's Error. */
 export type Returned = { readonly bytes: Uint8Array } | { readonly error: Plain };
 
@@ -45,6 +48,32 @@ export class ProtobufDoor implements Door {
     const message = { mesh: meshOf(mesh), start: wrap(start), target: wrap(target), parameters, timeBudget };
     const returned = await this.carrier.call('Resolve', encode('ResolveRequest', message), options);
     return replyOf(returned, 'ResolveResponse', target);
+  }
+
+  async untangle(
+    mesh: MeshInput,
+    positions: Positions,
+    parameters: ParametersInput,
+    { budgetSeconds = BUDGET_SECONDS, ...own }: UntangleTerms,
+    options: CallOptions = {},
+  ): Promise<Untangled | { readonly refusal: Refusal }> {
+    const seconds = Math.floor(budgetSeconds);
+    const message = {
+      ...{ mesh: meshOf(mesh), positions: wrap(positions), parameters, options: own },
+      timeBudget: { seconds, nanos: Math.round(1e9 * (budgetSeconds - seconds)) },
+    };
+    const returned = await this.carrier.call('Untangle', encode('UntangleRequest', message), options);
+    if ('error' in returned) return { refusal: refusalOf(returned.error) };
+    const answer = decode('UntangleResponse', returned.bytes) as unknown as {
+      readonly positions: { readonly data: Uint8Array; readonly scalar: string };
+      readonly regions: Uint8Array;
+      readonly report: WireUntangleReport;
+    };
+    return {
+      positions: toPositions(answer.positions.data, positions, answer.positions.scalar),
+      regions: new Uint32Array(new Uint8Array(answer.regions).buffer),
+      report: answer.report,
+    };
   }
 
   async createSession(mesh: MeshInput, start: Positions, parameters: ParametersInput): Promise<Opened> {
@@ -122,12 +151,25 @@ const wrap = (x: Positions): Plain => ({
   scalar: x instanceof Float64Array ? 'FLOAT64' : 'FLOAT32',
 });
 
-function meshOf({ vertexCount, parts, strainLimits, ...bulk }: MeshInput): Plain {
+function meshOf({ vertexCount, parts, strainLimits, restLengths, ...bulk }: MeshInput): Plain {
   const limits = strainLimits && { ...strainLimits, rest: wrap(strainLimits.rest) };
   const arrays = Object.entries(bulk).filter(([, array]) => array !== undefined);
   const fields = Object.fromEntries(arrays.map(([name, array]) => [name, bytesOf(array as Uint8Array)]));
-  return { vertexCount, ...fields, ...(parts ? { parts } : {}), ...(limits ? { strainLimits: limits } : {}) };
+  const lengths = restLengths && restOf(restLengths);
+  return {
+    vertexCount,
+    ...fields,
+    ...(parts ? { parts } : {}),
+    ...(limits ? { strainLimits: limits } : {}),
+    ...(lengths ? { restLengths: lengths } : {}),
+  };
 }
+
+const restOf = ({ positions, edges, lengths }: NonNullable<MeshInput['restLengths']>): Plain => ({
+  ...(positions ? { positions: wrap(positions) } : {}),
+  ...(edges ? { edges: bytesOf(edges) } : {}),
+  ...(lengths ? { lengths: bytesOf(lengths) } : {}),
+});
 
 // The contract as a stranger reads it: the .proto file and a library, none of the service's own code for messages.
 

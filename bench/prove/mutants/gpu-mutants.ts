@@ -1,6 +1,7 @@
 import type { Fault } from './fault.js';
 import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutant.js';
 import { STRAIN_KERNEL_MUTANTS } from './strain-mutants.js';
+import { UNTANGLE_DEVICE_MUTANTS } from './untangle-mutants.js';
 
 /*
  * The same faults in the kernels. The engine tries its adapter before it takes requests, and would refuse to start with
@@ -250,4 +251,5 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [MEETING, PATH, TUNNEL, FLOOR],
   ),
   ...STRAIN_KERNEL_MUTANTS,
+  ...UNTANGLE_DEVICE_MUTANTS,
 ];

@@ -11,6 +11,7 @@ import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { RIGID_MUTANTS } from './rigid-mutants.js';
 import { STRAIN_MUTANTS } from './strain-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
+import { UNTANGLE_MUTANTS } from './untangle-mutants.js';
 import { VERIFIER_MUTANTS } from './verifier-mutants.js';
 
 const WALK = 'src/solver/cpu/walk.js';
@@ -335,4 +336,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...PULL_BACK_MUTANTS,
   ...INTAKE_MUTANTS,
   ...STRAIN_MUTANTS,
+  ...UNTANGLE_MUTANTS,
 ];

@@ -10,6 +10,7 @@ import { Random } from '../scenes/random.js';
 import { PLAIN } from '../scenes/variation.js';
 import { ServerProcess } from '../server.js';
 import type { ProveSettings } from '../settings.js';
+import { tryUntangling } from '../untangling/try-untangling.js';
 import { GPU_MUTANTS } from './gpu-mutants.js';
 import { MUTED_PROBE, type Mutant } from './mutant.js';
 import { MUTANTS } from './mutants.js';
@@ -91,11 +92,13 @@ async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
       for (let n = 0; n < SEEDS; n++) {
         for (const scene of mutant.scenes) {
           const prove = caseOf(mutant, scene, (seed + 7919 * n) >>> 0);
-          const outcome = await tryCase(prove, GENERATED[scene](new Random(prove.seed)), bench).catch(
-            (error: unknown) => {
-              throw new Error(`Mutant ${mutant.name}: the service ended: ${server.log.join('\n')}`, { cause: error });
-            },
-          );
+          const trial =
+            prove.mode === 'UNTANGLE'
+              ? tryUntangling(prove, bench)
+              : tryCase(prove, GENERATED[scene](new Random(prove.seed)), bench);
+          const outcome = await trial.catch((error: unknown) => {
+            throw new Error(`Mutant ${mutant.name}: the service ended: ${server.log.join('\n')}`, { cause: error });
+          });
           cases++;
           const finding = outcome.findings.find(({ promise }) => mutant.caughtBy.includes(promise));
           if (finding) return { result: 'CAUGHT', by: `${scene}: ${finding.promise}: ${finding.details}`, cases };

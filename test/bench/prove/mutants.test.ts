@@ -6,6 +6,7 @@ import { MUTED_PROBE } from '../../../bench/prove/mutants/mutant.js';
 import { MUTANTS } from '../../../bench/prove/mutants/mutants.js';
 import { misfits, type Plant, plantInto, readBuilt } from '../../../bench/prove/mutants/planting.js';
 import { GENERATED } from '../../../bench/prove/scenes/generated.js';
+import { TANGLED_STARTS } from '../../../bench/prove/untangling/tangled-starts.js';
 
 function syntaxErrorsOf(file: string, text: string): unknown[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, false, ts.ScriptKind.JS);
@@ -29,7 +30,8 @@ function assertFits(t: Test, { name, faults }: Plant): void {
 for (const mutant of [...MUTANTS, ...GPU_MUTANTS]) {
   t.test(`${mutant.name} can be planted: ${mutant.description}`, async (t) => {
     assertFits(t, { ...mutant, faults: [...mutant.faults, MUTED_PROBE] });
-    for (const scene of mutant.scenes) t.ok(GENERATED[scene], scene);
+    const scenes = mutant.mode === 'UNTANGLE' ? TANGLED_STARTS : GENERATED;
+    for (const scene of mutant.scenes) t.ok(scenes[scene], scene);
     t.ok(mutant.caughtBy.length > 0);
   });
 }

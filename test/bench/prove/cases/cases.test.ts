@@ -5,6 +5,7 @@ import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { GENERATED, TANGLED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
 import { CORNERS, OFFSETS, SCALES, vary } from '../../../../bench/prove/scenes/variation.js';
+import { TANGLED_STARTS } from '../../../../bench/prove/untangling/tangled-starts.js';
 
 function take(seed: number, count: number, real: readonly string[] = []): ProveCase[] {
   const list: ProveCase[] = [];
@@ -23,7 +24,10 @@ t.test('the same seed gives the same cases and numbers, and another seed gives o
 });
 
 t.test('a few hundred cases cover every scene, mode, door and variation', async (t) => {
-  const cases = take(1, 600, ['dress', 'bunny']);
+  const all = take(1, 720, ['dress', 'bunny']);
+  const untangled = all.filter(({ mode }) => mode === 'UNTANGLE');
+  t.equal(new Set(untangled.map(({ scene, door }) => `${scene} ${door}`)).size, 3 * Object.keys(TANGLED_STARTS).length);
+  const cases = all.filter((prove) => !untangled.includes(prove));
   const has = (of: (prove: ProveCase) => unknown) => new Set(cases.map(of));
   t.equal(has(({ scene }) => scene).size, Object.keys(GENERATED).length + 2);
   t.equal(
@@ -66,6 +70,15 @@ t.test('generated scenes start free of intersections, except the tangled ones', 
       const count = findMeetings(readSurface(scene.mesh), scene.start, { kinematicPairs: 'PROTECT' }).length;
       if (TANGLED.includes(name)) t.ok(count > 0, `${name}, seed ${seed}: ${count} pairs`);
       else t.equal(count, 0, `${name}, seed ${seed}`);
+    }
+  }
+});
+
+t.test('tangled starts intersect', async (t) => {
+  for (const [name, make] of Object.entries(TANGLED_STARTS)) {
+    for (const seed of [1, 2, 3]) {
+      const { mesh, start } = make(new Random(seed));
+      t.ok(findMeetings(readSurface(mesh), start, { kinematicPairs: 'SKIP' }).length > 0, `${name}, seed ${seed}`);
     }
   }
 });
