@@ -1,3 +1,4 @@
+import { type ErrorCode, IntersticeError } from '../contract/errors.js';
 import type { UntangleReport } from '../contract/untangle.js';
 import type { UntangleTools } from './problem.js';
 
@@ -49,4 +50,19 @@ export class Budget {
     if (took > this.#keptBack) this.#keptBack = took;
     return findings;
   }
+}
+
+/** Errors of engines after which the best state so far is the answer: the request is larger than its budget or the device, or that is gone. */
+const ENDS: Partial<Record<ErrorCode, Ended>> = {
+  TOO_LARGE: 'MEMORY',
+  OUT_OF_DEVICE_MEMORY: 'MEMORY',
+  DEVICE_LOST: 'LOST_DEVICE',
+};
+
+/** Why the best state so far is the answer. @throws what is no reason for that */
+export function whyGivenUp(thrown: unknown): Ended {
+  if (thrown instanceof Interrupted) return thrown.why;
+  const why = thrown instanceof IntersticeError ? ENDS[thrown.code] : undefined;
+  if (why) return why;
+  throw thrown;
 }

@@ -75,7 +75,7 @@ function alongEdge(x: Float64Array, [a, b]: readonly [number, number], at: numbe
 }
 
 /** Barycentric coordinates of a point of a triangle; those of a corner where it has no area. */
-function weightsOf(x: Float64Array, [a, b, c]: Vector, q: Vector): Vector {
+export function weightsOf(x: Float64Array, [a, b, c]: Vector, q: Vector): Vector {
   const [ux, uy, uz] = [x[3 * b] - x[3 * a], x[3 * b + 1] - x[3 * a + 1], x[3 * b + 2] - x[3 * a + 2]];
   const [vx, vy, vz] = [x[3 * c] - x[3 * a], x[3 * c + 1] - x[3 * a + 1], x[3 * c + 2] - x[3 * a + 2]];
   const [wx, wy, wz] = [q[0] - x[3 * a], q[1] - x[3 * a + 1], q[2] - x[3 * a + 2]];

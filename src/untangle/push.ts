@@ -1,3 +1,5 @@
+import type { Contour } from './contours.js';
+import { gradientRowsOf } from './gradient-rows.js';
 import { type HeightRow, heightRowsOf } from './height-rows.js';
 import type { Region } from './regions.js';
 import { rowOf, type Topology } from './topology.js';
@@ -21,6 +23,8 @@ const LENGTH_SLACK = 0.1;
 const SMOOTHED_AFTER = [4, 8];
 /** The longest motion of one iteration, in edges. */
 const LONGEST = 0.5;
+/** The longest motion of an edge against a triangle that makes a contour shorter, in edges: of elements as long as one, it stays small. */
+const SHORTENED_BY = 0.25;
 
 export interface Push {
   /** float64[3·V] x where nothing is pushed */
@@ -29,11 +33,12 @@ export interface Push {
   readonly zone: ReadonlySet<number>;
 }
 
-/** Targets that bring regions through to their side. */
+/** Targets that bring regions through to their side, and make contours shorter. */
 export function pushThrough(
   topology: Topology,
   x: Float64Array,
   regions: readonly Region[],
+  shortened: readonly Contour[],
   options: PushOptions,
 ): Push {
   const lengths = { gap: options.gap, longest: LONGEST * options.edge };
@@ -41,6 +46,7 @@ export function pushThrough(
     options.pulse();
     return heightRowsOf(topology, x, region, lengths);
   });
+  for (const contour of shortened) rows.push(...gradientRowsOf(topology, x, contour, SHORTENED_BY * options.edge));
   const y = x.slice();
   const zone = zoneOf(topology, rows);
   const edges = edgesIn(topology, zone);

@@ -1,5 +1,5 @@
 import type { ElementPair } from '../contract/elements.js';
-import { type ErrorCode, IntersticeError } from '../contract/errors.js';
+import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { UntangleAnswer, UntangleReport, UntangleStatus } from '../contract/untangle.js';
 import { scalarOf } from '../mesh/positions.js';
@@ -8,14 +8,15 @@ import type { EnginePositions, Scene } from '../solver/engine.js';
 import { CoordinateFrame, floorOf } from '../solver/frame.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
-import { Budget, type Ended, Interrupted } from './budget.js';
+import { Budget, type Ended, whyGivenUp } from './budget.js';
 import { type Contour, findContours } from './contours.js';
 import { groupCrossings } from './crossings.js';
+import { Gains, type Tested } from './gains.js';
 import { checkBounds, readHints, refuseUnknownContours } from './hints.js';
 import { RegionsLeftOut } from './left-out.js';
 import { lengthsAtRest, surfaceOf } from './measures.js';
 import { ElementIds, readPierces } from './pierces.js';
-import type { UntangleProblem, UntangleTools } from './problem.js';
+import type { UntanglePiece, UntangleProblem, UntangleTools } from './problem.js';
 import { pushThrough } from './push.js';
 import { type Region, regionsOf } from './regions.js';
 import { describeContours, measureMoved, measureStretch } from './report.js';
@@ -25,10 +26,6 @@ import { describeTopology, type Topology } from './topology.js';
 const MAX_ITERATIONS = 60;
 /** Steps of the engine in an iteration. */
 const STEPS = 8;
-/** Iterations without a gain after which regions are widened, by so many rings, and after which there is no hope. */
-const PATIENCE = 3;
-const WIDER = 2;
-const HOPELESS = 15;
 /** Pairs that are looked at; a state with more of them is not one that can be untangled. */
 const MOST_PAIRS = 1_000_000;
 const NAMED = 64;
@@ -37,19 +34,12 @@ const NAMED = 64;
  * thousandth of what it moves the other: a push of some edges, 10 δ each, leaves it within a share of δ.
  */
 const HEAVIER = 1000;
-/** Errors of engines after which the best state so far is the answer: the request is larger than its budget or the device, or that is gone. */
-const ENDS: Partial<Record<ErrorCode, Ended>> = {
-  TOO_LARGE: 'MEMORY',
-  OUT_OF_DEVICE_MEMORY: 'MEMORY',
-  DEVICE_LOST: 'LOST_DEVICE',
-};
-
 /** What pushing has reached. */
 interface Pushed {
   /** the last state, if it is free */
   readonly free: EnginePositions | undefined;
   /** of those that are near enough, the state with the fewest pierces */
-  readonly best: { readonly x: EnginePositions; readonly count: number };
+  readonly best: EnginePositions;
   /** of the start, in the caller's numbers */
   readonly first: Analysis;
   readonly counts: readonly number[];
@@ -66,6 +56,8 @@ interface Analysis {
   readonly contours: readonly Contour[];
   readonly decisions: Map<number, Decision>;
   readonly regions: Region[];
+  /** contours that are made shorter, in place of their regions being pushed through */
+  readonly shortened: Contour[];
 }
 
 /**
@@ -98,9 +90,9 @@ class Untangling {
   /** uint8[V] 1 = the vertex was pushed, or may have followed */
   readonly #pushed: Uint8Array;
   readonly #budget: Budget;
-  #rings = 0;
-  /** iterations */
-  #sinceGain = 0;
+  readonly #gains = new Gains();
+  /** pieces of the path since the best state, where somebody listens */
+  readonly #sinceBest: UntanglePiece[] = [];
 
   constructor(problem: UntangleProblem, tools: UntangleTools) {
     const { mesh, positions, measures, parameters, options } = problem;
@@ -138,12 +130,12 @@ class Untangling {
     try {
       const found = { ...(await this.#pushAll(scene)), pushingEngine: engine.description.name };
       const { best, free } = found;
-      if (!free) return await this.#answer(found, [best.x]);
+      if (!free) return await this.#answer(found, [best]);
       const pulled = await this.#pullBack(free).catch((thrown: unknown) => ({
         x: undefined,
         ended: whyGivenUp(thrown),
       }));
-      const states = pulled.x ? [pulled.x, free, best.x] : [free, best.x];
+      const states = pulled.x ? [pulled.x, free, best] : [free, best];
       return await this.#answer({ ...found, ended: pulled.ended }, states);
     } finally {
       scene.close();
@@ -158,7 +150,6 @@ class Untangling {
     const run = {
       first: this.#beginAnalysis(start, findings, 1),
       counts: [] as number[],
-      best: { x: this.#start, count: Number.POSITIVE_INFINITY },
       free: undefined as EnginePositions | undefined,
       ended: undefined as Ended | undefined,
       leftOutPierces: 0,
@@ -168,39 +159,46 @@ class Untangling {
     let x = this.#start;
     try {
       for (let analysis = run.first, n = 1; ; n++) {
+        let at: Float64Array = start;
         if (n > 1) {
-          const at = this.#frame.toDouble(x);
+          at = this.#frame.toDouble(x);
           findings = await this.#budget.measure(() => this.#test(at, this.#budget.pulse));
-          if (findings.intersectionCount <= MOST_PAIRS) analysis = this.#beginAnalysis(at, findings, n);
         }
         const { intersectionCount: count } = findings;
         run.counts.push(count);
-        this.#note(run, x, count);
-        if (count > 0 && count <= MOST_PAIRS) this.#analyse(analysis, n);
+        const here: Tested = { x, at, findings };
+        const noted = this.#gains.note(here, () => this.#isNear(this.#toCaller(here.x)));
+        if (noted === 'BEST') this.#tellPieces();
+        // Back at the best state, what has happened since then is no part of the path.
+        if (noted === 'BACK') this.#sinceBest.length = 0;
+        const from = noted === 'BACK' ? this.#gains.best! : here;
+        const isReadable = from.findings.intersectionCount <= MOST_PAIRS;
+        if (n > 1 && isReadable) analysis = this.#beginAnalysis(from.at, from.findings, n);
+        if (count > 0 && isReadable) this.#analyse(analysis, n);
         this.#tell('UNTANGLING', n, count, analysis);
-        if (count === 0) run.free = x;
-        else if (this.#sinceGain >= HOPELESS || count > MOST_PAIRS) run.ended = 'NO_PROGRESS';
+        if (count === 0) {
+          run.free = x;
+          this.#tellPieces();
+        } else if (this.#gains.isHopeless || !isReadable) run.ended = 'NO_PROGRESS';
         if (run.free || run.ended || n > (this.#problem.options.maxIterations ?? MAX_ITERATIONS)) break;
         this.#budget.pulse();
         this.#mark(analysis.regions, n === 1);
         for (const { vertices } of analysis.regions) for (const v of vertices) leftOut.add(v);
-        run.leftOutPierces += count;
+        run.leftOutPierces += analysis.pairs.length;
         run.limitedRegions += analysis.regions.filter(({ isLimited }) => isLimited).length;
         const rule = new RegionsLeftOut(this.#topology, analysis.pairs, analysis.regions);
-        x = await this.#step(scene, x, this.#aim(x, analysis), rule);
+        x = await this.#step(scene, from.x, this.#aim(from.x, analysis), rule);
       }
     } catch (thrown) {
       run.ended = whyGivenUp(thrown);
     }
-    return { ...run, leftOutVertices: leftOut.size };
+    return { ...run, best: this.#gains.best?.x ?? this.#start, leftOutVertices: leftOut.size };
   }
 
-  /** Keeps the best state; without a gain for some time, floods go further. */
-  #note(run: { best: Pushed['best'] }, x: EnginePositions, count: number): void {
-    if (count < run.best.count && this.#isNear(this.#toCaller(x))) {
-      run.best = { x, count };
-      this.#sinceGain = 0;
-    } else if (++this.#sinceGain % PATIENCE === 0) this.#rings += WIDER;
+  /** Tells the pieces since the best state: they lead to a better one, or to the one that is pulled back. */
+  #tellPieces(): void {
+    for (const piece of this.#sinceBest) this.#tools.onPiece?.(piece);
+    this.#sinceBest.length = 0;
   }
 
   async #test(x: Positions, checkpoint?: () => void): Promise<StateFindings> {
@@ -212,20 +210,21 @@ class Untangling {
     const { pierces, pairs } = readPierces(this.#topology, this.#ids, at, findings);
     const contours = findContours(this.#topology, pierces);
     if (n === 1) refuseUnknownContours(this.#problem.options, contours.length);
-    return { at, pairs, contours, decisions: new Map(), regions: [] };
+    return { at, pairs, contours, decisions: new Map(), regions: [], shortened: [] };
   }
 
   /** Decides sides and finds regions. @throws Interrupted, with what has been decided by then in the analysis */
-  #analyse({ at, contours, decisions, regions }: Analysis, n: number): void {
+  #analyse({ at, contours, decisions, regions, shortened }: Analysis, n: number): void {
     const [topology, { pulse }] = [this.#topology, this.#budget];
     const guidance = n === 1 ? this.#guidance : { ...this.#guidance, turned: new Set<number>() };
-    const tools = { topology, x: at, edge: this.#problem.measures.typicalEdge, rings: this.#rings, pulse };
+    const tools = { topology, x: at, edge: this.#problem.measures.typicalEdge, rings: this.#gains.rings, pulse };
     for (const crossing of groupCrossings(topology, contours)) {
       pulse();
       for (const [c, decision] of decideSides(topology, at, contours, crossing, guidance)) {
-        const found = regionsOf(tools, contours, c, crossing, decision);
+        const isGuess = decision.why === 'SMALLER' || decision.why === 'COST';
+        if (isGuess && this.#gains.shortens) shortened.push(contours[c]!);
+        else regions.push(...regionsOf(tools, contours, c, crossing, decision));
         decisions.set(c, decision);
-        regions.push(...found);
       }
     }
   }
@@ -241,9 +240,9 @@ class Untangling {
     }
   }
 
-  #aim(x: EnginePositions, { at, regions }: Analysis): EnginePositions {
+  #aim(x: EnginePositions, { at, regions, shortened }: Analysis): EnginePositions {
     const { mesh, measures, parameters } = this.#problem;
-    const { targets, zone } = pushThrough(this.#topology, at, regions, {
+    const { targets, zone } = pushThrough(this.#topology, at, regions, shortened, {
       edge: measures.typicalEdge,
       gap: parameters.activationDistance / 2,
       lengths: this.#lengths,
@@ -312,7 +311,9 @@ class Untangling {
     return {
       onState: (state: EnginePositions) => {
         const to = this.#frame.toDouble(state);
-        onPiece({ from, to, leftOut });
+        const piece = { from, to, leftOut };
+        if (leftOut) this.#sinceBest.push(piece);
+        else onPiece(piece);
         from = to;
       },
     };
@@ -338,7 +339,7 @@ class Untangling {
   /** @param states the best first; those behind it are there in case the numbers that are sent intersect */
   async #answer(found: Pushed, states: readonly EnginePositions[]): Promise<UntangleAnswer> {
     const { mesh, positions } = this.#problem;
-    this.#tell('CHECKING_ANSWER', 0, found.best.count, undefined);
+    this.#tell('CHECKING_ANSWER', 0, this.#gains.best?.findings.intersectionCount ?? 0, undefined);
     const before = found.counts[0]!;
     let best: { positions: Positions; findings: StateFindings } | undefined;
     for (const engine of new Set(states)) {
@@ -391,12 +392,4 @@ function refuseTooMany(count: number): never {
     `${count} pairs of elements intersect in the start; at most ${MOST_PAIRS} can be untangled.`,
     { hint: 'Check that mesh and positions belong together.' },
   );
-}
-
-/** Why the best state so far is the answer. @throws what is no reason for that */
-function whyGivenUp(thrown: unknown): Ended {
-  if (thrown instanceof Interrupted) return thrown.why;
-  const why = thrown instanceof IntersticeError ? ENDS[thrown.code] : undefined;
-  if (why) return why;
-  throw thrown;
 }

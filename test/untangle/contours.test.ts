@@ -5,9 +5,11 @@ import { findContours } from '../../src/untangle/contours.js';
 import { groupCrossings, sheetOf } from '../../src/untangle/crossings.js';
 import { RegionsLeftOut } from '../../src/untangle/left-out.js';
 import { ElementIds, readPierces } from '../../src/untangle/pierces.js';
+import { pushThrough } from '../../src/untangle/push.js';
 import type { Region } from '../../src/untangle/regions.js';
 import { describeTopology, outsideOf } from '../../src/untangle/topology.js';
 import { findIntersections } from '../../src/verify/state.js';
+import { seeded } from '../support/random.js';
 
 function analyse({ mesh: input, positions }: ReturnType<Surfaces['build']>) {
   const mesh = buildMesh(input);
@@ -99,6 +101,29 @@ t.test('a body has an outside, whichever way its triangles run', async (t) => {
     mixed.subarray(30, 32).reverse();
     t.equal(outside(mixed), outside(input.triangles!));
   }
+});
+
+t.test('an open contour is made shorter where nothing tells which side is wrong', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const scene = new Surfaces();
+  const [x, y, slant] = [random.between(3.2, 3.8), random.between(3.2, 3.8), random.between(-0.2, 0.2)];
+  scene.grid('sheet', 8, 8, (u, v) => ({ at: [8 * u, 8 * v, 0] }));
+  // A flap that ends within the sheet on both sides and hangs through it by a third of an edge.
+  scene.grid('flap', 3, 2, (u, v) => ({ at: [x + 3 * u, y + slant * u, 1.7 - 2 * v] }));
+  const { mesh, topology, positions, contours } = analyse(scene.build());
+  const countAt = (at: Float64Array): number =>
+    findIntersections(mesh, at, { kinematicPairs: 'SKIP', maxPairs: 1 }).intersectionCount;
+  const lengths = Float64Array.from({ length: mesh.edges.length / 2 }, () => 0);
+  const options = { edge: 1, gap: 0.05, lengths, pulse: () => undefined };
+  let at: Float64Array = positions;
+  let left = contours;
+  for (let n = 0; n < 24 && left.length > 0; n++) {
+    at = pushThrough(topology, at, [], left, options).targets;
+    left = analyse({ ...scene.build(), positions: Float64Array.from(at) }).contours;
+  }
+  t.ok(contours.length > 0 && countAt(positions) > 0);
+  t.equal(countAt(at), 0, 'until it is gone');
 });
 
 t.test('what is left out: the five of each pierce, and a region against the patch it goes through', async (t) => {
