@@ -90,7 +90,7 @@ export const CONTROL = new Struct('Control', {
   hasAim: ['u32', '1 = the sweeps of the step have made y: its forward step is next.'],
   keptAt: ['u32', 'Clock of the step whose contact multipliers are kept by pair; 0 = none are.'],
   poorSteps: ['u32', 'Steps of the pull-back in a row that gained too little.'],
-  shortenings: ['u32', 'Steps that only shortened edges.'],
+  poorShortenings: ['u32', 'Steps in a row that only shortened edges, and too little.'],
   bestMerit: ['f32', 'Φ of the best state, in units of `unitBits` squared.'],
   bestExcess: ['f32', 'Its part of edges above their limits, before its weight.'],
   isThorough: ['u32', '1 = sweeps go on until edges over their limits are a small part of Φ.'],

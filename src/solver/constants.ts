@@ -152,12 +152,6 @@ export const EXCESS_WEIGHT = 1000;
 /** So many steps in a row with too little gain end the phase. */
 export const MAX_POOR_STEPS = 3;
 
-/**
- * So many where the edges of the state are so far over their limits that their part of the merit exceeds what a step must gain: it
- * rises and falls from step to step by as much, because the sweeps of a step leave it, so a step says little.
- */
-export const MAX_UNEVEN_STEPS = 8;
-
 /** The share of the merit that a step in a heap must gain at least, for each time that it costs as much as a cheap one. */
 export const HEAP_MIN_GAIN = 0.01;
 
@@ -182,15 +176,18 @@ export const SHORTENING_REST = 0.002;
 export const MIN_SHORTENING_GAIN = 0.02;
 export const HEAP_SHORTENING_GAIN = 0.1;
 
-/** So many of them at most wait for new boxes of strained elements. */
-export const MAX_DELAYED_STEPS = 8;
+/** So many in a row that take less end them: one may open what the next one closes, since the planes of contacts change between them. */
+export const MAX_POOR_SHORTENINGS = 2;
+
+/** And so many if boxes hold vertices, which get new ones. */
+export const MAX_HELD_SHORTENINGS = 8;
 
 /** Their limits are shorter by this share of δ, twice their rest, so that no edge rests just above its own. */
 export const SHORTENING_SLACK = 2 * SHORTENING_REST;
 
 /**
- * Where a step is poor because of edges over their limits (MAX_UNEVEN_STEPS), sweeps go on in rounds from the next step on, while what
- * they leave is more than this share of the merit; the steps that only shorten edges leave nothing, as long as they can.
+ * Where a step is poor while edges over their limits are a larger part of the merit than it must gain, sweeps go on in rounds from the next
+ * step on, while what they leave is more than this share of the merit; the steps that only shorten edges leave nothing, as long as they can.
  */
 export const SWEPT_EXCESS = 0.01;
 
@@ -214,7 +211,7 @@ export const HOLD_BACK_PASSES = 20;
 /** A strain below this share of the length at rest: the element has no rotation of its own. */
 export const FLATTEST_STRAIN = 1e-3;
 
-/** The sweeps of a step go on (MORE_SWEEPS) while a strain is farther out of its limits than this. */
+/** The sweeps of a step towards y* go on (MORE_SWEEPS) while a strain is farther out of its limits than this; those of the last steps while any is. */
 export const SWEPT_STRAIN = 5e-3;
 
 /** The strain that neighbours of an element may get in a step because one of them is held. */

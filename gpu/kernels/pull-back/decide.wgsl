@@ -3,10 +3,10 @@
 // statuses:
 //
 //   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, or in a heap HEAP_MIN_GAIN times what it costs (pull-back/cost.wgsl), unless the phase began early
-//             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row, or MAX_UNEVEN_STEPS where overlong edges are a good part of Φ, end it as CONVERGED if no box holds a vertex, one in which no vertex wants to move as well; MAX_HELD_STEPS, or MAX_POOR_STEPS in a heap, as STALLED where one does;
+//             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, one in which no vertex wants to move as well; MAX_HELD_STEPS, or MAX_POOR_STEPS in a heap, as STALLED where one does;
 //             vertices that their boxes hold make a search due. Φ = 0 ends it.
-//   SHORTEN   follows where edges of the best state are above their limits: steps, while each takes MIN_SHORTENING_GAIN off
-//             the excess (HEAP_SHORTENING_GAIN in a heap), or strains wait for a new box, MAX_DELAYED_STEPS at most.
+//   SHORTEN   follows where edges of the best state are above their limits. Poor is a step that takes less than MIN_SHORTENING_GAIN off the excess (in a heap
+//             HEAP_SHORTENING_GAIN): MAX_POOR_SHORTENINGS in a row end it, in a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
@@ -40,7 +40,7 @@ fn openPull() {
   control.bestExcess = parts.y;
   control.poorSteps = 0u;
   control.isThorough = 0u;
-  control.shortenings = 0u;
+  control.poorShortenings = 0u;
   control.windowSteps = 0u;
   control.clearsStopped = 0u;
   control.keptAt = 0u;
@@ -111,19 +111,18 @@ fn decidePull() {
   let isRich = gain >= leastGain || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
   let poor = select(control.poorSteps + 1u, 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
-  let isUneven = EXCESS_WEIGHT * parts.y > pullBack.minGain * present && cost == 1.0;
-  control.isThorough = select(control.isThorough, 1u, isRunning && isPull && !isRich && isUneven);
+  let isStretched = EXCESS_WEIGHT * parts.y > pullBack.minGain * present && cost == 1.0;
+  control.isThorough = select(control.isThorough, 1u, isRunning && isPull && !isRich && isStretched);
   let isStill = moving == 0u;
-  let isSettled = !isHeld && (isStill || poor >= select(MAX_POOR_STEPS, MAX_UNEVEN_STEPS, isUneven));
+  let isSettled = !isHeld && (isStill || poor >= MAX_POOR_STEPS);
   let isStuck = isHeld && poor >= select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
   let pulled = select(select(RUNNING, STALLED, isStuck), CONVERGED, isSettled || !(left > 0.0));
 
-  let shortenings = control.shortenings + select(one, 0u, isPull);
-  control.shortenings = shortenings;
-  // Strains suffer where a box held a corner, until it has a new one.
-  let isDelayed = isHeld && pullBack.strains > 0u && shortenings < MAX_DELAYED_STEPS;
   let leastShortening = select(MIN_SHORTENING_GAIN, HEAP_SHORTENING_GAIN, cost > 1.0);
-  let isShort = (gain < leastShortening && !isDelayed) || !(left > 0.0);
+  let poorShortenings = select(0u, control.poorShortenings + 1u, !isPull && gain < leastShortening);
+  control.poorShortenings = select(control.poorShortenings, poorShortenings, isRunning);
+  let mostPoor = select(select(MAX_POOR_SHORTENINGS, MAX_HELD_SHORTENINGS, isHeld), 1u, cost > 1.0);
+  let isShort = poorShortenings >= mostPoor || !(left > 0.0);
   let shortened = select(RUNNING, control.ending, isShort);
 
   // What its box holds may gain something in a new one, if that can be larger; where edges are shortened, at once.

@@ -2,9 +2,12 @@ import type { Status } from '../../contract/report.js';
 import {
   EXCESS_WEIGHT,
   HEAP_MIN_GAIN,
+  HEAP_SHORTENING_GAIN,
+  MAX_HELD_SHORTENINGS,
   MAX_HELD_STEPS,
+  MAX_POOR_SHORTENINGS,
   MAX_POOR_STEPS,
-  MAX_UNEVEN_STEPS,
+  MIN_SHORTENING_GAIN,
   SWEPT_EXCESS,
 } from '../constants.js';
 import type { PullBackPlan } from '../scattered-targets.js';
@@ -32,9 +35,8 @@ export interface Gained {
  * dearer, and it gains less and less: the vertices creep into each other for as long as they may. There a step must gain
  * HEAP_MIN_GAIN times what it costs over a cheap one, if that is more.
  *
- * Three are enough where Φ falls evenly. Edges over their limits make it rise and fall: a step stretches some, the next one shortens
- * them, and both may come nearer to y*. Where their part of Φ is larger than minGain, which is what is asked of a step, more are waited for,
- * and sweeps go on until they leave less.
+ * Edges over their limits make Φ rise and fall: a step stretches some, the next one shortens them, and both may come nearer to y*. Where
+ * their part of Φ is larger than minGain, which is what is asked of a step, sweeps go on from then on until they leave less.
  */
 export class PoorSteps {
   readonly #plan: Pick<PullBackPlan, 'minGain' | 'isEarly'>;
@@ -74,13 +76,31 @@ export class PoorSteps {
       return undefined;
     }
     this.#count++;
-    const isUneven = excess > minGain && !isHeap;
-    this.#isThorough ||= isUneven;
+    this.#isThorough ||= excess > minGain && !isHeap;
     if (isHeld) {
       // New boxes may let what they hold gain something; in a heap they cannot be larger.
       return this.#count >= (isHeap ? MAX_POOR_STEPS : MAX_HELD_STEPS) ? 'STALLED' : undefined;
     }
-    return isStill || this.#count >= (isUneven ? MAX_UNEVEN_STEPS : MAX_POOR_STEPS) ? 'CONVERGED' : undefined;
+    return isStill || this.#count >= MAX_POOR_STEPS ? 'CONVERGED' : undefined;
+  }
+}
+
+/** Counts the steps in a row that only shorten edges and took too little off what is over the limits, and says when they end. */
+export class PoorShortenings {
+  #count = 0;
+
+  /**
+   * One poor step says little: the planes between elements change from step to step, and what one step closes the next one may open. What a box
+   * holds may go on in a new one, which the next step gets; not in a heap, where steps are dear.
+   *
+   * @param gain share of the excess that the step has taken off
+   * @returns whether the step is the last one
+   */
+  after({ gain, cost, isHeld }: Pick<Gained, 'gain' | 'cost' | 'isHeld'>): boolean {
+    const isHeap = cost > 1;
+    this.#count = gain < (isHeap ? HEAP_SHORTENING_GAIN : MIN_SHORTENING_GAIN) ? this.#count + 1 : 0;
+    if (isHeap) return this.#count > 0;
+    return this.#count >= (isHeld ? MAX_HELD_SHORTENINGS : MAX_POOR_SHORTENINGS);
   }
 }
 

@@ -3,10 +3,7 @@ import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
   FREE_STEPS,
-  HEAP_SHORTENING_GAIN,
   LEAP_PROGRESS,
-  MAX_DELAYED_STEPS,
-  MIN_SHORTENING_GAIN,
   PULL_BACK_REACH,
   PUSHED,
   REST,
@@ -26,7 +23,7 @@ import type { EdgeLengths } from './edges.js';
 import type { HoldRecord } from './hold-record.js';
 import { Merit } from './merit.js';
 import { distanceAt, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
-import { costOfStep, PoorSteps } from './poor-steps.js';
+import { costOfStep, PoorShortenings, PoorSteps } from './poor-steps.js';
 import type { Proximity } from './proximity.js';
 import { countUnpushed } from './pushes.js';
 import { ShapeLimits } from './shape-limits.js';
@@ -245,6 +242,7 @@ export class PullBack {
     this.#phase = 'SHORTENING';
     moving.fill(0);
     const options = { sweeps: SHORTENING_SWEEPS, slack: SHORTENING_SLACK * delta };
+    const poorSteps = new PoorShortenings();
     let excess = this.#limits.excess(x);
     for (let n = 0; excess > 0; n++) {
       const step = run.nextStep();
@@ -256,7 +254,8 @@ export class PullBack {
       this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), { ...options, mostExcess: 0 });
       this.#forward(run, step, SHORTENING_REST * delta);
       // Few vertices move, each a little: a box that held one of them is worth a new one at once.
-      if (this.#held.includes(1)) this.#isSearchDue = true;
+      const isHeld = this.#held.includes(1);
+      if (isHeld) this.#isSearchDue = true;
       const left = this.#limits.excess(x);
       const gain = (excess - left) / excess;
       if (gain > 0) {
@@ -264,9 +263,7 @@ export class PullBack {
         this.#keep(run);
       }
       clock.lap('forward');
-      // Strains suffer where a box held a corner, until it has a new one.
-      const isDelayed = n + 1 < MAX_DELAYED_STEPS && this.#limits.hasStrains && this.#held.includes(1);
-      if (gain < (this.#cost > 1 ? HEAP_SHORTENING_GAIN : MIN_SHORTENING_GAIN) && !isDelayed) break;
+      if (poorSteps.after({ gain, cost: this.#cost, isHeld })) break;
     }
     return undefined;
   }
@@ -277,6 +274,8 @@ export class PullBack {
    */
   #markPulled({ x, y }: PullBackRun, limits: ShapeLimits, options: { sweeps: number; slack: number }): number {
     const { moving } = this.#stages;
+    // Then there are no contacts.
+    if (this.#proximity.pairs.count === 0) return 0;
     limits.reset();
     this.#sweeps.run(x, y, limits, undefined, { ...options, delta: this.#settings.delta });
     for (let i = 0, k = 0; i < moving.length; i++, k += 3) if (!isSameAt(x, y, k)) moving[i] = 1;

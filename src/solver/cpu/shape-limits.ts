@@ -1,5 +1,6 @@
 import { limitOfEdges } from '../../mesh/limited-edges.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import { SWEPT_STRAIN } from '../constants.js';
 import type { Settings } from '../settings.js';
 import { strainElementsOf } from '../strain/elements.js';
 import { EdgeLimits } from './edge-limits.js';
@@ -77,10 +78,10 @@ export class ShapeLimits {
    * Whether the sweeps of a step should go on: for strains (StrainLimits.wantsMoreSweeps), or else for edges (EdgeLimits.wantsMore).
    *
    * @param rounds how many rounds there were
-   * @param most what edges over their limits may add up to
+   * @param most what edges over their limits may add up to; with 0, strains may not be over theirs either
    */
   wantsMoreSweeps(x: Float32Array, y: Float32Array, rounds: number, most: number): boolean {
-    if (this.strains?.wantsMoreSweeps(x, y, rounds)) return true;
+    if (this.strains?.wantsMoreSweeps(x, y, rounds, most === 0 ? 0 : SWEPT_STRAIN)) return true;
     return this.edges?.wantsMore(y, rounds, most) ?? false;
   }
 
@@ -88,11 +89,6 @@ export class ShapeLimits {
   spread(marks: Uint8Array): void {
     this.edges?.spread(marks);
     this.strains?.spread(marks);
-  }
-
-  /** Whether there are limits of strains. */
-  get hasStrains(): boolean {
-    return this.strains !== undefined;
   }
 
   /** Sum of the squares of what exceeds a limit, squared engine units. */

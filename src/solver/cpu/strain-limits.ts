@@ -1,5 +1,5 @@
 import { NO_CORNER } from '../../mesh/strain.js';
-import { FLATTEST_STRAIN, HELD_STRAIN, HOLD_BACK_PASSES, MAX_STRAIN_SLACK, SWEPT_STRAIN } from '../constants.js';
+import { FLATTEST_STRAIN, HELD_STRAIN, HOLD_BACK_PASSES, MAX_STRAIN_SLACK } from '../constants.js';
 import { deformationGradient, polarRotation, principalStrains } from '../strain/deformation.js';
 import type { StrainElements } from '../strain/elements.js';
 import { ComponentShares } from './component-shares.js';
@@ -122,16 +122,17 @@ export class StrainLimits {
   }
 
   /**
-   * Whether the sweeps of a step should go on: an element is out of its limits by more than {@link SWEPT_STRAIN}, and the sum of
+   * Whether the sweeps of a step should go on: an element is out of its limits by more than it may be, and the sum of
    * squares may still fall (SweepRounds). Where a component goes only a share s of its way (ComponentShares.shortenMotions), a strain of y
    * counts s times: that is the most which it adds to x + s (y − x).
    *
    * @param rounds so far, from 1
+   * @param most the largest strain beyond a limit that is left
    */
-  wantsMoreSweeps(x: Float32Array, y: Float32Array, rounds: number): boolean {
+  wantsMoreSweeps(x: Float32Array, y: Float32Array, rounds: number, most: number): boolean {
     if (rounds === 1) this.#rounds.begin();
     const mayFall = this.#rounds.mayFall(this.#sumExcess(y, this.shares.ofMotions(x, y)), rounds);
-    return mayFall && this.#worst > SWEPT_STRAIN;
+    return mayFall && this.#worst > most;
   }
 
   /** Λ ← Λ + β (Λ − Λ_last), for the elements that act. */

@@ -3,6 +3,7 @@ import { KernelSet } from '../../../gpu/device/kernel.js';
 import { PHASE, STATE, SUM_GROUPS } from '../../../gpu/kernels/constants.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
+import { SWEPT_STRAIN } from '../../../src/solver/constants.js';
 import { AcceleratedSweeps } from '../../../src/solver/cpu/accelerated-sweeps.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { StrainLimits } from '../../../src/solver/cpu/strain-limits.js';
@@ -104,7 +105,7 @@ else {
           bench.pullBack.sweeps(pass, { sweeps: count, wide: NO_ROUNDS, hasDenseEdges: true, isSmall: false }),
         );
         const swept = await bench.floats('y');
-        const wantsMore = reference.wantsMoreSweeps(x, expected, 1);
+        const wantsMore = reference.wantsMoreSweeps(x, expected, 1, SWEPT_STRAIN);
         t.equal((await bench.control()).state, wantsMore ? STATE.NEEDS_SWEEPS : STATE.RUNNING, 'the same end');
         const moved = expected.filter((value, k) => Math.abs(value - from[k]!) > 1e-2).length;
         t.ok(moved > 20, `step ${step}: ${moved} coordinates were moved`);
