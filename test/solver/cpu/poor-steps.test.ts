@@ -26,19 +26,26 @@ t.test('three poor steps in a row end the phase, more where a box holds a vertex
   t.same(endOf([poor, poor, CHEAP, poor, poor, poor]), { ended: 'CONVERGED', steps: 6 }, 'a good step counts anew');
 });
 
-t.test('steps that only shorten end with two poor ones in a row, in a heap with one, later where a box holds a vertex', async (t) => {
-  const endOfShortening = (steps: readonly Parameters<PoorShortenings['after']>[0][]) => {
-    const poor = new PoorShortenings();
-    return steps.findIndex((step) => poor.after(step)) + 1;
-  };
-  const good = { gain: 0.11, cost: 1, isHeld: false };
-  const poor = { ...good, gain: -2 };
-  t.equal(endOfShortening(repeated(good)), 0, 'steps that shorten go on');
-  t.equal(endOfShortening([good, poor, good, poor, poor]), 5);
-  t.equal(endOfShortening(repeated({ ...poor, isHeld: true })), 8);
-  t.equal(endOfShortening([...repeated({ ...poor, isHeld: true }, 3), poor]), 4, 'nothing is held any more');
-  t.equal(endOfShortening(repeated({ ...good, gain: 0.09, cost: 1.1, isHeld: true })), 1, 'a heap asks more, at once');
-});
+t.test(
+  'steps that only shorten end with two poor ones in a row, in a heap with one, later where a box holds a vertex',
+  async (t) => {
+    const endOfShortening = (steps: readonly Parameters<PoorShortenings['after']>[0][]) => {
+      const poor = new PoorShortenings();
+      return steps.findIndex((step) => poor.after(step)) + 1;
+    };
+    const good = { gain: 0.11, cost: 1, isHeld: false };
+    const poor = { ...good, gain: -2 };
+    t.equal(endOfShortening(repeated(good)), 0, 'steps that shorten go on');
+    t.equal(endOfShortening([good, poor, good, poor, poor]), 5);
+    t.equal(endOfShortening(repeated({ ...poor, isHeld: true })), 8);
+    t.equal(endOfShortening([...repeated({ ...poor, isHeld: true }, 3), poor]), 4, 'nothing is held any more');
+    t.equal(
+      endOfShortening(repeated({ ...good, gain: 0.09, cost: 1.1, isHeld: true })),
+      1,
+      'a heap asks more, at once',
+    );
+  },
+);
 
 t.test(
   'a step in which no vertex wants to move ends the phase at once, unless it gained or a box holds a vertex',
