@@ -30,6 +30,19 @@ class UntangleTests(ClientCase):
         self.assertEqual(error.code, "INVALID_PARAMETER")
         self.assertEqual(self.client.untangle(MESH, START).report["piercesBefore"], 0)
 
+    def test_an_untangling_runs_as_a_job(self):
+        job = self.client.submit_untangling(OUTFIT, PIERCED, layers=LAYERS, maxIterations=20, label="coat", keep_for=60)
+        self.addCleanup(job.delete)
+        answer = self.client.job(job.id).untangled()
+        direct = self.client.untangle(OUTFIT, PIERCED, layers=LAYERS, maxIterations=20)
+        np.testing.assert_array_equal(answer.positions, direct.positions)
+        np.testing.assert_array_equal(answer.regions, direct.regions)
+        self.assertEqual((answer.report["status"], job.status().label), ("FREE", "coat"))
+        self.assertRaises(TypeError, job.result)
+        resolve = self.client.submit(MESH, START, START)
+        self.addCleanup(resolve.delete)
+        self.assertRaises(TypeError, resolve.untangled)
+
     def test_a_session_opens_on_the_untangled_start(self):
         parameters = {"onIntersectingStart": "UNTANGLE"}
         session = self.client.session(OUTFIT, PIERCED, parameters=parameters, untangle={"layers": LAYERS}, stream=self.stream)

@@ -17,6 +17,7 @@ import type {
   SessionOptions,
   UntangleCallOptions,
   UntangledState,
+  UntangleJobOptions,
 } from './types.js';
 import {
   checkToJson,
@@ -64,6 +65,11 @@ export class Client {
    */
   submit(mesh: Mesh, start: Positions, target: Positions, options: JobOptions = {}): Promise<Job> {
     return Job.submit(this.#connection, mesh, start, target, options);
+  }
+
+  /** Submits an untangling as a job; its answer is fetched by `Job.untangled`. Otherwise as `submit`. */
+  submitUntangling(mesh: Mesh, positions: Positions, options: UntangleJobOptions = {}): Promise<Job> {
+    return Job.submitUntangling(this.#connection, mesh, positions, options);
   }
 
   /** A job that was submitted earlier, maybe by another process of the same tenant. Asks the server nothing yet. */

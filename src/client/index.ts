@@ -35,6 +35,7 @@ export type {
   StepResult,
   UntangleCallOptions,
   UntangledState,
+  UntangleJobOptions,
   UntangleOptions,
   UntangleProgress,
   VertexReport,

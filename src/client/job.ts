@@ -2,14 +2,32 @@ import type { Connection } from './connection.js';
 import { ServiceError, type ServiceErrorFields } from './errors.js';
 import { withRetries } from './retry.js';
 import { errorFromJson } from './streamed.js';
-import type { CallOptions, JobOptions, JobStatus, JobWaitOptions, Mesh, Positions, ResolveResult } from './types.js';
-import { durationToJson, meshToJson, motionFromJson, workToJson } from './wire.js';
+import type {
+  CallOptions,
+  JobOptions,
+  JobStatus,
+  JobWaitOptions,
+  Mesh,
+  Positions,
+  ResolveResult,
+  UntangledState,
+  UntangleJobOptions,
+} from './types.js';
+import {
+  durationToJson,
+  meshToJson,
+  motionFromJson,
+  positionsToJson,
+  untangledFromJson,
+  untangleToJson,
+  workToJson,
+} from './wire.js';
 
 /** Seconds of one question for the end of a job: with a listener for progress, and without. */
 const SHORT_WAIT = 1;
 const LONG_WAIT = 20;
 
-/** A resolve that the server computes on its own: no connection waits for it, and its result is fetched when it has ended. */
+/** A resolve or an untangling that the server computes on its own: no connection waits for it, and its result is fetched when it has ended. */
 export class Job {
   readonly id: string;
   readonly #connection: Connection;
@@ -20,22 +38,45 @@ export class Job {
     this.id = id;
   }
 
-  /** Used by the client. A submission whose answer was lost is sent again under its key, and gives one job. */
-  static async submit(
+  /** Used by the client. */
+  static submit(
     connection: Connection,
     mesh: Mesh,
     start: Positions,
     target: Positions,
     options: JobOptions,
   ): Promise<Job> {
-    const { parameters, label, keepForSeconds, timeBudgetSeconds, signal } = options;
-    const resolve = {
-      mesh: meshToJson(mesh),
-      parameters,
-      ...workToJson(target, { ...options, start }, timeBudgetSeconds),
-    };
+    const work = workToJson(target, { ...options, start }, options.timeBudgetSeconds);
+    return Job.#begin(
+      connection,
+      { resolve: { mesh: meshToJson(mesh), parameters: options.parameters, ...work } },
+      options,
+    );
+  }
+
+  /** Used by the client. */
+  static submitUntangling(
+    connection: Connection,
+    mesh: Mesh,
+    positions: Positions,
+    options: UntangleJobOptions,
+  ): Promise<Job> {
+    const subject = { mesh: meshToJson(mesh), positions: positionsToJson(positions) };
+    return Job.#begin(
+      connection,
+      { untangle: { ...subject, ...untangleToJson(options, options.timeBudgetSeconds) } },
+      options,
+    );
+  }
+
+  /** A submission whose answer was lost is sent again under its key, and gives one job. */
+  static async #begin(
+    connection: Connection,
+    work: object,
+    { label, keepForSeconds, signal }: Pick<JobOptions, 'label' | 'keepForSeconds' | 'signal'>,
+  ): Promise<Job> {
     const keepFor = durationToJson(keepForSeconds);
-    const body = JSON.stringify({ resolve, label, keepFor, idempotencyKey: crypto.randomUUID() });
+    const body = JSON.stringify({ ...work, label, keepFor, idempotencyKey: crypto.randomUUID() });
     const attempt = () => connection.requestJson('/v1/jobs', { body, signal });
     const { id } = (await withRetries(attempt, { policy: connection.retry, signal })) as { id: string };
     return new Job(connection, id);
@@ -56,15 +97,22 @@ export class Job {
   }
 
   /**
-   * Waits for the end and fetches the answer, which the server keeps until `expires`, or until `delete`.
+   * Waits for the end of a resolve and fetches the answer, which the server keeps until `expires`, or until `delete`.
    *
-   * @throws ServiceError with the error that the job ended with
+   * @throws ServiceError with the error that the job ended with; TypeError where the job is an untangling
    */
   async result(options: JobWaitOptions = {}): Promise<ResolveResult> {
-    await this.wait(options);
-    const { signal } = options;
-    const attempt = () => this.#connection.requestJson(`${this.#path}/result`, { method: 'GET', signal });
-    return motionFromJson(await withRetries(attempt, { policy: this.#connection.retry, signal }));
+    const answer = await this.#fetch(options);
+    if (answer.untangle !== undefined)
+      throw new TypeError(`Job ${this.id} is an untangling; untangled() has its answer.`);
+    return motionFromJson(answer);
+  }
+
+  /** The same for an untangling. @throws ServiceError with the error that the job ended with; TypeError where the job is a resolve */
+  async untangled(options: JobWaitOptions = {}): Promise<UntangledState> {
+    const { untangle } = await this.#fetch(options);
+    if (untangle === undefined) throw new TypeError(`Job ${this.id} is no untangling; result() has its answer.`);
+    return untangledFromJson(untangle);
   }
 
   /** Stops the job, if it has not ended, and forgets it. One that is gone already is no error. */
@@ -80,6 +128,13 @@ export class Job {
 
   get #path(): string {
     return `/v1/jobs/${encodeURIComponent(this.id)}`;
+  }
+
+  async #fetch(options: JobWaitOptions): Promise<{ readonly untangle?: unknown }> {
+    await this.wait(options);
+    const { signal } = options;
+    const attempt = () => this.#connection.requestJson(`${this.#path}/result`, { method: 'GET', signal });
+    return (await withRetries(attempt, { policy: this.#connection.retry, signal })) as { readonly untangle?: unknown };
   }
 
   async #ask(query: string, signal: AbortSignal | undefined): Promise<JobStatus> {

@@ -83,13 +83,18 @@ export interface JobOptions
   extends Omit<ResolveOptions, 'onProgress'>,
     Pick<SubmitJobRequest, 'label' | 'keepForSeconds'> {}
 
+export interface UntangleJobOptions
+  extends Omit<UntangleCallOptions, 'onProgress'>,
+    Pick<SubmitJobRequest, 'label' | 'keepForSeconds'> {}
+
 export interface JobWaitOptions extends CallOptions {
   /** called about once a second */
   readonly onProgress?: (status: JobStatus) => void;
 }
 
 /** A job as the server describes it. */
-export interface JobStatus extends Pick<JobInfo, 'id' | 'state' | 'label' | 'ahead' | 'phase' | 'progress' | 'bytes'> {
+export interface JobStatus
+  extends Pick<JobInfo, 'id' | 'state' | 'label' | 'ahead' | 'phase' | 'progress' | 'untangleProgress' | 'bytes'> {
   readonly created: Date;
   readonly started?: Date;
   readonly ended?: Date;

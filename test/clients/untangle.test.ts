@@ -37,6 +37,23 @@ t.test('a remote client untangles, with progress and hints', async (t) => {
   });
 });
 
+t.test('an untangling runs as a job, whose answer is the one that a connection gets', async (t) => {
+  const service = await openService();
+  t.teardown(() => service.close());
+  const client = new Client(service.url);
+  const options = { layers: LAYERS, maxIterations: 20 };
+  const job = await client.submitUntangling(MESH, PIERCED, { ...options, label: 'coat', keepForSeconds: 60 });
+  const { positions, report, regions } = await client.job(job.id).untangled();
+  const direct = await client.untangle(MESH, PIERCED, options);
+  t.same({ positions, regions }, { positions: direct.positions, regions: direct.regions });
+  t.same({ ...report, seconds: 0 }, { ...direct.report, seconds: 0 });
+  t.match(await job.status(), { state: 'JOB_DONE', label: 'coat' });
+  await t.rejects(job.result(), TypeError, 'it is no resolve');
+  const resolve = await client.submit(MESH, positions, positions);
+  await t.rejects(resolve.untangled(), TypeError, 'it is no untangling');
+  await Promise.all([job.delete(), resolve.delete()]);
+});
+
 t.test('a session opens on an untangled start, also again after it was lost', async (t) => {
   const service = await openService();
   t.teardown(() => service.close());

@@ -15,8 +15,8 @@ from .retry import Result, Retry, with_retries
 from .session import MIN_BUDGET, Session
 from .tls import Tls
 from .transport import Calls, Transport
-from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, UntangleListener, UntangleResult, Work, as_mesh,
-                    as_positions, untangled_of)
+from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, UntangleListener, UntangleResult, Untangling,
+                    Work, as_mesh, as_positions, untangled_of)
 
 TIMEOUT = 630.0
 """seconds: the longest time budget that a server grants by default, and half a minute for the transfer"""
@@ -99,13 +99,23 @@ class Client:
         """
         work = Work(as_positions(target, "target"), as_positions(start, "start"), None, None, None, include,
                     time_budget, on_budget, priority)
-        terms = JobTerms(as_mesh(mesh), parameters or {}, work, label, keep_for, str(uuid.uuid4()))
-        calls = self._calls()
-        return self.job(self._with_retries(lambda: calls.submit(terms)))
+        return self._submit(JobTerms(as_mesh(mesh), parameters or {}, work, label, keep_for, str(uuid.uuid4())))
+
+    def submit_untangling(self, mesh: typing.Union[Mesh, npt.ArrayLike], positions: npt.ArrayLike, *,
+                          parameters: typing.Optional[Json] = None, time_budget: typing.Optional[float] = None,
+                          priority: typing.Optional[str] = None, label: str = "",
+                          keep_for: typing.Optional[float] = None, **options: typing.Any) -> Job:
+        """Submits an untangling as a job; its answer is fetched by `Job.untangled`. options as of `untangle`."""
+        work = Untangling(as_positions(positions, "positions"), _question(options, time_budget, priority))
+        return self._submit(JobTerms(as_mesh(mesh), parameters or {}, work, label, keep_for, str(uuid.uuid4())))
 
     def job(self, id: str) -> Job:
         """A job that was submitted before, perhaps by another process. Does not ask the server."""
         return Job(id, self._transport, self._retry, self._calls(), self._timeout)
+
+    def _submit(self, terms: JobTerms) -> Job:
+        calls = self._calls()
+        return self.job(self._with_retries(lambda: calls.submit(terms)))
 
     def jobs(self, *, label: str = "") -> typing.Iterator[JobStatus]:
         """Your jobs, or those with this label; asks for a page at a time."""
@@ -146,11 +156,8 @@ class Client:
         ends_at = float("inf") if time_budget is None else time.monotonic() + time_budget
 
         def attempt() -> Json:
-            question: Json = {"parameters": parameters or {}, "options": options}
-            if time_budget is not None:
-                question["timeBudget"] = f"{max(MIN_BUDGET, ends_at - time.monotonic()):.9f}s"
-            if priority is not None:
-                question["priority"] = priority
+            left = None if time_budget is None else max(MIN_BUDGET, ends_at - time.monotonic())
+            question = {"parameters": parameters or {}, **_question(options, left, priority)}
             return self._calls().untangle(as_mesh(mesh), start, question, on_progress)
 
         return untangled_of(self._with_retries(attempt, ends_at))
@@ -175,3 +182,13 @@ class Client:
 
     def _calls(self) -> Calls:
         return self._transport.calls(str(uuid.uuid4()), False)
+
+
+def _question(options: Json, time_budget: typing.Optional[float], priority: typing.Optional[str]) -> Json:
+    """What an UntangleRequest has beside mesh, positions and parameters, as the contract's JSON."""
+    question: Json = {"options": options}
+    if time_budget is not None:
+        question["timeBudget"] = f"{time_budget:.9f}s"
+    if priority is not None:
+        question["priority"] = priority
+    return question

@@ -20,8 +20,8 @@ from .grpc_errors import error_of_call, plain
 from .grpc_messages import mesh_of, message_of, motion_of, positions_message, with_work
 from .grpc_stream import StepStream
 from .tls import Tls, TlsDiagnosis
-from .types import (Array, JobTerms, Json, Mesh, Progress, ProgressListener, SessionTerms, UntangleListener, Work,
-                    untangle_progress_of)
+from .types import (Array, JobTerms, Json, Mesh, Progress, ProgressListener, SessionTerms, UntangleListener,
+                    Untangling, Work, untangle_progress_of)
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", -1),
@@ -43,6 +43,13 @@ def _credentials_of(tls: Tls) -> typing.Any:
 
 def _ignore(_: object) -> None:
     pass
+
+
+def _untangle_request(mesh: Mesh, positions: Array, question: Json) -> pb.UntangleRequest:
+    request: pb.UntangleRequest = message_of(pb.UntangleRequest, question)
+    request.mesh.CopyFrom(mesh_of(mesh, positions.size // 3))
+    request.positions.CopyFrom(positions_message(positions))
+    return request
 
 
 def _resolve_request(mesh: Mesh, parameters: Json, work: Work) -> pb.ResolveRequest:
@@ -125,9 +132,12 @@ class GrpcCalls:
         return motion_of(self._call("Resolve", request))
 
     def submit(self, terms: JobTerms) -> str:
-        request = pb.SubmitJobRequest(
-            resolve=_resolve_request(terms.mesh, terms.parameters, terms.work), label=terms.label,
-            idempotency_key=terms.key)
+        request = pb.SubmitJobRequest(label=terms.label, idempotency_key=terms.key)
+        if isinstance(terms.work, Untangling):
+            question = {"parameters": terms.parameters, **terms.work.question}
+            request.untangle.CopyFrom(_untangle_request(terms.mesh, terms.work.positions, question))
+        else:
+            request.resolve.CopyFrom(_resolve_request(terms.mesh, terms.parameters, terms.work))
         if terms.keep_for is not None:
             request.keep_for.FromNanoseconds(round(terms.keep_for * 1e9))
         return str(self._call("SubmitJob", request).id)
@@ -141,7 +151,8 @@ class GrpcCalls:
         return plain(self._call("ListJobs", pb.ListJobsRequest(page_token=page_token, label=label)))
 
     def job_result(self, job: str) -> Json:
-        return motion_of(self._call("GetJobResult", pb.GetJobResultRequest(job_id=job)))
+        answer = self._call("GetJobResult", pb.GetJobResultRequest(job_id=job))
+        return {"untangle": plain(answer.untangle)} if answer.HasField("untangle") else motion_of(answer)
 
     def delete_job(self, job: str) -> None:
         self._call("DeleteJob", pb.DeleteJobRequest(job_id=job))
@@ -165,9 +176,7 @@ class GrpcCalls:
 
     def untangle(self, mesh: Mesh, positions: Array, question: Json,
                  on_progress: typing.Optional[UntangleListener]) -> Json:
-        request = message_of(pb.UntangleRequest, question)
-        request.mesh.CopyFrom(mesh_of(mesh, positions.size // 3))
-        request.positions.CopyFrom(positions_message(positions))
+        request = _untangle_request(mesh, positions, question)
         if on_progress is None:
             return plain(self._call("Untangle", request))
         listener = on_progress

@@ -16,8 +16,8 @@ from .errors import ServiceError
 from .http_messages import base64_of, duration_json, mesh_json, motion_of, positions_json, work_json
 from .http_stream import ACCEPT_STREAM, ListenerFailed, Teller, json_of, read_streamed, teller_of
 from .tls import Tls, TlsDiagnosis
-from .types import (Array, JobTerms, Json, Mesh, ProgressListener, SessionTerms, UntangleListener, Work, scalar_of,
-                    untangle_progress_of, with_counts)
+from .types import (Array, JobTerms, Json, Mesh, ProgressListener, SessionTerms, UntangleListener, Untangling, Work,
+                    scalar_of, untangle_progress_of, with_counts)
 
 
 Result = typing.TypeVar("Result")
@@ -127,8 +127,12 @@ class HttpCalls:
         return motion_of(self._ask("POST", "/v1/resolve", _resolve_json(mesh, parameters, work), tell))
 
     def submit(self, terms: JobTerms) -> str:
-        body: Json = {"resolve": _resolve_json(terms.mesh, terms.parameters, terms.work), "label": terms.label,
-                      "idempotencyKey": terms.key}
+        body: Json = {"label": terms.label, "idempotencyKey": terms.key}
+        if isinstance(terms.work, Untangling):
+            question = {"parameters": terms.parameters, **terms.work.question}
+            body["untangle"] = _untangle_json(terms.mesh, terms.work.positions, question)
+        else:
+            body["resolve"] = _resolve_json(terms.mesh, terms.parameters, terms.work)
         if terms.keep_for is not None:
             body["keepFor"] = duration_json(terms.keep_for)
         return str(self._ask("POST", "/v1/jobs", body)["id"])
@@ -141,7 +145,8 @@ class HttpCalls:
         return self._ask("GET", f"/v1/jobs?{query}" if query else "/v1/jobs", None)
 
     def job_result(self, job: str) -> Json:
-        return motion_of(self._ask("GET", f"{_job_path(job)}/result", None))
+        answer = self._ask("GET", f"{_job_path(job)}/result", None)
+        return {"untangle": answer["untangle"]} if "untangle" in answer else motion_of(answer)
 
     def delete_job(self, job: str) -> None:
         self._transport.send("DELETE", _job_path(job), self._routing, None, lambda response: response.read())
@@ -163,9 +168,8 @@ class HttpCalls:
 
     def untangle(self, mesh: Mesh, positions: Array, question: Json,
                  on_progress: typing.Optional[UntangleListener]) -> Json:
-        body: Json = {"mesh": mesh_json(mesh, positions.size // 3), "positions": positions_json(positions), **question}
         tell = None if on_progress is None else _untangle_teller(on_progress)
-        return self._ask("POST", "/v1/untangle", body, tell)
+        return self._ask("POST", "/v1/untangle", _untangle_json(mesh, positions, question), tell)
 
     def delete(self, session: str, limit: typing.Optional[float] = None) -> None:
         path = f"/v1/sessions/{urllib.parse.quote(session, safe='')}"
@@ -226,6 +230,10 @@ class HttpCalls:
 
 def _resolve_json(mesh: Mesh, parameters: Json, work: Work) -> Json:
     return {"mesh": mesh_json(mesh, work.target.size // 3), "parameters": parameters, **work_json(work)}
+
+
+def _untangle_json(mesh: Mesh, positions: Array, question: Json) -> Json:
+    return {"mesh": mesh_json(mesh, positions.size // 3), "positions": positions_json(positions), **question}
 
 
 def _untangle_teller(on_progress: UntangleListener) -> Teller:

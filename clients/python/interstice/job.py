@@ -1,4 +1,4 @@
-"""A resolve that the server computes on its own: no connection waits for it."""
+"""A resolve or an untangling that the server computes on its own: no connection waits for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typing
 from .errors import ServiceError, from_fields
 from .retry import Retry, with_retries
 from .transport import Calls, Transport
-from .types import Json, Progress, StepResult
+from .types import Json, Progress, StepResult, UntangleResult, untangled_of
 
 SHORT_WAIT = 1.0
 """seconds of one question for the end of a job, with a listener for its status"""
@@ -78,11 +78,18 @@ class Job:
                 return status
 
     def result(self, *, on_status: typing.Optional[JobListener] = None) -> StepResult:
-        """Waits for the end and fetches the answer. Raises the error that the job ended with."""
-        status = self.wait(on_status=on_status)
-        if status.error is not None:
-            raise status.error
-        return StepResult(frame=0, **self._retried(lambda: self._calls.job_result(self.id)))
+        """Waits for the end of a resolve and fetches the answer. Raises the error that the job ended with."""
+        answer = self._fetch(on_status)
+        if "untangle" in answer:
+            raise TypeError(f"Job {self.id} is an untangling; untangled() has its answer.")
+        return StepResult(frame=0, **answer)
+
+    def untangled(self, *, on_status: typing.Optional[JobListener] = None) -> UntangleResult:
+        """The same for an untangling."""
+        answer = self._fetch(on_status)
+        if "untangle" not in answer:
+            raise TypeError(f"Job {self.id} is no untangling; result() has its answer.")
+        return untangled_of(answer["untangle"])
 
     def delete(self) -> None:
         """Stops the job, if it has not ended, and forgets it and its answer. One that is gone already is no error."""
@@ -91,6 +98,12 @@ class Job:
         except ServiceError as error:
             if error.code != "JOB_NOT_FOUND":
                 raise
+
+    def _fetch(self, on_status: typing.Optional[JobListener]) -> Json:
+        status = self.wait(on_status=on_status)
+        if status.error is not None:
+            raise status.error
+        return typing.cast(Json, self._retried(lambda: self._calls.job_result(self.id)))
 
     def _ask(self, wait: float) -> JobStatus:
         return status_of(self._retried(lambda: self._calls.job(self.id, wait)))

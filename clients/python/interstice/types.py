@@ -150,10 +150,17 @@ class SessionTerms:
 
 
 @dataclasses.dataclass(frozen=True)
+class Untangling:
+    positions: Array
+    question: Json
+    """what an UntangleRequest has beside mesh, positions and parameters, as the contract's JSON"""
+
+
+@dataclasses.dataclass(frozen=True)
 class JobTerms:
     mesh: Mesh
     parameters: Json
-    work: Work
+    work: typing.Union[Work, Untangling]
     label: str
     keep_for: typing.Optional[float]
     key: str

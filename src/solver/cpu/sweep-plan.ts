@@ -1,4 +1,4 @@
-/** What the chunks of a run of sweeps do (sweeps.ts). */
+/** What the chunks of a run of sweeps do (sweep-run.ts). */
 export const PART = {
   /** momentum of the touched vertices of a range */
   MOMENTUM: 0,
