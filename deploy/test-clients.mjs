@@ -186,9 +186,13 @@ const typescript = {
 /** Below the ports that systems give to whoever asks for any: while a server is away, nobody else gets its port, not even its clients. */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
+/** Ports are given in turn, because one that was given is free until its server listens. */
+let nextPort = Math.floor(Math.random() * PORTS);
+
 const freePort = async () => {
   for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const port = FIRST_PORT + nextPort;
+    nextPort = (nextPort + 1) % PORTS;
     const server = createServer().listen(port, '127.0.0.1');
     const isFree = await once(server, 'listening').then(
       () => true,

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import os from 'node:os';
 import { ServerProcess } from '../prove/server.js';
+import { freePort } from './free-port.js';
 import { HaProxy } from './ha-proxy.js';
-import { freePort, Redis } from './redis.js';
+import { Redis } from './redis.js';
 import { Wire } from './wire.js';
 
 export interface Place {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectRoot } from '../../src/paths.js';
 import { spawnBound } from './bound-process.js';
-import { freePort } from './redis.js';
+import { freePort } from './free-port.js';
 
 export interface Backend {
   readonly name: string;

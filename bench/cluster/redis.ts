@@ -1,12 +1,12 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisStore, type RedisStoreOptions } from '../../src/store/redis-store.js';
 import { spawnBound } from './bound-process.js';
+import { freePort } from './free-port.js';
 
 /** Redis, or what speaks its protocol: `valkey-server`. */
 const PROGRAM = process.env.INTERSTICE_REDIS_SERVER || 'redis-server';
@@ -18,31 +18,6 @@ export const lacksRedis: string | false = (() => {
     ? false
     : 'no redis-server on this machine (deploy/install-cluster-tools.sh)';
 })();
-
-/** Below the ports that systems give to whoever asks for any, which other programs of this machine get meanwhile. */
-const FIRST_PORT = 15_000;
-/** Processes that run at the same time, as tests do, take theirs from different shares of so many ports, since a port is not held. */
-const [SHARES, SHARE_PORTS] = [60, 250];
-
-/** A port of the loopback address that nobody listens on; it is not held. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + SHARE_PORTS * (process.pid % SHARES) + Math.floor(Math.random() * SHARE_PORTS);
-    const server = createServer();
-    server.listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      ({ code }: NodeJS.ErrnoException) => {
-        if (code === 'EADDRINUSE') return false;
-        throw new Error(`No port of the loopback address can be opened: ${code}.`);
-      },
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
-}
 
 /** Of a primary: it sends its data to a replica that comes at once, and not after five seconds. */
 export const FAST_SYNC = ['--repl-diskless-sync-delay', '0'];

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePort } from './redis.js';
+import { freePort } from './free-port.js';
 
 /** A way to a store that can be cut without either side noticing more than silence, and can lead elsewhere. */
 export class Wire {

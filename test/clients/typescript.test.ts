@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { freePort } from '../../bench/cluster/redis.js';
+import { freePort } from '../../bench/cluster/free-port.js';
 import { Client, type Mesh, type Progress, type RetryOptions, ServiceError } from '../../src/client/index.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { projectRoot } from '../../src/paths.js';

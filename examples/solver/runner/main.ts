@@ -47,8 +47,15 @@ async function playAll(settings: Settings): Promise<void> {
   process.stdout.write(`\n${table}`);
 }
 
-const titleOf = (name: string, { size, contested }: Settings): string =>
-  contested > 0 ? `${name}-${size}-contested` : `${name}-${size}`;
+/** Runs with another solver than the scene's have folders of their own, so that none is taken for the scene. */
+const titleOf = (name: string, { size, contested, solver }: Settings): string =>
+  [
+    name,
+    size,
+    ...(contested > 0 ? ['contested'] : []),
+    ...(solver.iterations === undefined ? [] : ['iterations', solver.iterations]),
+    ...(solver.repulsionStiffness === undefined ? [] : ['repulsion', solver.repulsionStiffness]),
+  ].join('-');
 
 /** @returns undefined when its warm-up was cut short */
 async function playOne(
@@ -57,10 +64,10 @@ async function playOne(
   service: Pick<PlayOptions, 'address' | 'processorTime'>,
 ): Promise<Played | undefined> {
   const { size, contested, parameters, isJudged, out } = settings;
-  const scene = SCENES.get(name)!(size);
+  const scene = { ...SCENES.get(name)!(size), ...settings.solver };
   const model = modelOf(scene);
   const title = titleOf(name, settings);
-  const folders = { run: join(out, title), warmUp: join(out, `${name}-${size}-warm-up`) };
+  const folders = { run: join(out, title), warmUp: join(out, `${title.replace('-contested', '')}-warm-up`) };
   if (settings.again) for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
   const options = { ...service, size, parameters, isJudged, model };
   let [begin, frames] = [startOf(model), settings.frames];

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SCENES } from '../scenes/index.js';
-import { SIZES, type Size } from '../scenes/types.js';
+import { type Scene, SIZES, type Size } from '../scenes/types.js';
 import type { Parameters } from '../src/service.js';
 
 export const HELP = `npm run scenes -- [options]
@@ -12,6 +12,8 @@ export const HELP = `npm run scenes -- [options]
                    the same --out, or published; a warm-up in longer time steps leads to them
   --minutes M      begin no time step later than that; what is left is played by the next run
   --parameters J   parameters of the sessions as JSON, over those of the scenes
+  --iterations N   Newton iterations of a time step, in place of the scene's
+  --repulsion K    stiffness of the repulsion in 1/s², in place of the scene's
   --quality Q      FAST, BALANCED or FINE: the same as --parameters '{"quality":"Q"}'
   --server H:P     gRPC address of a running service (default: one is started); where it requires a key, the variable
                    INTERSTICE_API_KEY holds it
@@ -36,6 +38,8 @@ export interface Settings {
   /** after which no time step begins */
   readonly minutes: number;
   readonly parameters: Parameters;
+  /** what takes the place of the scene's own */
+  readonly solver: Pick<Scene, 'iterations' | 'repulsionStiffness'>;
   readonly server: string | undefined;
   readonly engine: 'cpu' | 'webgpu';
   readonly out: string;
@@ -66,6 +70,10 @@ export function readSettings(args: readonly string[]): Settings {
     minutes: values.minutes === undefined ? Number.POSITIVE_INFINITY : count('--minutes', values.minutes),
     frames: values.frames === undefined ? Number.POSITIVE_INFINITY : count('--frames', values.frames),
     parameters: { ...readParameters(values.parameters), ...(values.quality ? { quality: values.quality } : {}) },
+    solver: {
+      ...(values.iterations === undefined ? {} : { iterations: atLeastOne('--iterations', values.iterations) }),
+      ...(values.repulsion === undefined ? {} : { repulsionStiffness: positive('--repulsion', values.repulsion) }),
+    },
     server: values.server,
     engine: oneOf('--engine', values.engine ?? 'cpu', ['cpu', 'webgpu'] as const),
     out: values.out ?? 'out/scenes',
@@ -88,6 +96,8 @@ function parse(args: readonly string[]) {
         contested: { type: 'string' },
         minutes: { type: 'string' },
         parameters: { type: 'string' },
+        iterations: { type: 'string' },
+        repulsion: { type: 'string' },
         quality: { type: 'string' },
         server: { type: 'string' },
         engine: { type: 'string' },
@@ -114,6 +124,18 @@ function oneOf<T extends string>(option: string, value: string, allowed: readonl
 function count(option: string, text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new UsageError(`${option} is a whole number, not ${text}.`);
+  return value;
+}
+
+function atLeastOne(option: string, text: string): number {
+  const value = count(option, text);
+  if (value === 0) throw new UsageError(`${option} is at least 1.`);
+  return value;
+}
+
+function positive(option: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value))) throw new UsageError(`${option} is a positive number, not ${text}.`);
   return value;
 }
 

@@ -241,6 +241,10 @@ t.test('unknown scenes and sizes are named', async (t) => {
   t.throws(() => readSettings(['--size', 'huge']), /small, quarter, full, not huge/);
   t.throws(() => readSettings(['--contested', '20', '--size', 'quarter']), /another size/);
   t.throws(() => readSettings(['--frames=-1']), /whole number, not -1/);
+  t.throws(() => readSettings(['--iterations', '0']), /at least 1/);
+  t.throws(() => readSettings(['--repulsion', 'stiff']), /positive number, not stiff/);
+  t.same(readSettings(['--iterations', '2', '--repulsion', '1e6']).solver, { iterations: 2, repulsionStiffness: 1e6 });
+  t.same(readSettings([]).solver, {}, 'those of the scenes');
   t.same(readSettings(['--quality', 'FINE', '--parameters', '{"stepLimit":9}']).parameters, {
     stepLimit: 9,
     quality: 'FINE',
