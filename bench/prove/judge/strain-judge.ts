@@ -13,6 +13,14 @@ const COUNTED = 1e-3;
 const EITHER = 5e-4;
 /** Strains that two ways of computing them find agree within this; thin elements and float32 answers take most of it. */
 const AGREEMENT = 1e-4;
+/** Spacing of float32 numbers just above 1. */
+const FLOAT32 = 2 ** -23;
+/**
+ * What rounding makes of a strain does not count either. The engine's place of a corner and the one that is sent differ by at most
+ * three spacings a coordinate, two corners by 6 √3 of them; each of an element's (at most four) shape functions turns that into at
+ * most so much over the least height of its rest shape.
+ */
+const ROUNDINGS = 4 * 6 * Math.sqrt(3);
 
 interface StrainsFound {
   readonly least: number;
@@ -36,6 +44,7 @@ function findStrains(
   const { rest, min = 0, max = Number.POSITIVE_INFINITY } = strainLimits;
   let [least, most, fewest, many, inverted] = [Number.POSITIVE_INFINITY, 0, 0, 0, 0];
   let worst = Number.NEGATIVE_INFINITY;
+  const spacing = FLOAT32 * (positions instanceof Float32Array ? farthestOf(positions) : extentOf(positions));
   for (const [ids, size] of [
     [triangles, 3],
     [tetrahedra, 4],
@@ -54,7 +63,8 @@ function findStrains(
       if (smallest < 0) inverted++;
       const excess = Math.max(largest - max, min > 0 ? min - smallest : 0);
       worst = Math.max(worst, excess);
-      if (excess > COUNTED + EITHER) fewest++;
+      const rounding = (ROUNDINGS * spacing) / leastHeightOf(gramOf(before));
+      if (excess > COUNTED + EITHER + rounding) fewest++;
       if (excess > COUNTED - EITHER) many++;
     }
   }
@@ -95,6 +105,41 @@ export function judgeStrains(
     isNear(told.max, most);
   if (!isTold) find('report: strain', `told ${JSON.stringify(told)}, is ${is}`);
   if (keeps && fewest > 0) find('strains are kept where nothing is in the way', is);
+}
+
+function farthestOf(x: Positions): number {
+  let farthest = 0;
+  for (const coordinate of x) farthest = Math.max(farthest, Math.abs(coordinate));
+  return farthest;
+}
+
+function extentOf(x: Positions): number {
+  let extent = 0;
+  for (let c = 0; c < 3; c++) {
+    let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let k = c; k < x.length; k += 3) [low, high] = [Math.min(low, x[k]), Math.max(high, x[k])];
+    extent = Math.max(extent, high - low);
+  }
+  return extent;
+}
+
+/** At most the least height: the volume of the edges over the product of the longest ones. @param gram of the edges at one corner */
+function leastHeightOf(gram: readonly number[][]): number {
+  const longest = Math.sqrt(
+    Math.max(
+      ...gram.flatMap((row, a) => row.map((_, b) => gram[a][a] + gram[b][b] - (a === b ? gram[a][a] : 2 * gram[a][b]))),
+    ),
+  );
+  return Math.sqrt(Math.max(0, determinantOf(gram))) / longest ** (gram.length - 1);
+}
+
+function determinantOf(g: readonly number[][]): number {
+  if (g.length === 2) return g[0][0] * g[1][1] - g[0][1] * g[1][0];
+  return (
+    g[0][0] * (g[1][1] * g[2][2] - g[1][2] * g[2][1]) -
+    g[0][1] * (g[1][0] * g[2][2] - g[1][2] * g[2][0]) +
+    g[0][2] * (g[1][0] * g[2][1] - g[1][1] * g[2][0])
+  );
 }
 
 function edgesOf(x: Positions, ids: readonly number[]): number[][] {
