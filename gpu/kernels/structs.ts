@@ -57,8 +57,7 @@ export const PULL_BACK = new Struct('PullBack', {
   colours: ['u32', 'Colours of the edges.'],
   hasOffsets: ['u32', '1 = parts have contact offsets of their own: `offsets` has that of each vertex.'],
   sweeps: ['u32', 'Sweeps of a step, and of each further round of them.'],
-  strains: ['u32', 'Elements with strain limits.'],
-  strainColours: ['u32', 'Their colours.'],
+  strainColours: ['u32', 'Colours of the elements with strain limits.'],
 });
 
 /**

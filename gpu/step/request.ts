@@ -177,7 +177,6 @@ export function packPullBack(
     colours: edges.colours.length - 1,
     hasOffsets: hasOffsets ? 1 : 0,
     sweeps: isShortening ? SHORTENING_SWEEPS : sweeps,
-    strains: strains?.count ?? 0,
     strainColours: strains ? strains.offsets.length - 1 : 0,
   });
 }

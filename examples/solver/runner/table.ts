@@ -1,3 +1,4 @@
+import type { Scene } from '../scenes/types.js';
 import { describeKnot } from './knots.js';
 import { describePile } from './layers.js';
 import type { Played, StepRecord } from './records.js';
@@ -26,6 +27,27 @@ function processorTimeOf(records: readonly StepRecord[]): string {
   return known.length === records.length ? both(known) : '';
 }
 
+/** Least and largest principal stretch in all frames; empty where a frame does not tell. */
+function strainOf(records: readonly StepRecord[]): string {
+  const known = records.flatMap(({ strain }) => (strain ? [strain] : []));
+  if (known.length === 0 || known.length < records.length) return '';
+  return `${short(Math.min(...known.map(([least]) => least)))} to ${short(most(known.map(([, largest]) => largest)))}`;
+}
+
+/** Frames in which an element was beyond the widest limits of the scene, and by how much at most; empty where some body has none. */
+function beyondLimits({ bodies }: Scene, records: readonly StepRecord[]): string {
+  const elastic = bodies.flatMap(({ material }) =>
+    material.kind === 'cloth' || material.kind === 'solid' ? [material] : [],
+  );
+  const limits = elastic.flatMap((material) => ('strainLimits' in material ? [material.strainLimits!] : []));
+  const known = records.flatMap(({ strain }) => (strain ? [strain] : []));
+  if (limits.length === 0 || limits.length < elastic.length || known.length < records.length) return '';
+  const least = Math.min(...limits.map(([from]) => from));
+  const largest = most(limits.map(([, to]) => to));
+  const beyond = known.map((strain) => Math.max(0, least - strain[0], strain[1] - largest));
+  return `${beyond.filter((by) => by > 0).length} (${short(most(beyond))})`;
+}
+
 const PAPER_ADAPTER = 'GeForce GTX 2080 Ti';
 
 const HEADINGS = [
@@ -44,6 +66,8 @@ const HEADINGS = [
   'stretch',
   'drift',
   'over σ',
+  'strain',
+  'frames beyond strain limits (by at most)',
   'linear residual',
   'not converged',
   'intersections',
@@ -88,6 +112,8 @@ export function makeTable(scenes: readonly Played[]): string {
       short(most(column(({ stretch }) => stretch))),
       both(column(({ drift }) => drift)),
       String(most(column(({ overlongEdges }) => overlongEdges))),
+      strainOf(records),
+      beyondLimits(scene, records),
       short(most(column(({ solverResidual }) => solverResidual))),
       String(records.filter(({ statuses }) => statuses.some((status) => status !== 'CONVERGED')).length),
       intersectionsOf(records),

@@ -169,9 +169,32 @@ t.test('a table has averages and maxima, and counts what did not converge', asyn
   t.equal(cells[5], '6 (8)');
   t.equal(cells[8], '0.2 (0.3)');
   t.equal(cells[9], '', 'not known');
-  t.equal(cells[17], '2');
-  t.equal(cells[18], 'not judged');
-  t.equal(cells[20], 'cpu, 1');
+  t.equal(cells[19], '2');
+  t.equal(cells[20], 'not judged');
+  t.equal(cells[22], 'cpu, 1');
+});
+
+t.test('a table has the strains of a run, and where they were beyond the limits of the scene', async (t) => {
+  const strains: [number, number][] = [
+    [0.99, 1.01],
+    [0.95, 1.06],
+    [0.94, 1.05],
+  ];
+  const facts = { vertices: 8, elements: '', adapter: 'cpu', firstFrame: 0, size: 'small' } as const;
+  const said = (name: string, records: StepRecord[]): string[] => {
+    const row = makeTable([{ scene: SCENES.get(name)!('small'), ...facts, records }])
+      .split('\n')
+      .find((line) => line.includes(', small'))!;
+    return row
+      .split('|')
+      .slice(16, 18)
+      .map((cell) => cell.trim());
+  };
+  const strained = strains.map((strain, i) => ({ ...record(i + 1, 4), strain }));
+  t.same(said('strain-5', strained), ['0.94 to 1.06', '2 (0.01)']);
+  t.same(said('strain-5', strained.slice(0, 1)), ['0.99 to 1.01', '0 (0)']);
+  t.same(said('mats', strained), ['0.94 to 1.06', ''], 'a scene without limits');
+  t.same(said('strain-5', [...strained, record(4, 4)]), ['', ''], 'a frame does not tell');
 });
 
 t.test('a table says whether the steps of the paper are met: the average of whole scenes only', async (t) => {

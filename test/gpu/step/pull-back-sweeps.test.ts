@@ -1,0 +1,304 @@
+import t from 'tap';
+import { PHASE, STATE, UNLIMITED } from '../../../gpu/kernels/constants.js';
+import { EXCESS_WEIGHT, SWEPT_EXCESS, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
+import { AcceleratedSweeps } from '../../../src/solver/cpu/accelerated-sweeps.js';
+import { measurePair } from '../../../src/solver/cpu/certificate.js';
+import { aimOf } from '../../../src/solver/cpu/contact-aims.js';
+import { Contacts } from '../../../src/solver/cpu/contacts.js';
+import { EdgeLimits } from '../../../src/solver/cpu/edge-limits.js';
+import { Proximity } from '../../../src/solver/cpu/proximity.js';
+import { Shortfalls } from '../../../src/solver/cpu/shortfalls.js';
+import { WarmContacts } from '../../../src/solver/cpu/warm-contacts.js';
+import { Scratch } from '../../../src/solver/cpu/workspace.js';
+import { openTestDevice } from '../../support/gpu.js';
+import { NO_ROUNDS, StageBench } from '../../support/gpu-step.js';
+import { looseScene } from '../../support/loose-scene.js';
+import { CLOCK, colouredEdges, lone, PLAN, sheet, unitOf, worstOf } from '../../support/pull-back-bench.js';
+import { seeded } from '../../support/random.js';
+import { makeSettings } from '../../support/settings.js';
+import { placeOf } from '../../support/sweep-order.js';
+
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
+t.setTimeout(300_000);
+
+const { gpu, options } = await openTestDevice();
+t.teardown(() => gpu?.close());
+
+if (!gpu) t.test('sweeps of the pull-back', options, async () => undefined);
+else {
+  // The last colours of the small sheet are swept by one workgroup, all of the large one by whole dispatches.
+  for (const n of [20, 110]) {
+    t.test(`edge limits and their extrapolation, ${n} × ${n}`, async (t) => {
+      const random = seeded();
+      t.comment(`seed ${random.seed}`);
+      const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
+      const { mesh, rest, x } = sheet(random, n, 0.4);
+      // On its target the pull-back would end before it begins.
+      const state = rest.map((value) => value + 0.01);
+      const input = lone(mesh, settings, state, x);
+      const bench = new StageBench(gpu.memory, gpu.kernels, input);
+      if (n > 100) t.ok(bench.edges.wideColours > 0, 'there are wide colours');
+      bench.write('target', rest);
+      bench.run((pass) => bench.recorder.linearise(pass));
+      bench.beginPullBack(input, PHASE.PULL);
+
+      const scratch = new Scratch();
+      const reference = new EdgeLimits(colouredEdges(bench.edges), mesh.inverseMasses, rest, settings.sigma, scratch);
+      const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
+      // The second step begins with what the first one has kept, and goes past the second sweep over all edges.
+      for (const [step, count] of [1, 10].entries()) {
+        const expected = Float32Array.from(x);
+        reference.begin(expected, WARM_EDGES);
+        sweeps.run(state, expected, { edges: reference }, undefined, {
+          sweeps: count,
+          delta: settings.delta,
+          slack: 0,
+        });
+        bench.writeY(x);
+        await bench.writeControl({ sweepsDone: 0, momentumSteps: 0 });
+        bench.run((pass) =>
+          bench.pullBack.sweeps(pass, { sweeps: count, wide: NO_ROUNDS, hasDenseEdges: true, isSmall: false }),
+        );
+        const y = await bench.floats('y');
+        const pushed = expected.filter((value, k) => Math.abs(value - x[k]) > 1e-3).length;
+        t.ok(pushed > n, `step ${step}: ${pushed} coordinates were pushed`);
+        const worst = worstOf(y, expected);
+        // Coordinates up to 110 are rounded by 7e-6 in each of the dozen projections of a sweep, which the momentum amplifies.
+        t.ok(worst < (count === 1 ? 2e-4 : 2e-2), `step ${step}: worst difference ${worst}`);
+        const left = new EdgeLimits(
+          colouredEdges(bench.edges),
+          mesh.inverseMasses,
+          rest,
+          settings.sigma,
+          new Scratch(),
+        );
+        t.ok(left.excess(y) < (count === 1 ? 0.5 : 0.1) * left.excess(x), 'edges above their limits were shortened');
+      }
+      bench.close();
+    });
+  }
+
+  t.test('large colours of edges in whole dispatches or in one workgroup: same bytes', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
+    const { mesh, rest, x } = sheet(random, 90, 0.4);
+    const input = lone(
+      mesh,
+      settings,
+      rest.map((value) => value + 0.01),
+      x,
+    );
+    const made: Buffer[][] = [];
+    for (const hasDenseEdges of [true, false]) {
+      const bench = new StageBench(gpu.memory, gpu.kernels, input);
+      t.ok(bench.edges.wideColours > 0, 'there are wide colours');
+      bench.write('target', rest);
+      bench.run((pass) => bench.recorder.linearise(pass));
+      bench.beginPullBack(input, PHASE.PULL);
+      const bytes: Buffer[] = [];
+      for (const _ of [0, 1]) {
+        bench.writeY(x);
+        await bench.writeControl({ sweepsDone: 0, momentumSteps: 0 });
+        bench.run((pass) =>
+          bench.pullBack.sweeps(pass, { sweeps: 10, wide: NO_ROUNDS, hasDenseEdges, isSmall: false }),
+        );
+        for (const name of ['y', 'edgePush'] as const) bytes.push(Buffer.from(await bench.read(name)));
+      }
+      made.push(bytes);
+      bench.close();
+    }
+    t.notOk(made[0][0].equals(made[0][2]), 'the second step ends elsewhere');
+    for (const [n, bytes] of made[0].entries())
+      t.ok(bytes.equals(made[1][n]), `${['y', 'edges'][n % 2]}, step ${n >> 1}`);
+  });
+
+  t.test('sweeps go on in rounds while edges are over their limits, as those of the reference', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const sweeps = 4;
+    const settings = makeSettings({ sigma: 1.1, pullBack: { ...PLAN, sweeps } });
+    const { mesh, rest, x } = sheet(random, 30, 0.4);
+    const state = rest.map((value) => value + 0.01);
+    const input = lone(mesh, settings, state, x);
+    const bench = new StageBench(gpu.memory, gpu.kernels, input);
+    bench.write('target', rest);
+    bench.run((pass) => bench.recorder.linearise(pass));
+    bench.beginPullBack(input, PHASE.PULL);
+    const limits = new EdgeLimits(colouredEdges(bench.edges), mesh.inverseMasses, rest, settings.sigma, new Scratch());
+    const mostExcess = 1e-4 * limits.excess(x);
+    const unit = 2 ** Math.floor(Math.log2(unitOf(mesh, state, rest)));
+    const bestMerit = (mostExcess * EXCESS_WEIGHT) / SWEPT_EXCESS / unit ** 2;
+    const shape = { sweeps, wide: NO_ROUNDS, hasDenseEdges: true, isSmall: false };
+    for (const isThorough of [0, 1]) {
+      bench.writeY(x);
+      await bench.writeControl({ sweepsDone: 0, momentumSteps: 0, isThorough, bestMerit, leastExcess: UNLIMITED });
+      bench.run((pass) => bench.pullBack.sweeps(pass, shape));
+      let rounds = 1;
+      for (; (await bench.control()).state === STATE.NEEDS_SWEEPS; rounds++) {
+        await bench.writeControl({ state: STATE.RUNNING });
+        bench.run((pass) => bench.pullBack.resumeSweeps(pass));
+        bench.run((pass) => bench.pullBack.sweeps(pass, shape, true));
+      }
+      const y = await bench.floats('y');
+      if (isThorough === 0) {
+        t.equal(rounds, 1, 'no step was poor because of edges yet');
+        t.ok(limits.excess(y) > mostExcess);
+        bench.beginPullBack(input, PHASE.PULL);
+        continue;
+      }
+      const expected = Float32Array.from(x);
+      let asked = 0;
+      limits.begin(expected, 0);
+      new AcceleratedSweeps(mesh.inverseMasses, new Scratch()).run(
+        state,
+        expected,
+        {
+          edges: limits,
+          wantsMoreSweeps: (_, at, round, most) => {
+            asked = round;
+            return limits.wantsMore(at, round, most);
+          },
+        },
+        undefined,
+        { sweeps, delta: settings.delta, slack: 0, mostExcess },
+      );
+      t.ok(asked > 2, `${asked} rounds`);
+      // A rounding may decide about the last one.
+      t.ok(Math.abs(rounds - asked) <= 1, `${rounds} rounds, the reference ${asked}`);
+      const [left, least] = [limits.excess(y), limits.excess(expected)];
+      t.ok(left < 1.1 * least + mostExcess, `excess ${left}, the reference ${least}`);
+    }
+    bench.close();
+  });
+
+  for (const hasOffsets of [false, true]) {
+    t.test(
+      `contact rows begin with the multipliers of the step before, and aim at ${hasOffsets ? 'offsets of parts' : 'their offset'}`,
+      async (t) => {
+        const random = seeded();
+        t.comment(`seed ${random.seed}`);
+        const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
+        // So many that rows share vertices, whatever the seed: a row by itself is solved in one sweep, wherever it begins.
+        const { mesh, x, y } = looseScene(random, { elements: 400, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
+        const proximity = new Proximity(mesh, settings);
+        proximity.renew(x, y);
+        const { pairs } = proximity;
+        const input = { mesh, settings, x, y, pairs, box: proximity.boxes.box, clock: CLOCK };
+        const bench = new StageBench(gpu.memory, gpu.kernels, input);
+        const offsets = Float32Array.from({ length: mesh.vertexCount }, () => settings.delta * random());
+        bench.beginPullBack(input, PHASE.PULL, hasOffsets ? offsets : undefined);
+        // The state is the start: what begins nearer than its offset aims a little farther than it is.
+        bench.run((pass) => bench.pullBack.rate(pass, PHASE.PULL));
+        const short = await bench.floats('shortfalls');
+        const runs: Float32Array[] = [];
+        let rows: number[] = [];
+        for (const step of [0, 1]) {
+          bench.writeY(y);
+          await bench.writeControl({ ...NO_LISTS, keptAt: step === 0 ? 0 : CLOCK });
+          bench.run((pass) => {
+            bench.recorder.findContacts(pass);
+            bench.recorder.selectContacts(pass);
+            bench.pullBack.sweeps(pass, {
+              sweeps: 1,
+              wide: { rounds: 24 * step, threads: 64 },
+              hasDenseEdges: true,
+              isSmall: false,
+            });
+          });
+          runs.push(await bench.floats('y'));
+          rows = await bench.pairsIn('row', (await bench.control()).rowCount);
+        }
+        const normal = await bench.floats('pairNormal');
+        bench.close();
+
+        const aims = { offsets: hasOffsets ? offsets : new Float32Array(0), offsetShare: PLAN.offset };
+        const deltas = { delta: settings.delta, distances: undefined };
+        const shortfalls = new Shortfalls(mesh.vertexCount, deltas, aims, x, new Scratch());
+        shortfalls.measure(pairs, x);
+        t.ok(
+          shortfalls.of.some((by) => by > 0.04 * settings.delta),
+          'some contacts are nearer than their aims',
+        );
+        const movable = shortfalls.of.map((by, i) => (mesh.inverseMasses[i] > 0 ? by : 0));
+        // Distances of points that are up to 6 away from the origin.
+        t.ok(worstOf(short.subarray(0, movable.length), movable) < 1e-5, 'shortfalls of the reference');
+        for (const p of rows) {
+          measurePair(pairs, p, x, 1);
+          const aim = aimOf(pairs, p, settings.delta, x, aims);
+          t.ok(Math.abs(normal[4 * p + 3] - aim) < 1e-5, `aim ${normal[4 * p + 3]} of pair ${p}, the reference ${aim}`);
+        }
+        const contacts = new Contacts(mesh.inverseMasses, 'GAP');
+        contacts.assemble(pairs, Uint32Array.from(rows).sort(), rows.length, x, CLOCK);
+        t.ok(contacts.count > 60, `${contacts.count} contacts`);
+        // In the order of the device, which is one of places in P.
+        const place = (r: number): number => placeOf(contacts.pairOf[r], pairs.count, CLOCK);
+        const order = Uint32Array.from({ length: contacts.count }, (_, r) => r).sort((a, b) => place(a) - place(b));
+        contacts.colouring = { order, offsets: Uint32Array.of(0, contacts.count), colours: 1 };
+        const scratch = new Scratch();
+        const warm = new WarmContacts(contacts, scratch);
+        const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
+        for (const run of runs) {
+          const expected = Float32Array.from(y);
+          warm.begin(pairs, expected, WARM_CONTACTS);
+          sweeps.run(x, expected, undefined, warm, { sweeps: 1, delta: settings.delta, slack: 0 });
+          warm.end(pairs);
+          const worst = worstOf(run, expected);
+          t.ok(worst < 5e-3, `worst difference ${worst}`);
+        }
+        t.ok(worstOf(runs[0], runs[1]) > 1e-2, 'the second step began with other multipliers');
+      },
+    );
+  }
+
+  t.test('one workgroup sweeps a small mesh, or where few edges act, to the same bytes', async (t) => {
+    if (!gpu.kernels.has('sweepSmall') || !gpu.kernels.has('sweepFew'))
+      return t.comment('this adapter allows too few storage buffers');
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const settings = makeSettings({ delta: 0.2, sigma: 1.1, pullBack: PLAN });
+    const { mesh, x, y } = looseScene(random, { elements: 400, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
+    const proximity = new Proximity(mesh, settings);
+    proximity.renew(x, y);
+    const input = { mesh, settings, x, y, pairs: proximity.pairs, box: proximity.boxes.box, clock: CLOCK };
+    const made: Buffer[][] = [];
+    const ways = [
+      { hasDenseEdges: true, isSmall: false, isFew: false },
+      { hasDenseEdges: true, isSmall: true, isFew: false },
+      { hasDenseEdges: false, isSmall: false, isFew: true },
+    ];
+    for (const way of ways) {
+      const bench = new StageBench(gpu.memory, gpu.kernels, input);
+      bench.beginPullBack(input, PHASE.PULL);
+      const bytes: Buffer[] = [];
+      // The second step begins with multipliers, and with lists of the edges that act.
+      for (const step of [0, 1]) {
+        bench.writeY(y);
+        await bench.writeControl({ ...NO_LISTS, keptAt: step === 0 ? 0 : CLOCK });
+        bench.run((pass) => {
+          bench.recorder.findContacts(pass);
+          bench.recorder.selectContacts(pass);
+          bench.pullBack.sweeps(pass, { sweeps: PLAN.sweeps, wide: NO_ROUNDS, ...way });
+        });
+        t.ok((await bench.control()).rowCount > 60, 'there are contacts');
+        for (const name of ['y', 'edgePush', 'kept'] as const) bytes.push(Buffer.from(await bench.read(name)));
+        const { momentum, momentumSteps, sweepsDone } = await bench.control();
+        bytes.push(Buffer.from(Float64Array.of(momentum, momentumSteps, sweepsDone).buffer));
+      }
+      made.push(bytes);
+      bench.close();
+    }
+    t.notOk(made[0][0].equals(made[0][4]), 'the second step ends elsewhere');
+    for (const [n, bytes] of made[0].entries()) {
+      const what = `${['y', 'edges', 'contacts', 'momentum'][n % 4]}, step ${n >> 2}`;
+      t.ok(bytes.equals(made[1][n]), `${what}, a small mesh`);
+      t.ok(bytes.equals(made[2][n]), `${what}, few edges`);
+    }
+  });
+}
+
+/** Counters with which a step begins. */
+const NO_LISTS = {
+  ...{ sweepsDone: 0, momentumSteps: 0, listedCount: 0, candidateCount: 0, listTop: 0, keptCount: 0, rowCount: 0 },
+  ...{ readyCount: 0, evenBegin: 0, clock: CLOCK },
+};
