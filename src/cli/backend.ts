@@ -6,6 +6,8 @@ import type { ParametersInput } from '../contract/parameters.js';
 import type { Progress } from '../contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, OnBudget, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { CreateSessionRequest } from '../contract/sessions.js';
+import type { UntangleRequest } from '../contract/untangle.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
 import type { Terminal } from './terminal.js';
 
 /** The operations that the commands call: an engine in this process, or a running service. */
@@ -19,14 +21,21 @@ export interface Backend extends Pick<Operations, 'resolve' | 'diagnose' | 'unta
   readonly defaults?: ParametersInput;
 }
 
-/** Resolves that a service computes on its own. An aborted signal ends the call with CANCELLED, never the job. */
+export type BackendWork = { readonly resolve: ResolveRequest } | { readonly untangle: UntangleRequest };
+
+/** Of the work that the job was submitted with. */
+export type BackendAnswer =
+  | { readonly resolve: ResolveAnswer; readonly untangle?: undefined }
+  | { readonly untangle: UntangledState; readonly resolve?: undefined };
+
+/** Resolves and untanglings that a service computes on its own. An aborted signal ends the call with CANCELLED, never the job. */
 export interface BackendJobs {
-  submit(request: ResolveRequest, label: string, signal: AbortSignal | undefined): Promise<JobInfo>;
+  submit(work: BackendWork, label: string, signal: AbortSignal | undefined): Promise<JobInfo>;
   get(id: string, signal: AbortSignal | undefined): Promise<JobInfo>;
   /** Asks about once a second until the job has ended, whether it succeeded or failed. */
   wait(id: string, onStatus: (job: JobInfo) => void, signal: AbortSignal | undefined): Promise<JobInfo>;
   /** @throws JOB_NOT_ENDED, and the error that the job ended with */
-  result(id: string, signal: AbortSignal | undefined): Promise<ResolveAnswer>;
+  result(id: string, signal: AbortSignal | undefined): Promise<BackendAnswer>;
   list(signal: AbortSignal | undefined): Promise<readonly JobInfo[]>;
   /** Stops the job, if it has not ended, and forgets it. @throws JOB_NOT_FOUND */
   delete(id: string, signal: AbortSignal | undefined): Promise<void>;
@@ -35,7 +44,6 @@ export interface BackendJobs {
 export interface SessionStepOptions {
   readonly timeBudgetSeconds?: number;
   readonly onBudget?: OnBudget;
-  /** of an engine in this process only */
   readonly onProgress?: (progress: Progress) => void;
 }
 

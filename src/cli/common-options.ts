@@ -49,10 +49,18 @@ export const outputOptions = (what: string): Option[] => [
   new Option('--quiet', 'no progress and no summary; errors are still printed'),
 ];
 
+export const jobOption = (): Option =>
+  new Option(
+    '--job',
+    'with --server: submit a job that no connection waits for, and wait for it; Ctrl-C leaves it to the service (see interstice job)',
+  );
+
 /** @throws UsageError for flags of an engine in this process beside a service, and of a service without one */
-export function refuseEngineFlags(values: BackendChoice, command: string): void {
+export function refuseEngineFlags(values: BackendChoice & { readonly job?: boolean }, command: string): void {
   if (values.server === undefined) {
     if (values.apiKeyFile !== undefined) throw new UsageError('--api-key-file needs --server.', command);
+    if (values.job === true)
+      throw new UsageError('--job needs --server: a job outlives this program, in a service.', command);
     return;
   }
   const flag = values.engine !== undefined ? '--engine' : values.threads !== undefined ? '--threads' : undefined;

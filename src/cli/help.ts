@@ -124,7 +124,9 @@ Examples:
   A coat over a shirt on a body whose vertices begin at 15105:
     interstice untangle outfit.obj --kinematic-from 15105 --layer shirt:coat -o free.obj
   The contour that the summary calls 3 has its wrong side on the other sheet:
-    interstice untangle dress.obj --turn 3 -o free.obj`;
+    interstice untangle dress.obj --turn 3 -o free.obj
+  As a job of minutes, which goes on when this program is interrupted:
+    interstice untangle dress.obj -o free.obj --server http://127.0.0.1:8080 --job`;
 
 export const FLOW_DESCRIPTION =
   'Moves a closed surface along its normals without letting it pass through itself: outwards for a positive distance, inwards for a negative one. MESH is OBJ, PLY or glTF and free of intersections, every length is in the unit of the file. Each step asks for its share of the distance along the area-weighted normals of the state reached so far, and a session of the service goes as far as contacts allow; parts that meet stop each other. Outwards is away from the volume that the surface encloses, however its triangles are oriented.';
@@ -144,7 +146,7 @@ Examples:
       --server http://127.0.0.1:8080 -o thinner.obj`;
 
 export const JOB_DESCRIPTION =
-  'Jobs are resolves that a service computes while no connection waits for them: interstice resolve START TARGET --server URL --job submits one. The service keeps a job and its answer for a time after its end; a job does not survive a restart of the service.';
+  'Jobs are resolves and untanglings that a service computes while no connection waits for them: interstice resolve START TARGET --server URL --job submits one, and so does interstice untangle. The service keeps a job and its answer for a time after its end; a job does not survive a restart of the service.';
 
 export const JOB_EXTRA = `
 Examples:

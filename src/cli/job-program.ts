@@ -41,7 +41,7 @@ export function addJob(program: Command, cli: CliContext, done: (code: number) =
     job
       .command('fetch')
       .description(
-        'Waits until a job has ended and writes its answer, as resolve does. START is the file that the job was submitted with: its elements are written, at the positions of the answer. The job is kept until it expires, or is cancelled.',
+        'Waits until a job has ended and writes its answer, as resolve or untangle does. START is the file that the job was submitted with: its elements are written, at the positions of the answer. The job is kept until it expires, or is cancelled.',
       )
       .argument('<ID>')
       .argument('[START]', 'OBJ, PLY or glTF; needed with -o')

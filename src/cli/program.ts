@@ -12,6 +12,7 @@ import type { ResolveFlags } from './commands/resolve.js';
 import {
   addTo,
   heading,
+  jobOption,
   kinematicOptions,
   outputOptions,
   placeOptions,
@@ -96,12 +97,7 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
     ),
   ]);
   addRequestOptions(command);
-  addTo(command, heading.place, [
-    new Option(
-      '--job',
-      'with --server: submit a job that no connection waits for, and wait for it; Ctrl-C leaves it to the service (see interstice job)',
-    ),
-  ]);
+  addTo(command, heading.place, [jobOption()]);
   command.action(async (start: string, target: string, more: string[], values: ResolveFlags) => {
     refuseEngineFlags(values, 'resolve');
     const flags = { ...values, parameters: pickParameters({ ...values }) };

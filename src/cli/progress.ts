@@ -1,4 +1,5 @@
 import type { Progress } from '../contract/report.js';
+import type { UntangleProgress } from '../contract/untangle.js';
 import { formatPlural, formatSeconds } from './format.js';
 import type { Sink } from './terminal.js';
 
@@ -43,6 +44,13 @@ export const describeProgress = (progress: Progress): string =>
     `residual ${formatResidual(progress.residual)}`,
     `${formatPlural(progress.unfinishedVertices, 'vertex', 'vertices')} unfinished`,
   ].join('  ');
+
+const UNTANGLE_PHASES = { PULLING_BACK: 'pulling back', CHECKING_ANSWER: 'checking' } as const;
+
+export function describeUntangling({ phase, iteration, pierces, contours }: UntangleProgress): string {
+  if (phase !== 'UNTANGLING') return UNTANGLE_PHASES[phase];
+  return `iteration ${iteration}: ${formatPlural(pierces, 'pierce')} in ${formatPlural(contours, 'contour')}`;
+}
 
 /** The line without control characters, cut to the terminal's width so that it never wraps. */
 export function renderProgress(progress: Progress, bounds: RunBounds, elapsedMs: number, columns: number): string {

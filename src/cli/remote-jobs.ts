@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { IntersticeError } from '../contract/errors.js';
 import type { JobInfo } from '../contract/long-jobs.js';
-import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
-import type { BackendJobs } from './backend.js';
+import type { BackendJobs, BackendWork } from './backend.js';
 import {
   callService,
-  errorOf,
   type RemoteAnswer,
-  type RemoteError,
+  type RemoteUntangled,
   requestMessage,
   type ServiceAddress,
   toResolveAnswer,
+  toUntangled,
+  withOptions,
 } from './remote.js';
+import { errorOf, type RemoteError } from './remote-http.js';
 import { UnreachableError } from './unreachable.js';
 
 /**
@@ -31,8 +32,8 @@ export function openRemoteJobs(service: ServiceAddress): BackendJobs {
   const get = async (id: string, waitSeconds: number, signal: AbortSignal | undefined): Promise<JobInfo> =>
     toJobInfo(await persistently(() => callService(service, 'getJob', { waitSeconds }, { signal, id }), signal));
   return {
-    async submit(request: ResolveRequest, label: string, signal) {
-      const message = { resolve: requestMessage('ResolveRequest', request), label, idempotencyKey: randomUUID() };
+    async submit(work, label, signal) {
+      const message = { ...workMessage(work), label, idempotencyKey: randomUUID() };
       return toJobInfo(await persistently(() => callService(service, 'submitJob', message, { signal }), signal));
     },
     get: (id, signal) => get(id, 0, signal),
@@ -43,9 +44,12 @@ export function openRemoteJobs(service: ServiceAddress): BackendJobs {
         if (job.ended !== undefined) return job;
       }
     },
-    async result(id, signal): Promise<ResolveAnswer> {
+    async result(id, signal) {
       const ask = () => callService(service, 'getJobResult', {}, { signal, id });
-      return toResolveAnswer((await persistently(ask, signal)) as RemoteAnswer);
+      const { untangle, ...solved } = (await persistently(ask, signal)) as RemoteAnswer & {
+        readonly untangle?: RemoteUntangled;
+      };
+      return untangle ? { untangle: toUntangled(untangle) } : { resolve: toResolveAnswer(solved) };
     },
     async list(signal) {
       const jobs: JobInfo[] = [];
@@ -64,6 +68,11 @@ export function openRemoteJobs(service: ServiceAddress): BackendJobs {
     },
   };
 }
+
+const workMessage = (work: BackendWork): object =>
+  'resolve' in work
+    ? { resolve: requestMessage('ResolveRequest', work.resolve) }
+    : { untangle: requestMessage('UntangleRequest', withOptions(work.untangle)) };
 
 /** Repeats a call that got no answer, or a refusal that the service calls retryable. @throws CANCELLED if `signal` aborts */
 async function persistently(call: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {

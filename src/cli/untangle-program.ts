@@ -4,6 +4,7 @@ import type { UntangleFlags } from './commands/untangle.js';
 import {
   addTo,
   heading,
+  jobOption,
   kinematicOptions,
   outputOptions,
   placeOptions,
@@ -48,6 +49,7 @@ export function addUntangle(program: Command, cli: CliContext, done: (code: numb
   addTo(command, heading.kinematic, kinematicOptions());
   addTo(command, heading.place, [
     ...placeOptions(),
+    jobOption(),
     new Option(
       '--time-budget <SECONDS>',
       'answer with the best state found within this time (default: none)',

@@ -10,10 +10,13 @@ export interface Ran {
 /** A command line as `main` runs it, in this process: the same program without the half second that a new one costs. */
 export async function run(
   argv: readonly string[],
-  settings: { cwd?: string; env?: Record<string, string> } = {},
+  settings: { cwd?: string; env?: Record<string, string>; isTerminal?: boolean } = {},
 ): Promise<Ran> {
   if (settings.cwd !== undefined) process.chdir(settings.cwd);
-  const terminal = recordTerminal({ folder: process.cwd(), ...(settings.env ? { env: settings.env } : {}) });
+  const { env, isTerminal = false } = settings;
+  const recorded = recordTerminal({ folder: process.cwd(), isTerminal, ...(env ? { env } : {}) });
+  // A second a look: every progress is drawn.
+  const terminal = isTerminal ? { ...recorded, now: () => (recorded.clock += 1000) } : recorded;
   const status = await runCli(argv, { terminal, openBackend: (choice) => openBackend(choice, terminal) });
   return { status, stdout: terminal.written.out, stderr: terminal.written.err };
 }

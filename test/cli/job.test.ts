@@ -35,6 +35,13 @@ t.test('a job has the answer of the same request without one, and is deleted whe
   t.match(await run(['job', 'list', ...at]), { status: 0, stdout: 'no jobs\n' });
 });
 
+t.test('a terminal is shown the progress of the service', async (t) => {
+  const cwd = writeSheets(t.testdir());
+  const { stderr } = await run(resolve(...at), { cwd, isTerminal: true });
+  t.match(stderr, /\r\[[#-]{24}\] {2}\d+ steps? {2}residual /);
+  t.match((await run(resolve('--quiet', ...at), { cwd, isTerminal: true })).stderr, /^$/);
+});
+
 t.test('a refusal that may pass is asked again, any other is not', async (t) => {
   let asked = 0;
   const error = (code: string) => ({ code, message: code, hint: '', requestId: 'r' });

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createSilent } from 'node:net';
 import t, { type Test } from 'tap';
 import { readApiKey } from '../../src/cli/api-key.js';
-import { createRemote, parseServerUrl, sendJson } from '../../src/cli/remote.js';
+import { createRemote } from '../../src/cli/remote.js';
+import { parseServerUrl, sendJson } from '../../src/cli/remote-http.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CheckRequest, ResolveRequest } from '../../src/contract/requests.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
@@ -180,6 +181,80 @@ t.test('cancelling hangs up', async (t) => {
     );
   });
   await hungUp;
+});
+
+t.test('who wants progress is told it line by line, and gets the same answer', async (t) => {
+  const positions = new Float32Array([0, 0, 0.3, 1, 0, 1 / 3, 0, 1, 1.1]);
+  const report = sampleReport();
+  const answer = encodeJson('ResolveResponse', fromResolveAnswer({ positions, report }), { arrays: false });
+  const lines = [
+    { progress: { steps: 1, residual: 1, unfinishedVertices: 3 } },
+    {},
+    { progress: { steps: 2, residual: 0.5, unfinishedVertices: 0 } },
+    { response: answer },
+  ].map((line) => `${JSON.stringify(line)}\n`);
+  const text = Buffer.from(lines.join(''));
+  const url = await serve(t, async ({ headers }, _body, response) => {
+    t.match(headers.accept, /^application\/x-ndjson,/);
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    // Lines do not end where pieces of the answer end.
+    for (let from = 0; from < text.length; from += 71) {
+      await new Promise<void>((written) => response.write(text.subarray(from, from + 71), () => written()));
+    }
+    response.end();
+  });
+  const told: unknown[] = [];
+  const onProgress = (progress: unknown) => told.push(progress);
+  t.strictSame(await createRemote(url).resolve(request, { onProgress }), { positions, report });
+  t.strictSame(told, [
+    { steps: 1, residual: 1, unfinishedVertices: 3 },
+    { steps: 2, residual: 0.5, unfinishedVertices: 0 },
+  ]);
+  const plain = await serve(t, (_incoming, _body, response) => answerJson(response, answer));
+  t.strictSame(await createRemote(plain).resolve(request, { onProgress }), { positions, report }, 'without a stream');
+});
+
+t.test('a stream that ends with an error, with anything else, or early', async (t) => {
+  const late = new IntersticeError('DEADLINE_EXCEEDED', 'Too late.', { hint: 'More time.' });
+  const error = `${JSON.stringify({ error: encodeJson('Error', fromError(late, 'id'), { arrays: false }) })}\n`;
+  const progress = `${JSON.stringify({ progress: { steps: 1, residual: 1, unfinishedVertices: 3 } })}\n`;
+  const ends = [
+    [progress + error, { code: 'DEADLINE_EXCEEDED', message: 'Too late.', hint: 'More time.' }],
+    [`${progress}so much for that\n`, { code: 'INTERNAL', hint: /address belongs to an Interstice/ }],
+    [progress, { code: 'UNREACHABLE', message: /ended early/ }],
+    [progress + error.slice(0, -1), { code: 'UNREACHABLE', message: /ended early/ }],
+  ] as const;
+  for (const [text, expected] of ends) {
+    const url = await serve(t, (_incoming, _body, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(text);
+    });
+    await t.rejects(createRemote(url).resolve(request, { onProgress: () => {} }), expected, text);
+  }
+  const refusing = await serve(t, (_incoming, _body, response) => {
+    answerJson(response, encodeJson('Error', fromError(late, 'id'), { arrays: false }), 504);
+  });
+  await t.rejects(createRemote(refusing).resolve(request, { onProgress: () => {} }), { code: 'DEADLINE_EXCEEDED' });
+  const breaking = await serve(t, (_incoming, _body, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    response.write(progress, () => response.destroy());
+  });
+  await t.rejects(createRemote(breaking).resolve(request, { onProgress: () => {} }), { code: 'UNREACHABLE' });
+});
+
+t.test('cancelling amid a stream hangs up', async (t) => {
+  const controller = new AbortController();
+  let hungUp!: () => void;
+  const closed = new Promise<void>((resolve) => {
+    hungUp = resolve;
+  });
+  const url = await serve(t, (_incoming, _body, response) => {
+    response.on('close', hungUp);
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    response.write(`${JSON.stringify({ progress: { steps: 1, residual: 1, unfinishedVertices: 3 } })}\n`);
+  });
+  const context = { signal: controller.signal, onProgress: () => controller.abort() };
+  await t.rejects(createRemote(url).resolve(request, context), { code: 'CANCELLED' });
+  await closed;
 });
 
 t.test('an address must be a URL of HTTP', async (t) => {

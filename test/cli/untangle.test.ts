@@ -70,12 +70,51 @@ t.test(
   },
 );
 
+const service = await openService();
+t.teardown(() => service.close());
+const at = ['--server', service.url];
+
+t.test('a terminal is shown the progress, of an engine here and of a service, unless it is to be quiet', async (t) => {
+  for (const place of [[], at]) {
+    const { status, stderr } = await run(['untangle', tangled, ...place], { isTerminal: true });
+    t.equal(status, 0, stderr);
+    t.match(stderr, /\riteration \d+: \d+ pierces? in \d+ contours? /);
+    t.equal((await run(['untangle', tangled, '--quiet', ...place], { isTerminal: true })).stderr, '');
+    t.equal((await run(['untangle', tangled, ...place])).stderr, '');
+  }
+});
+
+t.test('as a job it has the same answer, and is deleted when that is on the disk', async (t) => {
+  const [plain, output] = [join(folder, 'plain-answer.obj'), join(folder, 'job.obj')];
+  t.equal((await run(['untangle', tangled, '-o', plain, ...at])).status, 0);
+  const { status, stdout, stderr } = await run(['untangle', tangled, '-o', output, '--job', '--json', ...at]);
+  t.equal(status, 0, stderr);
+  t.match(stderr, /^job \S+\n$/);
+  t.match(JSON.parse(stdout), { status: 'FREE', contours: [{ pierces: 14 }] });
+  t.equal(readFileSync(output, 'utf8'), readFileSync(plain, 'utf8'));
+  t.match(await run(['job', 'list', ...at]), { stdout: 'no jobs\n' });
+  t.match(await run(['untangle', tangled, '--job']), { status: 2, stderr: /--job needs --server/ });
+});
+
+t.test('a job that was left is fetched with its report and its positions', async (t) => {
+  const { stderr } = await run(['untangle', tangled, '--job', '--max-iterations', '1', ...at]);
+  const id = /^job (\S+)$/m.exec(stderr)?.[1] ?? '';
+  const output = join(folder, 'fetched.obj');
+  const fetched = await run(['job', 'fetch', id, tangled, '-o', output, ...at]);
+  t.match(fetched.stdout, /tangled\.obj: .* after/);
+  t.match(fetched.stdout, /pierces +14 in the start, \d+ in the answer/);
+  t.match(fetched.stdout, /written +\S*fetched\.obj/);
+  t.equal((await readMeshFile(output)).vertexCount, 18);
+  const { status, stdout } = await run(['job', 'fetch', id, '--json', ...at]);
+  t.equal(status, fetched.status);
+  t.equal(status, JSON.parse(stdout).status === 'FREE' ? 0 : 1);
+  t.equal((await run(['job', 'cancel', id, ...at])).status, 0);
+});
+
 t.test('a service untangles with the same numbers', async (t) => {
-  const service = await openService();
-  t.teardown(() => service.close());
   const [here, there] = ['here.obj', 'there.obj'].map((name) => join(folder, name)) as [string, string];
   t.equal((await run(['untangle', tangled, '--layer', 'lower:upper', '-o', here])).status, 0);
-  const remote = await run(['untangle', tangled, '--layer', 'lower:upper', '-o', there, '--server', service.url]);
+  const remote = await run(['untangle', tangled, '--layer', 'lower:upper', '-o', there, ...at]);
   t.equal(remote.status, 0, remote.stderr);
   t.equal(readFileSync(there, 'utf8'), readFileSync(here, 'utf8'));
 });

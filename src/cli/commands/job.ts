@@ -10,7 +10,8 @@ import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-out
 import { describeProblem } from '../problem.js';
 import { summariseRun } from '../summary.js';
 import { withInterrupt } from '../terminal.js';
-import { describeState, follow } from './resolve-as-job.js';
+import { describeState, follow } from './as-job.js';
+import { tellUntangled } from './untangle.js';
 
 export interface JobFlags extends BackendChoice {
   readonly json?: boolean;
@@ -48,7 +49,7 @@ export async function runJobWatch(id: string, flags: JobFlags, cli: CliContext):
   return exitCodeOfError(job.error);
 }
 
-/** `interstice job fetch ID [START]`; returns the exit code, as resolve does. */
+/** `interstice job fetch ID [START]`; returns the exit code, as resolve or untangle does. */
 export async function runJobFetch(
   id: string,
   start: string | undefined,
@@ -68,7 +69,8 @@ export async function runJobFetch(
     if (error !== undefined) throw error;
     return open.result(id, signal);
   });
-  const vertexCount = answer.positions.length / 3;
+  const { positions } = answer.untangle ?? answer.resolve;
+  const vertexCount = positions.length / 3;
   if (inputs !== undefined && inputs.file.vertexCount !== vertexCount) {
     throw new UsageError(
       `${start} has ${inputs.file.vertexCount} vertices, the answer of the job ${vertexCount}: it is not the start of this job.`,
@@ -76,15 +78,17 @@ export async function runJobFetch(
     );
   }
   if (output !== undefined && inputs !== undefined) {
-    if (formatOf(output) === 'gltf' && answer.positions instanceof Float64Array) {
+    if (formatOf(output) === 'gltf' && positions instanceof Float64Array) {
       throw new UsageError(
         `The answer is in double precision, which ${output} cannot hold. Fetch it as .obj or .ply, or submit it with -o FILE.glb.`,
         'job fetch',
       );
     }
-    await writeMeshAnswer(output, start!, inputs, answer.positions, cli.terminal);
+    await writeMeshAnswer(output, start!, inputs, positions, cli.terminal);
   }
-  if (flags.json === true) printJson(cli, encodeJson('Report', answer.report, { arrays: true }));
+  if (answer.untangle !== undefined) return tellUntangled(start ?? `job ${id}`, answer.untangle, flags, cli);
+  const { report } = answer.resolve;
+  if (flags.json === true) printJson(cli, encodeJson('Report', report, { arrays: true }));
   else if (flags.quiet !== true) {
     const facts = {
       vertexCount,
@@ -93,9 +97,9 @@ export async function runJobFetch(
       traceFolder: undefined,
       traceStates: undefined,
     };
-    cli.terminal.out.write(`${summariseRun(answer.report, facts)}\n`);
+    cli.terminal.out.write(`${summariseRun(report, facts)}\n`);
   }
-  return exitCodeOfReport(answer.report);
+  return exitCodeOfReport(report);
 }
 
 /** `interstice job cancel ID`; returns the exit code. */

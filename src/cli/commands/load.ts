@@ -10,7 +10,7 @@ import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatCount } from '../format.js';
 import { readInputs } from '../inputs.js';
-import { parseServerUrl } from '../remote.js';
+import { parseServerUrl } from '../remote-http.js';
 import { withInterrupt } from '../terminal.js';
 import { UnreachableError } from '../unreachable.js';
 

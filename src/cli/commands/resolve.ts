@@ -15,7 +15,7 @@ import { prepareTraceFolder } from '../outputs.js';
 import { type RunBounds, StatusLine } from '../progress.js';
 import { summariseRun } from '../summary.js';
 import { withInterrupt } from '../terminal.js';
-import { resolveAsJob } from './resolve-as-job.js';
+import { runAsJob } from './as-job.js';
 
 export interface ResolveFlags extends InputFlags, RestFlags, BackendChoice {
   readonly parameters: ParametersInput;
@@ -88,9 +88,6 @@ function noteScale({ mesh, start, target }: ResolveRequest, { terminal }: CliCon
 }
 
 function refuseConflicts(flags: ResolveFlags): void {
-  if (flags.job === true && flags.server === undefined) {
-    throw new UsageError('--job needs --server: a job outlives this program, in a service.', 'resolve');
-  }
   if (flags.server !== undefined && flags.trace !== undefined) {
     throw new UsageError(
       '--trace cannot be used with --server: a service returns its answer, not the intermediate states. Omit --server to trace on this machine.',
@@ -121,11 +118,21 @@ export function toRequest(inputs: Inputs, flags: Omit<ResolveFlags, 'trace' | 'j
   };
 }
 
-export interface Outcome {
+interface Outcome {
   readonly answer: ResolveAnswer;
   readonly trace: TraceWriter | undefined;
   /** Deletes the job that the answer comes from, once it is on the disk. */
   readonly forget?: () => Promise<void>;
+}
+
+async function resolveAsJob(
+  request: ResolveRequest,
+  start: string,
+  flags: ResolveFlags,
+  cli: CliContext,
+): Promise<Outcome> {
+  const { answer, forget } = await runAsJob({ resolve: request }, start, flags, cli);
+  return { answer: answer.resolve!, trace: undefined, forget };
 }
 
 function resolve(request: ResolveRequest, inputs: Inputs, flags: ResolveFlags, cli: CliContext): Promise<Outcome> {

@@ -1,5 +1,5 @@
 import type { ParametersInput } from '../../contract/parameters.js';
-import type { ContourReport, LayerHint, UntangleProgress, UntangleRequest } from '../../contract/untangle.js';
+import type { ContourReport, LayerHint, UntangleRequest } from '../../contract/untangle.js';
 import type { UntangledState } from '../../contract/untangle-answer.js';
 import { partsOfGroups } from '../../mesh/files/index.js';
 import { encodeJson } from '../../transport/json/encode.js';
@@ -9,8 +9,9 @@ import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format
 import { type InputFlags, type Inputs, type RestFlags, readInputs, withRest } from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
-import { StatusLine } from '../progress.js';
+import { describeUntangling, StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
+import { runAsJob } from './as-job.js';
 
 export interface UntangleFlags extends InputFlags, Pick<RestFlags, 'rest'>, BackendChoice {
   readonly parameters: ParametersInput;
@@ -24,6 +25,8 @@ export interface UntangleFlags extends InputFlags, Pick<RestFlags, 'rest'>, Back
   readonly maxIterations?: number;
   readonly maxDisplacement?: number;
   readonly timeBudget?: number;
+  /** submit to the service as a job, and wait for it */
+  readonly job?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
@@ -41,6 +44,37 @@ export async function runUntangle(path: string, flags: UntangleFlags, cli: CliCo
   const read = { ...named, file: toSingleIfNeeded(named.file, flags.output) };
   const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags) };
   const request = toRequest(inputs, layers, flags);
+  const { answer, forget } = flags.job
+    ? await untangleAsJob(request, path, flags, cli)
+    : await untangle(request, path, flags, cli);
+  if (flags.output !== undefined) {
+    await writeMeshAnswer(flags.output, path, inputs, answer.positions, cli.terminal);
+    await forget?.();
+  }
+  if (flags.picture !== undefined) {
+    const { drawUntangled } = await import('../untangle-picture.js');
+    await writeAtomically(flags.picture, [drawUntangled(request, answer)]);
+  }
+  return tellUntangled(path, answer, flags, cli);
+}
+
+interface Outcome {
+  readonly answer: UntangledState;
+  /** Deletes the job that the answer comes from, once it is on the disk. */
+  readonly forget?: () => Promise<void>;
+}
+
+async function untangleAsJob(
+  request: UntangleRequest,
+  path: string,
+  flags: UntangleFlags,
+  cli: CliContext,
+): Promise<Outcome> {
+  const { answer, forget } = await runAsJob({ untangle: request }, path, flags, cli);
+  return { answer: answer.untangle!, forget };
+}
+
+function untangle(request: UntangleRequest, path: string, flags: UntangleFlags, cli: CliContext): Promise<Outcome> {
   return withInterrupt(async (signal) => {
     const place = flags.server === undefined ? `looking at ${path}` : `waiting for ${flags.server}`;
     const line = new StatusLine(cli.terminal.err, cli.terminal.now, place, flags.quiet !== true).start();
@@ -49,26 +83,30 @@ export async function runUntangle(path: string, flags: UntangleFlags, cli: CliCo
       const answer = await backend.untangle(request, {
         signal,
         receivedAt: performance.now(),
-        onUntangleProgress: (progress) => line.say(describeProgress(progress)),
+        onUntangleProgress: (progress) => line.say(describeUntangling(progress)),
       });
-      if (flags.output !== undefined) await writeMeshAnswer(flags.output, path, inputs, answer.positions, cli.terminal);
-      if (flags.picture !== undefined) {
-        const { drawUntangled } = await import('../untangle-picture.js');
-        await writeAtomically(flags.picture, [drawUntangled(request, answer)]);
-      }
-      line.clear();
-      if (flags.json === true) {
-        const report = encodeJson('UntangleReport', answer.report, { arrays: true });
-        cli.terminal.out.write(`${JSON.stringify(report, null, 2)}\n`);
-      } else if (flags.quiet !== true) {
-        cli.terminal.out.write(`${describeUntangled(path, answer, flags.output)}\n`);
-      }
-      return answer.report.status === 'FREE' ? EXIT.OK : EXIT.FOUND;
+      return { answer };
     } finally {
       line.clear();
       await backend.close();
     }
   });
+}
+
+/** Prints the report as the flags ask for it; returns the exit code. */
+export function tellUntangled(
+  path: string,
+  answer: Pick<UntangledState, 'report'>,
+  { json, quiet, output }: Pick<UntangleFlags, 'json' | 'quiet' | 'output'>,
+  { terminal }: CliContext,
+): number {
+  if (json === true) {
+    const report = encodeJson('UntangleReport', answer.report, { arrays: true });
+    terminal.out.write(`${JSON.stringify(report, null, 2)}\n`);
+  } else if (quiet !== true) {
+    terminal.out.write(`${describeUntangled(path, answer, output)}\n`);
+  }
+  return answer.report.status === 'FREE' ? EXIT.OK : EXIT.FOUND;
 }
 
 /** @throws UsageError */
@@ -104,13 +142,6 @@ function toRequest(
     ...(flags.maxDisplacement === undefined ? {} : { maxDisplacement: flags.maxDisplacement }),
     ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
   };
-}
-
-const PHASES = { UNTANGLING: 'untangling', PULLING_BACK: 'pulling back', CHECKING_ANSWER: 'checking' } as const;
-
-function describeProgress({ phase, iteration, pierces, contours }: UntangleProgress): string {
-  if (phase !== 'UNTANGLING') return PHASES[phase];
-  return `iteration ${iteration}: ${formatPlural(pierces, 'pierce')} in ${formatPlural(contours, 'contour')}`;
 }
 
 /** Contours that the text lists; JSON has all. */

@@ -1,30 +1,35 @@
 import { basename } from 'node:path';
 import { IntersticeError } from '../../contract/errors.js';
 import type { JobInfo, JobPhase } from '../../contract/long-jobs.js';
-import type { ResolveRequest } from '../../contract/requests.js';
-import type { BackendJobs, CliContext } from '../backend.js';
-import { describeProgress, StatusLine } from '../progress.js';
+import type { BackendAnswer, BackendChoice, BackendJobs, BackendWork, CliContext } from '../backend.js';
+import { describeProgress, describeUntangling, StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
 import { UnreachableError } from '../unreachable.js';
-import type { Outcome, ResolveFlags } from './resolve.js';
 
-/** Submits the request as a job and waits for it. An interrupt, or a service that is away for long, leaves the job, and a line names the way to its answer. */
-export function resolveAsJob(
-  request: ResolveRequest,
-  start: string,
-  flags: ResolveFlags,
-  cli: CliContext,
-): Promise<Outcome> {
+export interface AsJobFlags extends BackendChoice {
+  readonly output?: string;
+  readonly weld?: boolean;
+  readonly quiet?: boolean;
+}
+
+export interface JobOutcome {
+  readonly answer: BackendAnswer;
+  /** Deletes the job, once its answer is on the disk. */
+  readonly forget: () => Promise<void>;
+}
+
+/** Submits the work as a job and waits for it. An interrupt, or a service that is away for long, leaves the job, and a line names the way to its answer. */
+export function runAsJob(work: BackendWork, start: string, flags: AsJobFlags, cli: CliContext): Promise<JobOutcome> {
   return withInterrupt(async (signal) => {
     const { jobs } = await cli.openBackend(flags);
     if (jobs === undefined) throw new Error('Only a service has jobs.');
-    const { id } = await jobs.submit(request, basename(start), signal);
+    const { id } = await jobs.submit(work, basename(start), signal);
     if (flags.quiet !== true) cli.terminal.err.write(`job ${id}\n`);
     try {
       const ended = await follow(jobs, id, flags.quiet !== true, signal, cli);
       if (ended.error !== undefined) throw ended.error;
       const answer = await jobs.result(id, signal);
-      return { answer, trace: undefined, forget: () => forget(jobs, id) };
+      return { answer, forget: () => forget(jobs, id) };
     } catch (thrown) {
       if (signal.aborted || thrown instanceof UnreachableError) {
         cli.terminal.err.write(`The job is left to the service. Its answer: ${fetchCommand(id, start, flags)}\n`);
@@ -37,7 +42,7 @@ export function resolveAsJob(
 function fetchCommand(
   id: string,
   start: string,
-  { output = 'answer.obj', weld, server = '', apiKeyFile }: ResolveFlags,
+  { output = 'answer.obj', weld, server = '', apiKeyFile }: AsJobFlags,
 ): string {
   const words = [
     'interstice',
@@ -93,9 +98,10 @@ const PHASES: Readonly<Record<JobPhase, string>> = {
   ANSWER_CHECK: 'testing the answer',
 };
 
-export function describeState({ state, ahead, phase, progress, error }: JobInfo): string {
+export function describeState({ state, ahead, phase, progress, untangleProgress, error }: JobInfo): string {
   if (error !== undefined) return `${STATES[state]}: ${error.code}`;
   if (ahead !== undefined && ahead > 0) return `${STATES[state]} behind ${ahead}`;
   const words = phase === undefined ? STATES[state] : PHASES[phase];
+  if (untangleProgress !== undefined) return `${words}  ${describeUntangling(untangleProgress)}`;
   return progress === undefined ? words : `${words}  ${describeProgress(progress)}`;
 }
