@@ -116,10 +116,13 @@ export class LogSink {
 
 /**
  * Standard error, opened anew so that writing to it does not wait: the flag belongs to the open file, which other programs
- * may share with this one. A socket cannot be opened anew; there the stream of Node sets the flag.
+ * may share with this one. A socket cannot be opened anew; there the stream of Node sets the flag. A file on a disk is never
+ * waited for, and stays as it is: opened anew it has a place of its own to write at, and what standard output, which may be the
+ * same file, writes at its place would overwrite lines of the log.
  */
 function openStandardError(): WriteNow {
   const stderr = 2;
+  if (fstatSync(stderr).isFile()) return (bytes) => writeSync(stderr, bytes);
   let fd: number = stderr;
   try {
     fd = openSync('/proc/self/fd/2', constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);

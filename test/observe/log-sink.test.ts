@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { createLogger } from '../../src/observe/log.js';
 import { LogSink, type LossReason } from '../../src/observe/log-sink.js';
@@ -79,4 +82,22 @@ t.test('the log says in a line of its own what was lost', async (t) => {
   const kept = lines.filter(({ msg }) => msg === 'Tick.').length;
   t.ok(kept > 0 && kept < 10);
   t.match(lines.at(-2), { level: 'error', event: 'log-lines-lost', lost: { DISK_FULL: 10 - kept } });
+});
+
+t.test('a file that takes standard output as well keeps the lines of both', async (t) => {
+  const path = join(t.testdir(), 'both.log');
+  const file = openSync(path, 'w');
+  const program = `
+    const { LogSink } = await import(${JSON.stringify(new URL('../../src/observe/log-sink.js', import.meta.url).href)});
+    const sink = new LogSink();
+    sink.write('a line of the log\\n');
+    process.stdout.write('an address\\n');
+    sink.write('another line\\n');
+    sink.end();`;
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', file, file],
+  });
+  closeSync(file);
+  t.equal(status, 0);
+  t.equal(readFileSync(path, 'utf8'), 'a line of the log\nan address\nanother line\n');
 });
