@@ -1,5 +1,6 @@
 import type { Connection } from './connection.js';
 import { ServiceError, type ServiceErrorFields } from './errors.js';
+import { randomId } from './random-id.js';
 import { withRetries } from './retry.js';
 import { errorFromJson } from './streamed.js';
 import type {
@@ -76,7 +77,7 @@ export class Job {
     { label, keepForSeconds, signal }: Pick<JobOptions, 'label' | 'keepForSeconds' | 'signal'>,
   ): Promise<Job> {
     const keepFor = durationToJson(keepForSeconds);
-    const body = JSON.stringify({ ...work, label, keepFor, idempotencyKey: crypto.randomUUID() });
+    const body = JSON.stringify({ ...work, label, keepFor, idempotencyKey: randomId() });
     const attempt = () => connection.requestJson('/v1/jobs', { body, signal });
     const { id } = (await withRetries(attempt, { policy: connection.retry, signal })) as { id: string };
     return new Job(connection, id);

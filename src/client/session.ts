@@ -1,5 +1,6 @@
 import type { Connection } from './connection.js';
 import { ServiceError } from './errors.js';
+import { randomId } from './random-id.js';
 import { withRetries } from './retry.js';
 import { sendStep } from './step.js';
 import type {
@@ -15,10 +16,6 @@ import type {
   UntangledState,
 } from './types.js';
 import { checkToJson, positionsToJson, sessionToJson, untangledFromJson } from './wire.js';
-
-/** 128 random bits. A page that was loaded without encryption has no `crypto.randomUUID`. */
-const randomId = (): string =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Attempts of a deletion: the session of an unavailable server ends by its idle timeout. */
 const CLOSE_ATTEMPTS = 3;
