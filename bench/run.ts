@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { openOperations } from '../examples/resolve-scene.js';
-import { makeCases } from './cases.js';
+import { type Case, makeCases } from './cases.js';
 import { runCores } from './cores.js';
 import { closeEngines, openEngines } from './engines.js';
 import { findReferences, runFidelity } from './fidelity/suite.js';
@@ -62,9 +62,10 @@ function growthOf(measurements: readonly Measurement[]): string[] {
 
 function save(settings: Settings, machine: Machine, measurements: readonly Measurement[]): void {
   if (settings.out === '') return;
-  const { engines, scenes, vertices, repeat, warmUp, isWhole } = settings;
+  const { engines, qualities, scenes, vertices, repeat, warmUp, isWhole } = settings;
   const file = settings.out ?? resultFile(engines.join('-'));
-  writeResult(file, machine, { command: { engines, isWhole, scenes, vertices, repeat, warmUp }, measurements });
+  const command = { engines, isWhole, qualities, scenes, vertices, repeat, warmUp };
+  writeResult(file, machine, { command, measurements });
   tell(`wrote ${relative(process.cwd(), file)}`);
 }
 
@@ -83,15 +84,24 @@ function printTable(settings: Settings, measurements: readonly Measurement[]): v
 // The same request has to give the same bytes.
 const exitCode = (measurements: readonly Measurement[]): number => (measurements.every((m) => m.isRepeatable) ? 0 : 1);
 
+/** The cases that were asked for, in the quality that was asked for. */
+async function* subjectsOf({ scenes, vertices, dataFolder, qualities }: Settings): AsyncGenerator<Case> {
+  const [quality] = qualities;
+  for await (const subject of makeCases(scenes, vertices, dataFolder)) {
+    const { request } = subject;
+    yield quality ? { ...subject, request: { ...request, parameters: { ...request.parameters, quality } } } : subject;
+  }
+}
+
 /** The engines by themselves, side by side. */
 async function runEngines(settings: Settings): Promise<number> {
-  const { scenes, vertices, dataFolder, repeat, warmUp } = settings;
+  const { repeat, warmUp } = settings;
   const engines = await openEngines(settings.engines);
   try {
     const machine = describeMachine(engines.map(({ engine }) => engine.description));
     printMachine(machine);
     const measurements: Measurement[] = [];
-    for await (const subject of makeCases(scenes, vertices, dataFolder)) {
+    for await (const subject of subjectsOf(settings)) {
       tell(`${subject.scene}, ${subject.vertices} vertices: ${warmUp} + ${repeat} runs an engine …`);
       measurements.push(...(await measureEngines(engines, subject, repeat, warmUp)));
     }
@@ -110,7 +120,7 @@ async function runCases(settings: Settings): Promise<number> {
     const machine = describeMachine(operations.info().engines);
     printMachine(machine);
     const measurements: Measurement[] = [];
-    for await (const subject of makeCases(settings.scenes, settings.vertices, settings.dataFolder)) {
+    for await (const subject of subjectsOf(settings)) {
       tell(`${subject.scene}, ${subject.vertices} vertices: ${settings.warmUp} + ${settings.repeat} runs …`);
       measurements.push(await measure(operations, subject, settings.repeat, settings.warmUp));
     }

@@ -33,7 +33,7 @@ export interface Settings {
   readonly isWhole: boolean;
   /** items to run in place of scenes */
   readonly suite: string | undefined;
-  /** qualities that the suite of answers compares */
+  /** those that a suite compares; without a suite at most one, none = the default of the service */
   readonly qualities: readonly Quality[];
   /** numbers of cores that the suite of cores compares */
   readonly cores: readonly number[];
@@ -68,7 +68,7 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --whole            whole requests, with all checks, instead of the engine alone; one engine
   --suite hardware   what a graphics card does with the WebGPU engine: a fixed list, in place of --scene and --vertices
   --suite fidelity   how near answers are to their targets: --scene, --quality, --engine, --repeat; default all scenes
-  --quality LIST     ${QUALITIES.join(', ')}: of the suite fidelity           default FAST,BALANCED
+  --quality LIST     ${QUALITIES.join(', ')}; default FAST,BALANCED, without --suite one, default BALANCED
   --suite slow       the same table of requests that are expensive to answer, or cannot be; default all scenes
   --suite launches   dispatches that requests submit, and those with work to do: --scene, --vertices, --quality
   --suite untangle   what becomes of starts with intersections: --seeds, --scene words of their names, --data; runs are
@@ -143,6 +143,8 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     throw new UsageError(`--suite is one of ${SUITES.join(', ')}, not "${suite}".`);
   }
   if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not.');
+  const qualities = qualitiesOf(read('quality') ?? (suite === undefined ? '' : 'FAST,BALANCED'));
+  if (suite === undefined && qualities.length > 1) throw new UsageError('Without --suite, --quality takes one quality.');
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
   const scenes =
     suite === FIDELITY
@@ -158,7 +160,7 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     engines: [...new Set(engines)],
     isWhole,
     suite,
-    qualities: qualitiesOf(read('quality') ?? 'FAST,BALANCED'),
+    qualities,
     cores: listed(read('cores') ?? '1,2').map((part) => toCount(part, 'cores', 1)),
     isReference: values.reference === true,
     minutes: toCount(read('minutes') ?? '10', 'minutes', 1),
@@ -222,7 +224,9 @@ function refuseUnknown(asked: readonly string[], known: readonly string[]): void
     throw new UsageError(`No scene is named "${unknown}"; there are ${known.join(', ')} and all.`);
 }
 
+/** @throws UsageError; no text is no quality */
 function qualitiesOf(text: string): Quality[] {
+  if (text === '') return [];
   return listed(text).map((asked) => {
     const quality = QUALITIES.find((name) => name === asked);
     if (!quality) throw new UsageError(`--quality takes ${QUALITIES.join(', ')}, not "${asked}".`);

@@ -42,6 +42,11 @@ t.test('the suite of answers has scenes, qualities and references of its own', a
   });
 });
 
+t.test('without a suite there is one quality at most', async (t) => {
+  t.same(readSettings([])?.qualities, []);
+  t.same(readSettings(['--whole', '--quality', 'FAST'])?.qualities, ['FAST']);
+});
+
 t.test('all scenes, with the dress only where its data is', async (t) => {
   const without = readSettings(['--scene', 'all'])?.scenes ?? [];
   t.equal(without.includes('dress'), process.env.INTERSTICE_DATA !== undefined);
@@ -57,6 +62,7 @@ t.test('arguments without a meaning are refused by name', async (t) => {
     [['--suite', 'hardware', '--whole'], /--suite.*--whole/],
     [['--suite', 'fidelity', '--scene', 'lakes'], /"lakes".*dress-x8/],
     [['--suite', 'fidelity', '--quality', 'BEST'], /--quality.*"BEST"/],
+    [['--quality', 'FAST,FINE'], /--quality.*one quality/],
     [['--vertices', '10k'], /--vertices.*"10k"/],
     [['--repeat', '0'], /--repeat.*at least 1/],
     [['--seeds', '9-3'], /--seeds.*"9-3"/],
