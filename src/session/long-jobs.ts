@@ -1,4 +1,4 @@
-import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { CallContext } from '../contract/call-context.js';
 import { cancelled, IntersticeError } from '../contract/errors.js';
 import type {
@@ -16,13 +16,12 @@ import type { Limits } from '../contract/server-info.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
 import type { UntangleRequest } from '../contract/untangle.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
-import { hashContent } from '../jobs/content-hash.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { admitJob, admitWait } from './admission.js';
 import type { Call, SessionClock } from './call.js';
 import { type JobAnswer, LongJob } from './long-job.js';
 import { pageOf } from './pages.js';
-import { ownCopy } from './payload.js';
+import { digestOfJob, ownCopy } from './payload.js';
 
 export interface JobQuotas {
   /** jobs that wait, run or are kept, of all tenants */
@@ -92,7 +91,7 @@ export class LongJobs {
     if (context.signal?.aborted) throw cancelled();
     const { label = '', keepForSeconds = quotas.keepSeconds, idempotencyKey } = request;
     const key = idempotencyKey === undefined ? undefined : JSON.stringify([tenant, idempotencyKey]);
-    const payload = key === undefined ? '' : payloadHash(request);
+    const payload = key === undefined ? '' : digestOfJob(request);
     const known = key === undefined ? undefined : this.ofKey.get(key);
     if (known) return this.again(known, payload);
     const work: JobWork = request.step
@@ -263,35 +262,3 @@ function refuse(message: string): never {
 /** The members of the context that are set: an absent one has its default. */
 const withSet = (context: { [K in keyof CallContext]: CallContext[K] | undefined }): CallContext =>
   Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined));
-
-/** Of everything that decides on the result; time budget and priority do not count, since a retry has less time left. */
-function payloadHash({ resolve, step, untangle, label, keepForSeconds }: SubmitJobRequest): string {
-  const hash = createHash('sha256').update(JSON.stringify([label ?? '', keepForSeconds ?? null]));
-  const work = step ?? untangle;
-  if (work) {
-    const { timeBudgetSeconds: _budget, priority: _priority, ...terms } = work;
-    absorb(hash, untangle ? { untangle: terms } : terms);
-    return hash.digest('hex');
-  }
-  const { mesh, start, target, parameters, include, onBudget } = resolve!;
-  absorb(hash, { parameters, include, onBudget });
-  return hash
-    .update(hashContent(mesh, start))
-    .update(hashContent({ vertexCount: mesh.vertexCount }, target))
-    .digest('hex');
-}
-
-/** Adds plain data to a hash; members that are undefined do not count, nor does the order of members. */
-function absorb(hash: Hash, value: unknown): void {
-  if (ArrayBuffer.isView(value)) {
-    hash.update(`${value.constructor.name} ${value.byteLength}:`);
-    hash.update(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-  } else if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    hash.update(`{${members.length}:`);
-    for (const [name, member] of members.sort(([a], [b]) => (a < b ? -1 : 1))) {
-      hash.update(`${JSON.stringify(name)}:`);
-      absorb(hash, member);
-    }
-  } else hash.update(`${typeof value} ${JSON.stringify(String(value))};`);
-}

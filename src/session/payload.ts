@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { SubmitJobRequest } from '../contract/long-jobs.js';
 import type { CreateSessionRequest, StepRequest } from '../contract/sessions.js';
 
 type BulkArray = Uint8Array | Uint32Array | Float32Array | Float64Array;
@@ -65,6 +66,19 @@ export function digestOfCreation(terms: CreationTerms, contentHash: string): str
   return digest({ ...termsOf(terms), contentHash });
 }
 
+/** Of what the key of a job stands for. Time budget and priority do not count, as for a step. */
+export function digestOfJob({ resolve, step, untangle, label = '', keepForSeconds }: SubmitJobRequest): string {
+  const terms = { label, keepForSeconds };
+  if (step) {
+    const { sessionId, frame, afterFrame, onBudget } = step;
+    return digest({ ...terms, step: { sessionId, frame, afterFrame, onBudget, ...payloadOf(step) } });
+  }
+  const withoutHaste = <T extends object>(work: T | undefined) =>
+    work && { ...work, timeBudgetSeconds: undefined, priority: undefined };
+  return digest({ ...terms, resolve: withoutHaste(resolve), untangle: withoutHaste(untangle) });
+}
+
+/** Equal for two values if and only if {@link isEqual} holds for them. */
 function digest(value: unknown): string {
   const hash = createHash('sha256');
   const add = (item: unknown): void => {
