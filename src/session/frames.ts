@@ -57,7 +57,11 @@ export function judgeFrame(request: StepRequest, last: LastStep): Verdict {
 export function checkPlace({ afterFrame }: StepRequest, { frame }: LastStep): void {
   if (afterFrame === undefined || afterFrame === frame) return;
   const where = `The session is at frame ${frame}, and the step goes on from frame ${afterFrame}.`;
-  throw new IntersticeError(frame < afterFrame ? 'FRAME_LOST' : 'FRAME_CONFLICT', where, { frame });
+  if (frame < afterFrame) throw new IntersticeError('FRAME_LOST', where, { frame });
+  throw new IntersticeError('FRAME_CONFLICT', where, {
+    frame,
+    hint: 'The session has accepted steps after that frame. Create the session again from your mesh and your last answer.',
+  });
 }
 
 function isAnswered(request: StepRequest, { request: known, digest }: LastStep): boolean {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { StepRequest } from '../../src/contract/sessions.js';
-import { checkFrame, isRetryOf, isSettled, judgeFrame } from '../../src/session/frames.js';
+import { checkFrame, checkPlace, isRetryOf, isSettled, judgeFrame } from '../../src/session/frames.js';
 
 const step = (frame: bigint | undefined, target = 1): StepRequest => ({
   sessionId: 'x',
@@ -58,4 +58,13 @@ t.test('a request with the frame and payload of a pending step is a retry', asyn
   t.notOk(isRetryOf(step(6n), { frame: 5n, request: step(5n) }));
   t.notOk(isRetryOf(step(undefined), { frame: undefined, request: step(undefined) }), 'unset is never a retry');
   t.throws(() => isRetryOf(step(5n, 2), { frame: 5n, request: step(5n) }), { code: 'FRAME_CONFLICT' });
+});
+
+t.test('a step that goes on from another frame than the session is at says what to do about it', async (t) => {
+  const from = (afterFrame?: bigint) => () =>
+    checkPlace({ ...step(undefined), ...(afterFrame === undefined ? {} : { afterFrame }) }, { frame: 6n });
+  t.doesNotThrow(from());
+  t.doesNotThrow(from(6n));
+  t.throws(from(7n), { code: 'FRAME_LOST', frame: 6n });
+  t.throws(from(5n), { code: 'FRAME_CONFLICT', frame: 6n, hint: /accepted steps after that frame/ });
 });
