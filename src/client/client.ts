@@ -1,4 +1,5 @@
 import { type ClientOptions, Connection } from './connection.js';
+import { Deadline } from './deadline.js';
 import { Job } from './job.js';
 import { withRetries } from './retry.js';
 import { Session } from './session.js';
@@ -47,16 +48,12 @@ export class Client {
 
   /** Resolves one pair of start and target; the server keeps no state. */
   resolve(mesh: Mesh, start: Positions, target: Positions, options: ResolveOptions = {}): Promise<ResolveResult> {
-    const { parameters, signal, timeBudgetSeconds: budget } = options;
-    const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
-    const attempt = async (): Promise<ResolveResult> => {
-      const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
+    const { parameters, signal, onProgress } = options;
+    return this.#within(options, async (left): Promise<ResolveResult> => {
       const work = workToJson(target, { ...options, start }, left);
       const body = JSON.stringify({ mesh: meshToJson(mesh), parameters, ...work });
-      const { onProgress } = options;
       return motionFromJson(await this.#connection.requestJson('/v1/resolve', { body, signal }, onProgress));
-    };
-    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+    });
   }
 
   /**
@@ -79,28 +76,22 @@ export class Client {
 
   /** Tests whether this state, or the straight path to `pathEnd`, intersects. */
   check(mesh: Mesh, positions: Positions, options: CheckOptions = {}): Promise<CheckAnswer> {
-    const { signal, timeBudgetSeconds: budget } = options;
-    const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
-    const subject = { mesh: meshToJson(mesh), positions: positionsToJson(positions) };
-    const attempt = () => {
-      const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
+    const { signal } = options;
+    const subject = subjectOf(mesh, positions);
+    return this.#within(options, (left) => {
       const body = JSON.stringify({ ...subject, ...checkToJson(options, left) });
       return this.#connection.requestJson('/v1/check', { body, signal }) as Promise<CheckAnswer>;
-    };
-    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+    });
   }
 
   /** Says what is wrong with a mesh, also with one that other calls refuse. */
   diagnose(mesh: Mesh, positions: Positions, options: DiagnoseOptions = {}): Promise<Diagnosis> {
-    const { signal, timeBudgetSeconds: budget } = options;
-    const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
-    const subject = { mesh: meshToJson(mesh), positions: positionsToJson(positions) };
-    const attempt = () => {
-      const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
+    const { signal } = options;
+    const subject = subjectOf(mesh, positions);
+    return this.#within(options, (left) => {
       const body = JSON.stringify({ ...subject, ...diagnoseToJson(options, left) });
       return this.#connection.requestJson('/v1/diagnose', { body, signal }) as Promise<Diagnosis>;
-    };
-    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+    });
   }
 
   /**
@@ -108,15 +99,12 @@ export class Client {
    * with the best state so far.
    */
   untangle(mesh: Mesh, positions: Positions, options: UntangleCallOptions = {}): Promise<UntangledState> {
-    const { signal, timeBudgetSeconds: budget, onProgress } = options;
-    const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
-    const subject = { mesh: meshToJson(mesh), positions: positionsToJson(positions) };
-    const attempt = async () => {
-      const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
+    const { signal, onProgress } = options;
+    const subject = subjectOf(mesh, positions);
+    return this.#within(options, async (left) => {
       const body = JSON.stringify({ ...subject, ...untangleToJson(options, left) });
       return untangledFromJson(await this.#connection.requestJson('/v1/untangle', { body, signal }, onProgress));
-    };
-    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+    });
   }
 
   /** Engines, limits and defaults of the server. */
@@ -124,4 +112,19 @@ export class Client {
     const attempt = async () => infoFromJson(await this.#connection.requestJson('/v1', { method: 'GET', signal }));
     return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
+
+  /** Retries a call within its time budget. @param attempt gets the seconds that are left */
+  #within<T>(
+    { signal, timeBudgetSeconds }: CallOptions & { readonly timeBudgetSeconds?: number },
+    attempt: (left: number | undefined) => Promise<T>,
+  ): Promise<T> {
+    const deadline = new Deadline(timeBudgetSeconds);
+    const { endsAt } = deadline;
+    return withRetries(() => attempt(deadline.left), { policy: this.#connection.retry, signal, endsAt });
+  }
 }
+
+const subjectOf = (mesh: Mesh, positions: Positions) => ({
+  mesh: meshToJson(mesh),
+  positions: positionsToJson(positions),
+});

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.js';
+import { Deadline } from './deadline.js';
 import { ServiceError } from './errors.js';
 import { randomId } from './random-id.js';
 import { withRetries } from './retry.js';
@@ -116,12 +117,11 @@ export class Session {
   /** Tests the last answer, or other positions of this mesh, for intersections. @throws ServiceError */
   check(options: SessionCheckOptions = {}): Promise<CheckAnswer> {
     return this.#enqueue(() => {
-      const { signal, timeBudgetSeconds: budget } = options;
-      const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
-      return this.#withSession(signal, endsAt, (sessionId) => {
-        const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
+      const { signal } = options;
+      const deadline = new Deadline(options.timeBudgetSeconds);
+      return this.#withSession(signal, deadline, (sessionId) => {
         const positions = positionsToJson(options.positions);
-        const body = JSON.stringify({ sessionId, positions, ...checkToJson(options, left) });
+        const body = JSON.stringify({ sessionId, positions, ...checkToJson(options, deadline.left) });
         const request = { headers: this.#routing, body, signal };
         return this.#connection.requestJson('/v1/check', request) as Promise<CheckAnswer>;
       });
@@ -142,13 +142,12 @@ export class Session {
   async #step(target: Positions, options: StepOptions): Promise<StepResult> {
     // Every step has a new number, answered or not: a frame that may have been computed must not get another target.
     const frame = ++this.#frame;
-    const { timeBudgetSeconds: budget } = options;
-    const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
+    const deadline = new Deadline(options.timeBudgetSeconds);
     let isUncertain = false;
     try {
-      const result = await this.#withSession(options.signal, endsAt, (id) => {
-        const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
-        const work = { id, frame, afterFrame: this.#answered, target, budgetSeconds: left, headers: this.#routing };
+      const result = await this.#withSession(options.signal, deadline, (id) => {
+        const place = { id, frame, afterFrame: this.#answered, headers: this.#routing };
+        const work = { ...place, target, budgetSeconds: deadline.left };
         return sendStep(this.#connection, work, options).catch((thrown: unknown) => {
           // What a listener throws comes while the server computes.
           isUncertain ||= !(thrown instanceof ServiceError) || thrown.isUncertain;
@@ -167,11 +166,7 @@ export class Session {
   }
 
   /** Does the work on a session that exists; recreates the session if necessary. */
-  #withSession<T>(
-    signal: AbortSignal | undefined,
-    endsAt: number | undefined,
-    work: (id: string) => Promise<T>,
-  ): Promise<T> {
+  #withSession<T>(signal: AbortSignal | undefined, { endsAt }: Deadline, work: (id: string) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new ServiceError({ code: 'CANCELLED', message: 'This session is closed.' });
     const attempt = async (): Promise<T> => {
       if (this.#id === undefined) {

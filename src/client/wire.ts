@@ -136,36 +136,16 @@ export function untangledFromJson(answer: unknown): UntangledState {
 
 /** The uint64 fields of the contract, which JSON writes as text: each is a count below 2^53. */
 const COUNTS = new Set(
-  [
-    ...['vertexTriangle', 'edgeEdge', 'vertexEdge', 'vertexVertex', 'activeContacts', 'touchingPairs', 'pairCount'],
-    ...['regionCount', 'componentCount', 'triangleCount', 'samples'],
-    ...['pierces', 'piercesBefore', 'piercesAfter', 'leftOutPierces', 'leftOutVertices', 'limitedRegions'],
-    ...['overlongEdges', 'violated', 'inverted', 'intersectingPairCount'],
-    ...['newtonIterations', 'solverIterations', 'volumes', 'remainingPairs'],
-    ...[
-      'pairsTested',
-      'doubtfulPairs',
-      'intersections',
-      'ignoredPairCount',
-      'count',
-      'index',
-      'frame',
-      'deviceBytes',
-      'bytes',
-    ],
-    ...['intersectionCount', 'kinematicIntersectionCount', 'maxBufferBytes', 'maxVertices', 'maxElements'],
-    ...[
-      'maxMessageBytes',
-      'maxDeviceBytes',
-      'maxPairsPerRequest',
-      'maxWorkBytes',
-      'edges',
-      'triangles',
-      'segments',
-      'particles',
-      'tetrahedra',
-    ],
-  ].values(),
+  `
+  vertexTriangle edgeEdge vertexEdge vertexVertex activeContacts touchingPairs pairCount regionCount componentCount
+  triangleCount samples pierces piercesBefore piercesAfter leftOutPierces leftOutVertices limitedRegions
+  overlongEdges violated inverted intersectingPairCount newtonIterations solverIterations volumes remainingPairs
+  pairsTested doubtfulPairs intersections ignoredPairCount count index frame deviceBytes bytes intersectionCount
+  kinematicIntersectionCount maxBufferBytes maxVertices maxElements maxMessageBytes maxDeviceBytes maxPairsPerRequest
+  maxWorkBytes edges triangles segments particles tetrahedra
+`
+    .trim()
+    .split(/\s+/),
 );
 
 /** Parses JSON of the service, with counts as numbers. @throws SyntaxError */
