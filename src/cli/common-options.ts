@@ -10,7 +10,7 @@ const ENGINES = ['auto', 'cpu', 'webgpu'] as const;
 export const heading = {
   output: 'Output:',
   kinematic: 'Kinematic vertices:',
-  strain: 'Strain limits (qualities balanced and fine, engine cpu):',
+  strain: 'Strain limits (qualities balanced and fine):',
   place: 'Where it runs:',
   parameters: 'Parameters (lengths in the unit of the mesh; they take precedence over the options file):',
 };

@@ -11,8 +11,8 @@ export function addDoctor(program: Command, cli: CliContext, done: (code: number
     .command('doctor')
     .summary('say what is wrong with a mesh, also with one that is refused')
     .description(help.DOCTOR_DESCRIPTION)
-    .argument('<START>', 'OBJ or PLY')
-    .argument('[TARGET]', 'OBJ or PLY with the same vertices')
+    .argument('<START>', 'OBJ, PLY or glTF')
+    .argument('[TARGET]', 'the same vertices elsewhere')
     .addHelpText('after', help.DOCTOR_EXTRA);
   addTo(command, heading.output, [
     new Option(
@@ -23,7 +23,7 @@ export function addDoctor(program: Command, cli: CliContext, done: (code: number
       '--sew-to <FILE>',
       'write START with open seams closed by strips of triangles, which come after all others; vertices stay as they are',
     ),
-    // Their names before --weld was a flag of other commands.
+    // Short for both; not in the help, because --weld is a flag without a file elsewhere.
     new Option('--weld <FILE>').hideHelp(),
     new Option('--sew <FILE>').hideHelp(),
     new Option('--picture <FILE>', 'draw START as a PNG, with what findings name in colour; z is up'),

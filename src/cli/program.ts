@@ -216,8 +216,8 @@ function addCertify(program: Command, cli: CliContext, done: (code: number) => v
     .command('certify')
     .summary('resolve, and write a certificate that anybody can check')
     .description(help.CERTIFY_DESCRIPTION)
-    .argument('[START]', 'OBJ or PLY; must be free of intersections')
-    .argument('[TARGET]', 'OBJ or PLY with the same vertices')
+    .argument('[START]', 'OBJ, PLY or glTF; must be free of intersections')
+    .argument('[TARGET]', 'the same vertices elsewhere, as for resolve')
     .addHelpText('after', help.CERTIFY_EXTRA)
     .addOption(new Option('--check <FILE>', 'check the certificate FILE instead'));
   addTo(command, heading.output, [

@@ -41,7 +41,7 @@ t.test('welded panels are written with their ids, and accepted', async (t) => {
   const path = write('panels.obj', panels);
   const { stdout } = await run(['doctor', path, '--weld-to', output]);
   t.match(stdout, /2 vertices welded\. It is accepted\./);
-  t.match((await run(['doctor', path, '--weld', output])).stdout, /2 vertices welded/, 'its older name');
+  t.match((await run(['doctor', path, '--weld', output])).stdout, /2 vertices welded/, 'its short name');
   t.match(await run(['doctor', path, '--weld', output, '--weld-to', output]), {
     status: 2,
     stderr: /--weld is --weld-to/,

@@ -15,7 +15,7 @@ import { withInterrupt } from '../terminal.js';
 export interface DoctorFlags extends Pick<InputFlags, 'kinematic' | 'kinematicFrom'>, BackendChoice {
   readonly weldTo?: string;
   readonly sewTo?: string;
-  /** older names of both */
+  /** short for both */
   readonly weld?: string;
   readonly sew?: string;
   /** path of a PNG */
