@@ -144,7 +144,8 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
   }
   if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not.');
   const qualities = qualitiesOf(read('quality') ?? (suite === undefined ? '' : 'FAST,BALANCED'));
-  if (suite === undefined && qualities.length > 1) throw new UsageError('Without --suite, --quality takes one quality.');
+  if (suite === undefined && qualities.length > 1)
+    throw new UsageError('Without --suite, --quality takes one quality.');
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
   const scenes =
     suite === FIDELITY
