@@ -1,5 +1,13 @@
 import type { Warning } from '../contract/errors.js';
-import type { Fidelity, ImpulseReport, PullBackReport, Report, Status, StrainReport } from '../contract/report.js';
+import type {
+  Fidelity,
+  ImpulseReport,
+  PullBackReport,
+  Report,
+  Status,
+  StrainReport,
+  StretchedEdge,
+} from '../contract/report.js';
 import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, formatSeconds } from './format.js';
 
 /** Pairs shown of each list; the JSON report contains all of them. */
@@ -78,6 +86,10 @@ function describeOverlong({ overlongEdges, worstEdge, resolved }: Report): strin
   return `${edges} longer than σ = ${formatNumber(resolved.stretchLimit)} × the length in the target${worst}`;
 }
 
+/** "edge 4-9, at its limit with 1.1 × its own length" */
+const describeHolding = ({ a, b, stretch }: StretchedEdge): string =>
+  `edge ${a}-${b}, at its limit with ${formatNumber(stretch)} × its own length`;
+
 /** "0.991 to 1.009; 2 elements out of their limits, the worst, triangle 7, 1.2 where 1.01 is allowed" */
 function describeStrain({ violated, min, max, worst }: StrainReport): string {
   const range = `${formatNumber(min)} to ${formatNumber(max)} × the lengths at rest`;
@@ -127,9 +139,9 @@ export function summariseRun(report: Report, facts: RunFacts): string {
   if (report.impulses) rows.push(['impulses', describeImpulses(report.impulses)]);
   if (report.touchingPairs > 0)
     rows.push(['touching', `${formatPlural(report.touchingPairs, 'pair')} too close to move`]);
-  if (report.status !== 'CONVERGED') {
-    rows.push(...asRows('held by', formatPairs(report.limitingPairs, report.limitingPairs.length, pairsShown)));
-  }
+  const pairs = report.status === 'CONVERGED' ? [] : report.limitingPairs;
+  const edges = report.limitingEdges.slice(0, pairsShown).map(describeHolding);
+  rows.push(...asRows('held by', [...formatPairs(pairs, pairs.length, pairsShown), ...edges]));
   if (report.ignoredPairCount > 0) {
     const ignored = formatPairs(report.ignoredPairs, report.ignoredPairCount, pairsShown);
     rows.push(...asRows('ignored', ignored.length > 0 ? ignored : [formatPlural(report.ignoredPairCount, 'pair')]));
@@ -162,7 +174,7 @@ export const STATUS_WORDS: { readonly [S in Status]: { readonly words: string; r
   CONVERGED: { words: 'converged' },
   STALLED: {
     words: 'stalled (safe, not converged)',
-    hint: 'Contacts hold the remaining vertices in place. Look at the pairs listed under "held by", or choose a target that is easier to reach.',
+    hint: 'Contacts hold the remaining vertices in place, or edges at their limit do. Look at what is listed under "held by", or choose a target that is easier to reach.',
   },
   STEP_LIMIT: {
     words: 'stopped at the step limit (safe, not converged)',

@@ -13,7 +13,7 @@ export type Mesh = CreateSessionRequest['mesh'];
 export type Parameters = CreateSessionRequest['parameters'];
 
 type FullReport = StepAnswer['report'];
-type ReportList = 'ignoredPairs' | 'intersectingPairs' | 'limitingPairs' | 'warnings' | 'timings';
+type ReportList = 'ignoredPairs' | 'intersectingPairs' | 'limitingEdges' | 'limitingPairs' | 'warnings' | 'timings';
 /** The report of the fast path has only scalars and counts: no lists, and timings only if they fit into the header. */
 export type Report = Omit<FullReport, ReportList> & Partial<Pick<FullReport, ReportList>>;
 

@@ -170,6 +170,8 @@ export interface Report {
   readonly intersectingPairs: readonly ElementPair[];
   /** Some of the pairs that stop the vertices farthest from their targets. */
   readonly limitingPairs: readonly ElementPair[];
+  /** Some of the edges at their limit that stop the dynamic vertices farthest from their targets, those of the farthest vertices first. */
+  readonly limitingEdges: readonly StretchedEdge[];
   readonly verification: Verification;
   readonly timings: Timings;
   /** Parameters in use, every field set. */

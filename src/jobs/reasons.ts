@@ -2,23 +2,14 @@ import type { Positions } from '../contract/mesh.js';
 import { HOLDS, type Hold, type Reasons } from '../contract/path.js';
 import type { Contacts } from '../contract/report.js';
 import { type EdgeList, edgesWithLimit } from '../mesh/limited-edges.js';
-import { ownLength } from '../mesh/rest-lengths.js';
 import type { EngineHolds, Resolution } from '../solver/engine.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
+import { edgeOf, HeldBy, MIN_CLOSING, nearTarget, offerEdges, waysOf } from './holding-edges.js';
 import { type PairList, PairLookup } from './pair-lookup.js';
 import type { PreparedStep } from './prepare-step.js';
 
-/** A vertex closer to its target than this share of δ has reached it: shorter motions are not made. */
-const REACHED_SHARE = 0.02;
-
 /** A contact holds a vertex while its gap is within so many δ: those of FAST rest at δ, and rounding brings them beyond. */
 const HOLDING_GAP = 1.05;
-
-/** Cosine between a motion and what a contact forbids of it, below which the vertex could slide along. */
-const MIN_CLOSING = 0.05;
-
-/** An edge holds a vertex from this share of its limit on: what one step of the pull-back leaves. */
-const AT_LIMIT = 0.995;
 
 /** In place of a pair. */
 export const NO_PAIR = 0xffffffff;
@@ -58,7 +49,7 @@ export function explain(step: PreparedStep, explained: Explained): Reasons {
   const { status, residuals, holds: engine } = resolution;
   const { target } = images;
   const { vertexCount } = mesh;
-  const near = REACHED_SHARE * rangeOfDistances(mesh, parameters.activationDistance).smallest;
+  const near = nearTarget(mesh, parameters);
   const ways = waysOf(answer, target);
   const best = new HeldBy(vertexCount);
   offerContacts(best, contacts, ways);
@@ -96,39 +87,6 @@ export function explain(step: PreparedStep, explained: Explained): Reasons {
 function ended(status: Resolution['status'], residual: number, epsilon: number): Hold {
   if (residual < epsilon || status === 'CONVERGED') return 'SETTLED';
   return status === 'DEADLINE' ? 'OUT_OF_TIME' : status === 'STEP_LIMIT' ? 'OUT_OF_STEPS' : 'BOX';
-}
-
-/** float64[4·V] direction to the target, a unit vector or 0, and the distance. */
-function waysOf(answer: Positions, target: Positions): Float64Array {
-  const ways = new Float64Array((answer.length / 3) * 4);
-  for (let i = 0, k = 0; i < answer.length; i += 3, k += 4) {
-    const [x, y, z] = [target[i]! - answer[i]!, target[i + 1]! - answer[i + 1]!, target[i + 2]! - answer[i + 2]!];
-    const length = Math.hypot(x, y, z);
-    ways[k + 3] = length;
-    if (length === 0) continue;
-    ways[k] = x / length;
-    ways[k + 1] = y / length;
-    ways[k + 2] = z / length;
-  }
-  return ways;
-}
-
-/** By vertex, what holds it most. */
-class HeldBy {
-  /** int32[V]; −1 = nothing */
-  readonly by: Int32Array;
-  readonly #most: Float64Array;
-
-  constructor(vertexCount: number) {
-    this.by = new Int32Array(vertexCount).fill(-1);
-    this.#most = new Float64Array(vertexCount);
-  }
-
-  offer(v: number, by: number, strength: number): void {
-    if (!(strength > this.#most[v]!)) return;
-    this.#most[v] = strength;
-    this.by[v] = by;
-  }
 }
 
 function offerContacts(best: HeldBy, contacts: Contacts, ways: Float64Array): void {
@@ -173,37 +131,6 @@ function isHolding(contacts: Contacts, c: number, v: number, ways: Float64Array)
   return [0, 1, 2, 3].some((s) => contacts.vertices[4 * c + s] === v && strengthOf(contacts, c, s, ways) > 0);
 }
 
-/** Edges are numbered over all lists. */
-function offerEdges(
-  held: HeldBy,
-  lists: readonly EdgeList[],
-  answer: Positions,
-  target: Positions,
-  ways: Float64Array,
-  sigma: number,
-): void {
-  let first = 0;
-  for (const { ends, rest: lengths } of lists) {
-    for (let e = 0; e < ends.length; e += 2) {
-      const a = ends[e]!;
-      const b = ends[e + 1]!;
-      const [x, y, z] = [0, 1, 2].map((c) => answer[3 * a + c]! - answer[3 * b + c]!) as [number, number, number];
-      const length = Math.hypot(x, y, z);
-      const inTarget = Math.hypot(...[0, 1, 2].map((c) => target[3 * a + c]! - target[3 * b + c]!));
-      const rest = ownLength(lengths?.[e / 2]) ?? inTarget;
-      if (rest === 0 || length < AT_LIMIT * sigma * rest) continue;
-      for (const [v, sign] of [
-        [a, 1],
-        [b, -1],
-      ] as const) {
-        const along = (sign * (x * ways[4 * v]! + y * ways[4 * v + 1]! + z * ways[4 * v + 2]!)) / length;
-        if (along > MIN_CLOSING) held.offer(v, first + e / 2, along);
-      }
-    }
-    first += ends.length / 2;
-  }
-}
-
 /** The pairs that hold vertices, each once. */
 class FoundPairs {
   readonly #contacts: Contacts;
@@ -231,10 +158,7 @@ class FoundPairs {
     const key = -1 - edge;
     const known = this.#places.get(key);
     if (known !== undefined) return known;
-    let [list, e] = [0, edge];
-    while (2 * e >= lists[list]!.ends.length) e -= lists[list++]!.ends.length / 2;
-    const { ends } = lists[list]!;
-    const [a, b] = [ends[2 * e]!, ends[2 * e + 1]!];
+    const { a, b } = edgeOf(lists, edge);
     const between = [0, 1, 2].map((c) => answer[3 * a + c]! - answer[3 * b + c]!);
     const length = Math.hypot(...between);
     this.#places.set(key, this.#kinds.length);

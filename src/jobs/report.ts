@@ -9,6 +9,7 @@ import type { Resolution } from '../solver/engine.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import type { StateFindings } from '../verify/types.js';
 import { describePullBack, measureAnswer, warnOfOverlong } from './fidelity.js';
+import { findLimitingEdges } from './holding-edges.js';
 import { describeExcluded, describeIntersecting } from './ignored-pairs.js';
 import type { PreparedStep } from './prepare-step.js';
 import { warnOfRemaining } from './remaining-collisions.js';
@@ -75,6 +76,7 @@ export function buildReport(
     ignoredPairs: ignored.named,
     ...intersecting.counted,
     intersectingPairs: intersecting.named,
+    limitingEdges: findLimitingEdges(mesh, answer, target, parameters, maxStretch),
     limitingPairs: resolution.limitingPairs.map((pair) => toCallerUnit(pair, scale)),
     verification,
     timings: result.timings,

@@ -78,6 +78,7 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
     intersectingPairCount: 0,
     intersectingPairs: [],
     limitingPairs: [],
+    limitingEdges: [],
     verification: { performed: 'STATE', pairsTested: 12345, doubtfulPairs: 2, intersections: 0, fellBack: false },
     timings: {
       queue: 0,

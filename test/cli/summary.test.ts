@@ -37,6 +37,11 @@ t.test('a run that did not converge says what is left, what holds it and what to
   t.match(text, /unfinished +3 vertices with motion left; residual 1/);
   t.match(text, /held by +vertex 7 × triangle 1-2-3, 0\.00001 apart/);
   t.match(text, /hint +Contacts hold/);
+  const limitingEdges = [{ a: 4, b: 9, stretch: 1.0999 }];
+  t.match(
+    summary({ status: 'STALLED', limitingEdges }),
+    /held by +edge 4-9, at its limit with 1\.1 × its own length$[\s\S]*hint +.*edges at their limit/m,
+  );
   t.match(summary({ status: 'STEP_LIMIT' }), /step limit[\s\S]*--step-limit/);
   t.match(summary({ status: 'DEADLINE' }), /time budget[\s\S]*--time-budget/);
 });

@@ -57,6 +57,7 @@ export function fakeReport(): Report {
     intersectingPairCount: 0,
     intersectingPairs: [],
     limitingPairs: [{ kind: 'VERTEX_TRIANGLE', a: [0], b: [1, 2, 3], distance: 0.01 }],
+    limitingEdges: [{ a: 1, b: 2, stretch: 1.0625 }],
     verification: { performed: 'STATE', pairsTested: 100, doubtfulPairs: 1, intersections: 0, fellBack: false },
     timings: {
       queue: 10,

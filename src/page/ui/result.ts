@@ -117,6 +117,9 @@ export function renderResult(
     ...(report.limitingPairs.length > 0
       ? [section('What holds the farthest vertices', pairList(report.limitingPairs, unit, actions))]
       : []),
+    ...(report.limitingEdges.length > 0
+      ? [section('Edges at their limit that hold the farthest vertices', edgeList(report.limitingEdges, actions))]
+      : []),
     section('Time', ...timingBars(report.timings)),
     section(
       'Safety',
@@ -203,14 +206,35 @@ export function describePair({ kind, a, b }: ElementPair): string {
   return `${left} ${a.join(', ')} – ${right} ${b.join(', ')}`;
 }
 
-export function pairList(pairs: readonly ElementPair[], unit: LengthUnit, actions: ResultActions): HTMLElement {
+export const pairList = (pairs: readonly ElementPair[], unit: LengthUnit, actions: ResultActions): HTMLElement =>
+  listOfPairs(
+    pairs.map((pair) => {
+      const gap = pair.distance === undefined ? '' : formatLength(pair.distance, unit);
+      return { pair, words: describePair(pair), amount: gap };
+    }),
+    actions,
+  );
+
+const edgeList = (edges: Report['limitingEdges'], actions: ResultActions): HTMLElement =>
+  listOfPairs(
+    edges.map(({ a, b, stretch }) => ({
+      pair: { kind: 'VERTEX_VERTEX', a: [a], b: [b] },
+      words: `edge ${a}–${b}`,
+      amount: `${formatNumber(stretch)} × its length`,
+    })),
+    actions,
+  );
+
+function listOfPairs(
+  items: readonly { readonly pair: ElementPair; readonly words: string; readonly amount: string }[],
+  actions: ResultActions,
+): HTMLElement {
   const list = make('ul', { className: 'list' });
-  for (const pair of pairs) {
-    const gap = pair.distance === undefined ? '' : formatLength(pair.distance, unit);
+  for (const { pair, words, amount } of items) {
     const button = make(
       'button',
       { type: 'button', title: 'Show this pair' },
-      make('span', { className: 'line' }, describePair(pair), make('span', { className: 'amount' }, gap)),
+      make('span', { className: 'line' }, words, make('span', { className: 'amount' }, amount)),
     );
     button.addEventListener('click', () => actions.showPair(pair));
     list.append(make('li', {}, button));
