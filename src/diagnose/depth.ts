@@ -64,28 +64,35 @@ function smallestPatch({ mesh, surface }: Subject, pairs: readonly ElementPair[]
   }
   if (seeds.size === 0) return undefined;
   const { offsets, neighbours } = adjacency(surface.edges, mesh.vertexCount);
-  const reached = new Set<number>();
+  const reached = new Map<number, number>();
   let smallest: number[] | undefined;
   for (const seed of seeds) {
     if (reached.has(seed)) continue;
     const patch = [seed];
-    reached.add(seed);
+    const beyond: number[] = [];
+    reached.set(seed, seed);
+    let isWhole = true;
     for (let k = 0; k < patch.length && patch.length <= MOST_OF_PATCH; k++) {
       const v = patch[k];
       for (let n = offsets[v]; n < offsets[v + 1]; n++) {
         const next = neighbours[n];
-        if (reached.has(next) || isCut.has(keyOf(v, next))) continue;
-        reached.add(next);
+        if (isCut.has(keyOf(v, next))) {
+          beyond.push(next);
+          continue;
+        }
+        const from = reached.get(next);
+        // Only a walk that was ended has left something to meet: this is the rest of its surface.
+        if (from !== undefined && from !== seed) isWhole = false;
+        if (from !== undefined) continue;
+        reached.set(next, seed);
         patch.push(next);
       }
     }
-    const isSmaller = patch.length <= (smallest?.length ?? MOST_OF_PATCH);
-    if (isSmaller) smallest = patch;
+    const isSeparate = beyond.some((v) => reached.get(v) !== seed);
+    if (isWhole && isSeparate && patch.length <= (smallest?.length ?? MOST_OF_PATCH)) smallest = patch;
   }
-  if (!smallest) return undefined;
-  // Where nothing is enclosed the walk has reached the whole surface, which is no patch.
-  const ofAll = reached.size;
-  return smallest.length * 2 <= ofAll ? smallest : undefined;
+  // The larger piece of a surface is what the smaller one has come through.
+  return smallest && smallest.length * 2 <= reached.size ? smallest : undefined;
 }
 
 function adjacency(edges: Uint32Array, vertexCount: number): { offsets: Uint32Array; neighbours: Uint32Array } {

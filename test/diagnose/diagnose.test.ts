@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { DiagnoseRequest } from '../../src/contract/diagnosis.js';
+import { flatSheet } from '../support/sheet.js';
 import { box, codesOf, diagnose, findingOf, type Shape, sheet, together } from './shapes.js';
 
 const plain = sheet(8, 0.01);
@@ -176,6 +177,19 @@ t.test('intersections by region, with size and depth', async (t) => {
   const upright: Shape = { x: [0.035, 0.035, -0.02, 0.1, 0.035, -0.02, 0.06, 0.035, 0.033], triangles: [0, 1, 2] };
   const cut = await diagnose(together(sheet(8, 0.01), upright));
   t.equal(cut.regions[0]!.contour, 'BORDER');
+});
+
+t.test('a long cut through a large surface encloses nothing: it is as deep as edges reach through', async (t) => {
+  const { rest, triangles } = flatSheet(600, 50, 0.01);
+  // From beyond one end of the sheet nearly to the other, farther than a walk through it goes.
+  const wall: Shape = {
+    x: [-3.1, 0.003, -0.004, 2.95, 0.003, -0.004, 2.95, 0.003, 0.02, -3.1, 0.003, 0.02],
+    triangles: [0, 1, 2, 0, 2, 3],
+  };
+  const { regions } = await diagnose(together({ x: [...rest], triangles: [...triangles] }, wall));
+  t.equal(regions.length, 1);
+  t.ok(regions[0]!.pairCount > 500, `${regions[0]!.pairCount} pairs`);
+  t.ok(regions[0]!.depth <= 0.01, `depth ${regions[0]!.depth}`);
 });
 
 t.test('the order of layers', async (t) => {

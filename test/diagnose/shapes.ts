@@ -38,8 +38,8 @@ export function together(...shapes: readonly Shape[]): Shape {
   const triangles: number[] = [];
   for (const shape of shapes) {
     const first = x.length / 3;
-    triangles.push(...shape.triangles.map((v) => v + first));
-    x.push(...shape.x);
+    for (const v of shape.triangles) triangles.push(v + first);
+    for (const value of shape.x) x.push(value);
   }
   return { x, triangles };
 }
