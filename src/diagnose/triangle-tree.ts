@@ -95,11 +95,14 @@ export class TriangleTree {
   }
 }
 
-/** Cells of the curve along each axis, 2 to the power of this: codes of 30 bits. */
-const BITS = 10;
+/** Cells of the curve along each axis, 2 to the power of this at most: codes of 30 bits. */
+const MOST_BITS = 10;
+
+/** Bits of a whole number that a double holds exactly. */
+const EXACT_BITS = 53;
 
 /** The triangles in the order of the Morton codes of their first corners, which are near each other where the codes are. */
-function alongCurve(x: Float64Array, triangles: Uint32Array, chosen: Uint32Array): Uint32Array {
+export function alongCurve(x: Float64Array, triangles: Uint32Array, chosen: Uint32Array): Uint32Array {
   const low = [Infinity, Infinity, Infinity];
   const high = [-Infinity, -Infinity, -Infinity];
   for (const t of chosen) {
@@ -110,21 +113,21 @@ function alongCurve(x: Float64Array, triangles: Uint32Array, chosen: Uint32Array
     }
   }
   const size = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-  const scale = size > 0 ? (2 ** BITS - 1) / size : 0;
-  // The code in the high bits and the place in the low ones of a double, which is exact up to 4 million triangles.
+  // The code in the high bits and the place in the low ones of a double: from 2^23 triangles on codes have fewer bits.
+  const placeBits = Math.ceil(Math.log2(Math.max(1, chosen.length)));
+  const places = 2 ** placeBits;
+  const bits = Math.min(MOST_BITS, Math.floor((EXACT_BITS - placeBits) / 3));
+  const scale = size > 0 ? (2 ** bits - 1) / size : 0;
   const keys = Float64Array.from(chosen, (t, k) => {
     let code = 0;
     for (let axis = 0; axis < 3; axis++) {
       const cell = Math.floor((x[3 * triangles[3 * t] + axis] - low[axis]) * scale);
-      for (let bit = 0; bit < BITS; bit++) code += ((cell >>> bit) & 1) * 2 ** (3 * bit + axis);
+      for (let bit = 0; bit < bits; bit++) code += ((cell >>> bit) & 1) * 2 ** (3 * bit + axis);
     }
-    return code * PLACES + k;
+    return code * places + k;
   }).sort();
-  return Uint32Array.from(keys, (key) => chosen[key % PLACES]);
+  return Uint32Array.from(keys, (key) => chosen[key % places]);
 }
-
-/** More places than triangles that a service takes. */
-const PLACES = 2 ** 22;
 
 /** The point of a triangle that is nearest to p (Ericson, Real-Time Collision Detection, 5.1.5: by the region of p). */
 function closestOnTriangle(

@@ -1,0 +1,34 @@
+import t from 'tap';
+import { alongCurve, TriangleTree } from '../../src/diagnose/triangle-tree.js';
+
+t.test('the nearest of many triangles', async (t) => {
+  const x = Float64Array.from({ length: 9 * 100 }, (_, k) => {
+    const corner = Math.floor(k / 3) % 3;
+    const place = [Math.floor(k / 9), 0, 0][k % 3]!;
+    return place + (corner === 1 && k % 3 === 1 ? 0.5 : corner === 2 && k % 3 === 2 ? 0.5 : 0);
+  });
+  const tree = new TriangleTree(
+    x,
+    Uint32Array.from({ length: 300 }, (_, v) => v),
+    Uint32Array.of(3, 40, 41, 99),
+  );
+  t.match(tree.nearest(0, 0, 0), { triangle: 3, distance: 3, x: 3, y: 0, z: 0 });
+  t.match(tree.nearest(40.4, 0.1, 0.1), { triangle: 40 });
+  t.match(tree.nearest(1000, 0, 0, 5), { triangle: -1 });
+});
+
+t.test('more triangles than 22 bits count are all in the order, each once', async (t) => {
+  const count = 2 ** 22 + 3;
+  const x = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
+  const triangles = new Uint32Array(3 * count);
+  for (let k = 0; k < triangles.length; k++) triangles[k] = k % 3;
+  const order = alongCurve(
+    x,
+    triangles,
+    Uint32Array.from({ length: count }, (_, k) => k),
+  );
+  const seen = new Uint8Array(count);
+  for (const triangle of order) seen[triangle] = 1;
+  t.equal(order.length, count);
+  t.equal(seen.indexOf(0), -1, 'none is missing');
+});
