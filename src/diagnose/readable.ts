@@ -29,7 +29,11 @@ type Fault = 'INDEX_OUT_OF_RANGE' | 'REPEATED_VERTEX' | 'DUPLICATE_ELEMENT' | 'E
 
 const FAULTS: readonly (readonly [Fault, what: string, advice: string])[] = [
   ['INDEX_OUT_OF_RANGE', 'with an id that does not exist', 'Ids count from 0; OBJ files count from 1.'],
-  ['REPEATED_VERTEX', 'with a vertex twice', 'Remove them: they have no area. --weld does it.'],
+  [
+    'REPEATED_VERTEX',
+    'with a vertex twice',
+    'Remove them: they have no area. interstice doctor --weld-to FILE does it.',
+  ],
   ['DUPLICATE_ELEMENT', 'with the vertices of another', 'Remove one of each two: they lie in each other.'],
   ['ELEMENT_NOT_FINITE', 'with a corner that is not finite or out of range', 'See NOT_FINITE and COORDINATE_RANGE.'],
 ];

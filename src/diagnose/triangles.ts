@@ -39,7 +39,7 @@ export function findThinTriangles(subject: Subject): DiagnosisFinding[] {
   const findings: DiagnosisFinding[] = [];
   if (shortCount > 0) {
     const message = `${plural(shortCount, 'edge has', 'edges have')} no length.`;
-    const advice = 'Their ends are at one place: --weld joins them.';
+    const advice = 'Their ends are at one place: interstice doctor --weld-to FILE joins them.';
     findings.push(
       finding({ code: 'ZERO_LENGTH_EDGE', severity: 'WARNING', count: shortCount, elements: short, message, advice }),
     );

@@ -72,8 +72,10 @@ function describeCoincident(
     elements,
     message: `${plural(count, 'vertex is', 'vertices are')} at the place of another without an edge between them, ${touching === count ? 'exactly' : `${touching} of them exactly, the others within ${show(farthest)}`}.${seam}`,
     advice:
-      'What touches intersects. --weld OUT lets the elements of both use one vertex; the ids of vertices stay.' +
-      (pairs.length > 0 ? ' Where panels must stay apart, leave a gap between them and close it with --sew OUT.' : ''),
+      'What touches intersects. interstice doctor --weld-to FILE lets the elements of both use one vertex; the ids of vertices stay.' +
+      (pairs.length > 0
+        ? ' Where panels must stay apart, leave a gap between them and close it with --sew-to FILE.'
+        : ''),
   });
 }
 
