@@ -80,6 +80,9 @@ const reportHeaders: Schema = {
   'interstice-report': { type: 'string', description: 'Report without its lists, as one line of JSON.' },
 };
 
+/** Errors of a step of a session, wherever it was asked for. */
+const STEP_CODES = ['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT', 'FRAME_LOST'] as const;
+
 /** Accepted by all routes of sessions and not read by the service. */
 const routingHeader: Schema = {
   'x-session-id': {
@@ -189,8 +192,12 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
       'A message, or bare little-endian positions. With bare positions `scalar` and `frame` are in the query and the parameters of this step are in `interstice-override`; an empty body continues towards the last target.',
     querystring: object({
       scalar: { type: 'string', enum: ['float32', 'float64'], description: 'Of bare positions; default float32.' },
-      frame: { type: 'string', pattern: '^\\d+$', description: 'With bare positions.' },
-      after_frame: { type: 'string', pattern: '^\\d+$', description: 'With bare positions.' },
+      frame: { type: 'string', pattern: '^\\d+$', description: 'With bare positions: number of the step.' },
+      after_frame: {
+        type: 'string',
+        pattern: '^\\d+$',
+        description: 'With bare positions: the frame that the step goes on from.',
+      },
     }),
     headers: object({
       ...routingHeader,
@@ -204,22 +211,23 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
       ...reportHeaders,
       'interstice-frame': { type: 'string', description: 'Frame that was accepted; with bare positions only.' },
     },
-    errors: ['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT'],
+    errors: STEP_CODES,
   },
   submitJob: {
     tag: 'jobs',
     answer: 'The job, which waits or runs.',
     answerHeaders: { location: { type: 'string', description: 'Path of the job.' } },
+    errors: STEP_CODES,
   },
   getJob: { ...ofJob, answer: 'The job.', querystring: waitQuery },
   watchJob: { ...ofJob, answer: 'The job as it is, at every change, and at its end.' },
   listJobs: { tag: 'jobs', answer: 'One page.', querystring: pageQuery('Jobs') },
   getJobResult: {
     ...ofJob,
-    answer: 'Safe positions and the report, as the resolve would have answered; bulk fields are in base64.',
+    answer: 'What the resolve, the step or the untangling would have answered; bulk fields are in base64.',
     querystring: waitQuery,
     answerHeaders: timingHeader,
-    errors: ['JOB_NOT_FOUND', 'JOB_NOT_ENDED'],
+    errors: ['JOB_NOT_FOUND', 'JOB_NOT_ENDED', ...STEP_CODES],
   },
   deleteJob: { ...ofJob, answer: 'The job is stopped and forgotten.' },
   info: { tag: 'server', answer: 'Version, engines, limits, defaults and features.' },
@@ -301,8 +309,8 @@ export function healthSchema(summary: string): Schema {
 
 /** Errors that only some routes can answer with. */
 const RARE_CODES: readonly ErrorCode[] = [
-  ...(['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT', 'NOT_FOUND'] as const),
-  ...(['JOB_NOT_FOUND', 'JOB_NOT_ENDED'] as const),
+  ...STEP_CODES,
+  ...(['NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_NOT_ENDED'] as const),
 ];
 
 /** Errors of paths and methods that are not in the document. */

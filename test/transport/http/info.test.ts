@@ -87,6 +87,9 @@ t.test('the OpenAPI document describes every path, message and code', async (t) 
   t.same(Object.keys(one).sort(), ['delete', 'get', 'patch']);
   t.notOk(one.delete.responses['204'].content);
   t.match(one.get.responses['404'].description, /SESSION_NOT_FOUND/);
+  t.equal(resolve.responses['409'], undefined, 'a resolve knows no frames');
+  for (const path of ['/v1/sessions/{id}/steps', '/v1/jobs'])
+    t.match(document.paths[path].post.responses['409'].description, /FRAME_CONFLICT.*FRAME_LOST/, path);
   const step = document.paths['/v1/sessions/{id}/steps'].post;
   t.ok(
     step.requestBody.content['application/octet-stream'] && step.responses['200'].content['application/octet-stream'],
