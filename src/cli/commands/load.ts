@@ -8,7 +8,7 @@ import { formatTable, type Row } from '../../load/table.js';
 import { readApiKey } from '../api-key.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
-import { formatCount } from '../format.js';
+import { formatCount, formatPlural } from '../format.js';
 import { readInputs } from '../inputs.js';
 import { parseServerUrl } from '../remote-http.js';
 import { withInterrupt } from '../terminal.js';
@@ -130,7 +130,7 @@ function toText({ door, rate, duration }: LoadFlags, subject: Subject, results: 
   ];
   const tell = (what: string, counts: Readonly<Record<string, number>>, sessions: number): void => {
     const words = Object.entries(counts).map(([name, count]) => `${name} ${formatCount(count)}`);
-    if (words.length > 0) lines.push(`${sessions} sessions, ${what}: ${words.join(', ')}`);
+    if (words.length > 0) lines.push(`${formatPlural(sessions, 'session')}, ${what}: ${words.join(', ')}`);
   };
   lines.push('');
   for (const { sessions, figures } of results) {
