@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import { defaultShown } from '../config/describe-settings.js';
 import type { Setting } from '../config/setting.js';
-import { defaultShown, SETTINGS } from '../config/settings.js';
+import { SETTINGS } from '../config/settings.js';
 
 const flagged = Object.values<Setting>(SETTINGS);
 

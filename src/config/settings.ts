@@ -207,7 +207,7 @@ export const SETTINGS = {
     'INTERSTICE_DEFAULT_TIME_BUDGET_SECONDS',
     600,
     [0, 86_400],
-    'Time budget of requests that ask for none, at most the longest. Of a resolve or a step, what is reached by then is the answer; a check or the creation of a session is refused. 0 = none.',
+    'Time budget of requests that ask for none, at most the longest. Of a resolve, a step or an untangling, what is reached by then is the answer; a check, a diagnosis or the creation of a session is refused. 0 = none.',
   ),
   maxSessions: number(
     'INTERSTICE_MAX_SESSIONS',
@@ -364,41 +364,3 @@ export const SETTINGS = {
     description: 'Lowest level that is logged, as JSON lines on standard error.',
   },
 } as const satisfies Record<string, Setting>;
-
-/** The default as documentation shows it, which must not depend on the machine that writes it; undefined = unset. */
-export const defaultShown = (setting: Setting): string | undefined => OF_MACHINE.get(setting) ?? setting.default;
-
-const OF_MACHINE: ReadonlyMap<Setting, string> = new Map<Setting, string>([
-  [SETTINGS.threads, 'one per core'],
-  [SETTINGS.cores, 'one per core'],
-  [SETTINGS.maxConnections, 'from the limit of open files, at most 4096'],
-  [SETTINGS.maxBodyBytes, 'a quarter of the memory, at most 4 GiB'],
-  [SETTINGS.maxPairBytes, 'a quarter of the memory, at most 4 GiB'],
-  [SETTINGS.maxWorkBytes, 'half of the memory'],
-]);
-
-/** The valid values of a setting, in words. */
-function describeValues({ choices, range, unit, canBeOff }: Setting): string {
-  if (choices) return choices.join(' | ');
-  if (!range) return 'text';
-  return `${range[0]} to ${range[1]} ${unit}${canBeOff ? ', or off' : ''}`;
-}
-
-/** Two lines per setting, for the terminal. */
-export function describeConfig(): string {
-  return Object.values<Setting>(SETTINGS)
-    .map((setting) => {
-      const head = `${setting.name}  (${describeValues(setting)}; default ${defaultShown(setting) ?? 'unset'})`;
-      return `${head}\n    ${setting.description}`;
-    })
-    .join('\n');
-}
-
-/** A Markdown table with one row per setting. */
-export function tabulateConfig(): string {
-  const rows = Object.values<Setting>(SETTINGS).map((setting) => {
-    const values = describeValues(setting).replaceAll('|', '\\|');
-    return `| \`${setting.name}\` | ${values} | ${defaultShown(setting) ?? 'unset'} | ${setting.description} |`;
-  });
-  return ['| setting | values | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
-}

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { isLoopback, readConfig } from '../../src/config/config.js';
-import { describeConfig, SETTINGS } from '../../src/config/settings.js';
+import { tabulateConfig } from '../../src/config/describe-settings.js';
+import { SETTINGS } from '../../src/config/settings.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { STRUCTURAL_LIMITS } from '../../src/mesh/limits.js';
 
@@ -223,13 +224,13 @@ t.test('problems of the file and of its values are listed together', async (t) =
   t.match(problemsOf({ INTERSTICE_CONFIG: `${folder}/none` }), /cannot be read \(ENOENT\)/);
 });
 
-t.test('the description names every setting with its default', async (t) => {
-  const text = describeConfig();
+t.test('the table names every setting with its default', async (t) => {
+  const text = tabulateConfig();
   for (const setting of Object.values(SETTINGS)) {
     t.ok(text.includes(setting.name), setting.name);
     t.ok(text.includes(setting.description));
   }
-  t.match(text, /INTERSTICE_HTTP_PORT {2}\(0 to 65535 port; default 8080\)/);
+  t.match(text, /\| `INTERSTICE_HTTP_PORT` \| 0 to 65535 port \| 8080 \|/);
 });
 
 t.test('no limit exceeds what a mesh can hold', async (t) => {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { tabulateConfig } from '../../src/config/settings.js';
+import { tabulateConfig } from '../../src/config/describe-settings.js';
 import { Metrics } from '../../src/observe/metrics.js';
 import { projectRoot } from '../../src/paths.js';
 

@@ -1,0 +1,30 @@
+import type { Setting } from './setting.js';
+import { SETTINGS } from './settings.js';
+
+/** The default as documentation shows it, which must not depend on the machine that writes it; undefined = unset. */
+export const defaultShown = (setting: Setting): string | undefined => OF_MACHINE.get(setting) ?? setting.default;
+
+const OF_MACHINE: ReadonlyMap<Setting, string> = new Map<Setting, string>([
+  [SETTINGS.threads, 'one per core'],
+  [SETTINGS.cores, 'one per core'],
+  [SETTINGS.maxConnections, 'from the limit of open files, at most 4096'],
+  [SETTINGS.maxBodyBytes, 'a quarter of the memory, at most 4 GiB'],
+  [SETTINGS.maxPairBytes, 'a quarter of the memory, at most 4 GiB'],
+  [SETTINGS.maxWorkBytes, 'half of the memory'],
+]);
+
+/** The valid values of a setting, in words. */
+function describeValues({ choices, range, unit, canBeOff }: Setting): string {
+  if (choices) return choices.join(' | ');
+  if (!range) return 'text';
+  return `${range[0]} to ${range[1]} ${unit}${canBeOff ? ', or off' : ''}`;
+}
+
+/** A Markdown table with one row per setting. */
+export function tabulateConfig(): string {
+  const rows = Object.values<Setting>(SETTINGS).map((setting) => {
+    const values = describeValues(setting).replaceAll('|', '\\|');
+    return `| \`${setting.name}\` | ${values} | ${defaultShown(setting) ?? 'unset'} | ${setting.description} |`;
+  });
+  return ['| setting | values | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
+}
