@@ -308,10 +308,7 @@ export function healthSchema(summary: string): Schema {
 }
 
 /** Errors that only some routes can answer with. */
-const RARE_CODES: readonly ErrorCode[] = [
-  ...STEP_CODES,
-  ...(['NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_NOT_ENDED'] as const),
-];
+const RARE_CODES: readonly ErrorCode[] = [...STEP_CODES, 'NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_NOT_ENDED'];
 
 /** Errors of paths and methods that are not in the document. */
 const EXCLUDED_CODES: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED'];
