@@ -61,3 +61,14 @@ class UntangleTests(ClientCase):
         held = self.client.resolve(rest, START, wide)
         self.assertLess(held.report["maxStretch"], 1.101)
         self.assertLess(abs(held.positions[1, 0] - held.positions[0, 0]), .551)
+
+    def test_strain_limits_keep_the_shape_of_elements(self):
+        from interstice import StrainLimits
+        wide = START * [2, 1, 1]
+        limited = Mesh(triangles=OUTFIT.triangles, strain_limits=StrainLimits(rest=START, min=0.95, max=1.05))
+        strain = self.client.resolve(limited, START, wide).report["strain"]
+        self.assertEqual(strain["violated"], 0)
+        self.assertLess(strain["max"], 1.052)
+        error = self.refusal(self.client.resolve, Mesh(triangles=OUTFIT.triangles, strain_limits=StrainLimits(rest=START, max=.5)),
+                             START, wide)
+        self.assertEqual(error.code, "INVALID_PARAMETER")

@@ -10,7 +10,7 @@ from .job import Job, JobStatus
 from .retry import Retry
 from .session import Session
 from .tls import Tls
-from .types import FrameLoss, Mesh, Progress, RestLengths, StepResult, UntangleProgress, UntangleResult
+from .types import FrameLoss, Mesh, Progress, RestLengths, StepResult, StrainLimits, UntangleProgress, UntangleResult
 
 __all__ = ["Client", "FrameLoss", "Job", "JobStatus", "Mesh", "Progress", "RestLengths", "Retry", "ServiceError", "Session", "StepResult",
-           "Tls", "UntangleProgress", "UntangleResult"]
+           "StrainLimits", "Tls", "UntangleProgress", "UntangleResult"]

@@ -28,6 +28,10 @@ def mesh_of(mesh: Mesh, vertex_count: int) -> pb.Mesh:
         message.rest_lengths.CopyFrom(pb.RestLengths(**lists))
         if rest.positions is not None:
             message.rest_lengths.positions.CopyFrom(positions_message(as_positions(rest.positions, "rest_lengths")))
+    limits = mesh.strain_limits
+    if limits is not None:
+        rest_shape = positions_message(as_positions(limits.rest, "strain_limits"))
+        message.strain_limits.CopyFrom(pb.StrainLimits(rest=rest_shape, **limits.bounds()))
     return message
 
 

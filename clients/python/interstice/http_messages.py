@@ -25,6 +25,9 @@ def mesh_json(mesh: Mesh, vertex_count: int) -> Json:
         message["restLengths"] = {name: base64_of(array) for name, array in rest.arrays().items()}
         if rest.positions is not None:
             message["restLengths"]["positions"] = positions_json(as_positions(rest.positions, "rest_lengths"))
+    limits = mesh.strain_limits
+    if limits is not None:
+        message["strainLimits"] = {"rest": positions_json(as_positions(limits.rest, "strain_limits")), **limits.bounds()}
     return message
 
 

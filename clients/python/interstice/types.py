@@ -36,6 +36,23 @@ class RestLengths:
 
 
 @dataclasses.dataclass(frozen=True)
+class StrainLimits:
+    """Limits of the principal strains of triangles and tetrahedra: lengths relative to those at rest."""
+
+    rest: npt.ArrayLike
+    """(V, 3) the shape of every element at rest, in the unit of the positions"""
+    min: typing.Optional[float] = None
+    """0 to 1; None, 0 = none"""
+    max: typing.Optional[float] = None
+    """1 or more; None = none"""
+
+    def bounds(self) -> Json:
+        """The limits that are set, as the contract's JSON."""
+        given = {"min": self.min, "max": self.max}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclasses.dataclass(frozen=True)
 class Mesh:
     """Accepts any array-like; shapes such as (T, 3) are flattened. `parts` are dicts of the contract's Part."""
 
@@ -48,6 +65,7 @@ class Mesh:
     parts: typing.Sequence[Json] = ()
     ignored_part_pairs: typing.Optional[npt.ArrayLike] = None
     rest_lengths: typing.Optional[RestLengths] = None
+    strain_limits: typing.Optional[StrainLimits] = None
 
     def arrays(self) -> typing.Dict[str, Array]:
         """The arrays that are set, in the contract's element types."""
