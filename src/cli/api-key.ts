@@ -3,7 +3,7 @@ import type { Environment } from '../config/reader.js';
 import { UsageError } from './exit-codes.js';
 
 /** For --server. A key is no flag: command lines are kept in histories and shown in lists of processes. */
-export const API_KEY_VARIABLE = 'INTERSTICE_API_KEY';
+const API_KEY_VARIABLE = 'INTERSTICE_API_KEY';
 
 /**
  * The key for a service that requires one: the content of the file, or else that of the variable, without white space around it.

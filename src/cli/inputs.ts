@@ -124,7 +124,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** A file that cannot be opened is a mistake in the command line; any other failure is returned unchanged. */
-export function openingFailure(thrown: unknown, path: string): unknown {
+function openingFailure(thrown: unknown, path: string): unknown {
   const code = (thrown as NodeJS.ErrnoException | null)?.code;
   const reason = typeof code === 'string' ? reasons[code] : undefined;
   return reason === undefined ? thrown : new UsageError(`Cannot read ${path}: ${reason}.`);
@@ -145,7 +145,7 @@ export async function naming<T>(path: string, read: () => Promise<T>): Promise<T
 }
 
 /** Reads the options file, a JSON object; the reader that the service uses checks its content. */
-export async function readJsonFile(path: string): Promise<Record<string, unknown>> {
+async function readJsonFile(path: string): Promise<Record<string, unknown>> {
   const text = await naming(path, () => readFile(path, 'utf8'));
   const value = parseJsonText(text.replace(/^\uFEFF/, ''), path);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -227,7 +227,7 @@ export function choiceOption<T extends string>(flag: string, choices: readonly T
 }
 
 /** "δ, distance … (length; default: …; range: …)" */
-export function describeFlag(flag: ParameterFlag): string {
+function describeFlag(flag: ParameterFlag): string {
   const facts = [flag.unit, `default: ${flag.defaultText}`, flag.range === '' ? '' : `range: ${flag.range}`];
   return `${flag.description} (${facts.filter((fact) => fact !== '').join('; ')})`;
 }

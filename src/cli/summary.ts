@@ -27,7 +27,7 @@ export interface RunFacts {
 type Row = readonly [label: string, text: string];
 
 /** "converged in 7 steps, 2 searches, 0.61 s (cpu)" */
-export function describeStatus(report: Report): string {
+function describeStatus(report: Report): string {
   const effort = [
     formatPlural(report.steps, 'step'),
     formatPlural(report.searches, 'search', 'searches'),
@@ -170,7 +170,7 @@ function describeFiles(facts: RunFacts): Row[] {
 }
 
 /** What each status means, and what the user can do about it. */
-export const STATUS_WORDS: { readonly [S in Status]: { readonly words: string; readonly hint?: string } } = {
+const STATUS_WORDS: { readonly [S in Status]: { readonly words: string; readonly hint?: string } } = {
   CONVERGED: { words: 'converged' },
   STALLED: {
     words: 'stalled (safe, not converged)',
@@ -197,4 +197,4 @@ const WARNING_HINTS: Readonly<Record<string, string>> = {
   DELTA_ABOVE_HEIGHT: 'Set a smaller --activation-distance, or remove the thinnest triangles.',
 };
 
-export const warningHint = (code: string): string | undefined => WARNING_HINTS[code];
+const warningHint = (code: string): string | undefined => WARNING_HINTS[code];

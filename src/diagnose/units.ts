@@ -27,7 +27,7 @@ export interface UnitGuess {
  * units the one whose logarithms are nearest to the middle. Centimetres and inches differ by less than both ranges are wide, so
  * inches are said only where centimetres do not fit.
  */
-export function guessUnit(extent: number, medianEdge: number): UnitGuess | undefined {
+function guessUnit(extent: number, medianEdge: number): UnitGuess | undefined {
   const within = (value: number, [low, high]: readonly [number, number]): boolean => value >= low && value <= high;
   const fits = UNITS.filter(([, m]) => within(extent * m, USUAL_EXTENT) && within(medianEdge * m, USUAL_EDGE));
   const error = (m: number): number =>

@@ -15,7 +15,7 @@ export interface Sample {
 }
 
 /** The stages that the method and its proof need: everything else is what the service adds. */
-export const WORK_STAGES = ['search', 'geometry', 'backward', 'forward', 'verify'] as const;
+const WORK_STAGES = ['search', 'geometry', 'backward', 'forward', 'verify'] as const;
 
 /** Where the time of a request goes, ms. The parts add up to what the client waited. */
 export interface Split {

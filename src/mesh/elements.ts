@@ -3,7 +3,7 @@ import { IntersticeError } from '../contract/errors.js';
 import { ascendingRows, findRepeatedRow } from './rows.js';
 
 /** Kinds of elements and how many vertices each has. */
-export const ELEMENT_WIDTH = { triangle: 3, segment: 2, particle: 1, tetrahedron: 4 } as const;
+const ELEMENT_WIDTH = { triangle: 3, segment: 2, particle: 1, tetrahedron: 4 } as const;
 export type ElementKind = keyof typeof ELEMENT_WIDTH;
 
 /** Names element `index` of `elements` (uint32[width·n]) as its caller counts. */

@@ -6,7 +6,7 @@ import { nameVertex } from './vertex-data.js';
  * Largest distance of a start from the origin, and of a target from the start's centre, in extents of the start. Beyond it,
  * doubles cannot resolve the start, nor can single precision resolve the motion to the target.
  */
-export const MAX_EXTENTS_AWAY = 1e12;
+const MAX_EXTENTS_AWAY = 1e12;
 /** Largest magnitude of any coordinate, in its own unit: products of four stay finite in double precision. */
 export const MAX_COORDINATE = 1e30;
 

@@ -8,7 +8,7 @@ export const NO_CORNER = 0xffffffff;
  * An element whose smallest height is below this share of its longest edge has no rest shape: what a float32 rest position
  * rounds off (2⁻²⁴ of a coordinate) would decide its strains.
  */
-export const FLATTEST_REST = 1e-6;
+const FLATTEST_REST = 1e-6;
 
 /**
  * The elements whose strains have limits: triangles as the caller sent them, then tetrahedra. With the corners u_k of the rest

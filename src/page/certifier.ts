@@ -62,7 +62,7 @@ export class Certifier {
 }
 
 /** What a certificate holds, to be seen: its states are the path. It holds no target. */
-export function studyOfCertificate(name: string, bytes: Uint8Array, certificate: CertificateVerdict): Study {
+function studyOfCertificate(name: string, bytes: Uint8Array, certificate: CertificateVerdict): Study {
   const { header, arrays } = readCertificate(bytes);
   const { triangles, segments, particles, kinematic, start, phases, steps, states } = arrays;
   const { vertexCount } = header;

@@ -25,7 +25,7 @@ export function readEmbedded(): { readonly study: Study; readonly report: Embedd
   return { study: studyOf(report), report };
 }
 
-export function studyOf({ title, request, response, checks }: EmbeddedReport): Study {
+function studyOf({ title, request, response, checks }: EmbeddedReport): Study {
   const { mesh, start: startJson, target: targetJson } = request as RequestJson;
   const pair = studyOfPair({
     title,

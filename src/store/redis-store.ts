@@ -38,7 +38,7 @@ import {
 } from './session-store.js';
 
 /** Frames that are logged without a checkpoint; then only the last entry is kept, and the session cannot be rebuilt bit for bit. */
-export const MAX_LOG_ENTRIES = 64;
+const MAX_LOG_ENTRIES = 64;
 
 export interface RedisStoreOptions extends RedisOptions {
   readonly durability: Durability;

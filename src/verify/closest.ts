@@ -312,7 +312,7 @@ function exponentOf(value: number): number {
 export type Vector = readonly [number, number, number];
 
 /** v over its length; `size` is its largest absolute component, > 0. Scaled first, so no square over- or underflows. */
-export function toUnit(x: number, y: number, z: number, size: number): [number, number, number] {
+function toUnit(x: number, y: number, z: number, size: number): [number, number, number] {
   const sx = x / size;
   const sy = y / size;
   const sz = z / size;
@@ -320,12 +320,12 @@ export function toUnit(x: number, y: number, z: number, size: number): [number, 
   return [sx / length, sy / length, sz / length];
 }
 
-export function largestComponent([x, y, z]: Vector): number {
+function largestComponent([x, y, z]: Vector): number {
   return Math.max(Math.abs(x), Math.abs(y), Math.abs(z));
 }
 
 /** A unit vector orthogonal to the elements of a pair as far as they span a plane or a line; z without any extent. */
-export function findCommonNormal(code: PairCode, points: Float64Array): [number, number, number] {
+function findCommonNormal(code: PairCode, points: Float64Array): [number, number, number] {
   const axes: Vector[] = [];
   if (code === VERTEX_TRIANGLE) axes.push(between(points, 1, 2), between(points, 1, 3), between(points, 2, 3));
   else if (code === EDGE_EDGE) axes.push(between(points, 0, 1), between(points, 2, 3));

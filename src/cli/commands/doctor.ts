@@ -144,7 +144,7 @@ function diagnose(
 }
 
 /** Nothing is refused, and nothing is other than what was meant. */
-export const isWell = (answer: Diagnosis): boolean => !answer.findings.some(({ severity }) => severity === 'PROBLEM');
+const isWell = (answer: Diagnosis): boolean => !answer.findings.some(({ severity }) => severity === 'PROBLEM');
 
 const HEADINGS: { readonly [K in Severity]: string } = { PROBLEM: 'problem', WARNING: 'warning', NOTE: 'note' };
 
@@ -155,11 +155,7 @@ const SHOWN = 6;
 const WIDTH = 96;
 
 /** The findings as text: what, where, what to do; then the layers and the lengths that fit. */
-export function describeDiagnosis(
-  answer: Diagnosis,
-  path: string,
-  { vertexCount }: Pick<MeshFile, 'vertexCount'>,
-): string {
+function describeDiagnosis(answer: Diagnosis, path: string, { vertexCount }: Pick<MeshFile, 'vertexCount'>): string {
   const count = (severity: Severity): number => answer.findings.filter((one) => one.severity === severity).length;
   const verdict = !answer.accepted
     ? 'would be refused as a start'

@@ -167,7 +167,7 @@ const toJson = (summary: FlowSummary, { reports }: FlowResult): object => ({
 });
 
 /** The result as a few lines of text. */
-export function describeFlow(path: string, summary: FlowSummary, writtenTo: string | undefined): string {
+function describeFlow(path: string, summary: FlowSummary, writtenTo: string | undefined): string {
   const { offset, meanOffset, leastOffset, leastOffsetVertex, heldVertices, surfaceVertices, minDistance } = summary;
   const direction = offset > 0 ? 'outwards' : 'inwards';
   const held = `${formatCount(heldVertices)} of ${formatPlural(surfaceVertices, 'vertex', 'vertices')}`;

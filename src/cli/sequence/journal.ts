@@ -4,7 +4,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** In the folder of a sequence: one line of JSON for each finished frame. */
-export const JOURNAL_NAME = 'sequence.jsonl';
+const JOURNAL_NAME = 'sequence.jsonl';
 
 /** A finished frame. */
 export interface JournalEntry {

@@ -26,7 +26,7 @@ export function writeMesh(file: MeshFile, format: MeshFormat): Iterable<Uint8Arr
 }
 
 /** Numbers are doubles whatever the precision of the mesh: every float32 is one, exactly. */
-export function printObj(file: MeshFile): Iterable<Uint8Array> {
+function printObj(file: MeshFile): Iterable<Uint8Array> {
   return encodeText(listStatements(file));
 }
 
@@ -59,7 +59,7 @@ interface Layout {
   readonly hasPoints: boolean;
 }
 
-export function* printPly(file: MeshFile): Generator<Uint8Array> {
+function* printPly(file: MeshFile): Generator<Uint8Array> {
   const layout = {
     hasLongLists: file.faceSizes.some((size) => size > MAX_SHORT_LIST),
     hasUnsignedIds: file.vertexCount - 1 > MAX_SIGNED_INDEX,
@@ -148,10 +148,10 @@ function encodePositions({ positions, scalar }: MeshFile, isLittle: boolean): It
 }
 
 /** What a writer hands over at a time, about. */
-export const CHUNK_BYTES = 2 ** 16;
+const CHUNK_BYTES = 2 ** 16;
 
 /** Joins pieces of ASCII text to chunks. */
-export function* encodeText(pieces: Iterable<string>): Generator<Uint8Array> {
+function* encodeText(pieces: Iterable<string>): Generator<Uint8Array> {
   let text = '';
   for (const piece of pieces) {
     text += piece;
@@ -169,7 +169,7 @@ export function* encodeText(pieces: Iterable<string>): Generator<Uint8Array> {
  * @param sizeOf bytes of record i
  * @param write puts record i at the offset
  */
-export function* encodeRecords(
+function* encodeRecords(
   count: number,
   sizeOf: (index: number) => number,
   write: (view: DataView, offset: number, index: number) => void,

@@ -36,7 +36,7 @@ class Growing<A extends Growable> {
   }
 }
 
-export class GrowingIds extends Growing<Uint32Array> {
+class GrowingIds extends Growing<Uint32Array> {
   constructor() {
     super(new Uint32Array(FIRST_CAPACITY), (capacity) => new Uint32Array(capacity));
   }

@@ -3,7 +3,7 @@ import { IntersticeError } from '../../contract/errors.js';
 import { assertSupported } from './extensions.js';
 
 /** Reads and writes files of this machine only: a URI of the network is refused by the library. */
-export const openIo = (): NodeIO => new NodeIO().setLogger(new Logger(Logger.Verbosity.SILENT));
+const openIo = (): NodeIO => new NodeIO().setLogger(new Logger(Logger.Verbosity.SILENT));
 
 /**
  * Opens a .glb or .gltf file with what it refers to.

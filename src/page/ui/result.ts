@@ -206,7 +206,7 @@ export function describePair({ kind, a, b }: ElementPair): string {
   return `${left} ${a.join(', ')} – ${right} ${b.join(', ')}`;
 }
 
-export const pairList = (pairs: readonly ElementPair[], unit: LengthUnit, actions: ResultActions): HTMLElement =>
+const pairList = (pairs: readonly ElementPair[], unit: LengthUnit, actions: ResultActions): HTMLElement =>
   listOfPairs(
     pairs.map((pair) => {
       const gap = pair.distance === undefined ? '' : formatLength(pair.distance, unit);

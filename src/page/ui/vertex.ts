@@ -32,7 +32,7 @@ export interface Contact extends ElementPair {
 }
 
 /** The contacts of the answer that a vertex is in, the nearest first. */
-export function contactsOf(vertex: number, contacts: Contacts): Contact[] {
+function contactsOf(vertex: number, contacts: Contacts): Contact[] {
   const found: Contact[] = [];
   const { starts, list } = placesIn(contacts);
   for (const i of list.subarray(starts[vertex] ?? 0, starts[vertex + 1] ?? 0)) {

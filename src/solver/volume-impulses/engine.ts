@@ -37,7 +37,7 @@ export function createVolumeImpulsesEngine(): Engine {
  *
  * @throws INVALID_PARAMETER
  */
-export function refuseWithoutVolumes({ particles, edges, rodStart }: CollisionMesh): void {
+function refuseWithoutVolumes({ particles, edges, rodStart }: CollisionMesh): void {
   const hasRods = edges.length / 2 > rodStart;
   if (particles.length < 2 && !(particles.length === 1 && hasRods)) return;
   throw new IntersticeError(

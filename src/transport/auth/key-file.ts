@@ -19,7 +19,7 @@ const DEFAULT_PRIORITY: Priority = 'INTERACTIVE';
 const TENANT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Every request is compared with every key; this number costs about a millisecond. */
-export const MAX_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** Random bytes of a new key. 256 bits cannot be guessed, so a plain digest is safe to store. */
 const KEY_BYTES = 32;

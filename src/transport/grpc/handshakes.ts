@@ -120,7 +120,7 @@ const WRONG_VERSION: Explanation = {
 };
 
 /** A connection with TLS, but without HTTP/2. */
-export const WRONG_PROTOCOL: Explanation = {
+const WRONG_PROTOCOL: Explanation = {
   reason: 'wrong-protocol',
   words: 'The client does not offer HTTP/2 (ALPN "h2"), which gRPC requires.',
 };

@@ -14,7 +14,7 @@ export const operationOf = (path: string): OperationName | undefined => BY_PATH.
 const pathOf = (method: string) => `/${SERVICE}/${method}`;
 
 /** The method that answers with several messages. */
-export function streamMethodOf(name: OperationName): string | undefined {
+function streamMethodOf(name: OperationName): string | undefined {
   const { stream }: OperationRow = OPERATIONS[name];
   return stream?.grpcMethod;
 }

@@ -77,7 +77,7 @@ export interface CertificateFacts {
 const BLOCK = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
 /** @throws INVALID_PARAMETER for an unreadable certificate or authority, which TLS itself would ignore */
-export function readCertificates({ cert, ca }: TlsOptions): CertificateFacts {
+function readCertificates({ cert, ca }: TlsOptions): CertificateFacts {
   if (ca) readAuthorities(ca);
   const own = read(cert, 'The certificate');
   const oneLine = (name: string | undefined) => (name ?? '').replaceAll('\n', ', ');

@@ -2,7 +2,7 @@ import type { Report, Timings } from '../../contract/report.js';
 import { encodeJson, type JsonObject } from '../json/encode.js';
 
 /** Largest value of the `interstice-report` header by the contract, bytes. */
-export const REPORT_HEADER_BYTES = 4096;
+const REPORT_HEADER_BYTES = 4096;
 
 /** Value of the `server-timing` header: milliseconds, from microseconds. */
 export function serverTiming(timings: Partial<Timings>): string {

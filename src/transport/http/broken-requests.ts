@@ -31,7 +31,7 @@ interface Connection {
 }
 
 /** The unanswered requests of each connection. */
-export class PendingRequests {
+class PendingRequests {
   private readonly connections = new WeakMap<Socket, Connection>();
 
   add(request: IncomingMessage): void {

@@ -220,7 +220,7 @@ async function readMeshPart(part: MultipartFile, watch: FormWatch, limits: MeshL
 const REQUEST_ERRORS: ReadonlySet<string> = new Set(['CANCELLED', 'INTERNAL']);
 
 /** A PLY file starts with a line "ply"; an OBJ file has no such mark, so it is the default. */
-export function sniffFormat(head: Uint8Array): 'obj' | 'ply' {
+function sniffFormat(head: Uint8Array): 'obj' | 'ply' {
   return /^ply\r?[\n\r]/.test(Buffer.from(head.subarray(0, 5)).toString('latin1')) ? 'ply' : 'obj';
 }
 

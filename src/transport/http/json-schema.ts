@@ -18,7 +18,7 @@ export function schemaOf(shape: MessageShape): Schema {
   };
 }
 
-export function enumSchemaOf(shape: EnumShape): Schema {
+function enumSchemaOf(shape: EnumShape): Schema {
   const comments = [...shape.comments].map(([name, comment]) => `${name}: ${comment}`);
   return {
     $id: shape.name,

@@ -12,7 +12,7 @@ export interface ArrivalTimes {
 }
 
 /** Several retransmissions of TCP fit in: they come 0.2, 0.4, … 6.4 s apart, 12.6 s in all. */
-export const STALL_TIMEOUT_MS = 20_000;
+const STALL_TIMEOUT_MS = 20_000;
 
 /** ms after which the connection of a client that reads nothing of its answer is ended: long enough for one that pauses to store it. */
 export const ANSWER_STALL_MS = 60_000;

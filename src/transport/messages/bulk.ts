@@ -62,10 +62,6 @@ const CONSTRUCTORS = {
 /** Typed arrays use the byte order of the host; bulk fields are little-endian. */
 const hostIsLittleEndian = endianness() === 'LE';
 
-export function bytesPerElement(element: ElementType): number {
-  return CONSTRUCTORS[element].BYTES_PER_ELEMENT;
-}
-
 function swap(bytes: Uint8Array, width: number): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (width === 4) buffer.swap32();
