@@ -37,13 +37,11 @@ export class Contacts {
   /** float32[V] where stages can read it */
   readonly inverseMass: Float32Array;
   readonly #form: number;
-  readonly #tally: Int32Array;
   readonly #scratch: Scratch;
 
   constructor(inverseMass: Float32Array, form: ContactForm, scratch = new Scratch()) {
     this.inverseMass = scratch.float32('inverse masses', inverseMass.length);
     this.inverseMass.set(inverseMass);
-    this.#tally = scratch.int32('contact tally', inverseMass.length).fill(0);
     this.#scratch = scratch;
     this.#form = indexOfForm(form);
   }
@@ -65,7 +63,7 @@ export class Contacts {
     pulse?: () => void,
   ): void {
     this.count = 0;
-    const kept = selectContacts(pairs, list, listLength, this.inverseMass, this.#tally, this.#scratch, pulse);
+    const kept = selectContacts(pairs, list, listLength, this.inverseMass, this.#scratch, pulse);
     this.#reserve(kept.length);
     this.#fillRows(pairs, kept, x);
     this.colouring = colourContacts(this.count, this.corner, this.inverseMass, seed);

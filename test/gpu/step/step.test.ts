@@ -222,8 +222,7 @@ else {
         if (f.pairs.delta[p] > 0 && f.pairs.gap[p] < f.pairs.delta[p] && f.pairs.distance[p] > 0) list.push(p);
       }
       const { inverseMasses } = f.mesh;
-      const tally = new Int32Array(f.mesh.vertexCount);
-      const kept = selectContacts(f.pairs, Uint32Array.from(list), list.length, inverseMasses, tally);
+      const kept = selectContacts(f.pairs, Uint32Array.from(list), list.length, inverseMasses);
       const common = [...kept].filter((p) => rows.includes(p)).length;
       // Weights within rounding of 0 or of the least movable weight may fall on either side, and ties of distance too.
       t.ok(common >= 0.93 * Math.max(kept.length, rows.length), `${common} of ${kept.length} and ${rows.length} agree`);

@@ -6,13 +6,16 @@ import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { ProximitySearch } from '../../../src/solver/cpu/search.js';
+import { selectContacts } from '../../../src/solver/cpu/select-contacts.js';
 import { dropApart } from '../../../src/solver/cpu/tighten.js';
 import type { Resolution } from '../../../src/solver/engine.js';
 import { CoordinateFrame, floorOf } from '../../../src/solver/frame.js';
+import { VV } from '../../../src/solver/pair-kinds.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
 import { allocate } from '../../../src/threads/arrays.js';
 import { team } from '../../../src/threads/here.js';
 import { withCores } from '../../support/helpers.js';
+import { seeded } from '../../support/random.js';
 
 /** A session of two requests, the second of which goes half of the way back, so that it may use the proximity set again. */
 async function resolveTwice(name: string, vertices: number, input: ParametersInput): Promise<object[]> {
@@ -101,6 +104,39 @@ t.test('trees of many elements are built, renewed and left alike by any number o
     await withCores(cores, async () => {
       const before = team.helpedChunks;
       t.strictSame(searchLarge(), alone, `${cores} cores`);
+      t.ok(team.helpedChunks > before, 'helpers took part');
+    });
+  }
+});
+
+/** Contacts chosen among pairs of points that are listed many times, at few distinct distances, and crowd around some of them. */
+function selectAmongMany(seed: number): number[] {
+  const random = seeded(seed);
+  const points = 4000;
+  const pairs = new PairSet();
+  for (let p = 0; p < 120_000; p++) {
+    const a = random.int(points);
+    const b = random() < 0.3 ? random.int(20) : random.int(points);
+    if (a === b) continue;
+    pairs.push(VV, Math.min(a, b), Math.max(a, b), -1, -1, 0, 0, 1);
+    pairs.weight.set([1, 1, 0, 0], 4 * (pairs.count - 1));
+    pairs.distance[pairs.count - 1] = 0.01 * random.int(50);
+  }
+  const list = allocate(Uint32Array, pairs.count);
+  for (let p = 0; p < list.length; p++) list[p] = p;
+  const inverseMass = allocate(Float32Array, points).fill(1);
+  return [...selectContacts(pairs, list, list.length, inverseMass)];
+}
+
+t.test('the same contacts are chosen by any number of cores', async (t) => {
+  const { seed } = seeded();
+  t.comment(`seed ${seed}`);
+  const alone = selectAmongMany(seed);
+  t.ok(alone.length > 20_000 && alone.length < 60_000, `${alone.length} contacts`);
+  for (const cores of [2, 3, 8]) {
+    await withCores(cores, async () => {
+      const before = team.helpedChunks;
+      for (let round = 0; round < 3; round++) t.strictSame(selectAmongMany(seed), alone, `${cores} cores`);
       t.ok(team.helpedChunks > before, 'helpers took part');
     });
   }
