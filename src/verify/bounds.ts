@@ -1,3 +1,5 @@
+import type { SharedArrays } from './shared-arrays.js';
+
 /**
  * Boxes of elements, exact: min and max do not round. A box over both ends of a straight path contains the path, because
  * every (1-t)·start + t·end lies between its ends.
@@ -54,15 +56,25 @@ export function joinBoxes(boxes: Float64Array, a: number, b: number, to: number)
   }
 }
 
-/** Smallest and largest coordinates of every vertex over some states. @param states each float64[3·V], at least one */
-export function spanStates(states: readonly Float64Array[]): {
+/**
+ * Smallest and largest coordinates of every vertex over some states.
+ *
+ * @param states each float64[3·V], at least one
+ * @param shared where other threads are to read them; the states are shared then
+ */
+export function spanStates(
+  states: readonly Float64Array[],
+  shared?: SharedArrays,
+): {
   readonly lows: Float64Array;
   readonly highs: Float64Array;
 } {
   const [first, ...others] = states;
   if (others.length === 0) return { lows: first, highs: first };
-  const lows = first.slice();
-  const highs = first.slice();
+  const lows = shared ? shared.make(Float64Array, first.length) : new Float64Array(first.length);
+  const highs = shared ? shared.make(Float64Array, first.length) : new Float64Array(first.length);
+  lows.set(first);
+  highs.set(first);
   for (const x of others) {
     for (let k = 0; k < x.length; k++) {
       if (x[k] < lows[k]) lows[k] = x[k];

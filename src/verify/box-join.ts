@@ -1,4 +1,5 @@
-import type { LeafElements, MeshTree } from './mesh-tree.js';
+import type { LeafElements } from './leaf-elements.js';
+import type { MeshTree } from './mesh-tree.js';
 
 /** What a join reads of a tree. */
 export interface JoinedTree {

@@ -1,16 +1,12 @@
 import type { CollisionMesh } from '../mesh/types.js';
-import { boundCorners, boundRange, joinBoxes } from './bounds.js';
+import { team } from '../threads/here.js';
+import { boundCorners, joinBoxes } from './bounds.js';
 import { ALL_KINEMATIC, ALL_RESTING } from './box-join.js';
 import { type BoxTree, buildBoxTree } from './box-tree.js';
 import { collectElements, type ElementSet, keptElements, type MeshElements } from './elements.js';
-
-/** The elements of one set in the order of the leaves. */
-export interface Members {
-  /** uint32[N] element by position */
-  readonly order: Uint32Array;
-  /** uint32[L + 1] first position of a leaf */
-  readonly start: Uint32Array;
-}
+import { BOUND_LEAVES, LEAVES_CHUNK, LEAVES_COST } from './leaf-boxes.js';
+import type { Members } from './leaf-elements.js';
+import type { SharedArrays } from './shared-arrays.js';
 
 /**
  * A tree is too loose for a state when the sum of its boxes' extents is this many times that of the state for which it was
@@ -30,7 +26,7 @@ export class MeshTree {
   /** uint8[M] 1 = everything below is kinematic throughout */
   readonly isKinematic: Uint8Array;
   /** sum of the boxes' extents in the state that it was built for */
-  private readonly tightness: number;
+  private tightness = Number.POSITIVE_INFINITY;
   private readonly carriers: Carriers;
   /** uint32[3·N] corners of the carriers by position */
   private readonly corners: Uint32Array;
@@ -76,21 +72,25 @@ export class MeshTree {
           : this.isKinematic[node + 1] === 1 && this.isKinematic[right[node]] === 1;
       if (isAllBelow) this.isKinematic[node] = ALL_KINEMATIC;
     }
-    this.tightness = sumOfExtents(this.bound(lows, highs));
   }
 
   /**
    * @param lows float64[3·V] smallest coordinates that a vertex has in the states in question
    * @param highs float64[3·V] largest
+   * @param shared where other threads are to help, and to read the boxes
    * @returns float64[6·M] boxes of nodes
    */
-  bound(lows: Float64Array, highs: Float64Array): Float64Array {
-    const { first, size, right } = this.nodes;
-    const boxes = new Float64Array(6 * right.length);
+  bound(lows: Float64Array, highs: Float64Array, shared?: SharedArrays): Float64Array {
+    const { right } = this.nodes;
+    const count = right.length;
+    const boxes = shared ? shared.make(Float64Array, 6 * count) : new Float64Array(6 * count);
+    const share = <T extends Uint32Array>(array: T): T => shared?.share(array) ?? array;
+    const [corners, first, size] = [this.corners, this.nodes.first, this.nodes.size].map(share);
+    const arrays = { corners, first, size, right: share(right), lows, highs, boxes };
+    team.run({ stage: BOUND_LEAVES, arrays, numbers: {}, count, chunk: LEAVES_CHUNK, cost: LEAVES_COST });
     // Children come after their parent, so backwards means bottom up.
-    for (let node = right.length - 1; node >= 0; node--) {
-      if (right[node] === 0) boundRange(this.corners, 3 * first[node], 3 * size[node], lows, highs, boxes, 6 * node);
-      else joinBoxes(boxes, 6 * node + 6, 6 * right[node], 6 * node);
+    for (let node = count - 1; node >= 0; node--) {
+      if (right[node] !== 0) joinBoxes(boxes, 6 * node + 6, 6 * right[node], 6 * node);
     }
     return boxes;
   }
@@ -107,6 +107,11 @@ export class MeshTree {
       if (isQuiet) quiet[node] |= ALL_RESTING;
     }
     return quiet;
+  }
+
+  /** @param boxes of the state that it was built for */
+  measure(boxes: Float64Array): void {
+    this.tightness = sumOfExtents(boxes);
   }
 
   isLooseIn(boxes: Float64Array): boolean {
@@ -152,19 +157,23 @@ const trees = new WeakMap<CollisionMesh, MeshTree>();
  * The tree of a mesh, and the boxes of its nodes: kept from the last search, or built anew where it has grown loose.
  *
  * @param checkpoint called every so often; where it throws, the tree that was kept stays
+ * @param shared of {@link MeshTree.bound}
  */
 export function openMeshTree(
   mesh: CollisionMesh,
   lows: Float64Array,
   highs: Float64Array,
   checkpoint?: () => void,
+  shared?: SharedArrays,
 ): { readonly tree: MeshTree; readonly boxes: Float64Array } {
   const kept = trees.get(mesh);
-  const boxes = kept?.bound(lows, highs);
+  const boxes = kept?.bound(lows, highs, shared);
   if (kept && boxes && !kept.isLooseIn(boxes)) return { tree: kept, boxes };
   const tree = new MeshTree(mesh, collectElements(mesh), collectCarriers(mesh), lows, highs, checkpoint);
+  const built = tree.bound(lows, highs, shared);
+  tree.measure(built);
   trees.set(mesh, tree);
-  return { tree, boxes: tree.bound(lows, highs) };
+  return { tree, boxes: built };
 }
 
 /** All that this room keeps for a mesh, as long as the mesh lives; arrays of the mesh itself are among it. */
@@ -246,54 +255,4 @@ function findTriangleOfEdges(vertexCount: number, triangles: Uint32Array, edges:
     }
   }
   return found;
-}
-
-/** The elements of one set as a search reads them: leaf by leaf, with their vertices and boxes beside each other. */
-export interface LeafElements {
-  /** uint32[N] element by position */
-  readonly order: Uint32Array;
-  /** uint32[L + 1] first position of a leaf */
-  readonly start: Uint32Array;
-  /** uint32[3·N] vertices by place; those with fewer than three repeat the last one */
-  readonly corners: Uint32Array;
-  /** float64[6·N] boxes by place: min xyz, max xyz */
-  readonly boxes: Float64Array;
-  /** Fills in corners and boxes of one leaf, where that has not been done. */
-  prepare(leaf: number): void;
-}
-
-/**
- * @param lows float64[3·V] smallest coordinates that a vertex has in the states in question
- * @param highs float64[3·V] largest
- * @param isLazy corners and boxes of a leaf are filled in when it is first prepared: for searches that visit few
- */
-export function placeElements(
-  { size, count, vertices }: ElementSet,
-  { order, start }: Members,
-  lows: Float64Array,
-  highs: Float64Array,
-  isLazy = false,
-): LeafElements {
-  const corners = new Uint32Array(3 * count);
-  const boxes = new Float64Array(6 * count);
-  // Which corner of the element stands in the second and third place.
-  const second = size > 1 ? 1 : 0;
-  const third = size - 1;
-  const fill = (first: number, end: number): void => {
-    for (let place = first, k = 3 * first; place < end; place++, k += 3) {
-      const from = size * order[place];
-      corners[k] = vertices[from];
-      corners[k + 1] = vertices[from + second];
-      corners[k + 2] = vertices[from + third];
-      boundRange(corners, k, 3, lows, highs, boxes, 2 * k);
-    }
-  };
-  if (!isLazy) fill(0, count);
-  const isReady = new Uint8Array(isLazy ? start.length : 0);
-  const prepare = (leaf: number): void => {
-    if (!isLazy || isReady[leaf] === 1) return;
-    isReady[leaf] = 1;
-    fill(start[leaf], start[leaf + 1]);
-  };
-  return { order, start, corners, boxes, prepare };
 }

@@ -3,7 +3,9 @@ import { spanStates } from './bounds.js';
 import { ALL_KINEMATIC, ALL_RESTING, joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import type { PairList } from './clearance.js';
 import { type ElementSet, EXCLUDED, KINEMATIC, PairFilter, type Relation } from './elements.js';
-import { type LeafElements, openMeshTree, placeElements } from './mesh-tree.js';
+import { type LeafElements, placeElements, shareElements } from './leaf-elements.js';
+import { openMeshTree } from './mesh-tree.js';
+import { SharedArrays } from './shared-arrays.js';
 import { canSieve, fitsSieve, type Sieve, type SieveResult, sieve } from './sieve.js';
 import type { PairRules } from './types.js';
 
@@ -89,8 +91,7 @@ export class PairSearch {
     visit: VisitPair,
   ): SieveResult | undefined {
     if (relations.length === 0 || !canSieve(this.mesh) || !fitsSieve(relations)) return undefined;
-    const { tree, boxes, place } = this.open(states);
-    const result = sieve(by, tree, boxes, states, relations, place, gap, this.checkpoint);
+    const result = this.sieve(states, relations, gap, by);
     if (!result) return undefined;
     const { left } = result;
     for (let k = 0; k < left.length; k += 3) {
@@ -101,15 +102,36 @@ export class PairSearch {
     return result;
   }
 
-  private open(states: readonly Float64Array[], isLazy = false) {
+  private sieve(
+    states: readonly Float64Array[],
+    relations: readonly Relation[],
+    gap: number,
+    by: Sieve,
+  ): SieveResult | undefined {
+    const shared = new SharedArrays();
+    try {
+      const own = states.map((x) => shared.share(x));
+      const { tree, boxes, place } = this.open(own, false, shared);
+      return sieve(by, tree, boxes, own, relations, place, gap, shared, this.checkpoint);
+    } finally {
+      shared.release();
+    }
+  }
+
+  private open(states: readonly Float64Array[], isLazy = false, shared?: SharedArrays) {
     this.checkpoint();
-    const { lows, highs } = spanStates(states);
-    const { tree, boxes } = openMeshTree(this.mesh, lows, highs, this.checkpoint);
+    const { lows, highs } = spanStates(states, shared);
+    const { tree, boxes } = openMeshTree(this.mesh, lows, highs, this.checkpoint, shared);
     const placed = new Map<ElementSet, LeafElements>();
     const place = (set: ElementSet): LeafElements => {
       let elements = placed.get(set);
       this.checkpoint();
-      if (!elements) placed.set(set, (elements = placeElements(set, tree.membersOf(set), lows, highs, isLazy)));
+      if (elements) return elements;
+      const members = tree.membersOf(set);
+      elements = shared
+        ? shareElements(set, members, lows, highs, shared)
+        : placeElements(set, members, lows, highs, isLazy);
+      placed.set(set, elements);
       return elements;
     };
     return { tree, boxes, place };

@@ -1,16 +1,17 @@
 import type { CollisionMesh } from '../mesh/types.js';
-import { allocate, release } from '../threads/arrays.js';
 import { team } from '../threads/here.js';
 import { defineStage } from '../threads/stage.js';
 import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import type { BorderElements, ElementSet, Relation } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
-import type { LeafElements, MeshTree } from './mesh-tree.js';
+import type { LeafElements } from './leaf-elements.js';
+import type { MeshTree } from './mesh-tree.js';
 import { type FoundPair, keepNear, nearestOf } from './near-pairs.js';
 import { EDGE_EDGE, type PairCode, shapeOf, VERTEX_TRIANGLE } from './pair-kinds.js';
 import { PathMeeting } from './path-pair.js';
 import { arePlain } from './predicates.js';
+import type { SharedArrays } from './shared-arrays.js';
 
 /*
  * Searches on several threads. A thread drops the pairs that certainly do not count, which are nearly all, by the same tests
@@ -290,6 +291,7 @@ export function canSieve(mesh: CollisionMesh): boolean {
  * @param states one, or for PATH its start and its end
  * @param boxes float64[6·M] of the tree's nodes
  * @param gap reach of the search
+ * @param shared holds what the threads work on
  * @returns undefined where too many pairs are left
  */
 export function sieve(
@@ -300,83 +302,66 @@ export function sieve(
   relations: readonly Relation[],
   place: (set: ElementSet) => LeafElements,
   gap: number,
+  shared: SharedArrays,
   checkpoint: () => void,
 ): SieveResult | undefined {
-  const taken: { readonly buffer: ArrayBufferLike }[] = [];
-  const make = <T extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
-    type: { readonly BYTES_PER_ELEMENT: number; new (buffer: ArrayBufferLike, offset: number, length: number): T },
-    length: number,
-  ): T => {
-    const array = allocate(type, length);
-    taken.push(array);
-    return array;
-  };
-  const share = <T extends Uint8Array | Uint32Array | Float64Array>(array: T): T => {
-    if (array.buffer instanceof SharedArrayBuffer) return array;
-    const copy = make(array.constructor as never, array.length) as T;
-    copy.set(array as never);
-    return copy;
-  };
-  try {
-    const { nodes, isKinematic: quiet } = tree;
-    const tasks = share(expandPairs({ nodes, quiet }, boxes, gap, skippedBy(kind === 'PATH', skipsKinematic), TASKS));
-    const count = tasks.length / 2;
-    const sets = [...new Set(relations.flatMap(({ a, b }) => [a, b]))];
-    const named: Record<string, Uint8Array | Uint32Array | Float64Array> = {};
-    let most = 1;
-    for (let n = 0; n < MAX_SETS; n++) {
-      const set = sets[n];
-      const placed = set && place(set);
-      const empty = new Uint32Array(0);
-      named[`s${n}Start`] = placed ? share(placed.start) : empty;
-      named[`s${n}Order`] = placed ? share(placed.order) : empty;
-      named[`s${n}Corners`] = placed ? share(placed.corners) : empty;
-      named[`s${n}Boxes`] = placed ? share(placed.boxes) : new Float64Array(0);
-      named[`s${n}Kinematic`] = set ? share(set.kinematic) : new Uint8Array(0);
-      named[`s${n}Border`] = set ? share(borderOf(set, border)) : new Uint8Array(0);
-    }
-    for (const { a, b } of relations) most = Math.max(most, mostInLeaf(place(a)) * mostInLeaf(place(b)));
-    const shared = make(Int32Array, 2);
-    shared[0] = 0;
-    shared[1] = bitsAbove(Math.min(gap, LARGEST_FLOAT));
-    const tested = make(Uint32Array, count);
-    const keptOfTask = kind === 'NEAR' ? keeps : 0;
-    const least = make(Float64Array, keptOfTask * count);
-    const nearest = make(Uint32Array, 3 * keptOfTask * count);
-    const left = make(Uint32Array, 3 * MOST_LEFT);
-    const code = (r: number): number => relations[r]?.code ?? 0;
-    const side = (r: number, of: 'a' | 'b'): number => (relations[r] ? sets.indexOf(relations[r][of]) : 0);
-    const x = share(states[0]);
-    team.run({
-      stage: SIEVE,
-      arrays: {
-        ...(named as unknown as AllSets),
-        ...{ tasks, right: share(tree.nodes.right), size: share(tree.nodes.size), leaf: share(tree.leaf) },
-        ...{ isKinematic: share(tree.isKinematic), boxes: share(boxes), x, to: share(states[1] ?? states[0]) },
-        ...{ shared, tested, least, nearest, left },
-      },
-      numbers: {
-        ...{
-          kind: SIEVES.indexOf(kind),
-          skipsKinematic: skipsKinematic ? 1 : 0,
-          keeps: keptOfTask,
-          isPlain: arePlain(x) ? 1 : 0,
-        },
-        ...{ gap, most, relations: relations.length },
-        ...{ code0: code(0), a0: side(0, 'a'), b0: side(0, 'b'), code1: code(1), a1: side(1, 'a'), b1: side(1, 'b') },
-        ...{ code2: code(2), a2: side(2, 'a'), b2: side(2, 'b'), code3: code(3), a3: side(3, 'a'), b3: side(3, 'b') },
-      },
-      ...{ count, chunk: TASKS_PER_CHUNK, cost: TASK_COST, pulse: checkpoint },
-    });
-    if (shared[0] > MOST_LEFT) return undefined;
-    return {
-      pairsTested: tested.reduce((sum, each) => sum + each, 0),
-      nearest: nearestOf(least, nearest, relations, keeps),
-      left: new Uint32Array(left.subarray(0, 3 * shared[0])),
-    };
-  } finally {
-    release(...taken);
+  const share = shared.share.bind(shared);
+  const { nodes, isKinematic: quiet } = tree;
+  const tasks = share(expandPairs({ nodes, quiet }, boxes, gap, skippedBy(kind === 'PATH', skipsKinematic), TASKS));
+  const count = tasks.length / 2;
+  const sets = [...new Set(relations.flatMap(({ a, b }) => [a, b]))];
+  const named: Record<string, Uint8Array | Uint32Array | Float64Array> = {};
+  let most = 1;
+  for (let n = 0; n < MAX_SETS; n++) {
+    const set = sets[n];
+    const placed = set && place(set);
+    const empty = new Uint32Array(0);
+    named[`s${n}Start`] = placed ? share(placed.start) : empty;
+    named[`s${n}Order`] = placed ? share(placed.order) : empty;
+    named[`s${n}Corners`] = placed ? share(placed.corners) : empty;
+    named[`s${n}Boxes`] = placed ? share(placed.boxes) : new Float64Array(0);
+    named[`s${n}Kinematic`] = set ? share(set.kinematic) : new Uint8Array(0);
+    named[`s${n}Border`] = set ? share(borderOf(set, border)) : new Uint8Array(0);
   }
+  for (const { a, b } of relations) most = Math.max(most, mostInLeaf(place(a)) * mostInLeaf(place(b)));
+  const words = shared.make(Int32Array, 2);
+  words[0] = 0;
+  words[1] = bitsAbove(Math.min(gap, LARGEST_FLOAT));
+  const tested = shared.make(Uint32Array, count);
+  const keptOfTask = kind === 'NEAR' ? keeps : 0;
+  const least = shared.make(Float64Array, keptOfTask * count);
+  const nearest = shared.make(Uint32Array, 3 * keptOfTask * count);
+  const left = shared.make(Uint32Array, 3 * MOST_LEFT);
+  const code = (r: number): number => relations[r]?.code ?? 0;
+  const side = (r: number, of: 'a' | 'b'): number => (relations[r] ? sets.indexOf(relations[r][of]) : 0);
+  const x = share(states[0]);
+  team.run({
+    stage: SIEVE,
+    arrays: {
+      ...(named as unknown as AllSets),
+      ...{ tasks, right: share(tree.nodes.right), size: share(tree.nodes.size), leaf: share(tree.leaf) },
+      ...{ isKinematic: share(tree.isKinematic), boxes: share(boxes), x, to: share(states[1] ?? states[0]) },
+      ...{ shared: words, tested, least, nearest, left },
+    },
+    numbers: {
+      ...{
+        kind: SIEVES.indexOf(kind),
+        skipsKinematic: skipsKinematic ? 1 : 0,
+        keeps: keptOfTask,
+        isPlain: arePlain(x) ? 1 : 0,
+      },
+      ...{ gap, most, relations: relations.length },
+      ...{ code0: code(0), a0: side(0, 'a'), b0: side(0, 'b'), code1: code(1), a1: side(1, 'a'), b1: side(1, 'b') },
+      ...{ code2: code(2), a2: side(2, 'a'), b2: side(2, 'b'), code3: code(3), a3: side(3, 'a'), b3: side(3, 'b') },
+    },
+    ...{ count, chunk: TASKS_PER_CHUNK, cost: TASK_COST, pulse: checkpoint },
+  });
+  if (words[0] > MOST_LEFT) return undefined;
+  return {
+    pairsTested: tested.reduce((sum, each) => sum + each, 0),
+    nearest: nearestOf(least, nearest, relations, keeps),
+    left: new Uint32Array(left.subarray(0, 3 * words[0])),
+  };
 }
 
 /** The largest float32. */
