@@ -26,9 +26,9 @@ export interface FidelityOptions {
   tell(text: string): void;
 }
 
-/** Columns of text come first. */
+/** Columns of text come first. `short` counts kinematic vertices that are not on their targets. */
 const HEADINGS = [
-  ...['scene', 'quality', 'status', 'steps/searches', 'rms', 'max', 'edge error', 'overlong', 'max stretch'],
+  ...['scene', 'quality', 'status', 'steps/searches', 'rms', 'max', 'edge error', 'overlong', 'max stretch', 'short'],
   ...['gap to reference', 'its overlong', 'solving ms', 'cpu ms', '× FAST'],
 ];
 
@@ -109,6 +109,7 @@ function rowOf(
     ...[rms, max, edgeError].map((value) => value.toPrecision(3)),
     String(overlong),
     maxStretch.toFixed(3),
+    String(report.unreachedKinematic),
     isComparable ? `${(100 * (rms / reference.rms - 1)).toFixed(1)} %` : '',
     isComparable ? String(reference.overlong) : '',
     ...[solving, processor].map((time) => time.toFixed(0)),

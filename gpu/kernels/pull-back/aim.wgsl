@@ -3,7 +3,7 @@
 // and how much of their motions their trust boxes take, for awaitSearch (pull-back/decide.wgsl).
 //
 // In: x, goal, inverseMass, box. In and out: y, pull, control. Out: wanted. Mirrors countUnpushed
-// (src/solver/cpu/pushes.ts), restShortMotions and stayWhereOverflown (motion.ts), losesToBoxes (box-loss.ts).
+// (src/solver/cpu/paces.ts), restShortMotions and stayWhereOverflown (motion.ts), losesToBoxes (box-loss.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> pullBack: PullBack;

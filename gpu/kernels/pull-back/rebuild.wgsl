@@ -1,7 +1,7 @@
 // y at the beginning of a step of the pull-back, one thread a vertex. `rebuild`: from y* (pull-back/rebuilt.wgsl). `holdStill`, where
 // only edges are shortened: y ← x.
 //
-// In: x, goal, inverseMass. In and out: pull. Out: y; shortfalls, 0. Mirrors PullBack.#rebuild (src/solver/cpu/pull-back.ts).
+// In: x, goal, inverseMass. In and out: pull. Out: y; shortfalls, 0. Mirrors Paces.rebuild (src/solver/cpu/paces.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;

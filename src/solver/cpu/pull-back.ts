@@ -2,8 +2,6 @@ import type { PathPhase, StateOrigin } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
-  FREE_STEPS,
-  LEAP_PROGRESS,
   PULL_BACK_REACH,
   PUSHED,
   REST,
@@ -22,10 +20,10 @@ import { type Aims, aimsOf } from './contact-aims.js';
 import type { EdgeLengths } from './edges.js';
 import type { HoldRecord } from './hold-record.js';
 import { Merit } from './merit.js';
-import { distanceAt, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
+import { isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
+import { Paces } from './paces.js';
 import { costOfStep, PoorShortenings, PoorSteps } from './poor-steps.js';
 import type { Proximity } from './proximity.js';
-import { countUnpushed } from './pushes.js';
 import { ShapeLimits } from './shape-limits.js';
 import { Shortfalls } from './shortfalls.js';
 import type { Stages } from './stages.js';
@@ -94,17 +92,13 @@ export class PullBack {
   /** float32[V] δ by vertex, and the smallest δ */
   readonly #distances: Float32Array | undefined;
   readonly #minDelta: number;
-  /** uint8[V] steps since a row pushed the vertex, at most FREE_STEPS */
-  readonly #unpushed: Uint8Array;
+  readonly #paces: Paces;
   /** uint8[V] 1 where the vertex wants to move, and float32[V] the same as the residual that the search rule takes */
   readonly #wants: Uint8Array;
   readonly #residuals: Float32Array;
-  /** float32[3·V] y before the sweeps, and the best x */
-  readonly #rebuilt: Float32Array;
+  /** float32[3·V] the best x */
   readonly #best: Float32Array;
   readonly #held: Uint8Array;
-  /** float32[V] |y* − x| before the step for a vertex that its leap limits, 0 for the others */
-  readonly #farAway: Float32Array;
   /** committed states since the best one */
   #unshown: { readonly x: Float32Array; readonly from: StateOrigin }[] = [];
   #phase: PathPhase = 'PULL_BACK';
@@ -142,13 +136,11 @@ export class PullBack {
     const shortfalls = new Shortfalls(vertexCount, own, this.#aims, start, scratch);
     this.#merit = new Merit(inverseMasses, this.#limits, shortfalls);
     this.#sweeps = new AcceleratedSweeps(inverseMasses, scratch);
-    this.#unpushed = scratch.uint8('steps without a push', vertexCount).fill(FREE_STEPS);
+    this.#paces = new Paces(inverseMasses, plan, this.#limits, scratch);
     this.#wants = scratch.uint8('wants to move', vertexCount);
     this.#residuals = scratch.float32('residuals of the pull-back', vertexCount);
-    this.#rebuilt = scratch.float32('y before the rows', 3 * vertexCount);
     this.#best = scratch.float32('best state', 3 * vertexCount);
     this.#held = scratch.uint8('held', vertexCount).fill(0);
-    this.#farAway = scratch.float32('far away', vertexCount).fill(0);
   }
 
   run(run: PullBackRun): PullBackOutcome {
@@ -202,13 +194,13 @@ export class PullBack {
     for (let n = 0; best > 0; n++) {
       const step = run.nextStep();
       if (typeof step !== 'number') return step;
-      this.#rebuild(run);
+      this.#paces.rebuild(x, y, target);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       if (!this.#hasPairs) this.#search(run);
       if (n === 0) best = this.#merit.of(x, target, this.#proximity.pairs);
       const rows = { sweeps: this.#plan.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) };
       this.#sweepRows(run, step, markMoving(x, y, moving), rows);
-      countUnpushed(this.#rebuilt, y, PUSHED * delta, this.#unpushed);
+      this.#paces.countUnpushed(y, PUSHED * delta);
       this.#forward(run, step, REST * delta);
       const merit = this.#merit.of(x, target, this.#proximity.pairs);
       const gain = (best - merit) / best;
@@ -218,7 +210,11 @@ export class PullBack {
       }
       clock.lap('forward');
       const { excess } = this.#merit;
-      const [isLeaping, isHeld, isStill] = [this.#isLeaping(run), this.#held.includes(1), !this.#wants.includes(1)];
+      const [isLeaping, isHeld, isStill] = [
+        this.#paces.isLeaping(x, target, this.#cost),
+        this.#held.includes(1),
+        !this.#wants.includes(1),
+      ];
       const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess });
       if (ended) return ended;
       // What its box holds may gain something in a new one, if that can be larger.
@@ -285,28 +281,6 @@ export class PullBack {
     return moving.reduce((count, moves) => count + moves, 0);
   }
 
-  /** y ← x + t (y* − x), no longer than a leap. */
-  #rebuild(run: PullBackRun): void {
-    const { x, y, target } = run;
-    const limits = this.#limits;
-    limits?.settlePaces((v) => this.#paceOf(run, v));
-    for (let i = 0, k = 0; i < this.#wants.length; i++, k += 3) {
-      const t = limits?.paceOf(i) ?? this.#paceOf(run, i);
-      for (let c = k; c < k + 3; c++) y[c] = t === 1 ? target[c] : x[c] + t * (target[c] - x[c]);
-    }
-    this.#rebuilt.set(y);
-  }
-
-  /** t of a vertex by itself. */
-  #paceOf({ x, target }: PullBackRun, i: number): number {
-    const { longest } = this.#plan;
-    const isFree = this.#mesh.inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
-    const t = isFree ? 1 : this.#plan.tau;
-    const travel = t * distanceAt(x, target, 3 * i);
-    this.#farAway[i] = travel > longest ? travel / t : 0;
-    return travel > longest ? t * (longest / travel) : t;
-  }
-
   /** y ← y projected onto edge limits and contacts, both linearised at x; contacts of what is marked as moving. */
   #sweepRows(
     { x, y, start, onRows, pulse, holds }: PullBackRun,
@@ -335,12 +309,6 @@ export class PullBack {
 
   get #cost(): number {
     return costOfStep(this.#proximity.pairs.count, this.#plan);
-  }
-
-  /** Whether a vertex that its leap limits has come nearer to its target by a good part of the leap, for what the step costs. */
-  #isLeaping({ x, target }: PullBackRun): boolean {
-    const least = this.#cost * LEAP_PROGRESS * this.#plan.longest;
-    return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);
   }
 
   /** The forward step, after a search if one is due. Motions shorter than `rest` are not made. */

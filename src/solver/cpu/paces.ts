@@ -1,0 +1,73 @@
+import { FREE_STEPS, LEAP_PROGRESS } from '../constants.js';
+import type { PullBackPlan } from '../scattered-targets.js';
+import { distanceAt } from './motion.js';
+import type { ShapeLimits } from './shape-limits.js';
+import type { Scratch } from './workspace.js';
+
+/** How far the vertices go towards y* in a step of the pull-back. */
+export class Paces {
+  readonly #inverseMasses: Float32Array;
+  readonly #plan: PullBackPlan;
+  readonly #limits: ShapeLimits | undefined;
+  /** uint8[V] steps since a row pushed the vertex, at most FREE_STEPS */
+  readonly #unpushed: Uint8Array;
+  /** float32[3·V] y before the sweeps */
+  readonly #rebuilt: Float32Array;
+  /** float32[V] |y* − x| before the step for a vertex that its leap limits, 0 for the others */
+  readonly #farAway: Float32Array;
+
+  constructor(inverseMasses: Float32Array, plan: PullBackPlan, limits: ShapeLimits | undefined, scratch: Scratch) {
+    const vertices = inverseMasses.length;
+    this.#inverseMasses = inverseMasses;
+    this.#plan = plan;
+    this.#limits = limits;
+    this.#unpushed = scratch.uint8('steps without a push', vertices).fill(FREE_STEPS);
+    this.#rebuilt = scratch.float32('y before the rows', 3 * vertices);
+    this.#farAway = scratch.float32('far away', vertices).fill(0);
+  }
+
+  /** y ← x + t (y* − x), no longer than a leap. */
+  rebuild(x: Float32Array, y: Float32Array, target: Float32Array): void {
+    const limits = this.#limits;
+    limits?.settlePaces((v) => this.#paceOf(x, target, v));
+    for (let i = 0, k = 0; i < this.#unpushed.length; i++, k += 3) {
+      const t = limits?.paceOf(i) ?? this.#paceOf(x, target, i);
+      for (let c = k; c < k + 3; c++) y[c] = t === 1 ? target[c] : x[c] + t * (target[c] - x[c]);
+    }
+    this.#rebuilt.set(y);
+  }
+
+  /** t of a vertex by itself. */
+  #paceOf(x: Float32Array, target: Float32Array, i: number): number {
+    const { longest } = this.#plan;
+    const isFree = this.#inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
+    const t = isFree ? 1 : this.#plan.tau;
+    const travel = t * distanceAt(x, target, 3 * i);
+    this.#farAway[i] = travel > longest ? travel / t : 0;
+    return travel > longest ? t * (longest / travel) : t;
+  }
+
+  /**
+   * Counts, after the sweeps of a step, the steps since a row pushed each vertex.
+   *
+   * @param y float32[3·V] after the sweeps
+   * @param least a shorter push does not count, engine units
+   */
+  countUnpushed(y: Float32Array, least: number): void {
+    const unpushed = this.#unpushed;
+    const before = this.#rebuilt;
+    for (let i = 0, k = 0; i < unpushed.length; i++, k += 3) {
+      const dx = y[k] - before[k];
+      const dy = y[k + 1] - before[k + 1];
+      const dz = y[k + 2] - before[k + 2];
+      const isPushed = dx * dx + dy * dy + dz * dz > least * least;
+      unpushed[i] = isPushed ? 0 : Math.min(FREE_STEPS, unpushed[i] + 1);
+    }
+  }
+
+  /** Whether a vertex that its leap limits has come nearer to its target by a good part of the leap, for what the step costs. */
+  isLeaping(x: Float32Array, target: Float32Array, cost: number): boolean {
+    const least = cost * LEAP_PROGRESS * this.#plan.longest;
+    return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);
+  }
+}
