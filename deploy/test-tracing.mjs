@@ -4,18 +4,15 @@
  *
  *     node deploy/test-tracing.mjs [SDK]     SDK: node_modules that has @opentelemetry/sdk-node; without it npm fetches it
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
+import { root, startProgram, until } from './program.mjs';
 import { openTally } from './tally.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const WAIT_MS = 60_000;
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -46,8 +43,7 @@ const receiver = createServer(async (request, response) => {
 }).listen(0, '127.0.0.1');
 await once(receiver, 'listening');
 
-const service = spawn(process.execPath, [join(root, 'dist', 'src', 'cli', 'main.js'), 'serve'], {
-  stdio: ['ignore', 'pipe', 'pipe'],
+const service = startProgram(process.execPath, [join(root, 'dist', 'src', 'cli', 'main.js'), 'serve'], {
   env: {
     ...process.env,
     NODE_OPTIONS: `--import ${join(folder, 'tracing.mjs')}`,
@@ -59,41 +55,33 @@ const service = spawn(process.execPath, [join(root, 'dist', 'src', 'cli', 'main.
     INTERSTICE_ADMIN_PORT: 'off',
   },
 });
-let log = '';
-service.stderr.on('data', (chunk) => {
-  log += chunk;
-});
-const ended = once(service, 'exit');
 try {
-  let address;
-  for await (const line of createInterface({ input: service.stdout })) {
-    [, address] = /^address (\S+)/.exec(line) ?? [];
-    if (address) break;
-  }
-  check(address !== undefined, 'the service starts with the SDK', log);
+  const address = await until('the service starts', WAIT_MS, () => /^address (\S+)/m.exec(service.said())?.[1]);
+  check(true, 'the service starts with the SDK');
   const form = new FormData();
   const pair = (name) => readFileSync(join(root, 'examples', 'pairs', 'layers', name));
   for (const name of ['start', 'target']) form.append(name, new Blob([pair(`${name}.obj`)]), `${name}.obj`);
   const headers = { traceparent: `00-${TRACE}-${PARENT}-01` };
   const answer = await fetch(`${address}/v1/resolve`, { method: 'POST', body: form, headers });
   check(answer.status === 200, 'a resolve is answered', await answer.text());
-  const find = () => spans.find(({ name }) => name === 'interstice resolve');
-  for (const since = Date.now(); find() === undefined && Date.now() - since < WAIT_MS; ) await pause(100);
-  const span = find();
-  check(span !== undefined, 'its span reaches the receiver', log);
+  const named = ({ name }) => name === 'interstice resolve';
+  const span = await until('its span reaches the receiver', WAIT_MS, () => spans.find(named));
+  check(true, 'its span reaches the receiver');
   check(
-    span?.traceId === TRACE && span?.parentSpanId === PARENT,
+    span.traceId === TRACE && span.parentSpanId === PARENT,
     "it belongs to the caller's trace",
     JSON.stringify(span),
   );
-  check(span?.service === 'interstice', 'it names the service', span?.service);
-  const children = spans.filter(({ parentSpanId }) => parentSpanId === span?.spanId).map(({ name }) => name);
+  check(span.service === 'interstice', 'it names the service', span.service);
+  const children = spans.filter(({ parentSpanId }) => parentSpanId === span.spanId).map(({ name }) => name);
   check(children.includes('interstice verify'), 'its stages are its children', children.join());
-  service.kill('SIGTERM');
-  const [code] = await ended;
-  check(code === 0, 'the service ends with code 0', `${code}: ${log}`);
+  service.child.kill('SIGTERM');
+  const code = await service.ended;
+  check(code === 0, 'the service ends with code 0', `${code}: ${service.log()}`);
+} catch (thrown) {
+  check(false, thrown.message, service.log());
 } finally {
-  service.kill('SIGKILL');
+  service.child.kill('SIGKILL');
   receiver.closeAllConnections();
   receiver.close();
   rmSync(folder, { recursive: true, force: true });

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/config/config.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { projectRoot } from '../../src/paths.js';
 
-/* Reads docker-compose.yml and holds it against the service, the proxy and the monitoring. It starts no container: deploy/test-image.sh runs the image. */
+/* Reads docker-compose.yml and holds it against the service, the proxy and the monitoring. It starts no container: deploy/test-compose.sh does. */
 
 interface Service {
   readonly image?: string;
@@ -114,4 +115,30 @@ t.test('Prometheus finds the processes by their common name, and the store keeps
   t.match(command, '--appendonly yes --appendfsync everysec');
   t.match(command, '--maxmemory-policy noeviction');
   for (const name of processes) t.equal(services[name].environment!.INTERSTICE_STORE_DURABILITY, 'everysec');
+});
+
+interface ComposeFile {
+  readCompose(settings: Readonly<Record<string, string>>): { services: Readonly<Record<string, Service>> };
+  engineArguments(service: object): string[];
+  waitsOf(service: object): [string, string][];
+}
+const composeFile = (await import(pathToFileURL(join(projectRoot, 'deploy', 'compose-file.mjs')).href)) as ComposeFile;
+
+t.test('deploy/test-compose.mjs starts what the file says, and leaves out nothing', async (t) => {
+  const { readCompose, engineArguments, waitsOf } = composeFile;
+  const { services: settled } = readCompose({ INTERSTICE_ENGINE: 'cpu' });
+  t.same(Object.keys(settled), Object.keys(services));
+  for (const name of processes) {
+    const words = engineArguments(settled[name]!).join(' ');
+    for (const part of ['--read-only', '--cap-drop ALL', '--restart unless-stopped', '--network-alias interstice'])
+      t.match(words, part);
+    t.match(words, '--env INTERSTICE_ENGINE=cpu', 'what the environment sets');
+    t.match(engineArguments(readCompose({}).services[name]!).join(' '), '--env INTERSTICE_ENGINE=auto');
+    t.same(waitsOf(settled[name]!), [['redis', 'service_healthy']]);
+  }
+  t.match(engineArguments(settled.haproxy!).join(' '), '--publish 127.0.0.1:8080:8080');
+  const redis = engineArguments(settled.redis!);
+  t.equal(redis[redis.indexOf('--health-cmd') + 1], '["redis-cli","ping"]');
+  t.same(redis.slice(redis.indexOf('redis:7-bookworm')), ['redis:7-bookworm', ...services.redis.command!]);
+  t.throws(() => engineArguments({ image: 'redis', privileged: true }), /privileged/);
 });
