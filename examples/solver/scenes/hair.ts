@@ -44,6 +44,9 @@ export const hair: MakeScene = (size) => {
     timeStep: 1 / 100,
     frames: 400,
     friction: { static: 0.2, kinetic: 0.2 },
+    // A strand that is pushed along itself has nothing to hold it sideways in the linear system: with one iteration what contacts press together, by a tenth
+    // of an edge, flies centimetres to the side in the next target.
+    iterations: 2,
     // With the default strands sink in, and are stretched ever more as the tress gets tighter; ten times as stiff throws them back.
     repulsionStiffness: 1e6,
     bodies: [

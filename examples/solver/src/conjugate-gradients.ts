@@ -58,18 +58,25 @@ export function conjugateGradients(
     const curvature = dot(d!, q!);
     if (!(curvature > 0)) break; // rounding: the direction has no length left
     const alpha = rz / curvature;
-    for (let i = 0; i < n; i++) {
-      p[i]! += alpha * d![i]!;
-      r[i]! -= alpha * q![i]!;
-    }
+    addMultiple(p, alpha, d!);
+    addMultiple(r!, -alpha, q!);
     precondition(inverse, r, z!);
     const next = dot(r, z!);
-    const beta = next / rz;
-    for (let i = 0; i < n; i++) d![i] = z![i]! + beta * d![i]!;
+    combine(z!, next / rz, d!);
     rz = next;
     iterations++;
   }
   return { iterations, residual: Math.sqrt(Math.max(0, rz) / scale) };
+}
+
+/** v += factor · u */
+function addMultiple(v: Float64Array, factor: number, u: Float64Array): void {
+  for (let i = 0; i < v.length; i++) v[i]! += factor * u[i]!;
+}
+
+/** d = z + factor · d */
+function combine(z: Float64Array, factor: number, d: Float64Array): void {
+  for (let i = 0; i < d.length; i++) d[i] = z[i]! + factor * d[i]!;
 }
 
 function dot(a: Float64Array, b: Float64Array): number {
@@ -89,7 +96,7 @@ function precondition(inverse: Float64Array, r: Float64Array, z: Float64Array): 
 }
 
 /** The inverse of every symmetric positive definite block, by cofactors; zero for a vertex that is not free. */
-function invertBlocks(blocks: Float64Array, isFree: Uint8Array): Float64Array {
+export function invertBlocks(blocks: Float64Array, isFree: Uint8Array): Float64Array {
   const out = new Float64Array(blocks.length);
   for (let v = 0; v < isFree.length; v++) {
     if (!isFree[v]) continue;

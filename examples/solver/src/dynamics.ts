@@ -1,12 +1,8 @@
 import { BlockMatrix } from './block-matrix.js';
-import {
-  conjugateGradients,
-  type LinearOperator,
-  type SolveResult,
-  type SolveSettings,
-} from './conjugate-gradients.js';
+import { conjugateGradients, type SolveResult, type SolveSettings } from './conjugate-gradients.js';
 import type { ContactTerm } from './contact-term.js';
 import type { Model } from './model.js';
+import { SweptSystem } from './sweep.js';
 
 export interface DynamicsInput {
   /** float64[3·V]: the iterate x, free of intersections, at which the energy is expanded */
@@ -66,39 +62,23 @@ export class Dynamics {
     guess: Float64Array,
   ): Target {
     const n = x.length;
-    const operator = this.#operator(terms, timeStep);
+    const weights = this.#model.masses.map((mass) => mass / (timeStep * timeStep));
     const y = new Float64Array(n);
     const b = new Float64Array(n);
     const total = gradient.slice();
     for (const term of terms) term.addGradient(x, total);
     // Kinematic vertices go where they are told to: G_ff p_f = −b_f − G_fk p_k.
-    for (let i = 0; i < n; i++) if (!this.#isFree[Math.floor(i / 3)]) y[i] = prescribed[i]! - x[i]!;
-    operator.multiply(y, b);
-    for (let i = 0; i < n; i++) b[i] = -total[i]! - b[i]!;
-    const p = guess.map((value, i) => value - x[i]!);
-    const solve = conjugateGradients(operator, b, this.#isFree, p, this.#settings);
-    for (let i = 0; i < n; i++) y[i] = this.#isFree[Math.floor(i / 3)] ? x[i]! + p[i]! : prescribed[i]!;
+    const isFree = (i: number): boolean => this.#isFree[Math.floor(i / 3)] === 1;
+    for (let i = 0; i < n; i++) if (!isFree(i)) y[i] = prescribed[i]! - x[i]!;
+    this.#matrix.multiply(y, b);
+    for (const term of terms) term.addProduct(y, b);
+    for (let i = 0; i < n; i++) b[i] = isFree(i) ? -total[i]! - b[i]! : 0;
+    const system = new SweptSystem(this.#matrix, weights, terms, this.#isFree);
+    system.forward(b);
+    const p = system.transform(guess.map((value, i) => (isFree(i) ? value - x[i]! : 0)));
+    const solve = conjugateGradients(system, b, this.#isFree, p, this.#settings);
+    system.backward(p);
+    for (let i = 0; i < n; i++) y[i] = isFree(i) ? x[i]! + p[i]! : prescribed[i]!;
     return { y, solve };
-  }
-
-  #operator(terms: readonly ContactTerm[], h: number): LinearOperator {
-    const { masses } = this.#model;
-    const matrix = this.#matrix;
-    return {
-      multiply(v, out) {
-        matrix.multiply(v, out);
-        for (let i = 0; i < v.length; i++) out[i]! += (masses[Math.floor(i / 3)]! / (h * h)) * v[i]!;
-        for (const term of terms) term.addProduct(v, out);
-      },
-      diagonalBlocks() {
-        const blocks = new Float64Array(9 * masses.length);
-        matrix.diagonal.forEach((at, vertex) => {
-          for (let k = 0; k < 9; k++) blocks[9 * vertex + k] = matrix.values[at + k]!;
-          for (let k = 0; k < 9; k += 4) blocks[9 * vertex + k]! += masses[vertex]! / (h * h);
-        });
-        for (const term of terms) term.addDiagonal(blocks);
-        return blocks;
-      },
-    };
   }
 }
