@@ -4,6 +4,7 @@ import type { Answer, Door, Refusal, Reply } from '../doors/door.js';
 import type { DoorName } from '../doors/doors.js';
 import { type Finding, judgeAnswer } from '../judge/answer-judge.js';
 import { findTouching } from '../judge/distances.js';
+import { mayLengthsMove } from '../judge/edge-judge.js';
 import { ExcludedMemory } from '../judge/excluded.js';
 import { defaultDelta, expectReply, floorAtMost, hasNoDefault, isWithinRounding, ulpOf } from '../judge/expectation.js';
 import type { Invariant } from '../judge/invariants.js';
@@ -14,6 +15,7 @@ import { judgeStrains, mayStrainsMove } from '../judge/strain-judge.js';
 import { readSurface, type Surface } from '../judge/surface.js';
 import type { ProveScene } from '../scenes/builder.js';
 import { Random } from '../scenes/random.js';
+import { withRestLengths } from '../scenes/rested.js';
 import { withStrainLimits } from '../scenes/strained.js';
 import { parametersOf, vary, withParts } from '../scenes/variation.js';
 import type { Mode, ProveCase } from './cases.js';
@@ -85,8 +87,9 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   const random = new Random(prove.seed ^ 0x5bd1e995);
   // An exact scene must not be scaled.
   const placed = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
-  // Strain limits are kept by the two-way method alone.
-  const isTwoWay = !hasVolumes(scene.mesh) || scene.mesh.strainLimits !== undefined || placed.hasStrainLimits;
+  // Limits of strains and of edge lengths are kept by the two-way method alone.
+  const hasLimits = scene.mesh.strainLimits !== undefined || scene.mesh.restLengths !== undefined;
+  const isTwoWay = !hasVolumes(scene.mesh) || hasLimits || placed.hasStrainLimits;
   const variation = isTwoWay ? { ...placed, method: 'TWO_WAY' as const } : placed;
   const { start, target } = vary(scene, variation, random);
   const whole = readSurface(scene.mesh);
@@ -95,7 +98,9 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
     return bench.isUnverified ? { ...asked, verify: 'NONE' } : asked;
   };
   const isPlain = prove.mode === 'RESOLVE' && !variation.hasPartDistances && !variation.isIgnoringParts;
-  const limited = withStrainLimits(scene, { scale: variation.scale, wantsLimits: variation.hasStrainLimits === true });
+  const { scale } = variation;
+  const strained = withStrainLimits(scene, { scale, wantsLimits: variation.hasStrainLimits === true });
+  const limited = withRestLengths(strained, scale);
   const mesh = isPlain ? limited : withParts(limited, variation, random);
   const tally = new Tally();
   const trial = new Trial(prove, scene, mesh, bench, parametersFrom, parametersFrom(start), tally);
@@ -119,6 +124,7 @@ class Trial implements Judge {
   readonly #verify: 'STATE' | 'PATH' | 'NONE';
   readonly #rules: { readonly kinematicPairs: 'SKIP' | 'PROTECT' };
   readonly #keepsStrains: boolean;
+  readonly #keepsLengths: boolean;
   readonly #resting: Resting | undefined;
   #requests = 0;
 
@@ -140,6 +146,8 @@ class Trial implements Judge {
     const isOther = hasPartDistances || isIgnoringParts || method === 'VOLUME_IMPULSES' || offset > 1;
     this.#resting = isAsItIs && !isOther ? scene.resting : undefined;
     this.#keepsStrains = scene.keepsStrains === true && isAsItIs;
+    // Strain limits that a case adds take the place of those of edges.
+    this.#keepsLengths = scene.keepsLengths === true && isAsItIs && mesh.strainLimits === undefined;
     this.#isIgnoring = parameters.onIntersectingStart === 'IGNORE_PAIRS';
     this.#door = bench.doors[prove.door];
     // Ignored parts may pass through anything.
@@ -265,7 +273,7 @@ class Trial implements Judge {
       : undefined;
     const surface: Surface = excluded ? { ...whole, excused: excluded.excused } : whole;
     const moving = { ...this.mesh, kinematic: whole.kinematic };
-    const movesItself = mayStrainsMove(moving, start);
+    const movesItself = mayStrainsMove(moving, start) || mayLengthsMove(surface, start, report.resolved.stretchLimit);
     const question = {
       surface,
       start,
@@ -274,6 +282,7 @@ class Trial implements Judge {
       verify: this.#verify,
       excluded,
       movesItself,
+      keepsLengths: this.#keepsLengths,
     };
     tally.findings.push(...judgeAnswer(question, reply.answer));
     const keeps = this.#keepsStrains && report.status === 'CONVERGED' && report.resolved.quality !== 'FAST';

@@ -23,6 +23,8 @@ export interface WireReport {
   readonly kinematicDistanceMax: number;
   readonly overlongEdges: string;
   readonly worstEdge?: { readonly a: number; readonly b: number; readonly stretch: number };
+  /** a list that is empty may be absent */
+  readonly limitingEdges?: readonly { readonly a: number; readonly b: number; readonly stretch: number }[];
   readonly pullBack?: { readonly steps: number; readonly before: WireFidelity; readonly after: WireFidelity };
   readonly maxStretch: number;
   readonly strain?: WireStrain;

@@ -1,24 +1,12 @@
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { Answer } from '../doors/door.js';
 import { findTouching, leastDistance } from './distances.js';
-import type { Excluded } from './excluded.js';
+import { judgeEdges, SUM_ROUNDING, stretchOf } from './edge-judge.js';
 import { FLOOR_PER_DELTA, ulpOf } from './expectation.js';
-import { type Invariant, measureInvariant } from './invariants.js';
+import { measureInvariant } from './invariants.js';
+import type { Find, Question } from './question.js';
 import { findMeetings } from './state-judge.js';
-import { distanceRange, type Surface } from './surface.js';
-
-export interface Question {
-  readonly surface: Surface;
-  readonly start: Positions;
-  readonly target: Positions;
-  readonly invariants: readonly Invariant[];
-  /** the level of verification that was asked for */
-  readonly verify: 'STATE' | 'PATH' | 'NONE';
-  /** under IGNORE_PAIRS; the surface then has these as excused */
-  readonly excluded?: Excluded | undefined;
-  /** its own limits may move the start, whatever its target */
-  readonly movesItself?: boolean;
-}
+import { distanceRange } from './surface.js';
 
 /** One thing that is wrong with an answer: the name of the promise and the numbers. */
 export interface Finding {
@@ -63,10 +51,6 @@ export function judgeAnswer(question: Question, { positions, report }: Answer): 
   return findings;
 }
 
-type Find = (promise: string, details: string) => void;
-
-/** Two doubles computed in different orders over so many vertices agree within this share. */
-const SUM_ROUNDING = 1e-9;
 /** Distances near 0 lose digits to the cancellation of coordinates. */
 const near = (a: number, b: number, size: number): boolean =>
   Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b)) + 64 * 2 ** -53 * size;
@@ -110,7 +94,10 @@ function judgeReport(question: Question, { positions, report }: Answer, find: Fi
   if (isDone && (report.residual >= resolved.residualTolerance || report.unfinishedVertices !== 0)) {
     find('report: CONVERGED', `residual ${report.residual}, ${report.unfinishedVertices} unfinished vertices`);
   }
-  if (!isDone && report.unfinishedVertices === 0) find(`report: ${report.status}`, 'no vertex is unfinished');
+  // Lengths at rest may hold every vertex in the last step that a pull-back was allowed, before it is known that further ones gain nothing.
+  const mayRest = report.status === 'STEP_LIMIT' && resolved.quality !== 'FAST' && surface.atRest.size > 0;
+  if (!isDone && report.unfinishedVertices === 0 && !mayRest)
+    find(`report: ${report.status}`, 'no vertex is unfinished');
   if (report.status === 'STEP_LIMIT' && report.steps !== resolved.stepLimit) {
     find('report: STEP_LIMIT', `${report.steps} steps of ${resolved.stepLimit}`);
   }
@@ -202,76 +189,6 @@ function judgeBits({ surface, start, target }: Question, positions: Positions, f
       return;
     }
   }
-}
-
-/**
- * An edge that exceeds its limit by less than so many spacings of numbers, and this share, may be counted or not: both
- * engine and answer round coordinates, and a session may keep an origin from which the mesh has moved some extents away.
- */
-const LIMIT_SPACINGS = 64;
-const LIMIT_ROUNDING = 1e-5;
-
-/** The coarser of float32's spacing at the size of everything that moves, and the answer's at its coordinates. */
-function spacingOf({ start, target }: Question, positions: Positions): number {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const x of [start, target, positions]) {
-    for (const value of x) {
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
-  }
-  const ofAnswer = positions instanceof Float32Array ? 2 ** -23 : 2 ** -52;
-  return Math.max(2 ** -23 * (high - low), ofAnswer * Math.max(Math.abs(low), Math.abs(high)));
-}
-
-/** The edges over σ: their number, within those that rounding leaves open, the worst of them, and what the pull-back says. */
-function judgeEdges(question: Question, { positions, report }: Answer, find: Find): void {
-  const { surface, target } = question;
-  const { stretchLimit: sigma, quality } = report.resolved;
-  const told = Number(report.overlongEdges);
-  const room = LIMIT_SPACINGS * (1 + sigma) * spacingOf(question, positions);
-  let [fewest, most, sureWorst, worst] = [0, 0, 0, 0];
-  // Strains are limited by the pull-back, which FAST does not have: there every edge keeps its own limit.
-  for (const [a, b] of quality === 'FAST' ? surface.lengths : surface.limited) {
-    if (sigma === 0 || (surface.kinematic[a] && surface.kinematic[b])) continue;
-    const rest = lengthOf(target, a, b);
-    const length = lengthOf(positions, a, b);
-    if (rest === 0 || length <= sigma * rest) continue;
-    most++;
-    worst = Math.max(worst, length / rest);
-    if (length <= sigma * rest * (1 + LIMIT_ROUNDING) + room) continue;
-    fewest++;
-    sureWorst = Math.max(sureWorst, length / rest);
-  }
-  const { worstEdge, pullBack } = report;
-  const stretch = worstEdge?.stretch ?? 0;
-  const isWorst = stretch >= sureWorst * (1 - SUM_ROUNDING) && stretch <= worst * (1 + SUM_ROUNDING);
-  if (told < fewest || told > most) find('report: overlongEdges', `told ${told}, are ${fewest} to ${most}`);
-  else if (told === 0 ? worstEdge : !(worstEdge && isWorst)) {
-    find('report: worstEdge', `told ${stretch}, is ${sureWorst} to ${worst}`);
-  }
-  if (!pullBack) return;
-  const { distanceToTargetRms, distanceToTargetMax, overlongEdges } = pullBack.after;
-  const isAnswer =
-    distanceToTargetRms === report.distanceToTargetRms &&
-    distanceToTargetMax === report.distanceToTargetMax &&
-    overlongEdges === report.overlongEdges;
-  if (quality === 'FAST' || pullBack.steps > report.steps || !isAnswer) {
-    find('report: pullBack', `${JSON.stringify(pullBack)} of ${report.steps} steps of quality ${quality}`);
-  }
-}
-
-const lengthOf = (p: Positions, a: number, b: number): number =>
-  Math.hypot(...[0, 1, 2].map((c) => p[3 * a + c] - p[3 * b + c]));
-
-/** Longest edge against its length in the target; 1 where no edge has a length there. */
-function stretchOf(surface: Surface, x: Positions, target: Positions): number {
-  let most = 0;
-  for (const [a, b] of surface.lengths) {
-    const rest = lengthOf(target, a, b);
-    if (rest > 0) most = Math.max(most, lengthOf(x, a, b) / rest);
-  }
-  return most === 0 ? 1 : most;
 }
 
 function largest(x: Positions): number {

@@ -26,6 +26,8 @@ export interface Surface {
   readonly lengths: readonly Element[];
   /** those of them with a limit beside those of strains: where strains have limits the rods alone */
   readonly limited: readonly Element[];
+  /** lengths at rest by the key of an edge, the caller's unit; empty = none has one */
+  readonly atRest: ReadonlyMap<string, number>;
   readonly kinematic: Uint8Array;
   /** -1 where there is none */
   readonly partOf: Int32Array;
@@ -40,7 +42,7 @@ export interface Surface {
 const rows = (list: Uint32Array | undefined, size: number): number[][] =>
   Array.from({ length: (list?.length ?? 0) / size }, (_, i) => Array.from(list!.subarray(size * i, size * i + size)));
 
-const keyOf = (vertices: readonly number[]): string => [...vertices].sort((a, b) => a - b).join(' ');
+export const keyOf = (vertices: readonly number[]): string => [...vertices].sort((a, b) => a - b).join(' ');
 
 const FACES = [
   [1, 2, 3],
@@ -91,6 +93,7 @@ export function readSurface(mesh: MeshInput): Surface {
     [b, d],
     [c, d],
   ]);
+  const lengths = unique([...edges, ...inner]);
   const kinematic = new Uint8Array(mesh.vertexCount);
   mesh.kinematic?.forEach((flag, v) => {
     kinematic[v] = flag === 0 ? 0 : 1;
@@ -107,13 +110,26 @@ export function readSurface(mesh: MeshInput): Surface {
     rods,
     particles,
     vertices,
-    lengths: unique([...edges, ...inner]),
-    limited: mesh.strainLimits ? rods : unique([...edges, ...inner]),
+    lengths,
+    limited: mesh.strainLimits ? rods : lengths,
+    atRest: readRest(mesh, lengths),
     kinematic,
     partOf,
     ignoredParts: new Set(rows(mesh.ignoredPartPairs, 2).map(keyOf)),
     partDistances: mesh.parts?.map(({ activationDistance }) => activationDistance) ?? [],
   };
+}
+
+/** Lengths that are named take the place of those between positions. */
+function readRest({ restLengths }: MeshInput, edges: readonly Element[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  const { positions, edges: named, lengths } = restLengths ?? {};
+  if (positions) {
+    for (const [a, b] of edges)
+      found.set(keyOf([a, b]), Math.hypot(...[0, 1, 2].map((c) => positions[3 * a + c] - positions[3 * b + c])));
+  }
+  for (const [k, ends] of rows(named, 2).entries()) found.set(keyOf(ends), lengths![k]);
+  return found;
 }
 
 /** Lists of elements of which each of the one is tested against each of the other. */

@@ -1,5 +1,6 @@
 import type { Fault } from './fault.js';
 import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutant.js';
+import { REST_KERNEL_MUTANTS } from './rest-mutants.js';
 import { STRAIN_KERNEL_MUTANTS } from './strain-mutants.js';
 import { UNTANGLE_DEVICE_MUTANTS } from './untangle-mutants.js';
 
@@ -251,5 +252,6 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [MEETING, PATH, TUNNEL, FLOOR],
   ),
   ...STRAIN_KERNEL_MUTANTS,
+  ...REST_KERNEL_MUTANTS,
   ...UNTANGLE_DEVICE_MUTANTS,
 ];

@@ -8,6 +8,7 @@ import { IMPULSE_MUTANTS } from './impulse-mutants.js';
 import { INTAKE_MUTANTS } from './intake-mutants.js';
 import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
+import { REST_MUTANTS } from './rest-mutants.js';
 import { RIGID_MUTANTS } from './rigid-mutants.js';
 import { STRAIN_MUTANTS } from './strain-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
@@ -336,5 +337,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...PULL_BACK_MUTANTS,
   ...INTAKE_MUTANTS,
   ...STRAIN_MUTANTS,
+  ...REST_MUTANTS,
   ...UNTANGLE_MUTANTS,
 ];

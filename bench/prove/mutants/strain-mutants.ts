@@ -7,26 +7,8 @@ const KEPT = 'strains are kept where nothing is in the way';
 const TOLD = 'report: strain';
 const SENT = { quality: 'BALANCED' } as const;
 
-type Bound = (
-  f: Float64Array,
-  push: Float32Array,
-  at: number,
-  most: number,
-  kappa: number,
-  change: Float64Array,
-) => number;
-
-type Shrink = (
-  f: Float64Array,
-  frame: Float32Array,
-  frameAt: number,
-  isTriangle: boolean,
-  push: Float32Array,
-  at: number,
-  least: number,
-  kappa: number,
-  change: Float64Array,
-) => number;
+/** Of an element whose strains are bounded; the bound is among the arguments. */
+type Bounding = (...of: unknown[]) => number;
 
 /** Faults of strain limits, on the CPU. They cost no safety, so the judge looks for what the contract says of strains. */
 export const STRAIN_MUTANTS: readonly Mutant[] = [
@@ -37,15 +19,8 @@ export const STRAIN_MUTANTS: readonly Mutant[] = [
       {
         file: PROJECTIONS,
         function: 'boundStretch',
-        instead: (
-          original: Bound,
-          f: Float64Array,
-          push: Float32Array,
-          at: number,
-          most: number,
-          kappa: number,
-          change: Float64Array,
-        ) => original(f, push, at, 2 * most - 1, kappa, change),
+        instead: (original: Bounding, f: unknown, push: unknown, at: unknown, most: number, ...more: unknown[]) =>
+          original(f, push, at, 2 * most - 1, ...more),
       },
     ],
     scenes: ['strainedSheet'],
@@ -59,18 +34,8 @@ export const STRAIN_MUTANTS: readonly Mutant[] = [
       {
         file: PROJECTIONS,
         function: 'boundShrink',
-        instead: (
-          original: Shrink,
-          f: Float64Array,
-          frame: Float32Array,
-          frameAt: number,
-          isTriangle: boolean,
-          push: Float32Array,
-          at: number,
-          least: number,
-          kappa: number,
-          change: Float64Array,
-        ) => original(f, frame, frameAt, isTriangle, push, at, 2 * least - 1, kappa, change),
+        instead: (original: Bounding, ...of: unknown[]) =>
+          original(...of.slice(0, 6), 2 * (of[6] as number) - 1, ...of.slice(7)),
       },
     ],
     scenes: ['strainedSheet', 'strainedSolid'],

@@ -18,6 +18,8 @@ export interface ProveScene {
   readonly isExact?: boolean;
   /** its mesh has strain limits, and nothing is in the way of keeping them */
   readonly keepsStrains?: boolean;
+  /** its mesh has lengths at rest, which hold it far from its target, and nothing is in the way of keeping them */
+  readonly keepsLengths?: boolean;
   /** what ends on a plane, at the contact offset, whatever the offset */
   readonly resting?: Resting;
 }

@@ -6,6 +6,7 @@ import { farGroups, hairlines, movingGroups } from './moving-groups.js';
 import { sewnParts } from './parts.js';
 import { vastGround, wideGround } from './plains.js';
 import type { Random } from './random.js';
+import { restedSheet } from './rested.js';
 import { farFlights, farLandings, grainsOverSails, longRods, slidingGrains } from './rounding.js';
 import {
   closeCalls,
@@ -381,6 +382,7 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   strainedSheet,
   laidSheet,
   strainedSolid,
+  restedSheet,
 };
 
 /** Those that intersect at the start. */

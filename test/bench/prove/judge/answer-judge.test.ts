@@ -1,7 +1,9 @@
 import t from 'tap';
 import type { Answer, WireReport } from '../../../../bench/prove/doors/door.js';
-import { judgeAnswer, type Question } from '../../../../bench/prove/judge/answer-judge.js';
+import { judgeAnswer } from '../../../../bench/prove/judge/answer-judge.js';
+import { mayLengthsMove } from '../../../../bench/prove/judge/edge-judge.js';
 import { expectReply } from '../../../../bench/prove/judge/expectation.js';
+import type { Question } from '../../../../bench/prove/judge/question.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 
 const surface = readSurface({
@@ -139,4 +141,44 @@ t.test('too coarse a scalar must be refused, and a fine one must not', async (t)
   t.equal(expectReply(surface, Float32Array.from(moved(1e3)), 0.1), 'ANSWER');
   t.equal(expectReply(surface, moved(1e6), 0.1), 'ANSWER');
   t.equal(expectReply(surface, start, 1e-7), 'EITHER', 'float32 inside the engine may be too coarse');
+});
+
+t.test('lengths at rest take the place of those in the target, and edges at their limit are told', async (t) => {
+  const rest = { edges: Uint32Array.of(3, 4), lengths: Float32Array.of(0.5), positions: at(1) };
+  const rested = readSurface({
+    vertexCount: 6,
+    triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),
+    kinematic: Uint8Array.of(1, 1, 1, 0, 0, 0),
+    restLengths: rest,
+  });
+  t.equal(rested.atRest.get('3 4'), 0.5, 'a length that is named counts');
+  t.equal(rested.atRest.get('3 5'), 1);
+  const worstEdge = { a: 3, b: 4, stretch: 2 };
+  const right: WireReport = { ...report, overlongEdges: '1', worstEdge, maxStretch: 2, warnings: [] };
+  const told = (lie: Partial<WireReport>, asked: Partial<Question> = {}) =>
+    judge({ report: { ...right, ...lie } }, { surface: rested, ...asked });
+  t.same(told({}), []);
+  t.same(told({ limitingEdges: [worstEdge] }), []);
+  t.ok(told({ maxStretch: 1 }).includes('report: maxStretch'));
+  t.ok(told({ overlongEdges: '0' }).includes('report: overlongEdges'));
+  const lies = [
+    { a: 3, b: 5, stretch: 1 },
+    { a: 3, b: 4, stretch: 1 },
+    { a: 0, b: 3, stretch: 2 },
+  ];
+  for (const lie of lies) t.ok(told({ limitingEdges: [lie] }).includes('report: limitingEdges'), JSON.stringify(lie));
+  const held = told({}, { keepsLengths: true });
+  t.ok(held.includes('lengths are kept where nothing is in the way'));
+  t.ok(held.includes('report: limitingEdges'), 'somebody has to be named');
+});
+
+t.test('a mesh at its target moves by itself where an edge is at the limit of its length at rest', async (t) => {
+  const mesh = { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) };
+  const x = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
+  const rested = (length: number) =>
+    readSurface({ ...mesh, restLengths: { edges: Uint32Array.of(0, 1), lengths: Float32Array.of(length) } });
+  t.ok(mayLengthsMove(rested(0.9), x, 1.1));
+  t.notOk(mayLengthsMove(rested(1), x, 1.1));
+  t.notOk(mayLengthsMove(rested(0.5), x, 0), 'without a limit');
+  t.notOk(mayLengthsMove(readSurface(mesh), x, 1.1), 'without lengths at rest');
 });
