@@ -3,15 +3,18 @@ import type { FastifyReply } from 'fastify';
 import protobuf from 'protobufjs/minimal.js';
 import type { CallContext } from '../../contract/call-context.js';
 import { logFault } from '../../observe/log.js';
+import { answerBytes } from '../answer-bytes.js';
 import type { ReportedAnswer } from '../answer-timing.js';
 import { encodeJson } from '../json/encode.js';
 import { fromError } from '../messages/answers.js';
 import { fromJob } from '../messages/long-jobs.js';
 import { messageShape } from '../messages/schema.js';
+import type { fromUntangled } from '../messages/untangle.js';
 import { encodeMessage } from '../protobuf/encode.js';
+import { roomForAnswer } from './bodies.js';
 import { toError } from './errors.js';
 import type { StreamType } from './media-types.js';
-import { encodeReportedAnswer } from './message-body.js';
+import { encodeReportedAnswer, encodeUntangledJson } from './message-body.js';
 import type { HttpOptions } from './options.js';
 
 /**
@@ -48,7 +51,7 @@ export class AnswerStream {
 
   /**
    * Computes the answer and sends it.
-   * @param work @returns the pieces of the last message, see {@link lastMessage} and {@link lastReported}
+   * @param work @returns the pieces of the last message, see {@link lastMessage}, {@link lastReported} and {@link lastUntangled}
    * @throws what it is refused with, as long as nothing has been sent
    */
   async run(work: () => Promise<readonly Uint8Array[]>): Promise<void> {
@@ -88,14 +91,27 @@ export class AnswerStream {
     if (this.type === 'application/x-ndjson') {
       const format = { type: 'application/json', arrays, answered } as const;
       const { body } = await encodeReportedAnswer(this.reply, name, message, answer, format);
-      const before = JSON.stringify(encodeJson(this.message, {}, { arrays })).slice(0, -1);
-      return [Buffer.from(`${before}${before === '{' ? '' : ','}"response":`), body, Buffer.from('}\n')];
+      return this.#lineOf(body);
     }
     const format = { type: 'application/x-protobuf', arrays: false, answered } as const;
     const fieldNumber = messageShape(this.message).byName.get('response')!.number;
     const enclosure = { before: new Uint8Array(0), fieldNumber };
     const { body } = await encodeReportedAnswer(this.reply, name, message, answer, format, enclosure);
     return [lengthOf(body), body];
+  }
+
+  /** The last message of an untangling. @param arrays JSON only: whether bulk fields are arrays of numbers */
+  async lastUntangled(message: ReturnType<typeof fromUntangled>, arrays: boolean): Promise<readonly Uint8Array[]> {
+    if (this.type === 'application/x-ndjson')
+      return this.#lineOf(await encodeUntangledJson(this.reply, message, arrays));
+    await roomForAnswer(this.reply, answerBytes(message, 'binary'));
+    return this.lastMessage({ response: message });
+  }
+
+  /** The last message as a line. @param response its field of this name, as JSON */
+  #lineOf(response: Uint8Array): readonly Uint8Array[] {
+    const before = JSON.stringify(encodeJson(this.message, {}, { arrays: false })).slice(0, -1);
+    return [Buffer.from(`${before}${before === '{' ? '' : ','}"response":`), response, Buffer.from('}\n')];
   }
 
   /** Sends a message, unless the caller reads slower than it is told: the next one supersedes it. */

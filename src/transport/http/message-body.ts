@@ -150,14 +150,22 @@ export async function sendUntangled(
   { type, arrays }: Pick<AnswerFormat, 'type' | 'arrays'>,
 ): Promise<void> {
   if (type !== 'application/json') return sendMessage(reply, 'UntangleResponse', message, type);
+  reply.type(JSON_TYPE).send(await encodeUntangledJson(reply, message, arrays));
+}
+
+/** Encodes an untangled state as JSON. @param message UntangleResponse @throws TOO_LARGE */
+export async function encodeUntangledJson(
+  reply: FastifyReply,
+  message: ReturnType<typeof fromUntangled>,
+  arrays: boolean,
+): Promise<Uint8Array> {
   const bytes = answerBytes(message, arrays ? 'numbers' : 'base64');
   if (bytes > MAX_TEXT) throw tooLongForJson(bytes);
   await roomForAnswer(reply, bytes);
   const { report, ...bulk } = message;
   const { request } = reply;
   const written = await request.server.jsonCoder.write('UntangleResponse', bulk, arrays, clientOf(request, reply));
-  const last = JSON.stringify(encodeJson('UntangleReport', report, { arrays }));
-  reply.type(JSON_TYPE).send(appendMember(written, 'report', last));
+  return appendMember(written, 'report', JSON.stringify(encodeJson('UntangleReport', report, { arrays })));
 }
 
 /** Sends an answer with its report. @param name message of the contract that has a `report` */

@@ -27,7 +27,7 @@ export const untangleRoute: RouteParts<'untangle'> = {
     return isStreamType(type)
       ? {
           input,
-          streamed: { type, last: (stream, answer) => stream.lastMessage({ response: fromUntangled(answer) }) },
+          streamed: { type, last: (stream, answer) => stream.lastUntangled(fromUntangled(answer), arrays) },
         }
       : {
           input,

@@ -72,6 +72,31 @@ t.test('a resolve in lines: progress, then the answer as it is in a plain answer
   t.same(Object.keys(last!.response as object).sort(), Object.keys(plain).sort());
 });
 
+t.test('an untangling in lines and messages: progress, then the answer as it is in a plain answer', async (t) => {
+  const { app } = await openDoor(t);
+  const ask = (headers: Record<string, string>, positions: object) =>
+    app.inject({
+      method: 'POST',
+      url: '/v1/untangle',
+      headers,
+      payload: { mesh: { vertexCount: 3, triangles: base64Of(Uint32Array.of(0, 1, 2)) }, positions },
+    });
+  const progress = { phase: 'UNTANGLING', iteration: 1, pierces: '5', contours: 1, regionVertices: 3 };
+  for (const data of [[...TARGET], base64Of(target)]) {
+    const plain = (await ask({}, { data })).json();
+    t.type(plain.positions.data, typeof data, 'as the request has it');
+    const answer = await ask(LINES, { data });
+    t.equal(answer.statusCode, 200);
+    t.same(linesOf(answer.body), [{ progress }, { response: plain }]);
+  }
+  const { rawPayload } = await ask(DELIMITED, { data: base64Of(target) });
+  const [first, last, ...others] = messagesOf('UntangleStreamResponse', rawPayload);
+  t.match(first, { progress: { iteration: 1 } });
+  const { data } = (last!.response as WireMessage).positions as { readonly data: Uint8Array };
+  t.same([...new Float32Array(new Uint8Array(data).buffer)], TARGET);
+  t.same(others, []);
+});
+
 t.test('a step behind its lengths, from bare positions', async (t) => {
   const { app, operations } = await openDoor(t);
   tellOnce(operations);
