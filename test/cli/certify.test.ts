@@ -53,4 +53,11 @@ t.test('certify says what it needs', async (t) => {
   t.match(await certify('--check', 'nowhere'), { status: 2, stderr: /nowhere/ });
   t.match(await certify('start.obj', 'target.obj', '-o', 'start.obj'), { status: 2, stderr: /overwrite/ });
   t.equal((await certify('through.obj', 'target.obj', '-o', 'c.certificate')).status, 3);
+  // Nothing of the options file is dropped.
+  const withOptions = (options: object) => {
+    writeFileSync(join(cwd, 'options.json'), JSON.stringify(options));
+    return certify('start.obj', 'target.obj', '-o', 'd.certificate', '--options', 'options.json');
+  };
+  t.match(await withOptions({ include: { contacts: true } }), { status: 2, stderr: /"include" is not supported/ });
+  t.match(await withOptions({ timeBudget: '0.000001s', onBudget: 'FAIL' }), { stderr: /DEADLINE_EXCEEDED/ });
 });

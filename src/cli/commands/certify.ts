@@ -14,6 +14,7 @@ import { type InputFlags, naming, readInputs } from '../inputs.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
+import { toRequest } from './resolve.js';
 
 export interface CertifyFlags extends InputFlags, BackendChoice {
   readonly parameters: ParametersInput;
@@ -66,17 +67,14 @@ async function resolve(
   flags: CertifyFlags,
   cli: CliContext,
 ): Promise<{ readonly request: ResolveRequest; readonly answer: ResolveAnswer }> {
-  const { file, other, mesh, options } = await readInputs('resolve', start, target, flags);
-  if (other === undefined) throw new UsageError('certify needs a start and a target.', 'certify');
+  const asked = toRequest(await readInputs('resolve', start, target, flags), flags);
   const request: ResolveRequest = {
-    mesh,
-    start: file.positions,
-    target: other.positions,
+    ...asked,
     // Every piece is tested by the service as well, in the numbers that the certificate has.
-    parameters: { verify: 'PATH', ...options.parameters, ...flags.parameters },
+    parameters: { verify: 'PATH', ...asked.parameters },
     include: { path: true },
   };
-  const waiting = `${formatPlural(file.vertexCount, 'vertex', 'vertices')}, resolving`;
+  const waiting = `${formatPlural(request.mesh.vertexCount, 'vertex', 'vertices')}, resolving`;
   return withInterrupt(async (signal) => {
     const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
     try {
