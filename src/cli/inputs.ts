@@ -7,6 +7,7 @@ import { weldElements } from '../mesh/weld.js';
 import { type Options, readOptions } from '../transport/json/options.js';
 import { parseJsonText } from '../transport/json/parse.js';
 import { UsageError } from './exit-codes.js';
+import { formatPlural } from './format.js';
 import { weldOf } from './weld.js';
 
 /** Flags that `resolve` and `check` share. */
@@ -192,6 +193,17 @@ function markRange(content: string, where: string, marks: Uint8Array): void {
     );
   }
   marks.fill(1, first, last + 1);
+}
+
+/** Marks every vertex from an id on. @param marks uint8[V] @throws INDEX_OUT_OF_RANGE for an id > V */
+export function markKinematicFrom(first: number, marks: Uint8Array): void {
+  if (first > marks.length) {
+    throw new IntersticeError(
+      'INDEX_OUT_OF_RANGE',
+      `--kinematic-from is ${first}, but there are ${formatPlural(marks.length, 'vertex', 'vertices')}.`,
+    );
+  }
+  marks.fill(1, first);
 }
 
 /** Applies {@link markKinematicList} to a file. */

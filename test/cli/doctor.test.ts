@@ -79,6 +79,8 @@ t.test('mistakes of the command line', async (t) => {
   t.equal((await run(['doctor', path, '--weld', 'a.glb'])).status, 2);
   t.equal((await run(['doctor', path, '--picture', 'a.jpg'])).status, 2);
   t.equal((await run(['doctor', path, '--sew', 'a.obj', '--distance', '0'])).status, 2);
+  t.match(await run(['doctor', path, '--distance', '1']), { status: 2, stderr: /--distance is for --weld-to/ });
+  t.match(await run(['doctor', path, '--kinematic-from', '9999']), { status: 3, stderr: /--kinematic-from is 9999/ });
   t.equal((await run(['doctor', join(folder, 'none.obj')])).status, 2);
 });
 

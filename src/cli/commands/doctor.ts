@@ -6,7 +6,7 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { Backend, BackendChoice, CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
-import { type InputFlags, listKinematic, markKinematicFile, naming } from '../inputs.js';
+import { type InputFlags, listKinematic, markKinematicFile, markKinematicFrom, naming } from '../inputs.js';
 import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
@@ -51,6 +51,8 @@ export async function runDoctor(
   if (flags.distance !== undefined && !(flags.distance > 0 && flags.distance < Infinity)) {
     throw new UsageError('--distance must be greater than 0.', 'doctor');
   }
+  if (flags.distance !== undefined && flags.weldTo === undefined && flags.sewTo === undefined)
+    throw new UsageError('--distance is for --weld-to and --sew-to.', 'doctor');
   const file = await naming(path, () => readMeshFile(path));
   const target = targetPath === undefined ? undefined : await naming(targetPath, () => readMeshFile(targetPath));
   if (target) await naming(`${targetPath}`, async () => assertSameTopology(file, target));
@@ -118,7 +120,7 @@ async function readKinematic(
 ): Promise<Uint8Array | undefined> {
   if (kinematic === undefined && kinematicFrom === undefined) return undefined;
   const marks = new Uint8Array(file.vertexCount);
-  if (kinematicFrom !== undefined) marks.fill(1, kinematicFrom);
+  if (kinematicFrom !== undefined) markKinematicFrom(kinematicFrom, marks);
   if (kinematic !== undefined) await markKinematicFile(kinematic, marks);
   return listKinematic(marks).length > 0 ? marks : undefined;
 }
