@@ -79,7 +79,7 @@ class Client {
     });
   }
 
-  /// Submits a resolve as a job, which no connection waits for. A submission whose answer was lost is sent again under its
+  /// Submits a resolve, a step or an untangling as a job, which no connection waits for. A submission whose answer was lost is sent again under its
   /// key, a random one unless the request has one, and stays one job.
   Job submit(v1::SubmitJobRequest request) const {
     if (request.idempotency_key().empty()) request.set_idempotency_key(randomKey());

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 #include <utility>
 
 #include "interstice/connection.hpp"
 
 namespace interstice {
 
-/// A resolve that the server computes on its own: no connection waits for it. The job outlives this object and its process;
+/// A resolve, a step or an untangling that the server computes on its own: no connection waits for it. The job outlives this object and its process;
 /// the client must outlive this object. Every call is retried where that is safe, and throws ServiceError.
 class Job {
  public:
@@ -33,13 +34,19 @@ class Job {
     }
   }
 
-  /// Waits for the end and fetches the answer. @throws ServiceError with the error that the job ended with
+  /// Waits for the end of a resolve or a step and fetches the answer.
+  /// @throws ServiceError with the error that the job ended with; std::logic_error where it is an untangling
   v1::ResolveResponse result(const Listener& onStatus = {}) const {
-    const auto job = wait(onStatus);
-    if (job.state() == v1::JOB_FAILED) throw ServiceError(job.error());
-    v1::GetJobResultRequest request;
-    request.set_job_id(id_);
-    return call<v1::ResolveResponse>(&Stub::GetJobResult, request);
+    auto answer = fetch(onStatus);
+    if (answer.has_untangle()) throw std::logic_error("job " + id_ + " is an untangling; untangled() has its answer");
+    return answer;
+  }
+
+  /// The same for an untangling. @throws std::logic_error where it is none
+  v1::UntangleResponse untangled(const Listener& onStatus = {}) const {
+    auto answer = fetch(onStatus);
+    if (!answer.has_untangle()) throw std::logic_error("job " + id_ + " is no untangling; result() has its answer");
+    return std::move(*answer.mutable_untangle());
   }
 
   /// Stops the job, if it has not ended, and forgets it and its answer. One that is gone already is no error.
@@ -55,6 +62,14 @@ class Job {
 
  private:
   using Stub = v1::CollisionService::Stub;
+
+  v1::ResolveResponse fetch(const Listener& onStatus) const {
+    const auto job = wait(onStatus);
+    if (job.state() == v1::JOB_FAILED) throw ServiceError(job.error());
+    v1::GetJobResultRequest request;
+    request.set_job_id(id_);
+    return call<v1::ResolveResponse>(&Stub::GetJobResult, request);
+  }
 
   v1::Job ask(Seconds wait) const {
     v1::GetJobRequest request;

@@ -1,0 +1,177 @@
+// What becomes of sessions whose service loses frames, answers or streams.
+#include <atomic>
+
+#include "checks.hpp"
+
+/// Answers a creation and records the metadata of each call.
+class Recorder : public v1::CollisionService::Service {
+ public:
+  std::vector<std::string> named;  // session in the metadata, by call; "-" = none
+
+  grpc::Status CreateSession(grpc::ServerContext* context, const v1::CreateSessionRequest*,
+                             v1::Session* session) override {
+    session->set_id("its-name");
+    return record(*context), grpc::Status::OK;
+  }
+  grpc::Status Step(grpc::ServerContext* context, const v1::StepRequest*, v1::StepResponse*) override {
+    return record(*context), grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "");
+  }
+  grpc::Status Check(grpc::ServerContext* context, const v1::CheckRequest*, v1::CheckResponse*) override {
+    return record(*context), grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "");
+  }
+
+ private:
+  void record(const grpc::ServerContext& context) {
+    const auto& metadata = context.client_metadata();
+    const auto found = metadata.find("interstice-session");
+    named.push_back(found == metadata.end() ? "-" : std::string(found->second.data(), found->second.size()));
+  }
+};
+
+void testMetadata() {
+  Recorder recorder;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&recorder);
+  const auto server = builder.BuildAndStart();
+  {
+    const Client client("127.0.0.1:" + std::to_string(port));
+    auto session = client.session(pair(), lowered<float>(0));
+    refusalOf([&] { session.check(); });
+    refusalOf([&] { client.check({}); });
+    refusalOf([&] { session.step(lowered<float>(0)); });
+  }
+  server->Shutdown();
+  const std::vector<std::string> expected = {"-", "its-name", "-", "its-name"};
+  check(recorder.named == expected, "step and check name their session before their message arrives");
+}
+
+/// A service that forgets frames when it is told to.
+class Forgetful : public v1::CollisionService::Service {
+ public:
+  std::atomic<std::uint64_t> at = 0;  // the last accepted frame
+  std::atomic<int> creations = 0;
+  std::atomic<bool> hasLostSession = false;
+
+  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest*, v1::Session* session) override {
+    at = 0;
+    hasLostSession = false;
+    session->set_id("session-" + std::to_string(++creations));
+    return grpc::Status::OK;
+  }
+  grpc::Status StepStream(grpc::ServerContext*,
+                          grpc::ServerReaderWriter<v1::StepStreamResponse, v1::StepRequest>* stream) override {
+    v1::StepRequest request;
+    std::string id;
+    while (stream->Read(&request)) {
+      v1::StepStreamResponse answer;
+      if (id.empty()) id = request.session_id();
+      if (hasLostSession) {
+        answer.mutable_error()->set_code("SESSION_NOT_FOUND");
+      } else if (id != request.session_id()) {
+        answer.mutable_error()->set_code("INVALID_PARAMETER");
+      } else if (request.has_after_frame() && request.after_frame() == at) {
+        at = request.frame();
+        answer.mutable_response()->set_frame(at);
+        *answer.mutable_response()->mutable_positions() = request.target();
+      } else {
+        answer.mutable_error()->set_code(request.after_frame() > at ? "FRAME_LOST" : "FRAME_CONFLICT");
+        answer.mutable_error()->set_frame(at);
+      }
+      stream->Write(answer);
+    }
+    return grpc::Status::OK;
+  }
+};
+
+void testLostFrames() {
+  Forgetful service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  {
+    const Client client("127.0.0.1:" + std::to_string(port));
+    const auto target = lowered<float>(0.05f);
+    auto session = client.session(pair(), lowered<float>(0), {.isStreaming = true});
+    for (int k = 0; k < 3; k++) session.step(target);
+    check(service.at == 3 && !session.lastLoss(), "every step names the frame before it");
+    service.at = 1;
+    check(session.step(target).message.frame() == 4 && session.recreations() == 1, "a session that has lost frames is made again");
+    const auto loss = session.lastLoss();
+    check(loss && loss->kept == 1 && loss->answered == 3, "and the client says which");
+    service.at = 9;
+    check(session.step(target).message.frame() == 5 && session.recreations() == 2, "so is one that is ahead of the client");
+
+    auto exact = client.session(pair(), lowered<float>(0), {.throwsFrameLost = true, .isStreaming = true});
+    for (int k = 0; k < 3; k++) exact.step(target);
+    service.at = 1;
+    const auto error = refusalOf([&] { exact.step(target); });
+    check(error && error->code() == "FRAME_LOST" && error->error().frame() == 1, "or the step throws, with the frame");
+    for (int k = 0; k < 3; k++) exact.step(target);
+    check(service.at == 7 && exact.recreations() == 0, "and the lost frames can be sent again");
+    service.hasLostSession = true;
+    const auto all = refusalOf([&] { exact.step(target); });
+    check(all && all->code() == "FRAME_LOST" && all->error().frame() == 0, "so it does when the session itself is lost");
+    const auto lost = exact.lastLoss();
+    check(lost && lost->kept == 0 && lost->answered == 7, "with everything since its creation");
+    check(exact.step(target).message.frame() == 9 && exact.recreations() == 1, "and goes on from there");
+  }
+  server->Shutdown();
+}
+
+/// Creates sessions whose answers are lost on the way, when it is told to.
+class Muffled : public v1::CollisionService::Service {
+ public:
+  std::atomic<bool> losesAnswers = false;
+  std::vector<std::string> keys, deleted;
+
+  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest* request, v1::Session* session) override {
+    keys.push_back("key:" + request->idempotency_key());
+    session->set_id("session");
+    return losesAnswers ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "Socket closed") : grpc::Status::OK;
+  }
+  grpc::Status Step(grpc::ServerContext*, const v1::StepRequest*, v1::StepResponse*) override {
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "Socket closed");
+  }
+  grpc::Status DeleteSession(grpc::ServerContext*, const v1::DeleteSessionRequest* request,
+                             v1::DeleteSessionResponse*) override {
+    deleted.push_back(request->session_id());
+    return grpc::Status::OK;
+  }
+};
+
+void testGivenUpOpenings() {
+  Muffled service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  {
+    const Client client("127.0.0.1:" + std::to_string(port), {.retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
+    const auto start = lowered<float>(0);
+    service.losesAnswers = true;
+    const auto error = refusalOf([&] { client.session(pair(), start); });
+    check(error && error->code() == kUnreachable && service.keys.size() == 2, "an opening may end without an answer");
+    check(service.deleted == std::vector<std::string>{service.keys[0]}, "what it may have left is deleted by its key");
+    service.losesAnswers = false;
+    auto session = client.session(pair(), start);
+    refusalOf([&] { session.step(start); });
+    service.losesAnswers = true;
+    refusalOf([&] { session.step(start); });
+    check(service.deleted.back() == "session" && session.close(), "a session may be closed while it is made again");
+    check(service.deleted.back() == service.keys.back(), "and leaves nothing behind");
+  }
+  server->Shutdown();
+}
+
+void testRefusedStream() {
+  const grpc::Status refused(grpc::StatusCode::UNAVAILABLE, "Received RST_STREAM with error code 7");
+  const grpc::Status broken(grpc::StatusCode::UNAVAILABLE, "Socket closed");
+  check(errorOf(refused).isRetryable() && !errorOf(refused).isUncertain(), "a refused call had no effect");
+  check(errorOf(broken).isRetryable() && errorOf(broken).isUncertain(), "a broken call is uncertain");
+  check(errorOf(refused, true).isUncertain(), "so is one on a stream that has received a message");
+}
