@@ -4,6 +4,7 @@ import type { Engine, Scene } from '../src/solver/engine.js';
 import { here } from '../src/threads/here.js';
 import type { StateFilter } from '../src/verify/state.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
+import type { ConvoySettings } from './convoy/convoy.js';
 import { LiveDevice } from './device/live-device.js';
 import { MemoryBudget, type MemoryWatch } from './device/memory.js';
 import { DeviceStateFilter } from './filter/state-filter.js';
@@ -45,6 +46,8 @@ export interface GpuEngineOptions extends AdapterOptions {
   readonly largestBinding?: number;
   /** storage buffers that a kernel may bind, below what the device allows: for tests */
   readonly storageBuffers?: number;
+  /** small scenes whose requests run at the same time submit together; absent = every scene submits alone */
+  readonly convoy?: ConvoySettings | undefined;
   /** observes every buffer of a scene: for tests */
   readonly watch?: MemoryWatch;
   /** replaces openAdapter: for tests */
@@ -120,7 +123,7 @@ class WebGpuEngine implements GpuEngine {
   async open(...[mesh, parameters, units, saved]: Parameters<Engine['open']>): Promise<Scene> {
     const device = await this.#usableDevice();
     const { search = 'DEVICE' } = this.#options;
-    const place = await device.forMesh(mesh);
+    const place = search === 'DEVICE' ? await device.forMesh(mesh) : await device.forMesh(mesh, false);
     const known = search === 'DEVICE' ? saved?.device : undefined;
     const firstPairs = known?.pairCapacity ?? this.#options.firstPairs;
     try {

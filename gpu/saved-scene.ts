@@ -1,6 +1,7 @@
 import type { LeftOutPairs } from '../src/mesh/left-out-pairs.js';
 import type { SavedDeviceScene } from '../src/solver/saved-scene.js';
 import type { DeviceMemory } from './device/memory.js';
+import { type Place, sliceOf, write } from './device/place.js';
 import { Reader } from './device/readback.js';
 import type { SceneBuffers } from './step/scene-buffers.js';
 
@@ -29,7 +30,7 @@ export async function readScene(
   const known = { orderedAt: orderedAt.slice(), excluded: excluded?.items, pairCapacity, candidateCapacity };
   if (!host.pairs) return { ...known, pairs: undefined };
   const { count, radius } = host.pairs;
-  const read = (buffer: GPUBuffer, bytes: number) => readBuffer(memory, buffer, bytes);
+  const read = (place: Place, bytes: number) => readPlace(memory, place, bytes);
   return {
     ...known,
     pairs: {
@@ -49,21 +50,21 @@ export function writePairs(
   buffers: SceneBuffers,
   pairs: NonNullable<SavedDeviceScene['pairs']>,
 ): void {
-  queue.writeBuffer(buffers.pairVertex, 0, inOwnMemory(pairs.vertex));
-  queue.writeBuffer(buffers.pairInfo, 0, inOwnMemory(pairs.info));
-  queue.writeBuffer(buffers.pairNormal, 0, inOwnMemory(pairs.normal));
-  queue.writeBuffer(buffers.pairDistance, 0, inOwnMemory(pairs.distance));
-  queue.writeBuffer(buffers.box, 0, inOwnMemory(pairs.box));
+  write(queue, buffers.pairVertex, 0, inOwnMemory(pairs.vertex));
+  write(queue, buffers.pairInfo, 0, inOwnMemory(pairs.info));
+  write(queue, buffers.pairNormal, 0, inOwnMemory(pairs.normal));
+  write(queue, buffers.pairDistance, 0, inOwnMemory(pairs.distance));
+  write(queue, buffers.box, 0, inOwnMemory(pairs.box));
 }
 
 /** Through memory that is freed at once: a scene is read rarely, and its largest array is as large as a buffer may be. */
-async function readBuffer(memory: DeviceMemory, buffer: GPUBuffer, bytes: number): Promise<ArrayBuffer> {
+async function readPlace(memory: DeviceMemory, place: Place, bytes: number): Promise<ArrayBuffer> {
   if (bytes === 0) return new ArrayBuffer(0);
   const reader = new Reader(memory);
   try {
     const encoder = memory.device.createCommandEncoder();
     const reading = await memory.checkAllocations('a copy of the scene', () =>
-      reader.record(encoder, [{ buffer, bytes }]),
+      reader.record(encoder, [sliceOf(place, bytes)]),
     );
     memory.device.queue.submit([encoder.finish()]);
     const [content] = await reading.wait();

@@ -11,6 +11,7 @@ import { strainElementsOf } from '../src/solver/strain/elements.js';
 import type { SceneDevice } from './device/live-device.js';
 import type { DeviceMemory } from './device/memory.js';
 import { Reader } from './device/readback.js';
+import { OwnSubmissions, type Submissions } from './device/submissions.js';
 import { type HostPart, readScene, writePairs } from './saved-scene.js';
 import { SceneSearch, type SearchPlace } from './search/scene-search.js';
 import { readFinalState, toResolution } from './step/answer.js';
@@ -25,6 +26,7 @@ import { StepRecorder } from './step/recorder.js';
 import { isSame, uploadParameters, uploadPositions } from './step/request.js';
 import { LARGEST_PAIR_BYTES, SceneBuffers } from './step/scene-buffers.js';
 import { StepLoop } from './step/step-loop.js';
+import type { Recording } from './device/recording.js';
 
 /** Pairs that a scene has room for at first, at least and for each of its contact vertices; the room grows with the demand. */
 const FIRST_PAIRS = 4096;
@@ -67,6 +69,7 @@ export class GpuScene implements Scene {
   readonly #pullBack: PullBackRecorder;
   readonly #phases: Phases;
   readonly #reader: Reader;
+  readonly #submissions: Submissions;
   readonly #batches: BatchRecorder;
   readonly #search: SceneSearch;
   /** float32[3·V] what x on the device holds, and whether that is known */
@@ -102,18 +105,20 @@ export class GpuScene implements Scene {
     this.#recorder = new StepRecorder(dispatcher, this.#edges);
     this.#pullBack = new PullBackRecorder(dispatcher, this.#recorder, this.#edges, strains);
     this.#reader = new Reader(memory);
-    this.#search = new SceneSearch(memory, mesh, settings, this.#buffers, this.#reader, place, pairLimit(maxPairBytes));
+    this.#submissions = device.convoy?.seat ?? new OwnSubmissions(memory, this.#reader);
+    this.#search = new SceneSearch(device, mesh, settings, this.#buffers, this.#reader, place, pairLimit(maxPairBytes));
     this.#batches = new BatchRecorder(
       memory,
       this.#buffers,
       { dispatcher, steps: this.#recorder, pullBack: this.#pullBack },
-      this.#reader,
+      this.#submissions,
       mesh.vertexCount,
       device.hasTimings,
     );
     this.#phases = new Phases(this.#batches, this.#recorder, this.#pullBack, mesh.vertexCount);
     this.#loop = new StepLoop({
       ...{ device, place, buffers: this.#buffers, search: this.#search, batches: this.#batches, phases: this.#phases },
+      submissions: this.#submissions,
       vertexCount: mesh.vertexCount,
     });
   }
@@ -252,7 +257,8 @@ export class GpuScene implements Scene {
     try {
       return await runAfterPieces(this.#before, settings, input, (stepLimit, rest) => {
         this.#settings = { ...settings, stepLimit };
-        return this.#runOnDevice(rest);
+        const run = () => this.#runOnDevice(rest);
+        return this.#device.convoy ? this.#device.convoy.during(run) : run();
       });
     } finally {
       this.#settings = settings;
@@ -311,7 +317,7 @@ export class GpuScene implements Scene {
   }
 
   /** Uploads a request and records what precedes its first step. */
-  #recordOpening(input: StepInput): GPUCommandEncoder {
+  #recordOpening(input: StepInput): Recording {
     const { x: start, y: target } = input;
     const encoder = this.#newEncoder();
     const { queue } = this.memory.device;
@@ -331,12 +337,13 @@ export class GpuScene implements Scene {
     return uploadParameters(queue, this.#buffers, this.#mesh, this.#settings, this.#edges, request);
   }
 
-  #newEncoder(): GPUCommandEncoder {
-    return this.memory.device.createCommandEncoder();
+  #newEncoder(): Recording {
+    return this.#submissions.begin();
   }
 
   async #readAnswer(timings: StageTimings, wasStopped: boolean): Promise<Resolution> {
     const final = await readFinalState(this.memory, this.#buffers, this.#recorder, this.#reader, {
+      submissions: this.#submissions,
       mesh: this.#mesh,
       control: this.#loop.control,
       pairCount: this.#loop.hasPairs ? this.#loop.control.pairCount : 0,

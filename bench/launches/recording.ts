@@ -2,6 +2,7 @@ import { openAdapter } from '../../gpu/device/adapter.js';
 import { KernelSet } from '../../gpu/device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../../gpu/device/memory.js';
 import { Reader } from '../../gpu/device/readback.js';
+import { OwnSubmissions } from '../../gpu/device/submissions.js';
 import { PHASE } from '../../gpu/kernels/constants.js';
 import { stepStagesWith } from '../../gpu/kernels/table.js';
 import { DeviceSearch } from '../../gpu/search/device-search.js';
@@ -47,7 +48,7 @@ export async function measureRecording(): Promise<RecordingCost[]> {
       const steps = new StepRecorder(dispatcher, edges);
       const pullBack = new PullBackRecorder(dispatcher, steps, edges);
       const recorders = { dispatcher, steps, pullBack };
-      const batches = new BatchRecorder(memory, buffers, recorders, new Reader(memory), mesh.vertexCount, false);
+      const batches = new BatchRecorder(memory, buffers, recorders, new OwnSubmissions(memory, new Reader(memory)), mesh.vertexCount, false);
       const search = await DeviceSearch.open(memory, mesh, settings, x, buffers);
       const sweeps = settings.pullBack?.sweeps ?? 1;
       const record = (what: string, dispatchesIn: (encoder: GPUCommandEncoder) => void, searches: number): void => {

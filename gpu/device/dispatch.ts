@@ -1,4 +1,6 @@
-import type { Kernel } from './kernel.js';
+import type { Bindings, Kernel } from './kernel.js';
+import type { Place } from './place.js';
+import { type Launch, type Pass, SharedPass } from './recording.js';
 
 /** Threads in a workgroup of every kernel that runs a thread per element. */
 export const WORKGROUP_SIZE = 64;
@@ -29,22 +31,24 @@ export const foldThreads = (threads: number): [number, number, number] => foldGr
 
 /** Indirect arguments: three u32 from this byte on. */
 export interface Indirect {
-  readonly buffer: GPUBuffer;
+  readonly place: Place;
   readonly offset: number;
 }
 
 /** A kernel with its resources, and where the device finds the size of its dispatch; undefined = one workgroup. */
 export interface Dispatch {
   readonly kernel: Kernel;
-  readonly group: GPUBindGroup;
+  readonly bindings: Bindings;
   readonly size: Indirect | undefined;
+  /** as {@link Launch.most} */
+  readonly most: number;
 }
 
 /** What was set last. All passes of a thread are recorded one after the other, and every dispatch of an engine is set here. */
 const last: { pass?: GPUComputePassEncoder; pipeline?: GPUComputePipeline; group?: GPUBindGroup } = {};
 
 /** Sets pipeline and bind group of the next dispatch; what the one before had as well costs no call of the binding. */
-export function useKernel(pass: GPUComputePassEncoder, pipeline: GPUComputePipeline, group: GPUBindGroup): void {
+function useKernel(pass: GPUComputePassEncoder, pipeline: GPUComputePipeline, group: GPUBindGroup): void {
   const isSamePass = last.pass === pass;
   if (!isSamePass || last.pipeline !== pipeline) pass.setPipeline(pipeline);
   if (!isSamePass || last.group !== group) pass.setBindGroup(0, group);
@@ -53,8 +57,17 @@ export function useKernel(pass: GPUComputePassEncoder, pipeline: GPUComputePipel
   last.group = group;
 }
 
-export function recordDispatch(pass: GPUComputePassEncoder, { kernel, group, size }: Dispatch): void {
-  useKernel(pass, kernel.pipeline, group);
-  if (size === undefined) pass.dispatchWorkgroups(1);
-  else pass.dispatchWorkgroupsIndirect(size.buffer, size.offset);
+/** Records a dispatch of one scene. */
+export function launch(pass: Pass, one: Launch): void {
+  if (pass instanceof SharedPass) return pass.add(one);
+  const { kernel, bindings, size } = one;
+  useKernel(pass, kernel.pipeline, bindings.group);
+  if ('place' in size) pass.dispatchWorkgroupsIndirect(size.place.buffer, size.place.offset + size.offset);
+  else if (size[1] === 1) pass.dispatchWorkgroups(size[0]);
+  else pass.dispatchWorkgroups(size[0], size[1]);
 }
+
+export const recordDispatch = (pass: Pass, dispatch: Dispatch): void =>
+  launch(pass, { ...dispatch, size: dispatch.size ?? ONE });
+
+const ONE = [1, 1] as const;

@@ -1,4 +1,5 @@
 import { type EntryPoint, type KernelFile, type KernelStage, kernelFilesOf } from '../kernels/table.js';
+import { addressByScene, type SharedKernel } from '../convoy/address.js';
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
 import { BUFFER_USAGE, SHADER_STAGE } from './flags.js';
 
@@ -21,6 +22,8 @@ export class Kernel {
   readonly #device: GPUDevice;
   readonly #layout: GPUBindGroupLayout;
   readonly #bindings: readonly Binding[];
+  /** how it addresses the scenes of a convoy; undefined = it runs for one scene */
+  readonly shared: SharedKernel | undefined;
 
   constructor(
     device: GPUDevice,
@@ -28,7 +31,9 @@ export class Kernel {
     pipeline: GPUComputePipeline,
     layout: GPUBindGroupLayout,
     bindings: readonly Binding[],
+    shared: SharedKernel | undefined,
   ) {
+    this.shared = shared;
     this.#device = device;
     this.file = file;
     this.entryPoint = entryPoint;
@@ -39,17 +44,48 @@ export class Kernel {
 
   /** @throws Error when a resource is missing */
   bind(resources: Resources): GPUBindGroup {
+    return this.bindings(resources).group;
+  }
+
+  /** What all entry points of the file bind. @throws Error when a resource is missing */
+  bindings(resources: Resources): Bindings {
     const resourceOf = typeof resources === 'function' ? resources : (name: string) => resources[name];
+    const ranges = this.#bindings.map(({ name }) => {
+      const resource = resourceOf(name);
+      if (resource === undefined)
+        throw new Error(`The kernel ${this.file} binds "${name}", which no buffer is called.`);
+      return 'buffer' in resource ? resource : { buffer: resource };
+    });
+    return new Bindings(this, ranges);
+  }
+
+  /** @param ranges in the order of the bindings @param more bindings that the text for one scene does not have */
+  groupOf(ranges: readonly BoundRange[], more: readonly GPUBindGroupEntry[] = []): GPUBindGroup {
     return this.#device.createBindGroup({
       label: `${this.file}: ${this.entryPoint}`,
       layout: this.#layout,
-      entries: this.#bindings.map(({ name, index }) => {
-        const resource = resourceOf(name);
-        if (resource === undefined)
-          throw new Error(`The kernel ${this.file} binds "${name}", which no buffer is called.`);
-        return { binding: index, resource: 'buffer' in resource ? resource : { buffer: resource } };
-      }),
+      entries: [...this.#bindings.map(({ index }, n) => ({ binding: index, resource: ranges[n]! })), ...more],
     });
+  }
+}
+
+/** What the kernels of a file bind, in the order of their bindings. */
+export class Bindings {
+  readonly #kernel: Kernel;
+  #group: GPUBindGroup | undefined;
+
+  /** @param kernel one of the file */
+  constructor(
+    kernel: Kernel,
+    readonly ranges: readonly BoundRange[],
+  ) {
+    this.#kernel = kernel;
+  }
+
+  /** For dispatches of one scene alone. */
+  get group(): GPUBindGroup {
+    this.#group ??= this.#kernel.groupOf(this.ranges);
+    return this.#group;
   }
 }
 
@@ -93,6 +129,8 @@ export interface CompileOptions {
   readonly load?: (file: KernelFile) => string;
   /** values of pipeline overrides, by file; where the device refuses them, the kernel's own values stand in */
   readonly constants?: Readonly<Partial<Record<KernelFile, Record<string, number>>>>;
+  /** for scenes that share their dispatches; default false */
+  readonly isShared?: boolean;
 }
 
 /** The kernels of one stage or of several, compiled for one device. */
@@ -108,10 +146,19 @@ export class KernelSet {
 
   /** Compiles the kernels once per device. @throws as compile does */
   static load(device: GPUDevice, ...stages: readonly KernelStage[]): Promise<KernelSet> {
+    return KernelSet.#loadOnce(device, stages, false);
+  }
+
+  /** The same kernels for scenes that share their dispatches. @throws as compile does */
+  static loadShared(device: GPUDevice, ...stages: readonly KernelStage[]): Promise<KernelSet> {
+    return KernelSet.#loadOnce(device, stages, true);
+  }
+
+  static #loadOnce(device: GPUDevice, stages: readonly KernelStage[], isShared: boolean): Promise<KernelSet> {
     const ofDevice = KernelSet.#loaded.get(device) ?? new Map<string, Promise<KernelSet>>();
     KernelSet.#loaded.set(device, ofDevice);
-    const key = stages.join();
-    const loaded = ofDevice.get(key) ?? KernelSet.compile(device, stages);
+    const key = [isShared, ...stages].join();
+    const loaded = ofDevice.get(key) ?? KernelSet.compile(device, stages, { isShared });
     ofDevice.set(key, loaded);
     return loaded;
   }
@@ -120,19 +167,23 @@ export class KernelSet {
   static async compile(
     device: GPUDevice,
     stages: readonly KernelStage[],
-    { load, constants = constantsOf(device) }: CompileOptions = {},
+    { load, constants = constantsOf(device), isShared = false }: CompileOptions = {},
   ): Promise<KernelSet> {
     const compileFile = (file: KernelFile, entryPoints: readonly EntryPoint[]): Promise<Kernel[]> => {
-      const code = load?.(file) ?? loadKernel(file, device.features.has('subgroups'));
-      const bindings = bindingsOf(code);
+      const text = load?.(file) ?? loadKernel(file, device.features.has('subgroups'));
+      const shared = isShared ? addressByScene(text) : undefined;
+      const { code, bindings } = shared ?? { code: text, bindings: bindingsOf(text) };
       // An explicit layout, not 'auto': the entry points of a file then share their bindings, used or not.
       const layout = device.createBindGroupLayout({
         label: file,
-        entries: bindings.map(({ index, type }) => ({
-          binding: index,
-          visibility: SHADER_STAGE.COMPUTE,
-          buffer: { type },
-        })),
+        entries: [
+          ...bindings.map(({ index, type }) => ({
+            binding: index,
+            visibility: SHADER_STAGE.COMPUTE,
+            buffer: { type },
+          })),
+          ...(shared ? sharedEntriesOf(shared) : []),
+        ],
       });
       const module = device.createShaderModule({ label: file, code });
       const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
@@ -152,7 +203,7 @@ export class KernelSet {
               const reason = thrown instanceof Error ? thrown.message.trim() : String(thrown);
               throw new KernelRefused(`The device does not take the kernel ${label}: ${reason}`, { cause: thrown });
             });
-          return new Kernel(device, { file, entryPoint }, pipeline, layout, bindings);
+          return new Kernel(device, { file, entryPoint }, pipeline, layout, bindings, shared);
         }),
       );
     };
@@ -210,10 +261,18 @@ export class KernelSet {
       const pass = encoder.beginComputePass();
       for (const kernel of this.#kernels.values()) {
         let n = 0;
+        const standIn = () => (standIns[n++] ??= create(STAND_IN_BYTES, STORAGE | UNIFORM | INDIRECT));
+        const { ranges } = kernel.bindings(standIn);
+        const { shared } = kernel;
+        const more = shared ? [shared.places, shared.sizes] : [];
         pass.setPipeline(kernel.pipeline);
         pass.setBindGroup(
           0,
-          kernel.bind(() => (standIns[n++] ??= create(STAND_IN_BYTES, STORAGE | UNIFORM | INDIRECT))),
+          kernel.groupOf(
+            ranges,
+            more.map((binding) => ({ binding, resource: { buffer: standIn() } })),
+          ),
+          shared ? [0] : [],
         );
         pass.dispatchWorkgroupsIndirect(noGroups, 0);
       }
@@ -228,5 +287,11 @@ export class KernelSet {
   }
 }
 
+/** The layout of what a kernel of a convoy binds besides the buffers of its scenes. */
+const sharedEntriesOf = ({ places, sizes }: SharedKernel): GPUBindGroupLayoutEntry[] => [
+  { binding: places, visibility: SHADER_STAGE.COMPUTE, buffer: { type: 'uniform', hasDynamicOffset: true } },
+  { binding: sizes, visibility: SHADER_STAGE.COMPUTE, buffer: { type: 'read-only-storage' } },
+];
+
 /** Bytes of what stands in for every buffer while kernels warm up: more than any uniform of a kernel. */
-const STAND_IN_BYTES = 4096;
+const STAND_IN_BYTES = 8192;

@@ -1,12 +1,20 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { SMALL_VERTICES } from '../kernels/constants.js';
+import { MOST_SHARED_BUFFERS } from '../convoy/address.js';
+import { Convoy, type ConvoySettings } from '../convoy/convoy.js';
+import { SMALL_VERTICES, TAIL_EDGES } from '../kernels/constants.js';
 import { type AloneStage, canSweepAlone, STEP_STAGES } from '../kernels/table.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
 import type { OpenedAdapter } from './adapter.js';
 import { KernelRefused, KernelSet } from './kernel.js';
 import { DeviceMemory, MemoryBudget, type MemoryWatch } from './memory.js';
 import { ThreadPause } from './thread-pause.js';
+
+/**
+ * Vertices of a scene in a convoy, at most: a larger one fills a device. It has no colour of edges that is swept by whole dispatches either,
+ * whose sizes would differ from scene to scene: the edges of a colour share no movable vertex, so that a colour has no more than vertices.
+ */
+export const CONVOY_VERTICES = TAIL_EDGES;
 
 /** How long a failure waits for the notice that its device is lost before it counts as a fault of its own. */
 const LOSS_NOTICE_MS = 200;
@@ -22,6 +30,8 @@ export interface LiveDeviceOptions {
   readonly timings?: boolean | undefined;
   /** see SceneDevice; default: on hardware. Tests set it to take the path of hardware on a software adapter. */
   readonly runsAhead?: boolean | undefined;
+  /** small scenes submit together; absent = every scene submits alone */
+  readonly convoy?: ConvoySettings | undefined;
 }
 
 /** What one scene, or one state filter, uses of a device: memory with an account of its own. */
@@ -39,6 +49,8 @@ export interface SceneDevice {
    * to do costs a tenth of a millisecond, and reading the status next to nothing.
    */
   readonly runsAhead: boolean;
+  /** with which the scene submits; undefined = alone */
+  readonly convoy?: Convoy | undefined;
   /** @throws DEVICE_LOST with the reason when the device is lost; what it reported when it cannot be trusted */
   assertUsable(): void;
   /** Waits for work on the device; work that fails because the device is lost throws DEVICE_LOST, whatever failed first. */
@@ -56,6 +68,11 @@ export class LiveDevice implements SceneDevice {
   readonly #canSweepAlone: boolean;
   /** kernels that make whole sweeps, from the first mesh on that wants them; undefined = the device does without */
   readonly #sweepsAlone = new Map<AloneStage, Promise<KernelSet | undefined>>();
+  /** undefined = no scene submits with others */
+  readonly #convoySettings: ConvoySettings | undefined;
+  readonly #isSoftware: boolean;
+  /** from the first scene on that is small enough */
+  #convoy: Promise<{ readonly convoy: Convoy; readonly kernels: KernelSet }> | undefined;
   readonly #lost: Promise<void>;
   /** why the device cannot be used any more */
   #fault: IntersticeError | undefined;
@@ -72,8 +89,16 @@ export class LiveDevice implements SceneDevice {
       hasTimings,
       runsAhead,
       storageBuffers,
-    }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'> & { readonly storageBuffers: number },
+      convoy,
+      isSoftware,
+    }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'> & {
+      readonly storageBuffers: number;
+      readonly convoy: ConvoySettings | undefined;
+      readonly isSoftware: boolean;
+    },
   ) {
+    this.#convoySettings = storageBuffers >= MOST_SHARED_BUFFERS ? convoy : undefined;
+    this.#isSoftware = isSoftware;
     this.memory = memory;
     this.kernels = kernels;
     this.#canSweepAlone = canSweepAlone(storageBuffers);
@@ -108,6 +133,8 @@ export class LiveDevice implements SceneDevice {
       hasTimings: options.timings === true,
       runsAhead: options.runsAhead ?? !opened.description.software,
       storageBuffers,
+      convoy: options.convoy,
+      isSoftware: opened.description.software,
     });
     await live.waitFor(kernels.warmUp());
     live.#ways = await live.waitFor(live.#prove(kernels, ['rounds', 'lists']));
@@ -152,6 +179,21 @@ export class LiveDevice implements SceneDevice {
     }
   }
 
+  /** The device as a scene uses it that submits with others. @throws DEVICE_LOST, KernelRefused */
+  async #inConvoy(settings: ConvoySettings): Promise<SceneDevice> {
+    this.#convoy ??= this.waitFor(this.#openConvoy(settings));
+    const { convoy, kernels } = await this.#convoy;
+    const ways = { rounds: false, lists: false };
+    return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels, ways, hasTimings: false, convoy };
+  }
+
+  async #openConvoy(settings: ConvoySettings) {
+    const { device } = this.memory;
+    const kernels = await KernelSet.loadShared(device, 'search', ...STEP_STAGES);
+    await kernels.warmUp();
+    return { convoy: new Convoy(this.memory.fork(), this.#isSoftware, settings), kernels };
+  }
+
   /** @throws DEVICE_LOST; INTERNAL where the device does not take them */
   async #strainKernels(): Promise<KernelSet> {
     try {
@@ -189,11 +231,17 @@ export class LiveDevice implements SceneDevice {
 
   /**
    * The same for the scene of a mesh, with the kernels of strain limits where it has some, and those that make whole sweeps where it has
-   * none: they are compiled, and prove what they owe, when a first mesh wants them.
+   * none: they are compiled, and prove what they owe, when a first mesh wants them. A small scene submits with others.
    *
+   * @param mayShare false = it submits alone
    * @throws DEVICE_LOST; INTERNAL where the device does not take the kernels of strain limits
    */
-  async forMesh({ strain, vertexCount }: Pick<CollisionMesh, 'strain' | 'vertexCount'>): Promise<SceneDevice> {
+  async forMesh(
+    { strain, vertexCount }: Pick<CollisionMesh, 'strain' | 'vertexCount'>,
+    mayShare = true,
+  ): Promise<SceneDevice> {
+    const settings = mayShare && !strain && vertexCount <= CONVOY_VERTICES ? this.#convoySettings : undefined;
+    if (settings) return await this.#inConvoy(settings);
     const more = strain ? await this.#strainKernels() : await this.#sweepsFor(vertexCount);
     const place = this.forScene();
     return more ? { ...place, kernels: this.kernels.with(more) } : place;

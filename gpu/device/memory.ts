@@ -1,6 +1,7 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import { ByteAccount } from '../../src/threads/account.js';
 import { BUFFER_USAGE } from './flags.js';
+import { type Place, wholeOf } from './place.js';
 
 /**
  * Counts the bytes of device memory that an engine uses, by label, and holds those of all engines of the process together to a
@@ -77,6 +78,13 @@ export interface MemoryWatch {
   readonly beforeFree?: ((buffer: GPUBuffer, device: GPUDevice) => void) | undefined;
 }
 
+/** Buffers that many accounts share. */
+export interface PlaceSource {
+  /** @throws OUT_OF_DEVICE_MEMORY, TOO_LARGE */
+  take(label: string, bytes: number): Place;
+  give(place: Place): void;
+}
+
 /**
  * Allocates the buffers of one account and counts them; only this class destroys them. Each scene has an account of its
  * own under the budget of its engine, so that the bytes of a scene are known and those of a failed opening can be freed.
@@ -88,6 +96,9 @@ export class DeviceMemory {
   readonly largestBinding: number;
   readonly #live = new Set<GPUBuffer>();
   readonly #watch: MemoryWatch | undefined;
+  /** where {@link place} takes its memory from; undefined = buffers of its own */
+  readonly #arena: PlaceSource | undefined;
+  readonly #places = new Set<Place>();
   #bytes = 0;
   #isExhausted = false;
 
@@ -97,7 +108,9 @@ export class DeviceMemory {
     budget: MemoryBudget,
     largestBinding = Number.POSITIVE_INFINITY,
     watch: MemoryWatch | undefined = undefined,
+    arena: PlaceSource | undefined = undefined,
   ) {
+    this.#arena = arena;
     this.device = device;
     this.budget = budget;
     this.#watch = watch;
@@ -115,9 +128,9 @@ export class DeviceMemory {
     return this.#isExhausted;
   }
 
-  /** Opens another account on the same device, under the same budget. */
-  fork(): DeviceMemory {
-    return new DeviceMemory(this.device, this.budget, this.largestBinding, this.#watch);
+  /** Opens another account on the same device, under the same budget. @param arena gives its places; absent = buffers of its own */
+  fork(arena?: PlaceSource): DeviceMemory {
+    return new DeviceMemory(this.device, this.budget, this.largestBinding, this.#watch, arena);
   }
 
   /**
@@ -179,7 +192,26 @@ export class DeviceMemory {
     buffer.destroy();
   }
 
+  /** Memory that kernels bind, all 0. @throws as {@link allocate} */
+  place(label: string, bytes: number, usage: number): Place {
+    if (!this.#arena) return wholeOf(this.allocate(label, bytes, usage));
+    const place = this.#arena.take(label, bytes);
+    this.#places.add(place);
+    this.#bytes += place.size;
+    return place;
+  }
+
+  /** Frees what {@link place} gave; what was freed before is left alone. */
+  release(place: Place): void {
+    if (!this.#arena) this.free(place.buffer);
+    else if (this.#places.delete(place)) {
+      this.#bytes -= place.size;
+      this.#arena.give(place);
+    }
+  }
+
   freeAll(): void {
     for (const buffer of [...this.#live]) this.free(buffer);
+    for (const place of [...this.#places]) this.release(place);
   }
 }

@@ -3,6 +3,7 @@ import { DISPATCH_BYTES, type Dispatch, foldThreads, recordDispatch, UNIFORM_STR
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { wholeOf } from '../device/place.js';
 import { FILTER_COUNTS, FILTER_LEVEL, FILTER_WALK } from '../kernels/structs.js';
 import type { FilterLayout } from './layout.js';
 
@@ -64,13 +65,13 @@ export class FilterBuffers {
     this.doubtful = this.#memory.allocate('filter doubtful pairs', PAIR_BYTES * capacity, STORAGE | COPY_SRC);
     this.capacity = capacity;
     const kernel = this.#kernels.get('walkEdges');
-    const group = kernel.bind({
+    const bindings = kernel.bindings({
       ...this.#named,
       walk: this.#walk,
       counts: this.counts,
       doubtful: this.doubtful,
     });
-    this.#walking = { kernel, group, size: { buffer: this.#edgeGroups, offset: 0 } };
+    this.#walking = { kernel, bindings, size: { place: wholeOf(this.#edgeGroups), offset: 0 }, most: 1 };
   }
 
   upload(values: Float32Array<ArrayBuffer>): void {
@@ -115,11 +116,12 @@ export class FilterBuffers {
     const joinBoxes = this.#kernels.get('joinBoxes');
     return [this.#kernels.get('boxTriangles'), ...widths.map(() => joinBoxes)].map((kernel, n) => ({
       kernel,
-      group: kernel.bind({
+      bindings: kernel.bindings({
         ...this.#named,
         level: { buffer: levels, offset: UNIFORM_STRIDE * n, size: FILTER_LEVEL.bytes },
       }),
-      size: { buffer: groups, offset: DISPATCH_BYTES * n },
+      size: { place: wholeOf(groups), offset: DISPATCH_BYTES * n },
+      most: 1,
     }));
   }
 

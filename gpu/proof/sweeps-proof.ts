@@ -3,6 +3,7 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { VT } from '../../src/solver/pair-kinds.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { sliceOf, write } from '../device/place.js';
 import { Reader } from '../device/readback.js';
 import { PHASE } from '../kernels/constants.js';
 import { CONTROL, PARAMETERS } from '../kernels/structs.js';
@@ -122,26 +123,25 @@ async function sweep(
       ...{ delta: DELTA, floor: 0.002, gamma: 0.9, epsilon: 0.01, sigma: 1.1, isPlanar: 1, hasBoxes: 1 },
       ...{ coveredCandidates: 0xffffffff, hasPullBack: 1, isAiming: isPull ? 1 : 0, tailRows: 0, roundRows: 0 },
     });
-    queue.writeBuffer(buffers.parameters, 0, parameters);
+    write(queue, buffers.parameters, 0, parameters);
     const of = { edges, phase: PHASE.PULL, hasOffsets: false, strains: undefined };
-    queue.writeBuffer(
-      buffers.named('pullBack'),
+    write(queue, buffers.named('pullBack'),
       0,
       packPullBack({ delta: DELTA }, { ...PULL_BACK_PLAN, isEarly: true }, of),
     );
-    queue.writeBuffer(buffers.x, 0, x);
-    queue.writeBuffer(buffers.start, 0, x);
-    queue.writeBuffer(buffers.target, 0, target);
-    queue.writeBuffer(buffers.pairVertex, 0, pairs);
-    queue.writeBuffer(buffers.pairInfo, 0, new Uint32Array(count).fill(VT));
+    write(queue, buffers.x, 0, x);
+    write(queue, buffers.start, 0, x);
+    write(queue, buffers.target, 0, target);
+    write(queue, buffers.pairVertex, 0, pairs);
+    write(queue, buffers.pairInfo, 0, new Uint32Array(count).fill(VT));
     // n, and the gap that the pair aims for.
     const normals = Float32Array.from({ length: 4 * count }, (_, k) => [0, 0, 1, 0.6 * DELTA][k % 4]);
-    queue.writeBuffer(buffers.pairNormal, 0, normals);
+    write(queue, buffers.pairNormal, 0, normals);
     for (const keptAt of isPull ? [0, CLOCK] : [0]) {
       const { pairCapacity, candidateCapacity } = buffers;
       const control = { clock: CLOCK, pairCount: count, pairCapacity, candidateCapacity, keptAt };
-      queue.writeBuffer(buffers.control, 0, CONTROL.pack(control));
-      queue.writeBuffer(buffers.y, 0, y);
+      write(queue, buffers.control, 0, CONTROL.pack(control));
+      write(queue, buffers.y, 0, y);
       const encoder = memory.device.createCommandEncoder({ label: 'proof' });
       const pass = encoder.beginComputePass();
       steps.arm(pass);
@@ -158,7 +158,7 @@ async function sweep(
     const results = isPull ? [buffers.named('edgePush'), buffers.named('kept')] : [buffers.edgeLambda];
     const reading = reader.record(
       encoder,
-      [buffers.y, ...results].map((buffer) => ({ buffer, bytes: buffer.size })),
+      [buffers.y, ...results].map((place) => sliceOf(place)),
     );
     queue.submit([encoder.finish()]);
     return Buffer.concat((await reading.wait()).map((bytes) => Buffer.from(bytes)));

@@ -2,16 +2,18 @@ import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
-import { DISPATCH_BYTES, type Dispatch, recordDispatch, UNIFORM_STRIDE } from '../device/dispatch.js';
+import { DISPATCH_BYTES, type Dispatch, groupsFor, recordDispatch, UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
-import { type BoundRange, type Kernel, KernelSet } from '../device/kernel.js';
+import { type Kernel, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { type Place, partOf, write } from '../device/place.js';
 import type { StructValues } from '../device/struct.js';
 import type { SearchMode } from '../kernels/constants.js';
 import { SEARCH_CONTROL } from '../kernels/structs.js';
 import { type DispatchPlan, findWords, planDispatches, type SearchStatus, searchLengthsOf } from './dispatch-plan.js';
 import { bitsOf, composeTail, layOutSearch, type SearchLayout, type TopologyTail } from './layout.js';
 import { DeviceScan, scanLevels } from './scan.js';
+import type { Pass } from '../device/recording.js';
 
 export type { SearchStatus };
 
@@ -20,9 +22,9 @@ type ControlValues = StructValues<typeof SEARCH_CONTROL>;
 /** What the dispatches bind of the buffers that grow with P. */
 interface SizedBindings {
   readonly plan: DispatchPlan;
-  readonly buffers: Readonly<Record<'offsets' | 'sizes' | 'fixed' | 'total', GPUBuffer>>;
+  readonly buffers: Readonly<Record<'offsets' | 'sizes' | 'fixed' | 'total', Place>>;
   /** by the number of the uniform in the plan */
-  readonly uniforms: readonly BoundRange[];
+  readonly uniforms: readonly Place[];
 }
 
 const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
@@ -30,22 +32,22 @@ const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 /** The scene's buffers that a search reads and writes, by the names of scene-buffers.ts. */
 export interface SearchBuffers {
   /** float32[3·V] */
-  readonly x: GPUBuffer;
-  readonly y: GPUBuffer;
+  readonly x: Place;
+  readonly y: Place;
   /** float32[V] */
-  readonly inverseMass: GPUBuffer;
+  readonly inverseMass: Place;
   /** uint32[V] 1 = needs a new box; read in a partial search */
-  readonly wanted: GPUBuffer;
+  readonly wanted: Place;
   /** float32[6·V] lo xyz, hi xyz */
-  readonly box: GPUBuffer;
-  readonly pairVertex: GPUBuffer;
-  readonly pairInfo: GPUBuffer;
-  readonly pairNormal: GPUBuffer;
+  readonly box: Place;
+  readonly pairVertex: Place;
+  readonly pairInfo: Place;
+  readonly pairNormal: Place;
   /** 4 bytes per pair, all 0 after a search */
-  readonly pairDistance: GPUBuffer;
+  readonly pairDistance: Place;
   /** at least 16 bytes per pair; a search overwrites them */
-  readonly candidates: GPUBuffer;
-  readonly contacts: GPUBuffer;
+  readonly candidates: Place;
+  readonly contacts: Place;
   readonly pairCapacity: number;
 }
 
@@ -61,38 +63,38 @@ export interface SearchBuffers {
 export class DeviceSearch {
   readonly layout: SearchLayout;
   /** SearchControl; STORAGE, readable */
-  readonly control: GPUBuffer;
+  readonly control: Place;
   /** uint32[V] PASSIVE | KEPT of the last search */
-  readonly mask: GPUBuffer;
+  readonly mask: Place;
 
   readonly #memory: DeviceMemory;
   readonly #kernels: KernelSet;
   readonly #buffers: SearchBuffers;
   readonly #status: SearchStatus | undefined;
   /** buffers that live as long as the search */
-  readonly #owned: GPUBuffer[] = [];
+  readonly #owned: Place[] = [];
   readonly #mesh: CollisionMesh;
   /** the words of the layout and, behind them, the tail */
-  #topology: GPUBuffer;
+  #topology: Place;
   #tail: TopologyTail;
   #settings: Settings;
   #excluded: LeftOutPairs | undefined;
   /** float32[8·slots] grown boxes of the elements */
-  readonly #tree: GPUBuffer;
+  readonly #tree: Place;
   /** uint32[4·(nodes + slots)] nodes and slots as the walks read them (gpu/kernels/search/cells.wgsl) */
-  readonly #cells: GPUBuffer;
+  readonly #cells: Place;
   /** uint32[6] the bounds of all boxes (gpu/kernels/search/extent.wgsl) */
-  readonly #extent: GPUBuffer;
+  readonly #extent: Place;
   /** float32[12·V] x and the box of each vertex, in vectors of four as the walks read them */
-  readonly #vertices: GPUBuffer;
+  readonly #vertices: Place;
   /** stands in for a status block where there is none */
-  readonly #spare: GPUBuffer;
+  readonly #spare: Place;
   /** buffers whose size depends on the pair capacity, and what is bound to them */
-  #sized: GPUBuffer[] = [];
+  #sized: Place[] = [];
   #sizedBindings: SizedBindings | undefined;
   #scan: DeviceScan | undefined;
   /** counts of the queries and, from word #finds on, what they found */
-  #offsets: GPUBuffer | undefined;
+  #offsets: Place | undefined;
   #finds = 0;
   /** dispatches before and after the prefix sum */
   #counting: Dispatch[] = [];
@@ -115,8 +117,8 @@ export class DeviceSearch {
     this.#mesh = mesh;
     this.#settings = settings;
     const { vertexCount } = mesh;
-    const own = (label: string, bytes: number, usage: number): GPUBuffer => {
-      const buffer = memory.allocate(label, bytes, usage);
+    const own = (label: string, bytes: number, usage: number): Place => {
+      const buffer = memory.place(label, bytes, usage);
       this.#owned.push(buffer);
       return buffer;
     };
@@ -140,6 +142,7 @@ export class DeviceSearch {
 
   /**
    * @param x float32[3·V] any state, preferably that of the first request: it fixes the order of the trees
+   * @param kernels of the search; default: those for one scene
    * @throws Error when a kernel does not compile
    */
   static async open(
@@ -149,10 +152,11 @@ export class DeviceSearch {
     x: Float32Array,
     buffers: SearchBuffers,
     status?: SearchStatus,
+    kernels?: KernelSet,
   ): Promise<DeviceSearch> {
-    const kernels = await KernelSet.load(memory.device, 'search');
+    const own = kernels ?? (await KernelSet.load(memory.device, 'search'));
     const layout = layOutSearch(mesh, x);
-    return new DeviceSearch(memory, kernels, layout, mesh, settings, buffers, status);
+    return new DeviceSearch(memory, own, layout, mesh, settings, buffers, status);
   }
 
   /**
@@ -164,20 +168,20 @@ export class DeviceSearch {
     const earlierFinds = this.#finds;
     const kept = this.#sized.filter((buffer) => buffer !== earlier);
     this.#sized = earlier ? [earlier] : [];
-    for (const buffer of kept) this.#memory.free(buffer);
+    for (const buffer of kept) this.#memory.release(buffer);
     this.#scan?.destroy();
     this.#scan = undefined;
     this.#build();
     if (!earlier) return;
-    const { device } = this.#memory;
     const { queries } = this.layout;
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(earlier, 0, this.#offsets as GPUBuffer, 0, 4 * queries);
+    const later = this.#offsets as Place;
     const finds = 4 * findWords(queries);
-    encoder.copyBufferToBuffer(earlier, 4 * earlierFinds, this.#offsets as GPUBuffer, 4 * this.#finds, finds);
-    device.queue.submit([encoder.finish()]);
+    carry(this.#memory, [
+      { from: earlier, at: 0, to: later, toAt: 0, bytes: 4 * queries },
+      { from: earlier, at: 4 * earlierFinds, to: later, toAt: 4 * this.#finds, bytes: finds },
+    ]);
     this.#sized = this.#sized.filter((buffer) => buffer !== earlier);
-    this.#memory.free(earlier);
+    this.#memory.release(earlier);
   }
 
   /** Bytes of the old buffer that rebind() keeps until the new ones exist. */
@@ -205,21 +209,17 @@ export class DeviceSearch {
     const fixed = this.#allocateSized('search groups', 4 * plan.groups.length, STORAGE | COPY_DST);
     const uniforms = this.#allocateSized('search uniforms', UNIFORM_STRIDE * plan.uniforms.length, UNIFORM | COPY_DST);
     const { queue } = this.#memory.device;
-    queue.writeBuffer(fixed, 0, Uint32Array.from(plan.groups));
+    write(queue, fixed, 0, Uint32Array.from(plan.groups));
     plan.uniforms.forEach((words, n) => {
-      queue.writeBuffer(uniforms, UNIFORM_STRIDE * n, words);
+      write(queue, uniforms, UNIFORM_STRIDE * n, words);
     });
     this.#scan = new DeviceScan(this.#memory, this.#kernels, {
       data: offsets,
       capacity: entries,
-      count: { buffer: this.control, word: SEARCH_CONTROL.word('entries') },
-      sizes: { buffer: sizes, offset: DISPATCH_BYTES * plan.scan },
+      count: { place: this.control, word: SEARCH_CONTROL.word('entries') },
+      sizes: { place: sizes, offset: DISPATCH_BYTES * plan.scan },
     });
-    const ranges = plan.uniforms.map((words, n) => ({
-      buffer: uniforms,
-      offset: UNIFORM_STRIDE * n,
-      size: words.byteLength,
-    }));
+    const ranges = plan.uniforms.map((words, n) => partOf(uniforms, UNIFORM_STRIDE * n, words.byteLength));
     this.#sizedBindings = { plan, buffers: { offsets, sizes, fixed, total: this.#scan.total }, uniforms: ranges };
     this.#bindDispatches();
   }
@@ -253,7 +253,7 @@ export class DeviceSearch {
     this.#settings = settings;
     const distances = distancesByVertex(this.#mesh, settings);
     if (!distances) return;
-    this.#memory.device.queue.writeBuffer(this.#topology, 4 * this.#tail.distances, bitsOf(distances));
+    write(this.#memory.device.queue, this.#topology, 4 * this.#tail.distances, bitsOf(distances));
   }
 
   /**
@@ -267,7 +267,7 @@ export class DeviceSearch {
     this.#memory.budget.assertFits(4 * (tail.words.length - this.#tail.words.length), 'the list of excluded pairs');
     this.#excluded = excluded;
     this.#tail = tail;
-    this.#memory.free(this.#topology);
+    this.#memory.release(this.#topology);
     this.#topology = this.#makeTopology();
     this.#release();
     this.#build();
@@ -285,14 +285,14 @@ export class DeviceSearch {
     return composeTail(this.layout.topology.length, vertexCount, distances, excluded);
   }
 
-  #makeTopology(): GPUBuffer {
+  #makeTopology(): Place {
     const { topology } = this.layout;
     const { words } = this.#tail;
     const bytes = topology.byteLength + words.byteLength;
-    const buffer = this.#memory.allocate('search topology', bytes, STORAGE | COPY_DST);
+    const buffer = this.#memory.place('search topology', bytes, STORAGE | COPY_DST);
     const { queue } = this.#memory.device;
-    queue.writeBuffer(buffer, 0, topology);
-    queue.writeBuffer(buffer, topology.byteLength, words);
+    write(queue, buffer, 0, topology);
+    write(queue, buffer, topology.byteLength, words);
     return buffer;
   }
 
@@ -302,7 +302,7 @@ export class DeviceSearch {
   }
 
   /** Records a whole search; it runs only if one is requested when the device gets there. */
-  record(pass: GPUComputePassEncoder): void {
+  record(pass: Pass): void {
     for (const dispatch of this.#counting) recordDispatch(pass, dispatch);
     this.#scan?.record(pass);
     for (const dispatch of this.#writing) recordDispatch(pass, dispatch);
@@ -310,9 +310,9 @@ export class DeviceSearch {
 
   destroy(): void {
     this.#release();
-    for (const buffer of this.#owned) this.#memory.free(buffer);
+    for (const buffer of this.#owned) this.#memory.release(buffer);
     this.#owned.length = 0;
-    this.#memory.free(this.#topology);
+    this.#memory.release(this.#topology);
   }
 
   /** Binds every kernel to its buffers, in the order of their dispatches. */
@@ -333,15 +333,23 @@ export class DeviceSearch {
         vertices: this.#vertices,
       },
       ...{ cells: this.#cells, extent: this.#extent },
-      ...{ plan: uniforms[0], slots: uniforms[1], status: this.#status?.buffer ?? this.#spare },
+      ...{ plan: uniforms[0], slots: uniforms[1], status: this.#status?.place ?? this.#spare },
     };
     let slot = 0;
-    const sized = (kernel: Kernel, uniform: Record<string, BoundRange> = {}): Dispatch => ({
+    const { pairCapacity } = this.#buffers;
+    const sized = (kernel: Kernel, uniform: Record<string, Place> = {}): Dispatch => ({
       kernel,
-      group: kernel.bind({ ...named, ...uniform }),
-      size: { buffer: buffers.sizes, offset: DISPATCH_BYTES * slot++ },
+      bindings: kernel.bindings({ ...named, ...uniform }),
+      // 0 = the device computes it, from the number of pairs.
+      most: plan.groups[slot] || groupsFor(pairCapacity),
+      size: { place: buffers.sizes, offset: DISPATCH_BYTES * slot++ },
     });
-    const single = (kernel: Kernel): Dispatch => ({ kernel, group: kernel.bind(named), size: undefined });
+    const single = (kernel: Kernel): Dispatch => ({
+      kernel,
+      bindings: kernel.bindings(named),
+      size: undefined,
+      most: 1,
+    });
     const walk = (first: number): Dispatch[] =>
       walks.map((_, n) => sized(kernels.get('walkPairs'), { walk: uniforms[first + n] }));
     this.#counting = [
@@ -364,12 +372,12 @@ export class DeviceSearch {
   #write(values: Partial<ControlValues>): void {
     const { queue } = this.#memory.device;
     for (const [name, value] of Object.entries(values) as [keyof ControlValues, number][]) {
-      queue.writeBuffer(this.control, 4 * SEARCH_CONTROL.word(name), SEARCH_CONTROL.encode(name, value));
+      write(queue, this.control, 4 * SEARCH_CONTROL.word(name), SEARCH_CONTROL.encode(name, value));
     }
   }
 
-  #allocateSized(label: string, bytes: number, usage: number): GPUBuffer {
-    const buffer = this.#memory.allocate(label, bytes, usage);
+  #allocateSized(label: string, bytes: number, usage: number): Place {
+    const buffer = this.#memory.place(label, bytes, usage);
     this.#sized.push(buffer);
     return buffer;
   }
@@ -377,10 +385,31 @@ export class DeviceSearch {
   #release(): void {
     this.#scan?.destroy();
     this.#scan = undefined;
-    for (const buffer of this.#sized) this.#memory.free(buffer);
+    for (const buffer of this.#sized) this.#memory.release(buffer);
     this.#sized = [];
     this.#sizedBindings = undefined;
     this.#counting = [];
     this.#writing = [];
   }
+}
+
+/** Copies parts of places to others; within a buffer, which the standard does not allow, through another one. */
+function carry(
+  { device }: DeviceMemory,
+  parts: readonly { from: Place; at: number; to: Place; toAt: number; bytes: number }[],
+): void {
+  const encoder = device.createCommandEncoder();
+  const between: GPUBuffer[] = [];
+  for (const { from, at, to, toAt, bytes } of parts) {
+    let [source, first] = [from.buffer, from.offset + at];
+    if (source === to.buffer) {
+      const copy = device.createBuffer({ label: 'carried', size: bytes, usage: COPY_SRC | COPY_DST });
+      encoder.copyBufferToBuffer(source, first, copy, 0, bytes);
+      [source, first] = [copy, 0];
+      between.push(copy);
+    }
+    encoder.copyBufferToBuffer(source, first, to.buffer, to.offset + toAt, bytes);
+  }
+  device.queue.submit([encoder.finish()]);
+  for (const buffer of between) buffer.destroy();
 }

@@ -1,6 +1,7 @@
 import { VE, VV } from '../../src/solver/pair-kinds.js';
 import type { Settings } from '../../src/solver/settings.js';
 import { groupsFor } from '../device/dispatch.js';
+import type { Place } from '../device/place.js';
 import { CHUNK_WORDS } from '../kernels/constants.js';
 import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK } from '../kernels/structs.js';
 import type { RefitPass, SearchLayout, TopologyTail, WalkPass } from './layout.js';
@@ -16,7 +17,7 @@ export const findWords = (queries: number): number => 1 + CHUNK_WORDS * CHUNKS_P
  * other than 0 start one; `pairDemand` above the capacity states that P was not written.
  */
 export interface SearchStatus {
-  readonly buffer: GPUBuffer;
+  readonly place: Place;
   /** words, 4 bytes each */
   readonly state: number;
   readonly wantsSearch: number;

@@ -3,6 +3,7 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Proximity } from '../../src/solver/cpu/proximity.js';
 import { Workspace } from '../../src/solver/cpu/workspace.js';
 import type { Settings } from '../../src/solver/settings.js';
+import { sliceOf, write } from '../device/place.js';
 import type { Reader } from '../device/readback.js';
 import type { SceneBuffers } from '../step/scene-buffers.js';
 
@@ -42,9 +43,9 @@ export class HostSearch {
   async searchAt(device: GPUDevice, buffers: SceneBuffers, reader: Reader, isPart: boolean): Promise<number> {
     const encoder = device.createCommandEncoder();
     const reading = reader.record(encoder, [
-      { buffer: buffers.x, bytes: 12 * this.#vertexCount },
-      { buffer: buffers.y, bytes: 12 * this.#vertexCount },
-      { buffer: buffers.wanted, bytes: 4 * this.#vertexCount },
+      sliceOf(buffers.x, 12 * this.#vertexCount),
+      sliceOf(buffers.y, 12 * this.#vertexCount),
+      sliceOf(buffers.wanted, 4 * this.#vertexCount),
     ]);
     device.queue.submit([encoder.finish()]);
     const [x, y, wanted] = await reading.wait();
@@ -65,10 +66,10 @@ export class HostSearch {
     // δ_p stays 0: the device measures it again from the request's start, to the same value.
     for (let p = 0; p < count; p++) for (let c = 0; c < 3; c++) normal[4 * p + c] = pairs.normal[3 * p + c];
     const { queue } = device;
-    queue.writeBuffer(buffers.pairVertex, 0, pairs.vertex.slice(0, 4 * count));
-    queue.writeBuffer(buffers.pairInfo, 0, Uint32Array.from(pairs.kind.subarray(0, count)));
-    queue.writeBuffer(buffers.pairNormal, 0, normal);
-    queue.writeBuffer(buffers.box, 0, boxes.box);
+    write(queue, buffers.pairVertex, 0, pairs.vertex.slice(0, 4 * count));
+    write(queue, buffers.pairInfo, 0, Uint32Array.from(pairs.kind.subarray(0, count)));
+    write(queue, buffers.pairNormal, 0, normal);
+    write(queue, buffers.box, 0, Float32Array.from(boxes.box));
     return count;
   }
 }

@@ -1,9 +1,11 @@
 import { DISPATCH_BYTES, type Dispatch, type Indirect, recordDispatch } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
-import type { KernelSet } from '../device/kernel.js';
+import type { Bindings, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { type Place, write } from '../device/place.js';
 import { SCAN_BLOCK } from '../kernels/constants.js';
 import { SCAN_LEVEL, SCAN_PLAN } from '../kernels/structs.js';
+import type { Pass } from '../device/recording.js';
 
 /** Levels of blocks in a prefix sum over so many entries; the sum takes 2·levels − 1 dispatches. */
 export function scanLevels(capacity: number): number {
@@ -14,11 +16,11 @@ export function scanLevels(capacity: number): number {
 
 export interface ScanOptions {
   /** u32[≥ capacity], replaced by its exclusive prefix sum; STORAGE */
-  readonly data: GPUBuffer;
+  readonly data: Place;
   /** the maximum number of entries */
   readonly capacity: number;
   /** where the device finds the number of entries, at most `capacity`: a word (4 bytes each) of a STORAGE buffer */
-  readonly count: { readonly buffer: GPUBuffer; readonly word: number };
+  readonly count: { readonly place: Place; readonly word: number };
   /** where the sizes of the 2·levels − 1 dispatches begin; undefined = the scan plans them itself */
   readonly sizes?: Indirect;
 }
@@ -30,17 +32,17 @@ export interface ScanOptions {
 export class DeviceScan {
   readonly levels: number;
   /** u32[1] sum of all entries */
-  readonly total: GPUBuffer;
+  readonly total: Place;
   readonly #dispatches: Dispatch[] = [];
   readonly #memory: DeviceMemory;
-  readonly #owned: GPUBuffer[] = [];
+  readonly #owned: Place[] = [];
 
   constructor(memory: DeviceMemory, kernels: KernelSet, { data, capacity, count, sizes }: ScanOptions) {
     const { device } = memory;
     this.#memory = memory;
     this.levels = scanLevels(capacity);
-    const own = (size: number, usage: number, label: string): GPUBuffer => {
-      const buffer = memory.allocate(label, size, usage);
+    const own = (size: number, usage: number, label: string): Place => {
+      const buffer = memory.place(label, size, usage);
       this.#owned.push(buffer);
       return buffer;
     };
@@ -48,27 +50,22 @@ export class DeviceScan {
     const last = 2 * this.levels - 2;
     let from = sizes;
     if (from === undefined) {
-      from = { buffer: own(DISPATCH_BYTES * (last + 1), STORAGE | INDIRECT, 'scan sizes'), offset: 0 };
+      from = { place: own(DISPATCH_BYTES * (last + 1), STORAGE | INDIRECT, 'scan sizes'), offset: 0 };
       const plan = own(SCAN_PLAN.bytes, UNIFORM | COPY_DST, 'scan plan');
-      device.queue.writeBuffer(
-        plan,
-        0,
-        SCAN_PLAN.pack({ countWord: count.word, levels: this.levels }),
-        0,
-        SCAN_PLAN.bytes,
-      );
-      const group = kernels.get('planScan').bind({ plan, counts: count.buffer, sizes: from.buffer });
-      this.#dispatches.push({ kernel: kernels.get('planScan'), group, size: undefined });
+      write(device.queue, plan, 0, SCAN_PLAN.pack({ countWord: count.word, levels: this.levels }));
+      const kernel = kernels.get('planScan');
+      const bindings = kernel.bindings({ plan, counts: count.place, sizes: from.place });
+      this.#dispatches.push({ kernel, bindings, size: undefined, most: 1 });
     }
-    const groups: GPUBindGroup[] = [];
+    const bindings: Bindings[] = [];
     let level = data;
     let entries = capacity;
     for (let l = 0; l < this.levels; l++) {
       entries = Math.max(1, Math.ceil(entries / SCAN_BLOCK));
-      const sums = own(4 * entries, STORAGE | COPY_SRC, 'scan sums');
+      const sums = own(4 * entries, STORAGE | COPY_SRC, `scan sums ${l}`);
       const scan = own(SCAN_LEVEL.bytes, UNIFORM | COPY_DST, 'scan level');
-      device.queue.writeBuffer(scan, 0, SCAN_LEVEL.pack({ countWord: count.word, level: l }), 0, SCAN_LEVEL.bytes);
-      groups.push(kernels.get('scanBlocks').bind({ scan, counts: count.buffer, data: level, sums }));
+      write(device.queue, scan, 0, SCAN_LEVEL.pack({ countWord: count.word, level: l }));
+      bindings.push(kernels.get('scanBlocks').bindings({ scan, counts: count.place, data: level, sums }));
       level = sums;
     }
     this.total = level;
@@ -76,8 +73,9 @@ export class DeviceScan {
       const isUpward = n < this.levels;
       this.#dispatches.push({
         kernel: kernels.get(isUpward ? 'scanBlocks' : 'addBlocks'),
-        group: groups[isUpward ? n : last - n],
-        size: { buffer: from.buffer, offset: from.offset + DISPATCH_BYTES * n },
+        bindings: bindings[isUpward ? n : last - n]!,
+        size: { place: from.place, offset: from.offset + DISPATCH_BYTES * n },
+        most: Math.ceil(capacity / SCAN_BLOCK),
       });
     }
   }
@@ -87,11 +85,11 @@ export class DeviceScan {
     return this.#dispatches.length;
   }
 
-  record(pass: GPUComputePassEncoder): void {
+  record(pass: Pass): void {
     for (const dispatch of this.#dispatches) recordDispatch(pass, dispatch);
   }
 
   destroy(): void {
-    for (const buffer of this.#owned) this.#memory.free(buffer);
+    for (const buffer of this.#owned) this.#memory.release(buffer);
   }
 }

@@ -6,6 +6,8 @@ import type { StepInput } from '../../src/solver/engine.js';
 import { comfortablePairs, MIN_REACH_SHARE, shorterLeap, tooManyPairs } from '../../src/solver/pair-budget.js';
 import type { SavedDeviceScene } from '../../src/solver/saved-scene.js';
 import type { Settings } from '../../src/solver/settings.js';
+import type { KernelSet } from '../device/kernel.js';
+import type { SceneDevice } from '../device/live-device.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
 import { SEARCH_MODE, STATE } from '../kernels/constants.js';
@@ -39,6 +41,8 @@ export type SearchPlace = 'DEVICE' | 'HOST';
  */
 export class SceneSearch {
   readonly #memory: DeviceMemory;
+  /** of a convoy; undefined = those of scenes alone */
+  readonly #kernels: KernelSet | undefined;
   readonly #mesh: CollisionMesh;
   readonly #buffers: SceneBuffers;
   readonly #reader: Reader;
@@ -57,7 +61,7 @@ export class SceneSearch {
   #orderedAt: Float32Array | undefined;
 
   constructor(
-    memory: DeviceMemory,
+    { memory, convoy, kernels }: Pick<SceneDevice, 'memory' | 'convoy' | 'kernels'>,
     mesh: CollisionMesh,
     settings: Settings,
     buffers: SceneBuffers,
@@ -66,6 +70,7 @@ export class SceneSearch {
     pairLimit: number,
   ) {
     this.#memory = memory;
+    this.#kernels = convoy ? kernels : undefined;
     this.#pairLimit = pairLimit;
     this.#mesh = mesh;
     this.#buffers = buffers;
@@ -201,12 +206,13 @@ export class SceneSearch {
   /** @param x float32[3·V] the first request's start: it fixes the order of the trees */
   #openDeviceSearch(x: Float32Array): Promise<DeviceSearch> {
     this.#orderedAt = x.slice();
-    return DeviceSearch.open(this.#memory, this.#mesh, this.#settings, x, this.#buffers, {
-      buffer: this.#buffers.control,
+    const status = {
+      place: this.#buffers.control,
       state: CONTROL.word('state'),
       wantsSearch: CONTROL.word('wantsSearch'),
       pairDemand: CONTROL.word('pairDemand'),
-    });
+    };
+    return DeviceSearch.open(this.#memory, this.#mesh, this.#settings, x, this.#buffers, status, this.#kernels);
   }
 
   /** @returns false = other pairs were excluded so far, and P is void */

@@ -5,12 +5,15 @@ import type { Resolution } from '../../src/solver/engine.js';
 import { PAIR_KINDS } from '../../src/solver/pair-kinds.js';
 import { countPairs, describePair, findLimitingPairs } from '../../src/solver/pair-report.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { sliceOf } from '../device/place.js';
+import type { Submissions } from '../device/submissions.js';
 import type { Reader } from '../device/readback.js';
 import type { StructValues } from '../device/struct.js';
 import { KIND_MASK, STATE } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { StepRecorder } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
+import type { Pass } from '../device/recording.js';
 
 /** The fields of the control block by name. */
 export type ControlBlock = StructValues<typeof CONTROL>;
@@ -57,32 +60,32 @@ export async function readFinalState(
   recorder: StepRecorder,
   reader: Reader,
   input: {
+    readonly submissions: Submissions;
     readonly mesh: Pick<CollisionMesh, 'vertexCount' | 'kinematic'>;
     /** the control block that was read last */
     readonly control: ControlBlock;
     readonly pairCount: number;
     readonly epsilon: number;
     /** records what closes a run of several phases */
-    readonly conclude: ((pass: GPUComputePassEncoder) => void) | undefined;
+    readonly conclude: ((pass: Pass) => void) | undefined;
   },
 ): Promise<FinalState> {
   const { vertexCount, kinematic } = input.mesh;
   const isPull = input.conclude !== undefined;
   const expected = expectedOf(input.control, isPull, kinematic.includes(1));
-  const encoder = memory.device.createCommandEncoder();
+  const encoder = input.submissions.begin();
   const pass = encoder.beginComputePass();
   input.conclude?.(pass);
   recorder.countKinds(pass, input.pairCount);
   recorder.packAnswer(pass, vertexCount);
   pass.end();
   const slices = [
-    { buffer: buffers.control, bytes: CONTROL.bytes },
-    { buffer: buffers.x, bytes: POSITION_BYTES * vertexCount },
-    { buffer: buffers.next, bytes: 4 * expected * vertexCount },
+    sliceOf(buffers.control, CONTROL.bytes),
+    sliceOf(buffers.x, POSITION_BYTES * vertexCount),
+    sliceOf(buffers.next, 4 * expected * vertexCount),
   ];
-  if (isPull) slices.push({ buffer: buffers.windowStart, bytes: POSITION_BYTES * vertexCount });
-  const reading = reader.record(encoder, slices);
-  memory.device.queue.submit([encoder.finish()]);
+  if (isPull) slices.push(sliceOf(buffers.windowStart, POSITION_BYTES * vertexCount));
+  const reading = input.submissions.submit(encoder, slices);
   // Read in place: most of the memory is read only once, and memory that is new to the process costs more than the reading.
   const { packed, ...final } = await reading.inspect((range, [toControl, toX, toPacked, toBefore]) => {
     const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
@@ -122,7 +125,7 @@ async function readPacked(
   vertexCount: number,
 ): Promise<Partial<Packed>> {
   const encoder = memory.device.createCommandEncoder();
-  const reading = reader.record(encoder, [{ buffer: next, bytes: 8 * vertexCount }]);
+  const reading = reader.record(encoder, [sliceOf(next, 8 * vertexCount)]);
   memory.device.queue.submit([encoder.finish()]);
   return reading.inspect((range) => unpack(range, 0, vertexCount, 2));
 }
@@ -138,10 +141,10 @@ async function readPairs(
   const reading = reader.record(
     encoder,
     indices.flatMap((p) => [
-      { buffer: pairVertex, offset: 16 * p, bytes: 16 },
-      { buffer: pairInfo, offset: 4 * p, bytes: 4 },
-      { buffer: pairNormal, offset: 16 * p, bytes: 16 },
-      { buffer: pairDistance, offset: 4 * p, bytes: 4 },
+      sliceOf(pairVertex, 16, 16 * p),
+      sliceOf(pairInfo, 4, 4 * p),
+      sliceOf(pairNormal, 16, 16 * p),
+      sliceOf(pairDistance, 4, 4 * p),
     ]),
   );
   memory.device.queue.submit([encoder.finish()]);

@@ -1,5 +1,7 @@
 import type { DeviceMemory } from '../device/memory.js';
-import type { Reader, Reading } from '../device/readback.js';
+import { sliceOf } from '../device/place.js';
+import type { Reading } from '../device/readback.js';
+import type { Submissions } from '../device/submissions.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { DeviceSearch } from '../search/device-search.js';
@@ -8,6 +10,7 @@ import type { PullBackRecorder, PullBackShape } from './pull-back-recorder.js';
 import type { StepRecorder, StepShape } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
 import { PassSequence, type Stage, StageClock, type StampedPasses } from './stage-clock.js';
+import type { Pass, Recording } from '../device/recording.js';
 
 /** Steps recorded between two readings of the status block. */
 export const MAX_BATCH_STEPS = 8;
@@ -50,12 +53,11 @@ export class BatchRecorder {
   /** steps submitted since the scene was opened, including those in which the device found nothing to do */
   submittedSteps = 0;
 
-  readonly #memory: DeviceMemory;
   readonly #buffers: SceneBuffers;
   readonly #dispatcher: Dispatcher;
   readonly #recorder: StepRecorder;
   readonly #pullBack: PullBackRecorder;
-  readonly #reader: Reader;
+  readonly #submissions: Submissions;
   readonly #clock: StageClock | undefined;
   readonly #vertexCount: number;
 
@@ -64,16 +66,15 @@ export class BatchRecorder {
     memory: DeviceMemory,
     buffers: SceneBuffers,
     recorders: { readonly dispatcher: Dispatcher; readonly steps: StepRecorder; readonly pullBack: PullBackRecorder },
-    reader: Reader,
+    submissions: Submissions,
     vertexCount: number,
     isTimed: boolean,
   ) {
-    this.#memory = memory;
     this.#buffers = buffers;
     this.#dispatcher = recorders.dispatcher;
     this.#recorder = recorders.steps;
     this.#pullBack = recorders.pullBack;
-    this.#reader = reader;
+    this.#submissions = submissions;
     this.#vertexCount = vertexCount;
     this.#clock = isTimed ? StageClock.open(memory) : undefined;
   }
@@ -84,7 +85,7 @@ export class BatchRecorder {
   }
 
   /** Records what precedes the first step of a request. */
-  recordOpening(encoder: GPUCommandEncoder): void {
+  recordOpening(encoder: Recording): void {
     const passes = new PassSequence(encoder, this.#clock);
     this.#recorder.begin((stage) => passes.enter(stage), this.#vertexCount);
     passes.end();
@@ -97,7 +98,7 @@ export class BatchRecorder {
    * @param continuesStep the first of these steps has begun already (StepRecorder.step); no search precedes it
    */
   record(
-    encoder: GPUCommandEncoder,
+    encoder: Recording,
     count: number,
     shape: StepShape,
     searches: Searches,
@@ -116,7 +117,7 @@ export class BatchRecorder {
    * @param sweepsOn they want another round
    */
   recordPullBack(
-    encoder: GPUCommandEncoder,
+    encoder: Recording,
     count: number,
     shape: PullBackShape,
     searches: Searches,
@@ -132,26 +133,26 @@ export class BatchRecorder {
   }
 
   /** Records a search alone, which runs if one is due. @param phase whose steps follow */
-  recordSearch(encoder: GPUCommandEncoder, search: DeviceSearch, phase: Phase): void {
+  recordSearch(encoder: Recording, search: DeviceSearch, phase: Phase): void {
     const passes = new PassSequence(encoder, this.#clock);
     this.#search(passes, search, phase === PHASE.ADVANCE ? undefined : this.#pullBack);
     passes.end();
   }
 
   /** Records the last step of kinematic vertices. */
-  recordArrival(encoder: GPUCommandEncoder): void {
+  recordArrival(encoder: Recording): void {
     const passes = new PassSequence(encoder, this.#clock);
     this.#recorder.arrive(passes.enter('forward'));
     passes.end();
   }
 
   #recordEach(
-    encoder: GPUCommandEncoder,
+    encoder: Recording,
     count: number,
     { precedes, between, search }: Searches,
     continuesStep: boolean,
     pullBack: PullBackRecorder | undefined,
-    recordStep: (enter: (stage: Stage) => GPUComputePassEncoder, isContinued: boolean) => void,
+    recordStep: (enter: (stage: Stage) => Pass, isContinued: boolean) => void,
   ): void {
     const passes = new PassSequence(encoder, this.#clock);
     for (let n = 0; n < count; n++) {
@@ -176,14 +177,13 @@ export class BatchRecorder {
   }
 
   /** Submits recorded steps, with copies of the status block and, on demand, of x. */
-  submit(encoder: GPUCommandEncoder, steps: number, withPositions: boolean): Batch {
+  submit(encoder: Recording, steps: number, withPositions: boolean): Batch {
     const { control, x } = this.#buffers;
     const stamped = this.#clock?.resolve(encoder);
-    const slices = [{ buffer: control, bytes: CONTROL.bytes }];
+    const slices = [sliceOf(control, CONTROL.bytes)];
     if (stamped) slices.push(stamped.slice);
-    if (withPositions) slices.push({ buffer: x, bytes: 12 * this.#vertexCount });
-    const reading = this.#reader.record(encoder, slices);
-    this.#memory.device.queue.submit([encoder.finish()]);
+    if (withPositions) slices.push(sliceOf(x, 12 * this.#vertexCount));
+    const reading = this.#submissions.submit(encoder, slices);
     this.submittedSteps += steps;
     return { reading, steps, stamped, withPositions };
   }

@@ -1,5 +1,8 @@
-import { DISPATCH_BYTES, foldThreads, UNIFORM_STRIDE, useKernel } from '../device/dispatch.js';
-import type { Kernel, KernelSet } from '../device/kernel.js';
+import { DISPATCH_BYTES, foldThreads, groupsFor, launch, UNIFORM_STRIDE } from '../device/dispatch.js';
+import type { Bindings, Kernel, KernelSet } from '../device/kernel.js';
+import { partOf } from '../device/place.js';
+import type { Launch, Pass } from '../device/recording.js';
+import { STEP_SLOT } from '../kernels/constants.js';
 import { EDGE_RANGE, SWEEP_RANGE } from '../kernels/structs.js';
 import type { EntryPoint, KernelFile } from '../kernels/table.js';
 import type { SceneBuffers } from './scene-buffers.js';
@@ -11,10 +14,10 @@ const RANGES: Readonly<Record<string, number>> = {
   sweepRange: SWEEP_RANGE.bytes,
 };
 
-/** A kernel and its bind groups, one a range; 0 where it binds none. */
+/** A kernel with what it binds, once a range; 0 where it binds none. */
 interface Call {
   readonly kernel: Kernel;
-  readonly groups: (GPUBindGroup | undefined)[];
+  readonly bindings: (Bindings | undefined)[];
 }
 
 /** Records dispatches of one scene's kernels, bound to its buffers by name. */
@@ -25,7 +28,7 @@ export class Dispatcher {
   dispatches = 0;
   readonly #calls = new Map<EntryPoint, Call>();
   /** bind groups of a file, by range: its entry points share them */
-  readonly #groups = new Map<KernelFile, (GPUBindGroup | undefined)[]>();
+  readonly #bindings = new Map<KernelFile, (Bindings | undefined)[]>();
   /** that of the buffers that the groups bind */
   #generation = -1;
 
@@ -40,29 +43,31 @@ export class Dispatcher {
   }
 
   /** A thread per element, of which the host knows the number. @param range which struct of a range the kernel binds */
-  direct(pass: GPUComputePassEncoder, entry: EntryPoint, threads: number, range = 0): void {
-    this.#set(pass, entry, range);
+  direct(pass: Pass, entry: EntryPoint, threads: number, range = 0): void {
     const [x, y] = foldThreads(threads);
-    if (y === 1) pass.dispatchWorkgroups(x);
-    else pass.dispatchWorkgroups(x, y);
+    this.#launch(pass, entry, range, [x, y], x * y);
   }
 
   /** A size that `decide` writes; nothing runs where the run has ended or paused. @param range as in direct */
-  indirect(pass: GPUComputePassEncoder, entry: EntryPoint, slot: number, range = 0): void {
-    this.#set(pass, entry, range);
-    pass.dispatchWorkgroupsIndirect(this.#buffers.stepArguments, DISPATCH_BYTES * slot);
+  indirect(pass: Pass, entry: EntryPoint, slot: number, range = 0): void {
+    const size = { place: this.#buffers.stepArguments, offset: DISPATCH_BYTES * slot };
+    this.#launch(pass, entry, range, size, slot === STEP_SLOT.ONE ? 1 : this.#most);
   }
 
   /** The size of a list that the step has made. */
-  overCandidates(pass: GPUComputePassEncoder, entry: EntryPoint, slot: number): void {
-    this.#set(pass, entry, 0);
-    pass.dispatchWorkgroupsIndirect(this.#buffers.candidateArguments, DISPATCH_BYTES * slot);
+  overCandidates(pass: Pass, entry: EntryPoint, slot: number): void {
+    const size = { place: this.#buffers.candidateArguments, offset: DISPATCH_BYTES * slot };
+    this.#launch(pass, entry, 0, size, this.#most);
   }
 
-  #set(pass: GPUComputePassEncoder, entry: EntryPoint, range: number): void {
+  get #most(): number {
+    return groupsFor(this.#buffers.pairCapacity);
+  }
+
+  #launch(pass: Pass, entry: EntryPoint, range: number, size: Launch['size'], most: number): void {
     if (this.#generation !== this.#buffers.generation) {
       this.#calls.clear();
-      this.#groups.clear();
+      this.#bindings.clear();
       this.#generation = this.#buffers.generation;
     }
     let call = this.#calls.get(entry);
@@ -70,30 +75,30 @@ export class Dispatcher {
       call = this.#callOf(entry);
       this.#calls.set(entry, call);
     }
-    const group = call.groups[range] ?? this.#bind(call, range);
     this.dispatches++;
-    useKernel(pass, call.kernel.pipeline, group);
+    const bindings = call.bindings[range] ?? this.#bind(call, range);
+    launch(pass, { kernel: call.kernel, bindings, size, most });
   }
 
   #callOf(entry: EntryPoint): Call {
     const kernel = this.#kernels.get(entry);
-    let groups = this.#groups.get(kernel.file);
-    if (!groups) {
-      groups = [];
-      this.#groups.set(kernel.file, groups);
+    let bindings = this.#bindings.get(kernel.file);
+    if (!bindings) {
+      bindings = [];
+      this.#bindings.set(kernel.file, bindings);
     }
-    return { kernel, groups };
+    return { kernel, bindings };
   }
 
-  #bind({ kernel, groups }: Call, range: number): GPUBindGroup {
+  #bind({ kernel, bindings }: Call, range: number): Bindings {
     const buffers = this.#buffers;
-    const group = kernel.bind((name) => {
+    const bound = kernel.bindings((name) => {
       const size = RANGES[name];
       return size === undefined
         ? buffers.named(name)
-        : { buffer: buffers.named(`${name}s`), offset: UNIFORM_STRIDE * range, size };
+        : partOf(buffers.named(`${name}s`), UNIFORM_STRIDE * range, size);
     });
-    groups[range] = group;
-    return group;
+    bindings[range] = bound;
+    return bound;
   }
 }

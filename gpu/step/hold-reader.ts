@@ -3,6 +3,7 @@ import { HoldRecord, type PairView, type PushView } from '../../src/solver/cpu/h
 import type { EngineHolds } from '../../src/solver/engine.js';
 import { strainElementsOf } from '../../src/solver/strain/elements.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { sliceOf } from '../device/place.js';
 import type { Reader } from '../device/readback.js';
 import { KIND_MASK, PHASE, type Phase } from '../kernels/constants.js';
 import { KEPT_MULTIPLIER, VERTEX_STEP } from '../kernels/structs.js';
@@ -68,11 +69,8 @@ export class HoldReader {
   async #read(pairCount: number) {
     const encoder = this.#memory.device.createCommandEncoder();
     const slices = [
-      { buffer: this.#buffers.vertexStep, bytes: VERTEX_STEP.bytes * this.#vertexCount },
-      ...Object.entries(PAIR_BYTES).map(([name, bytes]) => ({
-        buffer: this.#buffers.named(name),
-        bytes: bytes * pairCount,
-      })),
+      sliceOf(this.#buffers.vertexStep, VERTEX_STEP.bytes * this.#vertexCount),
+      ...Object.entries(PAIR_BYTES).map(([name, bytes]) => sliceOf(this.#buffers.named(name), bytes * pairCount)),
     ];
     const reading = this.#reader.record(encoder, slices);
     this.#memory.device.queue.submit([encoder.finish()]);

@@ -6,6 +6,7 @@ import type { PullBackRecorder } from './pull-back-recorder.js';
 import type { StepRecorder } from './recorder.js';
 import { sweepsOf } from './request.js';
 import type { SweepPlan } from './sweep-plan.js';
+import type { Pass, Recording } from '../device/recording.js';
 
 /** Records the steps of a run, phase by phase: Algorithm 1, then the pull-back. The device decides when a phase ends. */
 export class Phases {
@@ -41,7 +42,7 @@ export class Phases {
   }
 
   /** What ends a run of this phase; undefined = nothing. */
-  get conclude(): ((pass: GPUComputePassEncoder) => void) | undefined {
+  get conclude(): ((pass: Pass) => void) | undefined {
     if (this.#phase === PHASE.ADVANCE) return undefined;
     return (pass) => this.#pullBack.conclude(pass, this.#vertexCount);
   }
@@ -71,7 +72,7 @@ export class Phases {
    *
    * @param upload brings parameters and control block of the new phase to the device
    */
-  open(encoder: GPUCommandEncoder, { phase, steps }: ControlBlock, upload: () => void): void {
+  open(encoder: Recording, { phase, steps }: ControlBlock, upload: () => void): void {
     if (phase !== PHASE.PULL && phase !== PHASE.SHORTEN) throw new Error(`A run asked for phase ${phase}.`);
     this.#phase = phase;
     if (phase === PHASE.PULL) this.#stepsBefore = steps;
@@ -89,7 +90,7 @@ export class Phases {
    * @param state what it paused for
    * @param control the control block with which it continues
    */
-  resume(encoder: GPUCommandEncoder, state: number, { hasAim }: ControlBlock): void {
+  resume(encoder: Recording, state: number, { hasAim }: ControlBlock): void {
     this.#continuesStep = state === STATE.NEEDS_CANDIDATES || state === STATE.NEEDS_ROUNDS;
     this.#sweepsOn = state === STATE.NEEDS_SWEEPS;
     this.#hasAim = hasAim === 1;
@@ -104,7 +105,7 @@ export class Phases {
    * @param searches what precedes them
    */
   recordSteps(
-    encoder: GPUCommandEncoder,
+    encoder: Recording,
     count: number,
     settings: Settings,
     { wide, hasDenseEdges, hasFewEnds }: SweepPlan,

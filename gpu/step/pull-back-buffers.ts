@@ -1,6 +1,7 @@
 import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
+import type { Place } from '../device/place.js';
 import { MARKS_PER_WORD, SUM_GROUPS } from '../kernels/constants.js';
 import { KEPT_MULTIPLIER, PULL_BACK, VERTEX_PULL } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
@@ -21,24 +22,24 @@ export const PULL_BACK_PAIR_BYTES = KEPT_MULTIPLIER.bytes;
  * pull-back/active-words.wgsl.
  */
 export class PullBackBuffers {
-  readonly pullBack: GPUBuffer;
-  readonly best: GPUBuffer;
-  readonly yFrom: GPUBuffer;
-  readonly yLast: GPUBuffer;
-  readonly pull: GPUBuffer;
-  readonly offsets: GPUBuffer;
-  readonly shortfalls: GPUBuffer;
-  readonly sums: GPUBuffer;
-  readonly activeVertices: GPUBuffer;
-  edgePush!: GPUBuffer;
-  edgeActive!: GPUBuffer;
-  heldEdges!: GPUBuffer;
-  kept!: GPUBuffer;
+  readonly pullBack: Place;
+  readonly best: Place;
+  readonly yFrom: Place;
+  readonly yLast: Place;
+  readonly pull: Place;
+  readonly offsets: Place;
+  readonly shortfalls: Place;
+  readonly sums: Place;
+  readonly activeVertices: Place;
+  edgePush!: Place;
+  edgeActive!: Place;
+  heldEdges!: Place;
+  kept!: Place;
   /** undefined = the mesh has no strain limits */
   readonly strains: StrainBuffers | undefined;
 
   readonly #memory: DeviceMemory;
-  readonly #all = new Set<GPUBuffer>();
+  readonly #all = new Set<Place>();
 
   constructor(
     memory: DeviceMemory,
@@ -80,25 +81,25 @@ export class PullBackBuffers {
     this.kept = this.#add('kept', PULL_BACK_PAIR_BYTES * capacity, STATE);
   }
 
-  named(name: string): GPUBuffer | undefined {
-    const buffer = (this as unknown as Record<string, unknown>)[name] as GPUBuffer;
+  named(name: string): Place | undefined {
+    const buffer = (this as unknown as Record<string, unknown>)[name] as Place;
     return this.#all.has(buffer) ? buffer : this.strains?.named(name);
   }
 
   close(): void {
     this.strains?.close();
-    for (const buffer of this.#all) this.#memory.free(buffer);
+    for (const buffer of this.#all) this.#memory.release(buffer);
     this.#all.clear();
   }
 
-  #add(label: string, bytes: number, usage: number): GPUBuffer {
-    const buffer = this.#memory.allocate(label, bytes, usage);
+  #add(label: string, bytes: number, usage: number): Place {
+    const buffer = this.#memory.place(label, bytes, usage);
     this.#all.add(buffer);
     return buffer;
   }
 
-  #drop(buffer: GPUBuffer): void {
+  #drop(buffer: Place): void {
     this.#all.delete(buffer);
-    this.#memory.free(buffer);
+    this.#memory.release(buffer);
   }
 }

@@ -6,6 +6,7 @@ import type { EdgePlan } from './edge-plan.js';
 import type { StepRecorder, WideRounds } from './recorder.js';
 import type { Stage } from './stage-clock.js';
 import { StrainRecorder } from './strain-recorder.js';
+import type { Pass } from '../device/recording.js';
 
 export interface PullBackShape {
   readonly phase: Exclude<Phase, 0>;
@@ -68,7 +69,7 @@ export class PullBackRecorder {
   }
 
   /** Opens a phase of a run that has paused for it and was armed again. */
-  open(pass: GPUComputePassEncoder, phase: PullBackShape['phase'], vertexCount: number): void {
+  open(pass: Pass, phase: PullBackShape['phase'], vertexCount: number): void {
     const { count } = this.#edges;
     if (phase === PHASE.PULL) {
       this.#dispatcher.direct(pass, 'beginPull', vertexCount);
@@ -87,13 +88,13 @@ export class PullBackRecorder {
   }
 
   /** After a search, and what it tells the steps: the multipliers of the contacts follow their pairs. */
-  afterSearch(pass: GPUComputePassEncoder): void {
+  afterSearch(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'gatherMultipliers', STEP_SLOT.CARRIED);
     this.#dispatcher.indirect(pass, 'settleMultipliers', STEP_SLOT.CARRIED);
   }
 
   /** @param enter gives the pass of the stage that begins */
-  step(enter: (stage: Stage) => GPUComputePassEncoder, shape: PullBackShape, parts: PullBackParts): void {
+  step(enter: (stage: Stage) => Pass, shape: PullBackShape, parts: PullBackParts): void {
     if (!parts.sweepsOn) this.#beforeSweeps(enter, shape, parts);
     const pass = enter('backward');
     this.sweeps(pass, shape, parts.sweepsOn);
@@ -103,7 +104,7 @@ export class PullBackRecorder {
   }
 
   /** The forward step of the sweeps before, its decision, and the rows of the next sweeps. */
-  #beforeSweeps(enter: (stage: Stage) => GPUComputePassEncoder, shape: PullBackShape, parts: PullBackParts): void {
+  #beforeSweeps(enter: (stage: Stage) => Pass, shape: PullBackShape, parts: PullBackParts): void {
     if (parts.hasAim && !parts.isContinued) {
       const pass = enter('forward');
       this.forward(pass);
@@ -120,7 +121,7 @@ export class PullBackRecorder {
   }
 
   /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the state that it begins with. */
-  rate(pass: GPUComputePassEncoder, phase: Phase): void {
+  rate(pass: Pass, phase: Phase): void {
     this.#dispatcher.indirect(pass, 'findShortfalls', STEP_SLOT.PAIRS);
     if (phase !== PHASE.PULL) return;
     this.weigh(pass);
@@ -135,7 +136,7 @@ export class PullBackRecorder {
    * @param goesOn they are such a round
    */
   sweeps(
-    pass: GPUComputePassEncoder,
+    pass: Pass,
     { sweeps, wide, hasDenseEdges, isSmall, isFew }: SweepsShape,
     goesOn = false,
   ): void {
@@ -173,25 +174,25 @@ export class PullBackRecorder {
   }
 
   /** Continues a run that has paused for another round of sweeps. */
-  resumeSweeps(pass: GPUComputePassEncoder): void {
+  resumeSweeps(pass: Pass): void {
     this.#dispatcher.direct(pass, 'resumeSweeps', 1);
   }
 
   /** Whether edges want another round of sweeps, where strains do not. */
-  #judgeLengths(pass: GPUComputePassEncoder): void {
+  #judgeLengths(pass: Pass): void {
     if (this.#edges.count === 0) return;
     this.#dispatcher.indirect(pass, 'weighLengths', STEP_SLOT.SUMS);
     this.#dispatcher.direct(pass, 'judgeLengths', 1);
   }
 
-  #closePass(pass: GPUComputePassEncoder, isSweep: boolean): void {
+  #closePass(pass: Pass, isSweep: boolean): void {
     if (isSweep) this.#dispatcher.indirect(pass, 'turn', STEP_SLOT.SUMS);
     this.#dispatcher.direct(pass, 'closeSweep', 1);
     this.#dispatcher.indirect(pass, 'extrapolate', STEP_SLOT.VERTICES);
   }
 
   /** The forward step, in which edges hold back vertices whose neighbours are held. */
-  forward(pass: GPUComputePassEncoder): void {
+  forward(pass: Pass): void {
     this.#steps.bound(pass);
     this.holdBack(pass);
     this.#steps.commit(pass);
@@ -199,7 +200,7 @@ export class PullBackRecorder {
   }
 
   /** Lowers α of vertices whose edges would grow past their limits, or whose neighbours in an element are held. */
-  holdBack(pass: GPUComputePassEncoder): void {
+  holdBack(pass: Pass): void {
     if (this.#edges.count > 0) {
       this.#dispatcher.indirect(pass, 'listHeld', STEP_SLOT.EDGES);
       this.#dispatcher.indirect(pass, 'holdBack', STEP_SLOT.ONE);
@@ -208,26 +209,26 @@ export class PullBackRecorder {
   }
 
   /** At the end of a run: x is the best state, and r says which vertices are not settled. */
-  conclude(pass: GPUComputePassEncoder, vertexCount: number): void {
+  conclude(pass: Pass, vertexCount: number): void {
     this.#dispatcher.direct(pass, 'restoreBest', vertexCount);
     this.#dispatcher.direct(pass, 'conclude', vertexCount);
     this.#dispatcher.direct(pass, 'closeRun', 1);
   }
 
   /** Φ of x, and what it is above that of the best state. */
-  weigh(pass: GPUComputePassEncoder): void {
+  weigh(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'weigh', STEP_SLOT.SUMS);
     this.#strains?.weigh(pass);
     this.#dispatcher.indirect(pass, 'sumUp', STEP_SLOT.ONE);
   }
 
-  #aimAnew(pass: GPUComputePassEncoder, phase: Phase): void {
+  #aimAnew(pass: Pass, phase: Phase): void {
     this.#dispatcher.indirect(pass, phase === PHASE.PULL ? 'rebuild' : 'holdStill', STEP_SLOT.VERTICES);
     if (phase === PHASE.PULL) this.#strains?.settlePaces(pass);
   }
 
   /** @param isWide whole dispatches sweep the large colours */
-  #limitEdges(pass: GPUComputePassEncoder, isWide: boolean): void {
+  #limitEdges(pass: Pass, isWide: boolean): void {
     const { wideColours, colours } = this.#edges;
     const first = wideColours + 1;
     for (let c = 0; isWide && c < wideColours; c++) {

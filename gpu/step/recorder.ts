@@ -2,6 +2,7 @@ import { LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { Stage } from './stage-clock.js';
+import type { Pass } from '../device/recording.js';
 
 /** Threads that count the pairs by kind: enough to hide the latency of memory, few enough for all to add to four sums. */
 const MAX_COUNTERS = 1 << 14;
@@ -43,7 +44,7 @@ export class StepRecorder {
   }
 
   /** Opens a request: edge constraints, residuals, reuse of P, the sizes of the first step's dispatches. */
-  begin(enter: (stage: Stage) => GPUComputePassEncoder, vertexCount: number): void {
+  begin(enter: (stage: Stage) => Pass, vertexCount: number): void {
     if (this.#edges.count > 0) this.linearise(enter('backward'));
     const pass = enter('search');
     this.#dispatcher.direct(pass, 'begin', vertexCount);
@@ -51,31 +52,31 @@ export class StepRecorder {
     this.#dispatcher.indirect(pass, 'forget', STEP_SLOT.PAIRS);
   }
 
-  linearise(pass: GPUComputePassEncoder): void {
+  linearise(pass: Pass): void {
     if (this.#edges.count > 0) this.#dispatcher.direct(pass, 'edgeRows', this.#edges.count);
   }
 
   /** Continues a run that had paused for the host. */
-  arm(pass: GPUComputePassEncoder): void {
+  arm(pass: Pass): void {
     this.#dispatcher.direct(pass, 'arm', 1);
   }
 
   /** Takes over the result of a search on the device; does nothing where none ran in this step. */
-  afterSearch(pass: GPUComputePassEncoder): void {
+  afterSearch(pass: Pass): void {
     this.#dispatcher.direct(pass, 'afterSearch', 1);
   }
 
   /** Where a step is recorded without a search: the run pauses if one is due. */
-  watchForSearch(pass: GPUComputePassEncoder): void {
+  watchForSearch(pass: Pass): void {
     this.#dispatcher.direct(pass, 'watchForSearch', 1);
   }
 
   /** Packs residuals and limiters for the host, at the end of a run: `next` is overwritten. */
-  packAnswer(pass: GPUComputePassEncoder, vertexCount: number): void {
+  packAnswer(pass: Pass, vertexCount: number): void {
     this.#dispatcher.direct(pass, 'packAnswer', vertexCount);
   }
 
-  countKinds(pass: GPUComputePassEncoder, pairCount: number): void {
+  countKinds(pass: Pass, pairCount: number): void {
     if (pairCount > 0) this.#dispatcher.direct(pass, 'countKinds', Math.min(pairCount, MAX_COUNTERS));
   }
 
@@ -85,8 +86,8 @@ export class StepRecorder {
    * @param enter gives the pass of the stage that begins
    * @param isContinued the step has begun already, and had no room for its candidates: its first edge sweep is done
    */
-  step(enter: (stage: Stage) => GPUComputePassEncoder, shape: StepShape, isContinued: boolean): void {
-    let pass: GPUComputePassEncoder;
+  step(enter: (stage: Stage) => Pass, shape: StepShape, isContinued: boolean): void {
+    let pass: Pass;
     if (this.#edges.count > 0 && !isContinued) {
       pass = enter('backward');
       this.edgeSweep(pass, true);
@@ -105,7 +106,7 @@ export class StepRecorder {
   }
 
   /** The sweeps of a step; over edges, the first one precedes the geometry. */
-  sweeps(pass: GPUComputePassEncoder, { sweeps, wide }: Pick<StepShape, 'sweeps' | 'wide'>): void {
+  sweeps(pass: Pass, { sweeps, wide }: Pick<StepShape, 'sweeps' | 'wide'>): void {
     this.contactSweep(pass, wide);
     for (let n = 1; n < sweeps; n++) {
       this.edgeSweep(pass, false);
@@ -114,7 +115,7 @@ export class StepRecorder {
   }
 
   /** One sweep over the edge length constraints (Eq. 13). */
-  edgeSweep(pass: GPUComputePassEncoder, isFirst: boolean): void {
+  edgeSweep(pass: Pass, isFirst: boolean): void {
     const { wideColours, colours } = this.#edges;
     const first = isFirst ? 0 : wideColours + 1;
     for (let c = 0; c < wideColours; c++) {
@@ -126,14 +127,14 @@ export class StepRecorder {
   }
 
   /** Lists the pairs that may be close, and measures them: the candidates of this step. */
-  findContacts(pass: GPUComputePassEncoder): void {
+  findContacts(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'prepare', STEP_SLOT.VERTICES);
     this.#list(pass, 'listForGeometry');
     this.#dispatcher.overCandidates(pass, 'geometry', LIST_SLOT.ACTIVE);
   }
 
   /** Selects the contacts among the candidates and makes the rows of the sweep, in order. */
-  selectContacts(pass: GPUComputePassEncoder): void {
+  selectContacts(pass: Pass): void {
     this.#dispatcher.direct(pass, 'afterGeometry', 1);
     this.#dispatcher.overCandidates(pass, 'count', LIST_SLOT.CANDIDATES);
     this.#dispatcher.indirect(pass, 'offsets', STEP_SLOT.VERTICES);
@@ -143,39 +144,39 @@ export class StepRecorder {
   }
 
   /** One sweep over the contacts (Eq. 9). */
-  contactSweep(pass: GPUComputePassEncoder, wide: WideRounds, kind: SweepKind = 'sweep'): void {
+  contactSweep(pass: Pass, wide: WideRounds, kind: SweepKind = 'sweep'): void {
     for (let round = 0; round < wide.rounds; round++) {
       this.#dispatcher.direct(pass, `${kind}Round`, wide.threads, round);
     }
     this.#dispatcher.indirect(pass, `${kind}Tail`, STEP_SLOT.ONE, wide.rounds);
   }
 
-  slide(pass: GPUComputePassEncoder): void {
+  slide(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'slide', STEP_SLOT.VERTICES);
   }
 
   /** The forward step (Eq. 14 to 17): bounds, written positions, the check that reads them back, the commit. */
-  advance(pass: GPUComputePassEncoder): void {
+  advance(pass: Pass): void {
     this.bound(pass);
     this.commit(pass);
   }
 
   /** α of every vertex. What follows may lower it and must not raise it. */
-  bound(pass: GPUComputePassEncoder): void {
+  bound(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'guard', STEP_SLOT.VERTICES);
     this.#list(pass, 'listForBound');
     this.#dispatcher.overCandidates(pass, 'bound', LIST_SLOT.ACTIVE);
   }
 
   /** x ← x + α (y − x) where the check allows it. */
-  commit(pass: GPUComputePassEncoder): void {
+  commit(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'write', STEP_SLOT.VERTICES);
     this.#dispatcher.overCandidates(pass, 'check', LIST_SLOT.ACTIVE);
     this.#dispatcher.indirect(pass, 'commit', STEP_SLOT.VERTICES);
   }
 
   /** The last step of kinematic vertices that have used up their motion, when Algorithm 1 has ended (TwoWay.#arrive). */
-  arrive(pass: GPUComputePassEncoder): void {
+  arrive(pass: Pass): void {
     this.#dispatcher.direct(pass, 'openArrival', 1);
     this.#dispatcher.indirect(pass, 'aimPrescribed', STEP_SLOT.VERTICES);
     this.bound(pass);
@@ -186,13 +187,13 @@ export class StepRecorder {
   }
 
   /** Counts what the decision that closes a step rests on. */
-  watch(pass: GPUComputePassEncoder): void {
+  watch(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'concern', STEP_SLOT.VERTICES);
     this.#dispatcher.indirect(pass, 'watch', STEP_SLOT.VERTICES);
   }
 
   /** Lists the pairs on which the next dispatches work. */
-  #list(pass: GPUComputePassEncoder, entry: 'listForGeometry' | 'listForBound'): void {
+  #list(pass: Pass, entry: 'listForGeometry' | 'listForBound'): void {
     this.#dispatcher.indirect(pass, entry, STEP_SLOT.PAIRS);
     this.#dispatcher.indirect(pass, 'planActive', STEP_SLOT.ONE);
   }

@@ -18,6 +18,8 @@ import { PHASE, type Phase } from '../kernels/constants.js';
 import { PARAMETERS, PULL_BACK } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { SceneBuffers } from './scene-buffers.js';
+import { write } from '../device/place.js';
+import { copy, type Recording } from '../device/recording.js';
 
 /** Bytes of a vertex's position. */
 const POSITION_BYTES = 12;
@@ -42,20 +44,20 @@ export interface RequestPositions {
 /** Uploads start and target; the copies to x, y and windowStart are recorded and run with `encoder`. */
 export function uploadPositions(
   queue: GPUQueue,
-  encoder: GPUCommandEncoder,
+  encoder: Recording,
   buffers: SceneBuffers,
   { start, target, isResident }: RequestPositions,
 ): void {
   const bytes = (POSITION_BYTES * start.length) / 3;
   if (isResident) {
-    encoder.copyBufferToBuffer(buffers.x, 0, buffers.start, 0, bytes);
+    copy(encoder, buffers.x, buffers.start, bytes);
   } else {
-    queue.writeBuffer(buffers.start, 0, inOwnMemory(start));
-    encoder.copyBufferToBuffer(buffers.start, 0, buffers.x, 0, bytes);
+    write(queue, buffers.start, 0, inOwnMemory(start));
+    copy(encoder, buffers.start, buffers.x, bytes);
   }
-  queue.writeBuffer(buffers.target, 0, inOwnMemory(target));
-  encoder.copyBufferToBuffer(buffers.target, 0, buffers.y, 0, bytes);
-  encoder.copyBufferToBuffer(buffers.start, 0, buffers.windowStart, 0, bytes);
+  write(queue, buffers.target, 0, inOwnMemory(target));
+  copy(encoder, buffers.target, buffers.y, bytes);
+  copy(encoder, buffers.start, buffers.windowStart, bytes);
 }
 
 /** A queue does not accept shared memory. */
@@ -86,7 +88,7 @@ export function uploadParameters(
   const { start, target, waitsForSearch, phase } = request;
   const s = settings;
   const distances = distancesByVertex(mesh, settings);
-  if (distances) queue.writeBuffer(buffers.start, POSITION_BYTES * mesh.vertexCount, Float32Array.from(distances));
+  if (distances) write(queue, buffers.start, POSITION_BYTES * mesh.vertexCount, Float32Array.from(distances));
   const plan = planPullBack(mesh, s, start, target);
   const packed = PARAMETERS.pack({
     vertexCount: mesh.vertexCount,
@@ -120,7 +122,7 @@ export function uploadParameters(
     hasRest: edges.rest ? 1 : 0,
     movesAll: phase === PHASE.SHORTEN ? 1 : 0,
   });
-  queue.writeBuffer(buffers.parameters, 0, packed);
+  write(queue, buffers.parameters, 0, packed);
   buffers.uploadRest(s.scale);
   const isEarly = plan?.isEarly ?? false;
   if (!plan || phase === PHASE.ADVANCE) return isEarly;
@@ -128,15 +130,14 @@ export function uploadParameters(
   const hasOffsets = offsets !== undefined;
   const strains = strainElementsOf(mesh, s.scale);
   if (strains) buffers.uploadStrains(strains);
-  queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, plan, { edges, phase, hasOffsets, strains }));
-  if (offsets) queue.writeBuffer(buffers.named('offsets'), 0, Float32Array.from(offsets));
+  write(queue, buffers.named('pullBack'), 0, packPullBack(s, plan, { edges, phase, hasOffsets, strains }));
+  if (offsets) write(queue, buffers.named('offsets'), 0, Float32Array.from(offsets));
   return isEarly;
 }
 
 /** Sets the number of candidates beyond which a step pauses, for the steps that are submitted next. */
 export function coverCandidates(queue: GPUQueue, buffers: SceneBuffers, coveredCandidates: number): void {
-  queue.writeBuffer(
-    buffers.parameters,
+  write(queue, buffers.parameters,
     4 * PARAMETERS.word('coveredCandidates'),
     PARAMETERS.encode('coveredCandidates', coveredCandidates),
   );

@@ -4,6 +4,7 @@ import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { DISPATCH_BYTES, UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { type Place, write } from '../device/place.js';
 import { CONTACT_WORDS, LIST_SLOT, MOST_ROUNDS, STEP_SLOT } from '../kernels/constants.js';
 import {
   CANDIDATE,
@@ -60,43 +61,43 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
  * `candidateCapacity` candidates of the backward step, as `limits` and `bounds` 16 bytes per pair of the forward step.
  */
 export class SceneBuffers {
-  readonly parameters: GPUBuffer;
-  readonly control: GPUBuffer;
-  stepArguments!: GPUBuffer;
-  readonly candidateArguments: GPUBuffer;
-  readonly inverseMass: GPUBuffer;
-  readonly x: GPUBuffer;
-  readonly y: GPUBuffer;
-  readonly next: GPUBuffer;
-  readonly start: GPUBuffer;
-  readonly target: GPUBuffer;
-  readonly windowStart: GPUBuffer;
-  readonly box: GPUBuffer;
-  readonly wanted: GPUBuffer;
-  readonly vertexStep: GPUBuffer;
-  readonly lists: GPUBuffer;
-  readonly progress: GPUBuffer;
-  readonly motions: GPUBuffer;
-  readonly sweepRanges: GPUBuffer;
-  edgeEnds!: GPUBuffer;
-  edgeRest!: GPUBuffer;
-  edgeRow!: GPUBuffer;
-  edgeLambda!: GPUBuffer;
-  edgeColours!: GPUBuffer;
-  edgeRanges!: GPUBuffer;
-  pairVertex!: GPUBuffer;
-  pairInfo!: GPUBuffer;
-  pairNormal!: GPUBuffer;
-  pairDistance!: GPUBuffer;
-  candidates!: GPUBuffer;
-  contacts!: GPUBuffer;
+  readonly parameters: Place;
+  readonly control: Place;
+  stepArguments!: Place;
+  readonly candidateArguments: Place;
+  readonly inverseMass: Place;
+  readonly x: Place;
+  readonly y: Place;
+  readonly next: Place;
+  readonly start: Place;
+  readonly target: Place;
+  readonly windowStart: Place;
+  readonly box: Place;
+  readonly wanted: Place;
+  readonly vertexStep: Place;
+  readonly lists: Place;
+  readonly progress: Place;
+  readonly motions: Place;
+  readonly sweepRanges: Place;
+  edgeEnds!: Place;
+  edgeRest!: Place;
+  edgeRow!: Place;
+  edgeLambda!: Place;
+  edgeColours!: Place;
+  edgeRanges!: Place;
+  pairVertex!: Place;
+  pairInfo!: Place;
+  pairNormal!: Place;
+  pairDistance!: Place;
+  candidates!: Place;
+  contacts!: Place;
   pairCapacity = 0;
   candidateCapacity = 0;
   /** counts the replacements of buffers: bind groups of an older generation are void */
   generation = 0;
 
   readonly #memory: DeviceMemory;
-  readonly #all = new Set<GPUBuffer>();
+  readonly #all = new Set<Place>();
   readonly #vertexCount: number;
   #edges: EdgePlan;
   /** undefined until a request needs them */
@@ -142,8 +143,8 @@ export class SceneBuffers {
     this.progress = this.#add('progress', VERTEX_PROGRESS.bytes * v, state);
     this.motions = this.#add('motions', 2 * 16 * v, STORAGE);
     this.sweepRanges = this.#add('sweepRanges', UNIFORM_STRIDE * (MOST_ROUNDS + 1), UNIFORM | COPY_DST);
-    memory.device.queue.writeBuffer(this.sweepRanges, 0, sweepRangesOf());
-    memory.device.queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
+    write(memory.device.queue, this.sweepRanges, 0, sweepRangesOf());
+    write(memory.device.queue, this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
     this.replaceEdges(edges);
     this.reservePairs(pairCapacity);
   }
@@ -164,9 +165,9 @@ export class SceneBuffers {
     const ranges = 2 * (edges.wideColours + 1) + 1;
     this.edgeRanges = this.#add('edgeRanges', UNIFORM_STRIDE * ranges, UNIFORM | COPY_DST);
     const { queue } = this.#memory.device;
-    queue.writeBuffer(this.edgeEnds, 0, edges.ends);
-    queue.writeBuffer(this.edgeColours, 0, edges.colours);
-    queue.writeBuffer(this.edgeRanges, 0, edgeRangesOf(edges));
+    write(queue, this.edgeEnds, 0, edges.ends);
+    write(queue, this.edgeColours, 0, edges.colours);
+    write(queue, this.edgeRanges, 0, edgeRangesOf(edges));
     this.#edges = edges;
     this.#pullBack?.replaceEdges(edges);
     this.generation++;
@@ -177,7 +178,7 @@ export class SceneBuffers {
     const { rest } = this.#edges;
     if (!rest) return;
     const lengths = Float32Array.from(rest, (length) => (length === BY_TARGET ? length : length * scale));
-    this.#memory.device.queue.writeBuffer(this.edgeRest, 0, lengths);
+    write(this.#memory.device.queue, this.edgeRest, 0, lengths);
   }
 
   /** Allocates what the pull-back needs, once. @param strains elements with strain limits */
@@ -236,9 +237,9 @@ export class SceneBuffers {
   }
 
   /** The buffer that a kernel's binding names. @throws Error for a name that no buffer has */
-  named(binding: string): GPUBuffer {
+  named(binding: string): Place {
     const name = OTHER_NAMES[binding] ?? binding;
-    const own = (this as unknown as Record<string, unknown>)[name] as GPUBuffer;
+    const own = (this as unknown as Record<string, unknown>)[name] as Place;
     const buffer = this.#all.has(own) ? own : this.#pullBack?.named(name);
     if (!buffer) throw new Error(`A kernel binds "${binding}", which is no buffer of a scene.`);
     return buffer;
@@ -246,19 +247,19 @@ export class SceneBuffers {
 
   close(): void {
     this.#pullBack?.close();
-    for (const buffer of this.#all) this.#memory.free(buffer);
+    for (const buffer of this.#all) this.#memory.release(buffer);
     this.#all.clear();
   }
 
-  #add(label: string, bytes: number, usage: number): GPUBuffer {
-    const buffer = this.#memory.allocate(label, bytes, usage);
+  #add(label: string, bytes: number, usage: number): Place {
+    const buffer = this.#memory.place(label, bytes, usage);
     this.#all.add(buffer);
     return buffer;
   }
 
-  #drop(buffer: GPUBuffer): void {
+  #drop(buffer: Place): void {
     this.#all.delete(buffer);
-    this.#memory.free(buffer);
+    this.#memory.release(buffer);
   }
 }
 

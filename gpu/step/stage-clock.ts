@@ -2,6 +2,7 @@ import type { StageTimings } from '../../src/contract/report.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Slice } from '../device/readback.js';
+import { type Pass, type Recording, SharedRecording } from '../device/recording.js';
 
 /** Stages of a step, for timing. */
 export type Stage = keyof StageTimings;
@@ -39,7 +40,8 @@ export class StageClock {
   }
 
   /** Begins a pass whose time counts as that of a stage. */
-  beginPass(encoder: GPUCommandEncoder, stage: Stage): GPUComputePassEncoder {
+  beginPass(encoder: Recording, stage: Stage): Pass {
+    if (encoder instanceof SharedRecording) return encoder.beginComputePass();
     const n = this.#stages.length;
     if (n >= MAX_PASSES) return encoder.beginComputePass();
     this.#stages.push(stage);
@@ -49,10 +51,10 @@ export class StageClock {
   }
 
   /** Ends the recording for one submission; its stamps are to be copied behind everything else in it. */
-  resolve(encoder: GPUCommandEncoder): StampedPasses {
+  resolve(encoder: Recording): StampedPasses {
     const stages = this.#stages;
     this.#stages = [];
-    if (stages.length > 0) encoder.resolveQuerySet(this.#queries, 0, 2 * stages.length, this.#stamps, 0);
+    if (stages.length > 0 && !(encoder instanceof SharedRecording)) encoder.resolveQuerySet(this.#queries, 0, 2 * stages.length, this.#stamps, 0);
     return { stages, slice: { buffer: this.#stamps, bytes: 2 * STAMP_BYTES * stages.length } };
   }
 
@@ -64,17 +66,17 @@ export class StageClock {
 
 /** The passes of one submission: a single one, or one per stage where stages are timed. */
 export class PassSequence {
-  readonly #encoder: GPUCommandEncoder;
+  readonly #encoder: Recording;
   readonly #clock: StageClock | undefined;
-  #pass: GPUComputePassEncoder | undefined;
+  #pass: Pass | undefined;
   #stage: Stage | undefined;
 
-  constructor(encoder: GPUCommandEncoder, clock: StageClock | undefined) {
+  constructor(encoder: Recording, clock: StageClock | undefined) {
     this.#encoder = encoder;
     this.#clock = clock;
   }
 
-  enter(stage: Stage): GPUComputePassEncoder {
+  enter(stage: Stage): Pass {
     if (this.#pass && (this.#clock === undefined || stage === this.#stage)) return this.#pass;
     this.#pass?.end();
     this.#stage = stage;

@@ -2,6 +2,8 @@ import type { StageTimings } from '../../src/contract/report.js';
 import type { StepInput } from '../../src/solver/engine.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { SceneDevice } from '../device/live-device.js';
+import { write } from '../device/place.js';
+import type { Submissions } from '../device/submissions.js';
 import { PHASE, type Phase, SEARCH_MODE, STATE } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { SceneSearch, SearchPlace } from '../search/scene-search.js';
@@ -15,6 +17,7 @@ import { ShownStates } from './shown-states.js';
 import { addStamps } from './stage-clock.js';
 import { type Submission, SubmissionPlan } from './submission-plan.js';
 import { SweepPlan } from './sweep-plan.js';
+import type { Recording } from '../device/recording.js';
 
 /** Stamps in the pairs have 30 bits; when a request begins beyond half of them, the clock starts over with a new P. */
 const CLOCK_LIMIT = 2 ** 29;
@@ -40,6 +43,7 @@ export interface LoopParts {
   readonly search: SceneSearch;
   readonly batches: BatchRecorder;
   readonly phases: Phases;
+  readonly submissions: Submissions;
   readonly place: SearchPlace;
   readonly vertexCount: number;
 }
@@ -56,6 +60,7 @@ export class StepLoop {
   readonly #search: SceneSearch;
   readonly #batches: BatchRecorder;
   readonly #phases: Phases;
+  readonly #submissions: Submissions;
   readonly #place: SearchPlace;
   readonly #plan: SubmissionPlan;
   /** the control block that was read or written last */
@@ -64,7 +69,8 @@ export class StepLoop {
   /** that the parameters on the device state */
   #covered = 0;
 
-  constructor({ device, buffers, search, batches, phases, place, vertexCount }: LoopParts) {
+  constructor({ device, buffers, search, batches, phases, submissions, place, vertexCount }: LoopParts) {
+    this.#submissions = submissions;
     this.#device = device;
     this.#buffers = buffers;
     this.#search = search;
@@ -120,13 +126,14 @@ export class StepLoop {
    * @param opening holds the opening of the request; the first batch is recorded behind it
    * @returns whether the caller stopped the run
    */
-  async run(opening: GPUCommandEncoder, request: LoopRequest): Promise<boolean> {
+  async run(opening: Recording, request: LoopRequest): Promise<boolean> {
     const { input, settings, holds } = request;
     const { runsAhead } = this.#device;
     // Every state is reported on its own, and every hold: no step may run before those of the last one are read.
     const isStepwise = !runsAhead || input.onState !== undefined || holds !== undefined;
     const states = new ShownStates((x, from) => input.onState?.(x, from));
-    const maxInFlight = isStepwise || this.#place === 'HOST' ? 1 : 2;
+    // In a convoy the other scenes fill the device.
+    const maxInFlight = isStepwise || this.#place === 'HOST' || this.#device.convoy ? 1 : 2;
     let encoder = opening;
     /** submitted, and their status not read yet; the oldest comes first */
     const inFlight: Batch[] = [];
@@ -184,7 +191,7 @@ export class StepLoop {
     return this.#plan.next(submitted, most, left, isStepwise || this.#sweeps.rounds > 0);
   }
 
-  #record(encoder: GPUCommandEncoder, { steps, precedes, between }: Submission, settings: Settings): void {
+  #record(encoder: Recording, { steps, precedes, between }: Submission, settings: Settings): void {
     const search = this.#search.device;
     if (steps > 0) {
       if (this.#sweeps.covered !== this.#covered) this.#cover();
@@ -200,7 +207,7 @@ export class StepLoop {
   }
 
   /** Does what a run has paused for, and records that it continues. @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY */
-  async #resume(state: number, encoder: GPUCommandEncoder, { timings }: LoopRequest): Promise<void> {
+  async #resume(state: number, encoder: Recording, { timings }: LoopRequest): Promise<void> {
     const paused = performance.now();
     const hadPairs = this.hasPairs;
     this.hasPairs = false;
@@ -227,7 +234,7 @@ export class StepLoop {
     this.#phases.resume(encoder, state, control);
   }
 
-  #openPhase(encoder: GPUCommandEncoder, request: LoopRequest): void {
+  #openPhase(encoder: Recording, request: LoopRequest): void {
     this.#phases.open(encoder, this.#control, () => {
       request.upload(this.#phases.phase);
       this.#cover();
@@ -243,7 +250,7 @@ export class StepLoop {
     this.#control = { ...NEW_CONTROL, ...values };
     const { pairCapacity, candidateCapacity } = this.#buffers;
     const packed = CONTROL.pack({ ...values, pairCapacity, candidateCapacity });
-    this.#device.memory.device.queue.writeBuffer(this.#buffers.control, 0, packed);
+    write(this.#device.memory.device.queue, this.#buffers.control, 0, packed);
   }
 
   /** Waits for the status of a batch, reports the steps that it has done, and returns the state of the run. */
@@ -275,8 +282,8 @@ export class StepLoop {
     return state;
   }
 
-  #newEncoder(): GPUCommandEncoder {
-    return this.#device.memory.device.createCommandEncoder();
+  #newEncoder(): Recording {
+    return this.#submissions.begin();
   }
 }
 

@@ -3,6 +3,7 @@ import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { type Place, write } from '../device/place.js';
 import { TAIL_EDGES, UNLIMITED } from '../kernels/constants.js';
 import { EDGE_RANGE, STRAIN_PROGRESS, STRAIN_SHARES } from '../kernels/structs.js';
 
@@ -27,20 +28,20 @@ export function wideColoursOf({ offsets }: Pick<StrainElements, 'offsets'>): num
  * begin, and which they are). Per colour and element: strainColours, strainActive, heldStrains. strainRebuilt float32[3V].
  */
 export class StrainBuffers {
-  readonly strainElements: GPUBuffer;
-  readonly strainState: GPUBuffer;
-  readonly strainShares: GPUBuffer;
-  readonly strainMembers: GPUBuffer;
-  readonly strainColours: GPUBuffer;
-  readonly strainActive: GPUBuffer;
-  readonly heldStrains: GPUBuffer;
-  readonly strainRebuilt: GPUBuffer;
-  readonly strainProgress: GPUBuffer;
-  readonly strainRanges: GPUBuffer;
-  freedEdges!: GPUBuffer;
+  readonly strainElements: Place;
+  readonly strainState: Place;
+  readonly strainShares: Place;
+  readonly strainMembers: Place;
+  readonly strainColours: Place;
+  readonly strainActive: Place;
+  readonly heldStrains: Place;
+  readonly strainRebuilt: Place;
+  readonly strainProgress: Place;
+  readonly strainRanges: Place;
+  freedEdges!: Place;
 
   readonly #memory: DeviceMemory;
-  readonly #all = new Set<GPUBuffer>();
+  readonly #all = new Set<Place>();
   /** what strainElements holds */
   #elements: StrainElements | undefined;
 
@@ -62,9 +63,9 @@ export class StrainBuffers {
     const ranges = rangesOf(elements);
     this.strainRanges = this.#add('strainRanges', ranges.byteLength, UNIFORM | COPY_DST);
     const { queue } = memory.device;
-    queue.writeBuffer(this.strainMembers, 0, members);
-    queue.writeBuffer(this.strainColours, 0, Uint32Array.from(offsets));
-    queue.writeBuffer(this.strainRanges, 0, ranges);
+    write(queue, this.strainMembers, 0, members);
+    write(queue, this.strainColours, 0, Uint32Array.from(offsets));
+    write(queue, this.strainRanges, 0, ranges);
     this.freeEdges(freedEdges);
     this.upload(elements);
   }
@@ -73,31 +74,31 @@ export class StrainBuffers {
   freeEdges(edges: readonly number[]): void {
     if (this.freedEdges) {
       this.#all.delete(this.freedEdges);
-      this.#memory.free(this.freedEdges);
+      this.#memory.release(this.freedEdges);
     }
     this.freedEdges = this.#add('freedEdges', 4 * (edges.length + 1), STORAGE | COPY_DST);
-    this.#memory.device.queue.writeBuffer(this.freedEdges, 0, Uint32Array.from([edges.length, ...edges]));
+    write(this.#memory.device.queue, this.freedEdges, 0, Uint32Array.from([edges.length, ...edges]));
   }
 
   /** The same elements, perhaps in another unit. */
   upload(elements: StrainElements): void {
     if (this.#elements === elements) return;
-    this.#memory.device.queue.writeBuffer(this.strainElements, 0, packElements(elements));
+    write(this.#memory.device.queue, this.strainElements, 0, packElements(elements));
     this.#elements = elements;
   }
 
-  named(name: string): GPUBuffer | undefined {
-    const buffer = (this as unknown as Record<string, unknown>)[name] as GPUBuffer;
+  named(name: string): Place | undefined {
+    const buffer = (this as unknown as Record<string, unknown>)[name] as Place;
     return this.#all.has(buffer) ? buffer : undefined;
   }
 
   close(): void {
-    for (const buffer of this.#all) this.#memory.free(buffer);
+    for (const buffer of this.#all) this.#memory.release(buffer);
     this.#all.clear();
   }
 
-  #add(label: string, bytes: number, usage: number): GPUBuffer {
-    const buffer = this.#memory.allocate(label, bytes, usage);
+  #add(label: string, bytes: number, usage: number): Place {
+    const buffer = this.#memory.place(label, bytes, usage);
     this.#all.add(buffer);
     return buffer;
   }

@@ -3,6 +3,7 @@ import { WORKGROUP_SIZE } from '../device/dispatch.js';
 import { STEP_SLOT } from '../kernels/constants.js';
 import type { Dispatcher } from './dispatcher.js';
 import { wideColoursOf } from './strain-buffers.js';
+import type { Pass } from '../device/recording.js';
 
 /**
  * Records what strain limits add to the pull-back: the kernels of gpu/kernels/strain. They look at the state of the run themselves, where they
@@ -20,19 +21,19 @@ export class StrainRecorder {
   }
 
   /** The pull-back begins. @param edges how many have a length constraint */
-  open(pass: GPUComputePassEncoder, edges: number): void {
+  open(pass: Pass, edges: number): void {
     const { count, components, offsets } = this.#elements;
     this.#dispatcher.direct(pass, 'openStrains', Math.max(count, components, offsets.length));
     if (edges > 0) this.#dispatcher.direct(pass, 'freeEdges', edges);
   }
 
   /** After y was rebuilt: one share of the way for the vertices of a component. */
-  settlePaces(pass: GPUComputePassEncoder): void {
+  settlePaces(pass: Pass): void {
     this.#overComponents(pass, 'settlePaces');
   }
 
   /** Before the sweeps of a step: y is moved by a share of the last multipliers, and elements get their rotations. */
-  begin(pass: GPUComputePassEncoder): void {
+  begin(pass: Pass): void {
     this.#overComponents(pass, 'noteStart');
     this.sweep(pass);
     this.#overComponents(pass, 'settleShares');
@@ -40,7 +41,7 @@ export class StrainRecorder {
   }
 
   /** One sweep, colour by colour. */
-  sweep(pass: GPUComputePassEncoder): void {
+  sweep(pass: Pass): void {
     const { offsets } = this.#elements;
     for (let c = 0; c < this.#wideColours; c++) {
       this.#dispatcher.direct(pass, 'strainsWide', offsets[c + 1] - offsets[c], c);
@@ -49,30 +50,30 @@ export class StrainRecorder {
   }
 
   /** After a round of sweeps: the run pauses where it wants another one. */
-  judge(pass: GPUComputePassEncoder): void {
+  judge(pass: Pass): void {
     this.#overComponents(pass, 'spanMotions');
     this.#dispatcher.indirect(pass, 'weighStretch', STEP_SLOT.SUMS);
     this.#dispatcher.direct(pass, 'judgeSweeps', 1);
   }
 
   /** After the last round: motions no longer than the longest, by component. */
-  end(pass: GPUComputePassEncoder): void {
+  end(pass: Pass): void {
     this.#overComponents(pass, 'shortenMotions');
   }
 
   /** Lowers α of vertices whose neighbours are held. */
-  holdBack(pass: GPUComputePassEncoder): void {
+  holdBack(pass: Pass): void {
     this.#dispatcher.direct(pass, 'listHeldStrains', this.#elements.count);
     this.#dispatcher.direct(pass, 'holdBackStrains', 1);
   }
 
   /** Adds the parts of Φ. */
-  weigh(pass: GPUComputePassEncoder): void {
+  weigh(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'weighStrains', STEP_SLOT.SUMS);
   }
 
   #overComponents(
-    pass: GPUComputePassEncoder,
+    pass: Pass,
     entry: 'settlePaces' | 'noteStart' | 'settleShares' | 'spanMotions' | 'shortenMotions',
   ): void {
     this.#dispatcher.direct(pass, entry, WORKGROUP_SIZE * this.#elements.components);

@@ -1,6 +1,7 @@
 import { foldGroups, foldThreads, groupsFor } from '../../gpu/device/dispatch.js';
 import type { KernelSet } from '../../gpu/device/kernel.js';
 import type { DeviceMemory } from '../../gpu/device/memory.js';
+import { sliceOf, write } from '../../gpu/device/place.js';
 import { Reader } from '../../gpu/device/readback.js';
 import { type Phase, STEP_SLOT, SUM_GROUPS } from '../../gpu/kernels/constants.js';
 import { CONTROL, PARAMETERS } from '../../gpu/kernels/structs.js';
@@ -91,22 +92,21 @@ export class StageBench {
     const { queue } = memory.device;
     const buffers = this.#buffers;
     const copy = (from: Float32Array): Float32Array<ArrayBuffer> => Float32Array.from(from);
-    queue.writeBuffer(buffers.x, 0, copy(input.x));
-    queue.writeBuffer(buffers.y, 0, copy(input.y));
-    queue.writeBuffer(buffers.target, 0, copy(input.y));
-    queue.writeBuffer(buffers.start, 0, copy(input.start ?? input.x));
-    queue.writeBuffer(buffers.box, 0, copy(input.box));
+    write(queue, buffers.x, 0, copy(input.x));
+    write(queue, buffers.y, 0, copy(input.y));
+    write(queue, buffers.target, 0, copy(input.y));
+    write(queue, buffers.start, 0, copy(input.start ?? input.x));
+    write(queue, buffers.box, 0, copy(input.box));
     const normal = new Float32Array(4 * pairs.count);
     for (let p = 0; p < pairs.count; p++) {
       for (let c = 0; c < 3; c++) normal[4 * p + c] = pairs.normal[3 * p + c];
       normal[4 * p + 3] = pairs.delta[p];
     }
-    queue.writeBuffer(buffers.pairVertex, 0, pairs.vertex.slice(0, 4 * pairs.count));
-    queue.writeBuffer(buffers.pairInfo, 0, Uint32Array.from(pairs.kind.subarray(0, pairs.count)));
-    queue.writeBuffer(buffers.pairNormal, 0, normal);
+    write(queue, buffers.pairVertex, 0, pairs.vertex.slice(0, 4 * pairs.count));
+    write(queue, buffers.pairInfo, 0, Uint32Array.from(pairs.kind.subarray(0, pairs.count)));
+    write(queue, buffers.pairNormal, 0, normal);
     const s = settings;
-    queue.writeBuffer(
-      buffers.parameters,
+    write(queue, buffers.parameters,
       0,
       PARAMETERS.pack({
         vertexCount: mesh.vertexCount,
@@ -128,8 +128,7 @@ export class StageBench {
         coveredCandidates: 0xffffffff,
       }),
     );
-    queue.writeBuffer(
-      buffers.control,
+    write(queue, buffers.control,
       0,
       CONTROL.pack({
         clock,
@@ -140,17 +139,17 @@ export class StageBench {
       }),
     );
     const slots = new Uint32Array(3 * (STEP_SLOT.FIRST_EDGES + this.edges.wideColours));
-    const write = (slot: number, size: readonly [number, number, number]) => slots.set(size, 3 * slot);
-    write(STEP_SLOT.ONE, [1, 1, 1]);
-    write(STEP_SLOT.VERTICES, foldThreads(mesh.vertexCount));
-    write(STEP_SLOT.PAIRS, foldThreads(pairs.count));
-    write(STEP_SLOT.CARRIED, foldThreads(pairs.count));
-    write(STEP_SLOT.EDGES, foldThreads(this.edges.count));
-    write(STEP_SLOT.SUMS, foldGroups(Math.min(SUM_GROUPS, groupsFor(Math.max(mesh.vertexCount, this.edges.count)))));
+    const writeSlot = (slot: number, size: readonly [number, number, number]) => slots.set(size, 3 * slot);
+    writeSlot(STEP_SLOT.ONE, [1, 1, 1]);
+    writeSlot(STEP_SLOT.VERTICES, foldThreads(mesh.vertexCount));
+    writeSlot(STEP_SLOT.PAIRS, foldThreads(pairs.count));
+    writeSlot(STEP_SLOT.CARRIED, foldThreads(pairs.count));
+    writeSlot(STEP_SLOT.EDGES, foldThreads(this.edges.count));
+    writeSlot(STEP_SLOT.SUMS, foldGroups(Math.min(SUM_GROUPS, groupsFor(Math.max(mesh.vertexCount, this.edges.count)))));
     for (let c = 0; c < this.edges.wideColours; c++) {
-      write(STEP_SLOT.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
+      writeSlot(STEP_SLOT.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
     }
-    queue.writeBuffer(buffers.stepArguments, 0, slots);
+    write(queue, buffers.stepArguments, 0, slots);
     this.run((pass) => this.recorder.linearise(pass));
     if (settings.pullBack) this.#buffers.reservePullBack(this.#strains);
   }
@@ -165,8 +164,7 @@ export class StageBench {
     const plan = planPullBack(mesh, settings, y, y);
     if (!plan) throw new Error('These settings have no pull-back.');
     const { queue } = this.#memory.device;
-    queue.writeBuffer(
-      this.#buffers.named('pullBack'),
+    write(queue, this.#buffers.named('pullBack'),
       0,
       packPullBack(settings, plan, {
         edges: this.edges,
@@ -183,26 +181,26 @@ export class StageBench {
   /** Writes fields of the control block; the others keep what they hold. */
   async writeControl(values: Record<string, number>): Promise<void> {
     const packed = CONTROL.pack({ ...(await this.control()), ...values });
-    this.#memory.device.queue.writeBuffer(this.#buffers.control, 0, packed);
+    write(this.#memory.device.queue, this.#buffers.control, 0, packed);
   }
 
   write(name: BufferName | 'target', content: Float32Array): void {
-    this.#memory.device.queue.writeBuffer(this.#buffers.named(name), 0, Float32Array.from(content));
+    write(this.#memory.device.queue, this.#buffers.named(name), 0, Float32Array.from(content));
   }
 
   writeWords(name: BufferName, content: Uint32Array): void {
-    this.#memory.device.queue.writeBuffer(this.#buffers.named(name), 0, Uint32Array.from(content));
+    write(this.#memory.device.queue, this.#buffers.named(name), 0, Uint32Array.from(content));
   }
 
   writeY(y: Float32Array): void {
-    this.#memory.device.queue.writeBuffer(this.#buffers.y, 0, Float32Array.from(y));
+    write(this.#memory.device.queue, this.#buffers.y, 0, Float32Array.from(y));
   }
 
   /** Marks every vertex as hardly moved for so many consecutive steps. */
   writeStuck(steps: number): void {
     const progress = new Uint32Array(this.#buffers.progress.size / 4);
     for (let n = 3; n < progress.length; n += 4) progress[n] = steps;
-    this.#memory.device.queue.writeBuffer(this.#buffers.progress, 0, progress);
+    write(this.#memory.device.queue, this.#buffers.progress, 0, progress);
   }
 
   run(record: (pass: GPUComputePassEncoder) => void): void {
@@ -215,8 +213,7 @@ export class StageBench {
 
   async read(name: BufferName): Promise<ArrayBuffer> {
     const encoder = this.#memory.device.createCommandEncoder();
-    const buffer = this.#buffers.named(name);
-    const reading = this.#reader.record(encoder, [{ buffer, bytes: buffer.size }]);
+    const reading = this.#reader.record(encoder, [sliceOf(this.#buffers.named(name))]);
     this.#memory.device.queue.submit([encoder.finish()]);
     return (await reading.wait())[0];
   }

@@ -3,12 +3,14 @@
 //
 //   shorten(e)              shortens a step, or none; says so by atomicStore(&changes, 1u)
 //   firstOfColour(colour)   the place of a colour's list behind those numbers
+//   heldAt(n)               the number, or the member of a list, at this place
+//   emptyHeld(colour)       sets the number of a colour to 0
 
 // 1 = the pass has shortened a step.
 var<workgroup> changes: atomic<u32>;
 var<workgroup> goesOn: u32;
 
-fn shortenAll(held: ptr<storage, array<atomic<u32>>, read_write>, colours: u32, local: u32) {
+fn shortenAll(colours: u32, local: u32) {
   for (var round = 0u; round < HOLD_BACK_PASSES; round++) {
     if (local == 0u) {
       atomicStore(&changes, 0u);
@@ -17,10 +19,10 @@ fn shortenAll(held: ptr<storage, array<atomic<u32>>, read_write>, colours: u32, 
       workgroupBarrier();
       storageBarrier();
       let colour = select(colours - 1u - k, k, round % 2u == 0u);
-      let count = atomicLoad(&held[colour]);
+      let count = heldAt(colour);
       let first = colours + firstOfColour(colour);
       for (var n = local; n < count; n += TAIL_THREADS) {
-        shorten(atomicLoad(&held[first + n]));
+        shorten(heldAt(first + n));
       }
     }
     workgroupBarrier();
@@ -32,6 +34,6 @@ fn shortenAll(held: ptr<storage, array<atomic<u32>>, read_write>, colours: u32, 
     }
   }
   for (var colour = local; colour < colours; colour += TAIL_THREADS) {
-    atomicStore(&held[colour], 0u);
+    emptyHeld(colour);
   }
 }

@@ -61,6 +61,14 @@ fn listHeld(
 
 // #include "pull-back/hold-back-passes.wgsl"
 
+fn heldAt(n: u32) -> u32 {
+  return atomicLoad(&heldEdges[n]);
+}
+
+fn emptyHeld(colour: u32) {
+  atomicStore(&heldEdges[colour], 0u);
+}
+
 fn firstOfColour(colour: u32) -> u32 {
   return edgeColours[colour];
 }
@@ -102,5 +110,5 @@ fn shorten(e: u32) {
 
 @compute @workgroup_size(TAIL_THREADS)
 fn holdBack(@builtin(local_invocation_index) local: u32) {
-  shortenAll(&heldEdges, pullBack.colours, local);
+  shortenAll(pullBack.colours, local);
 }

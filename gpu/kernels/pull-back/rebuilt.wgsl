@@ -11,8 +11,8 @@ struct Rebuilt {
 // Above any distance that counts, and finite when doubled.
 const FARTHEST_HALF: f32 = 1e38;
 
-fn shareOf(here: vec3f, goal: vec3f, isFree: bool) -> Rebuilt {
-  let half = 0.5 * goal - 0.5 * here;
+fn shareOf(here: vec3f, end: vec3f, isFree: bool) -> Rebuilt {
+  let half = 0.5 * end - 0.5 * here;
   let length = lengthOf(half);
   let share = select(pullBack.tau, 1.0, isFree);
   let longest = 0.5 * pullBack.longest;

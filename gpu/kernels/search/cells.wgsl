@@ -16,23 +16,23 @@ fn packCells(lo: vec3u, hi: vec3u, bits: u32) -> vec4u {
 }
 
 // What a box in cells must not exceed, in any field, to overlap this one; guard bits set.
-fn limitOf(cells: vec3u) -> vec3u {
-  let far = CELL_TOP - vec3u(cells.x & 0xffffu, cells.x >> 16u, cells.y & 0xffffu);
-  let hi = CELL_TOP - vec3u(cells.y >> 16u, cells.z & 0xffffu, cells.z >> 16u);
+fn limitOf(packed: vec3u) -> vec3u {
+  let far = CELL_TOP - vec3u(packed.x & 0xffffu, packed.x >> 16u, packed.y & 0xffffu);
+  let hi = CELL_TOP - vec3u(packed.y >> 16u, packed.z & 0xffffu, packed.z >> 16u);
   return vec3u(hi.x | (hi.y << 16u), hi.z | (far.x << 16u), far.y | (far.z << 16u)) | vec3u(CELL_GUARDS);
 }
 
 // Subtracts six fields at once: a guard bit is borrowed where a field exceeds its limit.
-fn overlapsInCells(limit: vec3u, cells: vec3u) -> bool {
-  let d = limit - cells;
+fn overlapsInCells(limit: vec3u, packed: vec3u) -> bool {
+  let d = limit - packed;
   return (d.x & d.y & d.z & CELL_GUARDS) == CELL_GUARDS;
 }
 
 // The smaller of two fields, in each half.
 fn smallerHalves(a: vec3u, b: vec3u) -> vec3u {
   let isOver = (((a | vec3u(CELL_GUARDS)) - b) & vec3u(CELL_GUARDS)) >> vec3u(15u);
-  let mask = isOver * CELL_TOP;
-  return (b & mask) | (a & ~mask);
+  let chosen = isOver * CELL_TOP;
+  return (b & chosen) | (a & ~chosen);
 }
 
 fn joinedCells(a: vec4u, b: vec4u) -> vec4u {

@@ -56,6 +56,14 @@ fn listHeldStrains(
 
 // #include "pull-back/hold-back-passes.wgsl"
 
+fn heldAt(n: u32) -> u32 {
+  return atomicLoad(&heldStrains[n]);
+}
+
+fn emptyHeld(colour: u32) {
+  atomicStore(&heldStrains[colour], 0u);
+}
+
 fn firstOfColour(colour: u32) -> u32 {
   return strainColours[colour];
 }
@@ -84,6 +92,6 @@ fn shorten(e: u32) {
 @compute @workgroup_size(TAIL_THREADS)
 fn holdBackStrains(@builtin(local_invocation_index) local: u32) {
   if (control.state == RUNNING) {
-    shortenAll(&heldStrains, pullBack.strainColours, local);
+    shortenAll(pullBack.strainColours, local);
   }
 }

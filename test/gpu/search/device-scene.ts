@@ -1,5 +1,6 @@
 import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
 import type { DeviceMemory } from '../../../gpu/device/memory.js';
+import { type Place, write } from '../../../gpu/device/place.js';
 import type { StructValues } from '../../../gpu/device/struct.js';
 import { SEARCH_CONTROL } from '../../../gpu/kernels/structs.js';
 import { DeviceSearch, type SearchStatus } from '../../../gpu/search/device-search.js';
@@ -25,7 +26,7 @@ export interface Found {
   readonly distance: Uint32Array;
 }
 
-export async function readBuffer(device: GPUDevice, buffer: GPUBuffer, bytes = buffer.size): Promise<ArrayBuffer> {
+export async function readBuffer(device: GPUDevice, { buffer }: Place, bytes = buffer.size): Promise<ArrayBuffer> {
   const readback = device.createBuffer({ size: buffer.size, usage: MAP_READ | COPY_DST });
   const encoder = device.createCommandEncoder();
   encoder.copyBufferToBuffer(buffer, 0, readback, 0, buffer.size);
@@ -47,17 +48,17 @@ export function keysFound({ count, info, vertex }: Found): string[] {
 
 /** The buffers of one scene with a search over them. */
 export class DeviceScene {
-  readonly x: GPUBuffer;
-  readonly y: GPUBuffer;
-  readonly inverseMass: GPUBuffer;
-  readonly wanted: GPUBuffer;
-  readonly box: GPUBuffer;
-  pairVertex!: GPUBuffer;
-  pairInfo!: GPUBuffer;
-  pairNormal!: GPUBuffer;
-  pairDistance!: GPUBuffer;
-  candidates!: GPUBuffer;
-  contacts!: GPUBuffer;
+  readonly x: Place;
+  readonly y: Place;
+  readonly inverseMass: Place;
+  readonly wanted: Place;
+  readonly box: Place;
+  pairVertex!: Place;
+  pairInfo!: Place;
+  pairNormal!: Place;
+  pairDistance!: Place;
+  candidates!: Place;
+  contacts!: Place;
   pairCapacity = 0;
   search!: DeviceSearch;
 
@@ -68,12 +69,12 @@ export class DeviceScene {
     const state = STORAGE | COPY_SRC | COPY_DST;
     this.#memory = memory;
     this.#vertexCount = mesh.vertexCount;
-    this.x = memory.allocate('x', 12 * mesh.vertexCount, state);
-    this.y = memory.allocate('y', 12 * mesh.vertexCount, state);
-    this.inverseMass = memory.allocate('inverseMass', 4 * mesh.vertexCount, state);
-    this.wanted = memory.allocate('wanted', 4 * mesh.vertexCount, state);
-    this.box = memory.allocate('box', 24 * mesh.vertexCount, state);
-    this.#queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
+    this.x = memory.place('x', 12 * mesh.vertexCount, state);
+    this.y = memory.place('y', 12 * mesh.vertexCount, state);
+    this.inverseMass = memory.place('inverseMass', 4 * mesh.vertexCount, state);
+    this.wanted = memory.place('wanted', 4 * mesh.vertexCount, state);
+    this.box = memory.place('box', 24 * mesh.vertexCount, state);
+    write(this.#queue, this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
     this.reserve(capacity);
   }
 
@@ -95,7 +96,7 @@ export class DeviceScene {
   }
 
   /** Everything that grows with P. */
-  get pairBuffers(): readonly GPUBuffer[] {
+  get pairBuffers(): readonly Place[] {
     const { pairVertex, pairInfo, pairNormal, pairDistance, candidates, contacts } = this;
     return [pairVertex, pairInfo, pairNormal, pairDistance, candidates, contacts];
   }
@@ -103,11 +104,11 @@ export class DeviceScene {
   /** Allocates new pair buffers and sets every byte to 0xab, which shows what a search has not written. */
   reserve(capacity: number): void {
     for (const buffer of this.pairBuffers) {
-      if (buffer) this.#memory.free(buffer);
+      if (buffer) this.#memory.release(buffer);
     }
-    const fresh = (label: string, bytes: number): GPUBuffer => {
-      const buffer = this.#memory.allocate(label, bytes, STORAGE | COPY_SRC | COPY_DST);
-      this.#queue.writeBuffer(buffer, 0, new Uint8Array(buffer.size).fill(0xab));
+    const fresh = (label: string, bytes: number): Place => {
+      const buffer = this.#memory.place(label, bytes, STORAGE | COPY_SRC | COPY_DST);
+      write(this.#queue, buffer, 0, new Uint8Array(buffer.size).fill(0xab));
       return buffer;
     };
     this.pairVertex = fresh('pairVertex', 16 * capacity);
@@ -121,14 +122,14 @@ export class DeviceScene {
   }
 
   place(x: Float32Array, y: Float32Array, wanted?: Uint8Array): void {
-    this.#queue.writeBuffer(this.x, 0, Float32Array.from(x));
-    this.#queue.writeBuffer(this.y, 0, Float32Array.from(y));
-    if (wanted) this.#queue.writeBuffer(this.wanted, 0, Uint32Array.from(wanted));
+    write(this.#queue, this.x, 0, Float32Array.from(x));
+    write(this.#queue, this.y, 0, Float32Array.from(y));
+    if (wanted) write(this.#queue, this.wanted, 0, Uint32Array.from(wanted));
   }
 
   /** Overrides a word of the search's control block. */
   set(name: keyof StructValues<typeof SEARCH_CONTROL>, value: number): void {
-    this.#queue.writeBuffer(this.search.control, 4 * SEARCH_CONTROL.word(name), SEARCH_CONTROL.encode(name, value));
+    write(this.#queue, this.search.control, 4 * SEARCH_CONTROL.word(name), SEARCH_CONTROL.encode(name, value));
   }
 
   /** Records a search, runs it and reads its result. */
@@ -146,7 +147,7 @@ export class DeviceScene {
     const { device } = this.#memory;
     const control = SEARCH_CONTROL.unpack(await readBuffer(device, this.search.control));
     const count = control.pairCount;
-    const bytes = (buffer: GPUBuffer, size: number): Promise<ArrayBuffer> => readBuffer(device, buffer, size);
+    const bytes = (buffer: Place, size: number): Promise<ArrayBuffer> => readBuffer(device, buffer, size);
     return {
       control,
       box: new Float32Array(await bytes(this.box, 24 * this.#vertexCount)),
@@ -161,7 +162,7 @@ export class DeviceScene {
 
   close(): void {
     this.search.destroy();
-    for (const buffer of [this.x, this.y, this.inverseMass, this.wanted, this.box]) this.#memory.free(buffer);
-    for (const buffer of this.pairBuffers) this.#memory.free(buffer);
+    for (const buffer of [this.x, this.y, this.inverseMass, this.wanted, this.box]) this.#memory.release(buffer);
+    for (const buffer of this.pairBuffers) this.#memory.release(buffer);
   }
 }

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
+import { write } from '../../../gpu/device/place.js';
 import { KIND_MASK, SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import type { Settings } from '../../../src/solver/settings.js';
@@ -157,7 +158,7 @@ if (device) {
     const before = await scene.run();
     // As geometry would have left them: δ_p and normals.
     const normal = Float32Array.from({ length: 4 * before.count }, () => random());
-    device.queue.writeBuffer(scene.pairNormal, 0, normal);
+    write(device.queue, scene.pairNormal, 0, normal);
     const wanted = Uint8Array.from({ length: mesh.vertexCount }, () => (random() < 0.1 ? 1 : 0));
     const further = y.map((value, k) => value + (wanted[Math.floor(k / 3)] === 1 ? random.between(-0.4, 0.4) : 0));
     scene.place(x, further, wanted);
@@ -245,7 +246,7 @@ if (device) {
         for (const buffer of tight.pairBuffers) {
           t.ok(
             new Uint8Array(await readBuffer(device, buffer)).every((byte) => byte === 0xab),
-            `${buffer.label} is untouched`,
+            `${buffer.buffer.label} is untouched`,
           );
         }
       }
@@ -314,14 +315,14 @@ if (device) {
 
   t.test('A status block of the steps requests a search and receives its demand.', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
-    const buffer = memory.allocate('status', 16, 0x80 | 0x8 | 0x4);
-    const status = { buffer, state: 1, wantsSearch: 2, pairDemand: 3 };
+    const place = memory.place('status', 16, 0x80 | 0x8 | 0x4);
+    const status = { place, state: 1, wantsSearch: 2, pairDemand: 3 };
     const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta: 0.05 }), x, 3, status);
     scene.place(x, y);
     const run = async (state: number, wantsSearch: number): Promise<{ found: Found; demand: number }> => {
-      device.queue.writeBuffer(buffer, 0, Uint32Array.of(9, state, wantsSearch, 0));
+      write(device.queue, place, 0, Uint32Array.of(9, state, wantsSearch, 0));
       const found = await scene.run();
-      return { found, demand: new Uint32Array(await readBuffer(device, buffer))[3] };
+      return { found, demand: new Uint32Array(await readBuffer(device, place))[3] };
     };
     t.equal((await run(1, SEARCH_MODE.ALL)).demand, 0, 'not running: no search');
     t.equal((await run(0, SEARCH_MODE.NONE)).demand, 0);
@@ -333,7 +334,7 @@ if (device) {
     t.equal(found.count, demand);
     t.equal(found.control.searches, 1, 'searches that failed do not count');
     scene.close();
-    memory.free(buffer);
+    memory.release(place);
   });
 
   t.test('The same request gives the same bytes, also on a used search.', async (t) => {

@@ -4,6 +4,7 @@ import { foldGroups } from '../../../gpu/device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
 import { KernelSet } from '../../../gpu/device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
+import { type Place, write } from '../../../gpu/device/place.js';
 import { DeviceScan, scanLevels } from '../../../gpu/search/scan.js';
 import { seeded } from '../../support/random.js';
 
@@ -50,7 +51,7 @@ if (device && kernels) {
   const ledger = new MemoryBudget();
   const memory = new DeviceMemory(device, ledger);
 
-  const read = async (buffer: GPUBuffer, words: number): Promise<Uint32Array> => {
+  const read = async ({ buffer }: Place, words: number): Promise<Uint32Array> => {
     const size = Math.max(4, 4 * words);
     const readback = device.createBuffer({ size, usage: MAP_READ | COPY_DST });
     const encoder = device.createCommandEncoder();
@@ -64,14 +65,14 @@ if (device && kernels) {
 
   /** Scans the first `count` of the values, with the count in word 3 of a buffer on the device. */
   const scan = async (values: Uint32Array<ArrayBuffer>, count: number) => {
-    const data = memory.allocate('data', values.byteLength, STORAGE | COPY_SRC | COPY_DST);
-    const counts = memory.allocate('counts', 16, STORAGE | COPY_DST);
-    device.queue.writeBuffer(data, 0, values);
-    device.queue.writeBuffer(counts, 0, Uint32Array.of(7, 7, 7, count));
+    const data = memory.place('data', values.byteLength, STORAGE | COPY_SRC | COPY_DST);
+    const counts = memory.place('counts', 16, STORAGE | COPY_DST);
+    write(device.queue, data, 0, values);
+    write(device.queue, counts, 0, Uint32Array.of(7, 7, 7, count));
     const prefix = new DeviceScan(memory, kernels, {
       data,
       capacity: values.length,
-      count: { buffer: counts, word: 3 },
+      count: { place: counts, word: 3 },
     });
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();
@@ -81,8 +82,8 @@ if (device && kernels) {
     const sums = await read(data, values.length);
     const [total] = await read(prefix.total, 1);
     prefix.destroy();
-    memory.free(data);
-    memory.free(counts);
+    memory.release(data);
+    memory.release(counts);
     return { sums, total };
   };
 

@@ -1,0 +1,264 @@
+import { STRUCTS } from '../kernels/structs.js';
+import type { Binding } from '../shaders.js';
+
+/*
+ * Kernels are written for one scene. Here they become kernels of a convoy: every buffer holds what many scenes have, one behind the
+ * other, and a dispatch has a layer of workgroups a scene. What a scene computes does not depend on the others: its kernels run with the
+ * number of workgroups, the ids and the buffers that they would have alone.
+ */
+
+/** Scenes of one dispatch, at most: their places lie in one uniform binding. */
+export const MOST_SCENES = 64;
+
+/** Storage buffers that a kernel of a convoy binds, at most: its own, structs that are uniforms elsewhere, and sizes of dispatches. */
+export const MOST_SHARED_BUFFERS = 12;
+
+/** Bytes: a struct of which a scene has one begins at a multiple of them; more where the struct is larger. */
+export const SLOT_BYTES = 256;
+
+/** Indices above those of every kernel. */
+const PLACES_BINDING = 30;
+const SIZES_BINDING = 31;
+
+/** What a kernel of a convoy binds. */
+export interface SharedBinding extends Binding {
+  /** bytes of an element: where a scene begins is a multiple of them */
+  readonly stride: number;
+}
+
+export interface SharedKernel {
+  readonly code: string;
+  /** in the order of the words of a scene's place: those of the kernel for one scene, by the same names */
+  readonly bindings: readonly SharedBinding[];
+  /** of the uniform with the places, and of the buffer with the sizes of dispatches */
+  readonly places: number;
+  readonly sizes: number;
+  /** bytes of one scene's place */
+  readonly placeBytes: number;
+}
+
+interface Declared extends SharedBinding {
+  readonly isArray: boolean;
+  readonly declaration: string;
+}
+
+interface Func {
+  readonly name: string;
+  /** `@compute @workgroup_size(…)` of an entry point; else empty */
+  readonly attributes: string;
+  readonly parameters: string;
+  readonly result: string;
+  readonly body: string;
+}
+
+const BINDING =
+  /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read_write|read)\s*)?>\s*(\w+)\s*:\s*([^;]+);/g;
+const FUNCTION = /((?:@compute\s+)?(?:@workgroup_size\([^)]*\)\s*)?)\bfn\s+(\w+)\s*\(/g;
+const NAME = /(?<![\w.])[A-Za-z_]\w*/g;
+/** Words of a place before those of the bindings: workgroups in x and y; or, where the last is 1, where the sizes have them. */
+const SIZE_WORDS = 4;
+
+/**
+ * The kernel of a convoy for the text of a kernel.
+ *
+ * @throws Error where the text uses a buffer in a way that is not known here
+ */
+export function addressByScene(text: string): SharedKernel {
+  const source = text.replace(/\/\/.*/g, '');
+  const declared = [...source.matchAll(BINDING)].map((match) => declare(match, source));
+  const { functions, rest } = splitFunctions(source.replace(BINDING, ''));
+  const reader = new Rewriter(declared, functions);
+  const words = SIZE_WORDS + 4 * Math.ceil(declared.length / 4);
+  const slots = new Set(declared.flatMap(({ isArray, declaration }) => (isArray ? [] : [slotOf(declaration)])));
+  const barrier = /var<workgroup>/.test(source) ? '    workgroupBarrier();\n' : '';
+  const code = [
+    rest.trim(),
+    ...slots,
+    `struct ScenePlace { size: vec4u, at: array<vec4u, ${Math.ceil(declared.length / 4)}> }`,
+    `@group(0) @binding(${PLACES_BINDING}) var<uniform> scenePlaces: array<ScenePlace, ${MOST_SCENES}>;`,
+    `@group(0) @binding(${SIZES_BINDING}) var<storage, read> sceneSizes: array<u32>;`,
+    ...declared.map(({ index, type, name, isArray, declaration }) => {
+      const access = type === 'storage' ? 'read_write' : 'read';
+      const element = isArray ? declaration : slotNameOf(declaration);
+      return `@group(0) @binding(${index}) var<storage, ${access}> ${name}: array<${element}>;`;
+    }),
+    SIZE_OF_SCENE,
+    ...functions.map((func) => (func.attributes === '' ? reader.rewrite(func) : reader.rewriteEntry(func, barrier))),
+  ].join('\n');
+  return {
+    code,
+    bindings: declared,
+    places: PLACES_BINDING,
+    sizes: SIZES_BINDING,
+    placeBytes: 4 * words,
+  };
+}
+
+const SIZE_OF_SCENE = `fn sizeOfScene(scene: u32) -> vec2u {
+  let size = scenePlaces[scene].size;
+  if (size.w == 0u) {
+    return size.xy;
+  }
+  return vec2u(sceneSizes[size.z], sceneSizes[size.z + 1u]);
+}`;
+
+function declare([, index, space, access, name, type]: RegExpMatchArray, source: string): Declared {
+  const element = /^array<\s*(atomic<\w+>|\w+)\s*(?:,\s*\w+\s*)?>$/.exec(type!.trim());
+  const declaration = element ? element[1]! : type!.trim();
+  const bytes = bytesOf(declaration, source);
+  return {
+    index: Number(index),
+    name: name!,
+    type: space === 'storage' && access === 'read_write' ? 'storage' : 'read-only-storage',
+    stride: element ? bytes : Math.ceil(bytes / SLOT_BYTES) * SLOT_BYTES,
+    isArray: element !== null,
+    declaration,
+  };
+}
+
+const VECTORS: Readonly<Record<string, number>> = { u32: 4, i32: 4, f32: 4, vec2u: 8, vec2f: 8, vec4u: 16, vec4i: 16, vec4f: 16 };
+
+function bytesOf(type: string, source: string): number {
+  const own = VECTORS[type.replace(/^atomic<(\w+)>$/, '$1')] ?? STRUCTS.get(type.replace(/View$/, ''))?.bytes;
+  if (own !== undefined) return own;
+  // A struct of the kernel's own: vectors of four throughout.
+  const fields = new RegExp(`struct\\s+${type}\\s*\\{([^}]*)\\}`).exec(source)?.[1]?.match(/\bvec4[uif]\b|:\s*\w+/g) ?? [];
+  const vectors = fields.filter((field) => /vec4/.test(field));
+  if (fields.length === 0 || vectors.length !== fields.length) throw new Error(`A kernel binds ${type}, whose size is not known.`);
+  return 16 * vectors.length;
+}
+
+const slotNameOf = (struct: string): string => `${struct}OfScene`;
+
+function slotOf(struct: string): string {
+  const bytes = STRUCTS.get(struct.replace(/View$/, ''))?.bytes ?? 0;
+  return `struct ${slotNameOf(struct)} { @size(${Math.ceil(bytes / SLOT_BYTES) * SLOT_BYTES}) own: ${struct} }`;
+}
+
+/** The functions of a text, and the text without them. */
+function splitFunctions(source: string): { readonly functions: readonly Func[]; readonly rest: string } {
+  const functions: Func[] = [];
+  let rest = '';
+  let at = 0;
+  for (const match of source.matchAll(FUNCTION)) {
+    if (match.index < at) throw new Error('A function lies in another one.');
+    const open = match.index + match[0].length - 1;
+    const close = endOf(source, open, '(', ')');
+    const begin = source.indexOf('{', close);
+    const end = endOf(source, begin, '{', '}');
+    functions.push({
+      name: match[2]!,
+      attributes: match[1]!.trim(),
+      parameters: source.slice(open + 1, close).trim().replace(/,$/, ''),
+      result: source.slice(close + 1, begin).trim(),
+      body: source.slice(begin, end + 1),
+    });
+    rest += source.slice(at, match.index);
+    at = end + 1;
+  }
+  return { functions, rest: rest + source.slice(at) };
+}
+
+/** Where the bracket that opens here is closed. */
+function endOf(text: string, open: number, opening: string, closing: string): number {
+  let depth = 0;
+  for (let k = open; k < text.length; k++) {
+    if (text[k] === opening) depth++;
+    else if (text[k] === closing && --depth === 0) return k;
+  }
+  throw new Error(`A bracket ${opening} is not closed.`);
+}
+
+/** Rewrites functions so that they find the buffers of a scene, whose number those that need it get as their first parameter. */
+class Rewriter {
+  readonly #bindings: ReadonlyMap<string, { readonly isArray: boolean; readonly word: string }>;
+  /** functions that use a buffer, or call one that does */
+  readonly #needing = new Set<string>();
+
+  constructor(declared: readonly Declared[], functions: readonly Func[]) {
+    this.#bindings = new Map(
+      declared.map(({ name, isArray }, n) => [name, { isArray, word: `at[${Math.floor(n / 4)}u].${'xyzw'[n % 4]}` }]),
+    );
+    for (const { name, parameters, body } of functions) {
+      for (const [, own] of `${parameters} ${body}`.matchAll(/(?:\b(?:let|var|const)\s+|\b)(\w+)\s*(?::(?!:)|=(?!=))/g)) {
+        if (this.#bindings.has(own!) && new RegExp(`\\b(?:let|var)\\s+${own}\\b|(?:^|,)\\s*${own}\\s*:`).test(`${parameters},${body}`)) {
+          throw new Error(`The function ${name} calls a variable as a buffer is called: ${own}.`);
+        }
+      }
+    }
+    for (let isGrowing = true; isGrowing; ) {
+      isGrowing = false;
+      for (const { name, body } of functions) {
+        const names = [...body.matchAll(NAME)].map(([word]) => word);
+        if (this.#needing.has(name) || !names.some((word) => this.#bindings.has(word) || this.#needing.has(word))) continue;
+        this.#needing.add(name);
+        isGrowing = true;
+      }
+    }
+  }
+
+  rewrite({ name, parameters, result, body }: Func): string {
+    const own = this.#needing.has(name) ? [`scene: u32`, parameters] : [parameters];
+    return `fn ${name}(${own.filter((part) => part !== '').join(', ')}) ${result} ${this.#rewriteText(body)}`;
+  }
+
+  /** An entry point: its workgroups run what those of each scene's own dispatch would, one after the other. */
+  rewriteEntry({ name, attributes, parameters, body }: Func, barrier: string): string {
+    const own = ['scene: u32'];
+    const given = ['scene'];
+    for (const [, builtin, parameter, type] of parameters.matchAll(/@builtin\((\w+)\)\s*(\w+)\s*:\s*(\w+)/g)) {
+      own.push(`${parameter}: ${type}`);
+      given.push(BUILTINS[builtin!] ?? refuse(builtin!));
+    }
+    return `fn ${name}OfScene(${own.join(', ')}) ${this.#rewriteText(body)}
+${attributes}
+fn ${name}(
+  @builtin(workgroup_id) workgroupOfAll: vec3u,
+  @builtin(num_workgroups) workgroupsOfAll: vec3u,
+  @builtin(local_invocation_index) threadOfGroup: u32,
+) {
+  let scene = workgroupOfAll.z;
+  let size = sizeOfScene(scene);
+  for (var n = workgroupOfAll.x; n < size.x * size.y; n += workgroupsOfAll.x) {
+    ${name}OfScene(${given.join(', ')});
+${barrier}  }
+}`;
+  }
+
+  #rewriteText(text: string): string {
+    let written = '';
+    let at = 0;
+    for (const match of text.matchAll(NAME)) {
+      const [name] = match;
+      if (match.index < at) continue;
+      const end = match.index + name.length;
+      const binding = this.#bindings.get(name);
+      written += text.slice(at, match.index);
+      at = end;
+      if (binding) {
+        const base = `scenePlaces[scene].${binding.word}`;
+        if (binding.isArray && text[end] === '[') {
+          const close = endOf(text, end, '[', ']');
+          written += `${name}[${base} + u32(${this.#rewriteText(text.slice(end + 1, close))})]`;
+          at = close + 1;
+        } else if (!binding.isArray && text[end] === '.') written += `${name}[${base}].own`;
+        else throw new Error(`A kernel uses the buffer ${name} as a whole: ${text.slice(match.index, end + 20)}`);
+      } else if (this.#needing.has(name) && /^\s*\(/.test(text.slice(end))) {
+        const open = text.indexOf('(', end);
+        written += `${name}(scene${/^\(\s*\)/.test(text.slice(open)) ? '' : ', '}`;
+        at = open + 1;
+      } else written += name;
+    }
+    return written + text.slice(at);
+  }
+}
+
+const BUILTINS: Readonly<Record<string, string>> = {
+  workgroup_id: 'vec3u(n % size.x, n / size.x, 0u)',
+  num_workgroups: 'vec3u(size, 1u)',
+  local_invocation_index: 'threadOfGroup',
+};
+
+function refuse(builtin: string): never {
+  throw new Error(`A kernel asks for ${builtin}, which a convoy does not know.`);
+}

@@ -1,0 +1,130 @@
+import { BUFFER_USAGE } from '../device/flags.js';
+import type { DeviceMemory, PlaceSource } from '../device/memory.js';
+import type { Place } from '../device/place.js';
+import { CONTROL, VERTEX_PULL } from '../kernels/structs.js';
+import { SLOT_BYTES } from './address.js';
+
+const { STORAGE, COPY_SRC, COPY_DST } = BUFFER_USAGE;
+
+/** Bytes of a buffer at first, and room for so many scenes like the one that opens it. */
+const FIRST_BYTES = 1 << 16;
+const FIRST_SCENES = 4;
+
+/** Labels whose places begin at multiples of other structs than those that divide {@link SLOT_BYTES}. */
+const STRIDES: Readonly<Record<string, number>> = {
+  control: Math.ceil(CONTROL.bytes / SLOT_BYTES) * SLOT_BYTES,
+  pull: VERTEX_PULL.bytes,
+};
+
+/** The buffers of many scenes: one a label, in which the places of the scenes lie one behind the other. */
+export class Arena implements PlaceSource {
+  readonly #memory: DeviceMemory;
+  readonly #pools = new Map<string, Pool>();
+
+  /** @param memory the account that the buffers count in */
+  constructor(memory: DeviceMemory) {
+    this.#memory = memory;
+  }
+
+  /** @throws OUT_OF_DEVICE_MEMORY, TOO_LARGE when the buffer of the label cannot grow; nothing has changed then */
+  take(label: string, bytes: number): Place {
+    const pool = this.#pools.get(label) ?? new Pool(this.#memory, label);
+    this.#pools.set(label, pool);
+    return pool.take(bytes);
+  }
+
+  give(place: Place): void {
+    if (place instanceof PoolPlace) place.pool.give(place);
+  }
+}
+
+class PoolPlace implements Place {
+  constructor(
+    readonly pool: Pool,
+    readonly offset: number,
+    readonly size: number,
+  ) {}
+
+  get buffer(): GPUBuffer {
+    return this.pool.buffer;
+  }
+}
+
+interface Gap {
+  readonly offset: number;
+  readonly size: number;
+}
+
+class Pool {
+  readonly #memory: DeviceMemory;
+  readonly #label: string;
+  readonly #unit: number;
+  #buffer: GPUBuffer | undefined;
+  /** bytes from which on no place has been taken */
+  #end = 0;
+  /** in ascending order, none beside another one */
+  #gaps: Gap[] = [];
+
+  constructor(memory: DeviceMemory, label: string) {
+    this.#memory = memory;
+    this.#label = label;
+    this.#unit = leastCommonMultiple(SLOT_BYTES, STRIDES[label] ?? SLOT_BYTES);
+  }
+
+  get buffer(): GPUBuffer {
+    if (!this.#buffer) throw new Error(`The arena has no buffer ${this.#label}.`);
+    return this.#buffer;
+  }
+
+  take(bytes: number): Place {
+    const size = Math.max(1, Math.ceil(bytes / this.#unit)) * this.#unit;
+    const gap = this.#gaps.find((one) => one.size >= size);
+    if (gap) {
+      const left = { offset: gap.offset + size, size: gap.size - size };
+      this.#gaps = this.#gaps.flatMap((one) => (one !== gap ? [one] : left.size > 0 ? [left] : []));
+      // What another scene has held must not be seen.
+      this.#memory.device.queue.writeBuffer(this.buffer, gap.offset, new Uint8Array(size));
+      return new PoolPlace(this, gap.offset, size);
+    }
+    this.#reserve(this.#end + size);
+    const place = new PoolPlace(this, this.#end, size);
+    this.#end += size;
+    return place;
+  }
+
+  give({ offset, size }: Gap): void {
+    const gaps = [...this.#gaps, { offset, size }].sort((a, b) => a.offset - b.offset);
+    this.#gaps = [];
+    for (const gap of gaps) {
+      const last = this.#gaps.at(-1);
+      if (last && last.offset + last.size === gap.offset) {
+        this.#gaps[this.#gaps.length - 1] = { offset: last.offset, size: last.size + gap.size };
+      } else this.#gaps.push(gap);
+    }
+  }
+
+  /** Places keep their offsets when the buffer is replaced by a larger one. */
+  #reserve(bytes: number): void {
+    const before = this.#buffer;
+    if (before && bytes <= before.size) return;
+    const { device, largestBinding } = this.#memory;
+    const wished = before ? 2 * before.size : Math.max(FIRST_BYTES, FIRST_SCENES * bytes);
+    const buffer = this.#memory.allocate(
+      `arena: ${this.#label}`,
+      Math.max(bytes, Math.min(wished, largestBinding)),
+      STORAGE | COPY_SRC | COPY_DST,
+    );
+    this.#buffer = buffer;
+    if (!before) return;
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(before, 0, buffer, 0, this.#end);
+    device.queue.submit([encoder.finish()]);
+    this.#memory.free(before);
+  }
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y > 0) [x, y] = [y, x % y];
+  return (a / x) * b;
+}

@@ -1,0 +1,148 @@
+import type { DeviceMemory } from '../device/memory.js';
+import { Reader, type Reading, type Slice } from '../device/readback.js';
+import { type Recording, SharedRecording } from '../device/recording.js';
+import type { Submissions } from '../device/submissions.js';
+import { MOST_SCENES } from './address.js';
+import { Arena } from './arena.js';
+import { DispatchEncoder } from './encode.js';
+
+export interface ConvoySettings {
+  /** scenes in one submission, at most {@link MOST_SCENES} */
+  readonly scenes: number;
+  /** ms that the first scene of a submission waits for others, at most */
+  readonly delay: number;
+}
+
+/** What a scene has recorded, until its submission has been read. */
+interface Part {
+  readonly recording: SharedRecording;
+  readonly slices: readonly Slice[];
+  /** @param copies of the slices, one behind the other */
+  resolve(copies: ArrayBuffer): void;
+  reject(thrown: unknown): void;
+}
+
+/**
+ * Submits the work of several scenes of one device together: one submission, one reading, and one dispatch for what all of them do. Scenes
+ * within a request are expected; a submission leaves when all of them have recorded their next work, when it is full, or when the first one has
+ * waited for long. Meanwhile at most one is on the device: what would be submitted behind it would only wait there, in smaller groups.
+ */
+export class Convoy {
+  readonly arena: Arena;
+  /** submissions so far, and the parts of scenes in them */
+  submissions = 0;
+  parts = 0;
+  readonly #memory: DeviceMemory;
+  readonly #reader: Reader;
+  readonly #encoder: DispatchEncoder;
+  readonly #settings: ConvoySettings;
+  #waiting: Part[] = [];
+  #expected = 0;
+  #isUnderway = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param memory an account of its own */
+  constructor(memory: DeviceMemory, isSoftware: boolean, settings: ConvoySettings) {
+    this.#memory = memory;
+    this.#settings = { ...settings, scenes: Math.min(settings.scenes, MOST_SCENES) };
+    this.arena = new Arena(memory);
+    this.#reader = new Reader(memory);
+    this.#encoder = new DispatchEncoder(memory, isSoftware);
+  }
+
+  /** Dispatches submitted, and those of single scenes that they stood for. */
+  get dispatches(): { readonly submitted: number; readonly ofScenes: number } {
+    return { submitted: this.#encoder.dispatches, ofScenes: this.#encoder.launches };
+  }
+
+  /** Runs a request of a scene, whose submissions others wait for meanwhile. */
+  async during<T>(request: () => Promise<T>): Promise<T> {
+    this.#expected++;
+    try {
+      return await request();
+    } finally {
+      this.#expected--;
+      this.#consider();
+    }
+  }
+
+  /** How a scene submits: one recording at a time, and the next one when that was read. */
+  readonly seat: Submissions = {
+    begin: () => new SharedRecording(),
+    submit: (recording, slices) => this.#join(recording, slices),
+  };
+
+  #join(recording: Recording, slices: readonly Slice[]): Reading {
+    if (!(recording instanceof SharedRecording)) throw new Error('A scene of a convoy submits alone.');
+    const read = new Promise<ArrayBuffer>((resolve, reject) => {
+      this.#waiting.push({ recording, slices, resolve, reject });
+    });
+    // Where nobody waits any more, a loss of the device is told to those that do.
+    read.catch(() => undefined);
+    this.#consider();
+    const offsets = startsOf(slices);
+    const inspect: Reading['inspect'] = async (use) => use(await read, offsets);
+    const wait = () => inspect((range) => slices.map(({ bytes }, n) => range.slice(offsets[n], offsets[n]! + bytes)));
+    return { wait, inspect, discard: () => undefined };
+  }
+
+  /** Submits what waits, if it is time. */
+  #consider(): void {
+    if (this.#isUnderway || this.#waiting.length === 0) return;
+    const { scenes, delay } = this.#settings;
+    if (this.#waiting.length >= Math.min(this.#expected, scenes)) void this.#leave();
+    else this.#timer ??= setTimeout(() => void this.#leave(), delay);
+  }
+
+  async #leave(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const parts = this.#waiting.splice(0, this.#settings.scenes);
+    if (parts.length === 0) return;
+    this.#isUnderway = true;
+    this.submissions++;
+    this.parts += parts.length;
+    try {
+      const reading = this.#submit(parts);
+      await reading.inspect((range, offsets) => {
+        let at = 0;
+        for (const { slices, resolve } of parts) {
+          const begin = offsets[at] ?? 0;
+          const bytes = slices.reduce((sum, slice) => sum + slice.bytes, 0);
+          resolve(range.slice(begin, begin + bytes));
+          at += slices.length;
+        }
+      });
+    } catch (thrown) {
+      for (const { reject } of parts) reject(thrown);
+    } finally {
+      this.#isUnderway = false;
+      // Those that have just been read go on before it is decided what leaves next.
+      setImmediate(() => this.#consider());
+    }
+  }
+
+  #submit(parts: readonly Part[]): Reading {
+    const { device } = this.#memory;
+    const encoder = device.createCommandEncoder({ label: 'convoy' });
+    for (const { recording } of parts) for (const copy of recording.copies) copy(encoder);
+    this.#encoder.encode(
+      encoder,
+      parts.map(({ recording }) => recording.pass.launches),
+    );
+    const reading = this.#reader.record(
+      encoder,
+      parts.flatMap(({ slices }) => slices),
+    );
+    device.queue.submit([encoder.finish()]);
+    return reading;
+  }
+}
+
+function startsOf(slices: readonly Slice[]): number[] {
+  let at = 0;
+  return slices.map(({ bytes }) => {
+    at += bytes;
+    return at - bytes;
+  });
+}

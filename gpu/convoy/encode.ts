@@ -1,0 +1,129 @@
+import { BUFFER_USAGE } from '../device/flags.js';
+import type { DeviceMemory } from '../device/memory.js';
+import type { Launch } from '../device/recording.js';
+import { MOST_SCENES } from './address.js';
+import { mergeSequences } from './merge.js';
+
+/** Bytes: the multiple at which every implementation lets a dynamic uniform offset be. */
+const OFFSET_BYTES = 256;
+const WORD = 4;
+
+/**
+ * Workgroups of a dispatch over all its scenes, as a rule: enough to fill a device. A scene with more takes them in turns, and those that
+ * find nothing to do cost little on hardware; a processor runs them one after the other.
+ */
+const GROUPS = { software: 64, hardware: 2048 };
+
+/** Encodes dispatches of several scenes, those that can be one dispatch as one. */
+export class DispatchEncoder {
+  /** dispatches encoded so far, and those of scenes that they stand for */
+  dispatches = 0;
+  launches = 0;
+  readonly #memory: DeviceMemory;
+  readonly #groups: number;
+  /** stands in for the sizes of dispatches whose sizes the host knows */
+  readonly #noSizes: GPUBuffer;
+  /** the places of the scenes of every dispatch of a submission */
+  #places: GPUBuffer | undefined;
+  readonly #numbers = new WeakMap<object, number>();
+  #count = 0;
+  /** bind groups by kernel file and buffers */
+  readonly #bindGroups = new Map<string, GPUBindGroup>();
+
+  constructor(memory: DeviceMemory, isSoftware: boolean) {
+    this.#memory = memory;
+    this.#groups = isSoftware ? GROUPS.software : GROUPS.hardware;
+    this.#noSizes = memory.allocate('no sizes', 16, BUFFER_USAGE.STORAGE);
+  }
+
+  /** @param sequences the dispatches of each scene */
+  encode(encoder: GPUCommandEncoder, sequences: readonly (readonly Launch[])[]): void {
+    const merged = mergeSequences(sequences, (launch) => this.#keyOf(launch));
+    if (merged.length === 0) return;
+    const offsets: number[] = [];
+    let bytes = 0;
+    for (const [{ kernel }] of merged as [Launch, ...Launch[]][]) {
+      offsets.push(bytes);
+      bytes += Math.ceil((kernel.shared!.placeBytes * MOST_SCENES) / OFFSET_BYTES) * OFFSET_BYTES;
+    }
+    const places = this.#reserve(bytes);
+    const words = new Uint32Array(bytes / WORD);
+    merged.forEach((launches, n) => {
+      launches.forEach((launch, scene) => writePlace(words, offsets[n]! / WORD, scene, launch));
+    });
+    this.#memory.device.queue.writeBuffer(places, 0, words);
+    const pass = encoder.beginComputePass();
+    let last: GPUComputePipeline | undefined;
+    merged.forEach((launches, n) => {
+      const [{ kernel }] = launches as [Launch, ...Launch[]];
+      if (last !== kernel.pipeline) pass.setPipeline(kernel.pipeline);
+      last = kernel.pipeline;
+      pass.setBindGroup(0, this.#bindGroupOf(launches[0]!, places), [offsets[n]!]);
+      const most = launches.reduce((sum, launch) => Math.max(sum, launch.most), 1);
+      const groups = Math.min(most, Math.max(1, Math.floor(this.#groups / launches.length)));
+      pass.dispatchWorkgroups(groups, 1, launches.length);
+      this.launches += launches.length;
+    });
+    this.dispatches += merged.length;
+    pass.end();
+  }
+
+  close(): void {
+    this.#memory.free(this.#noSizes);
+    if (this.#places) this.#memory.free(this.#places);
+  }
+
+  #reserve(bytes: number): GPUBuffer {
+    if (this.#places && this.#places.size >= bytes) return this.#places;
+    if (this.#places) this.#memory.free(this.#places);
+    this.#bindGroups.clear();
+    const { UNIFORM, COPY_DST } = BUFFER_USAGE;
+    this.#places = this.#memory.allocate('places of scenes', 2 * bytes, UNIFORM | COPY_DST);
+    return this.#places;
+  }
+
+  /** Dispatches of the same kernel over the same buffers can be one. */
+  #keyOf({ kernel, bindings, size }: Launch): string {
+    const sizes = 'place' in size ? size.place.buffer : this.#noSizes;
+    const numbers = [...bindings.ranges.map(({ buffer }) => buffer), sizes].map((buffer) => this.#numberOf(buffer));
+    return `${kernel.entryPoint} ${numbers.join()}`;
+  }
+
+  #bindGroupOf({ kernel, bindings, size }: Launch, places: GPUBuffer): GPUBindGroup {
+    const sizes = 'place' in size ? size.place.buffer : this.#noSizes;
+    const numbers = [...bindings.ranges.map(({ buffer }) => buffer), sizes].map((buffer) => this.#numberOf(buffer));
+    const key = `${kernel.file} ${numbers.join()}`;
+    const known = this.#bindGroups.get(key);
+    if (known) return known;
+    const shared = kernel.shared!;
+    const group = kernel.groupOf(
+      bindings.ranges.map(({ buffer }) => ({ buffer })),
+      [
+        { binding: shared.places, resource: { buffer: places, size: shared.placeBytes * MOST_SCENES } },
+        { binding: shared.sizes, resource: { buffer: sizes } },
+      ],
+    );
+    this.#bindGroups.set(key, group);
+    return group;
+  }
+
+  #numberOf(buffer: GPUBuffer): number {
+    const known = this.#numbers.get(buffer);
+    if (known !== undefined) return known;
+    this.#numbers.set(buffer, this.#count);
+    return this.#count++;
+  }
+}
+
+/** Where a scene's buffers begin, in elements, and how many workgroups its own dispatch would have (address.ts). */
+function writePlace(words: Uint32Array, first: number, scene: number, { kernel, bindings, size }: Launch): void {
+  const { placeBytes, bindings: bound } = kernel.shared!;
+  const at = first + (scene * placeBytes) / WORD;
+  if ('place' in size) words.set([0, 0, (size.place.offset + size.offset) / WORD, 1], at);
+  else words.set(size, at);
+  bindings.ranges.forEach(({ offset = 0 }, n) => {
+    const element = offset / bound[n]!.stride;
+    if (!Number.isInteger(element)) throw new Error(`The place of ${bound[n]!.name} begins within an element.`);
+    words[at + 4 + n] = element;
+  });
+}

@@ -1,0 +1,39 @@
+import type { Slice } from './readback.js';
+
+/** Bytes of a buffer on the device that are one owner's: a buffer of its own, or a part of one in an arena (gpu/convoy/arena.ts). */
+export interface Place {
+  /** where an arena has moved to a larger buffer, that one */
+  readonly buffer: GPUBuffer;
+  /** bytes */
+  readonly offset: number;
+  readonly size: number;
+}
+
+export const wholeOf = (buffer: GPUBuffer): Place => ({ buffer, offset: 0, size: buffer.size });
+
+/** Writes an array, which must not lie in shared memory, from byte `at` of the place on. */
+export function write(queue: GPUQueue, place: Place, at: number, data: ArrayBuffer | ArrayBufferView<ArrayBuffer>): void {
+  queue.writeBuffer(place.buffer, place.offset + at, data);
+}
+
+/** Part of a place, to be read. @param bytes default: all of it */
+export function sliceOf(place: Place, bytes = place.size, at = 0): Slice {
+  return {
+    get buffer() {
+      return place.buffer;
+    },
+    offset: place.offset + at,
+    bytes,
+  };
+}
+
+/** Part of a place, as a place. */
+export function partOf(place: Place, at: number, size: number): Place {
+  return {
+    get buffer() {
+      return place.buffer;
+    },
+    offset: place.offset + at,
+    size,
+  };
+}

@@ -1,0 +1,48 @@
+import type { Indirect } from './dispatch.js';
+import type { Bindings, Kernel } from './kernel.js';
+import type { Place } from './place.js';
+
+/** A dispatch of one scene. */
+export interface Launch {
+  readonly kernel: Kernel;
+  readonly bindings: Bindings;
+  /** workgroups in two dimensions, or where the device has these numbers */
+  readonly size: readonly [x: number, y: number] | Indirect;
+  /** workgroups that there may be, as far as the host knows; this affects speed only */
+  readonly most: number;
+}
+
+/** Dispatches of a scene, for a submission that it shares with others. */
+export class SharedPass {
+  readonly launches: Launch[] = [];
+
+  add(launch: Launch): void {
+    this.launches.push(launch);
+  }
+
+  /** As GPUComputePassEncoder: a scene's passes follow each other, and only their order counts. */
+  end(): void {}
+}
+
+/** What a scene records for a submission that it shares with others: copies, and the dispatches after them. */
+export class SharedRecording {
+  readonly copies: ((encoder: GPUCommandEncoder) => void)[] = [];
+  readonly pass = new SharedPass();
+
+  beginComputePass(): SharedPass {
+    return this.pass;
+  }
+}
+
+/** Where a scene records: what it submits alone, or its part of a shared submission. */
+export type Recording = GPUCommandEncoder | SharedRecording;
+export type Pass = GPUComputePassEncoder | SharedPass;
+
+/** Records a copy of the first bytes of a place to another buffer. In a shared submission copies precede all dispatches. */
+export function copy(recording: Recording, from: Place, to: Place, bytes: number): void {
+  const record = (encoder: GPUCommandEncoder): void =>
+    encoder.copyBufferToBuffer(from.buffer, from.offset, to.buffer, to.offset, bytes);
+  if (!(recording instanceof SharedRecording)) return record(recording);
+  if (recording.pass.launches.length > 0) throw new Error('A copy is recorded behind dispatches.');
+  recording.copies.push(record);
+}
