@@ -39,7 +39,15 @@ export interface SharedKernel {
 
 interface Declared extends SharedBinding {
   readonly isArray: boolean;
+  /** of an element, or of the struct */
   readonly declaration: string;
+  /** in kernels for one scene; every thread of a convoy's reads such a struct once */
+  readonly isUniform: boolean;
+}
+
+interface Addressed extends Declared {
+  /** its first element of the scene, in a ScenePlace */
+  readonly base: string;
 }
 
 interface Func {
@@ -55,8 +63,6 @@ const BINDING =
   /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read_write|read)\s*)?>\s*(\w+)\s*:\s*([^;]+);/g;
 const FUNCTION = /((?:@compute\s+)?(?:@workgroup_size\([^)]*\)\s*)?)\bfn\s+(\w+)\s*\(/g;
 const NAME = /(?<![\w.])[A-Za-z_]\w*/g;
-/** Words of a place before those of the bindings: workgroups in x and y; or, where the last is 1, where the sizes have them. */
-const SIZE_WORDS = 4;
 
 /**
  * The kernel of a convoy for the text of a kernel.
@@ -68,13 +74,15 @@ export function addressByScene(text: string): SharedKernel {
   const declared = [...source.matchAll(BINDING)].map((match) => declare(match, source));
   const { functions, rest } = splitFunctions(source.replace(BINDING, ''));
   const reader = new Rewriter(declared, functions);
-  const words = SIZE_WORDS + 4 * Math.ceil(declared.length / 4);
+  const vectors = Math.ceil(declared.length / 4);
+  const uniforms = declared.filter(({ isUniform }) => isUniform);
   const slots = new Set(declared.flatMap(({ isArray, declaration }) => (isArray ? [] : [slotOf(declaration)])));
   const barrier = /var<workgroup>/.test(source) ? '    workgroupBarrier();\n' : '';
   const code = [
     rest.trim(),
     ...slots,
-    `struct ScenePlace { size: vec4u, at: array<vec4u, ${Math.ceil(declared.length / 4)}> }`,
+    `struct ScenePlace { size: vec4u, ${Array.from({ length: vectors }, (_, n) => `at${n}: vec4u`).join(', ')} }`,
+    `struct SceneData { place: ScenePlace, ${uniforms.map(({ name, declaration }) => `${name}: ${declaration}`).join(', ')} }`,
     `@group(0) @binding(${PLACES_BINDING}) var<uniform> scenePlaces: array<ScenePlace, ${MOST_SCENES}>;`,
     `@group(0) @binding(${SIZES_BINDING}) var<storage, read> sceneSizes: array<u32>;`,
     ...declared.map(({ index, type, name, isArray, declaration }) => {
@@ -90,12 +98,11 @@ export function addressByScene(text: string): SharedKernel {
     bindings: declared,
     places: PLACES_BINDING,
     sizes: SIZES_BINDING,
-    placeBytes: 4 * words,
+    placeBytes: 16 * (1 + vectors),
   };
 }
 
-const SIZE_OF_SCENE = `fn sizeOfScene(scene: u32) -> vec2u {
-  let size = scenePlaces[scene].size;
+const SIZE_OF_SCENE = `fn sizeOfScene(size: vec4u) -> vec2u {
   if (size.w == 0u) {
     return size.xy;
   }
@@ -113,6 +120,7 @@ function declare([, index, space, access, name, type]: RegExpMatchArray, source:
     stride: element ? bytes : Math.ceil(bytes / SLOT_BYTES) * SLOT_BYTES,
     isArray: element !== null,
     declaration,
+    isUniform: space === 'uniform',
   };
 }
 
@@ -171,14 +179,18 @@ function endOf(text: string, open: number, opening: string, closing: string): nu
 
 /** Rewrites functions so that they find the buffers of a scene, whose number those that need it get as their first parameter. */
 class Rewriter {
-  readonly #bindings: ReadonlyMap<string, { readonly isArray: boolean; readonly word: string }>;
+  readonly #bindings: ReadonlyMap<string, Addressed>;
+  /** what a thread reads at first */
+  readonly #data: string;
   /** functions that use a buffer, or call one that does */
   readonly #needing = new Set<string>();
 
   constructor(declared: readonly Declared[], functions: readonly Func[]) {
     this.#bindings = new Map(
-      declared.map(({ name, isArray }, n) => [name, { isArray, word: `at[${Math.floor(n / 4)}u].${'xyzw'[n % 4]}` }]),
+      declared.map((one, n) => [one.name, { ...one, base: `place.at${Math.floor(n / 4)}.${'xyzw'[n % 4]}` }]),
     );
+    const uniforms = [...this.#bindings.values()].filter(({ isUniform }) => isUniform);
+    this.#data = `SceneData(${['place', ...uniforms.map(({ name, base }) => `${name}[${base}].own`)].join(', ')})`;
     for (const { name, parameters, body } of functions) {
       for (const [, own] of `${parameters} ${body}`.matchAll(/(?:\b(?:let|var|const)\s+|\b)(\w+)\s*(?::(?!:)|=(?!=))/g)) {
         if (this.#bindings.has(own!) && new RegExp(`\\b(?:let|var)\\s+${own}\\b|(?:^|,)\\s*${own}\\s*:`).test(`${parameters},${body}`)) {
@@ -198,13 +210,13 @@ class Rewriter {
   }
 
   rewrite({ name, parameters, result, body }: Func): string {
-    const own = this.#needing.has(name) ? [`scene: u32`, parameters] : [parameters];
+    const own = this.#needing.has(name) ? ['scene: SceneData', parameters] : [parameters];
     return `fn ${name}(${own.filter((part) => part !== '').join(', ')}) ${result} ${this.#rewriteText(body)}`;
   }
 
   /** An entry point: its workgroups run what those of each scene's own dispatch would, one after the other. */
   rewriteEntry({ name, attributes, parameters, body }: Func, barrier: string): string {
-    const own = ['scene: u32'];
+    const own = ['scene: SceneData'];
     const given = ['scene'];
     for (const [, builtin, parameter, type] of parameters.matchAll(/@builtin\((\w+)\)\s*(\w+)\s*:\s*(\w+)/g)) {
       own.push(`${parameter}: ${type}`);
@@ -217,8 +229,9 @@ fn ${name}(
   @builtin(num_workgroups) workgroupsOfAll: vec3u,
   @builtin(local_invocation_index) threadOfGroup: u32,
 ) {
-  let scene = workgroupOfAll.z;
-  let size = sizeOfScene(scene);
+  let place = scenePlaces[workgroupOfAll.z];
+  let scene = ${this.#data};
+  let size = sizeOfScene(place.size);
   for (var n = workgroupOfAll.x; n < size.x * size.y; n += workgroupsOfAll.x) {
     ${name}OfScene(${given.join(', ')});
 ${barrier}  }
@@ -236,12 +249,13 @@ ${barrier}  }
       written += text.slice(at, match.index);
       at = end;
       if (binding) {
-        const base = `scenePlaces[scene].${binding.word}`;
+        const base = `scene.${binding.base}`;
         if (binding.isArray && text[end] === '[') {
           const close = endOf(text, end, '[', ']');
           written += `${name}[${base} + u32(${this.#rewriteText(text.slice(end + 1, close))})]`;
           at = close + 1;
-        } else if (!binding.isArray && text[end] === '.') written += `${name}[${base}].own`;
+        } else if (binding.isUniform && text[end] === '.') written += `scene.${name}`;
+        else if (!binding.isArray && text[end] === '.') written += `${name}[${base}].own`;
         else throw new Error(`A kernel uses the buffer ${name} as a whole: ${text.slice(match.index, end + 20)}`);
       } else if (this.#needing.has(name) && /^\s*\(/.test(text.slice(end))) {
         const open = text.indexOf('(', end);
