@@ -11,6 +11,7 @@ import { strainElementsOf } from '../src/solver/strain/elements.js';
 import type { SceneDevice } from './device/live-device.js';
 import type { DeviceMemory } from './device/memory.js';
 import { Reader } from './device/readback.js';
+import type { Recording } from './device/recording.js';
 import { OwnSubmissions, type Submissions } from './device/submissions.js';
 import { type HostPart, readScene, writePairs } from './saved-scene.js';
 import { SceneSearch, type SearchPlace } from './search/scene-search.js';
@@ -26,7 +27,6 @@ import { StepRecorder } from './step/recorder.js';
 import { isSame, uploadParameters, uploadPositions } from './step/request.js';
 import { LARGEST_PAIR_BYTES, SceneBuffers } from './step/scene-buffers.js';
 import { StepLoop } from './step/step-loop.js';
-import type { Recording } from './device/recording.js';
 
 /** Pairs that a scene has room for at first, at least and for each of its contact vertices; the room grows with the demand. */
 const FIRST_PAIRS = 4096;

@@ -48,7 +48,14 @@ export async function measureRecording(): Promise<RecordingCost[]> {
       const steps = new StepRecorder(dispatcher, edges);
       const pullBack = new PullBackRecorder(dispatcher, steps, edges);
       const recorders = { dispatcher, steps, pullBack };
-      const batches = new BatchRecorder(memory, buffers, recorders, new OwnSubmissions(memory, new Reader(memory)), mesh.vertexCount, false);
+      const batches = new BatchRecorder(
+        memory,
+        buffers,
+        recorders,
+        new OwnSubmissions(memory, new Reader(memory)),
+        mesh.vertexCount,
+        false,
+      );
       const search = await DeviceSearch.open(memory, mesh, settings, x, buffers);
       const sweeps = settings.pullBack?.sweeps ?? 1;
       const record = (what: string, dispatchesIn: (encoder: GPUCommandEncoder) => void, searches: number): void => {

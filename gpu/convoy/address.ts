@@ -124,15 +124,26 @@ function declare([, index, space, access, name, type]: RegExpMatchArray, source:
   };
 }
 
-const VECTORS: Readonly<Record<string, number>> = { u32: 4, i32: 4, f32: 4, vec2u: 8, vec2f: 8, vec4u: 16, vec4i: 16, vec4f: 16 };
+const VECTORS: Readonly<Record<string, number>> = {
+  u32: 4,
+  i32: 4,
+  f32: 4,
+  vec2u: 8,
+  vec2f: 8,
+  vec4u: 16,
+  vec4i: 16,
+  vec4f: 16,
+};
 
 function bytesOf(type: string, source: string): number {
   const own = VECTORS[type.replace(/^atomic<(\w+)>$/, '$1')] ?? STRUCTS.get(type.replace(/View$/, ''))?.bytes;
   if (own !== undefined) return own;
   // A struct of the kernel's own: vectors of four throughout.
-  const fields = new RegExp(`struct\\s+${type}\\s*\\{([^}]*)\\}`).exec(source)?.[1]?.match(/\bvec4[uif]\b|:\s*\w+/g) ?? [];
+  const fields =
+    new RegExp(`struct\\s+${type}\\s*\\{([^}]*)\\}`).exec(source)?.[1]?.match(/\bvec4[uif]\b|:\s*\w+/g) ?? [];
   const vectors = fields.filter((field) => /vec4/.test(field));
-  if (fields.length === 0 || vectors.length !== fields.length) throw new Error(`A kernel binds ${type}, whose size is not known.`);
+  if (fields.length === 0 || vectors.length !== fields.length)
+    throw new Error(`A kernel binds ${type}, whose size is not known.`);
   return 16 * vectors.length;
 }
 
@@ -157,7 +168,10 @@ function splitFunctions(source: string): { readonly functions: readonly Func[]; 
     functions.push({
       name: match[2]!,
       attributes: match[1]!.trim(),
-      parameters: source.slice(open + 1, close).trim().replace(/,$/, ''),
+      parameters: source
+        .slice(open + 1, close)
+        .trim()
+        .replace(/,$/, ''),
       result: source.slice(close + 1, begin).trim(),
       body: source.slice(begin, end + 1),
     });
@@ -192,8 +206,13 @@ class Rewriter {
     const uniforms = [...this.#bindings.values()].filter(({ isUniform }) => isUniform);
     this.#data = `SceneData(${['place', ...uniforms.map(({ name, base }) => `${name}[${base}].own`)].join(', ')})`;
     for (const { name, parameters, body } of functions) {
-      for (const [, own] of `${parameters} ${body}`.matchAll(/(?:\b(?:let|var|const)\s+|\b)(\w+)\s*(?::(?!:)|=(?!=))/g)) {
-        if (this.#bindings.has(own!) && new RegExp(`\\b(?:let|var)\\s+${own}\\b|(?:^|,)\\s*${own}\\s*:`).test(`${parameters},${body}`)) {
+      for (const [, own] of `${parameters} ${body}`.matchAll(
+        /(?:\b(?:let|var|const)\s+|\b)(\w+)\s*(?::(?!:)|=(?!=))/g,
+      )) {
+        if (
+          this.#bindings.has(own!) &&
+          new RegExp(`\\b(?:let|var)\\s+${own}\\b|(?:^|,)\\s*${own}\\s*:`).test(`${parameters},${body}`)
+        ) {
           throw new Error(`The function ${name} calls a variable as a buffer is called: ${own}.`);
         }
       }
@@ -202,7 +221,8 @@ class Rewriter {
       isGrowing = false;
       for (const { name, body } of functions) {
         const names = [...body.matchAll(NAME)].map(([word]) => word);
-        if (this.#needing.has(name) || !names.some((word) => this.#bindings.has(word) || this.#needing.has(word))) continue;
+        if (this.#needing.has(name) || !names.some((word) => this.#bindings.has(word) || this.#needing.has(word)))
+          continue;
         this.#needing.add(name);
         isGrowing = true;
       }

@@ -1,3 +1,4 @@
+import { IntersticeError } from '../../src/contract/errors.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory, PlaceSource } from '../device/memory.js';
 import type { Place } from '../device/place.js';
@@ -93,6 +94,17 @@ class Pool {
   }
 
   give({ offset, size }: Gap): void {
+    const [first] = this.#join({ offset, size });
+    // The last place is free: so is the memory.
+    if (first?.size !== this.#end || !this.#buffer) return;
+    this.#memory.free(this.#buffer);
+    this.#buffer = undefined;
+    this.#gaps = [];
+    this.#end = 0;
+  }
+
+  /** @returns all gaps */
+  #join({ offset, size }: Gap): readonly Gap[] {
     const gaps = [...this.#gaps, { offset, size }].sort((a, b) => a.offset - b.offset);
     this.#gaps = [];
     for (const gap of gaps) {
@@ -101,6 +113,7 @@ class Pool {
         this.#gaps[this.#gaps.length - 1] = { offset: last.offset, size: last.size + gap.size };
       } else this.#gaps.push(gap);
     }
+    return this.#gaps;
   }
 
   /** Places keep their offsets when the buffer is replaced by a larger one. */
@@ -108,6 +121,12 @@ class Pool {
     const before = this.#buffer;
     if (before && bytes <= before.size) return;
     const { device, largestBinding } = this.#memory;
+    if (bytes > largestBinding) {
+      throw new IntersticeError(
+        'OUT_OF_DEVICE_MEMORY',
+        `On the device, scenes that submit together share a buffer for ${this.#label}; with this one it would have ${bytes} bytes, and the device allows ${largestBinding}.`,
+      );
+    }
     const wished = before ? 2 * before.size : Math.max(FIRST_BYTES, FIRST_SCENES * bytes);
     const buffer = this.#memory.allocate(
       `arena: ${this.#label}`,

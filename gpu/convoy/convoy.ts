@@ -13,6 +13,16 @@ export interface ConvoySettings {
   readonly delay: number;
 }
 
+/** What a convoy has done so far. */
+export interface ConvoyCounts {
+  readonly submissions: number;
+  /** of scenes, in these submissions */
+  readonly parts: number;
+  /** submitted, and those of single scenes that they stood for */
+  readonly dispatches: number;
+  readonly launches: number;
+}
+
 /** What a scene has recorded, until its submission has been read. */
 interface Part {
   readonly recording: SharedRecording;
@@ -29,14 +39,13 @@ interface Part {
  */
 export class Convoy {
   readonly arena: Arena;
-  /** submissions so far, and the parts of scenes in them */
-  submissions = 0;
-  parts = 0;
   readonly #memory: DeviceMemory;
   readonly #reader: Reader;
   readonly #encoder: DispatchEncoder;
   readonly #settings: ConvoySettings;
   #waiting: Part[] = [];
+  #submissions = 0;
+  #parts = 0;
   #expected = 0;
   #isUnderway = false;
   #timer: NodeJS.Timeout | undefined;
@@ -50,9 +59,9 @@ export class Convoy {
     this.#encoder = new DispatchEncoder(memory, isSoftware);
   }
 
-  /** Dispatches submitted, and those of single scenes that they stood for. */
-  get dispatches(): { readonly submitted: number; readonly ofScenes: number } {
-    return { submitted: this.#encoder.dispatches, ofScenes: this.#encoder.launches };
+  get counts(): ConvoyCounts {
+    const { dispatches, launches } = this.#encoder;
+    return { submissions: this.#submissions, parts: this.#parts, dispatches, launches };
   }
 
   /** Runs a request of a scene, whose submissions others wait for meanwhile. */
@@ -94,14 +103,21 @@ export class Convoy {
     else this.#timer ??= setTimeout(() => void this.#leave(), delay);
   }
 
+  /** Frees what belongs to no scene. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#reader.close();
+    this.#encoder.close();
+  }
+
   async #leave(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const parts = this.#waiting.splice(0, this.#settings.scenes);
     if (parts.length === 0) return;
     this.#isUnderway = true;
-    this.submissions++;
-    this.parts += parts.length;
+    this.#submissions++;
+    this.#parts += parts.length;
     try {
       const reading = this.#submit(parts);
       await reading.inspect((range, offsets) => {

@@ -1,5 +1,5 @@
-import { type EntryPoint, type KernelFile, type KernelStage, kernelFilesOf } from '../kernels/table.js';
 import { addressByScene, type SharedKernel } from '../convoy/address.js';
+import { type EntryPoint, type KernelFile, type KernelStage, kernelFilesOf } from '../kernels/table.js';
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
 import { BUFFER_USAGE, SHADER_STAGE } from './flags.js';
 

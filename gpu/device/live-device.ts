@@ -1,7 +1,7 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { MOST_SHARED_BUFFERS } from '../convoy/address.js';
-import { Convoy, type ConvoySettings } from '../convoy/convoy.js';
+import { Convoy, type ConvoyCounts, type ConvoySettings } from '../convoy/convoy.js';
 import { SMALL_VERTICES, TAIL_EDGES } from '../kernels/constants.js';
 import { type AloneStage, canSweepAlone, STEP_STAGES } from '../kernels/table.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
@@ -72,7 +72,8 @@ export class LiveDevice implements SceneDevice {
   readonly #convoySettings: ConvoySettings | undefined;
   readonly #isSoftware: boolean;
   /** from the first scene on that is small enough */
-  #convoy: Promise<{ readonly convoy: Convoy; readonly kernels: KernelSet }> | undefined;
+  #opening: Promise<{ readonly convoy: Convoy; readonly kernels: KernelSet }> | undefined;
+  #convoy: Convoy | undefined;
   readonly #lost: Promise<void>;
   /** why the device cannot be used any more */
   #fault: IntersticeError | undefined;
@@ -181,8 +182,8 @@ export class LiveDevice implements SceneDevice {
 
   /** The device as a scene uses it that submits with others. @throws DEVICE_LOST, KernelRefused */
   async #inConvoy(settings: ConvoySettings): Promise<SceneDevice> {
-    this.#convoy ??= this.waitFor(this.#openConvoy(settings));
-    const { convoy, kernels } = await this.#convoy;
+    this.#opening ??= this.waitFor(this.#openConvoy(settings));
+    const { convoy, kernels } = await this.#opening;
     const ways = { rounds: false, lists: false };
     return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels, ways, hasTimings: false, convoy };
   }
@@ -191,7 +192,13 @@ export class LiveDevice implements SceneDevice {
     const { device } = this.memory;
     const kernels = await KernelSet.loadShared(device, 'search', ...STEP_STAGES);
     await kernels.warmUp();
-    return { convoy: new Convoy(this.memory.fork(), this.#isSoftware, settings), kernels };
+    this.#convoy = new Convoy(this.memory.fork(), this.#isSoftware, settings);
+    return { convoy: this.#convoy, kernels };
+  }
+
+  /** undefined = no scene has submitted with others */
+  get convoyCounts(): ConvoyCounts | undefined {
+    return this.#convoy?.counts;
   }
 
   /** @throws DEVICE_LOST; INTERNAL where the device does not take them */

@@ -12,7 +12,12 @@ export interface Place {
 export const wholeOf = (buffer: GPUBuffer): Place => ({ buffer, offset: 0, size: buffer.size });
 
 /** Writes an array, which must not lie in shared memory, from byte `at` of the place on. */
-export function write(queue: GPUQueue, place: Place, at: number, data: ArrayBuffer | ArrayBufferView<ArrayBuffer>): void {
+export function write(
+  queue: GPUQueue,
+  place: Place,
+  at: number,
+  data: ArrayBuffer | ArrayBufferView<ArrayBuffer>,
+): void {
   queue.writeBuffer(place.buffer, place.offset + at, data);
 }
 

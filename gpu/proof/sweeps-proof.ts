@@ -125,7 +125,9 @@ async function sweep(
     });
     write(queue, buffers.parameters, 0, parameters);
     const of = { edges, phase: PHASE.PULL, hasOffsets: false, strains: undefined };
-    write(queue, buffers.named('pullBack'),
+    write(
+      queue,
+      buffers.named('pullBack'),
       0,
       packPullBack({ delta: DELTA }, { ...PULL_BACK_PLAN, isEarly: true }, of),
     );

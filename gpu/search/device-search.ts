@@ -7,13 +7,13 @@ import { BUFFER_USAGE } from '../device/flags.js';
 import { type Kernel, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { type Place, partOf, write } from '../device/place.js';
+import type { Pass } from '../device/recording.js';
 import type { StructValues } from '../device/struct.js';
 import type { SearchMode } from '../kernels/constants.js';
 import { SEARCH_CONTROL } from '../kernels/structs.js';
 import { type DispatchPlan, findWords, planDispatches, type SearchStatus, searchLengthsOf } from './dispatch-plan.js';
 import { bitsOf, composeTail, layOutSearch, type SearchLayout, type TopologyTail } from './layout.js';
 import { DeviceScan, scanLevels } from './scan.js';
-import type { Pass } from '../device/recording.js';
 
 export type { SearchStatus };
 

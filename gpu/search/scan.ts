@@ -3,9 +3,9 @@ import { BUFFER_USAGE } from '../device/flags.js';
 import type { Bindings, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { type Place, write } from '../device/place.js';
+import type { Pass } from '../device/recording.js';
 import { SCAN_BLOCK } from '../kernels/constants.js';
 import { SCAN_LEVEL, SCAN_PLAN } from '../kernels/structs.js';
-import type { Pass } from '../device/recording.js';
 
 /** Levels of blocks in a prefix sum over so many entries; the sum takes 2·levels − 1 dispatches. */
 export function scanLevels(capacity: number): number {

@@ -6,14 +6,14 @@ import { PAIR_KINDS } from '../../src/solver/pair-kinds.js';
 import { countPairs, describePair, findLimitingPairs } from '../../src/solver/pair-report.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf } from '../device/place.js';
-import type { Submissions } from '../device/submissions.js';
 import type { Reader } from '../device/readback.js';
+import type { Pass } from '../device/recording.js';
 import type { StructValues } from '../device/struct.js';
+import type { Submissions } from '../device/submissions.js';
 import { KIND_MASK, STATE } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { StepRecorder } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
-import type { Pass } from '../device/recording.js';
 
 /** The fields of the control block by name. */
 export type ControlBlock = StructValues<typeof CONTROL>;

@@ -1,6 +1,7 @@
 import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf } from '../device/place.js';
 import type { Reading } from '../device/readback.js';
+import type { Pass, Recording } from '../device/recording.js';
 import type { Submissions } from '../device/submissions.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
@@ -10,7 +11,6 @@ import type { PullBackRecorder, PullBackShape } from './pull-back-recorder.js';
 import type { StepRecorder, StepShape } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
 import { PassSequence, type Stage, StageClock, type StampedPasses } from './stage-clock.js';
-import type { Pass, Recording } from '../device/recording.js';
 
 /** Steps recorded between two readings of the status block. */
 export const MAX_BATCH_STEPS = 8;
@@ -97,13 +97,7 @@ export class BatchRecorder {
    * @param searches what precedes them
    * @param continuesStep the first of these steps has begun already (StepRecorder.step); no search precedes it
    */
-  record(
-    encoder: Recording,
-    count: number,
-    shape: StepShape,
-    searches: Searches,
-    continuesStep: boolean,
-  ): void {
+  record(encoder: Recording, count: number, shape: StepShape, searches: Searches, continuesStep: boolean): void {
     this.#recordEach(encoder, count, searches, continuesStep, undefined, (enter, isContinued) => {
       this.#recorder.step(enter, shape, isContinued);
     });

@@ -94,9 +94,7 @@ export class Dispatcher {
     const buffers = this.#buffers;
     const bound = kernel.bindings((name) => {
       const size = RANGES[name];
-      return size === undefined
-        ? buffers.named(name)
-        : partOf(buffers.named(`${name}s`), UNIFORM_STRIDE * range, size);
+      return size === undefined ? buffers.named(name) : partOf(buffers.named(`${name}s`), UNIFORM_STRIDE * range, size);
     });
     bindings[range] = bound;
     return bound;

@@ -1,4 +1,5 @@
 import type { Settings } from '../../src/solver/settings.js';
+import type { Pass, Recording } from '../device/recording.js';
 import { PHASE, type Phase, STATE } from '../kernels/constants.js';
 import type { ControlBlock } from './answer.js';
 import type { BatchRecorder, Searches } from './batch.js';
@@ -6,7 +7,6 @@ import type { PullBackRecorder } from './pull-back-recorder.js';
 import type { StepRecorder } from './recorder.js';
 import { sweepsOf } from './request.js';
 import type { SweepPlan } from './sweep-plan.js';
-import type { Pass, Recording } from '../device/recording.js';
 
 /** Records the steps of a run, phase by phase: Algorithm 1, then the pull-back. The device decides when a phase ends. */
 export class Phases {

@@ -1,12 +1,12 @@
 import { COMPLETE_EVERY } from '../../src/solver/constants.js';
 import type { StrainElements } from '../../src/solver/strain/elements.js';
+import type { Pass } from '../device/recording.js';
 import { LIST_SLOT, PHASE, type Phase, SMALL_VERTICES, STEP_SLOT } from '../kernels/constants.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { StepRecorder, WideRounds } from './recorder.js';
 import type { Stage } from './stage-clock.js';
 import { StrainRecorder } from './strain-recorder.js';
-import type { Pass } from '../device/recording.js';
 
 export interface PullBackShape {
   readonly phase: Exclude<Phase, 0>;
@@ -135,11 +135,7 @@ export class PullBackRecorder {
    *
    * @param goesOn they are such a round
    */
-  sweeps(
-    pass: Pass,
-    { sweeps, wide, hasDenseEdges, isSmall, isFew }: SweepsShape,
-    goesOn = false,
-  ): void {
+  sweeps(pass: Pass, { sweeps, wide, hasDenseEdges, isSmall, isFew }: SweepsShape, goesOn = false): void {
     if (isSmall && !goesOn) {
       this.#dispatcher.indirect(pass, 'sweepSmall', STEP_SLOT.ONE);
       this.#judgeLengths(pass);

@@ -1,8 +1,8 @@
+import type { Pass } from '../device/recording.js';
 import { LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { Stage } from './stage-clock.js';
-import type { Pass } from '../device/recording.js';
 
 /** Threads that count the pairs by kind: enough to hide the latency of memory, few enough for all to add to four sums. */
 const MAX_COUNTERS = 1 << 14;

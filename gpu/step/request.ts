@@ -14,12 +14,12 @@ import { offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { type PullBackPlan, planPullBack } from '../../src/solver/scattered-targets.js';
 import type { Settings } from '../../src/solver/settings.js';
 import { type StrainElements, strainElementsOf } from '../../src/solver/strain/elements.js';
+import { write } from '../device/place.js';
+import { copy, type Recording } from '../device/recording.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 import { PARAMETERS, PULL_BACK } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { SceneBuffers } from './scene-buffers.js';
-import { write } from '../device/place.js';
-import { copy, type Recording } from '../device/recording.js';
 
 /** Bytes of a vertex's position. */
 const POSITION_BYTES = 12;
@@ -137,7 +137,9 @@ export function uploadParameters(
 
 /** Sets the number of candidates beyond which a step pauses, for the steps that are submitted next. */
 export function coverCandidates(queue: GPUQueue, buffers: SceneBuffers, coveredCandidates: number): void {
-  write(queue, buffers.parameters,
+  write(
+    queue,
+    buffers.parameters,
     4 * PARAMETERS.word('coveredCandidates'),
     PARAMETERS.encode('coveredCandidates', coveredCandidates),
   );

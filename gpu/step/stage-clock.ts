@@ -54,7 +54,8 @@ export class StageClock {
   resolve(encoder: Recording): StampedPasses {
     const stages = this.#stages;
     this.#stages = [];
-    if (stages.length > 0 && !(encoder instanceof SharedRecording)) encoder.resolveQuerySet(this.#queries, 0, 2 * stages.length, this.#stamps, 0);
+    if (stages.length > 0 && !(encoder instanceof SharedRecording))
+      encoder.resolveQuerySet(this.#queries, 0, 2 * stages.length, this.#stamps, 0);
     return { stages, slice: { buffer: this.#stamps, bytes: 2 * STAMP_BYTES * stages.length } };
   }
 

@@ -3,6 +3,7 @@ import type { StepInput } from '../../src/solver/engine.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { SceneDevice } from '../device/live-device.js';
 import { write } from '../device/place.js';
+import type { Recording } from '../device/recording.js';
 import type { Submissions } from '../device/submissions.js';
 import { PHASE, type Phase, SEARCH_MODE, STATE } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
@@ -17,7 +18,6 @@ import { ShownStates } from './shown-states.js';
 import { addStamps } from './stage-clock.js';
 import { type Submission, SubmissionPlan } from './submission-plan.js';
 import { SweepPlan } from './sweep-plan.js';
-import type { Recording } from '../device/recording.js';
 
 /** Stamps in the pairs have 30 bits; when a request begins beyond half of them, the clock starts over with a new P. */
 const CLOCK_LIMIT = 2 ** 29;

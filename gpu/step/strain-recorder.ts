@@ -1,9 +1,9 @@
 import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { WORKGROUP_SIZE } from '../device/dispatch.js';
+import type { Pass } from '../device/recording.js';
 import { STEP_SLOT } from '../kernels/constants.js';
 import type { Dispatcher } from './dispatcher.js';
 import { wideColoursOf } from './strain-buffers.js';
-import type { Pass } from '../device/recording.js';
 
 /**
  * Records what strain limits add to the pull-back: the kernels of gpu/kernels/strain. They look at the state of the run themselves, where they

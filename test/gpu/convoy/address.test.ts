@@ -1,0 +1,55 @@
+import t from 'tap';
+import { addressByScene, MOST_SCENES, MOST_SHARED_BUFFERS } from '../../../gpu/convoy/address.js';
+import { kernelFilesOf, STEP_STAGES } from '../../../gpu/kernels/table.js';
+import { bindingsOf, loadKernel } from '../../../gpu/shaders.js';
+
+/** Bytes of the smallest uniform binding that every adapter allows. */
+const UNIFORM_BYTES = 16_384;
+
+const kernel = (body: string, bindings = '@group(0) @binding(1) var<storage, read_write> x: array<f32>;') => `
+${bindings}
+fn twice(k: u32) -> f32 {
+  return 2.0 * x[k];
+}
+@compute @workgroup_size(64)
+fn run(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) local: u32) {
+  ${body}
+}`;
+
+t.test('A kernel finds its scene’s part of every buffer, also through the functions that it calls.', async (t) => {
+  const { code, bindings } = addressByScene(
+    kernel('x[64u * group.x + local] = twice(x[0u] as_is);'.replace(' as_is', '')),
+  );
+  t.match(code, 'fn twice(scene: SceneData, k: u32)');
+  t.match(code, 'return 2.0 * x[scene.place.at0.x + u32(k)];');
+  t.match(code, 'x[scene.place.at0.x + u32(64u * group.x + local)] = twice(scene, x[scene.place.at0.x + u32(0u)]);');
+  t.strictSame(
+    bindings.map(({ name, stride }) => [name, stride]),
+    [['x', 4]],
+  );
+});
+
+t.test('What a kernel does with a buffer that is not understood is refused.', async (t) => {
+  t.throws(() => addressByScene(kernel('let all = &x;')), /as a whole/);
+  t.throws(() => addressByScene(kernel('let x = 1.0;')), /calls a variable as a buffer is called: x/);
+  const unknown = '@group(0) @binding(1) var<storage, read_write> x: array<Unknown>;';
+  t.throws(() => addressByScene(kernel('x[0u] = x[1u];', unknown)), /Unknown, whose size is not known/);
+});
+
+t.test('Every kernel of a step and of its search can run for a convoy.', async (t) => {
+  for (const file of kernelFilesOf('search', ...STEP_STAGES).keys()) {
+    for (const hasSubgroups of [false, true]) {
+      const text = loadKernel(file, hasSubgroups);
+      const { bindings, placeBytes } = addressByScene(text);
+      t.strictSame(
+        bindings.map(({ name }) => name).sort(),
+        bindingsOf(text)
+          .map(({ name }) => name)
+          .sort(),
+        file,
+      );
+      t.ok(bindings.length + 1 <= MOST_SHARED_BUFFERS, `${file}: ${bindings.length} buffers`);
+      t.ok(MOST_SCENES * placeBytes <= UNIFORM_BYTES, file);
+    }
+  }
+});

@@ -1,0 +1,45 @@
+import t from 'tap';
+import { Arena } from '../../../gpu/convoy/arena.js';
+import { type Place, sliceOf, write } from '../../../gpu/device/place.js';
+import { Reader } from '../../../gpu/device/readback.js';
+import { openTestDevice } from '../../support/gpu.js';
+import { seeded } from '../../support/random.js';
+
+const { gpu, options } = await openTestDevice();
+t.teardown(() => gpu?.close());
+
+t.test('Places do not touch, begin empty, and keep what they hold when a buffer grows.', options, async (t) => {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  const { memory } = gpu!;
+  const account = memory.fork();
+  const arena = new Arena(account);
+  const reader = new Reader(memory);
+  const read = async (place: Place): Promise<Uint8Array> => {
+    const encoder = memory.device.createCommandEncoder();
+    const reading = reader.record(encoder, [sliceOf(place)]);
+    memory.device.queue.submit([encoder.finish()]);
+    return new Uint8Array((await reading.wait())[0]!);
+  };
+  const held: { readonly place: Place; readonly byte: number }[] = [];
+  for (let round = 0; round < 60; round++) {
+    if (held.length > 0 && random() < 0.4) {
+      arena.give(held.splice(random.int(held.length), 1)[0]!.place);
+      continue;
+    }
+    const bytes = 1 + random.int(30_000);
+    const place = arena.take('x', bytes);
+    t.ok(place.size >= bytes && place.offset % 256 === 0);
+    t.ok(
+      (await read(place)).every((byte) => byte === 0),
+      'empty',
+    );
+    const byte = 1 + random.int(255);
+    write(memory.device.queue, place, 0, new Uint8Array(place.size).fill(byte));
+    held.push({ place, byte });
+  }
+  for (const { place, byte } of held) t.ok((await read(place)).every((one) => one === byte));
+  for (const { place } of held) arena.give(place);
+  t.equal(account.bytes, 0, 'the memory is free when the last place is');
+  reader.close();
+});

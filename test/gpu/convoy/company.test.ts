@@ -1,0 +1,112 @@
+import t from 'tap';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
+import type { Engine, Resolution, StepInput } from '../../../src/solver/engine.js';
+import { BYTES_PER_PAIR } from '../../../src/solver/pair-budget.js';
+import { randomScene, stackSwap } from '../../solver/cases.js';
+import { openSpecialEngine, openTestEngine } from '../../support/gpu.js';
+import { refusalOf } from '../../support/job.js';
+import { openCase } from '../../support/open-case.js';
+import { type Random, seeded } from '../../support/random.js';
+import { randomAlgorithm1 } from '../../support/random-runs.js';
+
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
+t.setTimeout(300_000);
+
+const CONVOY = { scenes: 64, delay: 20 };
+const { engine, options } = await openTestEngine(undefined, { convoy: CONVOY });
+t.teardown(() => engine?.close());
+
+type Built = ReturnType<ReturnType<typeof stackSwap>['build']>;
+interface Motion extends Built {
+  readonly parameters: ParametersInput;
+}
+
+const randomMotion = (random: Random): Motion => ({
+  ...(random() < 0.5 ? stackSwap(3 + random.int(5)) : randomScene(random)).build(),
+  parameters: [
+    { stepLimit: 1 + random.int(8) },
+    { quality: 'BALANCED' as const, stepLimit: 1 + random.int(8) },
+    randomAlgorithm1(random, 1 + random.int(8)),
+  ][random.int(3)]!,
+});
+
+/** What an answer says, without the time that it took. */
+const digestOf = ({ timings, ...answer }: Resolution): string =>
+  JSON.stringify({
+    ...answer,
+    positions: Buffer.from(answer.positions.buffer).toString('base64'),
+    pullBack: answer.pullBack && { ...answer.pullBack, before: [...answer.pullBack.before] },
+  });
+
+/** Two frames of a session: half of the way, then all of it. */
+async function run(engine: Engine, { mesh, start, target, parameters }: Motion, wait = async () => {}) {
+  const { scene, x, y } = await openCase(engine, mesh, start, target, parameters);
+  const half = y.map((value, k) => Math.fround(0.5 * (x[k]! + value)));
+  const answers: string[] = [];
+  let at: StepInput['x'] = x;
+  for (const aim of [half, y]) {
+    await wait();
+    const answer = await scene.resolve({ x: at, y: aim });
+    answers.push(digestOf(answer));
+    at = answer.positions;
+  }
+  scene.close();
+  return answers;
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let n = 0; n < count; n++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+if (!engine) t.test('scenes that submit together', options, async () => undefined);
+else {
+  t.test('A scene gets the same bytes alone and in any company.', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    // Buffers that grow while others run move everything behind them.
+    const small = await openSpecialEngine(t, { convoy: CONVOY, firstPairs: 16, firstCandidates: 4 });
+    for (const one of [engine, small]) {
+      const motions = Array.from({ length: 6 }, () => randomMotion(random));
+      const alone: string[][] = [];
+      for (const motion of motions) alone.push(await run(one, motion));
+      const together = await Promise.all(motions.map((motion) => run(one, motion, () => turns(random.int(30)))));
+      t.strictSame(together, alone);
+    }
+  });
+
+  t.test('Scenes that do the same share their dispatches and readings.', async (t) => {
+    const before = engine.convoyCounts!;
+    const motion: Motion = { ...stackSwap(6).build(), parameters: { stepLimit: 6 } };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => run(engine, motion)));
+    for (const answer of answers) t.strictSame(answer, answers[0]);
+    const { submissions, parts, dispatches, launches } = engine.convoyCounts!;
+    t.ok(parts - before.parts >= 6 * (submissions - before.submissions), 'parts of a submission');
+    t.ok(launches - before.launches >= 6 * (dispatches - before.dispatches), 'scenes of a dispatch');
+  });
+
+  t.test('No scene is kept from leaving by one that was refused, stopped, or is large.', async (t) => {
+    const limit = 500;
+    const tight = await openSpecialEngine(t, { convoy: CONVOY, maxPairBytes: limit * BYTES_PER_PAIR });
+    const quiet: Motion = { ...stackSwap(3).build(), parameters: { stepLimit: 6 } };
+    const alone = await run(tight, quiet);
+    const crowded = stackSwap(6).build();
+    const open = await openCase(tight, crowded.mesh, crowded.start, crowded.target, { activationDistance: 0.02 });
+    const stopped = await openCase(tight, quiet.mesh, quiet.start, quiet.target);
+    let steps = 0;
+    const [refusal, ended, ...answers] = await Promise.all([
+      refusalOf(open.resolve()),
+      stopped.resolve({ shouldStop: () => steps > 0, onProgress: (progress) => (steps = progress.steps) }),
+      run(tight, quiet),
+      run(tight, quiet),
+    ]);
+    t.equal(refusal.code, 'TOO_LARGE');
+    t.equal(ended.status, 'DEADLINE');
+    for (const answer of answers) t.strictSame(answer, alone);
+    const { mesh, start, target } = stackSwap(50).build();
+    t.ok(mesh.vertexCount > 2048);
+    const counts = tight.convoyCounts!;
+    const large = await openCase(tight, mesh, start, target, { stepLimit: 1 });
+    await large.resolve().catch(() => undefined);
+    t.strictSame(tight.convoyCounts, counts, 'a large scene submits alone');
+  });
+}
