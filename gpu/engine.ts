@@ -1,9 +1,9 @@
 import { IntersticeError } from '../src/contract/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
-import type { Engine, Scene } from '../src/solver/engine.js';
+import type { ConvoyCounts, Engine, JobsTogether, Scene } from '../src/solver/engine.js';
 import { here } from '../src/threads/here.js';
 import type { StateFilter } from '../src/verify/state.js';
-import type { ConvoyCounts, ConvoySettings } from './convoy/convoy.js';
+import type { ConvoySettings } from './convoy/convoy.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
 import { LiveDevice } from './device/live-device.js';
 import { MemoryBudget, type MemoryWatch } from './device/memory.js';
@@ -16,8 +16,6 @@ import { GpuScene, type SearchPlace } from './scene.js';
 export interface GpuEngine extends Engine {
   /** device memory in use by all scenes and devices of this engine */
   readonly memoryBudget: MemoryBudget;
-  /** what scenes of the device in use have submitted together; undefined = nothing yet */
-  readonly convoyCounts: ConvoyCounts | undefined;
   /**
    * Opens the verifier's filter on the device in use. Each filter has a memory account of its own, freed when it closes.
    *
@@ -145,6 +143,10 @@ class WebGpuEngine implements GpuEngine {
     const place = device.forScene();
     const kernels = await device.waitFor(loadProvenKernels(place.memory.device));
     return DeviceStateFilter.open(place, mesh, { kernels });
+  }
+
+  get together(): JobsTogether | undefined {
+    return this.#current.together;
   }
 
   get convoyCounts(): ConvoyCounts | undefined {

@@ -1,3 +1,4 @@
+import type { ConvoyCounts } from '../../src/solver/engine.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { Reader, type Reading, type Slice } from '../device/readback.js';
 import { type Recording, SharedRecording } from '../device/recording.js';
@@ -11,16 +12,6 @@ export interface ConvoySettings {
   readonly scenes: number;
   /** ms that the first scene of a submission waits for others, at most */
   readonly delay: number;
-}
-
-/** What a convoy has done so far. */
-export interface ConvoyCounts {
-  readonly submissions: number;
-  /** of scenes, in these submissions */
-  readonly parts: number;
-  /** submitted, and those of single scenes that they stood for */
-  readonly dispatches: number;
-  readonly launches: number;
 }
 
 /** What a scene has recorded, until its submission has been read. */

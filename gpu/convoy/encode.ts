@@ -49,7 +49,9 @@ export class DispatchEncoder {
     const places = this.#reserve(bytes);
     const words = new Uint32Array(bytes / WORD);
     merged.forEach((launches, n) => {
-      launches.forEach((launch, scene) => writePlace(words, offsets[n]! / WORD, scene, launch));
+      launches.forEach((launch, scene) => {
+        writePlace(words, offsets[n]! / WORD, scene, launch);
+      });
     });
     this.#memory.device.queue.writeBuffer(places, 0, words);
     const pass = encoder.beginComputePass();

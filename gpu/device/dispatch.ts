@@ -59,8 +59,11 @@ function useKernel(pass: GPUComputePassEncoder, pipeline: GPUComputePipeline, gr
 
 /** Records a dispatch of one scene. */
 export function launch(pass: Pass, one: Launch): void {
-  if (pass instanceof SharedPass) return pass.add(one);
   const { kernel, bindings, size } = one;
+  if (pass instanceof SharedPass) {
+    pass.add(one);
+    return;
+  }
   useKernel(pass, kernel.pipeline, bindings.group);
   if ('place' in size) pass.dispatchWorkgroupsIndirect(size.place.buffer, size.place.offset + size.offset);
   else if (size[1] === 1) pass.dispatchWorkgroups(size[0]);

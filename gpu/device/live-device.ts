@@ -1,7 +1,8 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { ConvoyCounts, JobsTogether } from '../../src/solver/engine.js';
 import { MOST_SHARED_BUFFERS } from '../convoy/address.js';
-import { Convoy, type ConvoyCounts, type ConvoySettings } from '../convoy/convoy.js';
+import { Convoy, type ConvoySettings } from '../convoy/convoy.js';
 import { SMALL_VERTICES, TAIL_EDGES } from '../kernels/constants.js';
 import { type AloneStage, canSweepAlone, STEP_STAGES } from '../kernels/table.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
@@ -194,6 +195,12 @@ export class LiveDevice implements SceneDevice {
     await kernels.warmUp();
     this.#convoy = new Convoy(this.memory.fork(), this.#isSoftware, settings);
     return { convoy: this.#convoy, kernels };
+  }
+
+  /** Jobs of scenes that would submit together; undefined = none would. */
+  get together(): JobsTogether | undefined {
+    const settings = this.#convoySettings;
+    return settings && { jobs: settings.scenes, vertices: CONVOY_VERTICES };
   }
 
   /** undefined = no scene has submitted with others */

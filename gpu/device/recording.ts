@@ -40,9 +40,10 @@ export type Pass = GPUComputePassEncoder | SharedPass;
 
 /** Records a copy of the first bytes of a place to another buffer. In a shared submission copies precede all dispatches. */
 export function copy(recording: Recording, from: Place, to: Place, bytes: number): void {
-  const record = (encoder: GPUCommandEncoder): void =>
+  const record = (encoder: GPUCommandEncoder): void => {
     encoder.copyBufferToBuffer(from.buffer, from.offset, to.buffer, to.offset, bytes);
-  if (!(recording instanceof SharedRecording)) return record(recording);
-  if (recording.pass.launches.length > 0) throw new Error('A copy is recorded behind dispatches.');
-  recording.copies.push(record);
+  };
+  if (!(recording instanceof SharedRecording)) record(recording);
+  else if (recording.pass.launches.length > 0) throw new Error('A copy is recorded behind dispatches.');
+  else recording.copies.push(record);
 }

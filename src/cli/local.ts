@@ -71,7 +71,7 @@ export async function openOperations(
   const { engine, adapter, shaderCache, threads, cores, limits, allowUnverified } = config;
   const { maxSessionsPerTenant, maxSessionBytes, maxPairBytes, maxWorkBytes, maxQueueBytes } = config;
   const { maxJobs, maxJobsPerTenant, maxJobBytes, jobKeepSeconds } = config;
-  const { idleTimeoutSeconds, traceFolder, findingsFolder } = config;
+  const { idleTimeoutSeconds, traceFolder, findingsFolder, convoy } = config;
   return createOperations({
     engine,
     adapter,
@@ -86,6 +86,7 @@ export async function openOperations(
     maxJobsPerTenant,
     maxJobBytes,
     jobKeepSeconds,
+    convoy,
     maxPairBytes,
     maxWorkBytes,
     maxQueueBytes,

@@ -60,6 +60,8 @@ export interface Config {
   /** of submitted jobs and their results; 0 = no limit */
   readonly maxJobBytes: number;
   readonly jobKeepSeconds: number;
+  /** scenes = 1: every scene submits alone; delay in ms */
+  readonly convoy: { readonly scenes: number; readonly delay: number };
   /** of the pairs of one request */
   readonly maxPairBytes: number;
   /** of the arrays that all requests compute on; 0 = no limit */
@@ -210,6 +212,7 @@ function readWork(read: Reader) {
     maxJobsPerTenant: read.number(SETTINGS.maxJobsPerTenant) || maxJobs,
     maxJobBytes: read.number(SETTINGS.maxJobBytes),
     jobKeepSeconds: read.number(SETTINGS.jobKeepSeconds),
+    convoy: { scenes: read.number(SETTINGS.convoyScenes), delay: read.number(SETTINGS.convoyDelayMs) },
     maxPairBytes: read.number(SETTINGS.maxPairBytes),
     maxWorkBytes: read.number(SETTINGS.maxWorkBytes),
     idleTimeoutSeconds: read.number(SETTINGS.idleTimeoutSeconds),

@@ -229,6 +229,20 @@ export const SETTINGS = {
     [0, MAX_IDLE_TIMEOUT_SECONDS],
     'Time without use after which a session ends, unless its client asked for another time; 0 = until deleted.',
   ),
+  convoyScenes: number(
+    'INTERSTICE_CONVOY_SCENES',
+    1,
+    [1, 64],
+    'scenes',
+    'Scenes of small meshes (up to 2,048 vertices) that a thread of the engine webgpu computes at the same time, submitting their work to the device together; 1 = every scene alone.',
+  ),
+  convoyDelayMs: number(
+    'INTERSTICE_CONVOY_DELAY_MS',
+    2,
+    [0, 1000],
+    'milliseconds',
+    'Time that the work of a scene waits for that of others, at most, before it is submitted.',
+  ),
   maxDeviceBytes: number(
     'INTERSTICE_MAX_DEVICE_BYTES',
     0,

@@ -73,6 +73,18 @@ export interface OperationStats {
   readonly workBytes: number;
   /** Bytes of the buffers that lanes hold on the device. */
   readonly deviceBufferBytes: number;
+  /** What the lanes have submitted to devices for several scenes together. */
+  readonly convoy: ConvoyStats;
+}
+
+/** Counts since the threads of the lanes were started. */
+export interface ConvoyStats {
+  readonly submissions: number;
+  /** of scenes, in these submissions */
+  readonly parts: number;
+  /** submitted, and those of single scenes that they stood for */
+  readonly dispatches: number;
+  readonly launches: number;
 }
 
 /** Operations with gauges: what `createOperations` returns. */

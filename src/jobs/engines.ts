@@ -12,6 +12,8 @@ export interface EngineOptions {
   readonly maxDeviceBytes?: number | undefined;
   /** bytes that the pairs of one request may take; absent or 0 = as many as the engine can count */
   readonly maxPairBytes?: number | undefined;
+  /** scenes of small meshes that submit together on a device, and ms that one waits for others; absent or 1 scene = each alone */
+  readonly convoy?: { readonly scenes: number; readonly delay: number } | undefined;
   /** whether the WebGPU binding validates every call, which doubles the cost of an indirect dispatch; absent = only if
    *  NODE_ENV is "test" or "development" */
   readonly validation?: boolean | undefined;
@@ -122,12 +124,13 @@ function withOtherMethods(twoWay: Engine, nameOf = (adapter: string): string => 
 }
 
 async function tryWebGpu(options: EngineOptions, allowSoftware: boolean) {
-  const { adapter: name, maxDeviceBytes, maxPairBytes, validation } = options;
+  const { adapter: name, maxDeviceBytes, maxPairBytes, convoy, validation } = options;
   const { createGpuEngine } = await import('../../gpu/engine.js');
   return createGpuEngine({
     name,
     maxDeviceBytes: maxDeviceBytes || undefined,
     maxPairBytes,
+    convoy: convoy && convoy.scenes > 1 ? convoy : undefined,
     allowSoftware,
     // The report contains the time of each stage.
     timings: true,

@@ -80,7 +80,7 @@ export async function prepareStep(
   const checked = checkTarget(
     target,
     vertexCount,
-    fitted && scenes && { frame: fitted.frame, image: scenes.acquireImage(3 * vertexCount) },
+    fitted && scenes && { frame: fitted.frame, image: scenes.acquireImage(3 * vertexCount, job) },
   );
   checkRange(start, target, 'target', { start: box, target: checked.box });
   const { measures } = scene;

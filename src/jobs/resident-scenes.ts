@@ -9,17 +9,29 @@ import type { HeldVersions, SceneDelta, SceneState } from './tasks.js';
 /** The scenes that a lane's thread holds, by key. */
 export class ResidentScenes {
   private readonly scenes = new Map<number, ResidentScene>();
-  private image = new Float32Array(0);
+  /** by job */
+  private readonly images = new Map<object, Float32Array>();
+  /** of earlier jobs */
+  private freeImages: Float32Array[] = [];
 
   /**
-   * Memory for the image of one step's target, valid until the next step. The lane's jobs run one at a time, and new memory
-   * costs as much as the values that are computed into it.
+   * Memory for the image of one step's target. It is used again, because new memory costs as much as the values that are computed into it.
    *
+   * @param job has it until {@link releaseImage}, or asks again
    * @returns float32[length], uninitialised
    */
-  acquireImage(length: number): Float32Array {
-    if (this.image.length < length) this.image = new Float32Array(length);
-    return this.image.subarray(0, length);
+  acquireImage(length: number, job: object = this): Float32Array {
+    let image = this.images.get(job) ?? this.freeImages.pop();
+    if (!image || image.length < length) image = new Float32Array(length);
+    this.images.set(job, image);
+    return image.subarray(0, length);
+  }
+
+  /** The job has ended. */
+  releaseImage(job: object): void {
+    const image = this.images.get(job);
+    if (image) this.freeImages.push(image);
+    this.images.delete(job);
   }
 
   /** Computes what the scene's next step will need, after its last answer was sent. */
@@ -42,7 +54,7 @@ export class ResidentScenes {
   drop(key: number): void {
     this.scenes.get(key)?.discard();
     this.scenes.delete(key);
-    this.image = new Float32Array(0);
+    this.freeImages = [];
   }
 
   /** What the session of a scene goes on from, read for the last time: the scene is to be dropped after it. */
@@ -60,7 +72,7 @@ export class ResidentScenes {
 
   /** bytes that the scenes share */
   get sharedBytes(): number {
-    return this.image.byteLength;
+    return [...this.images.values(), ...this.freeImages].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   /**

@@ -41,6 +41,15 @@ export async function stepJob(
   context: JobContext,
 ): Promise<StepOutcome> {
   const job = new JobRun(task, context);
+  try {
+    return await runStep(task, scenes, job);
+  } finally {
+    scenes.releaseImage(job);
+  }
+}
+
+async function runStep(task: StepTask<SceneDelta>, scenes: ResidentScenes, job: JobRun): Promise<StepOutcome> {
+  const { context } = job;
   const scene = scenes.bring(task.state, context.limits);
   const step = await prepareStep(task, scene, job, scenes);
   const { parameters, chosen, rules, images } = step;

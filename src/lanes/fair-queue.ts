@@ -63,14 +63,18 @@ export class FairQueue<T> {
     this.waiting++;
   }
 
-  /** Takes the next of the jobs that fit; it counts as running until {@link finish}. */
-  take(isFit: (item: T) => boolean): T | undefined {
+  /**
+   * Takes the next of the jobs that fit; it counts as running until {@link finish}.
+   *
+   * @param canStart false = the next one cannot start yet, and none that comes after it starts before it
+   */
+  take(isFit: (item: T) => boolean, canStart: (item: T) => boolean = () => true): T | undefined {
     let best: Candidate<T> | undefined;
     for (const tenant of this.tenants.values()) {
       const candidate = this.bestOf(tenant, isFit);
       if (candidate && (!best || isBefore(candidate, best, 'tenantTag'))) best = candidate;
     }
-    if (!best) return undefined;
+    if (!best || !canStart(best.entry.item)) return undefined;
     const { entry, tag, tenantTag } = best;
     const { tenant, flow } = entry;
     flow.waiting.shift();

@@ -3,6 +3,7 @@ import type { ResourceLimits } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { Priority } from '../contract/requests.js';
+import type { ConvoyCounts } from '../solver/engine.js';
 import { ProcessAccount } from '../threads/account.js';
 import { HelperPool } from '../threads/pool.js';
 import { FairQueue } from './fair-queue.js';
@@ -51,10 +52,26 @@ const BATCH_NICE_STEPS = 15;
 /** A place for one worker thread, which is started when first needed and replaced when it dies. */
 export class Lane {
   worker: LaneWorker | undefined;
-  /** the job that runs here */
-  job: LaneJob | undefined;
+  /** what runs here: one job, or several that its engine takes at once */
+  readonly jobs = new Map<LaneJob, JobSize>();
   /** number of scenes whose home is this lane */
   scenes = 0;
+
+  /** Whether a job can start now. */
+  takes(size: JobSize): boolean {
+    if (this.jobs.size === 0) return true;
+    const { together } = this.worker ?? {};
+    const isLight = (one: JobSize) => one.runsBesideOthers && one.vertices <= (together?.vertices ?? 0);
+    return this.jobs.size < (together?.jobs ?? 1) && isLight(size) && [...this.jobs.values()].every(isLight);
+  }
+}
+
+/** What decides whether a job can run beside others on a lane. */
+export interface JobSize {
+  /** it does not block the thread for long */
+  readonly runsBesideOthers: boolean;
+  /** of its mesh */
+  readonly vertices: number;
 }
 
 /** The lanes of one kind, with the jobs that wait for them. */
@@ -123,12 +140,20 @@ export class LanePool {
   }
 
   get runningCount(): number {
-    return this.lanes.filter((lane) => lane.job).length;
+    return this.lanes.reduce((sum, { jobs }) => sum + jobs.size, 0);
   }
 
   /** Bytes that threads keep for their next jobs: bounded by the largest scene of each, freed with its last scene. */
   get sharedBytes(): number {
     return this.lanes.reduce((sum, { worker }) => sum + (worker?.sharedBytes ?? 0), 0);
+  }
+
+  /** What the engines have submitted for several scenes together so far. */
+  get convoy(): ConvoyCounts {
+    const all = this.lanes.flatMap(({ worker }) => (worker?.convoy ? [worker.convoy] : []));
+    const sumOf = (name: keyof ConvoyCounts) => all.reduce((sum, counts) => sum + counts[name], 0);
+    const [submissions, parts] = [sumOf('submissions'), sumOf('parts')];
+    return { submissions, parts, dispatches: sumOf('dispatches'), launches: sumOf('launches') };
   }
 
   /** Bytes of the arrays that threads compute on, now; those of resident proximity sets and recycled memory included. */

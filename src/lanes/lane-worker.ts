@@ -1,17 +1,25 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import type { EngineDescription } from '../contract/server-info.js';
-import type { CloseMessage, JobMessage, WorkerMessage, WorkerSetup } from './messages.js';
+import type { ConvoyCounts, JobsTogether } from '../solver/engine.js';
+import type { CloseMessage, JobMessage, JobReport, NumberedJob, WorkerMessage, WorkerSetup } from './messages.js';
 import { Mailbox, packCopies } from './transfer.js';
 
-/** Receives what a thread sends during its job. */
+/** Receives what a thread sends during a job. */
 export interface Listener {
-  receive(message: Exclude<WorkerMessage, { type: 'hello' | 'refused' | 'closed' }>): void;
+  receive(message: JobReport): void;
   /** the thread is gone, and the job with it */
   lose(reason: IntersticeError): void;
 }
 
-/** The main thread's side of a worker thread and the job that it runs. An idle thread does not keep the process alive. */
+/** A job that the thread runs. */
+interface RunningJob {
+  readonly listener: Listener;
+  /** holds the target of the step */
+  readonly mailbox: Mailbox;
+}
+
+/** The main thread's side of a worker thread and the jobs that it runs. An idle thread does not keep the process alive. */
 export class LaneWorker {
   /** resolves with the engine's description when the thread has opened it; rejects if the thread dies before */
   readonly hello: Promise<EngineDescription>;
@@ -19,11 +27,17 @@ export class LaneWorker {
   private readonly closesFirst: boolean;
   /** resolves when the engine is closed or the thread is gone */
   private readonly closed: Promise<void>;
-  /** holds the target of the running step */
-  private readonly mailbox = new Mailbox();
-  private listener: Listener | undefined;
+  /** by number */
+  private readonly jobs = new Map<number, RunningJob>();
+  private nextId = 0;
+  /** of jobs that have ended */
+  private readonly mailboxes: Mailbox[] = [];
   /** as isCostlyToOpen of the engine, known once `hello` has resolved */
   isCostly = false;
+  /** as of the engine, known from then on as well */
+  together: JobsTogether | undefined;
+  /** of its engine, as the thread reported at the end of its last job */
+  convoy: ConvoyCounts | undefined;
   /** of the thread, as it reported at the end of its last job */
   private threadBytes = 0;
   private isGone = false;
@@ -58,19 +72,24 @@ export class LaneWorker {
       onClosed();
       void this.thread.terminate();
       onFailure(reason);
-      this.listener?.lose(reason);
-      this.listener = undefined;
+      for (const { listener } of this.jobs.values()) listener.lose(reason);
+      this.jobs.clear();
       onGone(reason);
     };
     this.thread.on('message', (message: WorkerMessage) => {
       if (message.type === 'hello') {
         this.isCostly = message.isCostly;
+        this.together = message.together;
         onHello(message.engine);
       } else if (message.type === 'closed') onClosed();
       else if (message.type === 'refused') die(IntersticeError.fromPlain(message.error));
       else {
-        if (message.type === 'done' || message.type === 'failed') this.threadBytes = message.sharedBytes;
-        this.listener?.receive(message);
+        const { id, report } = message;
+        if (report.type === 'done' || report.type === 'failed') {
+          this.threadBytes = report.sharedBytes;
+          this.convoy = report.convoy;
+        }
+        this.jobs.get(id)?.listener.receive(report);
       }
     });
     // After an error the thread exits; an exit without an error means that something ended the thread on purpose.
@@ -89,7 +108,8 @@ export class LaneWorker {
 
   /** bytes that both sides keep for the next job */
   get sharedBytes(): number {
-    return this.threadBytes + this.mailbox.bytes;
+    const used = [...this.jobs.values()].map(({ mailbox }) => mailbox);
+    return [...used, ...this.mailboxes].reduce((sum, { bytes }) => sum + bytes, this.threadBytes);
   }
 
   /** Keeps the process alive until {@link release}, while a job or `hello` is awaited. */
@@ -98,24 +118,30 @@ export class LaneWorker {
   }
 
   release(): void {
-    if (!this.listener && !this.isEnding) this.thread.unref();
+    if (this.jobs.size === 0 && !this.isEnding) this.thread.unref();
   }
 
   /** @param job is copied: the caller keeps its arrays @param listener receives messages until {@link finish} */
   start(job: JobMessage, listener: Listener): void {
-    this.listener = listener;
+    const mailbox = this.mailboxes.pop() ?? new Mailbox();
+    const id = this.nextId++;
+    this.jobs.set(id, { listener, mailbox });
     this.hold();
     // The parked scene may have been the largest; the next step allocates what it needs.
-    if (job.kind === 'park') this.mailbox.release();
+    if (job.kind === 'park') for (const free of [mailbox, ...this.mailboxes]) free.release();
     // A thread reads the target of a step until the job ends. It may keep other arrays, which need memory of their own.
-    const input = job.kind === 'step' ? { ...job.input, target: this.mailbox.put(job.input.target) } : job.input;
+    const input = job.kind === 'step' ? { ...job.input, target: mailbox.put(job.input.target) } : job.input;
     const { value, transfer } = packCopies(input);
-    this.thread.postMessage({ ...job, input: value }, transfer);
+    this.thread.postMessage({ ...job, input: value, id } as NumberedJob, transfer);
   }
 
-  /** The job is over; the thread can take another one. */
-  finish(): void {
-    this.listener = undefined;
+  /** The job of this listener is over; the thread can take another one. */
+  finish(listener: Listener): void {
+    for (const [id, job] of this.jobs) {
+      if (job.listener !== listener) continue;
+      this.jobs.delete(id);
+      this.mailboxes.push(job.mailbox);
+    }
     this.release();
   }
 

@@ -22,11 +22,13 @@ import type {
   StepTask,
   UntangleTask,
 } from '../jobs/tasks.js';
+import type { ConvoyCounts, JobsTogether } from '../solver/engine.js';
 import type { AccountLink } from '../threads/account.js';
 import type { TeamLink } from '../threads/team.js';
 
 /*
- * The messages between the main thread and a worker thread: plain data only. A thread runs one job at a time.
+ * The messages between the main thread and a worker thread: plain data only. A thread runs one job at a time, or as many as its engine
+ * takes at once (JobsTogether).
  */
 
 /** The kinds of jobs, with their inputs and answers. */
@@ -77,17 +79,29 @@ export type JobMessage = {
   };
 }[keyof JobTypes];
 
+/** A job as a thread gets it, with a number that its messages carry. */
+export type NumberedJob = JobMessage & { readonly id: number };
+
 /** Asks the thread to close its engine after the last job, and to confirm it. */
 export interface CloseMessage {
   readonly kind: 'close';
 }
 
 export type WorkerMessage =
-  | { readonly type: 'hello'; readonly engine: EngineDescription; readonly isCostly: boolean }
+  | {
+      readonly type: 'hello';
+      readonly engine: EngineDescription;
+      readonly isCostly: boolean;
+      readonly together: JobsTogether | undefined;
+    }
   /** the engine could not be opened; the thread ends */
   | { readonly type: 'refused'; readonly error: PlainError }
   /** the engine is closed */
   | { readonly type: 'closed' }
+  | { readonly type: 'job'; readonly id: number; readonly report: JobReport };
+
+/** What a thread says of one of its jobs. */
+export type JobReport =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'untangle-progress'; readonly progress: UntangleProgress }
   | { readonly type: 'phase'; readonly phase: JobPhase }
@@ -108,6 +122,8 @@ interface JobEnd {
   readonly held: HeldVersions | undefined;
   /** bytes that the thread keeps for its next job, whichever tenant's it is */
   readonly sharedBytes: number;
+  /** what its engine has submitted for several scenes together, so far */
+  readonly convoy: ConvoyCounts | undefined;
 }
 
 /**

@@ -48,7 +48,8 @@ export class SceneLedger {
   }
 
   /**
-   * The record, new or old, with a home: its own one, else the lane with the fewest scenes, the first of several.
+   * The record, new or old, with a home: its own one, else the lane with the fewest scenes, the first of several. Scenes that submit together
+   * have one lane until it has as many as one submission holds.
    *
    * @param lanes of a new record
    */
@@ -70,7 +71,8 @@ export class SceneLedger {
       this.records.set(key, record);
     }
     if (!record.home) {
-      record.home = record.lanes.reduce((best, lane) => (lane.scenes < best.scenes ? lane : best));
+      const open = record.lanes.find(({ scenes, worker }) => scenes > 0 && scenes < (worker?.together?.jobs ?? 1));
+      record.home = open ?? record.lanes.reduce((best, lane) => (lane.scenes < best.scenes ? lane : best));
       record.home.scenes++;
     }
     record.pending++;

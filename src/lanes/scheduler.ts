@@ -8,14 +8,15 @@ import { monotonicMs } from '../jobs/clock.js';
 import type { SavedSession } from '../jobs/saved-session.js';
 import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask, UntangleTask } from '../jobs/tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
+import type { ConvoyCounts } from '../solver/engine.js';
+import { Admission } from './admission.js';
 import type { Claim } from './fair-queue.js';
+import { countFreeLanes } from './free-lanes.js';
 import { type JobHooks, type JobOwner, type JobRequest, LaneJob } from './lane-job.js';
 import { type Lane, type LaneGroup, LanePool, type LanePoolOptions } from './lane-pool.js';
-import { MeanDuration } from './mean-duration.js';
 import type { JobTypes } from './messages.js';
-import { explainRefusal, QueueBound } from './queue-bound.js';
 import { type AdoptedScene, SceneLedger, type SceneRecord } from './scene-ledger.js';
-import { countBytes, type JobPreflight, type Placement, type ScheduleHooks } from './submission.js';
+import { countBytes, type JobPreflight, type Placement, type ScheduleHooks, sizeOf } from './submission.js';
 
 export type { JobPreflight, ScheduleHooks } from './submission.js';
 
@@ -41,24 +42,22 @@ export interface SchedulerOptions extends LanePoolOptions {
 export class Scheduler {
   private readonly pool: LanePool;
   private readonly ledger = new SceneLedger();
-  private readonly bound: QueueBound;
+  private readonly admission: Admission;
   private readonly placements = new Map<LaneJob, Placement>();
   private isClosed = false;
   /** no job starts any more; those that run end soon */
   private isEnding = false;
-  /** of jobs, for Retry-After */
-  private readonly durations = new MeanDuration();
 
   constructor(options: SchedulerOptions) {
-    this.bound = new QueueBound(options.maxQueue, options.maxQueueBytes);
     this.pool = new LanePool(options, (lane, reason) => {
       this.ledger.loseLane(lane);
-      const { job } = lane;
       if (!this.isClosed) options.onWorkerLost?.(reason);
-      if (!job) return;
-      job.held = undefined;
-      this.finish(lane, job);
+      for (const job of [...lane.jobs.keys()]) {
+        job.held = undefined;
+        this.finish(lane, job);
+      }
     });
+    this.admission = new Admission(this.pool, options.maxQueue, options.maxQueueBytes);
   }
 
   get waitingCount(): number {
@@ -67,7 +66,7 @@ export class Scheduler {
 
   /** Bytes of the arrays of waiting jobs. */
   get waitingBytes(): number {
-    return this.bound.bytes;
+    return this.admission.waitingBytes;
   }
 
   get runningCount(): number {
@@ -82,6 +81,11 @@ export class Scheduler {
   /** As {@link LanePool.workBytes}. */
   get workBytes(): number {
     return this.pool.workBytes;
+  }
+
+  /** As {@link LanePool.convoy}. */
+  get convoy(): ConvoyCounts {
+    return this.pool.convoy;
   }
 
   /** As {@link LanePool.deviceBytes}. */
@@ -118,23 +122,10 @@ export class Scheduler {
    *
    * @throws QUEUE_FULL, DRAINING
    */
-  preflight({ tenant, session, mesh, bytes, isForScene, ahead }: JobPreflight): void {
+  preflight(known: JobPreflight): void {
     this.refuseIfClosed();
-    const claim: Claim = { tenant, priority: 'NORMAL', ...(session === undefined ? {} : { session }) };
-    const home = session === undefined ? undefined : this.ledger.find(session)?.home;
-    const isFree = (lane: Lane) => !lane.job && (!home || home === lane);
-    const groups = home
-      ? [this.pool.groupOf(home)]
-      : mesh
-        ? [this.pool.groupForScene(mesh, claim.priority)]
-        : this.pool.possibleGroups(bytes, isForScene);
-    const free = groups.filter(({ queue }) => !queue.mustWait(claim)).flatMap(({ lanes }) => lanes.filter(isFree));
-    // The requests ahead take the free lanes first.
-    if (ahead.count < free.length) return;
-    const count = ahead.count - free.length;
-    // Which of them remain is not known: each is assumed to have the mean size.
-    const share = ahead.count > 0 ? count / ahead.count : 0;
-    this.refuseUnlessAdmitted(this.bound.preflight(tenant, bytes, { count, bytes: share * ahead.bytes }), bytes);
+    const home = known.session === undefined ? undefined : this.ledger.find(known.session)?.home;
+    this.admission.preflight(known, countFreeLanes(this.pool, home, known));
   }
 
   /**
@@ -231,14 +222,14 @@ export class Scheduler {
   wrapUp(): void {
     this.isEnding = true;
     for (const { queue } of this.pool.groups) for (const job of [...queue.waitingItems()]) job.wrapUp();
-    for (const { job } of this.pool.lanes) job?.wrapUp();
+    for (const { jobs } of this.pool.lanes) for (const job of jobs.keys()) job.wrapUp();
   }
 
   /** Refuses waiting and new jobs, stops running ones (DRAINING), and ends all threads. To drain, wait before closing. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const { queue } of this.pool.groups) for (const job of [...queue.waitingItems()]) job.stop(draining());
-    for (const { job } of this.pool.lanes) job?.stop(draining());
+    for (const { jobs } of this.pool.lanes) for (const job of [...jobs.keys()]) job.stop(draining());
     await this.pool.terminate();
   }
 
@@ -249,7 +240,8 @@ export class Scheduler {
     if (!record?.home || this.isClosed) return null;
     record.pending++;
     const claim: Claim = { tenant: record.tenant, session: key, priority: 'INTERACTIVE' };
-    const placement = { group: this.pool.groupOf(record.home), claim, record, isCounted: false, bytes: 0 };
+    const size = sizeOf(kind, undefined, {});
+    const placement = { group: this.pool.groupOf(record.home), claim, record, isCounted: false, bytes: 0, size };
     try {
       return (await this.enqueue({ kind, makeInput: () => input }, {}, placement)) as SavedSession | null;
     } catch (thrown) {
@@ -267,7 +259,7 @@ export class Scheduler {
     hooks: ScheduleHooks,
   ): Promise<JobTypes[K]['answer']> {
     const group = this.pool.groupFor(request.mesh, hooks.claim.priority);
-    return this.submit(kind, makeInput, group, countBytes(hooks, request));
+    return this.submit(kind, makeInput, { group, mesh: request.mesh }, countBytes(hooks, request));
   }
 
   private submitForScene<K extends 'open' | 'step'>(
@@ -281,43 +273,28 @@ export class Scheduler {
     const claim: Claim = { ...hooks.claim, session: key };
     const record = this.ledger.settle(key, claim.tenant, this.pool.groupForScene(mesh, claim.priority).lanes);
     const group = this.pool.groupOf(record.home!);
-    return this.submit(kind, () => makeInput(record), group, { ...hooks, claim }, record);
+    return this.submit(kind, () => makeInput(record), { group, mesh, record }, { ...hooks, claim });
   }
 
   private async submit<K extends keyof JobTypes>(
     kind: K,
     makeInput: () => JobTypes[K]['input'],
-    group: LaneGroup,
+    of: Pick<Placement, 'group'> & { readonly mesh: MeshInput; readonly record?: SceneRecord },
     hooks: ScheduleHooks,
-    record?: SceneRecord,
   ): Promise<JobTypes[K]['answer']> {
     const { claim, waitingBytes: bytes = 0 } = hooks;
-    const placement: Placement = { group, claim, record, isCounted: true, bytes };
+    const { group, mesh, record } = of;
+    const placement: Placement = { group, claim, record, isCounted: true, bytes, size: sizeOf(kind, mesh, hooks) };
     try {
       this.refuseIfClosed();
       if (hooks.signal?.aborted) throw cancelled();
-      if (hooks.hasPlace) this.bound.enterUnchecked(claim.tenant, bytes);
-      else this.admit(placement);
+      this.admission.admit(placement, hooks.hasPlace);
     } catch (thrown) {
       if (record) this.ledger.cancel(record);
       throw thrown;
     }
     const answer = this.enqueue({ kind, makeInput }, hooks, placement);
     return answer as Promise<JobTypes[K]['answer']>;
-  }
-
-  /** @throws QUEUE_FULL */
-  private admit({ group, claim, record, bytes }: Placement): void {
-    const isFree = (lane: Lane) => !lane.job && (!record || record.home === lane);
-    if (!group.queue.mustWait(claim) && group.lanes.some(isFree)) this.bound.enterUnchecked(claim.tenant, bytes);
-    else this.refuseUnlessAdmitted(this.bound.enter(claim.tenant, bytes), bytes);
-  }
-
-  private refuseUnlessAdmitted(verdict: ReturnType<QueueBound['enter']>, bytes = 0): void {
-    if (verdict === 'ADMITTED') return;
-    const waiting = { count: this.waitingCount, bytes: this.waitingBytes };
-    const reason = explainRefusal(verdict, waiting, bytes, this.bound.maxBytes);
-    throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: this.retryAfterSeconds() });
   }
 
   private enqueue(
@@ -339,13 +316,13 @@ export class Scheduler {
       const placement = this.placements.get(job);
       if (!placement?.group.queue.remove(job)) return;
       this.placements.delete(job);
-      this.leaveQueue(placement);
+      this.admission.leave(placement);
       if (placement.record) this.ledger.cancel(placement.record);
     },
     complete: (job) => {
-      const lane = this.pool.lanes.find((one) => one.job === job);
+      const lane = this.pool.lanes.find(({ jobs }) => jobs.has(job));
       if (!lane) return;
-      lane.worker?.finish();
+      lane.worker?.finish(job);
       this.finish(lane, job);
     },
   };
@@ -355,21 +332,26 @@ export class Scheduler {
     if (this.isClosed) return;
     for (const isStarted of [true, false]) {
       for (const lane of lanes) {
-        if (queue.size === 0) return;
-        if (lane.job || (lane.worker !== undefined) !== isStarted) continue;
-        const job = queue.take((waiting) => {
-          const { record } = this.placements.get(waiting)!;
-          return !record || record.home === lane;
-        });
-        if (job) this.start(lane, job);
+        if ((lane.worker !== undefined) !== isStarted) continue;
+        for (;;) {
+          const job = queue.take(
+            (waiting) => {
+              const { record } = this.placements.get(waiting)!;
+              return !record || record.home === lane;
+            },
+            (waiting) => lane.takes(this.placements.get(waiting)!.size),
+          );
+          if (!job) break;
+          this.start(lane, job);
+        }
       }
     }
   }
 
   private start(lane: Lane, job: LaneJob): void {
     const placement = this.placements.get(job)!;
-    this.leaveQueue(placement);
-    lane.job = job;
+    this.admission.leave(placement);
+    lane.jobs.set(job, placement.size);
     // The thread holds the same versions as before unless it reports others.
     job.held = placement.record?.held;
     const worker = this.pool.workerOf(lane);
@@ -378,32 +360,23 @@ export class Scheduler {
     } catch (thrown) {
       // The request could not be copied: out of memory, or not plain data.
       job.lose(IntersticeError.from(thrown));
-      worker.finish();
+      worker.finish(job);
       this.finish(lane, job);
     }
   }
 
   private finish(lane: Lane, job: LaneJob): void {
-    lane.job = undefined;
+    lane.jobs.delete(job);
     const { group, record } = this.placements.get(job)!;
     this.placements.delete(job);
     const took = monotonicMs() - job.startedAt;
-    this.durations.note(took);
+    this.admission.note(took);
     group.queue.finish(job, took);
     if (record) {
       if (job.isDone) record.isLost = false;
       this.ledger.finish(record, job.held, job.saved);
     }
     this.dispatch(group);
-  }
-
-  private leaveQueue({ claim, isCounted, bytes }: Placement): void {
-    if (isCounted) this.bound.leave(claim.tenant, bytes);
-  }
-
-  /** When a place in the queue should be free: on average one job leaves the queue per mean job time and thread. */
-  private retryAfterSeconds(): number {
-    return Math.max(1, Math.ceil(this.durations.ms / this.pool.ordinary.lanes.length / 1000));
   }
 
   private refuseIfClosed(): void {

@@ -2,7 +2,8 @@ import type { MeshInput } from '../contract/mesh.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { Claim } from './fair-queue.js';
 import type { JobHooks } from './lane-job.js';
-import type { LaneGroup } from './lane-pool.js';
+import type { JobSize, LaneGroup } from './lane-pool.js';
+import type { JobTypes } from './messages.js';
 import type { QueueLoad } from './queue-bound.js';
 import type { SceneRecord } from './scene-ledger.js';
 
@@ -43,9 +44,19 @@ export interface Placement {
   readonly isCounted: boolean;
   /** bytes that it keeps in memory while it waits */
   readonly bytes: number;
+  readonly size: JobSize;
 }
 
 /** Fills in what the request keeps in memory while it waits. */
 export function countBytes(hooks: ScheduleHooks, request: object): ScheduleHooks {
   return { ...hooks, waitingBytes: hooks.waitingBytes ?? bytesOf(request) };
 }
+
+/**
+ * Whether a job may run beside others on its lane. One that waits for a slow reader of states, or computes on the host for long, would
+ * hold up the others.
+ */
+export const sizeOf = (kind: keyof JobTypes, mesh: MeshInput | undefined, { onState }: JobHooks): JobSize => ({
+  runsBesideOthers: onState === undefined && ['open', 'step', 'resolve', 'park', 'save'].includes(kind),
+  vertices: mesh?.vertexCount ?? 0,
+});

@@ -19,13 +19,15 @@ import {
   type CloseMessage,
   JobFlags,
   type JobMessage,
+  type JobReport,
   type JobTypes,
+  type NumberedJob,
   type WorkerMessage,
   type WorkerSetup,
 } from './messages.js';
 import { buffersOf } from './transfer.js';
 
-/* The side of the worker thread: opens its engine once, then runs one job after the other. */
+/* The side of the worker thread: opens its engine once, then runs its jobs: one after the other, or as many at once as the engine takes. */
 
 /** A person cannot read faster, and every message costs the main thread time. */
 const PROGRESS_INTERVAL_MS = 50;
@@ -86,8 +88,12 @@ function trimWhenIdle(): void {
   else trimming = setTimeout(() => team.memory.trim(), KEEP_FREE_MS.ample - KEEP_FREE_MS.scarce).unref();
 }
 
-async function runJob(message: JobMessage): Promise<void> {
+let busy = 0;
+
+async function runJob(message: NumberedJob): Promise<void> {
   clearTimeout(trimming);
+  const report = (said: JobReport, isTransferred = false) =>
+    send({ type: 'job', id: message.id, report: said }, isTransferred);
   const flags = new JobFlags(message.flags);
   let sent = 0;
   const context: JobContext = {
@@ -101,32 +107,38 @@ async function runJob(message: JobMessage): Promise<void> {
     isEnding: () => flags.isEnding,
     coreWaitMs,
     onProgress: message.wantsProgress
-      ? throttle((progress) => send({ type: 'progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
+      ? throttle((progress) => report({ type: 'progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
       : undefined,
     onUntangleProgress: message.wantsProgress
-      ? throttle((progress) => send({ type: 'untangle-progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
+      ? throttle((progress) => report({ type: 'untangle-progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
       : undefined,
-    onPhase: message.wantsProgress ? (phase) => send({ type: 'phase', phase }) : undefined,
+    onPhase: message.wantsProgress ? (phase) => report({ type: 'phase', phase }) : undefined,
     onState: message.wantsStates
       ? (positions, at, origin) => {
           flags.waitForReader(sent++, MAX_STATES_IN_TRANSIT);
           // A copy is sent: the job keeps its own array, because the next piece starts from it.
-          send({ type: 'state', positions: positions.slice(), at, origin: origin?.leftOut && origin }, true);
+          report({ type: 'state', positions: positions.slice(), at, origin: origin?.leftOut && origin }, true);
         }
       : undefined,
-    onFinding: (finding) => send({ type: 'finding', finding }),
+    onFinding: (finding) => report({ type: 'finding', finding }),
   };
   const key = keyOf(message);
-  const held = () => (key === undefined ? undefined : scenes.heldOf(key));
-  team.setBusy(true);
+  const end = () => ({
+    held: key === undefined ? undefined : scenes.heldOf(key),
+    sharedBytes: sharedBytes(),
+    convoy: engine.convoyCounts,
+  });
+  if (busy++ === 0) team.setBusy(true);
   try {
     const answer = await compute(message, context);
-    send({ type: 'done', answer, held: held(), sharedBytes: sharedBytes() }, true);
+    report({ type: 'done', answer, ...end() }, true);
   } catch (thrown) {
-    send({ type: 'failed', error: describe(thrown), held: held(), sharedBytes: sharedBytes() });
+    report({ type: 'failed', error: describe(thrown), ...end() });
   } finally {
-    team.setBusy(false);
-    trimming = setTimeout(trimWhenIdle, KEEP_FREE_MS.scarce).unref();
+    if (--busy === 0) {
+      team.setBusy(false);
+      trimming = setTimeout(trimWhenIdle, KEEP_FREE_MS.scarce).unref();
+    }
   }
   if (message.kind === 'step') scenes.prepareStart(message.input.state.key);
 }
@@ -208,7 +220,7 @@ function outOfMemory(short: MemoryShort): IntersticeError {
 
 const running = new Set<Promise<void>>();
 
-function begin(message: JobMessage): void {
+function begin(message: NumberedJob): void {
   const job = runJob(message);
   running.add(job);
   void job.finally(() => running.delete(job));
@@ -224,5 +236,6 @@ async function close(): Promise<void> {
   send({ type: 'closed' });
 }
 
-port.on('message', (message: JobMessage | CloseMessage) => void (message.kind === 'close' ? close() : begin(message)));
-send({ type: 'hello', engine: engine.description, isCostly: engine.isCostlyToOpen ?? false });
+port.on('message', (message: NumberedJob | CloseMessage) => void (message.kind === 'close' ? close() : begin(message)));
+const { description, isCostlyToOpen, together } = engine;
+send({ type: 'hello', engine: description, isCostly: isCostlyToOpen ?? false, together });

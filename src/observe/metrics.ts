@@ -200,6 +200,14 @@ export class Metrics {
         'Memory of the buffers of all lanes on the device.',
         ({ deviceBufferBytes }) => deviceBufferBytes,
       ],
+      [
+        'convoy_submissions',
+        'Submissions to devices of scenes that submit together.',
+        ({ convoy }) => convoy.submissions,
+      ],
+      ['convoy_parts', 'Scenes in these submissions, all together.', ({ convoy }) => convoy.parts],
+      ['convoy_dispatches', 'Dispatches in these submissions.', ({ convoy }) => convoy.dispatches],
+      ['convoy_launches', 'Dispatches of single scenes that these stood for.', ({ convoy }) => convoy.launches],
       ['host_bytes', 'Host memory for the meshes and states of sessions.', ({ hostBytes }) => hostBytes],
       ['long_job_bytes', 'Host memory for the requests and results of submitted jobs.', ({ jobBytes }) => jobBytes],
     ];

@@ -30,7 +30,7 @@ import {
 import type { UntangleRequest } from '../contract/untangle.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
 import { monotonicMs } from '../jobs/clock.js';
-import { type EngineSource, engineSourceOf, prepareProcess } from '../jobs/engines.js';
+import { type EngineOptions, type EngineSource, engineSourceOf, prepareProcess } from '../jobs/engines.js';
 import { Scheduler } from '../lanes/scheduler.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 import { pairLimit } from '../solver/pair-budget.js';
@@ -72,6 +72,8 @@ export interface OperationsOptions {
   readonly maxJobBytes?: number | undefined;
   /** seconds that a job is kept after its end, unless it asks for another time; default {@link DEFAULT_JOB_KEEP_SECONDS} */
   readonly jobKeepSeconds?: number | undefined;
+  /** scenes that a thread of the engine webgpu computes together, and ms that one waits for the others; default: every scene alone */
+  readonly convoy?: EngineOptions['convoy'];
   /** bytes that the pairs of one request may take; default 0 = as many as the engine can count */
   readonly maxPairBytes?: number | undefined;
   /** bytes that all requests together may take to compute, on the host; default 0 = no limit */
@@ -114,7 +116,7 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
   if (!options.engineSource) await prepareProcess({ engine: choice, adapter, shaderCache });
   const operations: { current?: ScheduledOperations } = {};
   const scheduler = new Scheduler({
-    engine: options.engineSource ?? engineSourceOf({ engine: choice, adapter, maxDeviceBytes, maxPairBytes }),
+    engine: options.engineSource ?? engineSourceOf({ engine: choice, adapter, maxDeviceBytes, maxPairBytes, convoy: options.convoy }),
     limits,
     allowUnverified: options.allowUnverified,
     threads: options.threads,
@@ -347,6 +349,7 @@ export class ScheduledOperations implements MeasuredOperations {
       jobBytes: this.longJobs.bytes,
       workBytes: this.scheduler.workBytes,
       deviceBufferBytes: this.scheduler.deviceBytes,
+      convoy: this.scheduler.convoy,
     };
   }
 

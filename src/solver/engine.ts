@@ -163,6 +163,23 @@ export interface Scene<M extends Method = TwoWayMethod> {
   close(): void;
 }
 
+/** Jobs that an engine takes at once, because their scenes submit together. */
+export interface JobsTogether {
+  readonly jobs: number;
+  /** of a mesh, at most; scenes of larger ones submit alone */
+  readonly vertices: number;
+}
+
+/** What an engine has submitted for scenes together so far. */
+export interface ConvoyCounts {
+  readonly submissions: number;
+  /** of scenes, in these submissions */
+  readonly parts: number;
+  /** submitted, and those of single scenes that they stood for */
+  readonly dispatches: number;
+  readonly launches: number;
+}
+
 export interface Engine<M extends Method = TwoWayMethod> {
   readonly description: EngineDescription;
   /**
@@ -181,6 +198,10 @@ export interface Engine<M extends Method = TwoWayMethod> {
   readonly maxPairBytes?: number | undefined;
   /** Whether another engine of its kind takes seconds to open, or much memory of a device: few threads should have one. */
   readonly isCostlyToOpen?: boolean;
+  /** absent = scenes of an engine that resolve at the same time gain nothing from each other: they take turns */
+  readonly together?: JobsTogether | undefined;
+  /** what has been submitted for several scenes together; absent = nothing yet */
+  readonly convoyCounts?: ConvoyCounts | undefined;
   /** bytes that all scenes share and that remain allocated between resolves; absent = none */
   readonly sharedBytes?: number;
   /**
