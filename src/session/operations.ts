@@ -116,7 +116,9 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
   if (!options.engineSource) await prepareProcess({ engine: choice, adapter, shaderCache });
   const operations: { current?: ScheduledOperations } = {};
   const scheduler = new Scheduler({
-    engine: options.engineSource ?? engineSourceOf({ engine: choice, adapter, maxDeviceBytes, maxPairBytes, convoy: options.convoy }),
+    engine:
+      options.engineSource ??
+      engineSourceOf({ engine: choice, adapter, maxDeviceBytes, maxPairBytes, convoy: options.convoy }),
     limits,
     allowUnverified: options.allowUnverified,
     threads: options.threads,

@@ -117,6 +117,32 @@ export const createEndlessForManyEngine = () => {
 /** The same, and few threads should have one. */
 export const createCostlyEndlessEngine = () => ({ ...createEndlessForManyEngine(), isCostlyToOpen: true });
 
+/** Small scenes go on when three of them are there; a larger one must be alone. */
+export const createMeetingEngine = () => {
+  let inside = 0;
+  let waiting: (() => void)[] = [];
+  const meet: Behaviour = async (step, { mesh }) => {
+    inside++;
+    try {
+      if (mesh.vertexCount > 3) {
+        if (inside > 1) throw new Error('A large scene is not alone.');
+        await new Promise((resolve) => setImmediate(resolve));
+      } else {
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          if (waiting.length < 3) return;
+          for (const goOn of waiting) goOn();
+          waiting = [];
+        });
+      }
+      return resolution(step, step.y.slice(), 'CONVERGED', 1);
+    } finally {
+      inside--;
+    }
+  };
+  return { ...fakeEngine(meet), isCostlyToOpen: true, together: { jobs: 3, vertices: 3 } };
+};
+
 /** A factory that takes its time and its options. */
 export const createOptionEngine = async (options: unknown) => {
   await new Promise(setImmediate);

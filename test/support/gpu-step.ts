@@ -106,7 +106,9 @@ export class StageBench {
     write(queue, buffers.pairInfo, 0, Uint32Array.from(pairs.kind.subarray(0, pairs.count)));
     write(queue, buffers.pairNormal, 0, normal);
     const s = settings;
-    write(queue, buffers.parameters,
+    write(
+      queue,
+      buffers.parameters,
       0,
       PARAMETERS.pack({
         vertexCount: mesh.vertexCount,
@@ -128,7 +130,9 @@ export class StageBench {
         coveredCandidates: 0xffffffff,
       }),
     );
-    write(queue, buffers.control,
+    write(
+      queue,
+      buffers.control,
       0,
       CONTROL.pack({
         clock,
@@ -145,7 +149,10 @@ export class StageBench {
     writeSlot(STEP_SLOT.PAIRS, foldThreads(pairs.count));
     writeSlot(STEP_SLOT.CARRIED, foldThreads(pairs.count));
     writeSlot(STEP_SLOT.EDGES, foldThreads(this.edges.count));
-    writeSlot(STEP_SLOT.SUMS, foldGroups(Math.min(SUM_GROUPS, groupsFor(Math.max(mesh.vertexCount, this.edges.count)))));
+    writeSlot(
+      STEP_SLOT.SUMS,
+      foldGroups(Math.min(SUM_GROUPS, groupsFor(Math.max(mesh.vertexCount, this.edges.count)))),
+    );
     for (let c = 0; c < this.edges.wideColours; c++) {
       writeSlot(STEP_SLOT.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
     }
@@ -164,7 +171,9 @@ export class StageBench {
     const plan = planPullBack(mesh, settings, y, y);
     if (!plan) throw new Error('These settings have no pull-back.');
     const { queue } = this.#memory.device;
-    write(queue, this.#buffers.named('pullBack'),
+    write(
+      queue,
+      this.#buffers.named('pullBack'),
       0,
       packPullBack(settings, plan, {
         edges: this.edges,
