@@ -274,7 +274,8 @@ function comesBefore({ vertices }: ElementSet, first: number, second: number): b
   return difference < 0 || (difference === 0 && vertices[first + 1] < vertices[second + 1]);
 }
 
-function copyPoint(x: Float64Array, vertex: number, points: Float64Array, at: number): number {
+/** @returns the place behind the point */
+export function copyPoint(x: Float64Array, vertex: number, points: Float64Array, at: number): number {
   points[at] = x[3 * vertex];
   points[at + 1] = x[3 * vertex + 1];
   points[at + 2] = x[3 * vertex + 2];

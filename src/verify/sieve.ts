@@ -3,7 +3,7 @@ import { team } from '../threads/here.js';
 import { defineStage } from '../threads/stage.js';
 import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
-import type { BorderElements, ElementSet, Relation } from './elements.js';
+import { type BorderElements, copyPoint, type ElementSet, type Relation } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
 import type { LeafElements } from './leaf-elements.js';
 import type { MeshTree } from './mesh-tree.js';
@@ -259,13 +259,6 @@ function gatherCorners(
   let at = 0;
   for (let k = 0; k < sizeA; k++) at = copyPoint(x, isSwapped ? b[q + k] : a[p + k], points, at);
   for (let k = 0; k < sizeB; k++) at = copyPoint(x, isSwapped ? a[p + k] : b[q + k], points, at);
-}
-
-function copyPoint(x: Float64Array, vertex: number, points: Float64Array, at: number): number {
-  points[at] = x[3 * vertex];
-  points[at + 1] = x[3 * vertex + 1];
-  points[at + 2] = x[3 * vertex + 2];
-  return at + 3;
 }
 
 function setOf(arrays: Record<string, unknown>, n: number): SetArrays {
