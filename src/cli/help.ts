@@ -186,17 +186,18 @@ Examples:
     interstice load --server https://service.example --mesh a.obj --target b.obj --json`;
 
 export const PLAN_DESCRIPTION =
-  'Says how many processes, cores or graphics cards, and how much memory a load needs, from measured costs of steps and a simulation of the queue of the fullest process. Sessions belong to processes by a hash, so some processes have more than others. Where one session alone asks for more than it can get, no number of processes helps: the exit code is then 1, and the answer names the rate that it can have.';
+  'Says how many processes, cores or graphics cards, and how much memory a load needs, from measured costs of steps and a simulation of the queue of the fullest process. Sessions are taken to fall to processes at random, so some processes have more than others. Where one session alone asks for more than it can get, no number of processes helps: the exit code is then 1, and the answer names the rate that it can have.';
 
 export const PLAN_EXTRA = `
 Costs depend on the machine, the quality and the motion: measure on yours, with the
 engine that will serve. Between two sizes they are interpolated as powers.
 
 Examples:
-  From costs that come with the program:
+  From costs that come with the program (--engine webgpu: of a software adapter, not of a card):
     interstice plan --sessions 500 --triangles 50000 --rate 30
   Measured here, in a minute, then planned for processes of eight cores:
     interstice plan --measure costs.json
     interstice plan --costs costs.json --lanes 8 --sessions 500 --triangles 5000 --rate 2
-  On a graphics card:
-    interstice plan --measure card.json --engine webgpu --sizes 2000,20000,200000`;
+  On a machine with a graphics card, then for as many cards as it takes:
+    interstice plan --measure card.json --engine webgpu --sizes 2000,20000,200000
+    interstice plan --costs card.json --sessions 500 --triangles 50000 --rate 30`;

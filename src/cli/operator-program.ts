@@ -83,11 +83,12 @@ export function addPlan(program: Command, cli: CliContext, done: (code: number) 
     ),
   ]);
   addTo(command, 'Costs:', [
-    new Option('--costs <NAME|FILE>', 'what steps cost: a machine that comes with the program, or a file').default(
-      'cpu-2-cores',
+    new Option(
+      '--costs <NAME|FILE>',
+      'what steps cost: a machine that comes with the program, or a file (default: one with the engine)',
     ),
     new Option('--measure <FILE>', 'measure them here instead, on a service that this command starts, and write FILE'),
-    choiceOption('engine', ['auto', 'cpu', 'webgpu'] as const, 'with --measure: the engine (default: cpu)'),
+    choiceOption('engine', ['auto', 'cpu', 'webgpu'] as const, 'that serves (default: cpu)'),
     choiceOption('quality', QUALITIES, 'with --measure').default('BALANCED', 'balanced'),
     new Option('--motion <PERCENT>', 'with --measure: as for load').argParser(parseNumber).default(MOTION),
     new Option('--sizes <LIST>', 'with --measure: numbers of triangles')

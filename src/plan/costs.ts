@@ -16,6 +16,10 @@ export interface SizeCost {
   readonly sessionBytes: number;
   /** most working memory of the steps that ran at a time, and of what is kept for the next ones */
   readonly workBytes: number;
+  /** Of the engine webgpu, buffers on the device: what one session keeps there between two steps. Files of other engines have none. */
+  readonly deviceSessionBytes?: number;
+  /** the most at a time, of all sessions together, while steps ran */
+  readonly deviceBytes?: number;
 }
 
 /** The costs of one machine, with all that says what they are costs of. */
@@ -27,6 +31,10 @@ export interface Costs {
   readonly machine: { readonly processor: string; readonly cores: number; readonly memoryBytes: number };
   readonly engine: string;
   readonly adapter: string;
+  /** whether the processor stands in for a graphics card (llvmpipe and the like): then the times say nothing of a card */
+  readonly isSoftware?: boolean;
+  /** of the machine in the minute before: above nothing, times by the clock are longer than on a machine of its own */
+  readonly loadBefore?: number;
   readonly quality: string;
   /** of the sheets, percent of the gap that they begin with (src/load/sheets.ts) */
   readonly motion: number;
@@ -47,6 +55,9 @@ export interface StepCost {
   readonly quantiles: readonly number[];
   readonly sessionBytes: number;
   readonly workBytes: number;
+  /** as in {@link SizeCost}; undefined where no device was measured */
+  readonly deviceSessionBytes: number | undefined;
+  readonly deviceBytes: number | undefined;
   /** whether the size lies outside of what was measured */
   readonly isExtrapolated: boolean;
 }
@@ -59,6 +70,22 @@ export const knownCosts = (): string[] =>
     .filter((name) => name.endsWith('.json'))
     .map((name) => name.replace(/\.json$/, ''))
     .sort();
+
+/** Whether steps are computed by WebGPU, on a graphics card or on what stands in for one. */
+export const isOnDevice = ({ engine }: Pick<Costs, 'engine'>): boolean => engine.startsWith('webgpu');
+
+/**
+ * The costs that come with the program for an engine.
+ *
+ * @throws Error where there are none
+ */
+export function costsOfEngine(engine: 'cpu' | 'webgpu'): Costs {
+  const found = knownCosts()
+    .map(readCosts)
+    .find((costs) => isOnDevice(costs) === (engine === 'webgpu'));
+  if (found === undefined) throw new Error(`No costs of the engine ${engine} come with the program.`);
+  return found;
+}
 
 /**
  * @param path of a file that `interstice plan --measure` has written, or a name of {@link knownCosts}
@@ -74,6 +101,7 @@ export function readCosts(path: string): Costs {
     size !== null &&
     [size.triangles, size.vertices, size.throughput, size.processorMs, size.sessionBytes].every(isRight) &&
     size.workBytes >= 0 &&
+    [size.deviceSessionBytes ?? 0, size.deviceBytes ?? 0].every((bytes) => bytes >= 0) &&
     Array.isArray(size.quantiles) &&
     size.quantiles.length > 1 &&
     size.quantiles.length === sizes[0]!.quantiles.length &&
@@ -90,7 +118,7 @@ export function readCosts(path: string): Costs {
 export type Basis = 'processor' | 'clock';
 
 /** Only on the engine cpu is a lane a core: there other work on the machine, while it was measured, is left out. */
-const basisOf = ({ engine }: Costs): Basis => (engine === 'cpu' ? 'processor' : 'clock');
+export const basisOf = (costs: Costs): Basis => (isOnDevice(costs) ? 'clock' : 'processor');
 
 /**
  * Between two sizes, and beyond the outermost, every cost is a power of the number of triangles: a straight line in logarithms
@@ -107,6 +135,8 @@ export function costOf(costs: Costs, triangles: number, basis: Basis = basisOf(c
     const [from, to] = [Math.max(1, of(a)), Math.max(1, of(b))];
     return from * (to / from) ** along;
   };
+  const onDevice = (of: (size: SizeCost) => number | undefined): number | undefined =>
+    of(a) === undefined || of(b) === undefined ? undefined : between((size) => of(size)!);
   const meanMs = between(({ processorMs, throughput }) =>
     basis === 'processor' ? processorMs : (1000 * lanes) / throughput,
   );
@@ -118,6 +148,8 @@ export function costOf(costs: Costs, triangles: number, basis: Basis = basisOf(c
     quantiles: quantiles.map((ms) => ms * scale),
     sessionBytes: between(({ sessionBytes }) => sessionBytes),
     workBytes: between(({ workBytes }) => workBytes),
+    deviceSessionBytes: onDevice((size) => size.deviceSessionBytes),
+    deviceBytes: onDevice((size) => size.deviceBytes),
     isExtrapolated: triangles < sizes[0]!.triangles || triangles > sizes.at(-1)!.triangles,
   };
 }

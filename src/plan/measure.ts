@@ -1,4 +1,4 @@
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { openSeat, type SeatAddress } from '../load/doors.js';
 import { drive } from '../load/drive.js';
 import { createMessage } from '../load/messages.js';
@@ -6,7 +6,7 @@ import { readMetric, readPage } from '../load/metrics-page.js';
 import { percentile, type Sample } from '../load/sample.js';
 import { makeSheets } from '../load/sheets.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
-import type { Costs, SizeCost } from './costs.js';
+import { type Costs, isOnDevice, type SizeCost } from './costs.js';
 
 export interface Measurement {
   readonly address: SeatAddress;
@@ -30,18 +30,30 @@ const QUANTILES = 20;
 const LEAST_STEPS = 4;
 const LOOK_MS = 250;
 const PROCESSOR_SECONDS = 'process_cpu_seconds_total';
+const WORK_BYTES = 'interstice_work_bytes';
+const DEVICE_BYTES = 'interstice_device_buffer_bytes';
+
+interface Info {
+  readonly engines: readonly { readonly name: string; readonly adapter: string; readonly software: boolean }[];
+}
 
 /** Measures what steps cost on a service that does nothing else. @throws where it refuses a session or does not answer; AbortError */
 export async function measureCosts(measurement: Measurement): Promise<Costs> {
   const { address, admin, motion, quality, command, tell } = measurement;
-  const info = (await (await fetch(`${address.http}/v1`)).json()) as { engines: { name: string; adapter: string }[] };
+  const loadBefore = loadavg()[0]!;
+  const [engine] = ((await (await fetch(`${address.http}/v1`)).json()) as Info).engines;
+  if (engine === undefined) throw new Error('The service names no engine.');
   const lanes = measurement.lanes ?? availableParallelism();
   const baseBytes = readMetric(await readPage(admin), 'process_resident_memory_bytes');
   const sizes: SizeCost[] = [];
   // Every thread compiles its code before anything counts.
-  await measureSize(Math.min(...measurement.triangles), lanes, { ...measurement, seconds: 2 * measurement.seconds });
+  const hasDevice = isOnDevice({ engine: engine.name });
+  await measureSize(Math.min(...measurement.triangles), lanes, hasDevice, {
+    ...measurement,
+    seconds: 2 * measurement.seconds,
+  });
   for (const triangles of measurement.triangles) {
-    const size = await measureSize(triangles, lanes, measurement);
+    const size = await measureSize(triangles, lanes, hasDevice, measurement);
     tell(`${size.triangles} triangles: ${size.throughput.toFixed(2)} steps/s, ${lanes} at a time`);
     sizes.push(size);
   }
@@ -51,8 +63,10 @@ export async function measureCosts(measurement: Measurement): Promise<Costs> {
     algorithmVersion,
     command,
     machine: { processor: cpus()[0]?.model ?? '', cores: availableParallelism(), memoryBytes: totalmem() },
-    engine: info.engines[0]?.name ?? '',
-    adapter: info.engines[0]?.adapter ?? '',
+    engine: engine.name,
+    adapter: engine.adapter,
+    ...(hasDevice ? { isSoftware: engine.software } : {}),
+    loadBefore,
     quality,
     motion,
     lanes,
@@ -64,6 +78,7 @@ export async function measureCosts(measurement: Measurement): Promise<Costs> {
 async function measureSize(
   triangles: number,
   lanes: number,
+  hasDevice: boolean,
   { address, admin, seconds, motion, quality, signal }: Measurement,
 ): Promise<SizeCost> {
   const subject = makeSheets(triangles, motion / 100);
@@ -78,14 +93,15 @@ async function measureSize(
       },
       { loops: lanes, signal, ...pace },
     );
-  let watch: ReturnType<typeof watchWork> | undefined;
+  let watch: ReturnType<typeof watchMost> | undefined;
   try {
-    const empty = held(await readPage(admin));
+    const before = await readPage(admin);
+    const empty = held(before);
     const creation = createMessage(subject, { quality, label: 'interstice plan' });
     for (const seat of seats) await seat.open(creation);
     await run({ seconds: seconds / 4 });
     // A size whose step takes longer than the time is measured by a few steps.
-    watch = watchWork(admin);
+    watch = watchMost(admin, [WORK_BYTES, DEVICE_BYTES]);
     const spentBefore = readMetric(await readPage(admin), PROCESSOR_SECONDS);
     let steps = 0;
     let samples = await run({ seconds });
@@ -97,7 +113,12 @@ async function measureSize(
     // What was measured until Ctrl-C says nothing.
     signal?.throwIfAborted();
     const processorMs = (1000 * (readMetric(await readPage(admin), PROCESSOR_SECONDS) - spentBefore)) / steps;
-    const workBytes = await watch.stop();
+    const [workBytes, deviceBytes] = (await watch.stop()) as [number, number];
+    const after = await readPage(admin);
+    const onDevice = {
+      deviceSessionBytes: Math.max(0, readMetric(after, DEVICE_BYTES) - readMetric(before, DEVICE_BYTES)) / lanes,
+      deviceBytes,
+    };
     const times = samples.map(({ ms }) => ms);
     const spent = Math.max(...samples.map(({ at = 0, ms }) => at + ms));
     return {
@@ -106,8 +127,9 @@ async function measureSize(
       throughput: (1000 * samples.length) / spent,
       processorMs,
       quantiles: Array.from({ length: QUANTILES + 1 }, (_, i) => percentile(times, (100 * i) / QUANTILES)),
-      sessionBytes: (held(await readPage(admin)) - empty) / lanes,
+      sessionBytes: (held(after) - empty) / lanes,
       workBytes,
+      ...(hasDevice ? onDevice : {}),
     };
   } finally {
     watch?.end();
@@ -119,13 +141,13 @@ async function measureSize(
 const held = (page: string): number =>
   readMetric(page, 'interstice_host_bytes') + readMetric(page, 'interstice_device_bytes');
 
-/** The most working memory between now and its end: `stop` says it, `end` gives up. */
-function watchWork(admin: string): { stop(): Promise<number>; end(): void } {
-  let most = 0;
+/** The most of some metrics between now and its end: `stop` says it, `end` gives up. */
+function watchMost(admin: string, names: readonly string[]): { stop(): Promise<number[]>; end(): void } {
+  let most = names.map(() => 0);
   let look = Promise.resolve();
   const note = async (): Promise<void> => {
     const page = await readPage(admin);
-    most = Math.max(most, readMetric(page, 'interstice_work_bytes'));
+    most = names.map((name, k) => Math.max(most[k]!, readMetric(page, name)));
   };
   const timer = setInterval(() => {
     look = look.then(note);

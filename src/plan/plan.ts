@@ -15,7 +15,7 @@ export interface Demand {
 
 export interface Plan {
   readonly processes: number;
-  /** sessions of the fullest process: sessions are hashed to processes, so some have more than others */
+  /** sessions of the fullest process: they are taken to fall to processes at random, so some have more than others */
   readonly fullest: number;
   /** of the fullest process, ms */
   readonly p50: number;
@@ -24,6 +24,8 @@ export interface Plan {
   readonly utilisation: number;
   /** of the fullest process */
   readonly memoryBytes: number;
+  /** of the fullest process, buffers on its graphics card; undefined where no device was measured */
+  readonly deviceBytes: number | undefined;
   /** of all processes, in and out together, a second */
   readonly trafficBytes: number;
 }
@@ -64,6 +66,7 @@ export function plan(costs: Costs, demand: Demand): Answer {
       p50: at(0.5),
       p99: at(0.99),
       utilisation,
+      deviceBytes: deviceBytesOf(cost, costs.lanes, fullest, lanes),
       memoryBytes: costs.baseBytes + fullest * cost.sessionBytes + working,
       trafficBytes: sessions * rate * cost.vertices * WIRE_BYTES,
     };
@@ -86,7 +89,7 @@ export function plan(costs: Costs, demand: Demand): Answer {
 }
 
 /**
- * Sessions of the fullest of so many processes, when each session is put by a hash of its key: the mean over several draws, rounded up.
+ * Sessions of the fullest of so many processes, where each session falls to any of them: the median of several draws.
  */
 function fullestOf(sessions: number, processes: number): number {
   if (processes === 1) return sessions;
@@ -98,6 +101,18 @@ function fullestOf(sessions: number, processes: number): number {
     return counts.reduce((a, b) => Math.max(a, b), 0);
   }).sort((a, b) => a - b);
   return most[draws >> 1]!;
+}
+
+/** What sessions keep, and what the steps that run at a time need beside it. */
+function deviceBytesOf(
+  { deviceBytes, deviceSessionBytes }: StepCost,
+  measuredLanes: number,
+  sessions: number,
+  lanes: number,
+): number | undefined {
+  if (deviceBytes === undefined || deviceSessionBytes === undefined) return undefined;
+  const working = Math.max(0, deviceBytes / measuredLanes - deviceSessionBytes);
+  return sessions * deviceSessionBytes + Math.min(lanes, sessions) * working;
 }
 
 /** The next step of a session waits for the one before it: with nobody else there, it is late when steps take too long. */

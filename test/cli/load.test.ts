@@ -102,6 +102,12 @@ t.test('a plan is printed, or why there is none', async (t) => {
   const none = await run(['plan', '--sessions', '500', '--triangles', '50000', '--rate', '30']);
   t.equal(none.status, 1);
   t.match(none.stdout, /possible +no/);
+  const onDevice = await run([
+    ...['plan', '--engine', 'webgpu', '--sessions', '4', '--triangles', '2000', '--rate', '0.01'],
+  ]);
+  t.equal(onDevice.status, 0, onDevice.stderr);
+  t.match(onDevice.stdout, /graphics cards +1, one each/);
+  t.match(onDevice.stdout, /beware +the processor stood in for a graphics card/);
   for (const flags of [
     ['--sessions', '3'],
     [],
@@ -112,7 +118,11 @@ t.test('a plan is printed, or why there is none', async (t) => {
       ['--duration', '1e9'],
       ['--measure', '/no/such/folder/costs.json'],
     ].map((wrong) => ['--sessions', '1', '--triangles', '9', '--rate', '1', ...wrong]),
-    ['--costs', 'nowhere.json', '--sessions', '1', '--triangles', '9', '--rate', '1'],
+    ...[
+      ['--costs', 'nowhere.json'],
+      ['--costs', 'cpu-2-cores', '--engine', 'webgpu'],
+      ['--engine', 'auto'],
+    ].map((wrong) => ['--sessions', '1', '--triangles', '9', '--rate', '1', ...wrong]),
   ]) {
     t.equal((await run(['plan', ...flags])).status, 2, flags.join(' '));
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Costs, costOf, knownCosts, meanOf, readCosts } from '../../src/plan/costs.js';
+import { type Costs, costOf, costsOfEngine, isOnDevice, knownCosts, meanOf, readCosts } from '../../src/plan/costs.js';
 import { plan } from '../../src/plan/plan.js';
 import { simulate } from '../../src/plan/simulate.js';
 import { seeded } from '../support/random.js';
@@ -86,6 +86,30 @@ t.test('a plan is enough, and one process less is not', async (t) => {
   t.equal(found!.memoryBytes, 1e8 + found!.fullest * costOf(costs, 1000).sessionBytes + 2000);
 });
 
+t.test('a plan on graphics cards says what each of them needs', async (t) => {
+  const onCard = {
+    ...costs,
+    engine: 'webgpu: one',
+    sizes: costs.sizes.map((each) => ({ ...each, deviceSessionBytes: 1e6, deviceBytes: 8e6 })),
+  };
+  const demand = { sessions: 60, triangles: 1000, rate: 10, within: 0.1 };
+  const { plan: found, lanes } = plan(onCard, demand);
+  // Two lanes had 8 MB at most: 1 MB that each session keeps, and 3 MB while it steps.
+  t.ok(Math.abs(found!.deviceBytes! - (found!.fullest * 1e6 + lanes * 3e6)) < 1, `${found!.deviceBytes}`);
+  const alone = plan(onCard, { ...demand, sessions: 1 }).plan!;
+  t.ok(Math.abs(alone.deviceBytes! - 4e6) < 1, 'one session steps on one lane');
+  t.equal(plan(costs, demand).plan!.deviceBytes, undefined, 'not measured');
+});
+
+t.test('costs of both engines come with the program, and those of webgpu say what computed', async (t) => {
+  t.notOk(isOnDevice(costsOfEngine('cpu')));
+  const costsOfCard = costsOfEngine('webgpu');
+  t.ok(isOnDevice(costsOfCard));
+  t.type(costsOfCard.isSoftware, 'boolean');
+  t.ok(costsOfCard.sizes.every(({ deviceBytes = 0, deviceSessionBytes = 0 }) => deviceBytes >= deviceSessionBytes));
+  t.ok(costsOfCard.sizes.every(({ deviceBytes = 0 }) => deviceBytes > 0));
+});
+
 t.test('what one session alone cannot have is said, with what it can have', async (t) => {
   const { plan: found, bestRate } = plan(costs, { sessions: 500, triangles: 10_000, rate: 30, within: 1 / 30 });
   t.equal(found, undefined);
@@ -110,6 +134,7 @@ t.test('files of costs are read by name or path, and others refused', async (t) 
     'null.json': null,
     'words.json': { ...costs, sizes: 'many' },
     'no-quantiles.json': { ...costs, sizes: costs.sizes.map(({ quantiles: _, ...size }) => size) },
+    'less-than-nothing.json': { ...costs, sizes: costs.sizes.map((each) => ({ ...each, deviceBytes: -1 })) },
     'twice.json': { ...costs, sizes: [costs.sizes[0], costs.sizes[0]] },
   }))
     t.throws(() => readCosts(write(name, value)), /plan --measure/, name);

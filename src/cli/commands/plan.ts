@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Quality } from '../../contract/parameters.js';
 import { trianglesOf } from '../../load/sheets.js';
-import { type Costs, readCosts } from '../../plan/costs.js';
+import { basisOf, type Costs, costsOfEngine, isOnDevice, readCosts } from '../../plan/costs.js';
 import { measureCosts } from '../../plan/measure.js';
 import { type Answer, type Demand, plan } from '../../plan/plan.js';
 import type { CliContext } from '../backend.js';
@@ -18,7 +18,7 @@ export interface PlanFlags {
   readonly rate?: number;
   readonly within?: number;
   readonly lanes?: number;
-  readonly costs: string;
+  readonly costs?: string;
   readonly measure?: string;
   readonly engine?: string;
   readonly quality: Quality;
@@ -42,7 +42,7 @@ export async function runPlan(flags: PlanFlags, cli: CliContext): Promise<number
   const isAsked = sessions !== undefined && triangles !== undefined && rate !== undefined;
   if (!isAsked && (file === undefined || sessions !== undefined || triangles !== undefined || rate !== undefined))
     throw new UsageError('--sessions, --triangles and --rate go together; --measure may stand alone.', 'plan');
-  const costs = file === undefined ? costsOf(flags.costs) : await measureHere(file, flags, cli);
+  const costs = file === undefined ? costsOf(flags) : await measureHere(file, flags, cli);
   if (!isAsked) return EXIT.OK;
   const demand: Demand = { sessions, triangles, rate, within: flags.within ?? 1 / rate, lanes: flags.lanes };
   const answer = plan(costs, demand);
@@ -69,9 +69,15 @@ function assertBounded(flags: PlanFlags): void {
   if (file !== undefined && !existsSync(dirname(resolve(file)))) refuse(`--measure: there is no folder for ${file}.`);
 }
 
-function costsOf(name: string): Costs {
+/** Of the file or machine that is named, else of one that comes with the program and has the engine. */
+function costsOf({ costs: name, engine }: PlanFlags): Costs {
+  if (engine === 'auto') throw new UsageError('--engine auto goes with --measure: a plan is for one engine.', 'plan');
   try {
-    return readCosts(name);
+    if (name === undefined) return costsOfEngine(engine === 'webgpu' ? 'webgpu' : 'cpu');
+    const costs = readCosts(name);
+    if (engine !== undefined && isOnDevice(costs) !== (engine === 'webgpu'))
+      throw new Error(`The costs ${name} are of the engine ${costs.engine}.`);
+    return costs;
   } catch (error) {
     throw new UsageError((error as Error).message, 'plan');
   }
@@ -116,13 +122,16 @@ const rounded = (_name: string, value: unknown): unknown =>
   typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
 
 const toJson = (costs: Costs, demand: Demand, answer: Answer): string => {
-  const { date, command, machine, engine, adapter, quality, motion } = costs;
-  const source = { date, command, machine, engine, adapter, quality, motion };
+  const { date, command, machine, engine, adapter, isSoftware, loadBefore, quality, motion, lanes } = costs;
+  const source = { date, command, machine, engine, adapter, isSoftware, loadBefore, quality, motion, lanes };
   return `${JSON.stringify({ demand, ...answer, costs: source }, rounded, 2)}\n`;
 };
 
 const GIB = 2 ** 30;
 const MB = 1e6;
+const gibibytes = (bytes: number): string => `${(bytes / GIB).toFixed(2)} GiB`;
+/** Share of the cores that may have had other work before times by the clock are told to be too long. */
+const QUIET = 0.25;
 
 function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, answer: Answer): string {
   const { cost, lanes, plan: found, bestRate } = answer;
@@ -137,12 +146,12 @@ function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, ans
     rows.push(['', bestRate > 0 ? `at most ${formatNumber(bestRate)} steps/s` : 'not one step within this time']);
   } else {
     rows.push(['processes', formatCount(found.processes)]);
-    if (costs.engine.startsWith('webgpu')) rows.push(['cards', `${formatCount(found.processes)}, one each`]);
-    else rows.push(['cores', `${formatCount(found.processes * lanes)}, ${lanes} each`]);
-    rows.push([
-      'memory',
-      `${(found.memoryBytes / GIB).toFixed(2)} GiB each, without what the engine is given to spare`,
-    ]);
+    if (isOnDevice(costs)) {
+      rows.push(['graphics cards', `${formatCount(found.processes)}, one each`]);
+      if (found.deviceBytes !== undefined)
+        rows.push(['', `${gibibytes(found.deviceBytes)} of memory each, without what drivers keep`]);
+    } else rows.push(['cores', `${formatCount(found.processes * lanes)}, ${lanes} each`]);
+    rows.push(['memory', `${gibibytes(found.memoryBytes)} each, without what the engine is given to spare`]);
     rows.push(['fullest', `${formatPlural(found.fullest, 'session')}, ${Math.round(100 * found.utilisation)} % busy`]);
     rows.push(['', `p50 ${formatSeconds(found.p50 / 1000)}, p99 ${formatSeconds(found.p99 / 1000)}`]);
     rows.push(['traffic', `${formatNumber(found.trafficBytes / MB)} MB/s in and out, all together`]);
@@ -151,6 +160,14 @@ function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, ans
   rows.push(['costs of', `${machine.processor}, ${formatPlural(machine.cores, 'core')}, ${costs.engine}${device}`]);
   rows.push(['', `${quality}, sheets that move by ${motion} % of their first gap, ${date.slice(0, 10)}`]);
   if (cost.isExtrapolated) rows.push(['beware', 'this size lies outside of those that were measured']);
+  if (costs.isSoftware === true)
+    rows.push(['beware', 'the processor stood in for a graphics card; measure on a machine that has one']);
+  const { loadBefore = 0 } = costs;
+  if (basisOf(costs) === 'clock' && loadBefore > QUIET * machine.cores)
+    rows.push([
+      'beware',
+      `other work ran while this was measured (load ${formatNumber(loadBefore)}): times are too long`,
+    ]);
   if (lanes !== costs.lanes) rows.push(['beware', `measured with ${costs.lanes} lanes; more of them may share memory`]);
   return `${formatRows(rows).join('\n')}\n`;
 }
