@@ -6,15 +6,15 @@
  *
  * NODE: the Node program that runs the product, default: the current one. ROOT: its folder, default: this checkout.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { root as checkout, startProgram, until } from './program.mjs';
+import { openTally } from './tally.mjs';
 
-const root = process.argv[3] ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const root = process.argv[3] ?? checkout;
 const node = process.argv[2] ?? process.execPath;
 const program = join(root, 'dist', 'src', 'cli', 'main.js');
 const pair = (name) => join(root, 'examples', 'pairs', 'layers', name);
@@ -22,28 +22,18 @@ const pair = (name) => join(root, 'examples', 'pairs', 'layers', name);
 /** For what hangs: each takes seconds on a machine without other work. */
 const LIMIT_MS = 300_000;
 
-let passed = 0;
-let failed = 0;
-const check = (isRight, what, detail = '') => {
-  if (isRight) passed += 1;
-  else failed += 1;
-  process.stdout.write(
-    `${isRight ? ' ok ' : 'FAIL'}  smoke: ${what}${isRight || detail === '' ? '' : ` (${detail})`}\n`,
-  );
-};
+const tally = openTally('smoke');
+const { check } = tally;
 
 const countVertices = (obj) => obj.split('\n').filter((line) => line.startsWith('v ')).length;
 
-/** Polls until the service has said where it is and is ready. @returns its URL; undefined when it has ended, or the time limit is reached */
-const waitUntilReady = async (said, service) => {
-  for (const since = Date.now(); Date.now() - since < LIMIT_MS && service.exitCode === null; await pause(200)) {
-    const url = /^address (http:\S+)$/m.exec(said())?.[1];
-    const answer = url && (await fetch(`${url}/readyz`).catch(() => undefined));
-    await answer?.arrayBuffer();
-    if (answer?.ok) return url;
-  }
-  return undefined;
-};
+/** @returns the URL of the service as soon as it is ready; nothing when it has ended. @throws Error when the time limit is reached */
+const waitUntilReady = (service) =>
+  until('the service is ready', LIMIT_MS, async () => {
+    if (service.child.exitCode !== null) return '';
+    const url = /^address (http:\S+)$/m.exec(service.said())?.[1];
+    return url !== undefined && (await fetch(`${url}/readyz`)).ok && url;
+  });
 
 const postPair = (url) => {
   const form = new FormData();
@@ -59,22 +49,14 @@ const postPair = (url) => {
 };
 
 const smokeService = async () => {
-  const service = spawn(node, [program, 'serve'], {
+  const service = startProgram(node, [program, 'serve'], {
     cwd: root,
     env: { ...process.env, INTERSTICE_HTTP_PORT: '0', INTERSTICE_GRPC_PORT: '0', INTERSTICE_ADMIN_PORT: '0' },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [service.stdout, service.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  const ended = once(service, 'exit');
   try {
-    const url = await waitUntilReady(() => output, service);
-    check(url !== undefined, 'the service becomes ready', output);
-    if (url === undefined) return;
+    const url = await waitUntilReady(service);
+    check(url !== '', 'the service becomes ready', service.log());
+    if (url === '') return;
     const info = await (await fetch(`${url}/v1`)).json();
     check(typeof info.version === 'string', 'GET /v1 states the version', JSON.stringify(info).slice(0, 500));
     const answer = await postPair(url);
@@ -90,16 +72,13 @@ const smokeService = async () => {
       headers: { 'content-type': 'application/json' },
     });
     check(wrong.status === 400, 'an empty request is refused with 400', String(wrong.status));
-    service.kill('SIGTERM');
-    const late = pause(LIMIT_MS, 'late', { ref: false });
-    const end = await Promise.race([ended, late]);
-    check(
-      end !== 'late' && end[0] === 0,
-      'SIGTERM ends the service with exit code 0',
-      `${end}; ${output.slice(-2000)}`,
-    );
+    service.child.kill('SIGTERM');
+    const code = await Promise.race([service.ended, pause(LIMIT_MS, 'too late', { ref: false })]);
+    check(code === 0, 'SIGTERM ends the service with exit code 0', `${code}; ${service.log().slice(-2000)}`);
+  } catch (thrown) {
+    check(false, thrown.message, service.log());
   } finally {
-    service.kill('SIGKILL');
+    service.child.kill('SIGKILL');
   }
 };
 
@@ -133,5 +112,4 @@ process.stdout.write(
 );
 await smokeService();
 smokeCommandLine();
-process.exitCode = failed === 0 ? 0 : 1;
-process.stdout.write(`${passed} passed, ${failed} failed, 0 skipped\n`);
+tally.end();
