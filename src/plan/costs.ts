@@ -74,6 +74,9 @@ export const knownCosts = (): string[] =>
 /** Whether steps are computed by WebGPU, on a graphics card or on what stands in for one. */
 export const isOnDevice = ({ engine }: Pick<Costs, 'engine'>): boolean => engine.startsWith('webgpu');
 
+/** Whether a graphics card computes them. */
+export const isOnCard = (costs: Costs): boolean => isOnDevice(costs) && costs.isSoftware !== true;
+
 /**
  * The costs that come with the program for an engine.
  *
@@ -117,8 +120,8 @@ export function readCosts(path: string): Costs {
 /** What a step is taken to occupy its lane for: its time on a quiet machine, or what was seen while it was measured. */
 export type Basis = 'processor' | 'clock';
 
-/** Only on the engine cpu is a lane a core: there other work on the machine, while it was measured, is left out. */
-export const basisOf = (costs: Costs): Basis => (isOnDevice(costs) ? 'clock' : 'processor');
+/** Where the processor computes, a lane is a core, and other work on the machine, while it was measured, is left out. */
+export const basisOf = (costs: Costs): Basis => (isOnCard(costs) ? 'clock' : 'processor');
 
 /**
  * Between two sizes, and beyond the outermost, every cost is a power of the number of triangles: a straight line in logarithms

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ServerProcess } from '../../bench/prove/server.js';
-import { readCosts } from '../../src/plan/costs.js';
+import { costsOfEngine, readCosts } from '../../src/plan/costs.js';
 import { run } from './in-process.js';
 
 t.test('load is put on a service through each door, and nothing is left behind', async (t) => {
@@ -106,8 +106,19 @@ t.test('a plan is printed, or why there is none', async (t) => {
     ...['plan', '--engine', 'webgpu', '--sessions', '4', '--triangles', '2000', '--rate', '0.01'],
   ]);
   t.equal(onDevice.status, 0, onDevice.stderr);
-  t.match(onDevice.stdout, /graphics cards +1, one each/);
+  t.match(onDevice.stdout, /cores +2, 2 each/);
+  t.match(onDevice.stdout, /GiB of it would be on a card/);
   t.match(onDevice.stdout, /beware +the processor stood in for a graphics card/);
+  const file = join(t.testdir(), 'card.json');
+  writeFileSync(
+    file,
+    JSON.stringify({ ...costsOfEngine('webgpu'), isSoftware: false, adapter: 'A card', loadBefore: 2 }),
+  );
+  const onCard = await run([...['plan', '--costs', file, '--sessions', '4', '--triangles', '2000', '--rate', '0.01']]);
+  t.match(onCard.stdout, /graphics cards +1, one each/);
+  t.match(onCard.stdout, /GiB on each card/);
+  t.match(onCard.stdout, /costs of .* on A card/);
+  t.match(onCard.stdout, /beware +other work ran while this was measured/);
   for (const flags of [
     ['--sessions', '3'],
     [],

@@ -38,7 +38,9 @@ t.test('costs between sizes are powers, and beyond them marked', async (t) => {
   t.notOk(middle.isExtrapolated);
   t.ok(Math.abs(costOf(costs, 100_000).meanMs - 1000) < 1e-6);
   t.ok(costOf(costs, 100_000).isExtrapolated);
-  t.ok(Math.abs(costOf({ ...costs, engine: 'webgpu' }, 1000).meanMs - 10) < 1e-9, 'two lanes over the throughput');
+  const onCard = { ...costs, engine: 'webgpu: one', sizes: costs.sizes.map((each) => ({ ...each, processorMs: 1 })) };
+  t.ok(Math.abs(costOf(onCard, 1000).meanMs - 10) < 1e-9, 'on a card: two lanes over the throughput');
+  t.ok(Math.abs(costOf({ ...onCard, isSoftware: true }, 1000).meanMs - 1) < 1e-9, 'in place of a card: processor time');
 });
 
 /** Every session sends at once: phases are the first numbers drawn. */

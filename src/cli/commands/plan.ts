@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Quality } from '../../contract/parameters.js';
 import { trianglesOf } from '../../load/sheets.js';
-import { basisOf, type Costs, costsOfEngine, isOnDevice, readCosts } from '../../plan/costs.js';
+import { type Costs, costsOfEngine, isOnCard, isOnDevice, readCosts } from '../../plan/costs.js';
 import { measureCosts } from '../../plan/measure.js';
 import { type Answer, type Demand, plan } from '../../plan/plan.js';
 import type { CliContext } from '../backend.js';
@@ -135,7 +135,7 @@ const QUIET = 0.25;
 
 function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, answer: Answer): string {
   const { cost, lanes, plan: found, bestRate } = answer;
-  const device = costs.adapter === '' || costs.adapter === costs.engine ? '' : ` on ${costs.adapter}`;
+  const computer = isOnDevice(costs) ? `webgpu on ${costs.adapter}` : costs.engine;
   const rows: [string, string][] = [
     ['asked', `${formatPlural(sessions, 'session')} of ${formatCount(triangles)} triangles, ${rate} steps/s each`],
     ['', `99 of 100 answers within ${formatSeconds(within)}`],
@@ -146,24 +146,26 @@ function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, ans
     rows.push(['', bestRate > 0 ? `at most ${formatNumber(bestRate)} steps/s` : 'not one step within this time']);
   } else {
     rows.push(['processes', formatCount(found.processes)]);
-    if (isOnDevice(costs)) {
-      rows.push(['graphics cards', `${formatCount(found.processes)}, one each`]);
-      if (found.deviceBytes !== undefined)
-        rows.push(['', `${gibibytes(found.deviceBytes)} of memory each, without what drivers keep`]);
-    } else rows.push(['cores', `${formatCount(found.processes * lanes)}, ${lanes} each`]);
+    if (isOnCard(costs)) rows.push(['graphics cards', `${formatCount(found.processes)}, one each`]);
+    else rows.push(['cores', `${formatCount(found.processes * lanes)}, ${lanes} each`]);
     rows.push(['memory', `${gibibytes(found.memoryBytes)} each, without what the engine is given to spare`]);
+    if (found.deviceBytes !== undefined)
+      rows.push([
+        '',
+        `${gibibytes(found.deviceBytes)} ${isOnCard(costs) ? 'on each card' : 'of it would be on a card'}, without what a driver keeps`,
+      ]);
     rows.push(['fullest', `${formatPlural(found.fullest, 'session')}, ${Math.round(100 * found.utilisation)} % busy`]);
     rows.push(['', `p50 ${formatSeconds(found.p50 / 1000)}, p99 ${formatSeconds(found.p99 / 1000)}`]);
     rows.push(['traffic', `${formatNumber(found.trafficBytes / MB)} MB/s in and out, all together`]);
   }
   const { machine, quality, motion, date } = costs;
-  rows.push(['costs of', `${machine.processor}, ${formatPlural(machine.cores, 'core')}, ${costs.engine}${device}`]);
+  rows.push(['costs of', `${machine.processor}, ${formatPlural(machine.cores, 'core')}, ${computer}`]);
   rows.push(['', `${quality}, sheets that move by ${motion} % of their first gap, ${date.slice(0, 10)}`]);
   if (cost.isExtrapolated) rows.push(['beware', 'this size lies outside of those that were measured']);
   if (costs.isSoftware === true)
     rows.push(['beware', 'the processor stood in for a graphics card; measure on a machine that has one']);
   const { loadBefore = 0 } = costs;
-  if (basisOf(costs) === 'clock' && loadBefore > QUIET * machine.cores)
+  if (isOnCard(costs) && loadBefore > QUIET * machine.cores)
     rows.push([
       'beware',
       `other work ran while this was measured (load ${formatNumber(loadBefore)}): times are too long`,
