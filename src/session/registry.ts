@@ -179,7 +179,8 @@ export function listPage(
   request: ListSessionsRequest,
 ): ListSessionsAnswer {
   const { page, nextPageToken } = pageOf(sessions, request, 'ListSessions');
-  return { sessions: page, nextPageToken };
+  // An untangled start is as large as its mesh, and there are many sessions on a page.
+  return { sessions: page.map(({ untangle: _, ...info }) => info), nextPageToken };
 }
 
 /** 128 random bits cannot be guessed. */

@@ -20,6 +20,9 @@ t.test('a session opens on the untangled start, and says how it came about until
   t.match(scheduler.opens[0]!.task.parameters, { onIntersectingStart: 'REJECT', damping: 0.5 });
   t.match(session.untangle, { positions: at(0.25), report: { status: 'FREE' } });
   t.ok((await operations.getSession(session.id)).untangle, 'a caller whose answer was lost can read it');
+  const { sessions } = await operations.listSessions({});
+  t.match(sessions, [{ id: session.id }]);
+  t.notOk(sessions[0]!.untangle, 'a list has no positions');
   await operations.step(stepOf(session, 1));
   t.notOk((await operations.getSession(session.id)).untangle);
 });
