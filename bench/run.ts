@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { openOperations } from '../examples/resolve-scene.js';
 import { type Case, makeCases } from './cases.js';
+import { runConvoy } from './convoy/suite.js';
 import { runCores } from './cores.js';
 import { closeEngines, openEngines } from './engines.js';
 import { findReferences, runFidelity } from './fidelity/suite.js';
@@ -14,6 +15,7 @@ import { measureEngines } from './measure-engines.js';
 import { resultFile, writeResult } from './result-file.js';
 import { SLOW_SCENES } from './scenes/slow.js';
 import {
+  CONVOY,
   CORES,
   FIDELITY,
   HARDWARE,
@@ -166,6 +168,10 @@ export async function main(argv: readonly string[]): Promise<number> {
     } finally {
       await closeEngines(engines);
     }
+    return 0;
+  }
+  if (settings.suite === CONVOY) {
+    await runConvoy({ ...settings, print, tell });
     return 0;
   }
   if (settings.suite === LAUNCHES) {

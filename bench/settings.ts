@@ -18,13 +18,16 @@ export const SLOW = 'slow';
 /** The suite that counts what requests submit to the device. */
 export const LAUNCHES = 'launches';
 
+/** The suite of sessions that submit together. */
+export const CONVOY = 'convoy';
+
 /** The suite for a machine with a graphics card. */
 export const HARDWARE = 'hardware';
 
 /** The suite of starts with intersections. */
 export const UNTANGLE = 'untangle';
 
-const SUITES: readonly string[] = [HARDWARE, FIDELITY, CORES, SLOW, LAUNCHES, UNTANGLE];
+const SUITES: readonly string[] = [HARDWARE, FIDELITY, CORES, SLOW, LAUNCHES, CONVOY, UNTANGLE];
 
 export interface Settings {
   /** measured side by side; the first one where whole requests are measured */
@@ -37,6 +40,8 @@ export interface Settings {
   readonly qualities: readonly Quality[];
   /** numbers of cores that the suite of cores compares */
   readonly cores: readonly number[];
+  /** numbers of sessions that the suite of convoys compares */
+  readonly sessions: readonly number[];
   /** the suite of answers computes its references in place of the table */
   readonly isReference: boolean;
   /** minutes that a suite may take */
@@ -71,6 +76,8 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --quality LIST     ${QUALITIES.join(', ')}; default FAST,BALANCED, without --suite one, default BALANCED
   --suite slow       the same table of requests that are expensive to answer, or cannot be; default all scenes
   --suite launches   dispatches that requests submit, and those with work to do: --scene, --vertices, --quality
+  --suite convoy     sessions on one device that submit together, and each alone: --sessions, --scene, --vertices, --quality
+  --sessions LIST    numbers of sessions of that suite                    default 64
   --suite untangle   what becomes of starts with intersections: --seeds, --scene words of their names, --data; runs are
                      added to those of the file --out, and the table has all of them
   --seeds A-B        seeds of the generated tangles of that suite                default 1-3
@@ -111,6 +118,7 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
         suite: text,
         quality: text,
         cores: text,
+        sessions: text,
         reference: { type: 'boolean' },
         minutes: text,
         scene: text,
@@ -163,6 +171,7 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     suite,
     qualities,
     cores: listed(read('cores') ?? '1,2').map((part) => toCount(part, 'cores', 1)),
+    sessions: listed(read('sessions') ?? '64').map((part) => toCount(part, 'sessions', 1)),
     isReference: values.reference === true,
     minutes: toCount(read('minutes') ?? '10', 'minutes', 1),
     scenes,
