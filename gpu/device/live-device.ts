@@ -5,6 +5,7 @@ import { MOST_SHARED_BUFFERS } from '../convoy/address.js';
 import { Convoy, type ConvoySettings } from '../convoy/convoy.js';
 import { SMALL_VERTICES, TAIL_EDGES } from '../kernels/constants.js';
 import { type AloneStage, canSweepAlone, STEP_STAGES } from '../kernels/table.js';
+import { proveCommit } from '../proof/commit-proof.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
 import type { OpenedAdapter } from './adapter.js';
 import { KernelRefused, KernelSet } from './kernel.js';
@@ -73,7 +74,7 @@ export class LiveDevice implements SceneDevice {
   readonly #convoySettings: ConvoySettings | undefined;
   readonly #isSoftware: boolean;
   /** from the first scene on that is small enough */
-  #opening: Promise<{ readonly convoy: Convoy; readonly kernels: KernelSet }> | undefined;
+  #opening: Promise<{ readonly convoy: Convoy; readonly kernels: KernelSet } | undefined> | undefined;
   #convoy: Convoy | undefined;
   readonly #lost: Promise<void>;
   /** why the device cannot be used any more */
@@ -181,18 +182,27 @@ export class LiveDevice implements SceneDevice {
     }
   }
 
-  /** The device as a scene uses it that submits with others. @throws DEVICE_LOST, KernelRefused */
-  async #inConvoy(settings: ConvoySettings): Promise<SceneDevice> {
+  /** The device as a scene uses it that submits with others; undefined = none can. @throws DEVICE_LOST */
+  async #inConvoy(settings: ConvoySettings): Promise<SceneDevice | undefined> {
     this.#opening ??= this.waitFor(this.#openConvoy(settings));
-    const { convoy, kernels } = await this.#opening;
+    const opened = await this.#opening;
+    if (!opened) return undefined;
+    const { convoy, kernels } = opened;
     const ways = { rounds: false, lists: false };
     return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels, ways, hasTimings: false, convoy };
   }
 
   async #openConvoy(settings: ConvoySettings) {
     const { device } = this.memory;
-    const kernels = await KernelSet.loadShared(device, 'search', ...STEP_STAGES);
-    await kernels.warmUp();
+    let kernels: KernelSet;
+    try {
+      kernels = await KernelSet.loadShared(device, 'search', ...STEP_STAGES);
+      await kernels.warmUp();
+    } catch (thrown) {
+      if (thrown instanceof KernelRefused) return undefined;
+      throw thrown;
+    }
+    if (!(await proveCommit(device, kernels)).ok) return undefined;
     this.#convoy = new Convoy(this.memory.fork(), this.#isSoftware, settings);
     return { convoy: this.#convoy, kernels };
   }
@@ -255,7 +265,8 @@ export class LiveDevice implements SceneDevice {
     mayShare = true,
   ): Promise<SceneDevice> {
     const settings = mayShare && !strain && vertexCount <= CONVOY_VERTICES ? this.#convoySettings : undefined;
-    if (settings) return await this.#inConvoy(settings);
+    const shared = settings && (await this.#inConvoy(settings));
+    if (shared) return shared;
     const more = strain ? await this.#strainKernels() : await this.#sweepsFor(vertexCount);
     const place = this.forScene();
     return more ? { ...place, kernels: this.kernels.with(more) } : place;

@@ -1,7 +1,11 @@
 import { ERROR_FACTOR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
-import { foldThreads } from '../device/dispatch.js';
+import { SLOT_BYTES } from '../convoy/address.js';
+import { DispatchEncoder } from '../convoy/encode.js';
+import { foldThreads, launch } from '../device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../device/flags.js';
 import type { KernelSet } from '../device/kernel.js';
+import { DeviceMemory, MemoryBudget } from '../device/memory.js';
+import type { Launch } from '../device/recording.js';
 import { NO_BOUND, NO_PAIR, VERTEX_FLAG } from '../kernels/constants.js';
 import { CONTROL, LIMIT, PARAMETERS, VERTEX_PROGRESS, VERTEX_STEP } from '../kernels/structs.js';
 import type { EntryPoint } from '../kernels/table.js';
@@ -25,7 +29,7 @@ export interface CommitProof {
 
 /**
  * Asks an adapter to prove the end of a step with the kernels that requests use: write, check, commit (docs/method.md,
- * S4 and S8). What memory holds afterwards is judged in double precision: copies are bit copies, everything
+ * S4 and S8), those of one scene or those of a convoy. What memory holds afterwards is judged in double precision: copies are bit copies, everything
  * else is x + α (y − x) to rounding, and nothing is committed that breaks its half-space or leaves its box.
  *
  * @throws Error when the device is lost
@@ -39,6 +43,7 @@ export async function proveCommit(device: GPUDevice, kernels: KernelSet): Promis
 async function runCommit(device: GPUDevice, kernels: KernelSet, cases: CommitCases): Promise<CommitAnswer> {
   const vertices = PROOF_POINTS * cases.pairs;
   const owned: GPUBuffer[] = [];
+  const memory = new DeviceMemory(device, new MemoryBudget());
   const create = (data: ArrayBuffer, usage: number): GPUBuffer => {
     const buffer = device.createBuffer({ label: 'proof', size: data.byteLength, usage: usage | COPY_DST });
     owned.push(buffer);
@@ -47,8 +52,8 @@ async function runCommit(device: GPUDevice, kernels: KernelSet, cases: CommitCas
   };
   const named: Readonly<Record<string, GPUBuffer>> = {
     parameters: create(
-      PARAMETERS.pack({ vertexCount: vertices, hasBoxes: 1, isPlanar: 1, epsilon: EPSILON, arrivedWithin: 0 }),
-      UNIFORM,
+      padded(PARAMETERS.pack({ vertexCount: vertices, hasBoxes: 1, isPlanar: 1, epsilon: EPSILON, arrivedWithin: 0 })),
+      STORAGE | UNIFORM,
     ),
     control: create(
       padded(
@@ -71,17 +76,16 @@ async function runCommit(device: GPUDevice, kernels: KernelSet, cases: CommitCas
   owned.push(readback);
   try {
     const encoder = device.createCommandEncoder({ label: 'proof' });
-    const pass = encoder.beginComputePass();
-    const dispatch = (entry: EntryPoint, threads: number): void => {
+    const launchOf = (entry: EntryPoint, threads: number): Launch => {
       const kernel = kernels.get(entry);
-      pass.setPipeline(kernel.pipeline);
-      pass.setBindGroup(0, kernel.bind(named));
-      pass.dispatchWorkgroups(...foldThreads(threads));
+      const [x, y] = foldThreads(threads);
+      return { kernel, bindings: kernel.bindings(named), size: [x, y], most: x * y };
     };
-    dispatch('write', vertices);
-    dispatch('check', cases.pairs);
-    dispatch('commit', vertices);
-    pass.end();
+    record(memory, encoder, [
+      launchOf('write', vertices),
+      launchOf('check', cases.pairs),
+      launchOf('commit', vertices),
+    ]);
     let at = 0;
     for (const [buffer, bytes] of [
       [named.next, 12 * vertices],
@@ -97,11 +101,24 @@ async function runCommit(device: GPUDevice, kernels: KernelSet, cases: CommitCas
     return unpack(readback.getMappedRange().slice(0), vertices);
   } finally {
     for (const buffer of owned) buffer.destroy();
+    memory.freeAll();
   }
 }
 
+/** As a scene alone, or in a convoy if the kernels are made for one. */
+function record(memory: DeviceMemory, encoder: GPUCommandEncoder, launches: readonly Launch[]): void {
+  if (launches.some(({ kernel }) => kernel.shared)) {
+    new DispatchEncoder(memory, true).encode(encoder, [launches]);
+    return;
+  }
+  const pass = encoder.beginComputePass();
+  for (const one of launches) launch(pass, one);
+  pass.end();
+}
+
+/** Of which a convoy has one a scene. */
 const padded = (data: ArrayBuffer): ArrayBuffer => {
-  const whole = new Uint8Array(Math.ceil(data.byteLength / 16) * 16);
+  const whole = new Uint8Array(Math.ceil(data.byteLength / SLOT_BYTES) * SLOT_BYTES);
   whole.set(new Uint8Array(data));
   return whole.buffer;
 };

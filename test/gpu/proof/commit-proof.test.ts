@@ -134,6 +134,20 @@ else {
       t.match(proof.reason, verdict);
     }
   });
+
+  t.test('the kernels of a convoy prove the same, and show the same faults', async (t) => {
+    const compile = (load = loadKernel) => KernelSet.compile(device, ['forward'], { load, isShared: true });
+    t.strictSame(await proveCommit(device, await compile()), await proveCommit(device, gpu.kernels));
+    for (const { name, file, from, to, verdict } of FAULTS) {
+      const faulty = loadKernel(file).replace(from, to);
+      const proof = await proveCommit(
+        device,
+        await compile((wanted) => (wanted === file ? faulty : loadKernel(wanted))),
+      );
+      t.equal(proof.ok, false, name);
+      t.match(proof.reason, verdict);
+    }
+  });
 }
 
 t.test('the judge of the end of a step', async (t) => {
