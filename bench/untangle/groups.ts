@@ -1,4 +1,5 @@
 import { bodyThroughTube, cubes, pinched, sphereThrough } from './bodies.js';
+import { foldAndCopy } from './folds.js';
 import { crossingBorders, offsetCopy, pocket, pushedThrough, sewnPocket } from './sheets.js';
 import type { TangleGroup } from './tangle.js';
 import { collar, cuff, foldedCollar, selfCrossingSleeve } from './tubes.js';
@@ -25,4 +26,5 @@ export const TANGLES: readonly TangleGroup[] = [
   ...[0.5, 1].map(selfCrossingSleeve),
   ...[1, 2].map(cubes),
   offsetCopy(),
+  foldAndCopy(0.7),
 ];

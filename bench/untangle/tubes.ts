@@ -1,6 +1,6 @@
 import { wrongOf } from './known-sides.js';
 import { type Point, Surfaces } from './surfaces.js';
-import { between, bump, shake, type TangleGroup } from './tangle.js';
+import { between, bump, type Random, shake, type TangleGroup } from './tangle.js';
 
 /** A tube around a tube, dented through it at some places: a cuff. */
 export function cuff(layers: number, depth: number, isHinted: boolean): TangleGroup {
@@ -36,31 +36,38 @@ export function cuff(layers: number, depth: number, isHinted: boolean): TangleGr
   };
 }
 
+/** The tube on which a collar stands. */
+function neckOf(random: Random) {
+  const scene = new Surfaces();
+  const round = 24;
+  const radius = round / (2 * Math.PI);
+  const a = between(random, 0, 1);
+  const ring = (u: number, r: number, z: number): Point => [
+    r * Math.cos(2 * Math.PI * u),
+    r * Math.sin(2 * Math.PI * u),
+    z,
+  ];
+  const neck = scene.grid('neck', round, 8, (u, v) => ({ at: ring(u, radius + 0.02 * shake(random), 8 * v) }), {
+    wraps: true,
+  });
+  /** how far the collar is dented at a place around it */
+  const dentAt = (u: number): number =>
+    0.8 * bump(Math.min(Math.abs(u - a), 1 - Math.abs(u - a)) * round, 0, [0, 0], 5);
+  return { scene, round, radius, ring, neck, dentAt };
+}
+
 /** A collar that is folded down upon the tube it stands on, through it along one side. */
 export function collar(): TangleGroup {
   return {
     name: 'collar through neck, hinted',
     isDecided: true,
     make: (random) => {
-      const scene = new Surfaces();
-      const round = 24;
-      const radius = round / (2 * Math.PI);
-      const a = between(random, 0, 1);
-      const ring = (u: number, r: number, z: number): Point => [
-        r * Math.cos(2 * Math.PI * u),
-        r * Math.sin(2 * Math.PI * u),
-        z,
-      ];
-      scene.grid('neck', round, 8, (u, v) => ({ at: ring(u, radius + 0.02 * shake(random), 8 * v) }), { wraps: true });
+      const { scene, round, radius, ring, dentAt } = neckOf(random);
       scene.grid(
         'collar',
         round,
         4,
-        (u, v) => {
-          const around = Math.min(Math.abs(u - a), 1 - Math.abs(u - a)) * round;
-          const dent = 0.8 * bump(around, 0, [0, 0], 5) * (1 - v);
-          return { at: ring(u, radius + 0.4 - dent + 0.02 * shake(random), 4.3 + 4 * v) };
-        },
+        (u, v) => ({ at: ring(u, radius + 0.4 - dentAt(u) * (1 - v) + 0.02 * shake(random), 4.3 + 4 * v) }),
         { wraps: true },
       );
       const layers = [{ inner: 'neck', outer: 'collar' }];
@@ -82,18 +89,7 @@ export function foldedCollar(): TangleGroup {
     name: 'folded collar through neck, hinted',
     isDecided: true,
     make: (random) => {
-      const scene = new Surfaces();
-      const round = 24;
-      const radius = round / (2 * Math.PI);
-      const a = between(random, 0, 1);
-      const ring = (u: number, r: number, z: number): Point => [
-        r * Math.cos(2 * Math.PI * u),
-        r * Math.sin(2 * Math.PI * u),
-        z,
-      ];
-      const neck = scene.grid('neck', round, 8, (u, v) => ({ at: ring(u, radius + 0.02 * shake(random), 8 * v) }), {
-        wraps: true,
-      });
+      const { scene, round, radius, ring, neck, dentAt } = neckOf(random);
       scene.grid(
         'collar',
         round,
@@ -101,8 +97,7 @@ export function foldedCollar(): TangleGroup {
         (u, v) => {
           const row = Math.round(5 * v);
           if (row === 0) return neck(Math.round(round * u), 8);
-          const around = Math.min(Math.abs(u - a), 1 - Math.abs(u - a)) * round;
-          const dent = 0.8 * bump(around, 0, [0, 0], 5) * Math.max(0, v - 0.4);
+          const dent = dentAt(u) * Math.max(0, v - 0.4);
           const at = (r: number): Point => ring(u, r, 8.3 - row);
           const r = radius + 0.4 + 0.02 * shake(random);
           return { at: at(r - 1.5 * dent), truth: at(r) };

@@ -49,7 +49,10 @@ export type UntangleStatus = 'FREE' | 'PARTIAL' | 'UNRESOLVED';
  */
 export type ContourKind = 'CLOSED' | 'BORDER' | 'LOOP' | 'OPEN';
 
-/** What decided which side is wrong, the strongest first. COST: the less work of an open contour. */
+/**
+ * What decided which side is wrong, the strongest first. SMALLER: the smaller part, also of what lies over another sheet, or between
+ * the walls of a fold. COST: the less work of an open contour.
+ */
 export type ContourReason = 'HINT' | 'BODY' | 'SMALLER' | 'COST';
 
 /** One of the two sheets that cross along a contour. */
@@ -113,7 +116,7 @@ export interface UntangleReport {
   readonly limitedRegions: number;
   /** of the engine that pushed; the one that pulled back is the engine of the service */
   readonly pushingEngine: string;
-  /** why it ended before its iterations were used or, if it is FREE, before its pull-back had ended; absent = it did not */
+  /** why it ended before its iterations were used or before its pull-back had ended; absent = it did not */
   readonly ended?: 'TIME_BUDGET' | 'CANCELLED' | 'NO_PROGRESS' | 'MEMORY' | 'LOST_DEVICE';
   /** some of the pairs that are left */
   readonly remaining: readonly ElementPair[];

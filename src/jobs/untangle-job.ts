@@ -83,12 +83,8 @@ function optionsOf({ layers, turned, maxIterations, maxDisplacement }: UntangleR
 function pathTo(onState: StateListener, start: Positions, { triangles }: CollisionMesh) {
   onState(start, 0, { phase: 'START', step: 0 });
   let at = 0;
-  let iteration = 0;
-  let last: UntanglePiece['leftOut'];
-  return ({ from, to, leftOut }: UntanglePiece): void => {
+  return ({ from, to, leftOut, iteration }: UntanglePiece): void => {
     if (at === 0 && !isEqual(from, start)) onState(from, ++at, { phase: 'ROUNDED', step: 0 });
-    if (leftOut && leftOut !== last) iteration++;
-    last = leftOut;
     const regions = leftOut?.regions.map(({ vertices, partner }) => ({
       vertices,
       patch: [...new Set(partner.flatMap((t) => [...triangles.subarray(3 * t, 3 * t + 3)]))],

@@ -41,6 +41,14 @@ export class Budget {
     if (why) throw new Interrupted(why);
   };
 
+  /** What ends a resolve in time. */
+  interrupts() {
+    return {
+      shouldStop: () => this.timeLeft() <= 0,
+      timeLeft: () => this.timeLeft(),
+    };
+  }
+
   /** Runs the test of a state, and keeps back as much time for that of the answer. */
   async measure<T>(test: () => Promise<T>): Promise<T> {
     const before = this.#tools.timeLeft();

@@ -11,8 +11,9 @@ export interface Contour {
   readonly roles: readonly Role[];
   /** it ends nowhere */
   readonly isClosed: boolean;
-  /** ends at vertices that both sheets share, and at borders of the sheet of a role */
-  readonly sharedEnds: number;
+  /** vertices that both sheets share, at which it ends */
+  readonly tips: readonly number[];
+  /** ends at borders of the sheet of a role */
   readonly borderEnds: readonly [number, number];
 }
 
@@ -20,6 +21,12 @@ interface Link {
   readonly to: number;
   /** the edge's sheet of the one is the triangle's sheet of the other */
   readonly flips: boolean;
+}
+
+/** Where a pierce is an end of its curve. */
+interface End {
+  border: number;
+  readonly tips: number[];
 }
 
 /**
@@ -34,13 +41,14 @@ export function findContours(topology: Topology, pierces: readonly Pierce[]): Co
   const { trianglesOfEdge, mesh } = topology;
   const count = mesh.triangles.length / 3;
   const meetings = new Map<number, number[]>();
-  const ends = pierces.map(() => ({ border: 0, shared: 0 }));
+  const ends: End[] = pierces.map(() => ({ border: 0, tips: [] }));
   pierces.forEach(({ edge, triangle }, n) => {
     const around = rowOf(trianglesOfEdge, edge);
     if (around.length < 2) ends[n]!.border++;
     for (const f of around) {
-      if (sharesVertex(mesh.triangles, f, triangle)) {
-        ends[n]!.shared++;
+      const tip = sharedVertex(mesh.triangles, f, triangle);
+      if (tip !== undefined) {
+        ends[n]!.tips.push(tip);
         continue;
       }
       const key = Math.min(f, triangle) * count + Math.max(f, triangle);
@@ -70,7 +78,7 @@ function walk(
   seed: number,
   pierces: readonly Pierce[],
   links: readonly (readonly Link[])[],
-  ends: readonly { border: number; shared: number }[],
+  ends: readonly End[],
   role: Int8Array,
 ): Contour {
   const members = reach(seed, links, role);
@@ -86,18 +94,18 @@ function walk(
     for (const { to } of links[n]!) if (!seen.has(to)) stack.push(to);
   }
   const borderEnds: [number, number] = [0, 0];
-  let sharedEnds = 0;
+  const tips: number[] = [];
   let isClosed = true;
   for (const n of order) {
     borderEnds[role[n] as Role] += ends[n]!.border;
-    sharedEnds += ends[n]!.shared;
+    tips.push(...ends[n]!.tips);
     if (links[n]!.length !== 2) isClosed = false;
   }
   return {
     pierces: order.map((n) => pierces[n]!),
     roles: order.map((n) => role[n] as Role),
     isClosed,
-    sharedEnds,
+    tips,
     borderEnds,
   };
 }
@@ -117,10 +125,10 @@ function reach(seed: number, links: readonly (readonly Link[])[], role: Int8Arra
   return members;
 }
 
-const sharesVertex = (triangles: Uint32Array, f: number, t: number): boolean => {
+function sharedVertex(triangles: Uint32Array, f: number, t: number): number | undefined {
   for (let k = 3 * f; k < 3 * f + 3; k++) {
     const v = triangles[k];
-    if (v === triangles[3 * t] || v === triangles[3 * t + 1] || v === triangles[3 * t + 2]) return true;
+    if (v === triangles[3 * t] || v === triangles[3 * t + 1] || v === triangles[3 * t + 2]) return v;
   }
-  return false;
-};
+  return undefined;
+}

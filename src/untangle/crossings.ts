@@ -32,6 +32,8 @@ export interface Crossing {
   readonly contours: readonly number[];
   /** edges that its contours cut an odd number of times: their ends are on different sides */
   readonly cut: ReadonlySet<number>;
+  /** vertices at which contours end that both sheets share: they lie on the contour */
+  readonly tips: ReadonlySet<number>;
   /** by contour, by role: ends of the edges that it cuts */
   readonly ends: ReadonlyMap<number, readonly [readonly CutEnd[], readonly CutEnd[]]>;
   readonly spans: ReadonlyMap<number, readonly [readonly Span[], readonly Span[]]>;
@@ -54,7 +56,8 @@ export function groupCrossings(topology: Topology, contours: readonly Contour[])
   });
   return [...groups].map(([key, members]) => {
     const sheets = key.split(' ').map(Number) as [number, number];
-    return { sheets, contours: members, ...cutEdges(topology, contours, members) };
+    const tips = new Set(members.flatMap((c) => contours[c]!.tips));
+    return { sheets, contours: members, tips, ...cutEdges(topology, contours, members) };
   });
 }
 

@@ -13,7 +13,7 @@ export class Patches {
    */
   constructor(
     { mesh, sheet }: Topology,
-    { sheets, cut }: Crossing,
+    { sheets, cut, tips }: Crossing,
     edgesOf: (sheet: number) => readonly number[],
     areas: Float64Array,
   ) {
@@ -25,7 +25,7 @@ export class Patches {
         const [a, b] = [edges[2 * e], edges[2 * e + 1]];
         this.#enter(a);
         this.#enter(b);
-        if (!cut.has(e)) this.#join(a, b);
+        if (!cut.has(e) && !tips.has(a) && !tips.has(b)) this.#join(a, b);
       }
     }
     for (let v = 0; v < vertexCount; v++) {

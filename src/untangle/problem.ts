@@ -25,6 +25,8 @@ export interface UntanglePiece {
   readonly to: Float64Array;
   /** the pairs that were left out on it; undefined = none */
   readonly leftOut: RegionsLeftOut | undefined;
+  /** the iteration whose state the resolve began at, from 1; 0 = the pull-back of a free state */
+  readonly iteration: number;
 }
 
 /** What the surroundings provide. */

@@ -2,8 +2,8 @@ import type { ContourKind } from '../contract/untangle.js';
 import { TriangleTree } from '../diagnose/triangle-tree.js';
 import type { Contour, Role } from './contours.js';
 import { type Crossing, type CutEnd, type Label, type Span, sheetOf } from './crossings.js';
+import { heightOver } from './heights.js';
 import type { Decision } from './sides.js';
-import { normalOf } from './sides.js';
 import { rowOf, type Topology } from './topology.js';
 
 /** Vertices of a sheet that are on the wrong side of another sheet. */
@@ -38,9 +38,6 @@ export interface RegionTools {
 
 const ROLES = [0, 1] as const;
 
-/** A vertex lies over a sheet where the way to its nearest point is this nearly along the normal. */
-const OVER = 0.7;
-
 /** Triangles of a partner, and vertices that one flood visits, at most; a region that reaches one of them is limited. */
 const MOST_PARTNERS = 60_000;
 const MOST_FLOODED = 20_000;
@@ -58,7 +55,7 @@ const SPREAD = 4;
 const MOST_OF_SHEET = 0.6;
 
 export function kindOf(contour: Contour, { separations }: Decision): ContourKind {
-  if (contour.sharedEnds > 0) return 'LOOP';
+  if (contour.tips.length > 0) return 'LOOP';
   if (contour.isClosed) return 'CLOSED';
   return separations[0].isWhole || separations[1].isWhole ? 'BORDER' : 'OPEN';
 }
@@ -176,21 +173,6 @@ function floodBelow(
     }
   }
   return { vertices, cost, isLimited: queue.length >= MOST_FLOODED };
-}
-
-/** Height over the nearest triangle, turned; undefined where the vertex does not lie over one. */
-function heightOver(
-  topology: Topology,
-  x: Float64Array,
-  tree: TriangleTree,
-  v: number,
-  reach: number,
-): number | undefined {
-  const near = tree.nearest(x[3 * v], x[3 * v + 1], x[3 * v + 2], reach);
-  if (near.triangle < 0) return undefined;
-  const n = normalOf(topology, x, near.triangle);
-  const height = n[0] * (x[3 * v] - near.x) + n[1] * (x[3 * v + 1] - near.y) + n[2] * (x[3 * v + 2] - near.z);
-  return Math.abs(height) >= OVER * near.distance ? height : undefined;
 }
 
 function extentOf({ mesh: { edges } }: Topology, { pierces }: Contour, x: Float64Array): number {

@@ -1,6 +1,8 @@
 import type { ContourReason, LayerSide } from '../contract/untangle.js';
 import type { Contour, Role } from './contours.js';
 import { type Crossing, type CutEnd, type Label, sheetOf } from './crossings.js';
+import type { Layering } from './layering.js';
+import { narrowSides } from './narrow.js';
 import { Patches, type Separation, separate } from './patches.js';
 import { rowOf, type Topology } from './topology.js';
 
@@ -13,6 +15,7 @@ export interface Guidance {
   readonly wasWrong: Uint8Array;
   /** float64[V] share of the surface of each vertex */
   readonly areas: Float64Array;
+  readonly layering: Layering;
   readonly edgesOf: (sheet: number) => readonly number[];
   /** by sheet: on which side of the triangles of a body, turned, the outside is */
   readonly outsides: ReadonlyMap<number, Label | 0>;
@@ -62,7 +65,7 @@ export function decideSides(
     const both = separations.get(c)!;
     const contour = contours[c]!;
     const told = toldSides(topology, x, contour, guidance, both, colours);
-    const guess = told ?? guessSides(topology, x, contours[c]!, crossing, c, both, colours, guidance, isOneSheet);
+    const guess = told ?? guessSides(topology, x, contour, crossing, c, both, colours, guidance);
     // Contours whose patches hang together are turned together: sheets cannot be on both sides of each other.
     const isTurned =
       guess.why !== 'BODY' &&
@@ -104,10 +107,8 @@ function toldSides(
     const isWhole = topology.sheets.get(body)!.openShare === 0;
     if (!isWhole && both[role].isWhole && colours.larger(both[role]).right !== outward) return undefined;
     // The smaller part of the body pokes through the sheet. Where none is cut off, a sheet that lies along the body has it below.
-    const relation = relationOf(topology, x, contour);
     const own = both[1 - role]!;
-    const isAlong = Math.abs(relation) >= PARALLEL;
-    const poking = own.isWhole ? colours.larger(own).right : isAlong ? -outward * Math.sign(relation) : 0;
+    const poking = own.isWhole ? colours.larger(own).right : -outward * relationOf(topology, x, contour);
     return {
       right: (role === 0 ? [outward, poking] : [poking, outward]) as unknown as RightSides,
       why: 'BODY',
@@ -122,13 +123,7 @@ function toldSides(
     if (role === undefined) continue;
     const above = (side === 'ALONG_NORMALS' ? 1 : -1) * turnAlong(topology, contour, (1 - role) as Role);
     if (above === 0) continue;
-    const relation = relationOf(topology, x, contour);
-    const below = Math.abs(relation) < PARALLEL ? 0 : -above * Math.sign(relation);
-    return {
-      right: (role === 0 ? [above, below] : [below, above]) as unknown as RightSides,
-      why: 'HINT',
-      confidence: 1,
-    };
+    return { right: sidesUpon(role, above as Label, relationOf(topology, x, contour)), why: 'HINT', confidence: 1 };
   }
   return undefined;
 }
@@ -137,13 +132,24 @@ function guessSides(
   topology: Topology,
   x: Float64Array,
   contour: Contour,
-  { ends, cut }: Crossing,
+  crossing: Crossing,
   c: number,
   both: readonly [Separation, Separation],
   colours: Colours,
-  { wasWrong }: Guidance,
-  isOneSheet: boolean,
+  { wasWrong, areas, layering }: Guidance,
 ): Guess {
+  const { ends, cut, sheets } = crossing;
+  const relation = relationOf(topology, x, contour);
+  const layered = layering.of(sheets, x);
+  if (layered) {
+    const upper = ROLES.find((role) => sheetOf(topology, contour, role) === layered.upper)!;
+    return { right: sidesUpon(upper, layered.side, relation), why: 'SMALLER', confidence: layered.confidence };
+  }
+  const isOneSheet = sheets[0] === sheets[1];
+  if (isOneSheet) {
+    const narrow = narrowSides(topology, crossing, c, contour.pierces.length, areas, relation);
+    if (narrow) return { ...narrow, why: 'SMALLER' };
+  }
   const guesses = ROLES.map((role) => {
     if (!both[role].isWhole) return { ...uncutSide(ends.get(c)![role], cut), isKept: false };
     const kept = shareOf(ends.get(c)![role], 1, wasWrong) - shareOf(ends.get(c)![role], -1, wasWrong);
@@ -155,13 +161,16 @@ function guessSides(
   const why = both[0].isWhole || both[1].isWhole ? 'SMALLER' : 'COST';
   if (a.right === 0 || b.right === 0 || isOneSheet) return { right: [a.right, b.right], why, confidence };
   // Where the sheets are nearly parallel, the one lies above the other only if that lies below it.
-  const relation =
-    Math.sign(relationOf(topology, x, contour)) * (Math.abs(relationOf(topology, x, contour)) >= PARALLEL ? 1 : 0);
   if (relation === 0 || a.right === -b.right * relation) return { right: [a.right, b.right], why, confidence };
   const isFirst = a.isKept === b.isKept ? a.confidence >= b.confidence : a.isKept;
-  return isFirst
-    ? { right: [a.right, (-a.right * relation) as Label], why, confidence }
-    : { right: [(-b.right * relation) as Label, b.right], why, confidence };
+  const right = isFirst ? sidesUpon(0, a.right, relation) : sidesUpon(1, b.right, relation);
+  return { right, why, confidence };
+}
+
+/** The sheet of a role is on this side of the other one; where they are nearly parallel, that is on the other side of it. */
+function sidesUpon(role: Role, side: Label, relation: Label | 0): RightSides {
+  const below = (-side * relation) as Label | 0;
+  return role === 0 ? [side, below] : [below, side];
 }
 
 /** Where no edge has ends on different sides, all of them are on the right one. */
@@ -270,8 +279,11 @@ export function turnAlong(topology: Topology, contour: Contour, role: Role): num
   return Math.sign(sum);
 }
 
-/** Mean product of the unit normals of both sheets along a contour, turned. */
-function relationOf(topology: Topology, x: Float64Array, contour: Contour): number {
+/**
+ * 1 or −1 where the sheets are nearly parallel along a contour: whether their normals, turned, go the same way. 0 = they are
+ * not, and nothing is known of which lies above which.
+ */
+function relationOf(topology: Topology, x: Float64Array, contour: Contour): Label | 0 {
   let product = 0;
   let count = 0;
   contour.pierces.forEach(({ edge, triangle }) => {
@@ -282,7 +294,7 @@ function relationOf(topology: Topology, x: Float64Array, contour: Contour): numb
       count++;
     }
   });
-  return count === 0 ? 0 : product / count;
+  return Math.abs(product) < PARALLEL * count ? 0 : (Math.sign(product) as Label | 0);
 }
 
 function forEachTriangle(

@@ -11,12 +11,15 @@ import type { PairRules, StateFindings } from '../verify/types.js';
 import { Budget, type Ended, whyGivenUp } from './budget.js';
 import { type Contour, findContours } from './contours.js';
 import { groupCrossings } from './crossings.js';
-import { Gains, type Tested } from './gains.js';
+import { Gains, type Tested, type Way } from './gains.js';
 import { checkBounds, readHints, refuseUnknownContours } from './hints.js';
+import { Layering } from './layering.js';
 import { RegionsLeftOut } from './left-out.js';
 import { lengthsAtRest, surfaceOf } from './measures.js';
+import { Path } from './path.js';
 import { ElementIds, readPierces } from './pierces.js';
-import type { UntanglePiece, UntangleProblem, UntangleTools } from './problem.js';
+import type { UntangleProblem, UntangleTools } from './problem.js';
+import { type Pulled, pullBack } from './pull-back.js';
 import { pushThrough } from './push.js';
 import { type Region, regionsOf } from './regions.js';
 import { describeContours, measureMoved, measureStretch } from './report.js';
@@ -29,11 +32,7 @@ const STEPS = 8;
 /** Pairs that are looked at; a state with more of them is not one that can be untangled. */
 const MOST_PAIRS = 1_000_000;
 const NAMED = 64;
-/**
- * In the pull-back, what was not pushed is so many times as heavy. A limit of an edge between two vertices moves the heavy one by a
- * thousandth of what it moves the other: a push of some edges, 10 δ each, leaves it within a share of δ.
- */
-const HEAVIER = 1000;
+
 /** What pushing has reached. */
 interface Pushed {
   /** the last state, if it is free */
@@ -91,8 +90,7 @@ class Untangling {
   readonly #pushed: Uint8Array;
   readonly #budget: Budget;
   readonly #gains = new Gains();
-  /** pieces of the path since the best state, where somebody listens */
-  readonly #sinceBest: UntanglePiece[] = [];
+  readonly #path: Path;
 
   constructor(problem: UntangleProblem, tools: UntangleTools) {
     const { mesh, positions, measures, parameters, options } = problem;
@@ -105,14 +103,17 @@ class Untangling {
     this.#frame = CoordinateFrame.fit(positions, measures.medianEdge, measures.bounds);
     const { smallest } = rangeOfDistances(mesh, parameters.activationDistance);
     this.#floor = floorOf(smallest, this.#frame, scalarOf(positions));
+    this.#path = new Path(this.#frame, tools.onPiece);
     this.#start = this.#frame.toEngine(positions, 'positions');
     this.#rules = { kinematicPairs: parameters.kinematicPairs, countsKinematic: false, maxPairs: MOST_PAIRS };
     this.#lengths = lengthsAtRest(mesh, positions);
     this.#regions = new Int32Array(mesh.vertexCount).fill(-1);
     this.#pushed = new Uint8Array(mesh.vertexCount);
+    const surface = surfaceOf(this.#topology, positions);
     this.#guidance = {
       ...readHints(mesh, options),
-      ...surfaceOf(this.#topology, positions),
+      ...surface,
+      layering: new Layering(this.#topology, surface.areas, measures.typicalEdge),
       wasWrong: new Uint8Array(mesh.vertexCount),
     };
   }
@@ -129,14 +130,8 @@ class Untangling {
     );
     try {
       const found = { ...(await this.#pushAll(scene)), pushingEngine: engine.description.name };
-      const { best, free } = found;
-      if (!free) return await this.#answer(found, [best]);
-      const pulled = await this.#pullBack(free).catch((thrown: unknown) => ({
-        x: undefined,
-        ended: whyGivenUp(thrown),
-      }));
-      const states = pulled.x ? [pulled.x, free, best] : [free, best];
-      return await this.#answer({ ...found, ended: pulled.ended }, states);
+      const pulled = await this.#pullBack(found);
+      return await this.#answer({ ...found, ended: found.ended ?? pulled.ended }, pulled.x);
     } finally {
       scene.close();
     }
@@ -166,11 +161,12 @@ class Untangling {
         }
         const { intersectionCount: count } = findings;
         run.counts.push(count);
-        const here: Tested = { x, at, findings };
-        const noted = this.#gains.note(here, () => this.#isNear(this.#toCaller(here.x)));
-        if (noted === 'BEST') this.#tellPieces();
+        const here: Tested = { x, at, findings, iteration: n };
+        const isGuessed = 2 * guessedPierces(analysis) > analysis.pairs.length;
+        const noted = this.#gains.note(here, isGuessed, () => this.#isNear(this.#toCaller(here.x)));
+        if (noted === 'BEST') this.#path.keep();
         // Back at the best state, what has happened since then is no part of the path.
-        if (noted === 'BACK') this.#sinceBest.length = 0;
+        if (noted === 'BACK') this.#path.forget();
         const from = noted === 'BACK' ? this.#gains.best! : here;
         const isReadable = from.findings.intersectionCount <= MOST_PAIRS;
         if (n > 1 && isReadable) analysis = this.#beginAnalysis(from.at, from.findings, n);
@@ -178,7 +174,7 @@ class Untangling {
         this.#tell('UNTANGLING', n, count, analysis);
         if (count === 0) {
           run.free = x;
-          this.#tellPieces();
+          this.#path.keep();
         } else if (this.#gains.isHopeless || !isReadable) run.ended = 'NO_PROGRESS';
         if (run.free || run.ended || n > (this.#problem.options.maxIterations ?? MAX_ITERATIONS)) break;
         this.#budget.pulse();
@@ -187,18 +183,12 @@ class Untangling {
         run.leftOutPierces += analysis.pairs.length;
         run.limitedRegions += analysis.regions.filter(({ isLimited }) => isLimited).length;
         const rule = new RegionsLeftOut(this.#topology, analysis.pairs, analysis.regions);
-        x = await this.#step(scene, from.x, this.#aim(from.x, analysis), rule);
+        x = await this.#step(scene, from.x, this.#aim(from.x, analysis), rule, n);
       }
     } catch (thrown) {
       run.ended = whyGivenUp(thrown);
     }
     return { ...run, best: this.#gains.best?.x ?? this.#start, leftOutVertices: leftOut.size };
-  }
-
-  /** Tells the pieces since the best state: they lead to a better one, or to the one that is pulled back. */
-  #tellPieces(): void {
-    for (const piece of this.#sinceBest) this.#tools.onPiece?.(piece);
-    this.#sinceBest.length = 0;
   }
 
   async #test(x: Positions, checkpoint?: () => void): Promise<StateFindings> {
@@ -221,8 +211,7 @@ class Untangling {
     for (const crossing of groupCrossings(topology, contours)) {
       pulse();
       for (const [c, decision] of decideSides(topology, at, contours, crossing, guidance)) {
-        const isGuess = decision.why === 'SMALLER' || decision.why === 'COST';
-        if (isGuess && this.#gains.shortens) shortened.push(contours[c]!);
+        if (isShortened(decision, this.#gains.way)) shortened.push(contours[c]!);
         else regions.push(...regionsOf(tools, contours, c, crossing, decision));
         decisions.set(c, decision);
       }
@@ -258,65 +247,39 @@ class Untangling {
     return y;
   }
 
-  async #step(scene: Scene, x: EnginePositions, y: EnginePositions, leftOut: RegionsLeftOut): Promise<EnginePositions> {
-    const resolution = await scene.resolve({
+  async #step(
+    scene: Scene,
+    x: EnginePositions,
+    y: EnginePositions,
+    leftOut: RegionsLeftOut,
+    n: number,
+  ): Promise<EnginePositions> {
+    const { positions } = await scene.resolve({
       x,
       y,
       excluded: leftOut,
-      ...this.#interrupts(),
-      ...this.#recorder(x, leftOut),
+      ...this.#budget.interrupts(),
+      ...this.#path.recorder(x, leftOut, n),
     });
-    return resolution.positions.slice();
+    return positions.slice();
   }
 
-  async #pullBack(x: EnginePositions): Promise<{ readonly x: EnginePositions; readonly ended: Ended | undefined }> {
+  /** Pulls back what is free, or the best state, of which exactly what intersects in it is left out. */
+  async #pullBack({ free, best }: Pick<Pushed, 'free' | 'best'>): Promise<Pulled> {
+    this.#path.forget();
+    const { best: tested } = this.#gains;
+    // Without a gain the answer is the start; without time, the best state as it is.
+    if (!free && (best === this.#start || !tested || this.#budget.whyOver())) return { x: undefined, ended: undefined };
+    const x = free ?? best;
+    this.#tell('PULLING_BACK', 0, free ? 0 : tested!.findings.intersectionCount, undefined);
+    const leftOut = free ? undefined : new RegionsLeftOut(this.#topology, tested!.findings.intersections, []);
     const { mesh, parameters } = this.#problem;
-    this.#tell('PULLING_BACK', 0, 0, undefined);
-    // What was not pushed is heavy, so that what was pushed keeps the limits of the edges between the two.
-    const inverseMasses = mesh.inverseMasses.map((w, v) => (this.#isPushed(v) ? w : w / HEAVIER));
-    const units = { scale: this.#frame.scale, floor: this.#floor };
-    const scene = await this.#tools.engine.open(
-      { ...mesh, inverseMasses },
-      { ...parameters, method: 'TWO_WAY' },
-      units,
-    );
-    try {
-      const { positions, status } = await scene.resolve({
-        x,
-        y: this.#start,
-        ...this.#interrupts(),
-        ...this.#recorder(x, undefined),
-      });
-      return {
-        x: positions.slice(),
-        ended: status === 'DEADLINE' ? (this.#budget.whyOver() ?? 'TIME_BUDGET') : undefined,
-      };
-    } finally {
-      scene.close();
-    }
-  }
-
-  #interrupts() {
-    return {
-      shouldStop: () => this.#budget.timeLeft() <= 0,
-      timeLeft: () => this.#budget.timeLeft(),
+    const tools = {
+      ...{ engine: this.#tools.engine, mesh, parameters, budget: this.#budget },
+      units: { scale: this.#frame.scale, floor: this.#floor },
+      isPushed: (v: number) => this.#isPushed(v),
     };
-  }
-
-  /** Tells the pieces of the path, where somebody listens. */
-  #recorder(x: EnginePositions, leftOut: RegionsLeftOut | undefined) {
-    const { onPiece } = this.#tools;
-    if (!onPiece) return {};
-    let from = this.#frame.toDouble(x);
-    return {
-      onState: (state: EnginePositions) => {
-        const to = this.#frame.toDouble(state);
-        const piece = { from, to, leftOut };
-        if (leftOut) this.#sinceBest.push(piece);
-        else onPiece(piece);
-        from = to;
-      },
-    };
+    return pullBack(tools, x, this.#start, leftOut, this.#path.recorder(x, leftOut, free ? 0 : tested!.iteration));
   }
 
   /** Whether no vertex is farther from its start than it may be, in the numbers that are sent. */
@@ -336,22 +299,28 @@ class Untangling {
     this.#tools.onProgress?.({ phase, iteration, pierces, contours: analysis?.contours.length ?? 0, regionVertices });
   }
 
-  /** @param states the best first; those behind it are there in case the numbers that are sent intersect */
-  async #answer(found: Pushed, states: readonly EnginePositions[]): Promise<UntangleAnswer> {
+  /**
+   * What was pulled back, if it has no more pierces than what it was pulled from: both are tested in the numbers that are sent.
+   */
+  async #answer(found: Pushed, pulled: EnginePositions | undefined): Promise<UntangleAnswer> {
     const { mesh, positions } = this.#problem;
     this.#tell('CHECKING_ANSWER', 0, this.#gains.best?.findings.intersectionCount ?? 0, undefined);
     const before = found.counts[0]!;
-    let best: { positions: Positions; findings: StateFindings } | undefined;
-    for (const engine of new Set(states)) {
+    let best: { positions: Positions; findings: StateFindings; engine?: EnginePositions } | undefined;
+    for (const engine of new Set([pulled, found.free, found.best])) {
+      if (!engine) continue;
       const sent = this.#toCaller(engine);
       if (!this.#isNear(sent)) continue;
       const findings = await this.#test(sent, this.#tools.checkpoints?.answer);
-      if (!best || findings.intersectionCount < best.findings.intersectionCount) best = { positions: sent, findings };
+      if (!best || findings.intersectionCount < best.findings.intersectionCount)
+        best = { positions: sent, findings, engine };
       if (findings.intersectionCount === 0) break;
     }
     // Where nothing was gained, the answer is the start itself.
     if (!best || (best.findings.intersectionCount > 0 && best.findings.intersectionCount >= before))
       best = { positions: positions.slice(), findings: await this.#test(positions) };
+    // What the pull-back did is a part of the path where it led to the answer.
+    if (best.engine && best.engine === pulled) this.#path.keep();
     const { findings, positions: answer } = best;
     const after = findings.intersectionCount;
     const status: UntangleStatus = after === 0 ? 'FREE' : after < before ? 'PARTIAL' : 'UNRESOLVED';
@@ -383,6 +352,24 @@ class Untangling {
     const images = { startEngine: this.#start, targetEngine: this.#start, start: positions, target: positions };
     return this.#frame.toCaller({ engine, ...images });
   }
+}
+
+/** A guess with at least this confidence is clear. */
+const CLEAR = 0.9;
+
+const isGuess = ({ why }: Decision): boolean => why === 'SMALLER' || why === 'COST';
+
+/** How many pierces are of contours whose side is a guess. */
+function guessedPierces({ contours, decisions }: Analysis): number {
+  let sum = 0;
+  for (const [c, decision] of decisions) if (isGuess(decision)) sum += contours[c]!.pierces.length;
+  return sum;
+}
+
+/** Whether a contour is made shorter, in place of what is wrong being pushed through. */
+function isShortened(decision: Decision, way: Way): boolean {
+  if (way === 'PUSH' || !isGuess(decision)) return false;
+  return way === 'SHORTEN' || decision.why === 'COST' || decision.confidence < CLEAR;
 }
 
 /** @throws TOO_LARGE */

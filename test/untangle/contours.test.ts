@@ -45,7 +45,7 @@ t.test('every peak through a sheet is a closed contour, of two sheets', async (t
     'each pierce is in one',
   );
   for (const contour of contours) {
-    t.match(contour, { isClosed: true, sharedEnds: 0, borderEnds: [0, 0] });
+    t.match(contour, { isClosed: true, tips: [], borderEnds: [0, 0] });
     t.same(
       [sheetOf(topology, contour, 0), sheetOf(topology, contour, 1)].sort((a, b) => a - b),
       [0, 81],
@@ -64,8 +64,8 @@ t.test('every peak through a sheet is a closed contour, of two sheets', async (t
 t.test('a contour that leaves a sheet at its border ends there', async (t) => {
   const { contours } = analyse(peaked([[0.3, 4.1]]));
   t.equal(contours.length, 1);
-  const [{ isClosed, borderEnds, sharedEnds }] = contours as [(typeof contours)[0]];
-  t.same([isClosed, borderEnds[0] + borderEnds[1], sharedEnds], [false, 2, 0]);
+  const [{ isClosed, borderEnds, tips }] = contours as [(typeof contours)[0]];
+  t.same([isClosed, borderEnds[0] + borderEnds[1], tips], [false, 2, []]);
 });
 
 t.test('ends of cut edges know on which side they are', async (t) => {

@@ -9,27 +9,12 @@ import type { UntanglePiece } from '../../src/untangle/index.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 import { type Random, seeded } from '../support/random.js';
+import { dent, RULES, SIZE } from './dent.js';
 
 // Beside other work it takes its time.
 t.setTimeout(180_000);
 
 const engine = createCpuEngine();
-const RULES = { kinematicPairs: 'SKIP', maxPairs: 4 } as const;
-const SIZE = 9;
-
-/** A layer above another, pushed through it by some edges around a random place. */
-function dent(random: Random, depth: number) {
-  const scene = new Surfaces();
-  const [cx, cy, shift] = [random.between(4, 5), random.between(4, 5), random.between(0.1, 0.4)];
-  const jitter = () => random.between(-0.05, 0.05);
-  scene.grid('lower', SIZE, SIZE, (u, v) => ({ at: [SIZE * u + jitter(), SIZE * v + jitter(), 0] }));
-  scene.grid('upper', SIZE, SIZE, (u, v) => {
-    const [x, y] = [SIZE * u + shift + jitter(), SIZE * v + shift + jitter()];
-    const near = Math.max(0, 1 - ((x - cx) ** 2 + (y - cy) ** 2) / 9) ** 2;
-    return { at: [x, y, 0.3 - (0.3 + depth) * near] };
-  });
-  return scene.build();
-}
 
 /** A sheet with a lining that is so near that they have many pairs, and a triangle through both. */
 function lined() {

@@ -82,8 +82,8 @@ export const UNTANGLE_MUTANTS: readonly Mutant[] = [
     description: 'the path that is told has the pull-back alone',
     faults: [
       {
-        file: LOOP,
-        function: 'Untangling.#recorder',
+        file: 'src/untangle/path.js',
+        function: 'Path.recorder',
         instead: (original: (...of: unknown[]) => object, x: unknown, leftOut: unknown) =>
           leftOut ? {} : original(x, leftOut),
       },
@@ -100,8 +100,8 @@ export const UNTANGLE_MUTANTS: readonly Mutant[] = [
       {
         file: LOOP,
         function: 'Untangling.#answer',
-        instead: (original: (...of: unknown[]) => unknown, found: unknown, states: readonly unknown[]) =>
-          original(found, states.length > 1 ? states : []),
+        instead: (original: (...of: unknown[]) => unknown, found: { readonly free: unknown }, pulled: unknown) =>
+          found.free ? original(found, pulled) : original({ ...found, best: undefined }, undefined),
       },
     ],
     scenes: ['body', 'crossed'],

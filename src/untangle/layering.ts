@@ -1,0 +1,85 @@
+import { TriangleTree } from '../diagnose/triangle-tree.js';
+import type { Label } from './crossings.js';
+import { heightOver } from './heights.js';
+import type { Topology } from './topology.js';
+
+/** Edges within which a vertex lies over a sheet: beyond it, sheets that cross elsewhere are no layers here. */
+const REACH = 3;
+
+/** Two sheets are layers if one of them lies over the other with an area of at least this share of the smaller one, */
+const COVERED = 0.3;
+
+/** of which at least this share is on one side: with less it is not clear which is above. */
+const CLEAR = 0.75;
+
+/** A sheet that lies upon another one. */
+export interface Layered {
+  /** lowest vertex of the sheet */
+  readonly upper: number;
+  /** on which side of the triangles of the other one, turned, it is */
+  readonly side: Label;
+  /** 0.5 to 1: share of its area over the other one that is on this side */
+  readonly confidence: number;
+}
+
+/** An area over each side of another sheet. */
+interface Vote {
+  readonly sheet: number;
+  readonly plus: number;
+  readonly minus: number;
+  /** of the whole sheet */
+  readonly area: number;
+}
+
+/**
+ * Which of two sheets lies upon the other one where they lie over one another nearly everywhere, as two copies do: the side on
+ * which most of it is, by area, for all their contours together. It is guessed in the state in which they cross first, and kept, so that
+ * no contour changes its side from one iteration to the next.
+ */
+export class Layering {
+  readonly #topology: Topology;
+  readonly #areas: Float64Array;
+  readonly #reach: number;
+  readonly #known = new Map<string, Layered | undefined>();
+
+  /** @param areas float64[V] share of the surface of each vertex @param edge typical length of an edge */
+  constructor(topology: Topology, areas: Float64Array, edge: number) {
+    this.#topology = topology;
+    this.#areas = areas;
+    this.#reach = REACH * edge;
+  }
+
+  /** @param x float64[3·V] @returns undefined = they are no layers, or it is not clear which is above */
+  of(sheets: readonly [number, number], x: Float64Array): Layered | undefined {
+    const key = sheets.join(' ');
+    if (!this.#known.has(key)) this.#known.set(key, sheets[0] === sheets[1] ? undefined : this.#guess(sheets, x));
+    return this.#known.get(key);
+  }
+
+  #guess([a, b]: readonly [number, number], x: Float64Array): Layered | undefined {
+    const votes = [this.#vote(a, b, x), this.#vote(b, a, x)];
+    const over = ({ plus, minus }: Vote): number => plus + minus;
+    if (Math.max(...votes.map(over)) < COVERED * Math.min(...votes.map(({ area }) => area))) return undefined;
+    // Within folds both cannot be right; that one is of which it is clearer.
+    const clearness = (vote: Vote): number => Math.max(vote.plus, vote.minus) / (over(vote) || 1);
+    const [first, second] = votes as [Vote, Vote];
+    const clearer = clearness(first) > clearness(second) ? first : second;
+    const confidence = clearness(clearer);
+    if (confidence < CLEAR) return undefined;
+    return { upper: clearer.sheet, side: clearer.plus >= clearer.minus ? 1 : -1, confidence };
+  }
+
+  #vote(own: number, other: number, x: Float64Array): Vote {
+    const { mesh, sheet, sheets } = this.#topology;
+    const tree = new TriangleTree(x, mesh.triangles, Uint32Array.from(sheets.get(other)?.triangles ?? []));
+    const vote = { sheet: own, plus: 0, minus: 0, area: 0 };
+    for (let v = 0; v < mesh.vertexCount; v++) {
+      if (sheet[v] !== own) continue;
+      vote.area += this.#areas[v];
+      const height = heightOver(this.#topology, x, tree, v, this.#reach) ?? 0;
+      if (height > 0) vote.plus += this.#areas[v];
+      else if (height < 0) vote.minus += this.#areas[v];
+    }
+    return vote;
+  }
+}
