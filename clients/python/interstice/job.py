@@ -10,7 +10,7 @@ import typing
 from .errors import ServiceError, from_fields
 from .retry import Retry, with_retries
 from .transport import Calls, Transport
-from .types import Json, Progress, StepResult, UntangleResult, untangled_of
+from .types import Json, Progress, StepResult, UntangleProgress, UntangleResult, untangle_progress_of, untangled_of
 
 SHORT_WAIT = 1.0
 """seconds of one question for the end of a job, with a listener for its status"""
@@ -41,6 +41,8 @@ class JobStatus:
     """that of a failed job"""
     bytes: int
     """memory on the server that is reserved for it, or that its result takes"""
+    untangle_progress: typing.Optional[UntangleProgress] = None
+    """of an untangling, in place of progress"""
 
 
 JobListener = typing.Callable[[JobStatus], None]
@@ -114,13 +116,14 @@ class Job:
 
 def status_of(job: Json) -> JobStatus:
     """A job as the contract's JSON has it."""
-    progress, error = job.get("progress"), job.get("error")
+    progress, untangling, error = job.get("progress"), job.get("untangleProgress"), job.get("error")
     started, ended, expires = (_time(job[name]) if job.get(name) else None for name in ("started", "ended", "expires"))
     return JobStatus(
         job["id"], job["state"], job.get("label", ""), _time(job["created"]), started, ended, expires, job.get("ahead"),
         job.get("phase"),
         Progress(progress["steps"], float(progress["residual"]), progress["unfinishedVertices"]) if progress else None,
-        from_fields(error) if error else None, int(job.get("bytes", 0)))
+        from_fields(error) if error else None, int(job.get("bytes", 0)),
+        untangle_progress_of(untangling) if untangling else None)
 
 
 def _time(text: str) -> datetime.datetime:
