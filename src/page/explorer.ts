@@ -320,7 +320,7 @@ export class Explorer implements ResultActions {
   }
 
   turnContour(id: number): void {
-    const before = this.study?.turned ?? [];
+    const before = this.study?.hints?.turned ?? [];
     this.onTurn?.(before.includes(id) ? before.filter((one) => one !== id) : [...before, id]);
   }
 

@@ -29,13 +29,7 @@ function start(): void {
   const explorer = new Explorer(showTab, service !== undefined);
   const runner = new Runner(explorer, service, () => dialog.start !== undefined);
   new Doctor(explorer, service, showTab, (thrown, again) => runner.report(thrown, again));
-  new Untangler(
-    explorer,
-    service,
-    showTab,
-    (text, note) => runner.showBusy(text, note),
-    (thrown, again) => runner.report(thrown, again),
-  );
+  new Untangler(explorer, service, runner, showTab);
   sessions = new SessionsPane(
     byId('sessions'),
     service,

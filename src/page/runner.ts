@@ -42,6 +42,31 @@ export class Runner {
     await this.#follow(job, (service, asked) => submit(service, job, asked));
   }
 
+  /**
+   * Does something else that the service computes, which the person can cancel.
+   *
+   * @param again asks once more, with a key
+   * @returns undefined where it was cancelled or has failed, which is shown
+   */
+  async during<T>(
+    vertices: number,
+    work: (asked: Pick<Asked, 'signal' | 'onProgress'>) => Promise<T>,
+    again: () => void,
+  ): Promise<T | undefined> {
+    this.#kept?.drop();
+    const running = this.begin();
+    this.#busy.start(vertices);
+    try {
+      const found = await work({ signal: running.signal, onProgress: (status) => this.#busy.progress(status) });
+      return running.signal.aborted ? undefined : found;
+    } catch (thrown) {
+      if (running === this.#running && !running.signal.aborted) this.report(thrown, again);
+      return undefined;
+    } finally {
+      if (running === this.#running) this.#busy.stop();
+    }
+  }
+
   /** Goes on with the job that ran when this page was loaded again. @returns whether there is one */
   async resume(): Promise<boolean> {
     const kept = await this.#kept?.find();

@@ -3,6 +3,7 @@ import type { ResolveResult, UntangledState } from '../client/types.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { Path } from '../contract/path.js';
 import type { CheckAnswer } from '../contract/requests.js';
+import type { LayerHint } from '../contract/untangle.js';
 import type { MeshFile } from '../mesh/files/types.js';
 
 /** A named state of a study that is shown as it is, not on the way from one to another. */
@@ -36,8 +37,15 @@ export interface Study {
   readonly certificate?: CertificateVerdict;
   /** How the start was untangled; then the last state of the path is that answer. */
   readonly untangled?: UntangledState;
-  /** Ids of contours that were turned for it. */
-  readonly turned?: readonly number[];
+  /** What was said for it. */
+  readonly hints?: Hints;
+}
+
+/** What a person may say about a tangle. */
+export interface Hints {
+  readonly layers: readonly LayerHint[];
+  /** ids of contours whose other side is the wrong one */
+  readonly turned: readonly number[];
 }
 
 /** Whether there is a path to slide along. */
@@ -45,9 +53,9 @@ export const hasPath = ({ answer, certificate, untangled }: Study): boolean =>
   answer !== undefined || certificate !== undefined || untangled !== undefined;
 
 /** The study with an untangled start in place of an answer; the way to it is not tested, so it is shown as it is. */
-export function withUntangled(study: Study, untangled: UntangledState, turned: readonly number[]): Study {
+export function withUntangled(study: Study, untangled: UntangledState, hints: Hints): Study {
   const path = [study.start, untangled.positions];
-  return { ...study, answer: undefined, untangled, turned, path, pathWords: ['start', 'untangled'], checks: {} };
+  return { ...study, answer: undefined, untangled, hints, path, pathWords: ['start', 'untangled'], checks: {} };
 }
 
 /** A pair without an answer. */

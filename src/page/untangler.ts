@@ -1,58 +1,59 @@
+import { partsOfGroups } from '../mesh/files/obj-groups.js';
 import type { Explorer } from './explorer.js';
+import type { Runner } from './runner.js';
 import type { Service } from './service/service.js';
-import { withUntangled } from './study.js';
+import { type Hints, type Study, withUntangled } from './study.js';
 import { byId } from './ui/dom.js';
+import { LayersDialog } from './ui/layers-dialog.js';
 
 /** Asks the service to untangle the start that is shown, and shows contours, regions and chosen sides; a side can be turned. */
 export class Untangler {
-  #running: AbortController | undefined;
+  readonly #dialog: LayersDialog;
 
   constructor(
     private readonly explorer: Explorer,
     private readonly service: Service | undefined,
+    private readonly runner: Runner,
     private readonly showTab: (name: string) => void,
-    /** @returns what ends it */
-    private readonly showBusy: (text: string, note: string) => () => void,
-    private readonly report: (thrown: unknown, again: () => void) => void,
   ) {
-    byId('untangle').addEventListener('click', () => void this.ask([]));
-    explorer.onTurn = (turned) => void this.ask(turned);
+    this.#dialog = new LayersDialog((layers) => void this.#ask({ layers, turned: [] }));
+    byId('untangle').addEventListener('click', () => this.#begin());
+    explorer.onTurn = (turned) => void this.#ask({ layers: explorer.study?.hints?.layers ?? [], turned });
   }
 
-  /** @param turned ids of contours */
-  async ask(turned: readonly number[]): Promise<void> {
+  /** Where parts have names, the person is asked which of them lie upon each other. */
+  #begin(): void {
     const { study } = this.explorer;
-    if (!study || !this.service) return;
-    this.#running?.abort();
-    const running = new AbortController();
-    this.#running = running;
+    const names = (study && partsOf(study))?.map(({ name }) => name) ?? [];
+    if (names.length > 1) this.#dialog.open(names);
+    else void this.#ask(NO_HINTS);
+  }
+
+  async #ask(hints: Hints): Promise<void> {
+    const { study } = this.explorer;
+    const { service } = this;
+    if (!study || !service) return;
     const button = byId<HTMLButtonElement>('untangle');
     button.disabled = true;
-    const note = 'The start is brought to a state without intersections.';
-    let endBusy = this.showBusy('The service untangles…', note);
-    try {
-      const { mesh, start } = study;
-      const untangled = await this.service.untangle(mesh, start, turned, {
-        signal: running.signal,
-        onProgress: ({ iteration, pierces }) => {
-          if (iteration > 0)
-            endBusy = this.showBusy('The service untangles…', `iteration ${iteration}, ${pierces} pierces`);
-        },
-      });
-      // Another mesh may have been opened meanwhile.
-      if (running !== this.#running || this.explorer.study?.mesh !== mesh) return;
-      this.explorer.load(withUntangled(study, untangled, turned), true);
-      this.explorer.setField('regions');
-      byId('saving').hidden = false;
-      byId('scene-text').textContent = `The start was untangled: ${untangled.report.status.toLowerCase()}.`;
-      this.showTab('result');
-    } catch (thrown) {
-      if (!running.signal.aborted) this.report(thrown, () => void this.ask(turned));
-    } finally {
-      if (running === this.#running) {
-        endBusy();
-        button.disabled = false;
-      }
-    }
+    const parts = partsOf(study);
+    const mesh = parts ? { ...study.mesh, parts } : study.mesh;
+    const untangled = await this.runner.during(
+      study.mesh.vertexCount,
+      (asked) => service.untangle(mesh, study.start, hints, asked),
+      () => void this.#ask(hints),
+    );
+    button.disabled = false;
+    // Another mesh may have been opened meanwhile.
+    if (!untangled || this.explorer.study?.mesh !== study.mesh) return;
+    this.explorer.load(withUntangled(study, untangled, hints), true);
+    this.explorer.setField('regions');
+    byId('saving').hidden = false;
+    byId('scene-text').textContent = `The start was untangled: ${untangled.report.status.toLowerCase()}.`;
+    this.showTab('result');
   }
 }
+
+const NO_HINTS: Hints = { layers: [], turned: [] };
+
+/** The parts of the mesh, or those that the file of the start has as objects or groups; undefined = none. */
+const partsOf = ({ mesh, source }: Study) => mesh.parts ?? (source && partsOfGroups(source.file));

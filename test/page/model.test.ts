@@ -131,9 +131,9 @@ t.test('the slider runs over the pieces of the path', async (t) => {
 t.test('an untangled start is a path of two states, and its regions have the colours of their contours', async (t) => {
   const study = studyOfPair({ title: '', mesh: square, start: flat, target: undefined });
   t.equal(hasPath(study), false);
-  const untangled = withUntangled(study, fakeUntangled(flat), [3]);
+  const untangled = withUntangled(study, fakeUntangled(flat), { layers: [], turned: [3] });
   t.ok(hasPath(untangled));
-  t.match(untangled, { answer: undefined, turned: [3], path: { length: 2 } });
+  t.match(untangled, { answer: undefined, hints: { turned: [3] }, path: { length: 2 } });
   const field = fieldsOf(untangled, listEdges(square)).find(({ id }) => id === 'regions')!;
   const [first, none] = [0, field.categories!.length - 1];
   t.equal(field.categories![first]!.label, 'contour 0');

@@ -8,6 +8,8 @@ import { fileOf, openPageService, resolve, saveAs, squares, textOnce, untilAnswe
 /** Questions for the state of a job. */
 const QUESTION = /\/v1\/jobs\/[^/]+\?wait=/;
 
+const RESOLVING = { steps: 7, residual: 0.25, unfinishedVertices: 3 };
+
 // A browser and an engine beside other work take their time.
 t.setTimeout(300_000);
 
@@ -16,16 +18,15 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
   const pair = [fileOf('start.obj', squares(0, 0.5)), fileOf('target.obj', squares(1, 0.5))];
 
   /** Answers the page's first question as if the job ran, and the next never, until it is loaded again; `ids` are those it asked for. */
-  const holdJobs = async (page: Page) => {
+  const holdJobs = async (page: Page, told: object = { progress: RESOLVING }) => {
     const ids: string[] = [];
     let isHeld = true;
     await page.route(QUESTION, async (route: Route) => {
       if (!isHeld) return route.fallback();
       const id = /jobs\/([^?]+)/.exec(route.request().url())![1]!;
       if (ids.push(id) > 1) return;
-      const progress = { steps: 7, residual: 0.25, unfinishedVertices: 3 };
       const job = { id, state: 'JOB_RUNNING', phase: 'SOLVING', label: '', created: new Date().toISOString() };
-      await route.fulfill({ json: { ...job, progress, bytes: '0' } });
+      await route.fulfill({ json: { ...job, ...told, bytes: '0' } });
     });
     const reload = async () => {
       isHeld = false;
@@ -58,6 +59,53 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
       t.match((await saveAs(page, 'obj')).toString(), /^v /m);
     },
   );
+
+  await t.test('an untangling heeds which parts lie upon each other, and is a job that can be cancelled', async (t) => {
+    const page = await open(t);
+    // As above, with named parts.
+    const pierced = squares(0, 0.5)
+      .replace('v 1 1 0.5', 'v 0.7 0.6 -0.2')
+      .replace('f 1 2 3', 'o lower\nf 1 2 3')
+      .replace('f 5 6 7', 'o upper\nf 5 6 7');
+    await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
+    await resolve(page);
+    await page.waitForSelector('#problem:not([hidden])');
+    await page.click('#problem-close');
+    const dialog = page.locator('#layers-dialog');
+    const untangle = dialog.getByRole('button', { name: 'Untangle' });
+    const submitted = async () => {
+      const request = page.waitForRequest((one) => one.method() === 'POST' && /\/v1\/jobs$/.test(one.url()));
+      await untangle.click();
+      return JSON.parse((await request).postData() ?? '').untangle.options.layers;
+    };
+    await page.click('#untangle');
+    await dialog.getByRole('button', { name: 'Add a hint' }).click();
+    t.same(await submitted(), [{ inner: 'lower', outer: 'upper', side: 'ALONG_NORMALS' }]);
+    t.match(await textOnce(page, '#contours', 'Contour 0'), /vertices of upper; a layer hint says so/);
+    t.match(await page.textContent('#untangled'), /no intersection/);
+
+    await page.click('#untangle');
+    await dialog.getByLabel('Side').selectOption('AGAINST_NORMALS');
+    t.same(await submitted(), [{ inner: 'lower', outer: 'upper', side: 'AGAINST_NORMALS' }], 'the hint is still there');
+    await textOnce(page, '#contours', 'Contour 0');
+    await page.waitForSelector('#busy', { state: 'hidden' });
+    await page.click('#untangle');
+    await dialog.getByRole('button', { name: 'Remove this hint' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+    const untangleProgress = { phase: 'UNTANGLING', iteration: 2, pierces: '9', contours: 1, regionVertices: 5 };
+    const held = await holdJobs(page, { untangleProgress });
+    await page.click('#untangle');
+    t.same(await submitted(), [], 'a hint that was removed is gone');
+    t.match(await textOnce(page, '#busy-note', 'iteration'), /8 vertices, iteration 2, 9\spierces, 1\scontour/);
+    t.match(await page.textContent('#busy-text'), /The service untangles/);
+    const gone = page.waitForRequest((request) => request.method() === 'DELETE');
+    await page.click('#cancel');
+    t.match((await gone).url(), new RegExp(`/v1/jobs/${held.ids[0]}$`), 'the job is stopped');
+    await page.waitForSelector('#busy', { state: 'hidden' });
+    t.equal(await page.isVisible('#problem'), false, 'which is no error');
+    t.equal(await page.isEnabled('#untangle'), true);
+  });
 
   await t.test('a resolve is a job: it tells how far it is, survives a reload, and can be cancelled', async (t) => {
     const page = await open(t);

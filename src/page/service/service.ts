@@ -14,9 +14,10 @@ import type {
   UntangledState,
   UntangleProgress,
 } from '../../client/types.js';
-import { motionFromJson } from '../../client/wire.js';
+import { motionFromJson, untangledFromJson } from '../../client/wire.js';
 import type { Progress, Report } from '../../contract/report.js';
-import { type ContractTables, decode } from './decode.js';
+import type { Hints } from '../study.js';
+import { type ContractTables, type Decoded, decode } from './decode.js';
 
 /** By the build. */
 declare const CONTRACT_TABLES: ContractTables;
@@ -49,6 +50,8 @@ const MAX_TEXT_VERTICES = 20_000;
 const KEEP_SECONDS = 900;
 /** What the page calls its jobs. */
 const LABEL = 'page';
+/** Somebody waits for its jobs, which a job does not suppose. */
+const AS_JOB = { priority: 'NORMAL', label: LABEL, keepForSeconds: KEEP_SECONDS } as const;
 /** Intersecting pairs of a state that are listed, to be shown as a map. */
 const MAX_PAIRS = 20_000;
 
@@ -65,7 +68,7 @@ export interface Asked {
 }
 
 /** How far a computation is. */
-export type RunStatus = Pick<JobStatus, 'state' | 'phase' | 'ahead' | 'progress'>;
+export type RunStatus = Pick<JobStatus, 'state' | 'phase' | 'ahead' | 'progress' | 'untangleProgress'>;
 
 interface ResolveOptions extends Asked {
   readonly parameters: Parameters;
@@ -139,9 +142,7 @@ export class Service {
     target: Positions,
     { onJob, onProgress, ...options }: ResolveOptions & { readonly include: object },
   ): Promise<ResolveResult> {
-    // Somebody waits for it, which a job does not suppose.
-    const work = { ...options, priority: 'NORMAL', label: LABEL, keepForSeconds: KEEP_SECONDS } as const;
-    const job = await this.#client.submit(mesh, start, target, work);
+    const job = await this.#client.submit(mesh, start, target, { ...options, ...AS_JOB });
     onJob(job.id);
     return this.#resultOf(job, { onProgress, signal: options.signal });
   }
@@ -151,11 +152,15 @@ export class Service {
     return this.#resultOf(this.#client.job(id), options);
   }
 
+  async #resultOf(job: Job, asked: Pick<Asked, 'onProgress' | 'signal'>): Promise<ResolveResult> {
+    return motionFromJson(await this.#answerOf(job, asked)) as ResolveResult;
+  }
+
   /**
    * Waits for the end, fetches the result, and has the service forget the job; one that is cancelled is stopped. While the service
    * cannot be reached, or wants a key, the job goes on: who loads the page again finds it.
    */
-  async #resultOf(job: Job, { onProgress, signal }: Pick<Asked, 'onProgress' | 'signal'>): Promise<ResolveResult> {
+  async #answerOf(job: Job, { onProgress, signal }: Pick<Asked, 'onProgress' | 'signal'>): Promise<Decoded> {
     // What is not forgotten in this way is after its keeping time.
     const forget = () => void job.delete().catch(() => {});
     signal.addEventListener('abort', forget, { once: true });
@@ -171,7 +176,7 @@ export class Service {
         async (answer) => new Uint8Array(await answer.arrayBuffer()),
       );
       forget();
-      return motionFromJson(decode(CONTRACT_TABLES, 'ResolveResponse', bytes)) as ResolveResult;
+      return decode(CONTRACT_TABLES, 'ResolveResponse', bytes);
     } finally {
       signal.removeEventListener('abort', forget);
     }
@@ -193,13 +198,21 @@ export class Service {
     return this.#client.diagnose(mesh, start, { signal, maxElements: MAX_ELEMENTS, ...(target ? { target } : {}) });
   }
 
-  untangle(
+  /** As a job, where the service has jobs: then it is cancelled and tells how far it is as a resolve does. */
+  async untangle(
     mesh: Mesh,
     start: Positions,
-    turned: readonly number[],
-    options: { readonly signal: AbortSignal; readonly onProgress: (progress: UntangleProgress) => void },
+    hints: Hints,
+    { signal, onProgress }: Pick<Asked, 'onProgress' | 'signal'>,
   ): Promise<UntangledState> {
-    return this.#client.untangle(mesh, start, { ...options, turned });
+    const { features } = await this.#known();
+    if (!features.includes('jobs')) {
+      const tell = (untangleProgress: UntangleProgress) => onProgress({ state: 'JOB_RUNNING', untangleProgress });
+      return this.#client.untangle(mesh, start, { ...hints, signal, onProgress: tell });
+    }
+    const job = await this.#client.submitUntangling(mesh, start, { ...hints, ...AS_JOB, signal });
+    const { untangle } = await this.#answerOf(job, { onProgress, signal });
+    return untangledFromJson(untangle);
   }
 
   async sessions(): Promise<readonly ListedSession[]> {

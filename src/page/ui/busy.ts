@@ -1,4 +1,5 @@
 import type { JobPhase } from '../../contract/long-jobs.js';
+import type { UntanglePhase } from '../../contract/untangle.js';
 import { formatCount, formatNumber, formatPlural } from '../format.js';
 import type { RunStatus } from '../service/service.js';
 import { byId } from './dom.js';
@@ -10,6 +11,12 @@ const PHASES: Readonly<Record<JobPhase, string>> = {
   START_CHECK: 'The service tests the start…',
   SOLVING: 'The service computes…',
   ANSWER_CHECK: 'The service tests the answer…',
+};
+
+const UNTANGLE_PHASES: Readonly<Record<UntanglePhase, string>> = {
+  UNTANGLING: 'The service untangles…',
+  PULLING_BACK: 'The service pulls the mesh back…',
+  CHECKING_ANSWER: 'The service tests the answer…',
 };
 
 /** Says that something computes, since when, and how far it is. */
@@ -58,13 +65,18 @@ export class Busy {
   }
 
   #phase(): string {
-    const { state, phase, ahead } = this.#status ?? {};
+    const { state, phase, ahead, untangleProgress } = this.#status ?? {};
+    if (untangleProgress) return UNTANGLE_PHASES[untangleProgress.phase];
     if (state !== 'JOB_WAITING') return PHASES[phase ?? 'SOLVING'];
     return ahead ? `Waiting behind ${formatPlural(ahead, 'request')}…` : 'Waiting for its turn…';
   }
 
   #words(): string[] {
-    const progress = this.#status?.progress;
+    const { progress, untangleProgress } = this.#status ?? {};
+    if (untangleProgress) {
+      const { iteration, pierces, contours } = untangleProgress;
+      return [`iteration ${iteration}`, formatPlural(pierces, 'pierce'), formatPlural(contours, 'contour')];
+    }
     if (!progress) return [];
     const { steps, residual, unfinishedVertices } = progress;
     return [
