@@ -13,6 +13,12 @@ export const MOST_SCENES = 64;
 /** Storage buffers that a kernel of a convoy binds, at most: its own, structs that are uniforms elsewhere, and sizes of dispatches. */
 export const MOST_SHARED_BUFFERS = 12;
 
+/** Storage buffers that kernels for one scene bind, at most (kernels/table.ts); of a convoy's that bind as many, structs stay uniforms. */
+const MOST_BUFFERS = 16;
+
+/** Bytes of a uniform binding, as every adapter allows it. */
+export const UNIFORM_BYTES = 65_536;
+
 /** Bytes: a struct of which a scene has one begins at a multiple of them; more where the struct is larger. */
 export const SLOT_BYTES = 256;
 
@@ -33,6 +39,8 @@ export interface SharedKernel {
   /** of the uniform with the places, and of the buffer with the sizes of dispatches */
   readonly places: number;
   readonly sizes: number;
+  /** what that buffer, and those of structs that are uniforms for one scene, are bound as */
+  readonly uniforms: 'uniform' | 'read-only-storage';
   /** bytes of one scene's place */
   readonly placeBytes: number;
 }
@@ -71,7 +79,9 @@ const NAME = /(?<![\w.])[A-Za-z_]\w*/g;
  */
 export function addressByScene(text: string): SharedKernel {
   const source = text.replace(/\/\/.*/g, '');
-  const declared = [...source.matchAll(BINDING)].map((match) => declare(match, source));
+  const all = [...source.matchAll(BINDING)].map((match) => declare(match, source));
+  const uniformsAs = all.length + 1 > MOST_BUFFERS ? 'uniform' : 'read-only-storage';
+  const declared = all.map((one): Declared => (one.isUniform ? { ...one, type: uniformsAs } : one));
   const { functions, rest } = splitFunctions(source.replace(BINDING, ''));
   const reader = new Rewriter(declared, functions);
   const vectors = Math.ceil(declared.length / 4);
@@ -84,13 +94,24 @@ export function addressByScene(text: string): SharedKernel {
     `struct ScenePlace { size: vec4u, ${Array.from({ length: vectors }, (_, n) => `at${n}: vec4u`).join(', ')} }`,
     `struct SceneData { place: ScenePlace, ${uniforms.map(({ name, declaration }) => `${name}: ${declaration}`).join(', ')} }`,
     `@group(0) @binding(${PLACES_BINDING}) var<uniform> scenePlaces: array<ScenePlace, ${MOST_SCENES}>;`,
-    `@group(0) @binding(${SIZES_BINDING}) var<storage, read> sceneSizes: array<u32>;`,
-    ...declared.map(({ index, type, name, isArray, declaration }) => {
+    `@group(0) @binding(${SIZES_BINDING}) ${
+      uniformsAs === 'uniform'
+        ? `var<uniform> sceneSizes: array<vec4u, ${UNIFORM_BYTES / 16}>`
+        : 'var<storage, read> sceneSizes: array<u32>'
+    };`,
+    ...declared.map(({ index, type, name, isArray, declaration, stride }) => {
       const access = type === 'storage' ? 'read_write' : 'read';
       const element = isArray ? declaration : slotNameOf(declaration);
+      if (type === 'uniform') {
+        return `@group(0) @binding(${index}) var<uniform> ${name}: array<${element}, ${UNIFORM_BYTES / stride}>;`;
+      }
       return `@group(0) @binding(${index}) var<storage, ${access}> ${name}: array<${element}>;`;
     }),
-    SIZE_OF_SCENE,
+    sizeOfScene(
+      uniformsAs === 'uniform'
+        ? (word) => `sceneSizes[(${word}) / 4u][(${word}) % 4u]`
+        : (word) => `sceneSizes[${word}]`,
+    ),
     ...functions.map((func) => (func.attributes === '' ? reader.rewrite(func) : reader.rewriteEntry(func, barrier))),
   ].join('\n');
   return {
@@ -98,15 +119,16 @@ export function addressByScene(text: string): SharedKernel {
     bindings: declared,
     places: PLACES_BINDING,
     sizes: SIZES_BINDING,
+    uniforms: uniformsAs,
     placeBytes: 16 * (1 + vectors),
   };
 }
 
-const SIZE_OF_SCENE = `fn sizeOfScene(size: vec4u) -> vec2u {
+const sizeOfScene = (read: (word: string) => string): string => `fn sizeOfScene(size: vec4u) -> vec2u {
   if (size.w == 0u) {
     return size.xy;
   }
-  return vec2u(sceneSizes[size.z], sceneSizes[size.z + 1u]);
+  return vec2u(${read('size.z')}, ${read('size.z + 1u')});
 }`;
 
 function declare([, index, space, access, name, type]: RegExpMatchArray, source: string): Declared {

@@ -3,13 +3,19 @@ import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory, PlaceSource } from '../device/memory.js';
 import type { Place } from '../device/place.js';
 import { CONTROL, VERTEX_PULL } from '../kernels/structs.js';
-import { SLOT_BYTES } from './address.js';
+import { SLOT_BYTES, UNIFORM_BYTES } from './address.js';
 
-const { STORAGE, COPY_SRC, COPY_DST } = BUFFER_USAGE;
+const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
 /** Bytes of a buffer at first, and room for so many scenes like the one that opens it. */
-const FIRST_BYTES = 1 << 16;
+const FIRST_BYTES = UNIFORM_BYTES;
 const FIRST_SCENES = 4;
+
+/**
+ * Scenes that an arena takes: their parameters lie in one uniform binding, in which there is room for a third more, since several may open
+ * at the same time.
+ */
+const MOST_RESIDENT = (3 * UNIFORM_BYTES) / (4 * SLOT_BYTES);
 
 /** Labels whose places begin at multiples of other structs than those that divide {@link SLOT_BYTES}. */
 const STRIDES: Readonly<Record<string, number>> = {
@@ -17,10 +23,14 @@ const STRIDES: Readonly<Record<string, number>> = {
   pull: VERTEX_PULL.bytes,
 };
 
+/** Each scene has one place with this label. */
+const OF_EVERY_SCENE = 'parameters';
+
 /** The buffers of many scenes: one a label, in which the places of the scenes lie one behind the other. */
 export class Arena implements PlaceSource {
   readonly #memory: DeviceMemory;
   readonly #pools = new Map<string, Pool>();
+  #scenes = 0;
 
   /** @param memory the account that the buffers count in */
   constructor(memory: DeviceMemory) {
@@ -31,11 +41,20 @@ export class Arena implements PlaceSource {
   take(label: string, bytes: number): Place {
     const pool = this.#pools.get(label) ?? new Pool(this.#memory, label);
     this.#pools.set(label, pool);
-    return pool.take(bytes);
+    const place = pool.take(bytes);
+    if (label === OF_EVERY_SCENE) this.#scenes++;
+    return place;
   }
 
   give(place: Place): void {
-    if (place instanceof PoolPlace) place.pool.give(place);
+    if (!(place instanceof PoolPlace)) return;
+    if (place.pool.label === OF_EVERY_SCENE) this.#scenes--;
+    place.pool.give(place);
+  }
+
+  /** Whether another scene may have its buffers here. */
+  get hasRoom(): boolean {
+    return this.#scenes < MOST_RESIDENT;
   }
 }
 
@@ -58,7 +77,7 @@ interface Gap {
 
 class Pool {
   readonly #memory: DeviceMemory;
-  readonly #label: string;
+  readonly label: string;
   readonly #unit: number;
   #buffer: GPUBuffer | undefined;
   /** bytes from which on no place has been taken */
@@ -68,12 +87,12 @@ class Pool {
 
   constructor(memory: DeviceMemory, label: string) {
     this.#memory = memory;
-    this.#label = label;
+    this.label = label;
     this.#unit = leastCommonMultiple(SLOT_BYTES, STRIDES[label] ?? SLOT_BYTES);
   }
 
   get buffer(): GPUBuffer {
-    if (!this.#buffer) throw new Error(`The arena has no buffer ${this.#label}.`);
+    if (!this.#buffer) throw new Error(`The arena has no buffer ${this.label}.`);
     return this.#buffer;
   }
 
@@ -124,14 +143,14 @@ class Pool {
     if (bytes > largestBinding) {
       throw new IntersticeError(
         'OUT_OF_DEVICE_MEMORY',
-        `On the device, scenes that submit together share a buffer for ${this.#label}; with this one it would have ${bytes} bytes, and the device allows ${largestBinding}.`,
+        `On the device, scenes that submit together share a buffer for ${this.label}; with this one it would have ${bytes} bytes, and the device allows ${largestBinding}.`,
       );
     }
     const wished = before ? 2 * before.size : Math.max(FIRST_BYTES, FIRST_SCENES * bytes);
     const buffer = this.#memory.allocate(
-      `arena: ${this.#label}`,
+      `arena: ${this.label}`,
       Math.max(bytes, Math.min(wished, largestBinding)),
-      STORAGE | COPY_SRC | COPY_DST,
+      STORAGE | UNIFORM | COPY_SRC | COPY_DST,
     );
     this.#buffer = buffer;
     if (!before) return;

@@ -1,7 +1,7 @@
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Launch } from '../device/recording.js';
-import { MOST_SCENES } from './address.js';
+import { MOST_SCENES, type SharedBinding, UNIFORM_BYTES } from './address.js';
 import { mergeSequences } from './merge.js';
 
 /** Bytes: the multiple at which every implementation lets a dynamic uniform offset be. */
@@ -99,10 +99,10 @@ export class DispatchEncoder {
     if (known) return known;
     const shared = kernel.shared!;
     const group = kernel.groupOf(
-      bindings.ranges.map(({ buffer }) => ({ buffer })),
+      bindings.ranges.map(({ buffer }, n) => bindingOf(buffer, shared.bindings[n]!.type)),
       [
         { binding: shared.places, resource: { buffer: places, size: shared.placeBytes * MOST_SCENES } },
-        { binding: shared.sizes, resource: { buffer: sizes } },
+        { binding: shared.sizes, resource: bindingOf(sizes, shared.uniforms) },
       ],
     );
     this.#bindGroups.set(key, group);
@@ -116,6 +116,10 @@ export class DispatchEncoder {
     return this.#count++;
   }
 }
+
+/** A buffer of the arena has room for a uniform of full size (arena.ts). */
+const bindingOf = (buffer: GPUBuffer, type: SharedBinding['type']): GPUBufferBinding =>
+  type === 'uniform' ? { buffer, size: UNIFORM_BYTES } : { buffer };
 
 /** Where a scene's buffers begin, in elements, and how many workgroups its own dispatch would have (address.ts). */
 function writePlace(words: Uint32Array, first: number, scene: number, { kernel, bindings, size }: Launch): void {

@@ -1,4 +1,4 @@
-import { addressByScene, type SharedKernel } from '../convoy/address.js';
+import { addressByScene, type SharedKernel, UNIFORM_BYTES } from '../convoy/address.js';
 import { type EntryPoint, type KernelFile, type KernelStage, kernelFilesOf } from '../kernels/table.js';
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
 import { BUFFER_USAGE, SHADER_STAGE } from './flags.js';
@@ -288,10 +288,10 @@ export class KernelSet {
 }
 
 /** The layout of what a kernel of a convoy binds besides the buffers of its scenes. */
-const sharedEntriesOf = ({ places, sizes }: SharedKernel): GPUBindGroupLayoutEntry[] => [
+const sharedEntriesOf = ({ places, sizes, uniforms }: SharedKernel): GPUBindGroupLayoutEntry[] => [
   { binding: places, visibility: SHADER_STAGE.COMPUTE, buffer: { type: 'uniform', hasDynamicOffset: true } },
-  { binding: sizes, visibility: SHADER_STAGE.COMPUTE, buffer: { type: 'read-only-storage' } },
+  { binding: sizes, visibility: SHADER_STAGE.COMPUTE, buffer: { type: uniforms } },
 ];
 
-/** Bytes of what stands in for every buffer while kernels warm up: more than any uniform of a kernel. */
-const STAND_IN_BYTES = 8192;
+/** Bytes of what stands in for every buffer while kernels warm up: as much as any uniform of a kernel. */
+const STAND_IN_BYTES = UNIFORM_BYTES;

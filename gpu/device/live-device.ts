@@ -186,7 +186,7 @@ export class LiveDevice implements SceneDevice {
   async #inConvoy(settings: ConvoySettings): Promise<SceneDevice | undefined> {
     this.#opening ??= this.waitFor(this.#openConvoy(settings));
     const opened = await this.#opening;
-    if (!opened) return undefined;
+    if (!opened?.convoy.arena.hasRoom) return undefined;
     const { convoy, kernels } = opened;
     const ways = { rounds: false, lists: false };
     return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels, ways, hasTimings: false, convoy };
@@ -196,7 +196,9 @@ export class LiveDevice implements SceneDevice {
     const { device } = this.memory;
     let kernels: KernelSet;
     try {
-      kernels = await KernelSet.loadShared(device, 'search', ...STEP_STAGES);
+      // Alone and in company a scene sweeps with the same kernels, so these need not agree with others as those of scenes alone must.
+      const alone = this.#canSweepAlone ? (['small'] as const) : [];
+      kernels = await KernelSet.loadShared(device, 'search', ...STEP_STAGES, ...alone);
       await kernels.warmUp();
     } catch (thrown) {
       if (thrown instanceof KernelRefused) return undefined;

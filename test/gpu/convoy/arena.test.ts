@@ -1,7 +1,9 @@
 import t from 'tap';
+import { MOST_SCENES, UNIFORM_BYTES } from '../../../gpu/convoy/address.js';
 import { Arena } from '../../../gpu/convoy/arena.js';
 import { type Place, sliceOf, write } from '../../../gpu/device/place.js';
 import { Reader } from '../../../gpu/device/readback.js';
+import { PARAMETERS } from '../../../gpu/kernels/structs.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { seeded } from '../../support/random.js';
 
@@ -42,4 +44,15 @@ t.test('Places do not touch, begin empty, and keep what they hold when a buffer 
   for (const { place } of held) arena.give(place);
   t.equal(account.bytes, 0, 'the memory is free when the last place is');
   reader.close();
+});
+
+t.test('An arena says when no other scene finds room in a uniform binding.', options, async (t) => {
+  const arena = new Arena(gpu!.memory.fork());
+  const places: Place[] = [];
+  while (arena.hasRoom) places.push(arena.take('parameters', PARAMETERS.bytes));
+  t.ok(places.length >= 2 * MOST_SCENES);
+  t.ok(places.every(({ offset, size }) => offset + size <= UNIFORM_BYTES));
+  arena.give(places.pop()!);
+  t.ok(arena.hasRoom, 'one has left');
+  for (const place of places) arena.give(place);
 });
