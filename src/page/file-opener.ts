@@ -44,11 +44,15 @@ export class FileOpener {
         return;
       }
       const meshes: OpenedMesh[] = [];
+      const before = this.dialog.start;
+      let hasOptions = false;
       const byName = new Map(files.map((file) => [file.name, file]));
       for (const name of orderNames([...byName.keys()])) {
         const file = byName.get(name)!;
-        if (/\.json$/i.test(name)) this.dialog.options = readOptionsText(name, await file.text());
-        else if (!COMPANION.test(name)) meshes.push(await readMeshBlob(name, file, byName));
+        if (/\.json$/i.test(name)) {
+          this.dialog.options = readOptionsText(name, await file.text());
+          hasOptions = true;
+        } else if (!COMPANION.test(name)) meshes.push(await readMeshBlob(name, file, byName));
       }
       const [first, second] = meshes;
       if (meshes.length > 2) throw new Error(`Open a start and a target; ${meshes.length} meshes were chosen.`);
@@ -63,6 +67,9 @@ export class FileOpener {
         const [morph] = first.morphs?.names ?? [];
         [this.dialog.start, this.dialog.target] = [first, morph === undefined ? undefined : first.morphs?.open(morph)];
       }
+      // Options belong to a mesh: those of the pair before say nothing of another one.
+      const isOther = before && this.dialog.start?.file.vertexCount !== before.file.vertexCount;
+      if (isOther && !hasOptions) this.dialog.options = {};
       this.dialog.open();
     } catch (thrown) {
       this.onError(thrown);

@@ -15,7 +15,7 @@ import { ensurePage } from '../support/built-page.js';
 import { openBrowser, skipWithoutChromium } from '../support/chromium.js';
 import { runJob } from '../support/job.js';
 import { compareWithBaseline } from './baseline.js';
-import { fileOf, openPageService, resolve, squares, untilAnswered } from './open-page.js';
+import { fileOf, openPageService, resolve, squares, textOnce, untilAnswered } from './open-page.js';
 import { squaresOfGltf } from './squares-gltf.js';
 
 /** The page as a person uses it: in a browser, on a real service with the CPU engine. */
@@ -241,6 +241,29 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     t.match(await page.textContent('#diagnosis-verdict'), /would be refused: 1\sproblem\./);
     t.match(await page.textContent('#diagnosis li'), /Problem: .*intersect/);
     await page.locator('#diagnosis').getByRole('button', { name: /^Show/ }).first().click();
+  });
+
+  await t.test('options go with their mesh: another one begins without them', async (t) => {
+    const page = await open(t);
+    const pair = (obj: (low: number, high: number) => string) => [
+      fileOf('start.obj', obj(0, 0.5)),
+      fileOf('target.obj', obj(1, 0.5)),
+    ];
+    const options = { parameters: { quality: 'FAST', stepLimit: 3 }, kinematicFrom: 4 };
+    const drop = async (files: ReturnType<typeof pair>) => {
+      await page.setInputFiles('#files', files);
+      await page.waitForSelector('#open-dialog[open]');
+      return page.inputValue('#kinematic');
+    };
+    t.equal(await drop([...pair(squares), fileOf('options.json', JSON.stringify(options))]), '4');
+    await page.keyboard.press('Escape');
+    t.equal(await drop(pair(squares)), '4', 'the same mesh again');
+    await page.keyboard.press('Escape');
+    t.equal(await drop(pair((low, high) => `${squares(low, high)}v 9 9 9\n`)), '', 'another mesh');
+    t.equal(await page.inputValue('#quality'), 'BALANCED');
+    await page.fill('#kinematic', '10');
+    await resolve(page);
+    t.match(await textOnce(page, '#open-note', 'vertex 10'), /ids 0 to 8/);
   });
 
   await t.test('a file that is no mesh is refused by name', async (t) => {

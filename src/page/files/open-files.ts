@@ -127,14 +127,22 @@ const KNOWN_OPTIONS = new Set(['parameters', 'kinematicFrom', 'kinematicVertices
 /** uint8[V], or undefined if no vertex is kinematic. @throws IntersticeError INDEX_OUT_OF_RANGE */
 function kinematicOf(options: OptionsFile, vertexCount: number): Uint8Array<ArrayBuffer> | undefined {
   const { kinematicFrom = vertexCount, kinematicVertices = [] } = options;
+  assertId(kinematicFrom, vertexCount, vertexCount);
   const marks = new Uint8Array(vertexCount).fill(1, kinematicFrom);
   for (const vertex of kinematicVertices) {
-    if (!(vertex < vertexCount)) {
-      throw new IntersticeError('INDEX_OUT_OF_RANGE', `Vertex ${vertex} of the options does not exist.`);
-    }
+    assertId(vertex, vertexCount - 1, vertexCount);
     marks[vertex] = 1;
   }
   return marks.includes(1) ? marks : undefined;
+}
+
+/** @param most ids up to this one will do */
+function assertId(vertex: number, most: number, vertexCount: number): void {
+  if (Number.isInteger(vertex) && vertex >= 0 && vertex <= most) return;
+  throw new IntersticeError(
+    'INDEX_OUT_OF_RANGE',
+    `The options name vertex ${vertex}; this mesh has the ids 0 to ${vertexCount - 1}.`,
+  );
 }
 
 /** @throws IntersticeError SIZE_MISMATCH or INVALID_MESH if the target is of another mesh */
