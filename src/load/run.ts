@@ -28,7 +28,7 @@ export interface LoadRun extends SessionTerms {
 export interface LoadFigures extends Summary {
   /** requests that fell due in the measured time */
   readonly asked: number;
-  /** share of them that were answered before the next one of their session was due; absent without a rate */
+  /** share of them that were answered before the next one of their session was due; absent without a rate, and of none */
   readonly inTime?: number;
   /** accepted steps by how they ended, as in CONVERGED */
   readonly statuses: Readonly<Record<string, number>>;
@@ -83,7 +83,7 @@ export function figuresOf(
   return {
     asked: counted.length,
     ...summarise(counted, end / 1000 - warmUp),
-    ...(rate === undefined ? {} : { inTime: counted.filter(isInTime).length / counted.length }),
+    ...(rate === undefined || counted.length === 0 ? {} : { inTime: counted.filter(isInTime).length / counted.length }),
     statuses,
   };
 }

@@ -87,6 +87,7 @@ t.test('figures leave the warm-up out, and count long answers to their end', asy
   t.equal(figures.throughput, 2 / 4, 'the last answer came 4 s after the warm-up');
   t.equal(figures.inTime, 1 / 3, 'a late answer and a refusal are not in time');
   t.notOk('inTime' in figuresOf(samples, { warmUp: 1, seconds: 2, rate: undefined }));
+  t.notOk('inTime' in figuresOf([], { warmUp: 1, seconds: 2, rate: 0.1 }), 'nothing fell due');
 });
 
 t.test('sheets have about the size asked for, and two targets that differ', async (t) => {
