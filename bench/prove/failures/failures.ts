@@ -3,6 +3,7 @@ import { Random } from '../scenes/random.js';
 import { ServerProcess } from '../server.js';
 import { bodiesBeyondMemory } from './body-flood.js';
 import { deviceLost, outOfDeviceMemory, outOfMemory, workerKilled } from './broken-service.js';
+import { untanglingOutOfMemory, untanglingsBroken, untanglingsEnded } from './broken-untanglings.js';
 import { threadKilledWithProcess, threadStarvedWithProcess } from './lost-process.js';
 import { parkedAndExpired } from './parked-sessions.js';
 import { assert, assertSafe, describeThrown, makeScene, patientClient, targetOf } from './tools.js';
@@ -45,6 +46,9 @@ const FAILURES: readonly Failure[] = [
     name: 'a thread runs out of memory',
     run: (engine, random) => (engine === 'cpu' ? outOfMemory : threadStarvedWithProcess)(engine, random),
   },
+  { name: 'an untangling loses its thread, its device or its caller at any moment', run: untanglingsBroken },
+  { name: 'the service ends amid an untangling', run: untanglingsEnded },
+  { name: 'the pairs of an untangling do not fit into its memory', run: untanglingOutOfMemory },
   {
     name: 'the device is lost at any moment',
     run: deviceLost,
