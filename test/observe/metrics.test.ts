@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Metrics } from '../../src/observe/metrics.js';
-import { fakeReport } from '../transport/fake-operations.js';
+import { fakeReport } from '../transport/fake-answers.js';
 
 const lines = async (metrics: Metrics) => new Set((await metrics.text()).split('\n'));
 

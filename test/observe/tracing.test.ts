@@ -5,7 +5,8 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { withTracing } from '../../src/observe/tracing.js';
-import { FakeOperations, fakeReport } from '../transport/fake-operations.js';
+import { fakeReport } from '../transport/fake-answers.js';
+import { FakeOperations } from '../transport/fake-operations.js';
 
 const request = { mesh: { vertexCount: 0 }, start: new Float32Array(0), target: new Float32Array(0), parameters: {} };
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

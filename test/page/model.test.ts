@@ -8,7 +8,7 @@ import { findParts } from '../../src/page/parts.js';
 import { hasPath, stateOnPath, studyOfPair, withAnswer, withUntangled } from '../../src/page/study.js';
 import { curveOf } from '../../src/page/view/marks.js';
 import { type Elements, Picker, type Ray } from '../../src/page/view/pick.js';
-import { fakeUntangled } from '../transport/fake-operations.js';
+import { fakeUntangled } from '../transport/fake-answers.js';
 
 /** What the page computes by itself, without a browser. */
 

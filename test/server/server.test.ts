@@ -12,7 +12,8 @@ import { draining } from '../../src/contract/errors.js';
 import { startServer } from '../../src/server/server.js';
 import { makeKey } from '../../src/transport/auth/key-file.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
-import { FakeOperations, fakeReport, hangingResolve } from '../transport/fake-operations.js';
+import { fakeReport } from '../transport/fake-answers.js';
+import { FakeOperations, hangingResolve } from '../transport/fake-operations.js';
 import { arraysRequest } from '../transport/fixtures.js';
 import { callRaw, deferred, detailsOf } from '../transport/grpc/door.js';
 

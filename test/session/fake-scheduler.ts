@@ -11,7 +11,7 @@ import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask, Untangle
 import type { JobPreflight, ScheduleHooks, Scheduler } from '../../src/lanes/scheduler.js';
 import type { SessionClock } from '../../src/session/call.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
-import { fakeCheckAnswer, fakeDiagnosis, fakeReport, fakeUntangled } from '../transport/fake-operations.js';
+import { fakeCheckAnswer, fakeDiagnosis, fakeReport, fakeUntangled } from '../transport/fake-answers.js';
 
 /** A clock that the test moves; timers fire while it moves. */
 export class FakeClock implements SessionClock {

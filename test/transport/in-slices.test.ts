@@ -6,7 +6,7 @@ import { encodeJson } from '../../src/transport/json/encode.js';
 import { fromListSessionsAnswer } from '../../src/transport/messages/answers.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { openDoor } from './door.js';
-import { fakeCheckAnswer, fakeReport, fakeSession } from './fake-operations.js';
+import { fakeCheckAnswer, fakeReport, fakeSession } from './fake-answers.js';
 
 const pairs = (count: number): ElementPair[] =>
   Array.from({ length: count }, (_, i) => ({ kind: 'EDGE_EDGE', a: [i, i + 1], b: [i + 2, i + 3], distance: i / 3 }));

@@ -7,7 +7,7 @@ import { SERVICE } from '../../../src/transport/grpc/service.js';
 import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
 import { DISCARD_LIMITS } from '../../../src/transport/intake/discarding.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
-import { fakeReport } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
 import { callRaw, deferred, openGrpc, readDetails, TestStream } from './door.js';
 
 const MiB = 1 << 20;

@@ -5,7 +5,8 @@ import { SERVICE } from '../../../src/transport/grpc/service.js';
 import type { WireMessage } from '../../../src/transport/messages/wire-message.js';
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
-import { fakeJob, fakeReport, hangingResolve } from '../fake-operations.js';
+import { fakeJob, fakeReport } from '../fake-answers.js';
+import { hangingResolve } from '../fake-operations.js';
 import { START, TARGET } from '../fixtures.js';
 import { asBuffer, detailsOf, openGrpc } from './door.js';
 

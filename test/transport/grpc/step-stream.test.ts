@@ -8,7 +8,8 @@ import type { StepAnswer, StepRequest } from '../../../src/contract/sessions.js'
 import { MAX_UNANSWERED } from '../../../src/transport/grpc/call-state.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
-import { type FakeOperations, fakeReport } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
+import type { FakeOperations } from '../fake-operations.js';
 import { callRaw, deferred, openGrpc, TestStream } from './door.js';
 
 const ID = 'f'.repeat(32);

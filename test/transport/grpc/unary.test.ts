@@ -3,7 +3,8 @@ import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import type { OperationName } from '../../../src/contract/operations.js';
 import { packageVersion } from '../../../src/paths.js';
-import { fakeReport, hangingResolve } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
+import { hangingResolve } from '../fake-operations.js';
 import { START, TARGET } from '../fixtures.js';
 import { call, callRaw, deferred, detailsOf, openGrpc } from './door.js';
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
 import { DISCARD_LIMITS } from '../../../src/transport/intake/discarding.js';
 import { openDoor } from '../door.js';
-import { fakeReport } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
 import { arraysRequest } from '../fixtures.js';
 
 const MiB = 1 << 20;

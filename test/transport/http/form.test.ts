@@ -1,7 +1,7 @@
 import t from 'tap';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import { openDoor } from '../door.js';
-import { fakeReport } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
 import { type FormPart, form, plyOf, START_OBJ, startPart, TARGET, TARGET_OBJ, targetPart } from '../fixtures.js';
 
 const options = (value: unknown): FormPart => ({ name: 'options', body: JSON.stringify(value) });

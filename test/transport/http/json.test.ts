@@ -1,7 +1,7 @@
 import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import { openDoor } from '../door.js';
-import { fakeReport } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
 import { arraysRequest, base64Of, base64Request, TARGET } from '../fixtures.js';
 
 const url = '/v1/resolve';

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { openDoor } from '../door.js';
-import { fakeReport } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
 import { arraysRequest, base64Request, type FormPart, form, START, startPart, targetPart } from '../fixtures.js';
 
 const url = '/v1/resolve';

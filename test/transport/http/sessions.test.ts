@@ -3,7 +3,7 @@ import { decodeJson } from '../../../src/transport/json/decode.js';
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { openDoor } from '../door.js';
-import { fakeSession } from '../fake-operations.js';
+import { fakeSession } from '../fake-answers.js';
 import { arraysRequest } from '../fixtures.js';
 
 const { id } = fakeSession();

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { StepAnswer } from '../../../src/contract/sessions.js';
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { openDoor } from '../door.js';
-import { fakeReport } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
 import { START, TARGET } from '../fixtures.js';
 
 const url = '/v1/sessions/abc/steps';

@@ -12,7 +12,8 @@ import type { WireMessage } from '../../../src/transport/messages/wire-message.j
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { ServiceState } from '../../../src/transport/service-state.js';
 import { openDoor } from '../door.js';
-import { FakeOperations, fakeJob, fakeReport, hangingResolve } from '../fake-operations.js';
+import { fakeJob, fakeReport } from '../fake-answers.js';
+import { FakeOperations, hangingResolve } from '../fake-operations.js';
 import { arraysRequest, base64Of, form, startPart, TARGET, targetPart } from '../fixtures.js';
 
 const LINES = { accept: 'application/x-ndjson' };

@@ -9,7 +9,7 @@ import { MESSAGES } from '../../../src/transport/messages/schema.js';
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { MAX_FIELDS } from '../../../src/transport/protobuf/static-code.js';
-import { fakeReport, fakeSession } from '../fake-operations.js';
+import { fakeReport, fakeSession } from '../fake-answers.js';
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 const refusal = (type: string, body: Uint8Array): string => {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { projectRoot } from '../../../src/paths.js';
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { encodeMessage, encodeReported } from '../../../src/transport/protobuf/encode.js';
-import { fakeReport } from '../fake-operations.js';
+import { fakeReport } from '../fake-answers.js';
 
 /** Enough for a piece of its own. */
 const LARGE = 5000;
