@@ -140,7 +140,9 @@ function guessSides(
 ): Guess {
   const { ends, cut, sheets } = crossing;
   const relation = relationOf(topology, x, contour);
-  const layered = layering.of(sheets, x);
+  // Across each other, and both of them cut, they poke through each other: what is cut off tells more than which lies above.
+  const isPoking = relation === 0 && both[0].isWhole && both[1].isWhole;
+  const layered = isPoking ? undefined : layering.of(sheets, x);
   if (layered) {
     const upper = ROLES.find((role) => sheetOf(topology, contour, role) === layered.upper)!;
     return { right: sidesUpon(upper, layered.side, relation), why: 'SMALLER', confidence: layered.confidence };
