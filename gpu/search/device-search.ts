@@ -6,7 +6,7 @@ import { DISPATCH_BYTES, type Dispatch, groupsFor, recordDispatch, UNIFORM_STRID
 import { BUFFER_USAGE } from '../device/flags.js';
 import { type Kernel, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
-import { type Place, partOf, write } from '../device/place.js';
+import { copyParts, type Place, partOf, write } from '../device/place.js';
 import type { Pass } from '../device/recording.js';
 import type { StructValues } from '../device/struct.js';
 import type { SearchMode } from '../kernels/constants.js';
@@ -176,7 +176,7 @@ export class DeviceSearch {
     const { queries } = this.layout;
     const later = this.#offsets as Place;
     const finds = 4 * findWords(queries);
-    carry(this.#memory, [
+    copyParts(this.#memory.device, [
       { from: earlier, at: 0, to: later, toAt: 0, bytes: 4 * queries },
       { from: earlier, at: 4 * earlierFinds, to: later, toAt: 4 * this.#finds, bytes: finds },
     ]);
@@ -391,25 +391,4 @@ export class DeviceSearch {
     this.#counting = [];
     this.#writing = [];
   }
-}
-
-/** Copies parts of places to others; within a buffer, which the standard does not allow, through another one. */
-function carry(
-  { device }: DeviceMemory,
-  parts: readonly { from: Place; at: number; to: Place; toAt: number; bytes: number }[],
-): void {
-  const encoder = device.createCommandEncoder();
-  const between: GPUBuffer[] = [];
-  for (const { from, at, to, toAt, bytes } of parts) {
-    let [source, first] = [from.buffer, from.offset + at];
-    if (source === to.buffer) {
-      const copy = device.createBuffer({ label: 'carried', size: bytes, usage: COPY_SRC | COPY_DST });
-      encoder.copyBufferToBuffer(source, first, copy, 0, bytes);
-      [source, first] = [copy, 0];
-      between.push(copy);
-    }
-    encoder.copyBufferToBuffer(source, first, to.buffer, to.offset + toAt, bytes);
-  }
-  device.queue.submit([encoder.finish()]);
-  for (const buffer of between) buffer.destroy();
 }

@@ -1,6 +1,7 @@
 import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { OwnedPlaces } from '../device/owned-places.js';
 import type { Place } from '../device/place.js';
 import { MARKS_PER_WORD, SUM_GROUPS } from '../kernels/constants.js';
 import { KEPT_MULTIPLIER, PULL_BACK, VERTEX_PULL } from '../kernels/structs.js';
@@ -38,8 +39,7 @@ export class PullBackBuffers {
   /** undefined = the mesh has no strain limits */
   readonly strains: StrainBuffers | undefined;
 
-  readonly #memory: DeviceMemory;
-  readonly #all = new Set<Place>();
+  readonly #places: OwnedPlaces;
 
   constructor(
     memory: DeviceMemory,
@@ -48,17 +48,17 @@ export class PullBackBuffers {
     pairCapacity: number,
     elements?: StrainElements,
   ) {
-    this.#memory = memory;
+    this.#places = new OwnedPlaces(memory);
     this.strains = elements && new StrainBuffers(memory, elements, edges.unlimited);
-    this.pullBack = this.#add('pullBack', PULL_BACK.bytes, UNIFORM | COPY_DST);
-    this.best = this.#add('best', 12 * vertexCount, STATE);
-    this.yFrom = this.#add('yFrom', 12 * vertexCount, STATE);
-    this.yLast = this.#add('yLast', 12 * vertexCount, STATE);
-    this.pull = this.#add('pull', VERTEX_PULL.bytes * vertexCount, STATE);
-    this.offsets = this.#add('offsets', 4 * vertexCount, STATE);
-    this.shortfalls = this.#add('shortfalls', 8 * vertexCount, STATE);
-    this.sums = this.#add('sums', 16 * (SUM_GROUPS + 1), STATE);
-    this.activeVertices = this.#add(
+    this.pullBack = this.#places.add('pullBack', PULL_BACK.bytes, UNIFORM | COPY_DST);
+    this.best = this.#places.add('best', 12 * vertexCount, STATE);
+    this.yFrom = this.#places.add('yFrom', 12 * vertexCount, STATE);
+    this.yLast = this.#places.add('yLast', 12 * vertexCount, STATE);
+    this.pull = this.#places.add('pull', VERTEX_PULL.bytes * vertexCount, STATE);
+    this.offsets = this.#places.add('offsets', 4 * vertexCount, STATE);
+    this.shortfalls = this.#places.add('shortfalls', 8 * vertexCount, STATE);
+    this.sums = this.#places.add('sums', 16 * (SUM_GROUPS + 1), STATE);
+    this.activeVertices = this.#places.add(
       'activeVertices',
       4 * (1 + Math.ceil(vertexCount / MARKS_PER_WORD) + 2 * vertexCount),
       STATE,
@@ -69,37 +69,25 @@ export class PullBackBuffers {
 
   replaceEdges({ count, colours, unlimited }: EdgePlan): void {
     this.strains?.freeEdges(unlimited);
-    for (const buffer of [this.edgePush, this.edgeActive, this.heldEdges]) if (buffer) this.#drop(buffer);
-    this.edgePush = this.#add('edgePush', 32 * count, STATE);
-    this.edgeActive = this.#add('edgeActive', 4 * (colours.length - 1 + count), STATE);
-    this.heldEdges = this.#add('heldEdges', 4 * (colours.length - 1 + count), STATE);
+    for (const buffer of [this.edgePush, this.edgeActive, this.heldEdges]) if (buffer) this.#places.drop(buffer);
+    this.edgePush = this.#places.add('edgePush', 32 * count, STATE);
+    this.edgeActive = this.#places.add('edgeActive', 4 * (colours.length - 1 + count), STATE);
+    this.heldEdges = this.#places.add('heldEdges', 4 * (colours.length - 1 + count), STATE);
   }
 
   /** Multipliers that were kept are lost. */
   reservePairs(capacity: number): void {
-    if (this.kept) this.#drop(this.kept);
-    this.kept = this.#add('kept', PULL_BACK_PAIR_BYTES * capacity, STATE);
+    if (this.kept) this.#places.drop(this.kept);
+    this.kept = this.#places.add('kept', PULL_BACK_PAIR_BYTES * capacity, STATE);
   }
 
   named(name: string): Place | undefined {
     const buffer = (this as unknown as Record<string, unknown>)[name] as Place;
-    return this.#all.has(buffer) ? buffer : this.strains?.named(name);
+    return this.#places.has(buffer) ? buffer : this.strains?.named(name);
   }
 
   close(): void {
     this.strains?.close();
-    for (const buffer of this.#all) this.#memory.release(buffer);
-    this.#all.clear();
-  }
-
-  #add(label: string, bytes: number, usage: number): Place {
-    const buffer = this.#memory.place(label, bytes, usage);
-    this.#all.add(buffer);
-    return buffer;
-  }
-
-  #drop(buffer: Place): void {
-    this.#all.delete(buffer);
-    this.#memory.release(buffer);
+    this.#places.close();
   }
 }

@@ -4,6 +4,7 @@ import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { DISPATCH_BYTES, UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { OwnedPlaces } from '../device/owned-places.js';
 import { type Place, write } from '../device/place.js';
 import { CONTACT_WORDS, LIST_SLOT, MOST_ROUNDS, STEP_SLOT } from '../kernels/constants.js';
 import {
@@ -97,7 +98,7 @@ export class SceneBuffers {
   generation = 0;
 
   readonly #memory: DeviceMemory;
-  readonly #all = new Set<Place>();
+  readonly #places: OwnedPlaces;
   readonly #vertexCount: number;
   #edges: EdgePlan;
   /** undefined until a request needs them */
@@ -114,35 +115,36 @@ export class SceneBuffers {
     firstCandidates: number | undefined = undefined,
   ) {
     this.#memory = memory;
+    this.#places = new OwnedPlaces(memory);
     this.#pairsPerCandidate = firstCandidates === undefined ? PAIRS_PER_CANDIDATE : Number.POSITIVE_INFINITY;
     this.candidateCapacity = firstCandidates ?? 0;
     const v = mesh.vertexCount;
     this.#vertexCount = v;
     this.#edges = edges;
     const state = STORAGE | COPY_SRC | COPY_DST;
-    this.parameters = this.#add('parameters', PARAMETERS.bytes, UNIFORM | COPY_DST);
-    this.control = this.#add('control', CONTROL.bytes, state | UNIFORM);
-    this.candidateArguments = this.#add(
+    this.parameters = this.#places.add('parameters', PARAMETERS.bytes, UNIFORM | COPY_DST);
+    this.control = this.#places.add('control', CONTROL.bytes, state | UNIFORM);
+    this.candidateArguments = this.#places.add(
       'candidateArguments',
       DISPATCH_BYTES * LIST_SLOT.COUNT,
       STORAGE | INDIRECT | COPY_SRC,
     );
-    this.inverseMass = this.#add('inverseMass', 4 * v, STORAGE | COPY_DST);
-    this.x = this.#add('x', 12 * v, state);
-    this.y = this.#add('y', 12 * v, state);
-    this.next = this.#add('next', 12 * v, state);
+    this.inverseMass = this.#places.add('inverseMass', 4 * v, STORAGE | COPY_DST);
+    this.x = this.#places.add('x', 12 * v, state);
+    this.y = this.#places.add('y', 12 * v, state);
+    this.next = this.#places.add('next', 12 * v, state);
     // Where parts have a δ of their own, the δ of each vertex lies behind the positions.
     const hasDistances = mesh.parts.some(({ activationDistance }) => activationDistance !== undefined);
-    this.start = this.#add('start', (hasDistances ? 16 : 12) * v, state);
-    this.target = this.#add('target', 12 * v, state);
-    this.windowStart = this.#add('windowStart', 12 * v, state);
-    this.box = this.#add('box', 24 * v, state);
-    this.wanted = this.#add('wanted', 4 * v, state);
-    this.vertexStep = this.#add('vertexStep', VERTEX_STEP.bytes * v, state);
-    this.lists = this.#add('lists', CONTACT_LIST.bytes * v, state);
-    this.progress = this.#add('progress', VERTEX_PROGRESS.bytes * v, state);
-    this.motions = this.#add('motions', 2 * 16 * v, STORAGE);
-    this.sweepRanges = this.#add('sweepRanges', UNIFORM_STRIDE * (MOST_ROUNDS + 1), UNIFORM | COPY_DST);
+    this.start = this.#places.add('start', (hasDistances ? 16 : 12) * v, state);
+    this.target = this.#places.add('target', 12 * v, state);
+    this.windowStart = this.#places.add('windowStart', 12 * v, state);
+    this.box = this.#places.add('box', 24 * v, state);
+    this.wanted = this.#places.add('wanted', 4 * v, state);
+    this.vertexStep = this.#places.add('vertexStep', VERTEX_STEP.bytes * v, state);
+    this.lists = this.#places.add('lists', CONTACT_LIST.bytes * v, state);
+    this.progress = this.#places.add('progress', VERTEX_PROGRESS.bytes * v, state);
+    this.motions = this.#places.add('motions', 2 * 16 * v, STORAGE);
+    this.sweepRanges = this.#places.add('sweepRanges', UNIFORM_STRIDE * (MOST_ROUNDS + 1), UNIFORM | COPY_DST);
     write(memory.device.queue, this.sweepRanges, 0, sweepRangesOf());
     write(memory.device.queue, this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
     this.replaceEdges(edges);
@@ -153,17 +155,21 @@ export class SceneBuffers {
   replaceEdges(edges: EdgePlan): void {
     const { stepArguments, edgeEnds, edgeRest, edgeRow, edgeLambda, edgeColours, edgeRanges } = this;
     for (const buffer of [stepArguments, edgeEnds, edgeRest, edgeRow, edgeLambda, edgeColours, edgeRanges]) {
-      if (buffer) this.#drop(buffer);
+      if (buffer) this.#places.drop(buffer);
     }
     const slots = STEP_SLOT.FIRST_EDGES + edges.wideColours;
-    this.stepArguments = this.#add('stepArguments', DISPATCH_BYTES * slots, STORAGE | INDIRECT | COPY_DST | COPY_SRC);
-    this.edgeEnds = this.#add('edgeEnds', 8 * edges.count, STORAGE | COPY_DST);
-    this.edgeRest = this.#add('edgeRest', 4 * (edges.rest ? edges.count : 0), STORAGE | COPY_DST);
-    this.edgeRow = this.#add('edgeRow', 16 * edges.count, STORAGE | COPY_SRC);
-    this.edgeLambda = this.#add('edgeLambda', 4 * edges.count, STORAGE | COPY_SRC);
-    this.edgeColours = this.#add('edgeColours', edges.colours.byteLength, STORAGE | COPY_DST);
+    this.stepArguments = this.#places.add(
+      'stepArguments',
+      DISPATCH_BYTES * slots,
+      STORAGE | INDIRECT | COPY_DST | COPY_SRC,
+    );
+    this.edgeEnds = this.#places.add('edgeEnds', 8 * edges.count, STORAGE | COPY_DST);
+    this.edgeRest = this.#places.add('edgeRest', 4 * (edges.rest ? edges.count : 0), STORAGE | COPY_DST);
+    this.edgeRow = this.#places.add('edgeRow', 16 * edges.count, STORAGE | COPY_SRC);
+    this.edgeLambda = this.#places.add('edgeLambda', 4 * edges.count, STORAGE | COPY_SRC);
+    this.edgeColours = this.#places.add('edgeColours', edges.colours.byteLength, STORAGE | COPY_DST);
     const ranges = 2 * (edges.wideColours + 1) + 1;
-    this.edgeRanges = this.#add('edgeRanges', UNIFORM_STRIDE * ranges, UNIFORM | COPY_DST);
+    this.edgeRanges = this.#places.add('edgeRanges', UNIFORM_STRIDE * ranges, UNIFORM | COPY_DST);
     const { queue } = this.#memory.device;
     write(queue, this.edgeEnds, 0, edges.ends);
     write(queue, this.edgeColours, 0, edges.colours);
@@ -198,12 +204,12 @@ export class SceneBuffers {
   reservePairs(capacity: number): void {
     if (capacity <= this.pairCapacity) return;
     for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairDistance]) {
-      if (buffer) this.#drop(buffer);
+      if (buffer) this.#places.drop(buffer);
     }
-    this.pairVertex = this.#add('pairVertex', PAIR_BYTES.pairVertex * capacity, PAIR_STATE);
-    this.pairInfo = this.#add('pairInfo', PAIR_BYTES.pairInfo * capacity, PAIR_STATE);
-    this.pairNormal = this.#add('pairNormal', PAIR_BYTES.pairNormal * capacity, PAIR_STATE);
-    this.pairDistance = this.#add('pairDistance', PAIR_BYTES.pairDistance * capacity, PAIR_STATE);
+    this.pairVertex = this.#places.add('pairVertex', PAIR_BYTES.pairVertex * capacity, PAIR_STATE);
+    this.pairInfo = this.#places.add('pairInfo', PAIR_BYTES.pairInfo * capacity, PAIR_STATE);
+    this.pairNormal = this.#places.add('pairNormal', PAIR_BYTES.pairNormal * capacity, PAIR_STATE);
+    this.pairDistance = this.#places.add('pairDistance', PAIR_BYTES.pairDistance * capacity, PAIR_STATE);
     this.pairCapacity = capacity;
     this.#pullBack?.reservePairs(capacity);
     this.#share(this.#candidatesWith(capacity, this.candidateCapacity));
@@ -228,10 +234,10 @@ export class SceneBuffers {
 
   /** Allocates the two buffers that both halves of a step use, each for the half that needs more. */
   #share(candidates: number): void {
-    for (const buffer of [this.candidates, this.contacts]) if (buffer) this.#drop(buffer);
+    for (const buffer of [this.candidates, this.contacts]) if (buffer) this.#places.drop(buffer);
     const [own, words] = sharedBytes(this.pairCapacity, candidates);
-    this.candidates = this.#add('candidates', own, PAIR_STATE);
-    this.contacts = this.#add('contacts', words, PAIR_STATE);
+    this.candidates = this.#places.add('candidates', own, PAIR_STATE);
+    this.contacts = this.#places.add('contacts', words, PAIR_STATE);
     this.candidateCapacity = candidates;
     this.generation++;
   }
@@ -240,26 +246,14 @@ export class SceneBuffers {
   named(binding: string): Place {
     const name = OTHER_NAMES[binding] ?? binding;
     const own = (this as unknown as Record<string, unknown>)[name] as Place;
-    const buffer = this.#all.has(own) ? own : this.#pullBack?.named(name);
+    const buffer = this.#places.has(own) ? own : this.#pullBack?.named(name);
     if (!buffer) throw new Error(`A kernel binds "${binding}", which is no buffer of a scene.`);
     return buffer;
   }
 
   close(): void {
     this.#pullBack?.close();
-    for (const buffer of this.#all) this.#memory.release(buffer);
-    this.#all.clear();
-  }
-
-  #add(label: string, bytes: number, usage: number): Place {
-    const buffer = this.#memory.place(label, bytes, usage);
-    this.#all.add(buffer);
-    return buffer;
-  }
-
-  #drop(buffer: Place): void {
-    this.#all.delete(buffer);
-    this.#memory.release(buffer);
+    this.#places.close();
   }
 }
 

@@ -3,6 +3,7 @@ import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { OwnedPlaces } from '../device/owned-places.js';
 import { type Place, write } from '../device/place.js';
 import { TAIL_EDGES, UNLIMITED } from '../kernels/constants.js';
 import { EDGE_RANGE, STRAIN_PROGRESS, STRAIN_SHARES } from '../kernels/structs.js';
@@ -41,27 +42,28 @@ export class StrainBuffers {
   freedEdges!: Place;
 
   readonly #memory: DeviceMemory;
-  readonly #all = new Set<Place>();
+  readonly #places: OwnedPlaces;
   /** what strainElements holds */
   #elements: StrainElements | undefined;
 
   /** @param freedEdges uint32[n] edges without a limit σ L*, by their places in the sweep */
   constructor(memory: DeviceMemory, elements: StrainElements, freedEdges: readonly number[]) {
     this.#memory = memory;
+    this.#places = new OwnedPlaces(memory);
     const { count, components, offsets, componentOf } = elements;
     const members = membersOf(elements);
     const colours = offsets.length - 1;
-    this.strainElements = this.#add('strainElements', 4 * ELEMENT.words * count, STORAGE | COPY_DST);
-    this.strainState = this.#add('strainState', STATE_BYTES * count, STATE);
-    this.strainShares = this.#add('strainShares', STRAIN_SHARES.bytes * components, STATE);
-    this.strainMembers = this.#add('strainMembers', members.byteLength, STORAGE | COPY_DST);
-    this.strainColours = this.#add('strainColours', offsets.byteLength, STORAGE | COPY_DST);
-    this.strainActive = this.#add('strainActive', 4 * (colours + count), STATE);
-    this.heldStrains = this.#add('heldStrains', 4 * (colours + count), STATE);
-    this.strainRebuilt = this.#add('strainRebuilt', 12 * componentOf.length, STATE);
-    this.strainProgress = this.#add('strainProgress', STRAIN_PROGRESS.bytes, STATE);
+    this.strainElements = this.#places.add('strainElements', 4 * ELEMENT.words * count, STORAGE | COPY_DST);
+    this.strainState = this.#places.add('strainState', STATE_BYTES * count, STATE);
+    this.strainShares = this.#places.add('strainShares', STRAIN_SHARES.bytes * components, STATE);
+    this.strainMembers = this.#places.add('strainMembers', members.byteLength, STORAGE | COPY_DST);
+    this.strainColours = this.#places.add('strainColours', offsets.byteLength, STORAGE | COPY_DST);
+    this.strainActive = this.#places.add('strainActive', 4 * (colours + count), STATE);
+    this.heldStrains = this.#places.add('heldStrains', 4 * (colours + count), STATE);
+    this.strainRebuilt = this.#places.add('strainRebuilt', 12 * componentOf.length, STATE);
+    this.strainProgress = this.#places.add('strainProgress', STRAIN_PROGRESS.bytes, STATE);
     const ranges = rangesOf(elements);
-    this.strainRanges = this.#add('strainRanges', ranges.byteLength, UNIFORM | COPY_DST);
+    this.strainRanges = this.#places.add('strainRanges', ranges.byteLength, UNIFORM | COPY_DST);
     const { queue } = memory.device;
     write(queue, this.strainMembers, 0, members);
     write(queue, this.strainColours, 0, Uint32Array.from(offsets));
@@ -72,11 +74,8 @@ export class StrainBuffers {
 
   /** Edges are constrained in another order, or not any more. */
   freeEdges(edges: readonly number[]): void {
-    if (this.freedEdges) {
-      this.#all.delete(this.freedEdges);
-      this.#memory.release(this.freedEdges);
-    }
-    this.freedEdges = this.#add('freedEdges', 4 * (edges.length + 1), STORAGE | COPY_DST);
+    if (this.freedEdges) this.#places.drop(this.freedEdges);
+    this.freedEdges = this.#places.add('freedEdges', 4 * (edges.length + 1), STORAGE | COPY_DST);
     write(this.#memory.device.queue, this.freedEdges, 0, Uint32Array.from([edges.length, ...edges]));
   }
 
@@ -89,18 +88,11 @@ export class StrainBuffers {
 
   named(name: string): Place | undefined {
     const buffer = (this as unknown as Record<string, unknown>)[name] as Place;
-    return this.#all.has(buffer) ? buffer : undefined;
+    return this.#places.has(buffer) ? buffer : undefined;
   }
 
   close(): void {
-    for (const buffer of this.#all) this.#memory.release(buffer);
-    this.#all.clear();
-  }
-
-  #add(label: string, bytes: number, usage: number): Place {
-    const buffer = this.#memory.place(label, bytes, usage);
-    this.#all.add(buffer);
-    return buffer;
+    this.#places.close();
   }
 }
 
