@@ -336,16 +336,11 @@ export class ScheduledOperations implements MeasuredOperations {
   }
 
   stats(): OperationStats {
-    const { registry, residency } = this.sessions.live;
-    const sessions = [...registry.all()];
     return {
       waiting: this.scheduler.waitingCount + this.queuedSteps.count,
       running: this.scheduler.runningCount,
-      sessions: sessions.length,
-      parked: sessions.filter(({ residency }) => residency === 'PARKED').length,
-      residentBytes: residency.deviceBytes,
+      ...this.sessions.stats,
       sharedBytes: this.scheduler.sharedBytes,
-      hostBytes: registry.hostBytes,
       pendingJobs: this.longJobs.pendingCount,
       endedJobs: this.longJobs.endedCount,
       jobBytes: this.longJobs.bytes,

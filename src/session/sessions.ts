@@ -1,4 +1,5 @@
 import type { Preflight } from '../contract/call-context.js';
+import type { OperationStats } from '../contract/events.js';
 import { OPERATIONS } from '../contract/operation-table.js';
 import type { CheckAnswer, SessionCheckRequest } from '../contract/requests.js';
 import type {
@@ -166,6 +167,17 @@ export class Sessions {
         this.live.endWork(session);
       }
     });
+  }
+
+  get stats(): Pick<OperationStats, 'sessions' | 'parked' | 'residentBytes' | 'hostBytes'> {
+    const { registry, residency } = this.live;
+    const sessions = [...registry.all()];
+    return {
+      sessions: sessions.length,
+      parked: sessions.filter((session) => session.residency === 'PARKED').length,
+      residentBytes: residency.deviceBytes,
+      hostBytes: registry.hostBytes,
+    };
   }
 
   /** Leaves all sessions to other processes, where a store keeps them. */
