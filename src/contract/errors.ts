@@ -48,7 +48,7 @@ export const ERRORS = {
   INTERSECTING_START: kind(
     422,
     'FAILED_PRECONDITION',
-    'The start must be free of intersections. Separate the listed pairs, or call Untangle, and send the request again.',
+    'The start must be free of intersections. Separate the listed pairs, or have the start untangled (Untangle, `interstice untangle`), and send the request again.',
   ),
   TOLERANCE_TOO_SMALL: kind(
     422,

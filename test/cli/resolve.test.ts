@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { toRequest } from '../../src/cli/commands/resolve.js';
+import { readInputs } from '../../src/cli/inputs.js';
 import { readMeshFile } from '../../src/mesh/files/index.js';
 import { run } from './in-process.js';
 import { main } from './main-program.js';
@@ -60,6 +62,14 @@ t.test('flags win over the options file, and kinematic vertices add up', async (
   t.match(JSON.parse(stdout), { resolved: { stepLimit: 40, damping: 0.5 } }, stderr);
   t.match(JSON.parse(read(cwd, 'path/trace.json')), { kinematicVertices: [0, 1, 2, 3] });
   t.notOk(readdirSync(cwd).includes('out.obj'));
+});
+
+t.test('the priority of the options file is that of the request', async (t) => {
+  const cwd = writeSheets(t.testdir());
+  const options = join(cwd, 'options.json');
+  writeFileSync(options, JSON.stringify({ priority: 'BATCH' }));
+  const inputs = await readInputs('resolve', join(cwd, 'start.obj'), join(cwd, 'free.obj'), { options });
+  t.equal(toRequest(inputs, { options, parameters: {} }).priority, 'BATCH');
 });
 
 t.test('a trace holds every state, from the start to the answer', async (t) => {

@@ -63,6 +63,14 @@ t.test(
     t.match(await run(['untangle', tangled, '--turn', '7']), { status: 3, stderr: /contour 7/ });
     t.match(await run(['untangle', tangled, '--layer', 'lower']), { status: 2, stderr: /INNER:OUTER/ });
     t.match(await run(['untangle', tangled, '--picture', 'a.jpg']), { status: 2, stderr: /\.png/ });
+    for (const [name, value] of [
+      ['include', { contacts: true }],
+      ['onBudget', 'FAIL'],
+    ] as const) {
+      const options = join(folder, 'options.json');
+      writeFileSync(options, JSON.stringify({ [name]: value }));
+      t.match(await run(['untangle', tangled, '--options', options]), { status: 2, stderr: name });
+    }
     const plain = join(folder, 'plain.obj');
     writeFileSync(plain, 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n');
     t.match(await run(['untangle', plain, '--layer', 'a:b']), { status: 2, stderr: /names parts/ });

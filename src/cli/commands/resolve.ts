@@ -115,6 +115,7 @@ export function toRequest(inputs: Inputs, flags: Omit<ResolveFlags, 'trace' | 'j
     parameters: { ...options.parameters, ...flags.parameters },
     ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
     ...(onBudget === undefined ? {} : { onBudget }),
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
   };
 }
 

@@ -131,6 +131,10 @@ function toRequest(
       'untangle',
     );
   }
+  for (const name of ['include', 'onBudget'] as const) {
+    if (options[name] !== undefined)
+      throw new UsageError(`${flags.options}: "${name}" has no meaning for untangling. Remove it.`, 'untangle');
+  }
   const timeBudgetSeconds = flags.timeBudget ?? options.timeBudgetSeconds;
   return {
     mesh: parts ? { ...mesh, parts } : mesh,
@@ -141,6 +145,7 @@ function toRequest(
     ...(flags.maxIterations === undefined ? {} : { maxIterations: flags.maxIterations }),
     ...(flags.maxDisplacement === undefined ? {} : { maxDisplacement: flags.maxDisplacement }),
     ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
   };
 }
 
