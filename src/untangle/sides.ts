@@ -145,7 +145,11 @@ function guessSides(
   const layered = isPoking ? undefined : layering.of(sheets, x);
   if (layered) {
     const upper = ROLES.find((role) => sheetOf(topology, contour, role) === layered.upper)!;
-    return { right: sidesUpon(upper, layered.side, relation), why: 'SMALLER', confidence: layered.confidence };
+    // Across it, the other one has pieces that poke through, or nothing is known of it.
+    const other = both[1 - upper]!;
+    const across = other.isWhole ? colours.larger(other).right : 0;
+    const right = sidesUpon(upper, layered.side, relation, across);
+    return { right, why: 'SMALLER', confidence: layered.confidence };
   }
   const isOneSheet = sheets[0] === sheets[1];
   if (isOneSheet) {
@@ -169,9 +173,13 @@ function guessSides(
   return { right, why, confidence };
 }
 
-/** The sheet of a role is on this side of the other one; where they are nearly parallel, that is on the other side of it. */
-function sidesUpon(role: Role, side: Label, relation: Label | 0): RightSides {
-  const below = (-side * relation) as Label | 0;
+/**
+ * The sheet of a role is on this side of the other one; where they are nearly parallel, that is on the other side of it.
+ *
+ * @param across side of the other one where they are not
+ */
+function sidesUpon(role: Role, side: Label, relation: Label | 0, across: Label | 0 = 0): RightSides {
+  const below = relation === 0 ? across : ((-side * relation) as Label);
   return role === 0 ? [side, below] : [below, side];
 }
 
