@@ -140,16 +140,13 @@ function guessSides(
 ): Guess {
   const { ends, cut, sheets } = crossing;
   const relation = relationOf(topology, x, contour);
-  // Across each other, and both of them cut, they poke through each other: what is cut off tells more than which lies above.
-  const isPoking = relation === 0 && both[0].isWhole && both[1].isWhole;
-  const layered = isPoking ? undefined : layering.of(sheets, x);
-  if (layered) {
+  const layered = layering.of(sheets, x);
+  // Across each other, what is cut off tells more than which lies above where both are cut, and where nothing of the sheet that lies
+  // above is on its wrong side: the other one pokes through it.
+  const isPoking = relation === 0 && ((both[0].isWhole && both[1].isWhole) || layered?.confidence === 1);
+  if (layered && !isPoking) {
     const upper = ROLES.find((role) => sheetOf(topology, contour, role) === layered.upper)!;
-    // Across it, the other one has pieces that poke through, or nothing is known of it.
-    const other = both[1 - upper]!;
-    const across = other.isWhole ? colours.larger(other).right : 0;
-    const right = sidesUpon(upper, layered.side, relation, across);
-    return { right, why: 'SMALLER', confidence: layered.confidence };
+    return { right: sidesUpon(upper, layered.side, relation), why: 'SMALLER', confidence: layered.confidence };
   }
   const isOneSheet = sheets[0] === sheets[1];
   if (isOneSheet) {
@@ -173,13 +170,9 @@ function guessSides(
   return { right, why, confidence };
 }
 
-/**
- * The sheet of a role is on this side of the other one; where they are nearly parallel, that is on the other side of it.
- *
- * @param across side of the other one where they are not
- */
-function sidesUpon(role: Role, side: Label, relation: Label | 0, across: Label | 0 = 0): RightSides {
-  const below = relation === 0 ? across : ((-side * relation) as Label);
+/** The sheet of a role is on this side of the other one; where they are nearly parallel, that is on the other side of it. */
+function sidesUpon(role: Role, side: Label, relation: Label | 0): RightSides {
+  const below = (-side * relation) as Label | 0;
   return role === 0 ? [side, below] : [below, side];
 }
 
