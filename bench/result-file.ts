@@ -13,5 +13,20 @@ export const resultFile = (kind: string): string => {
 export function writeResult(file: string, machine: Machine, content: object): void {
   const head = { date: new Date().toISOString(), version: packageVersion, algorithmVersion };
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify({ ...head, machine, ...content }, null, 2)}\n`);
+  writeFileSync(file, `${layOut({ ...head, machine, ...content })}\n`);
+}
+
+/** JSON in which an object or array of plain values stands on one line. */
+export function layOut(value: object, indent = ''): string {
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value).filter(([, item]) => isList || item !== undefined);
+  const isNested = (item: unknown): item is object => typeof item === 'object' && item !== null;
+  if (!entries.some(([, item]) => isNested(item))) return JSON.stringify(value);
+  const within = `${indent}  `;
+  const lines = entries.map(([key, item]) => {
+    const text = isNested(item) ? layOut(item, within) : (JSON.stringify(item) ?? 'null');
+    return within + (isList ? text : `${JSON.stringify(key)}: ${text}`);
+  });
+  const [open, close] = isList ? ['[', ']'] : ['{', '}'];
+  return `${open}\n${lines.join(',\n')}\n${indent}${close}`;
 }

@@ -1,6 +1,6 @@
 import type { Terminal } from '../../src/cli/terminal.js';
-import type { Parameters } from '../../src/contract/parameters.js';
 import type { Report } from '../../src/contract/report.js';
+import { sampleParameters } from '../support/sample-parameters.js';
 
 export interface RecordedTerminal extends Terminal {
   readonly written: { out: string; err: string };
@@ -31,29 +31,6 @@ export function recordTerminal(
   };
   return terminal;
 }
-
-export const sampleParameters: Parameters = {
-  preset: 'TUNED',
-  activationDistance: 0.001,
-  reach: 0.0018,
-  leap: 0.02,
-  searchRadiusMin: 0.002,
-  searchRadiusMax: 0.004,
-  stretchLimit: 1.1,
-  damping: 0.9,
-  residualTolerance: 0.0001,
-  stepLimit: 512,
-  sweepsPerStep: 2,
-  metresPerUnit: 1,
-  forward: 'PLANAR',
-  contact: 'GAP',
-  verify: 'STATE',
-  onIntersectingStart: 'REJECT',
-  kinematicPairs: 'SKIP',
-  quality: 'FAST',
-  method: 'TWO_WAY',
-  contactOffset: 0.00025,
-};
 
 export function sampleReport(changes: Partial<Report> = {}): Report {
   return {

@@ -6,6 +6,7 @@ import type { CheckAnswer } from '../../src/contract/requests.js';
 import type { ServerInfo } from '../../src/contract/server-info.js';
 import type { SessionInfo } from '../../src/contract/sessions.js';
 import { NO_REGION, type UntangledState } from '../../src/contract/untangle-answer.js';
+import { sampleParameters } from '../support/sample-parameters.js';
 
 /** A complete report with values that are easy to recognise. */
 export function fakeReport(): Report {
@@ -52,28 +53,7 @@ export function fakeReport(): Report {
       encode: 0,
       total: 250,
     },
-    resolved: {
-      preset: 'TUNED',
-      activationDistance: 0.001,
-      reach: 0.0018,
-      leap: 0.02,
-      searchRadiusMin: 0.002,
-      searchRadiusMax: 0.004,
-      stretchLimit: 1.1,
-      damping: 0.9,
-      residualTolerance: 0.0001,
-      stepLimit: 512,
-      sweepsPerStep: 2,
-      metresPerUnit: 1,
-      forward: 'PLANAR',
-      contact: 'GAP',
-      verify: 'STATE',
-      onIntersectingStart: 'REJECT',
-      kinematicPairs: 'SKIP',
-      quality: 'FAST',
-      method: 'TWO_WAY',
-      contactOffset: 0.00025,
-    },
+    resolved: sampleParameters,
     warnings: [{ code: 'UNUSED_VERTICES', message: 'One vertex is in no element.', count: 1 }],
     sessionRebuilt: false,
     engine: 'cpu',
