@@ -4,6 +4,7 @@ import { ServerProcess } from '../server.js';
 import { bodiesBeyondMemory } from './body-flood.js';
 import { deviceLost, outOfDeviceMemory, outOfMemory, workerKilled } from './broken-service.js';
 import { untanglingOutOfMemory, untanglingsBroken, untanglingsEnded } from './broken-untanglings.js';
+import { stepsInCompany } from './company.js';
 import { threadKilledWithProcess, threadStarvedWithProcess } from './lost-process.js';
 import { parkedAndExpired } from './parked-sessions.js';
 import { assert, assertSafe, describeThrown, makeScene, patientClient, targetOf } from './tools.js';
@@ -52,6 +53,11 @@ const FAILURES: readonly Failure[] = [
   {
     name: 'the device is lost at any moment',
     run: deviceLost,
+    only: { engine: 'webgpu', because: NO_DEVICE },
+  },
+  {
+    name: 'sessions submit their work together',
+    run: (engine, random) => stepsInCompany(engine, random),
     only: { engine: 'webgpu', because: NO_DEVICE },
   },
   {

@@ -1,3 +1,4 @@
+import { CONVOY_MUTANTS } from './convoy-mutants.js';
 import type { Fault } from './fault.js';
 import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutant.js';
 import { REST_KERNEL_MUTANTS } from './rest-mutants.js';
@@ -254,4 +255,5 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   ...STRAIN_KERNEL_MUTANTS,
   ...REST_KERNEL_MUTANTS,
   ...UNTANGLE_DEVICE_MUTANTS,
+  ...CONVOY_MUTANTS,
 ];

@@ -1,0 +1,59 @@
+import { stepsInCompany } from '../failures/company.js';
+import type { Fault } from './fault.js';
+import type { Mutant } from './mutant.js';
+
+const CONVOY = 'gpu/convoy/convoy.js';
+const ENCODE = 'gpu/convoy/encode.js';
+
+/** Where a scene's part of a buffer begins, for one buffer: that of the scene whose places are the first of the arena. */
+const placesOfTheFirst = (binding: string): Fault => ({
+  file: ENCODE,
+  search: 'const element = offset / bound[n].stride;',
+  replacement: `const element = bound[n].name === '${binding}' ? 0 : offset / bound[n].stride;`,
+});
+
+const mutant = (name: string, description: string, fault: Fault): Mutant => ({
+  name,
+  description,
+  faults: [fault],
+  engine: 'webgpu',
+  scenes: [],
+  failure: stepsInCompany,
+  caughtBy: ['in company has other bytes', 'in company takes', 'in company is refused', 'in company.'],
+  isVerified: true,
+});
+
+/** Faults of scenes that submit together: a scene sees what belongs to another one. */
+export const CONVOY_MUTANTS: readonly Mutant[] = [
+  mutant(
+    'convoy-motion-of-another',
+    'scenes read and write the y of the first scene of the arena',
+    placesOfTheFirst('y'),
+  ),
+  mutant(
+    'convoy-boxes-of-another',
+    'scenes use the trust boxes of the first scene of the arena',
+    placesOfTheFirst('box'),
+  ),
+  mutant('convoy-end-of-another', 'the state of a run is taken from that of the scene before it in the submission', {
+    file: CONVOY,
+    search: 'resolve(range.slice(begin, begin + bytes));',
+    // The first word of a control block, which is all that is read of a batch of steps: 0 = the run goes on, to 3 = how it has ended.
+    replacement: `const own = range.slice(begin, begin + bytes);
+      const before = parts[parts.findIndex((one) => one.slices === slices) - 1];
+      if (before?.slices.length === 1 && slices.length === 1 && before.slices[0].bytes === bytes) {
+        const [other] = new Uint32Array(range, offsets[at - 1], 1);
+        if (other <= 3 && new Uint32Array(own)[0] <= 3) new Uint32Array(own)[0] = other;
+      }
+      resolve(own);`,
+  }),
+  mutant(
+    'convoy-order-by-place',
+    'the orders of sweeps are seeded by the place in the arena besides the steps of the scene',
+    {
+      file: 'gpu/step/step-loop.js',
+      search: 'clock: isClockWorn ? 0 : clock,',
+      replacement: 'clock: isClockWorn ? 0 : clock + this.#buffers.control.offset / 256,',
+    },
+  ),
+];
