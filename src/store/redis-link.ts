@@ -17,11 +17,12 @@ import { StoreDown, type StoreEvent, type StoreHealth } from './session-store.js
 /** ms between two attempts while the store is down, and between two looks at one that answers: a process without requests notices too */
 const PROBE_MS = 250;
 const HEARTBEAT_MS = 1000;
+
 /**
- * Connections to a server: one for small commands and frames, one for what is large and nobody waits for, and where replicas are asked
- * for, some on which writes wait for them. Every command has a time limit. After a failure the link is down: it refuses at once, so that callers do not queue up behind a dead server, and tries
- * a write again and again until one succeeds. While it is up it writes now and then, so that a store that is lost is noticed
- * without a request.
+ * Connections to a server: one for small commands and frames, one for large values that no caller waits for, and, where replicas
+ * are asked for, some on which writes wait for them. Every command has a time limit. After a failure the link is down: it refuses
+ * at once, so that callers do not queue up behind a dead server, and repeats a write until one succeeds. While it is up it writes
+ * at intervals, so that a store that is lost is noticed without a request.
  */
 export class RedisLink {
   private readonly frames: Client;
@@ -30,6 +31,8 @@ export class RedisLink {
   private state: StoreHealth = { isUp: false, reason: 'The store has not been reached yet.' };
   private probing: NodeJS.Timeout | undefined;
   private hasOpened = false;
+  /** the last failure of a connection, which is why a command or the opening had no answer */
+  private failed: Error | undefined;
   private isClosed = false;
   private readonly listeners = new Set<(event: StoreEvent) => void>();
 
@@ -37,8 +40,10 @@ export class RedisLink {
     const isHopeless = (cause: Error) => !this.hasOpened && isMistake(cause);
     const connect = () => {
       const client = clientFor(options, isHopeless);
-      // Failures are seen where commands fail; without a listener an event of this name would end the process.
-      client.on('error', () => {});
+      // Without a listener an event of this name would end the process.
+      client.on('error', (cause: Error) => {
+        this.failed = cause;
+      });
       return client;
     };
     this.frames = connect();
@@ -57,9 +62,12 @@ export class RedisLink {
       return link;
     } catch (cause) {
       await link?.close();
-      throw new IntersticeError('INVALID_PARAMETER', `The store cannot be used: ${reasonOf(cause)}.`, {
+      const failed = cause instanceof NoAnswer ? link?.failed : undefined;
+      const last = failed ? `; the last connection failed: ${reasonOf(failed)}` : '';
+      const advice = /closed/.test(failed?.message ?? '') ? CLOSED_HINT : '';
+      throw new IntersticeError('INVALID_PARAMETER', `The store cannot be used: ${reasonOf(cause)}${last}.`, {
         cause,
-        hint: 'Correct INTERSTICE_STORE and the settings beside it, or start the store first.',
+        hint: `Correct INTERSTICE_STORE and the settings beside it, or start the store first.${advice}`,
       });
     }
   }
@@ -149,11 +157,16 @@ export class RedisLink {
   }
 }
 
+class NoAnswer extends Error {}
+
+const CLOSED_HINT =
+  ' A Redis server in protected mode closes connections from other machines at once: give it a password, or set protected-mode no.';
+
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     // An answer that has arrived while this thread was busy counts: it is read before the immediate runs.
-    const refuse = () => setImmediate(() => reject(new Error(`no answer within ${ms / 1000} s`)));
+    const refuse = () => setImmediate(() => reject(new NoAnswer(`no answer within ${ms / 1000} s`)));
     timer = setTimeout(refuse, ms);
   });
   // What fails after its time is up has been reported already.

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { FAST_SYNC, lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import { RedisLink } from '../../src/store/redis-link.js';
 import type { RedisStore } from '../../src/store/redis-store.js';
 import { makeAuthority, makeCertificate, skipWithoutOpenssl } from '../support/certificates.js';
 import { refusalOf } from '../support/job.js';
@@ -83,6 +85,24 @@ t.test('a store with passwords', { skip: lacksRedis }, async (t) => {
   redis.cli('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   await untilAnswered(store);
   t.pass('a password that is changed while the service runs');
+});
+
+t.test('why a server was not reached is told', async (t) => {
+  // As a Redis server in protected mode does.
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.resume();
+    socket.end('-DENIED Redis is running in protected mode\r\n');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const options = { url: `redis://127.0.0.1:${port}/0`, prefix: 'p', timeoutMs: 500, replicas: 0 };
+  const closing = await refusalOf(RedisLink.open(options));
+  t.match(closing, { code: 'INVALID_PARAMETER', message: /closed/i, hint: /protected mode/ });
+  await new Promise((resolve) => server.close(resolve));
+  const absent = await refusalOf(RedisLink.open(options));
+  t.match(absent, { code: 'INVALID_PARAMETER', message: /ECONNREFUSED/ });
+  t.notMatch(absent.hint, /protected mode/);
 });
 
 t.test('a store with a replica', { skip: lacksRedis }, async (t) => {

@@ -2,9 +2,11 @@ import type { EdgePlan } from '../../gpu/step/edge-plan.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { PairSet } from '../../src/solver/cpu/pair-set.js';
+import { Proximity } from '../../src/solver/cpu/proximity.js';
 import { Workspace } from '../../src/solver/cpu/workspace.js';
 import type { PullBackSettings, Settings } from '../../src/solver/settings.js';
 import type { StageInput } from './gpu-step.js';
+import { looseScene } from './loose-scene.js';
 import type { Random } from './random.js';
 import { SceneBuilder } from './scene-builder.js';
 
@@ -39,6 +41,14 @@ export function lone(mesh: CollisionMesh, settings: Settings, x: Float32Array, y
   const box = new Float32Array(6 * mesh.vertexCount);
   for (let q = 0; q < box.length; q++) box[q] = q % 6 < 3 ? -1e6 : 1e6;
   return { mesh, settings, x, y, box, pairs: new PairSet(new Workspace().geometry), clock: CLOCK };
+}
+
+/** Loose elements in a box of side 6, with their pairs. */
+export function withPairs(random: Random, settings: Settings, elements: number): StageInput {
+  const { mesh, x, y } = looseScene(random, { elements, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
+  const proximity = new Proximity(mesh, settings);
+  proximity.renew(x, y);
+  return { mesh, settings, x, y, pairs: proximity.pairs, box: proximity.boxes.box, clock: CLOCK };
 }
 
 /** The edges of a plan as the reference takes them. */

@@ -6,14 +6,12 @@ import { measurePair } from '../../../src/solver/cpu/certificate.js';
 import { aimOf } from '../../../src/solver/cpu/contact-aims.js';
 import { Contacts } from '../../../src/solver/cpu/contacts.js';
 import { EdgeLimits } from '../../../src/solver/cpu/edge-limits.js';
-import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { Shortfalls } from '../../../src/solver/cpu/shortfalls.js';
 import { WarmContacts } from '../../../src/solver/cpu/warm-contacts.js';
 import { Scratch } from '../../../src/solver/cpu/workspace.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { NO_ROUNDS, StageBench } from '../../support/gpu-step.js';
-import { looseScene } from '../../support/loose-scene.js';
-import { CLOCK, colouredEdges, lone, PLAN, sheet, unitOf, worstOf } from '../../support/pull-back-bench.js';
+import { CLOCK, colouredEdges, lone, PLAN, sheet, unitOf, withPairs, worstOf } from '../../support/pull-back-bench.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 import { placeOf } from '../../support/sweep-order.js';
@@ -180,11 +178,8 @@ else {
         t.comment(`seed ${random.seed}`);
         const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
         // So many that rows share vertices, whatever the seed: a row by itself is solved in one sweep, wherever it begins.
-        const { mesh, x, y } = looseScene(random, { elements: 400, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
-        const proximity = new Proximity(mesh, settings);
-        proximity.renew(x, y);
-        const { pairs } = proximity;
-        const input = { mesh, settings, x, y, pairs, box: proximity.boxes.box, clock: CLOCK };
+        const input = withPairs(random, settings, 400);
+        const { mesh, x, y, pairs } = input;
         const bench = new StageBench(gpu.memory, gpu.kernels, input);
         const offsets = Float32Array.from({ length: mesh.vertexCount }, () => settings.delta * random());
         bench.beginPullBack(input, PHASE.PULL, hasOffsets ? offsets : undefined);
@@ -257,10 +252,8 @@ else {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ delta: 0.2, sigma: 1.1, pullBack: PLAN });
-    const { mesh, x, y } = looseScene(random, { elements: 400, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
-    const proximity = new Proximity(mesh, settings);
-    proximity.renew(x, y);
-    const input = { mesh, settings, x, y, pairs: proximity.pairs, box: proximity.boxes.box, clock: CLOCK };
+    const input = withPairs(random, settings, 400);
+    const { y } = input;
     const made: Buffer[][] = [];
     const ways = [
       { hasDenseEdges: true, isSmall: false, isFew: false },

@@ -3,12 +3,10 @@ import { PHASE, SUM_GROUPS } from '../../../gpu/kernels/constants.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { EXCESS_WEIGHT, KEPT } from '../../../src/solver/constants.js';
 import { EdgeLimits } from '../../../src/solver/cpu/edge-limits.js';
-import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { Scratch } from '../../../src/solver/cpu/workspace.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { StageBench } from '../../support/gpu-step.js';
-import { looseScene } from '../../support/loose-scene.js';
-import { CLOCK, colouredEdges, lone, PLAN, sheet, unitOf } from '../../support/pull-back-bench.js';
+import { CLOCK, colouredEdges, lone, PLAN, sheet, unitOf, withPairs } from '../../support/pull-back-bench.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 
@@ -24,11 +22,8 @@ else {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
-    const { mesh, x, y } = looseScene(random, { elements: 220, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
-    const proximity = new Proximity(mesh, settings);
-    proximity.renew(x, y);
-    const { pairs } = proximity;
-    const input = { mesh, settings, x, y, pairs, box: proximity.boxes.box, clock: CLOCK };
+    const input = withPairs(random, settings, 220);
+    const { mesh, pairs } = input;
     const bench = new StageBench(gpu.memory, gpu.kernels, input);
     const { count } = pairs;
     // A third of the pairs were rows of the last step; others were of an earlier one, and their multipliers count no more.
