@@ -334,7 +334,16 @@ export class Session {
   }
 
   private countBytes(): number {
-    const held = bytesOf(this.mesh, this.positions, this.lastTarget, this.last.request, this.answer, this.untangled);
+    const held = bytesOf(
+      this.opening.mesh,
+      this.opening.start,
+      this.mesh,
+      this.positions,
+      this.lastTarget,
+      this.last.request,
+      this.answer,
+      this.untangled,
+    );
     return Math.max(held, minHostBytes(this.mesh, this.positions));
   }
 }
@@ -343,13 +352,13 @@ function mergeChanges(before: MeshChanges, { kinematic, masses }: MeshChanges): 
   return { ...before, ...(kinematic ? { kinematic } : {}), ...(masses ? { masses } : {}) };
 }
 
-/** The host memory that a session needs at least, in bytes: its mesh, an answer and a target. */
+/** The host memory that a session needs at least, in bytes: its mesh, its start, an answer and a target. */
 export function minHostBytes(mesh: MeshInput, state: Positions): number {
   return bytesOf(mesh) + STATES_KEPT * state.byteLength;
 }
 
-/** an answer and a target */
-const STATES_KEPT = 2;
+/** the start, from which a store can rebuild the session, an answer and a target */
+const STATES_KEPT = 3;
 
 function textOf({ code, message }: Warning): string {
   return `${code} ${message}`;

@@ -107,7 +107,7 @@ t.test('quotas of the server, of a tenant and of host memory; pending creations 
   const large = opening({ start: new Float32Array(120) });
   t.match(await refusalOf(operations.createSession(large, tenant('bert'))), {
     code: 'QUOTA_EXCEEDED',
-    message: /needs 972 bytes.* the limit is 1000/,
+    message: /needs 1452 bytes.* the limit is 1000/,
   });
   scheduler.opens.at(-1)!.finish();
   const { id } = await second;

@@ -302,16 +302,20 @@ t.test('progress goes to all callers that wait when the step starts', async (t) 
 
 t.test('host memory is counted as it is kept; a refusal names the demand', async (t) => {
   const mesh = 3 * 4;
-  const { operations } = openRoom(t, { maxSessionBytes: mesh + 3 * 36 });
+  const { operations } = openRoom(t, { maxSessionBytes: mesh + 4 * 36 });
   const session = await operations.createSession(opening());
-  t.equal(operations.stats().hostBytes, mesh + 2 * 36, 'room for an answer and a target is counted from the beginning');
+  t.equal(
+    operations.stats().hostBytes,
+    mesh + 3 * 36,
+    'room for an answer and a target beside the start is counted from the beginning',
+  );
   await operations.step(stepOf(session, 4));
-  t.equal(operations.stats().hostBytes, mesh + 2 * 36);
+  t.equal(operations.stats().hostBytes, mesh + 3 * 36);
   const double = new Float64Array(9);
-  const refusal = await refusalOf(operations.step({ sessionId: session.id, target: double }));
-  t.match(refusal, { code: 'QUOTA_EXCEEDED', message: /needs 72 bytes.*hold 156.*limit is 120/ });
+  const refusal = await refusalOf(operations.step({ sessionId: session.id, start: double, target: double.slice() }));
+  t.match(refusal, { code: 'QUOTA_EXCEEDED', message: /needs 108 bytes.*hold 228.*limit is 156/ });
   await operations.step(stepOf(session, 4, { start: at(0) }));
-  t.equal(operations.stats().hostBytes, mesh + 3 * 36, 'a start that was sent is kept to recognise retries');
+  t.equal(operations.stats().hostBytes, mesh + 4 * 36, 'a start that was sent is kept to recognise retries');
 });
 
 t.test('every call is reported to the observer with its cost', async (t) => {
