@@ -1,4 +1,5 @@
 import type { Body } from '../src/bodies.js';
+import { longSteps } from './long-steps.js';
 import { COTTON } from './materials.js';
 import { bySize, makeGrid, movedBy, placed, turnedBy } from './shapes.js';
 import type { MakeScene } from './types.js';
@@ -35,6 +36,7 @@ export const hammock: MakeScene = (size) => {
     sentence: 'Napkins are dropped onto a hammock in one heap.',
     timeStep: 1 / 60,
     frames: 240,
+    ...longSteps(COTTON, NAPKIN / (n - 1)),
     friction: { static: 0.3, kinetic: 0.3 },
     bodies: [
       {

@@ -1,4 +1,5 @@
 import type { Body } from '../src/bodies.js';
+import { longSteps } from './long-steps.js';
 import { OBSTACLE, RUBBER } from './materials.js';
 import { bySize, makeBlock, makeGrid, movedBy, turnedBy } from './shapes.js';
 import type { MakeScene } from './types.js';
@@ -38,6 +39,7 @@ export const mats: MakeScene = (size) => {
     },
     timeStep: 1 / 100,
     frames: 300,
+    ...longSteps(RUBBER, THICKNESS / layers),
     friction: { static: 0.3, kinetic: 0.3 },
     bodies: [...bodies, { name: 'ground', geometry: makeGrid(17, 17, 2, 2), material: OBSTACLE }],
     pile: [...bodies.keys()],

@@ -41,6 +41,8 @@ export interface Solid {
   /** Pa */
   readonly young: number;
   readonly poisson: number;
+  /** default 'stvk' */
+  readonly model?: 'co-rotational' | 'stvk';
 }
 
 export interface Strands {
@@ -185,7 +187,8 @@ function forcesOf({ geometry, material }: Body, first: number, rest: Float64Arra
     }
     case 'solid': {
       const lame = lameOfSolid(material.young, material.poisson);
-      return [new ElasticElements(3, shift(geometry.tetrahedra, first), rest, new StVenantKirchhoff(lame))];
+      const solid = material.model === 'co-rotational' ? new CoRotational(lame) : new StVenantKirchhoff(lame);
+      return [new ElasticElements(3, shift(geometry.tetrahedra, first), rest, solid)];
     }
     case 'strands': {
       const segments = shift(geometry.segments, first);
