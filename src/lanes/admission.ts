@@ -1,12 +1,14 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { Lane, LanePool } from './lane-pool.js';
+import type { LanePool } from './lane-pool.js';
 import { MeanDuration } from './mean-duration.js';
 import { explainRefusal, QueueBound } from './queue-bound.js';
 import type { JobPreflight, Placement } from './submission.js';
 
-/** Which jobs may wait: those for which a lane is free always, others as far as the bound of the queue allows. */
+/** Which jobs may wait: as many as the bound of the queue allows. A job that starts at once needs no place. */
 export class Admission {
   private readonly bound: QueueBound;
+  /** those that have a place */
+  private readonly waiting = new Set<Placement>();
   /** of jobs, for Retry-After */
   private readonly durations = new MeanDuration();
 
@@ -33,17 +35,30 @@ export class Admission {
     this.refuseUnlessAdmitted(this.bound.preflight(tenant, bytes, { count, bytes: share * ahead.bytes }), bytes);
   }
 
-  /** @param hasPlace it was admitted earlier @throws QUEUE_FULL */
-  admit({ group, claim, record, bytes, size }: Placement, hasPlace = false): void {
-    const isFree = (lane: Lane) => lane.takes(size) && (!record || record.home === lane);
-    const starts = !group.queue.mustWait(claim) && group.lanes.some(isFree);
-    if (hasPlace || starts) this.bound.enterUnchecked(claim.tenant, bytes);
+  /**
+   * A job has come and waits. To be called when what can start has started: which jobs a lane takes depends on all that wait for it.
+   *
+   * @param hasPlace it was admitted earlier
+   * @throws QUEUE_FULL, and it has no place
+   */
+  admit(placement: Placement, hasPlace = false): void {
+    const { claim, bytes, isCounted } = placement;
+    if (!isCounted) return;
+    if (hasPlace) this.bound.enterUnchecked(claim.tenant, bytes);
     else this.refuseUnlessAdmitted(this.bound.enter(claim.tenant, bytes), bytes);
+    this.waiting.add(placement);
   }
 
-  /** The job waits no longer. */
-  leave({ claim, isCounted, bytes }: Placement): void {
-    if (isCounted) this.bound.leave(claim.tenant, bytes);
+  /** A job has started as soon as it came. For tenants that were refused it counts as one that leaves the queue. */
+  pass({ claim, bytes, isCounted }: Placement): void {
+    if (!isCounted) return;
+    this.bound.enterUnchecked(claim.tenant, bytes);
+    this.bound.leave(claim.tenant, bytes);
+  }
+
+  /** The job waits no longer, if it did. */
+  leave(placement: Placement): void {
+    if (this.waiting.delete(placement)) this.bound.leave(placement.claim.tenant, placement.bytes);
   }
 
   /** A job has ended. */
@@ -53,8 +68,7 @@ export class Admission {
 
   private refuseUnlessAdmitted(verdict: ReturnType<QueueBound['enter']>, bytes = 0): void {
     if (verdict === 'ADMITTED') return;
-    const waiting = { count: this.pool.waitingCount, bytes: this.waitingBytes };
-    const reason = explainRefusal(verdict, waiting, bytes, this.bound.maxBytes);
+    const reason = explainRefusal(verdict, this.bound, bytes, this.bound.maxBytes);
     throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: this.retryAfterSeconds() });
   }
 

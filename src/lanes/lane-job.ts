@@ -53,10 +53,10 @@ export class LaneJob implements Listener {
   saved: SavedSession | undefined;
   /** the thread has answered; false also if it refused */
   isDone = false;
+  isStarted = false;
   private readonly flags = new JobFlags();
   private settle: { resolve(answer: JobTypes[keyof JobTypes]['answer']): void; reject(reason: unknown): void };
   private isSettled = false;
-  private isStarted = false;
   private timer: NodeJS.Timeout | undefined;
   /** states are read one after the other; the job ends after the last of them */
   private readonly unread: Parameters<StateListener>[] = [];

@@ -57,12 +57,16 @@ export class Lane {
   /** number of scenes whose home is this lane */
   scenes = 0;
 
-  /** Whether a job can start now. */
+  /** Whether some job can start now. */
+  get hasRoom(): boolean {
+    return this.jobs.size < (this.worker?.together?.jobs ?? 1);
+  }
+
+  /** Whether a job of this size can start now. */
   takes(size: JobSize): boolean {
     if (this.jobs.size === 0) return true;
-    const { together } = this.worker ?? {};
-    const isLight = (one: JobSize) => one.runsBesideOthers && one.vertices <= (together?.vertices ?? 0);
-    return this.jobs.size < (together?.jobs ?? 1) && isLight(size) && [...this.jobs.values()].every(isLight);
+    const isLight = (one: JobSize) => one.runsBesideOthers && one.vertices <= (this.worker?.together?.vertices ?? 0);
+    return this.hasRoom && isLight(size) && [...this.jobs.values()].every(isLight);
   }
 }
 

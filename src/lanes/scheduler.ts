@@ -288,7 +288,6 @@ export class Scheduler {
     try {
       this.refuseIfClosed();
       if (hooks.signal?.aborted) throw cancelled();
-      this.admission.admit(placement, hooks.hasPlace);
     } catch (thrown) {
       if (record) this.ledger.cancel(record);
       throw thrown;
@@ -299,7 +298,7 @@ export class Scheduler {
 
   private enqueue(
     request: JobRequest,
-    hooks: JobHooks & Pick<ScheduleHooks, 'onQueued'>,
+    hooks: JobHooks & Pick<ScheduleHooks, 'onQueued' | 'hasPlace'>,
     placement: Placement,
   ): LaneJob['answer'] {
     const job = new LaneJob(request, hooks, this.owner);
@@ -308,7 +307,18 @@ export class Scheduler {
     queue.add(job, placement.claim);
     hooks.onQueued?.(() => queue.countBefore(job));
     this.dispatch(placement.group);
+    if (job.isStarted) this.admission.pass(placement);
+    // A hook of a job that has just started may have ended this one.
+    else if (this.placements.has(job)) this.admitOrStop(job, placement, hooks);
     return job.answer;
+  }
+
+  private admitOrStop(job: LaneJob, placement: Placement, { hasPlace }: Pick<ScheduleHooks, 'hasPlace'>): void {
+    try {
+      this.admission.admit(placement, hasPlace);
+    } catch (thrown) {
+      job.stop(IntersticeError.from(thrown));
+    }
   }
 
   private readonly owner: JobOwner = {
@@ -318,6 +328,8 @@ export class Scheduler {
       this.placements.delete(job);
       this.admission.leave(placement);
       if (placement.record) this.ledger.cancel(placement.record);
+      // Those that it held back because it needs a lane alone may start now.
+      if (!this.isEnding) this.dispatch(placement.group);
     },
     complete: (job) => {
       const lane = this.pool.lanes.find(({ jobs }) => jobs.has(job));
@@ -333,7 +345,7 @@ export class Scheduler {
     for (const isStarted of [true, false]) {
       for (const lane of lanes) {
         if ((lane.worker !== undefined) !== isStarted) continue;
-        for (;;) {
+        while (lane.hasRoom) {
           const job = queue.take(
             (waiting) => {
               const { record } = this.placements.get(waiting)!;

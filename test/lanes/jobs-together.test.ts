@@ -1,5 +1,5 @@
 import t from 'tap';
-import { spike } from '../support/job.js';
+import { refusalOf, spike } from '../support/job.js';
 import { committed, openTask, sceneOf, stepTask } from '../support/scenes.js';
 import { CLAIM, flyer, resolve, schedulerOf } from '../support/schedulers.js';
 
@@ -20,6 +20,28 @@ t.test('A lane runs as many small jobs at once as its engine takes, and a large 
   t.equal(scheduler.runningCount, 3);
   t.equal(scheduler.waitingCount, 4);
   for (const { report } of await Promise.all(answers)) t.equal(report.status, 'CONVERGED');
+});
+
+t.test('Small jobs behind a large one need places in the queue, and start when it is withdrawn.', async (t) => {
+  const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 2 });
+  await scheduler.hello();
+  const [abort, withdrawal] = [new AbortController(), new AbortController()];
+  const { signal } = abort;
+  const small = (x: number) => refusalOf(resolve(scheduler, request(x), { signal }));
+  const work = [small(0)];
+  const large = refusalOf(resolve(scheduler, spike(1, 0.5), { signal: withdrawal.signal }));
+  work.push(small(1));
+  t.equal(scheduler.runningCount, 1, 'the lane has room for two more, but not before the large one');
+  t.equal(scheduler.waitingCount, 2);
+  t.match(await small(2), { code: 'QUEUE_FULL', message: /^2 requests are waiting already/, retryable: true });
+  t.equal(scheduler.waitingCount, 2, 'the refused one left nothing behind');
+  withdrawal.abort();
+  t.equal((await large).code, 'CANCELLED');
+  t.equal(scheduler.runningCount, 2);
+  t.equal(scheduler.waitingCount, 0);
+  t.equal(scheduler.waitingBytes, 0);
+  abort.abort();
+  for (const one of work) t.equal((await one).code, 'CANCELLED');
 });
 
 t.test('Scenes that go together share a lane, and each keeps its own order and target.', async (t) => {
