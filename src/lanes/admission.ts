@@ -25,9 +25,9 @@ export class Admission {
     return this.bound.bytes;
   }
 
-  /** @param free lanes that could start it @throws QUEUE_FULL if the job would be refused now; it takes no place */
+  /** @param free how many such jobs could start at once @throws QUEUE_FULL if the job would be refused now; it takes no place */
   preflight({ tenant, bytes, ahead }: JobPreflight, free: number): void {
-    // The requests ahead take the free lanes first.
+    // The requests ahead start first.
     const count = ahead.count - free;
     if (count < 0) return;
     // Which of them remain is not known: each is assumed to have the mean size.

@@ -54,28 +54,56 @@ export class Lane {
   worker: LaneWorker | undefined;
   /** what runs here: one job, or several that its engine takes at once */
   readonly jobs = new Map<LaneJob, JobSize>();
-  /** number of scenes whose home is this lane */
-  scenes = 0;
+  /** the scenes whose home is this lane */
+  readonly residents = new Set<MeshSize>();
+
+  /** Number of scenes whose home is this lane. */
+  get scenes(): number {
+    return this.residents.size;
+  }
+
+  /** Number of those that submit together. */
+  get smallScenes(): number {
+    return [...this.residents].filter((scene) => this.isSmall(scene)).length;
+  }
+
+  /** Jobs that run at once, at most. */
+  get places(): number {
+    return this.worker?.together?.jobs ?? 1;
+  }
+
+  /** Whether scenes of such a mesh submit together here. */
+  isSmall({ vertices }: MeshSize): boolean {
+    return vertices <= (this.worker?.together?.vertices ?? 0);
+  }
 
   /** Whether some job can start now. */
   get hasRoom(): boolean {
-    return this.jobs.size < (this.worker?.together?.jobs ?? 1);
+    return this.jobs.size < this.places;
+  }
+
+  /** How many jobs of this size can start now. */
+  placesFor(size: JobSize): number {
+    const isLight = (one: JobSize) => one.runsBesideOthers && this.isSmall(one);
+    if (this.jobs.size === 0 && !isLight(size)) return 1;
+    return isLight(size) && [...this.jobs.values()].every(isLight) ? this.places - this.jobs.size : 0;
   }
 
   /** Whether a job of this size can start now. */
   takes(size: JobSize): boolean {
-    if (this.jobs.size === 0) return true;
-    const isLight = (one: JobSize) => one.runsBesideOthers && one.vertices <= (this.worker?.together?.vertices ?? 0);
-    return this.hasRoom && isLight(size) && [...this.jobs.values()].every(isLight);
+    return this.placesFor(size) > 0;
   }
 }
 
-/** What decides whether a job can run beside others on a lane. */
-export interface JobSize {
+/** What decides whether scenes submit together. */
+export interface MeshSize {
+  readonly vertices: number;
+}
+
+/** What decides whether a job can run beside others on a lane: its mesh, and what it does. */
+export interface JobSize extends MeshSize {
   /** it does not block the thread for long */
   readonly runsBesideOthers: boolean;
-  /** of its mesh */
-  readonly vertices: number;
 }
 
 /** The lanes of one kind, with the jobs that wait for them. */

@@ -10,6 +10,8 @@ export interface SceneRecord {
   readonly tenant: string;
   /** the lanes among which it has its homes, from the first job on */
   readonly lanes: readonly Lane[];
+  /** of its mesh, as its last job brought it */
+  vertices: number;
   /** the lane that holds the scene; its jobs run only there */
   home: Lane | undefined;
   /** what the thread there holds */
@@ -49,17 +51,19 @@ export class SceneLedger {
 
   /**
    * The record, new or old, with a home: its own one, else the lane with the fewest scenes, the first of several. Scenes that submit together
-   * have one lane until it has as many as one submission holds.
+   * have one lane until it has as many of them as one submission holds.
    *
    * @param lanes of a new record
+   * @param vertices of the mesh
    */
-  settle(key: number, tenant: string, lanes: readonly Lane[]): SceneRecord {
+  settle(key: number, tenant: string, lanes: readonly Lane[], vertices: number): SceneRecord {
     let record = this.records.get(key);
     if (!record) {
       record = {
         key,
         tenant,
         lanes,
+        vertices,
         home: undefined,
         held: undefined,
         measures: undefined,
@@ -70,19 +74,20 @@ export class SceneLedger {
       };
       this.records.set(key, record);
     }
+    record.vertices = vertices;
     if (!record.home) {
-      const open = record.lanes.find(({ scenes, worker }) => scenes > 0 && scenes < (worker?.together?.jobs ?? 1));
-      record.home = open ?? record.lanes.reduce((best, lane) => (lane.scenes < best.scenes ? lane : best));
-      record.home.scenes++;
+      record.home = homeFor(record);
+      record.home.residents.add(record);
     }
     record.pending++;
     return record;
   }
 
   /** The record of a scene that another process has held. It has no home until its first job. */
-  adopt(key: number, tenant: string, lanes: readonly Lane[], { measures, saved }: AdoptedScene): void {
+  adopt(key: number, tenant: string, lanes: readonly Lane[], { mesh, measures, saved }: AdoptedScene): void {
     const empty = { home: undefined, held: undefined, pending: 0, isForgotten: false };
-    this.records.set(key, { key, tenant, lanes, measures, saved, isLost: saved === undefined, ...empty });
+    const { vertexCount: vertices } = mesh;
+    this.records.set(key, { key, tenant, lanes, vertices, measures, saved, isLost: saved === undefined, ...empty });
   }
 
   /** Gives up what is kept of a parked scene. */
@@ -149,8 +154,17 @@ export class SceneLedger {
   /** A scene that no thread holds and no job needs has no home; one that was never built has no record either. */
   private release(record: SceneRecord): void {
     if (record.pending > 0 || record.held) return;
-    if (record.home) record.home.scenes--;
+    record.home?.residents.delete(record);
     record.home = undefined;
     if (record.isForgotten || !record.measures) this.records.delete(record.key);
   }
+}
+
+function homeFor({ lanes, vertices }: SceneRecord): Lane {
+  const company = lanes.find((lane) => {
+    if (!lane.isSmall({ vertices })) return false;
+    const { smallScenes } = lane;
+    return smallScenes > 0 && smallScenes < lane.places;
+  });
+  return company ?? lanes.reduce((best, lane) => (lane.scenes < best.scenes ? lane : best));
 }

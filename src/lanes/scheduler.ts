@@ -11,7 +11,7 @@ import { bytesOf } from '../mesh/bytes.js';
 import type { ConvoyCounts } from '../solver/engine.js';
 import { Admission } from './admission.js';
 import type { Claim } from './fair-queue.js';
-import { countFreeLanes } from './free-lanes.js';
+import { countFreePlaces } from './free-places.js';
 import { type JobHooks, type JobOwner, type JobRequest, LaneJob } from './lane-job.js';
 import { type Lane, type LaneGroup, LanePool, type LanePoolOptions } from './lane-pool.js';
 import type { JobTypes } from './messages.js';
@@ -124,8 +124,8 @@ export class Scheduler {
    */
   preflight(known: JobPreflight): void {
     this.refuseIfClosed();
-    const home = known.session === undefined ? undefined : this.ledger.find(known.session)?.home;
-    this.admission.preflight(known, countFreeLanes(this.pool, home, known));
+    const record = known.session === undefined ? undefined : this.ledger.find(known.session);
+    this.admission.preflight(known, countFreePlaces(this.pool, record, known));
   }
 
   /**
@@ -240,7 +240,7 @@ export class Scheduler {
     if (!record?.home || this.isClosed) return null;
     record.pending++;
     const claim: Claim = { tenant: record.tenant, session: key, priority: 'INTERACTIVE' };
-    const size = sizeOf(kind, undefined, {});
+    const size = sizeOf(kind, record.vertices, {});
     const placement = { group: this.pool.groupOf(record.home), claim, record, isCounted: false, bytes: 0, size };
     try {
       return (await this.enqueue({ kind, makeInput: () => input }, {}, placement)) as SavedSession | null;
@@ -271,7 +271,8 @@ export class Scheduler {
   ): Promise<JobTypes[K]['answer']> {
     this.refuseIfClosed();
     const claim: Claim = { ...hooks.claim, session: key };
-    const record = this.ledger.settle(key, claim.tenant, this.pool.groupForScene(mesh, claim.priority).lanes);
+    const { lanes } = this.pool.groupForScene(mesh, claim.priority);
+    const record = this.ledger.settle(key, claim.tenant, lanes, mesh.vertexCount);
     const group = this.pool.groupOf(record.home!);
     return this.submit(kind, () => makeInput(record), { group, mesh, record }, { ...hooks, claim });
   }
@@ -284,7 +285,8 @@ export class Scheduler {
   ): Promise<JobTypes[K]['answer']> {
     const { claim, waitingBytes: bytes = 0 } = hooks;
     const { group, mesh, record } = of;
-    const placement: Placement = { group, claim, record, isCounted: true, bytes, size: sizeOf(kind, mesh, hooks) };
+    const size = sizeOf(kind, mesh.vertexCount, hooks);
+    const placement: Placement = { group, claim, record, isCounted: true, bytes, size };
     try {
       this.refuseIfClosed();
       if (hooks.signal?.aborted) throw cancelled();

@@ -55,8 +55,10 @@ export function countBytes(hooks: ScheduleHooks, request: object): ScheduleHooks
 /**
  * Whether a job may run beside others on its lane. One that waits for a slow reader of states, or computes on the host for long, would
  * hold up the others.
+ *
+ * @param vertices of its mesh
  */
-export const sizeOf = (kind: keyof JobTypes, mesh: MeshInput | undefined, { onState }: JobHooks): JobSize => ({
+export const sizeOf = (kind: keyof JobTypes, vertices: number, { onState }: JobHooks): JobSize => ({
   runsBesideOthers: onState === undefined && ['open', 'step', 'resolve', 'park', 'save'].includes(kind),
-  vertices: mesh?.vertexCount ?? 0,
+  vertices,
 });

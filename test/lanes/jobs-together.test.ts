@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { JobPreflight } from '../../src/lanes/scheduler.js';
 import { refusalOf, spike } from '../support/job.js';
 import { committed, openTask, sceneOf, stepTask } from '../support/scenes.js';
 import { CLAIM, flyer, resolve, schedulerOf } from '../support/schedulers.js';
@@ -42,6 +43,51 @@ t.test('Small jobs behind a large one need places in the queue, and start when i
   t.equal(scheduler.waitingBytes, 0);
   abort.abort();
   for (const one of work) t.equal((await one).code, 'CANCELLED');
+});
+
+t.test('What is saved of a large scene waits until the lane is free, and that of a small one does not.', async (t) => {
+  const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 20 });
+  await scheduler.hello();
+  const scenes = { large: sceneOf(spike(1, 0.5)), small: sceneOf(flyer()) };
+  for (const scene of Object.values(scenes)) await scheduler.open(openTask(scene), { claim: CLAIM });
+  const abort = new AbortController();
+  const work = refusalOf(resolve(scheduler, request(0), { signal: abort.signal }));
+  const small = scheduler.save(scenes.small.key);
+  t.same([scheduler.runningCount, scheduler.waitingCount], [2, 0]);
+  const large = [scheduler.save(scenes.large.key), scheduler.park(scenes.large.key)];
+  t.same([scheduler.runningCount, scheduler.waitingCount], [2, 2]);
+  t.ok(await small);
+  t.same([scheduler.runningCount, scheduler.waitingCount], [1, 2]);
+  abort.abort();
+  t.equal((await work).code, 'CANCELLED');
+  await scheduler.close();
+  await Promise.all(large);
+});
+
+t.test('The preflight counts places, not lanes.', async (t) => {
+  const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 0 });
+  await scheduler.hello();
+  const scene = sceneOf(flyer());
+  await scheduler.open(openTask(scene), { claim: CLAIM });
+  const passes = (ahead: number, known: Partial<JobPreflight>) => {
+    try {
+      scheduler.preflight({ tenant: 'a', isForScene: true, ...known, ahead: { count: ahead, bytes: 0 } });
+      return true;
+    } catch (thrown) {
+      t.match(thrown, { code: 'QUEUE_FULL' });
+      return false;
+    }
+  };
+  const small = { mesh: scene.mesh };
+  const large = { mesh: spike(1, 0.5).mesh };
+  const ofSession = { session: scene.key };
+  const unknown = { isForScene: true };
+  const atMost = (known: Partial<JobPreflight>) => [0, 1, 2, 3].filter((ahead) => passes(ahead, known)).length;
+  t.same([small, ofSession, unknown, large].map(atMost), [3, 3, 3, 1], 'the lane is idle');
+  const work = refusalOf(resolve(scheduler, request(0)));
+  t.same([small, ofSession, unknown, large].map(atMost), [2, 2, 2, 0], 'a small job runs');
+  await scheduler.close();
+  t.equal((await work).code, 'DRAINING');
 });
 
 t.test('Scenes that go together share a lane, and each keeps its own order and target.', async (t) => {

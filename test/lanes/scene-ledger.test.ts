@@ -1,5 +1,6 @@
 import t from 'tap';
 import { Lane } from '../../src/lanes/lane-pool.js';
+import type { LaneWorker } from '../../src/lanes/lane-worker.js';
 import { SceneLedger } from '../../src/lanes/scene-ledger.js';
 
 const MEASURES = { medianEdge: 1, typicalEdge: 1, minHeight: 1, bounds: [0, 0, 0, 1, 1, 1], warnings: [] } as const;
@@ -9,7 +10,7 @@ const lanes = () => [new Lane(), new Lane(), new Lane()];
 t.test('a home is where the fewest scenes are, then the first lane; it lasts as long as the scene', async (t) => {
   const ledger = new SceneLedger();
   const all = lanes();
-  const settle = (key: number) => ledger.settle(key, 'a', all);
+  const settle = (key: number) => ledger.settle(key, 'a', all, 3);
   const homes = [1, 2, 3, 4].map((key) => all.indexOf(settle(key).home!));
   t.same(homes, [0, 1, 2, 0]);
   const second = settle(2);
@@ -23,9 +24,23 @@ t.test('a home is where the fewest scenes are, then the first lane; it lasts as 
   t.equal(all.indexOf(settle(2).home!), 1, 'now all have two but the second and third');
 });
 
+t.test('scenes that submit together have one lane until it is full of them; larger ones are spread', async (t) => {
+  const ledger = new SceneLedger();
+  const all = lanes();
+  for (const lane of all) lane.worker = { together: { jobs: 3, vertices: 10 } } as LaneWorker;
+  let keys = 0;
+  const homeOf = (vertices: number) => all.indexOf(ledger.settle(++keys, 'a', all, vertices).home!);
+  t.same([11, 11, 11].map(homeOf), [0, 1, 2], 'larger ones');
+  t.same([10, 3, 10].map(homeOf), [0, 0, 0], 'what else a lane has does not count');
+  t.same([10, 10].map(homeOf), [1, 1]);
+  t.equal(homeOf(11), 2, 'the fewest');
+  t.equal(ledger.settle(keys, 'a', all, 4).home, all[2], 'its own, though its mesh is another one');
+  t.same([10, 10, 10].map(homeOf), [1, 2, 2], 'and now it counts');
+});
+
 t.test('only what the thread lacks is sent along', async (t) => {
   const ledger = new SceneLedger();
-  const record = ledger.settle(1, 'a', lanes());
+  const record = ledger.settle(1, 'a', lanes(), 3);
   const state = {
     key: 1,
     meshVersion: 3,
@@ -49,7 +64,7 @@ t.test('only what the thread lacks is sent along', async (t) => {
 t.test('a lane that dies takes its scenes with it; measures stay', async (t) => {
   const ledger = new SceneLedger();
   const all = lanes();
-  const records = [1, 2].map((key) => ledger.settle(key, 'a', all));
+  const records = [1, 2].map((key) => ledger.settle(key, 'a', all, 3));
   for (const record of records) ledger.finish(record, held(0, 0));
   ledger.loseLane(all[0]!);
   t.match(records[0], { held: undefined, isLost: true, measures: MEASURES, home: undefined });
@@ -59,11 +74,11 @@ t.test('a lane that dies takes its scenes with it; measures stay', async (t) => 
 t.test('the record of a scene that was never built, or is forgotten, lasts no longer than its jobs', async (t) => {
   const ledger = new SceneLedger();
   const all = lanes();
-  ledger.cancel(ledger.settle(1, 'a', all));
+  ledger.cancel(ledger.settle(1, 'a', all, 3));
   t.equal(ledger.size, 0);
   t.ok(all.every(({ scenes }) => scenes === 0));
-  const record = ledger.settle(2, 'a', all);
-  ledger.settle(2, 'a', all);
+  const record = ledger.settle(2, 'a', all, 3);
+  ledger.settle(2, 'a', all, 3);
   ledger.finish(record, held(0, 0));
   ledger.forget(record);
   t.equal(ledger.size, 1, 'a job is still to come');
