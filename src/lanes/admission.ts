@@ -9,7 +9,7 @@ export class Admission {
   private readonly bound: QueueBound;
   /** those that have a place */
   private readonly waiting = new Set<Placement>();
-  /** of jobs, for Retry-After */
+  /** what jobs take of the time of a lane, for Retry-After */
   private readonly durations = new MeanDuration();
 
   constructor(
@@ -61,9 +61,9 @@ export class Admission {
     if (this.waiting.delete(placement)) this.bound.leave(placement.claim.tenant, placement.bytes);
   }
 
-  /** A job has ended. */
-  note(took: number): void {
-    this.durations.note(took);
+  /** A job has ended. @param charge ms, its share of the time of its lane */
+  note(charge: number): void {
+    this.durations.note(charge);
   }
 
   private refuseUnlessAdmitted(verdict: ReturnType<QueueBound['enter']>, bytes = 0): void {
@@ -72,7 +72,7 @@ export class Admission {
     throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: this.retryAfterSeconds() });
   }
 
-  /** When a place in the queue should be free: on average one job leaves the queue per mean job time and thread. */
+  /** When a place in the queue should be free: on average a lane ends one job per mean share of its time, side by side or not. */
   private retryAfterSeconds(): number {
     return Math.max(1, Math.ceil(this.durations.ms / this.pool.ordinary.lanes.length / 1000));
   }

@@ -18,7 +18,7 @@ export interface Claim {
  *          │            └─ BATCH           job job job job
  *          └─ tenant B ─── NORMAL          job job
  *
- * Lanes are shared fairly among tenants first, then among the flows of a tenant, by the time that their jobs took, with
+ * Lanes are shared fairly among tenants first, then among the flows of a tenant, by the time that their jobs took of them, with
  * self-clocked fair queueing (Golestani, INFOCOM 1994) on both levels. The tag of a job is
  *
  *   max(tag of the flow's last job, clock when the job came) + cost / weight of its priority,
@@ -88,7 +88,7 @@ export class FairQueue<T> {
     return entry.item;
   }
 
-  /** A job that was taken has ended. @param costMs how long it occupied its lane */
+  /** A job that was taken has ended. @param costMs its share of the time of its lane */
   finish(item: T, costMs: number): void {
     const entry = this.entries.get(item);
     if (!entry) return;

@@ -46,7 +46,6 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** One job from its submission until its lane is free: a promise for the caller, a listener for the thread. */
 export class LaneJob implements Listener {
   readonly answer: Promise<JobTypes[keyof JobTypes]['answer']>;
-  startedAt = 0;
   /** what the thread holds of the job's scene, as it reported at the end */
   held: HeldVersions | undefined;
   /** what the thread has released of the job's scene, to go on from */
@@ -81,7 +80,6 @@ export class LaneJob implements Listener {
   /** @returns the message that starts the job */
   begin(): JobMessage {
     this.isStarted = true;
-    this.startedAt = monotonicMs();
     clearTimeout(this.timer);
     this.hooks.onStart?.();
     const { kind, makeInput } = this.request;

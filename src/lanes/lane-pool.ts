@@ -10,6 +10,7 @@ import { FairQueue } from './fair-queue.js';
 import type { LaneJob } from './lane-job.js';
 import { LaneWorker } from './lane-worker.js';
 import type { WorkerSetup } from './messages.js';
+import { SharedTime } from './shared-time.js';
 
 export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helpers' | 'accounts'> {
   /** how many threads may do ordinary work; each starts when it is needed; default: one per core */
@@ -54,6 +55,7 @@ export class Lane {
   worker: LaneWorker | undefined;
   /** what runs here: one job, or several that its engine takes at once */
   readonly jobs = new Map<LaneJob, JobSize>();
+  readonly time = new SharedTime<LaneJob>();
   /** the scenes whose home is this lane */
   readonly residents = new Set<MeshSize>();
 

@@ -366,6 +366,7 @@ export class Scheduler {
     const placement = this.placements.get(job)!;
     this.admission.leave(placement);
     lane.jobs.set(job, placement.size);
+    lane.time.begin(job, monotonicMs());
     // The thread holds the same versions as before unless it reports others.
     job.held = placement.record?.held;
     const worker = this.pool.workerOf(lane);
@@ -383,9 +384,9 @@ export class Scheduler {
     lane.jobs.delete(job);
     const { group, record } = this.placements.get(job)!;
     this.placements.delete(job);
-    const took = monotonicMs() - job.startedAt;
-    this.admission.note(took);
-    group.queue.finish(job, took);
+    const charge = lane.time.end(job, monotonicMs());
+    this.admission.note(charge);
+    group.queue.finish(job, charge);
     if (record) {
       if (job.isDone) record.isLost = false;
       this.ledger.finish(record, job.held, job.saved);

@@ -90,6 +90,22 @@ t.test('The preflight counts places, not lanes.', async (t) => {
   t.equal((await work).code, 'DRAINING');
 });
 
+t.test('Jobs side by side share the time of their lane, by which the end of the next one is foreseen.', async (t) => {
+  let now = 0n;
+  t.intercept(process.hrtime, 'bigint', { value: () => now });
+  const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 0 });
+  await scheduler.hello();
+  const answers = [0, 1, 2].map((x) => resolve(scheduler, request(x)));
+  t.equal(scheduler.runningCount, 3);
+  now += 30_000_000_000n;
+  await Promise.all(answers);
+  const large = resolve(scheduler, spike(1, 0.5));
+  const { retryAfterSeconds } = await refusalOf(resolve(scheduler, request(0)));
+  // The mean of 1 s, which is assumed at first, and of three times 10 s: each of the three took a third of half a minute.
+  t.equal(retryAfterSeconds, Math.ceil(0.8 ** 3 * 1 + (1 - 0.8 ** 3) * 10));
+  await large;
+});
+
 t.test('Scenes that go together share a lane, and each keeps its own order and target.', async (t) => {
   const scheduler = schedulerOf(t, 'createMeetingEngine', { threads: 2, maxQueue: 20 });
   await scheduler.hello();
