@@ -1,5 +1,6 @@
 import { IntersticeError } from '../src/contract/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
+import { sumOfCounts } from '../src/solver/convoy-counts.js';
 import type { ConvoyCounts, Engine, JobsTogether, Scene } from '../src/solver/engine.js';
 import { here } from '../src/threads/here.js';
 import type { StateFilter } from '../src/verify/state.js';
@@ -103,6 +104,8 @@ class WebGpuEngine implements GpuEngine {
   /** devices whose work may still be pending */
   readonly #devices = new Set<LiveDevice>();
   #current: LiveDevice;
+  /** of devices that were given up */
+  #pastConvoys: ConvoyCounts | undefined;
   #reopening: Promise<LiveDevice> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -150,7 +153,8 @@ class WebGpuEngine implements GpuEngine {
   }
 
   get convoyCounts(): ConvoyCounts | undefined {
-    return this.#current.convoyCounts;
+    const all = [this.#pastConvoys, this.#current.convoyCounts].flatMap((counts) => counts ?? []);
+    return all.length > 0 ? sumOfCounts(all) : undefined;
   }
 
   /** Resolves once no work of the engine is pending on any device; running requests fail with DEVICE_LOST. */
@@ -181,7 +185,9 @@ class WebGpuEngine implements GpuEngine {
     // The device is lost already, or cannot be trusted: destroying it fails all work that is pending on it.
     this.#current.memory.device.destroy();
     try {
-      this.#current = this.#adopt(await LiveDevice.open(this.#opened, this.memoryBudget, this.#options));
+      const next = this.#adopt(await LiveDevice.open(this.#opened, this.memoryBudget, this.#options));
+      this.#pastConvoys = this.convoyCounts;
+      this.#current = next;
       return this.#current;
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);

@@ -77,7 +77,7 @@ export interface OperationStats {
   readonly convoy: ConvoyStats;
 }
 
-/** Counts since the threads of the lanes were started. */
+/** Counts since the process began, whatever threads and devices were lost: they never become less. */
 export interface ConvoyStats {
   readonly submissions: number;
   /** of scenes, in these submissions */

@@ -3,6 +3,7 @@ import type { ResourceLimits } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { Priority } from '../contract/requests.js';
+import { sumOfCounts } from '../solver/convoy-counts.js';
 import type { ConvoyCounts } from '../solver/engine.js';
 import { ProcessAccount } from '../threads/account.js';
 import { HelperPool } from '../threads/pool.js';
@@ -137,6 +138,8 @@ export class LanePool {
   private readonly helpers: HelperPool;
   private readonly work: ProcessAccount;
   private readonly device: ProcessAccount;
+  /** of threads that are gone */
+  private pastConvoys = sumOfCounts([]);
 
   /** @param onWorkerLost is called after the lane has lost its worker; the job that ran there is still on the lane */
   constructor(
@@ -182,12 +185,9 @@ export class LanePool {
     return this.lanes.reduce((sum, { worker }) => sum + (worker?.sharedBytes ?? 0), 0);
   }
 
-  /** What the engines have submitted for several scenes together so far. */
+  /** What the engines have submitted for several scenes together so far, in jobs that have ended; of threads that have died as well. */
   get convoy(): ConvoyCounts {
-    const all = this.lanes.flatMap(({ worker }) => (worker?.convoy ? [worker.convoy] : []));
-    const sumOf = (name: keyof ConvoyCounts) => all.reduce((sum, counts) => sum + counts[name], 0);
-    const [submissions, parts] = [sumOf('submissions'), sumOf('parts')];
-    return { submissions, parts, dispatches: sumOf('dispatches'), launches: sumOf('launches') };
+    return sumOfCounts([this.pastConvoys, ...this.lanes.flatMap(({ worker }) => worker?.convoy ?? [])]);
   }
 
   /** Bytes of the arrays that threads compute on, now; those of resident proximity sets and recycled memory included. */
@@ -245,14 +245,16 @@ export class LanePool {
     const accounts = { work: work.link, device: device.link };
     const { niceSteps } = this.groupOf(lane);
     const setup = { engine, limits, allowUnverified, niceSteps, helpers: link, accounts };
-    lane.worker = new LaneWorker(setup, resourceLimits, (reason) => {
+    const worker = new LaneWorker(setup, resourceLimits, (reason) => {
       lane.worker = undefined;
+      if (worker.convoy) this.pastConvoys = sumOfCounts([this.pastConvoys, worker.convoy]);
       forget();
       work.forget();
       device.forget();
       this.onWorkerLost(lane, reason);
     });
-    return lane.worker;
+    lane.worker = worker;
+    return worker;
   }
 
   async terminate(): Promise<void> {

@@ -179,7 +179,7 @@ export class Metrics {
     this.gauge('body_bytes_limit', 'The limit of body_bytes; 0 = none.', (gauge) => gauge.set(ledger.maxBytes));
   }
 
-  /** Adds the gauges of the operations, read at each scrape. To be called once. */
+  /** Adds the gauges of the operations, and what they count themselves, read at each scrape. To be called once. */
   watch(read: () => OperationStats): void {
     const gauges: readonly [name: string, help: string, of: (stats: OperationStats) => number][] = [
       ['queue_waiting', 'Jobs that wait for a worker thread.', ({ waiting }) => waiting],
@@ -200,18 +200,21 @@ export class Metrics {
         'Memory of the buffers of all lanes on the device.',
         ({ deviceBufferBytes }) => deviceBufferBytes,
       ],
-      [
-        'convoy_submissions',
-        'Submissions to devices of scenes that submit together.',
-        ({ convoy }) => convoy.submissions,
-      ],
-      ['convoy_parts', 'Scenes in these submissions, all together.', ({ convoy }) => convoy.parts],
-      ['convoy_dispatches', 'Dispatches in these submissions.', ({ convoy }) => convoy.dispatches],
-      ['convoy_launches', 'Dispatches of single scenes that these stood for.', ({ convoy }) => convoy.launches],
       ['host_bytes', 'Host memory for the meshes and states of sessions.', ({ hostBytes }) => hostBytes],
       ['long_job_bytes', 'Host memory for the requests and results of submitted jobs.', ({ jobBytes }) => jobBytes],
     ];
     for (const [name, help, of] of gauges) this.gauge(name, help, (gauge) => gauge.set(of(read())));
+    const totals: typeof gauges = [
+      [
+        'convoy_submissions_total',
+        'Submissions to devices of scenes that submit together.',
+        ({ convoy }) => convoy.submissions,
+      ],
+      ['convoy_parts_total', 'Scenes in these submissions, all together.', ({ convoy }) => convoy.parts],
+      ['convoy_dispatches_total', 'Dispatches in these submissions.', ({ convoy }) => convoy.dispatches],
+      ['convoy_launches_total', 'Dispatches of single scenes that these stood for.', ({ convoy }) => convoy.launches],
+    ];
+    for (const [name, help, of] of totals) this.total(name, help, () => of(read()));
     const setSessions = (gauge: Gauge) => {
       const { sessions, parked } = read();
       gauge.set({ residency: 'resident' }, sessions - parked);
@@ -267,6 +270,15 @@ export class Metrics {
 
   private counter(name: string, help: string, labelNames: string[] = []): Counter {
     return new Counter({ name: `interstice_${name}`, help, labelNames, registers: this.registers });
+  }
+
+  /** A counter of something that is counted elsewhere. */
+  private total(name: string, help: string, read: () => number): Counter {
+    const collect = function (this: Counter) {
+      this.reset();
+      this.inc(read());
+    };
+    return new Counter({ name: `interstice_${name}`, help, registers: this.registers, collect });
   }
 
   private histogram(name: string, help: string, buckets: number[], labelNames: string[] = []): Histogram {

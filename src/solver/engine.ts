@@ -170,7 +170,7 @@ export interface JobsTogether {
   readonly vertices: number;
 }
 
-/** What an engine has submitted for scenes together so far. */
+/** What an engine has submitted for scenes together so far, on devices that it has lost as well. */
 export interface ConvoyCounts {
   readonly submissions: number;
   /** of scenes, in these submissions */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import type { IntersticeError } from '../../src/contract/errors.js';
 import { refusalOf, spike } from '../support/job.js';
-import { CLAIM, ENGINES, resolve, schedulerOf, started } from '../support/schedulers.js';
+import { CLAIM, ENGINES, flyer, resolve, schedulerOf, started } from '../support/schedulers.js';
 
 t.test('a resolve on a worker thread: the answer returns, and the caller keeps its arrays', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine');
@@ -142,6 +142,18 @@ t.test('a thread that dies fails its job, and is replaced', async (t) => {
   t.match(await refusalOf(dying), { code: 'DEVICE_LOST', retryable: true, message: /ended with code 7/ });
   t.same((await waiting).positions, spike(1, 0).start, 'the next job got a new thread');
   t.equal(lost.length, 1);
+});
+
+t.test('what threads have submitted for scenes together is counted on when one dies', async (t) => {
+  const scheduler = schedulerOf(t, 'createCountingEngine');
+  const { mesh, start } = flyer();
+  const resolveTo = (x: number) => resolve(scheduler, { mesh, start, target: flyer(x).start, parameters: {} });
+  for (const x of [1, 2]) await resolveTo(x);
+  t.same(scheduler.convoy, { submissions: 2, parts: 4, dispatches: 6, launches: 8 });
+  t.equal((await refusalOf(resolveTo(70))).code, 'DEVICE_LOST');
+  t.same(scheduler.convoy, { submissions: 2, parts: 4, dispatches: 6, launches: 8 }, 'what has ended');
+  await resolveTo(3);
+  t.same(scheduler.convoy, { submissions: 3, parts: 6, dispatches: 9, launches: 12 });
 });
 
 t.test('a thread that runs out of memory fails its job, and is replaced', async (t) => {

@@ -90,21 +90,24 @@ t.test('gauges tell the moment at which somebody asks', async (t) => {
     'interstice_shared_bytes 150',
     'interstice_work_bytes 170',
     'interstice_device_buffer_bytes 180',
-    'interstice_convoy_submissions 3',
-    'interstice_convoy_parts 40',
-    'interstice_convoy_dispatches 90',
-    'interstice_convoy_launches 1200',
+    'interstice_convoy_submissions_total 3',
+    'interstice_convoy_parts_total 40',
+    'interstice_convoy_dispatches_total 90',
+    'interstice_convoy_launches_total 1200',
     'interstice_host_bytes 200',
     'interstice_ready 0',
     'interstice_requests_in_flight 3',
   ]) {
     t.ok(before.has(line), line);
   }
+  t.ok(before.has('# TYPE interstice_convoy_parts_total counter'));
   stats.waiting = 9;
+  stats.convoy.parts = 45;
   state.phase = 'ready';
   const after = await lines(metrics);
   t.ok(after.has('interstice_queue_waiting 9'));
   t.ok(after.has('interstice_ready 1'));
+  t.ok(after.has('interstice_convoy_parts_total 45'));
 });
 
 t.test('refusals at the doors are counted, without paths or ids', async (t) => {

@@ -161,6 +161,16 @@ export const createMortalEngine = () =>
     return resolution(step, step.y.slice(), 'CONVERGED', 1);
   });
 
+/** The same, and every scene that it opens counts as submitted together with others. */
+export const createCountingEngine = () => {
+  const engine = createMortalEngine();
+  const counts = () => {
+    const submissions = engine.opened.length;
+    return { submissions, parts: 2 * submissions, dispatches: 3 * submissions, launches: 4 * submissions };
+  };
+  return Object.defineProperty(engine, 'convoyCounts', { get: counts });
+};
+
 /** Deaf: neither arrives nor asks whether to stop. */
 export const createDeafEngine = () =>
   fakeEngine((step) => {

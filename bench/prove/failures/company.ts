@@ -74,6 +74,7 @@ function answerIn(reply: Reply, where: string): Answer {
 
 async function countsOf({ adminAddress }: ServerProcess): Promise<{ submissions: number; parts: number }> {
   const page = await (await fetch(`${adminAddress}/metrics`)).text();
-  const figureOf = (name: string) => Number(page.match(new RegExp(`^interstice_convoy_${name} (\\S+)$`, 'm'))?.[1]);
+  const figureOf = (name: string) =>
+    Number(page.match(new RegExp(`^interstice_convoy_${name}_total (\\S+)$`, 'm'))?.[1]);
   return { submissions: figureOf('submissions'), parts: figureOf('parts') };
 }

@@ -1,0 +1,12 @@
+import type { ConvoyCounts } from './engine.js';
+
+/** What several devices or threads have counted, together. */
+export function sumOfCounts(all: readonly ConvoyCounts[]): ConvoyCounts {
+  const sum = (of: (counts: ConvoyCounts) => number) => all.reduce((total, counts) => total + of(counts), 0);
+  return {
+    submissions: sum(({ submissions }) => submissions),
+    parts: sum(({ parts }) => parts),
+    dispatches: sum(({ dispatches }) => dispatches),
+    launches: sum(({ launches }) => launches),
+  };
+}
