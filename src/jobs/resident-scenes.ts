@@ -20,7 +20,7 @@ export class ResidentScenes {
    * @param job has it until {@link releaseImage}, or asks again
    * @returns float32[length], uninitialised
    */
-  acquireImage(length: number, job: object = this): Float32Array {
+  acquireImage(length: number, job: object): Float32Array {
     let image = this.images.get(job) ?? this.freeImages.pop();
     if (!image || image.length < length) image = new Float32Array(length);
     this.images.set(job, image);

@@ -180,7 +180,10 @@ export class LanePool {
     return this.lanes.reduce((sum, { jobs }) => sum + jobs.size, 0);
   }
 
-  /** Bytes that threads keep for their next jobs: bounded by the largest scene of each, freed with its last scene. */
+  /**
+   * Bytes that threads keep for their next jobs: a thread at most what its largest scenes need, as many as it has jobs at once; freed with its
+   * last scene.
+   */
   get sharedBytes(): number {
     return this.lanes.reduce((sum, { worker }) => sum + (worker?.sharedBytes ?? 0), 0);
   }

@@ -29,7 +29,7 @@ t.test('box and image are the same whether the frame was expected or not', async
     const target = positionsOf(vertices);
     const plain = checkTarget(target, vertices, undefined);
     for (const guess of [frame, other]) {
-      const checked = checkTarget(target, vertices, { frame: guess, image: scenes.acquireImage(3 * vertices) });
+      const checked = checkTarget(target, vertices, { frame: guess, image: scenes.acquireImage(3 * vertices, {}) });
       t.same(checked.box, plain.box);
       t.same(checked.imageUnder(frame), frame.toEngine(target));
       t.same(plain.imageUnder(frame), frame.toEngine(target));
@@ -41,7 +41,7 @@ t.test('the same refusals with the same vertex named', async (t) => {
   const scenes = new ResidentScenes();
   const frame = frameOf(2 ** -20);
   for (const isExpected of [false, true]) {
-    const expected = isExpected ? { frame, image: scenes.acquireImage(12) } : undefined;
+    const expected = isExpected ? { frame, image: scenes.acquireImage(12, {}) } : undefined;
     t.equal(refusalOf(() => checkTarget(positionsOf(3), 4, expected)).code, 'SIZE_MISMATCH');
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       const target = positionsOf(4);

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { engineSourceOf } from '../../src/jobs/engines.js';
+import type { JobHooks } from '../../src/lanes/lane-job.js';
 import { Scheduler } from '../../src/lanes/scheduler.js';
 import { stackSwap } from '../solver/cases.js';
 import { needAdapter } from '../support/gpu.js';
@@ -25,8 +26,8 @@ t.test('Sessions of a lane submit together, and answer as they would alone.', op
   t.teardown(() => scheduler.close());
   await scheduler.hello();
   const { mesh, start, target } = stackSwap(5).build();
-  const parameters = { quality: 'FAST', stepLimit: 6 } as const;
-  const session = async (n: number, signal?: AbortSignal) => {
+  const session = async (n: number, hooks: JobHooks = {}, stepLimit = 6) => {
+    const parameters = { quality: 'FAST', stepLimit } as const;
     let state = sceneOf({ mesh, start });
     await scheduler.open(openTask(state, parameters), { claim: CLAIM });
     const answers: string[] = [];
@@ -34,7 +35,7 @@ t.test('Sessions of a lane submit together, and answer as they would alone.', op
       const share = (frame / FRAMES) * (1 - n / 20);
       const aim = target.map((value, k) => start[k]! + share * (value - start[k]!));
       const task = stepTask(state, aim, { parameters });
-      const { positions, report } = await scheduler.step(task, { claim: CLAIM, signal });
+      const { positions, report } = await scheduler.step(task, { claim: CLAIM, ...hooks });
       answers.push(`${report.status} ${Buffer.from(positions.slice().buffer).toString('base64')}`);
       state = committed(state, task, positions);
     }
@@ -42,9 +43,10 @@ t.test('Sessions of a lane submit together, and answer as they would alone.', op
   };
   const all = Array.from({ length: SESSIONS }, (_, n) => n);
   const abort = new AbortController();
-  const cancelled = refusalOf(session(0, abort.signal));
+  // Progress comes from the thread: the step is under way, among those of the others, and has more steps to do than they have.
+  const hooks = { signal: abort.signal, onProgress: () => abort.abort() };
+  const cancelled = refusalOf(session(0, hooks, 1000));
   const together = Promise.all(all.map((n) => session(n)));
-  setImmediate(() => abort.abort());
   t.equal((await cancelled).code, 'CANCELLED');
   const answers = await together;
   const { submissions, parts, dispatches, launches } = scheduler.convoy;
