@@ -14,7 +14,10 @@ export const EXIT = {
 /** One row per code, in the order of the help page. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.OK, 'converged and free of intersections, or found free by the check'],
-  [EXIT.FOUND, 'intersections are left in the answer, or check, doctor, certify or plan found something'],
+  [
+    EXIT.FOUND,
+    'intersections are left in the answer, or check, doctor or certify found something, or plan found no number of processes that is enough',
+  ],
   [EXIT.USAGE, 'the command line is wrong, or a named file cannot be opened'],
   [EXIT.REFUSED, 'the input was refused; the message names the element at fault'],
   [EXIT.NOT_CONVERGED, 'safe but not converged: the file is written and free of intersections'],

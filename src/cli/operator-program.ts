@@ -78,17 +78,18 @@ export function addPlan(program: Command, cli: CliContext, done: (code: number) 
       '--within <SECONDS>',
       '99 of 100 answers within this time from when they are due (default: until the next step is due)',
     ).argParser(parseNumber),
-    new Option('--lanes <N>', 'steps that a process computes at a time, one per core (default: as measured)').argParser(
-      parseCount,
-    ),
+    new Option(
+      '--lanes <N>',
+      'steps that a process computes at a time, one per core (default: as measured, and on a card nothing else)',
+    ).argParser(parseCount),
   ]);
   addTo(command, 'Costs:', [
     new Option(
       '--costs <NAME|FILE>',
-      'what steps cost: a machine that comes with the program, or a file (default: one with the engine)',
+      'what steps cost: a machine whose costs come with the program, or a file (default: one of the engine)',
     ),
     new Option('--measure <FILE>', 'measure them here instead, on a service that this command starts, and write FILE'),
-    choiceOption('engine', ['auto', 'cpu', 'webgpu'] as const, 'that serves (default: cpu)'),
+    choiceOption('engine', ['auto', 'cpu', 'webgpu'] as const, 'the engine that will serve (default: cpu)'),
     choiceOption('quality', QUALITIES, 'with --measure').default('BALANCED', 'balanced'),
     new Option('--motion <PERCENT>', 'with --measure: as for load').argParser(parseNumber).default(MOTION),
     new Option('--sizes <LIST>', 'with --measure: numbers of triangles')

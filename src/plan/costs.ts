@@ -12,7 +12,7 @@ export interface SizeCost {
   readonly processorMs: number;
   /** ms from request to answer in that run, nearest-rank quantiles at 0 %, 5 %, … 100 % */
   readonly quantiles: readonly number[];
-  /** what the service holds for one session between two steps */
+  /** what the service holds for one session between two steps, on the host and on the device together */
   readonly sessionBytes: number;
   /** most working memory of the steps that ran at a time, and of what is kept for the next ones */
   readonly workBytes: number;
@@ -49,7 +49,7 @@ export interface Costs {
 /** What a step of any size costs, by the sizes that were measured. */
 export interface StepCost {
   readonly vertices: number;
-  /** ms that a step occupies one lane */
+  /** ms that a step occupies one lane, while as many lanes compute as were measured */
   readonly meanMs: number;
   /** times of single steps, ms, with that mean */
   readonly quantiles: readonly number[];

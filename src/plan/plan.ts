@@ -1,4 +1,4 @@
-import { type Costs, costOf, type StepCost } from './costs.js';
+import { type Costs, costOf, isOnCard, type StepCost } from './costs.js';
 import { simulate } from './simulate.js';
 
 /** What is asked for. */
@@ -9,7 +9,7 @@ export interface Demand {
   readonly rate: number;
   /** seconds from when a step is due within which 99 of 100 are to be answered */
   readonly within: number;
-  /** steps that one process computes at a time; default: as on the machine that was measured */
+  /** steps that one process computes at a time; default: as on the machine that was measured, and of a graphics card nothing else */
   readonly lanes?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Plan {
   readonly p99: number;
   /** of the fullest process, share of its lanes' time */
   readonly utilisation: number;
-  /** of the fullest process */
+  /** of the fullest process; with a graphics card, without what lies on the card */
   readonly memoryBytes: number;
   /** of the fullest process, buffers on its graphics card; undefined where no device was measured */
   readonly deviceBytes: number | undefined;
@@ -47,10 +47,19 @@ const MS = 1000;
 /** Beyond it chance puts two sessions on one process all the same, and a plan says nothing. */
 const MOST_PROCESSES = 100_000;
 
+/**
+ * The smallest number of processes whose fullest one has 99 of 100 answers in time.
+ *
+ * @throws RangeError where other lanes are asked of a graphics card than were measured: all lanes share the card, so what it computes with
+ *   more or fewer of them was not measured, and follows from nothing that was
+ */
 export function plan(costs: Costs, demand: Demand): Answer {
   const { sessions, triangles, rate, within } = demand;
   const cost = costOf(costs, triangles);
   const lanes = demand.lanes ?? costs.lanes;
+  if (isOnCard(costs) && lanes !== costs.lanes)
+    throw new RangeError(`Costs of a graphics card are for the lanes that were measured, ${costs.lanes} here.`);
+  const sessionBytes = hostBytesOf(costs, cost);
   const bestRate = bestRateOf(cost, within);
   const look = (processes: number): Plan => {
     const fullest = fullestOf(sessions, processes);
@@ -67,7 +76,7 @@ export function plan(costs: Costs, demand: Demand): Answer {
       p99: at(0.99),
       utilisation,
       deviceBytes: deviceBytesOf(cost, costs.lanes, fullest, lanes),
-      memoryBytes: costs.baseBytes + fullest * cost.sessionBytes + working,
+      memoryBytes: costs.baseBytes + fullest * sessionBytes + working,
       trafficBytes: sessions * rate * cost.vertices * WIRE_BYTES,
     };
   };
@@ -103,7 +112,14 @@ function fullestOf(sessions: number, processes: number): number {
   return most[draws >> 1]!;
 }
 
-/** What sessions keep, and what the steps that run at a time need beside it. */
+/**
+ * Of a session, in the memory of the machine. What was measured of a session has its buffers on the device as well; those of a graphics card
+ * have memory of their own, and where the processor stands in for one they lie in that of the machine.
+ */
+const hostBytesOf = (costs: Costs, { sessionBytes, deviceSessionBytes = 0 }: StepCost): number =>
+  isOnCard(costs) ? Math.max(0, sessionBytes - deviceSessionBytes) : sessionBytes;
+
+/** On the device: what sessions keep, and what the steps that run at a time need beside it. */
 function deviceBytesOf(
   { deviceBytes, deviceSessionBytes }: StepCost,
   measuredLanes: number,

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ServerProcess } from '../../bench/prove/server.js';
+import { algorithmVersion } from '../../src/paths.js';
 import { costsOfEngine, readCosts } from '../../src/plan/costs.js';
 import { run } from './in-process.js';
 
@@ -137,4 +138,26 @@ t.test('a plan is printed, or why there is none', async (t) => {
   ]) {
     t.equal((await run(['plan', ...flags])).status, 2, flags.join(' '));
   }
+  const widened = await run([
+    ...['plan', '--costs', file, '--lanes', '8', '--sessions', '4', '--triangles', '2000', '--rate', '0.01'],
+  ]);
+  t.equal(widened.status, 2);
+  t.match(widened.stderr, /the lanes that were measured, 2 here/);
+});
+
+t.test('a plan says by which version of the algorithm its costs were measured', async (t) => {
+  const demand = ['--sessions', '4', '--triangles', '2000', '--rate', '0.01'];
+  const folder = t.testdir();
+  const planned = async (algorithm: string) => {
+    const file = join(folder, `${algorithm}.json`);
+    writeFileSync(file, JSON.stringify({ ...costsOfEngine('cpu'), algorithmVersion: algorithm }));
+    const { stdout } = await run(['plan', '--costs', file, ...demand]);
+    const json = JSON.parse((await run(['plan', '--costs', file, ...demand, '--json'])).stdout);
+    t.equal(json.costs.algorithmVersion, algorithm);
+    return stdout;
+  };
+  t.notMatch(await planned(algorithmVersion), /this program has version/);
+  const older = await planned('of-another-year');
+  t.match(older, /version of-another-year of the algorithm/);
+  t.match(older, new RegExp(`beware +this program has version ${algorithmVersion} of the algorithm`));
 });

@@ -103,6 +103,26 @@ t.test('a plan on graphics cards says what each of them needs', async (t) => {
   t.equal(plan(costs, demand).plan!.deviceBytes, undefined, 'not measured');
 });
 
+t.test('what lies on a graphics card is no memory of the machine, and of its stand-in it is', async (t) => {
+  const onCard = {
+    ...costs,
+    engine: 'webgpu: one',
+    sizes: costs.sizes.map((each) => ({ ...each, sessionBytes: 1e6, deviceSessionBytes: 9e5, deviceBytes: 8e6 })),
+  };
+  const demand = { sessions: 60, triangles: 1000, rate: 10, within: 0.1 };
+  const found = plan(onCard, demand).plan!;
+  t.ok(Math.abs(found.memoryBytes - (1e8 + found.fullest * 1e5 + 2000)) < 1, `${found.memoryBytes}`);
+  const standIn = plan({ ...onCard, isSoftware: true }, demand).plan!;
+  t.ok(Math.abs(standIn.memoryBytes - (1e8 + standIn.fullest * 1e6 + 2000)) < 1, `${standIn.memoryBytes}`);
+});
+
+t.test('a graphics card computes no more with more lanes than were measured', async (t) => {
+  const onCard = { ...costs, engine: 'webgpu: one' };
+  const demand = { sessions: 60, triangles: 1000, rate: 10, within: 0.1 };
+  for (const lanes of [1, 8]) t.throws(() => plan(onCard, { ...demand, lanes }), /lanes that were measured, 2 here/);
+  t.same(plan(onCard, { ...demand, lanes: 2 }), plan(onCard, demand), 'those that were measured');
+});
+
 t.test('costs of both engines come with the program, and those of webgpu say what computed', async (t) => {
   t.notOk(isOnDevice(costsOfEngine('cpu')));
   const costsOfCard = costsOfEngine('webgpu');

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Quality } from '../../contract/parameters.js';
 import { trianglesOf } from '../../load/sheets.js';
+import { algorithmVersion as versionHere } from '../../paths.js';
 import { type Costs, costsOfEngine, isOnCard, isOnDevice, readCosts } from '../../plan/costs.js';
 import { measureCosts } from '../../plan/measure.js';
 import { type Answer, type Demand, plan } from '../../plan/plan.js';
@@ -45,7 +46,7 @@ export async function runPlan(flags: PlanFlags, cli: CliContext): Promise<number
   const costs = file === undefined ? costsOf(flags) : await measureHere(file, flags, cli);
   if (!isAsked) return EXIT.OK;
   const demand: Demand = { sessions, triangles, rate, within: flags.within ?? 1 / rate, lanes: flags.lanes };
-  const answer = plan(costs, demand);
+  const answer = planOf(costs, demand);
   terminal.out.write(flags.json === true ? toJson(costs, demand, answer) : toText(costs, demand, answer));
   return answer.plan === undefined ? EXIT.FOUND : EXIT.OK;
 }
@@ -67,6 +68,16 @@ function assertBounded(flags: PlanFlags): void {
   if (!(duration > 0 && duration <= MOST.duration))
     refuse(`--duration is greater than 0 and at most ${formatCount(MOST.duration)}.`);
   if (file !== undefined && !existsSync(dirname(resolve(file)))) refuse(`--measure: there is no folder for ${file}.`);
+}
+
+function planOf(costs: Costs, demand: Demand): Answer {
+  try {
+    return plan(costs, demand);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new UsageError(`${error.message} Measure with --measure FILE --lanes ${demand.lanes}.`, 'plan');
+    throw error;
+  }
 }
 
 /** Of the file or machine that is named, else of one that comes with the program and has the engine. */
@@ -122,8 +133,12 @@ const rounded = (_name: string, value: unknown): unknown =>
   typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
 
 const toJson = (costs: Costs, demand: Demand, answer: Answer): string => {
-  const { date, command, machine, engine, adapter, isSoftware, loadBefore, quality, motion, lanes } = costs;
-  const source = { date, command, machine, engine, adapter, isSoftware, loadBefore, quality, motion, lanes };
+  const { date, algorithmVersion, command, machine, engine, adapter, isSoftware, loadBefore, quality, motion, lanes } =
+    costs;
+  const source = {
+    ...{ date, algorithmVersion, command, machine, engine, adapter },
+    ...{ isSoftware, loadBefore, quality, motion, lanes },
+  };
   return `${JSON.stringify({ demand, ...answer, costs: source }, rounded, 2)}\n`;
 };
 
@@ -160,7 +175,13 @@ function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, ans
   }
   const { machine, quality, motion, date } = costs;
   rows.push(['costs of', `${machine.processor}, ${formatPlural(machine.cores, 'core')}, ${computer}`]);
-  rows.push(['', `${quality}, sheets that move by ${motion} % of their first gap, ${date.slice(0, 10)}`]);
+  rows.push(['', `${quality}, sheets that move by ${motion} % of their first gap`]);
+  rows.push(['', `${date.slice(0, 10)}, version ${costs.algorithmVersion} of the algorithm`]);
+  if (costs.algorithmVersion !== versionHere)
+    rows.push([
+      'beware',
+      `this program has version ${versionHere} of the algorithm, whose steps may cost more or less`,
+    ]);
   if (cost.isExtrapolated) rows.push(['beware', 'this size lies outside of those that were measured']);
   if (costs.isSoftware === true)
     rows.push(['beware', 'the processor stood in for a graphics card; measure on a machine that has one']);
