@@ -75,7 +75,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     kind: 'number',
     placeholder: 'X',
     description:
-      'σ, length of an edge relative to its length in the target: fast pulls longer edges back, balanced and fine keep all within it where contacts allow; the report counts and names those that stay longer; 0 disables the limit',
+      'σ, length of an edge relative to its length in the target, or at rest (--rest): fast pulls longer edges back, balanced and fine keep all within it where contacts allow; the report counts and names those that stay longer; 0 disables the limit',
     unit: 'ratio',
     defaultText: '1.1',
     range: '0, or > 1',

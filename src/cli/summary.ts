@@ -13,11 +13,16 @@ import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, forma
 /** Pairs shown of each list; the JSON report contains all of them. */
 const pairsShown = 3;
 
+/** The length of an edge at rest, if the mesh was given a shape at rest for the lengths of its edges. */
+export type ComparedLength = 'at rest' | 'in the target';
+
 /** Facts of the run that the report does not contain. */
 export interface RunFacts {
   readonly vertexCount: number;
   /** undefined if nobody knows it here, of a job that another run submitted */
   readonly kinematicCount: number | undefined;
+  /** to what lengths of edges are compared, and their limit with them; undefined if nobody knows it here */
+  readonly comparedLength?: ComparedLength | undefined;
   /** undefined if no output file was named */
   readonly writtenTo?: string | undefined;
   readonly traceFolder?: string | undefined;
@@ -79,16 +84,19 @@ function describeWarning(warning: Warning): Row[] {
 const asRows = (label: string, lines: readonly string[]): Row[] =>
   lines.map((line, index) => [index === 0 ? label : '', line]);
 
+const nameOf = ({ comparedLength = 'in the target or at rest' }: { comparedLength?: string | undefined }): string =>
+  `the length ${comparedLength}`;
+
 /** "3 edges longer than σ = 1.1 × the length in the target; the worst, 4-9, 2.5 ×" */
-function describeOverlong({ overlongEdges, worstEdge, resolved }: Report): string {
+function describeOverlong({ overlongEdges, worstEdge, resolved }: Report, facts: RunFacts): string {
   const worst = worstEdge ? `; the worst, ${worstEdge.a}-${worstEdge.b}, ${formatNumber(worstEdge.stretch)} ×` : '';
   const edges = formatPlural(overlongEdges, 'edge');
-  return `${edges} longer than σ = ${formatNumber(resolved.stretchLimit)} × the length in the target${worst}`;
+  return `${edges} longer than σ = ${formatNumber(resolved.stretchLimit)} × ${nameOf(facts)}${worst}`;
 }
 
-/** "edge 4-9, at its limit with 1.1 × its own length" */
-const describeHolding = ({ a, b, stretch }: StretchedEdge): string =>
-  `edge ${a}-${b}, at its limit with ${formatNumber(stretch)} × its own length`;
+/** "edge 4-9, at or over its limit with 1.1 × the length in the target" */
+const describeHolding = ({ a, b, stretch }: StretchedEdge, facts: RunFacts): string =>
+  `edge ${a}-${b}, at or over its limit with ${formatNumber(stretch)} × ${nameOf(facts)}`;
 
 /** "0.991 to 1.009; 2 elements out of their limits, the worst, triangle 7, 1.2 where 1.01 is allowed" */
 function describeStrain({ violated, min, max, worst }: StrainReport): string {
@@ -129,10 +137,9 @@ export function summariseRun(report: Report, facts: RunFacts): string {
       ? 'nothing within reach'
       : `${formatNumber(report.minDistance)} in the unit of the mesh`,
   ]);
-  if (report.maxStretch > 0)
-    rows.push(['max stretch', `${formatNumber(report.maxStretch)} × the length in the target`]);
+  if (report.maxStretch > 0) rows.push(['max stretch', `${formatNumber(report.maxStretch)} × ${nameOf(facts)}`]);
   if (report.overlongEdges > 0) {
-    rows.push(['overlong', describeOverlong(report)]);
+    rows.push(['overlong', describeOverlong(report, facts)]);
   }
   if (report.strain) rows.push(['strains', describeStrain(report.strain)]);
   if (report.pullBack) rows.push(['pull-back', describePullBack(report.pullBack)]);
@@ -140,7 +147,7 @@ export function summariseRun(report: Report, facts: RunFacts): string {
   if (report.touchingPairs > 0)
     rows.push(['touching', `${formatPlural(report.touchingPairs, 'pair')} too close to move`]);
   const pairs = report.status === 'CONVERGED' ? [] : report.limitingPairs;
-  const edges = report.limitingEdges.slice(0, pairsShown).map(describeHolding);
+  const edges = report.limitingEdges.slice(0, pairsShown).map((edge) => describeHolding(edge, facts));
   rows.push(...asRows('held by', [...formatPairs(pairs, pairs.length, pairsShown), ...edges]));
   if (report.ignoredPairCount > 0) {
     const ignored = formatPairs(report.ignoredPairs, report.ignoredPairCount, pairsShown);

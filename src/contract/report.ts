@@ -143,7 +143,7 @@ export interface Report {
   readonly distanceToTargetRms: number;
   /** max |x' − y| over the kinematic vertices; 0 if there are none. */
   readonly kinematicDistanceMax: number;
-  /** Edges with a dynamic end that are longer than σ times their length in the target; 0 if σ is off. */
+  /** Edges with a dynamic end that are longer than σ times their length in the target, or at rest where they have one; 0 if σ is off. */
   readonly overlongEdges: number;
   /** The worst of the overlong edges; absent if there is none. */
   readonly worstEdge?: StretchedEdge;
@@ -155,7 +155,7 @@ export interface Report {
   readonly impulses?: ImpulseReport;
   /** absent: no time budget */
   readonly budget?: BudgetReport;
-  /** Longest edge relative to its length in the target. */
+  /** Longest edge relative to its length in the target, or at rest where it has one. */
   readonly maxStretch: number;
   /** Absent if nothing is within reach, or if it was not measured (warning MIN_DISTANCE_NOT_MEASURED). */
   readonly minDistance?: number;

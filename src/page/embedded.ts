@@ -10,7 +10,11 @@ interface PositionsJson {
 }
 
 interface RequestJson {
-  readonly mesh: Readonly<Record<string, unknown>> & { readonly vertexCount: number; readonly parts?: PartInput[] };
+  readonly mesh: Readonly<Record<string, unknown>> & {
+    readonly vertexCount: number;
+    readonly parts?: PartInput[];
+    readonly restLengths?: { readonly positions?: PositionsJson };
+  };
   readonly start: PositionsJson;
   readonly target: PositionsJson;
 }
@@ -52,7 +56,8 @@ function bytesOf(text: string): ArrayBuffer {
 const positionsOf = ({ data, scalar }: PositionsJson): Positions =>
   scalar === 'FLOAT64' ? new Float64Array(bytesOf(data)) : new Float32Array(bytesOf(data));
 
-function meshOf({ vertexCount, parts, ...arrays }: RequestJson['mesh']): MeshInput {
+/** A report of `interstice explain` has lengths at rest as positions only. */
+function meshOf({ vertexCount, parts, restLengths, ...arrays }: RequestJson['mesh']): MeshInput {
   const ids = (name: string) => {
     const text = arrays[name];
     return typeof text === 'string' && text !== '' ? { [name]: new Uint32Array(bytesOf(text)) } : {};
@@ -66,5 +71,6 @@ function meshOf({ vertexCount, parts, ...arrays }: RequestJson['mesh']): MeshInp
     ...ids('tetrahedra'),
     ...(typeof flags === 'string' && flags !== '' ? { kinematic: new Uint8Array(bytesOf(flags)) } : {}),
     ...(parts?.length ? { parts } : {}),
+    ...(restLengths?.positions ? { restLengths: { positions: positionsOf(restLengths.positions) } } : {}),
   };
 }

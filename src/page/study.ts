@@ -48,6 +48,10 @@ export interface Hints {
   readonly turned: readonly number[];
 }
 
+/** To what lengths of edges are compared, and their limit with them. */
+export const comparedLength = ({ restLengths }: MeshInput): 'at rest' | 'in the target' =>
+  restLengths ? 'at rest' : 'in the target';
+
 /** Whether there is a path to slide along. */
 export const hasPath = ({ answer, certificate, untangled }: Study): boolean =>
   answer !== undefined || certificate !== undefined || untangled !== undefined;

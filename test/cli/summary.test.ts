@@ -3,7 +3,12 @@ import { EXIT, exitCodeOfReport } from '../../src/cli/exit-codes.js';
 import { summariseRun } from '../../src/cli/summary.js';
 import { sampleReport } from './fakes.js';
 
-const facts = { vertexCount: 2704, kinematicCount: 120, writtenTo: 'out.obj' };
+const facts = {
+  vertexCount: 2704,
+  kinematicCount: 120,
+  comparedLength: 'in the target',
+  writtenTo: 'out.obj',
+} as const;
 const summary = (changes: Parameters<typeof sampleReport>[0] = {}, more: object = {}): string =>
   summariseRun(sampleReport(changes), { ...facts, ...more });
 
@@ -40,7 +45,7 @@ t.test('a run that did not converge says what is left, what holds it and what to
   const limitingEdges = [{ a: 4, b: 9, stretch: 1.0999 }];
   t.match(
     summary({ status: 'STALLED', limitingEdges }),
-    /held by +edge 4-9, at its limit with 1\.1 × its own length$[\s\S]*hint +.*edges at their limit/m,
+    /held by +edge 4-9, at or over its limit with 1\.1 × the length in the target$[\s\S]*hint +.*edges at their limit/m,
   );
   t.match(summary({ status: 'STEP_LIMIT' }), /step limit[\s\S]*--step-limit/);
   t.match(summary({ status: 'DEADLINE' }), /time budget[\s\S]*--time-budget/);
@@ -54,6 +59,22 @@ t.test('edges over the limit, and what the pull-back has gained', async (t) => {
   const after = { distanceToTargetRms: 0.0049, distanceToTargetMax: 0.015, overlongEdges: 0 };
   const text = summary({ pullBack: { steps: 19, before, after } });
   t.match(text, /pull-back +19 steps; rms 0\.0069 → 0\.0049, max 0\.02 → 0\.015, overlong edges 1,362 → 0/);
+});
+
+t.test('lengths of edges are named by what they are compared with', async (t) => {
+  const edges = { overlongEdges: 1, limitingEdges: [{ a: 4, b: 9, stretch: 5.5 }] };
+  const rows = (more: object): string[] =>
+    summary(edges, more)
+      .split('\n')
+      .filter((line) => / × the length/.test(line));
+  for (const [more, name] of [
+    [{}, 'in the target'],
+    [{ comparedLength: 'at rest' }, 'at rest'],
+    [{ comparedLength: undefined }, 'in the target or at rest'],
+  ] as const) {
+    t.equal(rows(more).length, 3, 'max stretch, overlong, held by');
+    for (const row of rows(more)) t.ok(row.endsWith(`× the length ${name}`), row);
+  }
 });
 
 t.test('an answer that still intersects says so, and names pairs', async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { MeshInput } from '../../src/contract/mesh.js';
 import { viridis } from '../../src/page/colours.js';
 import { edgeLengths, listEdges, medianLength } from '../../src/page/edges.js';
 import { counts, distances, fieldsOf, gaps, stretches } from '../../src/page/fields/field.js';
@@ -31,6 +32,18 @@ t.test('measures of vertices', async (t) => {
   };
   t.same([...gaps(contacts, 4)], [0.25, 0.25, 0.25, Number.NaN], 'the nearest; none for a vertex without weight');
   t.same([...counts([{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [1, 2, 3] }], 4)], [1, 2, 1, 1]);
+});
+
+t.test('stretch is against the lengths at rest where the mesh has them', async (t) => {
+  const half = flat.map((x) => x / 2);
+  const stretchOf = (mesh: MeshInput) => {
+    const study = studyOfPair({ title: '', mesh, start: flat, target: flat });
+    const field = fieldsOf(study, listEdges(square)).find(({ id }) => id === 'stretch')!;
+    return [field.explanation, ...field.valuesOf(flat, undefined)];
+  };
+  const words = 'The longest edge at each vertex, against its length';
+  t.same(stretchOf(square), [`${words} in the target.`, 1, 1, 1, 1]);
+  t.same(stretchOf({ ...square, restLengths: { positions: half } }), [`${words} at rest.`, 2, 2, 2, 2]);
 });
 
 t.test('a ray picks the front-most element and its nearest vertex, and nothing that is hidden', async (t) => {

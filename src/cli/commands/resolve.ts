@@ -55,6 +55,7 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
     const facts = {
       vertexCount: inputs.file.vertexCount,
       kinematicCount: inputs.kinematic.length,
+      comparedLength: inputs.mesh.restLengths ? ('at rest' as const) : ('in the target' as const),
       writtenTo: flags.output,
       traceFolder: flags.trace,
       traceStates: trace?.states,

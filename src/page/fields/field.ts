@@ -3,7 +3,7 @@ import type { Positions } from '../../contract/mesh.js';
 import { NO_REGION, type UntangledState } from '../../contract/untangle-answer.js';
 import { BODY_COLOURS, type Colour, hex } from '../colours.js';
 import { edgeLength, edgeLengths } from '../edges.js';
-import type { StateName, Study } from '../study.js';
+import { comparedLength, type StateName, type Study } from '../study.js';
 
 /** What a colour map shows. A vertex without a value (NaN) has the colour of its part. */
 export interface Field {
@@ -66,12 +66,12 @@ export function fieldsOf(study: Study, edges: Uint32Array): Field[] {
       fields.push({
         id: 'stretch',
         label: 'Stretch',
-        explanation: 'The longest edge at each vertex, against its length in the target.',
+        explanation: `The longest edge at each vertex, against its length ${comparedLength(mesh)}.`,
         quantity: 'ratio',
         low: 1,
         ...(limit > 0 ? { mark: { value: limit, name: 'σ' } } : {}),
         valuesOf: (state) => {
-          lengths ??= edgeLengths(edges, target);
+          lengths ??= edgeLengths(edges, mesh.restLengths?.positions ?? target);
           return stretches(state, lengths, edges, vertexCount);
         },
       });

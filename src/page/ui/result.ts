@@ -1,4 +1,5 @@
 import type { ElementPair, PairKind } from '../../contract/elements.js';
+import type { MeshInput } from '../../contract/mesh.js';
 import type { Report, Status, Timings } from '../../contract/report.js';
 import {
   formatCount,
@@ -8,7 +9,7 @@ import {
   formatPlural,
   type LengthUnit,
 } from '../format.js';
-import type { Study } from '../study.js';
+import { comparedLength, type Study } from '../study.js';
 import { certificateSections } from './certificate.js';
 import { definitions, make, section } from './dom.js';
 import { type ContourActions, untangledSections } from './untangled.js';
@@ -118,7 +119,12 @@ export function renderResult(
       ? [section('What holds the farthest vertices', pairList(report.limitingPairs, unit, actions))]
       : []),
     ...(report.limitingEdges.length > 0
-      ? [section('Edges at their limit that hold the farthest vertices', edgeList(report.limitingEdges, actions))]
+      ? [
+          section(
+            'Edges at or over their limit that hold the farthest vertices',
+            edgeList(report.limitingEdges, mesh, actions),
+          ),
+        ]
       : []),
     section('Time', ...timingBars(report.timings)),
     section(
@@ -215,12 +221,12 @@ const pairList = (pairs: readonly ElementPair[], unit: LengthUnit, actions: Resu
     actions,
   );
 
-const edgeList = (edges: Report['limitingEdges'], actions: ResultActions): HTMLElement =>
+const edgeList = (edges: Report['limitingEdges'], mesh: MeshInput, actions: ResultActions): HTMLElement =>
   listOfPairs(
     edges.map(({ a, b, stretch }) => ({
       pair: { kind: 'VERTEX_VERTEX', a: [a], b: [b] },
       words: `edge ${a}–${b}`,
-      amount: `${formatNumber(stretch)} × its length`,
+      amount: `${formatNumber(stretch)} × its length ${comparedLength(mesh)}`,
     })),
     actions,
   );
