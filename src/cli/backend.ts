@@ -4,7 +4,14 @@ import type { Positions } from '../contract/mesh.js';
 import type { Operations } from '../contract/operations.js';
 import type { ParametersInput } from '../contract/parameters.js';
 import type { Progress } from '../contract/report.js';
-import type { CheckAnswer, MeshCheckRequest, OnBudget, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
+import type {
+  CheckAnswer,
+  MeshCheckRequest,
+  OnBudget,
+  Priority,
+  ResolveAnswer,
+  ResolveRequest,
+} from '../contract/requests.js';
 import type { CreateSessionRequest } from '../contract/sessions.js';
 import type { UntangleRequest } from '../contract/untangle.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
@@ -44,6 +51,7 @@ export interface BackendJobs {
 export interface SessionStepOptions {
   readonly timeBudgetSeconds?: number;
   readonly onBudget?: OnBudget;
+  readonly priority?: Priority;
   readonly onProgress?: (progress: Progress) => void;
 }
 

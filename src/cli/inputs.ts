@@ -33,17 +33,18 @@ export interface RestFlags {
  * The mesh with the shape at rest and the strain limits that flags set: without limits of strains, the shape gives edges their
  * lengths.
  *
+ * @param command that the flags belong to
  * @throws UsageError for limits without a rest shape
  */
 export async function withRest(
   mesh: MeshInput,
   file: MeshFile,
   { rest: path, strainMin: min, strainMax: max }: RestFlags,
+  command: string,
 ): Promise<MeshInput> {
   const hasLimits = min !== undefined || max !== undefined;
   if (path === undefined) {
-    if (hasLimits)
-      throw new UsageError('--strain-min and --strain-max need --rest FILE, the shape at rest.', 'resolve');
+    if (hasLimits) throw new UsageError('--strain-min and --strain-max need --rest FILE, the shape at rest.', command);
     return mesh;
   }
   const rest = await naming(path, () => readMeshFile(path));
@@ -95,6 +96,15 @@ export async function readInputs(
     kinematic,
     firstOf,
   };
+}
+
+/** @param command that the flags belong to @throws UsageError for an options file that asks for more than a mesh and a report */
+export function refuseInclude({ include }: Options, { options: path }: InputFlags, command: string): void {
+  if (include === undefined) return;
+  throw new UsageError(
+    `${path}: "include" is not supported on the command line, which returns a mesh and a report. Remove it.`,
+    command,
+  );
 }
 
 async function readOptionsOf(

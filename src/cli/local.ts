@@ -114,8 +114,8 @@ export async function openLocal(choice: BackendChoice, environment: Environment,
       const context = signal ? { signal } : {};
       const { id: sessionId } = await operations.createSession(request, context);
       return {
-        step: (target, { onProgress, ...budget } = {}) =>
-          operations.step({ sessionId, target, ...budget }, { ...context, ...(onProgress ? { onProgress } : {}) }),
+        step: (target, { onProgress, ...options } = {}) =>
+          operations.step({ sessionId, target, ...options }, { ...context, ...(onProgress ? { onProgress } : {}) }),
         close: () => operations.deleteSession(sessionId),
       };
     },

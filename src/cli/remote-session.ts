@@ -14,8 +14,8 @@ export async function openRemoteSession(
   const address = { ...service, headers: { 'x-session-id': randomUUID() } };
   const { id } = (await callService(address, 'createSession', request, { signal })) as { id: string };
   return {
-    async step(target, { timeBudgetSeconds, onBudget, onProgress } = {}) {
-      const step = { target, timeBudgetSeconds, onBudget };
+    async step(target, { onProgress, ...options } = {}) {
+      const step = { target, ...options };
       const answer = await callService(address, 'step', step, { signal, id, onProgress });
       const { positions, report } = answer as { positions: { data: Positions }; report: Report };
       return { positions: positions.data, report };

@@ -69,7 +69,7 @@ t.test('the priority of the options file is that of the request', async (t) => {
   const options = join(cwd, 'options.json');
   writeFileSync(options, JSON.stringify({ priority: 'BATCH' }));
   const inputs = await readInputs('resolve', join(cwd, 'start.obj'), join(cwd, 'free.obj'), { options });
-  t.equal(toRequest(inputs, { options, parameters: {} }).priority, 'BATCH');
+  t.equal(toRequest(inputs, { options, parameters: {} }, 'resolve').priority, 'BATCH');
 });
 
 t.test('a trace holds every state, from the start to the answer', async (t) => {

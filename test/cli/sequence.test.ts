@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import t from 'tap';
 import { openBackend, runCli } from '../../src/cli/run.js';
+import { toPriority } from '../../src/transport/messages/fields.js';
 import { openService } from '../clients/service.js';
 import { recordTerminal } from './fakes.js';
 import { run } from './in-process.js';
@@ -123,6 +124,42 @@ t.test('on a service', async (t) => {
   t.ok(status === 0 || status === 4, stderr);
   t.equal(service.seen.filter(({ line }) => /POST .*\/steps/.test(line)).length, 3, 'one session, a step a frame');
   for (const name of NAMES) t.ok(lowestOf(join(cwd, 'out', name)) > 0);
+});
+
+t.test('the priority of the options file is that of every step, here and on a service', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {}, 'options.json': JSON.stringify({ priority: 'BATCH' }) }));
+  process.chdir(cwd);
+  const options = ['--options', 'options.json'];
+  const terminal = recordTerminal({ folder: cwd });
+  const asked: unknown[] = [];
+  await runCli(argv(...options), {
+    terminal,
+    async openBackend(choice) {
+      const backend = await openBackend(choice, terminal);
+      return {
+        ...backend,
+        async openSession(request, signal) {
+          const session = await backend.openSession(request, signal);
+          const step: typeof session.step = (target, options) => {
+            asked.push(options?.priority);
+            return session.step(target, options);
+          };
+          return { ...session, step };
+        },
+      };
+    },
+  });
+  t.same(asked, ['BATCH', 'BATCH', 'BATCH'], terminal.written.err);
+  rmSync('out', { recursive: true });
+  const service = await openService();
+  t.teardown(() => service.close());
+  const sent: unknown[] = [];
+  // As the service has decoded it.
+  const note = ({ body }: { body: unknown }): void =>
+    void sent.push(toPriority((body as { decoded: { message: { priority?: never } } }).decoded.message.priority, ''));
+  service.plan(/POST .*\/steps/, note, note, note);
+  const { stderr } = await run(argv(...options, '--server', service.url), { cwd });
+  t.same(sent, ['BATCH', 'BATCH', 'BATCH'], stderr);
 });
 
 t.test('nothing of somebody else is overwritten', async (t) => {

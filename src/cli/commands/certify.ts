@@ -67,7 +67,7 @@ async function resolve(
   flags: CertifyFlags,
   cli: CliContext,
 ): Promise<{ readonly request: ResolveRequest; readonly answer: ResolveAnswer }> {
-  const asked = toRequest(await readInputs('resolve', start, target, flags), flags);
+  const asked = toRequest(await readInputs('resolve', start, target, flags), flags, 'certify');
   const request: ResolveRequest = {
     ...asked,
     // Every piece is tested by the service as well, in the numbers that the certificate has.

@@ -43,9 +43,9 @@ export async function runExplain(start: string, target: string, flags: ExplainFl
     throw new UsageError(`The picture is a PNG, so its name must end in .png, not ${picture}.`, 'explain');
   }
   const read = await readInputs('resolve', start, target, flags);
-  const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags) };
+  const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags, 'explain') };
   const request: ResolveRequest = {
-    ...toRequest(inputs, flags),
+    ...toRequest(inputs, flags, 'explain'),
     include: { contacts: true, vertices: true, reasons: true, path: inputs.mesh.vertexCount <= MAX_PATH_VERTICES },
   };
   const { answer, refusal, checks } = await explain(request, flags, cli);

@@ -9,7 +9,7 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
-import { type InputFlags, type Inputs, type RestFlags, readInputs, withRest } from '../inputs.js';
+import { type InputFlags, type Inputs, type RestFlags, readInputs, refuseInclude, withRest } from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { prepareTraceFolder } from '../outputs.js';
 import { type RunBounds, StatusLine } from '../progress.js';
@@ -37,9 +37,9 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
   const named = await readInputs('resolve', start, target, flags);
   const single = (file: MeshFile): MeshFile => toSingleIfNeeded(file, flags.output);
   const read = { ...named, file: single(named.file), other: named.other && single(named.other) };
-  const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags) };
+  const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags, 'resolve') };
   if (flags.trace !== undefined) await prepareTraceFolder(flags.trace);
-  const request = toRequest(inputs, flags);
+  const request = toRequest(inputs, flags, 'resolve');
   if (flags.quiet !== true) noteScale(request, cli);
   const { answer, trace, forget } = flags.job
     ? await resolveAsJob(request, start, flags, cli)
@@ -97,16 +97,15 @@ function refuseConflicts(flags: ResolveFlags): void {
   }
 }
 
-/** The request that flags and files ask for. @throws UsageError */
-export function toRequest(inputs: Inputs, flags: Omit<ResolveFlags, 'trace' | 'json'>): ResolveRequest {
+/** The request that flags and files ask for. @param command that the flags belong to @throws UsageError */
+export function toRequest(
+  inputs: Inputs,
+  flags: Omit<ResolveFlags, 'trace' | 'json'>,
+  command: string,
+): ResolveRequest {
   const { file, other, mesh, options } = inputs;
-  if (options.include !== undefined) {
-    throw new UsageError(
-      `${flags.options}: "include" is not supported on the command line, which returns a mesh and a report. Remove it.`,
-      'resolve',
-    );
-  }
-  if (other === undefined) throw new UsageError('The command resolve needs a start and a target.', 'resolve');
+  refuseInclude(options, flags, command);
+  if (other === undefined) throw new UsageError(`The command ${command} needs a start and a target.`, command);
   const timeBudgetSeconds = flags.timeBudget ?? options.timeBudgetSeconds;
   const onBudget = flags.onBudget ?? options.onBudget;
   return {

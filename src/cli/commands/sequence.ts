@@ -9,7 +9,7 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendSession, CliContext } from '../backend.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatSeconds } from '../format.js';
-import { type Inputs, naming, readInputs, withRest } from '../inputs.js';
+import { type Inputs, naming, readInputs, refuseInclude, withRest } from '../inputs.js';
 import { toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { StatusLine } from '../progress.js';
 import { assertOutputs, countFinished, type Frame, keysOf, orderFrames } from '../sequence/frames.js';
@@ -57,11 +57,9 @@ async function prepare(files: readonly string[], flags: ResolveFlags) {
   const frames = orderFrames(files);
   const start = frames[0]!;
   const read = await readInputs('resolve', start.input, undefined, flags);
-  if (read.options.include !== undefined) {
-    throw new UsageError(`${flags.options}: "include" is not supported on the command line. Remove it.`, 'resolve');
-  }
+  refuseInclude(read.options, flags, 'resolve');
   const file = toSingleIfNeeded(read.file, start.name);
-  const inputs = { ...read, file, mesh: await withRest(read.mesh, file, flags) };
+  const inputs = { ...read, file, mesh: await withRest(read.mesh, file, flags, 'resolve') };
   await mkdir(folder, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
     throw new UsageError(`Cannot write to ${folder}: ${cause.message}.`, 'resolve');
   });
@@ -169,8 +167,11 @@ async function compute(
     const target = toSingleIfNeeded(await readMeshFile(input), name);
     assertSameTopology(inputs.file, target);
     if (inputs.firstOf) assertStaysWelded(target.positions, inputs.firstOf);
+    const { priority } = inputs.options;
     const result = await session.step(target.positions, {
       ...budgetOf(inputs, flags),
+      // No answer depends on it, so the journal does not have it.
+      ...(priority === undefined ? {} : { priority }),
       onProgress: ({ steps, unfinishedVertices }) =>
         show(`, ${formatPlural(steps, 'step')}, ${formatPlural(unfinishedVertices, 'vertex', 'vertices')} unfinished`),
     });

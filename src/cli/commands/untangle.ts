@@ -42,7 +42,7 @@ export async function runUntangle(path: string, flags: UntangleFlags, cli: CliCo
   const layers = (flags.layer ?? []).map(readLayer);
   const named = await readInputs('resolve', path, undefined, flags);
   const read = { ...named, file: toSingleIfNeeded(named.file, flags.output) };
-  const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags) };
+  const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags, 'untangle') };
   const request = toRequest(inputs, layers, flags);
   const { answer, forget } = flags.job
     ? await untangleAsJob(request, path, flags, cli)
