@@ -166,16 +166,15 @@ class Untangling {
         const noted = this.#gains.note(here, isGuessed, () => this.#isNear(this.#toCaller(here.x)));
         if (noted === 'BEST') this.#path.keep();
         // Back at the best state, what has happened since then is no part of the path.
-        if (noted === 'BACK') this.#path.forget();
+        if (noted === 'BACK' && count > 0) this.#path.forget();
         const from = noted === 'BACK' ? this.#gains.best! : here;
         const isReadable = from.findings.intersectionCount <= MOST_PAIRS;
         if (n > 1 && isReadable) analysis = this.#beginAnalysis(from.at, from.findings, n);
         if (count > 0 && isReadable) this.#analyse(analysis, n);
         this.#tell('UNTANGLING', n, count, analysis);
-        if (count === 0) {
-          run.free = x;
-          this.#path.keep();
-        } else if (this.#gains.isHopeless || !isReadable) run.ended = 'NO_PROGRESS';
+        // One that is too far away is on the path if what it is pulled back to is the answer.
+        if (count === 0) run.free = x;
+        else if (this.#gains.isHopeless || !isReadable) run.ended = 'NO_PROGRESS';
         if (run.free || run.ended || n > (this.#problem.options.maxIterations ?? MAX_ITERATIONS)) break;
         this.#budget.pulse();
         this.#mark(analysis.regions, n === 1);
@@ -266,7 +265,7 @@ class Untangling {
 
   /** Pulls back what is free, or the best state, of which exactly what intersects in it is left out. */
   async #pullBack({ free, best }: Pick<Pushed, 'free' | 'best'>): Promise<Pulled> {
-    this.#path.forget();
+    if (!free) this.#path.forget();
     const { best: tested } = this.#gains;
     // Without a gain the answer is the start; without time, the best state as it is.
     if (!free && (best === this.#start || !tested || this.#budget.whyOver())) return { x: undefined, ended: undefined };
@@ -319,7 +318,7 @@ class Untangling {
     // Where nothing was gained, the answer is the start itself.
     if (!best || (best.findings.intersectionCount > 0 && best.findings.intersectionCount >= before))
       best = { positions: positions.slice(), findings: await this.#test(positions) };
-    // What the pull-back did is a part of the path where it led to the answer.
+    // What the pull-back did, and what led to what it began at, is a part of the path where it led to the answer.
     if (best.engine && best.engine === pulled) this.#path.keep();
     const { findings, positions: answer } = best;
     const after = findings.intersectionCount;

@@ -17,3 +17,7 @@ export function dent(random: Random, depth: number) {
   });
   return scene.build();
 }
+
+/** The engine's numbers are float32; the answer has those of the start where they are equal. */
+export const isNear = (one: ArrayLike<number>, other: ArrayLike<number>): boolean =>
+  Array.from(one).every((p, k) => Math.abs(p - other[k]!) < 1e-5);

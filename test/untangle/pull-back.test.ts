@@ -7,16 +7,12 @@ import type { UntanglePiece } from '../../src/untangle/index.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 import { seeded } from '../support/random.js';
-import { dent, RULES } from './dent.js';
+import { dent, isNear, RULES } from './dent.js';
 import { replaced } from './replaced.js';
 
 t.setTimeout(180_000);
 
 const engine = createCpuEngine();
-
-/** The engine's numbers are float32; the answer has those of the start where they are equal. */
-const isNear = (one: ArrayLike<number>, other: ArrayLike<number>): boolean =>
-  Array.from(one).every((p, k) => Math.abs(p - other[k]!) < 1e-5);
 
 t.test('what is left over is pulled back as well, and meets no other pair', async (t) => {
   const random = seeded();

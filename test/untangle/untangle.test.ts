@@ -9,7 +9,7 @@ import type { UntanglePiece } from '../../src/untangle/index.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 import { type Random, seeded } from '../support/random.js';
-import { dent, RULES, SIZE } from './dent.js';
+import { dent, isNear, RULES, SIZE } from './dent.js';
 
 // Beside other work it takes its time.
 t.setTimeout(180_000);
@@ -305,9 +305,27 @@ t.test('a free state that is too far away is pulled back, and counts where that 
   const tangle = dent(seeded(7), 1.2);
   const { report } = await untangleOne(tangle, engine);
   const needed = Math.max(report.regions.max, report.outside.max);
-  const near = await untangleOne({ ...tangle, maxDisplacement: 1.0001 * needed }, engine);
+  const pieces: UntanglePiece[] = [];
+  const onPiece = (piece: UntanglePiece) => pieces.push(piece);
+  const near = await untangleOne({ ...tangle, maxDisplacement: 1.0001 * needed }, engine, { onPiece });
   t.equal(near.report.status, 'FREE');
   t.ok(near.report.regions.max <= 1.0001 * needed);
+  t.ok(isNear(pieces.at(-1)!.to, near.positions), 'the path ends at the answer');
+  for (let k = 1; k < pieces.length; k++)
+    t.same(pieces[k]!.from, pieces[k - 1]!.to, 'each piece begins where one ends');
+});
+
+t.test('a free state that stays too far away is no part of the path', async (t) => {
+  const tangle = dent(seeded(7), 1.2);
+  const limits = { maxDisplacement: 1e-6 };
+  const pieces: UntanglePiece[] = [];
+  const { report, positions } = await untangleOne({ ...tangle, ...limits }, engine, {
+    onPiece: (piece) => pieces.push(piece),
+  });
+  t.ok(report.piercesByIteration.at(-1) === 0, 'one was found');
+  t.equal(report.status, 'UNRESOLVED');
+  t.same(positions, tangle.positions);
+  t.same(pieces, []);
 });
 
 t.test('a budget that ends in the pull-back is told, and the answer is free', async (t) => {

@@ -116,6 +116,10 @@ t.test('on a path nothing meets but what was left out', async (t) => {
   t.same(metOn([first, piece(3.5), piece(0.2, 0)], answerOf(at(0.2))), [NOTHING_ELSE_MET], 'into the triangle above');
   t.same(metOn([first, piece(0.2, 0)], answerOf(at(0.2))), [NOTHING_ELSE_MET], 'the pull-back leaves out nothing');
   t.same(metOn([first, piece(0.1)], answerOf(at(0.2))), [WHOLE_PATH], 'the answer is no state of it');
+  t.same(metOn([first, piece(0.2), piece(0.1)], answerOf(at(0.2))), [WHOLE_PATH], 'it goes on beyond the answer');
+  const unresolved = answerOf(start, { status: 'UNRESOLVED' });
+  t.same(metOn([first], unresolved), [], 'nothing was gained');
+  t.same(metOn([first, piece(0.1)], unresolved), [WHOLE_PATH], 'a better state that is not the answer');
   t.same(metOn([piece(0.1)], answerOf(at(0.1))), [WHOLE_PATH], 'it begins elsewhere');
   const told = answerOf(at(0.2), { piercesByIteration: ['2', '1', '0'] });
   t.same(metOn([first, piece(0.1), piece(0.2, 2)], told), [WHOLE_PATH], 'a state of the first iteration is missing');
