@@ -3,6 +3,7 @@ import {
   assertPair,
   COMPANION,
   type OpenedMesh,
+  type OptionsFile,
   orderNames,
   readMeshBlob,
   readOptionsText,
@@ -44,23 +45,22 @@ export class FileOpener {
         return;
       }
       const meshes: OpenedMesh[] = [];
-      const before = this.dialog.start;
-      let hasOptions = false;
+      let options: OptionsFile | undefined;
       const byName = new Map(files.map((file) => [file.name, file]));
       for (const name of orderNames([...byName.keys()])) {
         const file = byName.get(name)!;
         if (/\.json$/i.test(name)) {
-          this.dialog.options = readOptionsText(name, await file.text());
-          hasOptions = true;
+          options = readOptionsText(name, await file.text());
         } else if (!COMPANION.test(name)) meshes.push(await readMeshBlob(name, file, byName));
       }
       const [first, second] = meshes;
+      const { start: before, target } = this.dialog;
       if (meshes.length > 2) throw new Error(`Open a start and a target; ${meshes.length} meshes were chosen.`);
       if (first && second) {
         assertPair(first, second);
         [this.dialog.start, this.dialog.target] = [first, second];
-      } else if (first && this.dialog.start && (!this.dialog.target || this.dialog.target.isMorph)) {
-        assertPair(this.dialog.start, first);
+      } else if (first && before && (!target || target.isMorph)) {
+        assertPair(before, first);
         this.dialog.target = first;
       } else if (first) {
         // The pair that a file of its own can be: its mesh as it is, and one of its morph targets.
@@ -68,8 +68,8 @@ export class FileOpener {
         [this.dialog.start, this.dialog.target] = [first, morph === undefined ? undefined : first.morphs?.open(morph)];
       }
       // Options belong to a mesh: those of the pair before say nothing of another one.
-      const isOther = before && this.dialog.start?.file.vertexCount !== before.file.vertexCount;
-      if (isOther && !hasOptions) this.dialog.options = {};
+      const isOther = before && this.dialog.start && !isSameMesh(before, this.dialog.start);
+      if (options ?? isOther) this.dialog.options = options ?? {};
       this.dialog.open();
     } catch (thrown) {
       this.onError(thrown);
@@ -99,5 +99,16 @@ export class FileOpener {
       event.preventDefault();
       void this.take([...(event.dataTransfer?.files ?? [])]);
     });
+  }
+}
+
+/** Whether a file is another state of the mesh that was open, under the same name, so that its vertices are the same ones. */
+function isSameMesh(before: OpenedMesh, now: OpenedMesh): boolean {
+  if (before === now) return true;
+  try {
+    assertPair(before, now);
+    return before.name === now.name;
+  } catch {
+    return false;
   }
 }
