@@ -29,7 +29,7 @@ function start(): void {
   const explorer = new Explorer(showTab, service !== undefined);
   const runner = new Runner(explorer, service, () => dialog.start !== undefined);
   new Doctor(explorer, service, showTab, (thrown, again) => runner.report(thrown, again));
-  new Untangler(explorer, service, runner, showTab);
+  const untangler = new Untangler(explorer, service, runner, showTab);
   sessions = new SessionsPane(
     byId('sessions'),
     service,
@@ -64,7 +64,7 @@ function start(): void {
     if (report.error) runner.showRefusal(problemOf(report.error));
   } else if (service) {
     void offerExamples(service, runner, dialog);
-    void runner.resume();
+    void runner.resume((id, tangle) => untangler.resume(id, tangle));
   } else {
     byId('welcome-note').textContent =
       'This page works without a service: it shows meshes and how they differ, and confirms certificates. To resolve a pair, run npm start and open the address that it prints.';

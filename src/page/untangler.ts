@@ -1,14 +1,17 @@
 import { partsOfGroups } from '../mesh/files/obj-groups.js';
 import type { Explorer } from './explorer.js';
 import type { Runner } from './runner.js';
+import type { Tangle } from './service/kept-job.js';
 import type { Service } from './service/service.js';
-import { type Hints, type Study, withUntangled } from './study.js';
+import { type Hints, type Study, studyOfPair, withUntangled } from './study.js';
 import { byId } from './ui/dom.js';
 import { LayersDialog } from './ui/layers-dialog.js';
 
 /** Asks the service to untangle the start that is shown, and shows contours, regions and chosen sides; a side can be turned. */
 export class Untangler {
   readonly #dialog: LayersDialog;
+  /** how many were begun */
+  #turn = 0;
 
   constructor(
     private readonly explorer: Explorer,
@@ -29,22 +32,43 @@ export class Untangler {
     else void this.#ask(NO_HINTS);
   }
 
+  /** Goes on with an untangling that this page has asked for before it was loaded again. */
+  resume(id: string, tangle: Tangle): void {
+    this.runner.show(tangle.study);
+    void this.#follow(tangle, id);
+  }
+
   async #ask(hints: Hints): Promise<void> {
     const { study } = this.explorer;
+    if (study) await this.#follow({ study, hints });
+  }
+
+  /** @param continued the job that computes it, if there is one */
+  async #follow(tangle: Tangle, continued?: string): Promise<void> {
     const { service } = this;
-    if (!study || !service) return;
+    if (!service) return;
+    const { study, hints } = tangle;
+    const { title, mesh, start, target, source } = study;
+    const parts = partsOf(study);
+    const named = parts ? { ...mesh, parts } : mesh;
+    const shown = { ...studyOfPair({ title, mesh, start, target }), ...(source ? { source } : {}) };
+    const turn = ++this.#turn;
     const button = byId<HTMLButtonElement>('untangle');
     button.disabled = true;
-    const parts = partsOf(study);
-    const mesh = parts ? { ...study.mesh, parts } : study.mesh;
     const untangled = await this.runner.during(
-      study.mesh.vertexCount,
-      (asked) => service.untangle(mesh, study.start, hints, asked),
-      () => void this.#ask(hints),
+      {
+        vertices: mesh.vertexCount,
+        kept: { tangle: { study: shown, hints } },
+        submit: (asked) => service.untangle(named, start, hints, asked),
+        resume: (id, asked) => service.resumeUntangling(id, asked),
+      },
+      (id) => void this.#follow(tangle, id),
+      continued,
     );
-    button.disabled = false;
+    // The button is that of the last one that was begun.
+    if (turn === this.#turn) button.disabled = false;
     // Another mesh may have been opened meanwhile.
-    if (!untangled || this.explorer.study?.mesh !== study.mesh) return;
+    if (!untangled || this.explorer.study?.mesh !== mesh) return;
     this.explorer.load(withUntangled(study, untangled, hints), true);
     this.explorer.setField('regions');
     byId('saving').hidden = false;

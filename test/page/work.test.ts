@@ -1,4 +1,4 @@
-import type { Page, Route } from 'playwright-core';
+import type { Page, Request, Route } from 'playwright-core';
 import t from 'tap';
 import { skipWithoutChromium } from '../support/chromium.js';
 import { fileOf, openPageService, resolve, saveAs, squares, textOnce, untilAnswered } from './open-page.js';
@@ -105,6 +105,70 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
     await page.waitForSelector('#busy', { state: 'hidden' });
     t.equal(await page.isVisible('#problem'), false, 'which is no error');
     t.equal(await page.isEnabled('#untangle'), true);
+  });
+
+  await t.test('an untangling survives a reload, and what replaces it has it stopped', async (t) => {
+    const page = await open(t);
+    const pierced = squares(0, 0.5).replace('v 1 1 0.5', 'v 0.7 0.6 -0.2');
+    await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
+    await resolve(page);
+    await page.waitForSelector('#problem:not([hidden])');
+    await page.click('#problem-close');
+    const untangleProgress = { phase: 'UNTANGLING', iteration: 2, pierces: '9', contours: 1, regionVertices: 5 };
+    const isSubmission = (one: Request) => one.method() === 'POST' && /\/v1\/jobs$/.test(one.url());
+    const submitted = () => page.waitForResponse((one) => isSubmission(one.request()));
+    const deleted = () => page.waitForResponse((one) => one.request().method() === 'DELETE');
+    let submissions = 0;
+    page.on('request', (one) => {
+      if (isSubmission(one)) submissions++;
+    });
+
+    const held = await holdJobs(page, { untangleProgress });
+    await page.click('#untangle');
+    await page.waitForSelector('#busy-kept:not([hidden])');
+    const before = submissions;
+    await held.reload();
+    t.match(await textOnce(page, '#untangled', 'free'), /no intersection/);
+    t.match(await page.textContent('#title'), /tangled\.obj → target\.obj/);
+    t.equal(submissions, before, 'it was not submitted again');
+    await page.waitForSelector('#busy', { state: 'hidden' });
+    t.equal(await page.isEnabled('#untangle'), true);
+
+    // One whose state the page is not told goes on: it is asked again with a key, or stopped when something else begins.
+    const question = /\?wait=/;
+    const forbid = () =>
+      page.route(question, (route) =>
+        route.fulfill({ status: 401, json: { code: 'UNAUTHENTICATED', message: 'No key.', hint: '' } }),
+      );
+    const dialog = page.locator('#key-dialog');
+    const refused = async () => {
+      const [answer] = await Promise.all([submitted(), page.click('#untangle')]);
+      await dialog.waitFor();
+      await page.unroute(question);
+      return ((await answer.json()) as { id: string }).id;
+    };
+    await forbid();
+    const goesOn = await refused();
+    await dialog.locator('#key').fill('any');
+    const [ended] = await Promise.all([deleted(), dialog.locator('button[value="use"]').click()]);
+    t.match(ended.url(), new RegExp(`/v1/jobs/${goesOn}$`), 'its answer has come');
+    const lost = await holdJobs(page, { untangleProgress });
+    await forbid();
+    const id = await refused();
+    await page.keyboard.press('Escape');
+    const [gone] = await Promise.all([deleted(), submitted(), page.click('#untangle')]);
+    t.match(gone.url(), new RegExp(`/v1/jobs/${id}$`), 'the first one is stopped');
+
+    // The button is not free while a second one computes in place of the first.
+    await page.waitForSelector('#contours button:has-text("Turn")');
+    const replaced = await Promise.all([deleted(), submitted(), page.click('#contours button:has-text("Turn")')]);
+    t.match(replaced[0].url(), new RegExp(`/v1/jobs/${lost.ids[0]}$`));
+    await page.waitForSelector('#busy-kept:not([hidden])');
+    t.equal(await page.isEnabled('#untangle'), false);
+    await Promise.all([deleted(), page.click('#cancel')]);
+    await page.waitForSelector('#busy', { state: 'hidden' });
+    t.equal(await page.isEnabled('#untangle'), true);
+    t.equal((await operations.listJobs({})).jobs.length, 0, 'nothing is left at the service');
   });
 
   await t.test('a resolve is a job: it tells how far it is, survives a reload, and can be cancelled', async (t) => {

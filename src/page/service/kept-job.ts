@@ -1,17 +1,25 @@
+import type { Hints, Study } from '../study.js';
 import type { Job } from '../ui/open-dialog.js';
 
-/** The pair of a job that runs, in the memory of the browser, so that whoever loads the page again sees its answer. */
+/** What a job computes that runs, in the memory of the browser, so that whoever loads the page again sees its answer. */
+
+/** A start that is untangled. */
+export interface Tangle {
+  readonly study: Study;
+  readonly hints: Hints;
+}
+
+/** The work of a job: one of these. */
+export type KeptWork =
+  | { readonly job: Job; readonly tangle?: undefined }
+  | { readonly tangle: Tangle; readonly job?: undefined };
 
 const DATABASE = 'interstice';
 const STORE = 'jobs';
 /** By then the service has forgotten a job, and nobody comes back for it, milliseconds. */
 const MAX_AGE_MS = 24 * 3600 * 1000;
 
-interface Kept {
-  readonly id: string;
-  readonly since: number;
-  readonly job: Job;
-}
+type Kept = KeptWork & { readonly id: string; readonly since: number };
 
 /** One kept job of a tab. */
 export class KeptJob {
@@ -26,13 +34,13 @@ export class KeptJob {
   }
 
   /**
-   * @returns whether it is kept: a browser may have no room, or keep nothing on principle; then only the pair's own tab knows it, as
+   * @returns whether it is kept: a browser may have no room, or keep nothing on principle; then only the tab of its mesh knows it, as
    *   long as it is open
    */
-  async keep(id: string, job: Job): Promise<boolean> {
+  async keep(id: string, work: KeptWork): Promise<boolean> {
     this.#current = id;
     try {
-      const kept: Kept = { id, since: Date.now(), job };
+      const kept: Kept = { ...work, id, since: Date.now() };
       await inStore((store) => {
         store.put(kept);
         store.index('since').openCursor(IDBKeyRange.upperBound(kept.since - MAX_AGE_MS)).onsuccess = function () {
@@ -52,8 +60,13 @@ export class KeptJob {
     }
   }
 
+  /** Whether this tab goes on with a job when it is loaded again. */
+  holds(id: string): boolean {
+    return this.#tab?.getItem(this.#name) === id;
+  }
+
   /** The job that ran when this tab was loaded again. */
-  async find(): Promise<{ readonly id: string; readonly job: Job } | undefined> {
+  async find(): Promise<Kept | undefined> {
     const id = this.#tab?.getItem(this.#name);
     if (!id) return undefined;
     let request: IDBRequest<Kept | undefined> | undefined;

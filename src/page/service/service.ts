@@ -1,7 +1,6 @@
 import { Client } from '../../client/client.js';
 import { Connection } from '../../client/connection.js';
 import { ServiceError } from '../../client/errors.js';
-import type { Job } from '../../client/job.js';
 import type {
   CheckAnswer,
   Diagnosis,
@@ -66,6 +65,8 @@ export interface Asked {
   /** called about once a second */
   readonly onProgress: (status: RunStatus) => void;
 }
+
+type Waiting = Pick<Asked, 'signal' | 'onProgress'>;
 
 /** How far a computation is. */
 export type RunStatus = Pick<JobStatus, 'state' | 'phase' | 'ahead' | 'progress' | 'untangleProgress'>;
@@ -144,42 +145,37 @@ export class Service {
   ): Promise<ResolveResult> {
     const job = await this.#client.submit(mesh, start, target, { ...options, ...AS_JOB });
     onJob(job.id);
-    return this.#resultOf(job, { onProgress, signal: options.signal });
+    return this.resume(job.id, { onProgress, signal: options.signal });
   }
 
-  /** The answer of a job that this page has submitted before it was loaded again. @throws ServiceError JOB_NOT_FOUND */
-  resume(id: string, options: Pick<Asked, 'onProgress' | 'signal'>): Promise<ResolveResult> {
-    return this.#resultOf(this.#client.job(id), options);
+  /** The answer of a resolve that this page has submitted, maybe before it was loaded again. @throws ServiceError JOB_NOT_FOUND */
+  async resume(id: string, asked: Waiting): Promise<ResolveResult> {
+    return motionFromJson(await this.#answerOf(id, asked)) as ResolveResult;
   }
 
-  async #resultOf(job: Job, asked: Pick<Asked, 'onProgress' | 'signal'>): Promise<ResolveResult> {
-    return motionFromJson(await this.#answerOf(job, asked)) as ResolveResult;
+  /** The same of an untangling. @throws ServiceError JOB_NOT_FOUND */
+  async resumeUntangling(id: string, asked: Waiting): Promise<UntangledState> {
+    return untangledFromJson((await this.#answerOf(id, asked)).untangle);
   }
 
-  /**
-   * Waits for the end, fetches the result, and has the service forget the job; one that is cancelled is stopped. While the service
-   * cannot be reached, or wants a key, the job goes on: who loads the page again finds it.
-   */
-  async #answerOf(job: Job, { onProgress, signal }: Pick<Asked, 'onProgress' | 'signal'>): Promise<Decoded> {
-    // What is not forgotten in this way is after its keeping time.
-    const forget = () => void job.delete().catch(() => {});
-    signal.addEventListener('abort', forget, { once: true });
-    try {
-      const { error } = await job.wait({ onProgress, signal });
-      if (error) {
-        forget();
-        throw error;
-      }
-      const bytes = await this.#connection.request(
-        `/v1/jobs/${encodeURIComponent(job.id)}/result`,
-        { method: 'GET', headers: { accept: 'application/x-protobuf' }, signal },
-        async (answer) => new Uint8Array(await answer.arrayBuffer()),
-      );
-      forget();
-      return decode(CONTRACT_TABLES, 'ResolveResponse', bytes);
-    } finally {
-      signal.removeEventListener('abort', forget);
-    }
+  /** Waits for the end of a job and fetches its result. The job is kept: whoever asked for it has it forgotten. */
+  async #answerOf(id: string, { onProgress, signal }: Waiting): Promise<Decoded> {
+    const { error } = await this.#client.job(id).wait({ onProgress, signal });
+    if (error) throw error;
+    const bytes = await this.#connection.request(
+      `/v1/jobs/${encodeURIComponent(id)}/result`,
+      { method: 'GET', headers: { accept: 'application/x-protobuf' }, signal },
+      async (answer) => new Uint8Array(await answer.arrayBuffer()),
+    );
+    return decode(CONTRACT_TABLES, 'ResolveResponse', bytes);
+  }
+
+  /** Stops a job, if it has not ended. What is not forgotten in this way, as the service cannot be reached, is after its keeping time. */
+  forget(id: string): void {
+    void this.#client
+      .job(id)
+      .delete()
+      .catch(() => {});
   }
 
   #known(): Promise<ServerInfo> {
@@ -198,12 +194,12 @@ export class Service {
     return this.#client.diagnose(mesh, start, { signal, maxElements: MAX_ELEMENTS, ...(target ? { target } : {}) });
   }
 
-  /** As a job, where the service has jobs: then it is cancelled and tells how far it is as a resolve does. */
+  /** As a job, where the service has jobs, as a resolve is. */
   async untangle(
     mesh: Mesh,
     start: Positions,
     hints: Hints,
-    { signal, onProgress }: Pick<Asked, 'onProgress' | 'signal'>,
+    { signal, onJob, onProgress }: Asked,
   ): Promise<UntangledState> {
     const { features } = await this.#known();
     if (!features.includes('jobs')) {
@@ -211,8 +207,8 @@ export class Service {
       return this.#client.untangle(mesh, start, { ...hints, signal, onProgress: tell });
     }
     const job = await this.#client.submitUntangling(mesh, start, { ...hints, ...AS_JOB, signal });
-    const { untangle } = await this.#answerOf(job, { onProgress, signal });
-    return untangledFromJson(untangle);
+    onJob(job.id);
+    return this.resumeUntangling(job.id, { onProgress, signal });
   }
 
   async sessions(): Promise<readonly ListedSession[]> {
