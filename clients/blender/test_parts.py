@@ -135,6 +135,24 @@ for k in range(40):
 check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "an opening that is given up at any time leaves none")
 
 
+class Losing(service.Service):
+    """Loses the answer to a creation, which the service has given."""
+
+    def _once(self, method, path, body, headers):
+        answer = super()._once(method, path, body, headers)
+        if method == "POST" and path == "/v1/sessions":
+            raise service.Refusal("UNREACHABLE", "The connection is gone.")
+        return answer
+
+
+try:
+    service.Session(Losing(url), joined.mesh(), start, {})
+    check(False, "a lost answer is told")
+except service.Refusal as refusal:
+    check(refusal.code == "UNREACHABLE", "a lost answer is told")
+check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "an opening whose answer was lost leaves none")
+
+
 def failing():
     yield jobs.Call(lambda: None)
     raise ValueError("no room")

@@ -137,14 +137,13 @@ class Service:
         return json.loads(data) if data else None
 
 
-def _delete_labelled(service, label):
-    """Deletes a session that was created while its answer was given up, so that nobody knows its id."""
+def _delete_unseen(service, key):
+    """Deletes a session, or stops its creation, where the answer that has its id was given up or lost."""
     again = Service(service.parts.geturl(), service.api_key)
     try:
-        for session in again.call_json("GET", f"/v1/sessions?label={urllib.parse.quote(label)}").get("sessions", []):
-            again.call("DELETE", f"/v1/sessions/{session['id']}")
+        again.call("DELETE", f"/v1/sessions/key:{key}")
     except Refusal:
-        pass  # The service cannot be reached; the session ends by its idle timeout.
+        pass  # There is none; or the service cannot be reached, and it ends by its idle timeout.
 
 
 class Session:
@@ -155,12 +154,22 @@ class Session:
         self.service = service
         self.frame = 0
         self.shape = np.shape(start)
-        label = f"Blender {uuid.uuid4().hex}"
-        request = {"mesh": mesh, "start": positions_of(start), "parameters": parameters, "label": label}
+        key = uuid.uuid4().hex
+        request = {
+            "mesh": mesh,
+            "start": positions_of(start),
+            "parameters": parameters,
+            "label": "Blender",
+            "idempotencyKey": key,
+        }
         try:
             created = service.call_json("POST", "/v1/sessions", request)
         except Cancelled:
-            _delete_labelled(service, label)
+            _delete_unseen(service, key)
+            raise
+        except Refusal as refusal:
+            if refusal.code == "UNREACHABLE":
+                _delete_unseen(service, key)
             raise
         self.path = f"/v1/sessions/{created['id']}"
         self.id = created["id"]
