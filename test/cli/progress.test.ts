@@ -1,5 +1,7 @@
 import t from 'tap';
+import { describeState } from '../../src/cli/commands/as-job.js';
 import { fractionDone, renderBar, renderProgress, StatusLine } from '../../src/cli/progress.js';
+import type { JobInfo } from '../../src/contract/long-jobs.js';
 import { recordTerminal } from './fakes.js';
 
 const bounds = { residualTolerance: 0.0001, stepLimit: 512 };
@@ -68,4 +70,19 @@ t.test('a pipe, and a person who asked for quiet, get nothing', async (t) => {
     line.clear();
     t.equal(terminal.written.err, '');
   }
+});
+
+t.test('the state of a job is told once, with the numbers of what it computes', async (t) => {
+  const job = { id: 'a', label: '', created: 0, bytes: 0 } as const;
+  const untangling = { iteration: 2, pierces: 9, contours: 1, regionVertices: 5 } as const;
+  const told = (more: object): string => describeState({ ...job, ...more } as JobInfo);
+  const running = { state: 'JOB_RUNNING', phase: 'SOLVING' } as const;
+  t.equal(told({ ...running, untangleProgress: { ...untangling, phase: 'PULLING_BACK' } }), 'pulling back');
+  const checked = { ...untangling, phase: 'CHECKING_ANSWER' } as const;
+  t.equal(told({ ...running, phase: 'ANSWER_CHECK', untangleProgress: checked }), 'checking');
+  const pushed = { ...untangling, phase: 'UNTANGLING' } as const;
+  t.equal(told({ ...running, untangleProgress: pushed }).replace(/\s/g, ' '), 'iteration 2: 9 pierces in 1 contour');
+  t.equal(told({ state: 'JOB_DONE', untangleProgress: checked }), 'done');
+  t.equal(told({ state: 'JOB_WAITING', ahead: 3 }), 'waiting behind 3');
+  t.equal(told({ ...running, phase: 'START_CHECK' }), 'testing the start');
 });

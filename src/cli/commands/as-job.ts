@@ -102,6 +102,6 @@ export function describeState({ state, ahead, phase, progress, untangleProgress,
   if (error !== undefined) return `${STATES[state]}: ${error.code}`;
   if (ahead !== undefined && ahead > 0) return `${STATES[state]} behind ${ahead}`;
   const words = phase === undefined ? STATES[state] : PHASES[phase];
-  if (untangleProgress !== undefined) return `${words}  ${describeUntangling(untangleProgress)}`;
+  if (untangleProgress !== undefined) return state === 'JOB_RUNNING' ? describeUntangling(untangleProgress) : words;
   return progress === undefined ? words : `${words}  ${describeProgress(progress)}`;
 }
