@@ -101,6 +101,7 @@ t.test('what a report cannot be is refused before anything is computed', async (
   const cases: [string[], RegExp][] = [
     [['explain', 'start.obj', 'free.obj'], /required option '-o, --output <FILE>'/],
     [['explain', 'start.obj', 'free.obj', '-o', 'start.obj'], /overwrite the input/],
+    [['explain', 'start.obj', 'free.obj', '-o', 'r.txt'], /must end in \.html/],
     [['explain', 'start.obj', 'free.obj', '-o', 'r.html', '--picture', 'p.jpg'], /must end in \.png/],
     [['explain', 'start.obj', 'free.obj', '-o', 'missing/r.html'], /folder missing does not exist/],
   ];

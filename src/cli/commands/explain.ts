@@ -39,6 +39,9 @@ export async function runExplain(start: string, target: string, flags: ExplainFl
   const page = readPage();
   const { output, picture, up = 'z' } = flags;
   for (const path of picture === undefined ? [output] : [output, picture]) await assertWritable(path, [start, target]);
+  if (!/\.html?$/i.test(output)) {
+    throw new UsageError(`The report is a page, so its name must end in .html, not ${output}.`, 'explain');
+  }
   if (picture !== undefined && !/\.png$/i.test(picture)) {
     throw new UsageError(`The picture is a PNG, so its name must end in .png, not ${picture}.`, 'explain');
   }
