@@ -23,9 +23,6 @@ export function addDoctor(program: Command, cli: CliContext, done: (code: number
       '--sew-to <FILE>',
       'write START with open seams closed by strips of triangles, which come after all others; vertices stay as they are',
     ),
-    // Short for both; not in the help, because --weld is a flag without a file elsewhere.
-    new Option('--weld <FILE>').hideHelp(),
-    new Option('--sew <FILE>').hideHelp(),
     new Option('--picture <FILE>', 'draw START as a PNG, with what findings name in colour; z is up'),
     new Option(
       '--distance <D>',

@@ -16,8 +16,6 @@ export interface DoctorFlags extends Pick<InputFlags, 'kinematic' | 'kinematicFr
   readonly weldTo?: string;
   readonly sewTo?: string;
   /** short for both */
-  readonly weld?: string;
-  readonly sew?: string;
   /** path of a PNG */
   readonly picture?: string;
   readonly distance?: number;
@@ -30,10 +28,9 @@ export interface DoctorFlags extends Pick<InputFlags, 'kinematic' | 'kinematicFr
 export async function runDoctor(
   path: string,
   targetPath: string | undefined,
-  given: DoctorFlags,
+  flags: DoctorFlags,
   cli: CliContext,
 ): Promise<number> {
-  const flags = withNames(given);
   const inputs = targetPath === undefined ? [path] : [path, targetPath];
   if (flags.weldTo !== undefined && flags.weldTo === flags.sewTo)
     throw new UsageError('--weld-to and --sew-to name one file.', 'doctor');
@@ -105,13 +102,6 @@ export async function runDoctor(
       await backend.close();
     }
   });
-}
-
-/** @throws UsageError for a flag under both of its names */
-function withNames({ weld, sew, ...flags }: DoctorFlags): DoctorFlags {
-  if (weld !== undefined && flags.weldTo !== undefined) throw new UsageError('--weld is --weld-to.', 'doctor');
-  if (sew !== undefined && flags.sewTo !== undefined) throw new UsageError('--sew is --sew-to.', 'doctor');
-  return { ...flags, ...(weld === undefined ? {} : { weldTo: weld }), ...(sew === undefined ? {} : { sewTo: sew }) };
 }
 
 async function readKinematic(
