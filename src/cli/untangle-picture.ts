@@ -5,7 +5,7 @@ import { encodePng } from '../picture/png.js';
 import type { Vec } from '../picture/vector.js';
 import { PANEL_SIZE, panelOptionsOf, placePanels, VIEW } from './panels.js';
 
-/** Linear colours: what was never wrong by sheets that lie upon each other, what was on a wrong side, and what came to be. */
+/** Linear colours: what was never wrong by sheets that lie on top of each other, what was on a wrong side, and what came to be. */
 const PLAIN: readonly Vec[] = [
   [0.6, 0.62, 0.65],
   [0.35, 0.5, 0.66],

@@ -24,7 +24,7 @@ export class Untangler {
     explorer.onTurn = (turned) => void this.#ask({ layers: explorer.study?.hints?.layers ?? [], turned });
   }
 
-  /** Where parts have names, the person is asked which of them lie upon each other. */
+  /** Where parts have names, the person is asked which of them lie on top of each other. */
   #begin(): void {
     const { study } = this.explorer;
     const names = (study && partsOf(study))?.map(({ name }) => name) ?? [];

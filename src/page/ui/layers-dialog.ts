@@ -1,7 +1,7 @@
 import type { LayerHint } from '../../contract/untangle.js';
 import { byId, make } from './dom.js';
 
-/** Asks which parts of a mesh lie upon each other. What was said last is still there when it is opened again. */
+/** Asks which parts of a mesh lie on top of each other. What was said last is still there when it is opened again. */
 export class LayersDialog {
   #names: readonly string[] = [];
   readonly #list = byId('layers');
