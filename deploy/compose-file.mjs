@@ -4,6 +4,13 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { root } from './program.mjs';
 
+const refuse = (what) => {
+  throw new Error(`docker-compose.yml: ${what}: deploy/compose-file.mjs does not know it.`);
+};
+const assertKeys = (what, value, ...known) => {
+  for (const key of Object.keys(value)) if (!known.includes(key)) refuse(`${what}.${key}`);
+};
+
 const each = (flag) => (values) => values.flatMap((value) => [flag, value]);
 const where = (flag) => (isSet) => (isSet ? [flag] : []);
 
@@ -14,16 +21,31 @@ const FLAGS = {
   tmpfs: each('--tmpfs'),
   cap_drop: each('--cap-drop'),
   security_opt: each('--security-opt'),
-  stop_grace_period: (time) => ['--stop-timeout', String(Number.parseInt(time, 10))],
+  stop_grace_period: (time) =>
+    /^\d+s$/.test(time) ? ['--stop-timeout', time.slice(0, -1)] : refuse(`stop_grace_period ${time}`),
   restart: (policy) => ['--restart', policy],
-  networks: (networks) => each('--network-alias')(networks.default.aliases),
-  environment: (values) => each('--env')(Object.entries(values).map(([name, value]) => `${name}=${value}`)),
+  networks: (networks) => {
+    assertKeys('networks', networks, 'default');
+    assertKeys('networks.default', networks.default, 'aliases');
+    return each('--network-alias')(networks.default.aliases);
+  },
+  environment: (values) =>
+    each('--env')(
+      Object.entries(values).map(([name, value]) =>
+        value === null ? refuse(`environment.${name} without a value`) : `${name}=${value}`,
+      ),
+    ),
   volumes: (mounts) => each('--volume')(mounts.map((mount) => mount.replace(/^\.\//, `${root}/`))),
   ports: each('--publish'),
-  healthcheck: ({ test: [, ...words], interval, timeout, retries }) => [
-    ...['--health-cmd', JSON.stringify(words), '--health-interval', interval],
-    ...['--health-timeout', timeout, '--health-retries', String(retries)],
-  ],
+  healthcheck: (check) => {
+    assertKeys('healthcheck', check, 'test', 'interval', 'timeout', 'retries');
+    const [kind, ...words] = check.test;
+    if (kind !== 'CMD') refuse(`a healthcheck of the kind ${kind}`);
+    return [
+      ...['--health-cmd', JSON.stringify(words), '--health-interval', check.interval],
+      ...['--health-timeout', check.timeout, '--health-retries', String(check.retries)],
+    ];
+  },
 };
 /** What whoever starts the services takes care of. */
 const OTHERS = ['build', 'image', 'command', 'depends_on'];
@@ -35,13 +57,11 @@ export function readCompose(settings) {
   return parse(settled, { merge: true });
 }
 
-/** @throws Error for a key that has no flag: nothing of the file is left out unseen */
+/** @throws Error for a key or a value that has no flag of podman here: nothing of the file is left out unseen */
 export function engineArguments({ image, command = [], ...service }) {
   const flags = Object.entries(service).flatMap(([key, value]) => {
     if (OTHERS.includes(key)) return [];
-    if (!(key in FLAGS))
-      throw new Error(`docker-compose.yml: the key ${key} has no flag of podman in deploy/compose-file.mjs.`);
-    return FLAGS[key](value);
+    return key in FLAGS ? FLAGS[key](value) : refuse(`the key ${key}`);
   });
   return [...flags, image, ...command];
 }

@@ -127,7 +127,7 @@ make_bases() {
 make_neighbours() {
   local redis haproxy prometheus container
   redis="$(image_of redis)" haproxy="$(image_of haproxy)" prometheus="$(image_of prometheus)"
-  has_image "$prometheus" && return 0
+  has_image "$redis" && has_image "$haproxy" && has_image "$prometheus" && return 0
   container="$(buildah from --pull-never "debian:$suite-slim")" || return
   buildah run --isolation chroot "$container" sh -c 'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y \
     --no-install-recommends redis-server haproxy prometheus && rm -rf /var/lib/apt/lists/* /var/cache/apt/*' || return

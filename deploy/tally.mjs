@@ -8,12 +8,16 @@ export function openTally(name) {
     get hasFailed() {
       return failed > 0;
     },
-    /** @param detail shown where the check fails */
+    /**
+     * @param detail shown where the check fails
+     * @returns whether it holds
+     */
     check(isRight, what, detail = '') {
       if (isRight) passed += 1;
       else failed += 1;
       const reason = isRight || detail === '' ? '' : `\n${detail}`;
       process.stdout.write(`${isRight ? ' ok ' : 'FAIL'}  ${name}: ${what}${reason}\n`);
+      return isRight;
     },
     end() {
       process.exitCode = failed === 0 ? 0 : 1;

@@ -50,7 +50,7 @@ async function start(name) {
     if (condition === 'service_healthy') await isHealthy(other);
   }
   const place = ['--name', name, '--network', NETWORK, '--network-alias', name];
-  await podman('run', '--detach', ...place, ...engineArguments(services[name]));
+  await podman('run', '--detach', '--pull', 'never', ...place, ...engineArguments(services[name]));
   started.push(name);
 }
 
@@ -77,7 +77,10 @@ async function answersOfAll() {
 /** Host name of the container that has a session, as the store says: the begin of the container's id. */
 async function ownerOf(id) {
   const owner = await podman('exec', 'redis', 'redis-cli', 'HGET', `interstice:session:default:${id}`, 'owner');
-  return owner.split(':')[0];
+  const [host] = owner.split(':');
+  // Every id begins with an empty name.
+  if (!/^[0-9a-f]{12}$/.test(host)) throw new Error(`The store says that "${owner}" has the session ${id}.`);
+  return host;
 }
 let opened = 0;
 async function openCaller(way) {

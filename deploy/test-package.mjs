@@ -9,24 +9,20 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { root } from './program.mjs';
+import { openTally } from './tally.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const RUN_LIMIT_MS = 300_000;
 const MEBIBYTE = 2 ** 20;
 
-const total = { passed: 0, failed: 0 };
+const tally = openTally('package');
+const { check } = tally;
 const print = (text) => process.stdout.write(`${text}\n`);
-const check = (isRight, what, detail = '') => {
-  total[isRight ? 'passed' : 'failed'] += 1;
-  print(`${isRight ? ' ok ' : 'FAIL'}  package: ${what}${isRight || detail === '' ? '' : `\n${detail.slice(-4000)}`}`);
-  return isRight;
-};
 const run = (command, args, cwd, options = {}) =>
   spawnSync(command, args, { cwd, encoding: 'utf8', timeout: RUN_LIMIT_MS, maxBuffer: 64 * MEBIBYTE, ...options });
-const outputOf = ({ stdout, stderr, error }) => `${stdout ?? ''}${stderr ?? ''}${error ?? ''}`;
+const outputOf = ({ stdout, stderr, error }) => `${stdout ?? ''}${stderr ?? ''}${error ?? ''}`.slice(-4000);
 
 /** What must be in the file, and what must not. */
 const WANTED = [
@@ -140,5 +136,4 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 print(`      ${((performance.now() - since) / 1000).toFixed(1)} s`);
-process.exitCode = total.failed === 0 ? 0 : 1;
-print(`${total.passed} passed, ${total.failed} failed, 0 skipped`);
+tally.end();

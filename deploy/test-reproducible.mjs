@@ -6,7 +6,18 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { root, startProgram } from './program.mjs';
@@ -18,7 +29,6 @@ const OWN = /^(\.build-stamp|\.tsbuildinfo|\.tsgo\.tsbuildinfo)$/;
 const tally = openTally('reproducible');
 const { check } = tally;
 const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
-const work = mkdtempSync(join(tmpdir(), 'interstice-reproducible-'));
 
 async function run(what, command, cwd, zone = 'UTC') {
   const program = startProgram('bash', ['-c', command], { cwd, env: { ...process.env, TZ: zone } });
@@ -26,29 +36,25 @@ async function run(what, command, cwd, zone = 'UTC') {
   check(code === 0, what, program.log().slice(-4000));
 }
 
-/** @returns a folder with the sources of the checkout */
+/** @returns a folder with the sources of the checkout. npm keeps the modes of files, which come from the mask of whoever made them: all get the usual ones. */
 function copy(name) {
   const folder = join(work, name);
-  const listing = spawnSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z'], { cwd: root, encoding: 'utf8' });
-  for (const file of listing.stdout.split('\0').filter(Boolean)) {
+  for (const file of sources) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     cpSync(join(root, file), join(folder, file));
+    chmodSync(join(folder, file), statSync(join(root, file)).mode & 0o100 ? 0o755 : 0o644);
   }
   // The packages are input; a link, because the compiler writes nothing there.
   symlinkSync(realpathSync(join(root, 'node_modules')), join(folder, 'node_modules'));
   return folder;
 }
 
-/** @returns the path of the package. npm keeps the modes of files, which come from the mask of whoever made them: both get the usual ones. */
+/** @returns the path of the package */
 async function pack(folder) {
   const target = `${folder}-package`;
   mkdirSync(target);
   const words = `npm pack --ignore-scripts --pack-destination "${target}"`;
-  await run(
-    `the package of ${relative(work, folder)}`,
-    `chmod -R u=rwX,go=rX dist $(git -C "${root}" ls-files) && ${words}`,
-    folder,
-  );
+  await run(`the package of ${relative(work, folder)}`, `chmod -R u=rwX,go=rX dist && ${words}`, folder);
   return readdirSync(target).map((name) => join(target, name))[0];
 }
 
@@ -60,6 +66,15 @@ const hashesIn = (folder) =>
       .map((path) => [relative(folder, path), sha256(path)]),
   );
 
+const listing = spawnSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z'], { cwd: root, encoding: 'utf8' });
+const sources = (listing.stdout ?? '').split('\0').filter(Boolean);
+if (sources.length === 0) {
+  const reason = listing.error?.message ?? listing.stderr;
+  process.stdout.write(`skip  reproducible: git does not list the sources: ${reason}\n0 passed, 0 failed, 1 skipped\n`);
+  process.exit();
+}
+
+const work = mkdtempSync(join(tmpdir(), 'interstice-reproducible-'));
 try {
   await run('this checkout is built', 'node deploy/prepare.mjs', root);
   const [own, other] = [copy('checkout'), copy('another-folder')];

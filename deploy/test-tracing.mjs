@@ -56,7 +56,10 @@ const service = startProgram(process.execPath, [join(root, 'dist', 'src', 'cli',
   },
 });
 try {
-  const address = await until('the service starts', WAIT_MS, () => /^address (\S+)/m.exec(service.said())?.[1]);
+  const address = await until('the service starts', WAIT_MS, () =>
+    service.child.exitCode === null ? /^address (\S+)/m.exec(service.said())?.[1] : '',
+  );
+  if (address === '') throw new Error(`The service has ended:\n${service.log()}`);
   check(true, 'the service starts with the SDK');
   const form = new FormData();
   const pair = (name) => readFileSync(join(root, 'examples', 'pairs', 'layers', name));

@@ -140,5 +140,13 @@ t.test('deploy/test-compose.mjs starts what the file says, and leaves out nothin
   const redis = engineArguments(settled.redis!);
   t.equal(redis[redis.indexOf('--health-cmd') + 1], '["redis-cli","ping"]');
   t.same(redis.slice(redis.indexOf('redis:7-bookworm')), ['redis:7-bookworm', ...services.redis.command!]);
-  t.throws(() => engineArguments({ image: 'redis', privileged: true }), /privileged/);
+  for (const [unknown, name] of [
+    [{ privileged: true }, /privileged/],
+    [{ stop_grace_period: '1m30s' }, /stop_grace_period/],
+    [{ environment: { A: null } }, /environment\.A/],
+    [{ networks: { default: { aliases: ['a'] }, other: {} } }, /networks\.other/],
+    [{ healthcheck: { test: ['CMD', 'a'], start_period: '1s' } }, /start_period/],
+    [{ healthcheck: { test: ['CMD-SHELL', 'a | b'] } }, /CMD-SHELL/],
+  ] as const)
+    t.throws(() => engineArguments({ image: 'redis', ...unknown }), name);
 });
