@@ -62,11 +62,13 @@ async function readPlace(memory: DeviceMemory, place: Place, bytes: number): Pro
   if (bytes === 0) return new ArrayBuffer(0);
   const reader = new Reader(memory);
   try {
-    const encoder = memory.device.createCommandEncoder();
-    const reading = await memory.checkAllocations('a copy of the scene', () =>
-      reader.record(encoder, [sliceOf(place, bytes)]),
-    );
-    memory.device.queue.submit([encoder.finish()]);
+    // Submitted before anything is awaited: meanwhile the arena may move the place, and destroy the buffer that the copy is recorded from.
+    const reading = await memory.checkAllocations('a copy of the scene', () => {
+      const encoder = memory.device.createCommandEncoder();
+      const recorded = reader.record(encoder, [sliceOf(place, bytes)]);
+      memory.device.queue.submit([encoder.finish()]);
+      return recorded;
+    });
     const [content] = await reading.wait();
     return content!;
   } finally {

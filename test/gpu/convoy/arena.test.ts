@@ -4,6 +4,11 @@ import { Arena } from '../../../gpu/convoy/arena.js';
 import { type Place, sliceOf, write } from '../../../gpu/device/place.js';
 import { Reader } from '../../../gpu/device/readback.js';
 import { PARAMETERS } from '../../../gpu/kernels/structs.js';
+import { readScene } from '../../../gpu/saved-scene.js';
+import { planEdges } from '../../../gpu/step/edge-plan.js';
+import { SceneBuffers } from '../../../gpu/step/scene-buffers.js';
+import { buildMesh } from '../../../src/mesh/build.js';
+import { stackSwap } from '../../solver/cases.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { seeded } from '../../support/random.js';
 
@@ -55,4 +60,25 @@ t.test('An arena says when no other scene finds room in a uniform binding.', opt
   arena.give(places.pop()!);
   t.ok(arena.hasRoom, 'one has left');
   for (const place of places) arena.give(place);
+});
+
+t.test('A scene is read while others make its buffers move.', options, async (t) => {
+  const { memory } = gpu!;
+  const arena = new Arena(memory.fork());
+  const [own, others] = [memory.fork(arena), memory.fork(arena)];
+  const mesh = buildMesh(stackSwap(3).build().mesh);
+  const count = 1000;
+  const buffers = new SceneBuffers(own, mesh, planEdges(mesh, true), count);
+  const vertex = Int32Array.from({ length: 4 * count }, (_, n) => n);
+  write(memory.device.queue, buffers.pairVertex, 0, vertex);
+  const { vertexCount } = mesh;
+  const orderedAt = new Float32Array(3 * vertexCount);
+  const reading = readScene(own, buffers, { orderedAt, excluded: undefined, vertexCount, pairs: { count, radius: 1 } });
+  const before = buffers.pairVertex.buffer;
+  await others.checkAllocations('a larger scene', () => others.place('pairVertex', 2 * before.size, 0));
+  t.not(buffers.pairVertex.buffer, before, 'it has moved');
+  const { pairs } = await reading;
+  t.ok(vertex.every((word, n) => pairs?.vertex[n] === word));
+  own.freeAll();
+  others.freeAll();
 });
