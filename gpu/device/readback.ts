@@ -20,7 +20,10 @@ export interface Reading {
   discard(): void;
 }
 
-/** Copies device memory to the host through staging buffers, which it keeps for later readings of the same size. */
+/** Bytes of staging buffers whose sizes are powers of two, so that readings of similar sizes share them. Beyond, scenes read the same sizes again. */
+const SHARED_BYTES = { least: 256, most: 2 ** 24 };
+
+/** Copies device memory to the host through staging buffers, which it keeps for later readings. */
 export class Reader {
   readonly #memory: DeviceMemory;
   /** staging buffers that are free, by size */
@@ -66,7 +69,8 @@ export class Reader {
   }
 
   #take(bytes: number): GPUBuffer {
-    const size = Math.max(16, Math.ceil(bytes / 16) * 16);
+    const { least, most } = SHARED_BYTES;
+    const size = bytes > most ? Math.ceil(bytes / 16) * 16 : 2 ** Math.ceil(Math.log2(Math.max(least, bytes)));
     const free = this.#free.get(size)?.pop();
     if (free) return free;
     const buffer = this.#memory.allocate('staging', size, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
