@@ -1,15 +1,16 @@
 import { IntersticeError } from '../../src/contract/errors.js';
-import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory, PlaceSource } from '../device/memory.js';
 import type { Place } from '../device/place.js';
 import { CONTROL, VERTEX_PULL } from '../kernels/structs.js';
 import { SLOT_BYTES, UNIFORM_BYTES } from './address.js';
+import { Pool, PoolPlace } from './pool.js';
 
-const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
-
-/** Bytes of a buffer at first, and room for so many scenes like the one that opens it. */
-const FIRST_BYTES = UNIFORM_BYTES;
+/** Bytes of a buffer at least, and room at first for so many scenes like the one that opens it. */
+const LEAST_BYTES = UNIFORM_BYTES;
 const FIRST_SCENES = 4;
+/** A buffer that grows gets room for so many times what it holds. Where less than a quarter is in use, all move to a smaller one. */
+const SPARE = 2;
+const SLACK = 4;
 
 /**
  * Scenes that an arena takes: their parameters lie in one uniform binding, in which there is room for a third more, since several may open
@@ -26,138 +27,180 @@ const STRIDES: Readonly<Record<string, number>> = {
 /** Each scene has one place with this label. */
 const OF_EVERY_SCENE = 'parameters';
 
-/** The buffers of many scenes: one a label, in which the places of the scenes lie one behind the other. */
+/**
+ * The buffers of many scenes: one a label, in which the places of the scenes lie one behind the other. A label has several where the device
+ * has no memory, or no binding, for all places in one; their scenes share fewer dispatches then.
+ *
+ * Where a place lies may change whenever nothing is recorded and not submitted, so what names its buffer is submitted before anything is awaited.
+ */
 export class Arena implements PlaceSource {
   readonly #memory: DeviceMemory;
-  readonly #pools = new Map<string, Pool>();
+  readonly #labels = new Map<string, Pools>();
+  readonly #onFree: () => void;
   #scenes = 0;
 
-  /** @param memory the account that the buffers count in */
-  constructor(memory: DeviceMemory) {
+  /** @param memory the account that the buffers count in @param onFree a buffer was freed, and what binds it is void */
+  constructor(memory: DeviceMemory, onFree: () => void = () => undefined) {
     this.#memory = memory;
+    this.#onFree = onFree;
   }
 
-  /** @throws OUT_OF_DEVICE_MEMORY, TOO_LARGE when the buffer of the label cannot grow; nothing has changed then */
+  /**
+   * A place, all 0. It may be used once {@link settle} has said so.
+   *
+   * @throws OUT_OF_DEVICE_MEMORY where the budget does not allow a buffer for it; TOO_LARGE. Nothing has changed then.
+   */
   take(label: string, bytes: number): Place {
-    const pool = this.#pools.get(label) ?? new Pool(this.#memory, label);
-    this.#pools.set(label, pool);
-    const place = pool.take(bytes);
+    const pools = this.#labels.get(label) ?? new Pools(this.#memory, label, this.#onFree);
+    this.#labels.set(label, pools);
+    const place = pools.take(bytes);
     if (label === OF_EVERY_SCENE) this.#scenes++;
     return place;
   }
 
   give(place: Place): void {
     if (!(place instanceof PoolPlace)) return;
-    if (place.pool.label === OF_EVERY_SCENE) this.#scenes--;
-    place.pool.give(place);
+    const { label } = place.pool;
+    if (label === OF_EVERY_SCENE) this.#scenes--;
+    this.#labels.get(label)?.give(place);
+  }
+
+  async settle(places: Iterable<Place>): Promise<boolean> {
+    const own = [...places].filter((place) => place instanceof PoolPlace);
+    for (const { pool } of own) await pool.verdict;
+    return own.every(({ pool }) => pool.state !== 'REFUSED');
+  }
+
+  /** Frees all buffers, for good: the scenes in them can do nothing any more. */
+  close(): void {
+    for (const pools of this.#labels.values()) pools.close();
   }
 
   /** Whether another scene may have its buffers here. */
   get hasRoom(): boolean {
     return this.#scenes < MOST_RESIDENT;
   }
-}
 
-class PoolPlace implements Place {
-  constructor(
-    readonly pool: Pool,
-    readonly offset: number,
-    readonly size: number,
-  ) {}
-
-  get buffer(): GPUBuffer {
-    return this.pool.buffer;
+  /** Bytes of the buffers that no place has. */
+  get freeBytes(): number {
+    return [...this.#labels.values()].reduce((sum, { freeBytes }) => sum + freeBytes, 0);
   }
 }
 
-interface Gap {
-  readonly offset: number;
-  readonly size: number;
-}
-
-class Pool {
+/** The buffers of one label. */
+class Pools {
   readonly #memory: DeviceMemory;
-  readonly label: string;
+  readonly #label: string;
   readonly #unit: number;
-  #buffer: GPUBuffer | undefined;
-  /** bytes from which on no place has been taken */
-  #end = 0;
-  /** in ascending order, none beside another one */
-  #gaps: Gap[] = [];
+  readonly #onFree: () => void;
+  /** the newest first; none is refused */
+  #pools: Pool[] = [];
+  #isShrinkDue = false;
 
-  constructor(memory: DeviceMemory, label: string) {
+  constructor(memory: DeviceMemory, label: string, onFree: () => void) {
     this.#memory = memory;
-    this.label = label;
+    this.#label = label;
     this.#unit = leastCommonMultiple(SLOT_BYTES, STRIDES[label] ?? SLOT_BYTES);
+    this.#onFree = onFree;
   }
 
-  get buffer(): GPUBuffer {
-    if (!this.#buffer) throw new Error(`The arena has no buffer ${this.label}.`);
-    return this.#buffer;
+  get freeBytes(): number {
+    return this.#pools.reduce((sum, { size, heldBytes }) => sum + size - heldBytes, 0);
   }
 
   take(bytes: number): Place {
     const size = Math.max(1, Math.ceil(bytes / this.#unit)) * this.#unit;
-    const gap = this.#gaps.find((one) => one.size >= size);
-    if (gap) {
-      const left = { offset: gap.offset + size, size: gap.size - size };
-      this.#gaps = this.#gaps.flatMap((one) => (one !== gap ? [one] : left.size > 0 ? [left] : []));
-      // What another scene has held must not be seen.
-      this.#memory.device.queue.writeBuffer(this.buffer, gap.offset, new Uint8Array(size));
-      return new PoolPlace(this, gap.offset, size);
+    // First those that the device has memory for.
+    for (const state of ['READY', 'ASKED'] as const) {
+      for (const pool of this.#pools) {
+        const place = pool.state === state ? pool.take(size) : undefined;
+        if (place) return place;
+      }
     }
-    this.#reserve(this.#end + size);
-    const place = new PoolPlace(this, this.#end, size);
-    this.#end += size;
-    return place;
+    return this.#open(this.#sizesWith(size)).take(size)!;
   }
 
-  give({ offset, size }: Gap): void {
-    const [first] = this.#join({ offset, size });
-    // The last place is free: so is the memory.
-    if (first?.size !== this.#end || !this.#buffer) return;
-    this.#memory.free(this.#buffer);
-    this.#buffer = undefined;
-    this.#gaps = [];
-    this.#end = 0;
+  /** A place whose buffer was refused is gone already. */
+  give(place: PoolPlace): void {
+    const { pool } = place;
+    pool.give(place);
+    if (pool.isEmpty) this.#drop(pool);
+    if (this.#pools.every(({ isEmpty }) => isEmpty)) this.close();
+    if (this.#isShrinkDue || this.#pools.length === 0) return;
+    // Whoever gives a place often takes another one at once.
+    this.#isShrinkDue = true;
+    queueMicrotask(() => this.#shrink());
   }
 
-  /** @returns all gaps */
-  #join({ offset, size }: Gap): readonly Gap[] {
-    const gaps = [...this.#gaps, { offset, size }].sort((a, b) => a.offset - b.offset);
-    this.#gaps = [];
-    for (const gap of gaps) {
-      const last = this.#gaps.at(-1);
-      if (last && last.offset + last.size === gap.offset) {
-        this.#gaps[this.#gaps.length - 1] = { offset: last.offset, size: last.size + gap.size };
-      } else this.#gaps.push(gap);
-    }
-    return this.#gaps;
+  close(): void {
+    for (const pool of this.#pools) this.#drop(pool);
   }
 
-  /** Places keep their offsets when the buffer is replaced by a larger one. */
-  #reserve(bytes: number): void {
-    const before = this.#buffer;
-    if (before && bytes <= before.size) return;
-    const { device, largestBinding } = this.#memory;
-    if (bytes > largestBinding) {
-      throw new IntersticeError(
-        'OUT_OF_DEVICE_MEMORY',
-        `On the device, scenes that submit together share a buffer for ${this.label}; with this one it would have ${bytes} bytes, and the device allows ${largestBinding}.`,
-      );
+  /** Sizes for a buffer with a new place, the best one first: with room for more, for all places, and for this one. */
+  #sizesWith(size: number): number[] {
+    const { largestBinding } = this.#memory;
+    // A buffer of the largest size keeps its places; the others may all move to the new one.
+    const held = this.#pools.reduce((sum, pool) => sum + (pool.size < largestBinding ? pool.heldBytes : 0), 0);
+    const wished = Math.min(Math.max(SPARE * (held + size), FIRST_SCENES * size), largestBinding);
+    const sizes = [wished, held + size].filter((bytes) => bytes >= size && bytes <= largestBinding);
+    return [...sizes, size].map((bytes) => Math.max(LEAST_BYTES, bytes));
+  }
+
+  /** @throws what the last of the sizes is refused with */
+  #open(sizes: readonly number[]): Pool {
+    const [bytes, ...others] = sizes;
+    let pool: Pool;
+    try {
+      pool = new Pool(this.#memory, this.#label, bytes!);
+    } catch (thrown) {
+      const isRefused = thrown instanceof IntersticeError && thrown.code === 'OUT_OF_DEVICE_MEMORY';
+      if (!isRefused || others.length === 0) throw thrown;
+      return this.#open(others);
     }
-    const wished = before ? 2 * before.size : Math.max(FIRST_BYTES, FIRST_SCENES * bytes);
-    const buffer = this.#memory.allocate(
-      `arena: ${this.label}`,
-      Math.max(bytes, Math.min(wished, largestBinding)),
-      STORAGE | UNIFORM | COPY_SRC | COPY_DST,
-    );
-    this.#buffer = buffer;
-    if (!before) return;
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(before, 0, buffer, 0, this.#end);
-    device.queue.submit([encoder.finish()]);
-    this.#memory.free(before);
+    this.#pools.unshift(pool);
+    const refuse = () => this.#refuse(pool);
+    pool.verdict.then((error) => (error ? refuse() : this.#adopt(pool)), refuse);
+    return pool;
+  }
+
+  #adopt(pool: Pool): void {
+    pool.state = 'READY';
+    if (this.#pools.includes(pool)) this.#gather();
+  }
+
+  /** The places in it are lost: their owners learn it from Arena.settle. */
+  #refuse(pool: Pool): void {
+    pool.state = 'REFUSED';
+    this.#drop(pool);
+  }
+
+  #drop(pool: Pool): void {
+    if (!this.#pools.includes(pool)) return;
+    this.#pools = this.#pools.filter((one) => one !== pool);
+    pool.free();
+    this.#onFree();
+  }
+
+  /** Brings places together in the newest buffer that can be used. */
+  #gather(): void {
+    const [newest, ...others] = this.#pools.filter(({ state }) => state === 'READY');
+    if (!newest) return;
+    for (const pool of others) if (newest.takeOver(pool)) this.#drop(pool);
+    if (newest.isEmpty) this.#drop(newest);
+  }
+
+  #shrink(): void {
+    this.#isShrinkDue = false;
+    this.#gather();
+    const held = this.#pools.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+    const bytes = Math.max(LEAST_BYTES, SPARE * held);
+    if (SLACK * held >= held + this.freeBytes || bytes >= held + this.freeBytes) return;
+    if (bytes > this.#memory.largestBinding || this.#pools.some(({ state }) => state === 'ASKED')) return;
+    try {
+      this.#open([bytes]);
+    } catch {
+      // Without the memory for both, all stay where they are.
+    }
   }
 }
 

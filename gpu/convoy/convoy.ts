@@ -41,13 +41,13 @@ export class Convoy {
   #isUnderway = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param memory an account of its own */
+  /** @param memory an account of its own, for what belongs to no scene */
   constructor(memory: DeviceMemory, isSoftware: boolean, settings: ConvoySettings) {
     this.#memory = memory;
     this.#settings = { ...settings, scenes: Math.min(settings.scenes, MOST_SCENES) };
-    this.arena = new Arena(memory);
     this.#reader = new Reader(memory);
     this.#encoder = new DispatchEncoder(memory, isSoftware);
+    this.arena = new Arena(memory.fork(), () => this.#encoder.forget());
   }
 
   get counts(): ConvoyCounts {
@@ -94,11 +94,17 @@ export class Convoy {
     else this.#timer ??= setTimeout(() => void this.#leave(), delay);
   }
 
-  /** Frees what belongs to no scene. */
+  /** Bytes on the device that belong to no scene. */
+  get sharedBytes(): number {
+    return this.#memory.bytes + this.arena.freeBytes;
+  }
+
+  /** Frees all memory, that of the scenes as well: nothing is submitted any more. */
   close(): void {
     clearTimeout(this.#timer);
     this.#reader.close();
     this.#encoder.close();
+    this.arena.close();
   }
 
   async #leave(): Promise<void> {

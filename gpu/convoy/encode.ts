@@ -38,11 +38,13 @@ export class DispatchEncoder {
 
   /** @param sequences the dispatches of each scene */
   encode(encoder: GPUCommandEncoder, sequences: readonly (readonly Launch[])[]): void {
-    const merged = mergeSequences(sequences, (launch) => this.#keyOf(launch));
+    const bound = sequences.map((launches) => launches.map((one) => ({ ...one, buffers: this.#buffersOf(one) })));
+    // Dispatches of the same kernel over the same buffers can be one.
+    const merged = mergeSequences(bound, ({ kernel, buffers }) => `${kernel.entryPoint} ${buffers}`);
     if (merged.length === 0) return;
     const offsets: number[] = [];
     let bytes = 0;
-    for (const [{ kernel }] of merged as [Launch, ...Launch[]][]) {
+    for (const [{ kernel }] of merged as [Bound, ...Bound[]][]) {
       offsets.push(bytes);
       bytes += Math.ceil((kernel.shared!.placeBytes * MOST_SCENES) / OFFSET_BYTES) * OFFSET_BYTES;
     }
@@ -57,7 +59,7 @@ export class DispatchEncoder {
     const pass = encoder.beginComputePass();
     let last: GPUComputePipeline | undefined;
     merged.forEach((launches, n) => {
-      const [{ kernel }] = launches as [Launch, ...Launch[]];
+      const [{ kernel }] = launches as [Bound, ...Bound[]];
       if (last !== kernel.pipeline) pass.setPipeline(kernel.pipeline);
       last = kernel.pipeline;
       pass.setBindGroup(0, this.#bindGroupOf(launches[0]!, places), [offsets[n]!]);
@@ -70,7 +72,13 @@ export class DispatchEncoder {
     pass.end();
   }
 
+  /** Buffers that scenes bind were freed: what binds them would keep them alive. */
+  forget(): void {
+    this.#bindGroups.clear();
+  }
+
   close(): void {
+    this.forget();
     this.#memory.free(this.#noSizes);
     if (this.#places) this.#memory.free(this.#places);
   }
@@ -84,17 +92,18 @@ export class DispatchEncoder {
     return this.#places;
   }
 
-  /** Dispatches of the same kernel over the same buffers can be one. */
-  #keyOf({ kernel, bindings, size }: Launch): string {
-    const sizes = 'place' in size ? size.place.buffer : this.#noSizes;
-    const numbers = [...bindings.ranges.map(({ buffer }) => buffer), sizes].map((buffer) => this.#numberOf(buffer));
-    return `${kernel.entryPoint} ${numbers.join()}`;
+  /** The numbers of what a dispatch binds, as one text. */
+  #buffersOf({ bindings, size }: Launch): string {
+    const numbers = bindings.ranges.map(({ buffer }) => this.#numberOf(buffer));
+    return [...numbers, this.#numberOf(this.#sizesOf(size))].join();
   }
 
-  #bindGroupOf({ kernel, bindings, size }: Launch, places: GPUBuffer): GPUBindGroup {
-    const sizes = 'place' in size ? size.place.buffer : this.#noSizes;
-    const numbers = [...bindings.ranges.map(({ buffer }) => buffer), sizes].map((buffer) => this.#numberOf(buffer));
-    const key = `${kernel.file} ${numbers.join()}`;
+  #sizesOf(size: Launch['size']): GPUBuffer {
+    return 'place' in size ? size.place.buffer : this.#noSizes;
+  }
+
+  #bindGroupOf({ kernel, bindings, size, buffers }: Bound, places: GPUBuffer): GPUBindGroup {
+    const key = `${kernel.file} ${buffers}`;
     const known = this.#bindGroups.get(key);
     if (known) return known;
     const shared = kernel.shared!;
@@ -102,7 +111,7 @@ export class DispatchEncoder {
       bindings.ranges.map(({ buffer }, n) => bindingOf(buffer, shared.bindings[n]!.type)),
       [
         { binding: shared.places, resource: { buffer: places, size: shared.placeBytes * MOST_SCENES } },
-        { binding: shared.sizes, resource: bindingOf(sizes, shared.uniforms) },
+        { binding: shared.sizes, resource: bindingOf(this.#sizesOf(size), shared.uniforms) },
       ],
     );
     this.#bindGroups.set(key, group);
@@ -117,6 +126,9 @@ export class DispatchEncoder {
   }
 }
 
+/** A dispatch of one scene with the numbers of the buffers that it binds. */
+type Bound = Launch & { readonly buffers: string };
+
 /** A buffer of the arena has room for a uniform of full size (arena.ts). */
 const bindingOf = (buffer: GPUBuffer, type: SharedBinding['type']): GPUBufferBinding =>
   type === 'uniform' ? { buffer, size: UNIFORM_BYTES } : { buffer };
@@ -130,6 +142,8 @@ function writePlace(words: Uint32Array, first: number, scene: number, { kernel, 
   bindings.ranges.forEach(({ offset = 0 }, n) => {
     const element = offset / bound[n]!.stride;
     if (!Number.isInteger(element)) throw new Error(`The place of ${bound[n]!.name} begins within an element.`);
+    if (bound[n]!.type === 'uniform' && offset + bound[n]!.stride > UNIFORM_BYTES)
+      throw new Error(`The place of ${bound[n]!.name} lies behind the end of its binding.`);
     words[at + 4 + n] = element;
   });
 }

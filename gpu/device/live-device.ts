@@ -220,6 +220,16 @@ export class LiveDevice implements SceneDevice {
     return this.#convoy?.counts;
   }
 
+  /** Bytes on the device that small scenes share, and none of them owns. */
+  get sharedBytes(): number {
+    return this.#convoy?.sharedBytes ?? 0;
+  }
+
+  /** Frees what scenes have shared, once {@link settle} has resolved. The accounts of the scenes themselves are closed by their owners. */
+  close(): void {
+    this.#convoy?.close();
+  }
+
   /** @throws DEVICE_LOST; INTERNAL where the device does not take them */
   async #strainKernels(): Promise<KernelSet> {
     try {

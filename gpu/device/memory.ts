@@ -80,9 +80,13 @@ export interface MemoryWatch {
 
 /** Buffers that many accounts share. */
 export interface PlaceSource {
-  /** @throws OUT_OF_DEVICE_MEMORY, TOO_LARGE */
+  /** @throws OUT_OF_DEVICE_MEMORY, TOO_LARGE; nothing has changed then */
   take(label: string, bytes: number): Place;
   give(place: Place): void;
+  /** Waits until the device has said whether it has the memory of these places. @returns false = not of all */
+  settle(places: Iterable<Place>): Promise<boolean>;
+  /** bytes that are allocated, and in no place */
+  readonly freeBytes: number;
 }
 
 /**
@@ -99,6 +103,8 @@ export class DeviceMemory {
   /** where {@link place} takes its memory from; undefined = buffers of its own */
   readonly #arena: PlaceSource | undefined;
   readonly #places = new Set<Place>();
+  /** buffers and places that were freed so far */
+  #frees = 0;
   #bytes = 0;
   #isExhausted = false;
 
@@ -136,16 +142,23 @@ export class DeviceMemory {
   /**
    * Runs code that allocates buffers and waits for the device's own verdict on them.
    *
-   * @throws OUT_OF_DEVICE_MEMORY when the device has no memory for them, and the account is exhausted; what `make` throws
+   * @throws OUT_OF_DEVICE_MEMORY when the device has no memory for them, and the account is exhausted; what `make` throws, and the account is
+   * exhausted if something was freed before
    */
   async checkAllocations<T>(what: string, make: () => T): Promise<T> {
     this.device.pushErrorScope('out-of-memory');
+    const frees = this.#frees;
     let made: T;
     try {
       made = make();
+    } catch (thrown) {
+      // What was to be replaced is missing, and its place in an arena may be another scene's.
+      if (this.#frees !== frees) this.#isExhausted = true;
+      throw thrown;
     } finally {
       if (await this.device.popErrorScope()) this.#isExhausted = true;
     }
+    if (this.#arena && !(await this.#arena.settle(this.#places))) this.#isExhausted = true;
     if (!this.#isExhausted) return made;
     throw new IntersticeError(
       'OUT_OF_DEVICE_MEMORY',
@@ -186,13 +199,26 @@ export class DeviceMemory {
   /** Frees a buffer. A buffer that was freed before, by freeAll for example, is left alone. */
   free(buffer: GPUBuffer): void {
     if (!this.#live.delete(buffer)) return;
+    this.#frees++;
     this.#bytes -= buffer.size;
     this.budget.give(buffer.label, buffer.size);
     this.#watch?.beforeFree?.(buffer, this.device);
     buffer.destroy();
   }
 
-  /** Memory that kernels bind, all 0. @throws as {@link allocate} */
+  /**
+   * To be asked before places are replaced by larger ones: a refusal half way leaves their owner without any.
+   *
+   * @param replaced bytes of the places that are freed first @param more bytes beyond them
+   * @throws OUT_OF_DEVICE_MEMORY where the budget does not allow it
+   */
+  assertFits(more: number, replaced: number, label: string): void {
+    // In an arena, what is freed may lie between places of others: the larger ones take other memory.
+    const demand = this.#arena ? Math.max(0, more + replaced - this.#arena.freeBytes) : more;
+    this.budget.assertFits(demand, label);
+  }
+
+  /** Memory that kernels bind, all 0. It may be used once {@link checkAllocations} has returned. @throws as {@link allocate} */
   place(label: string, bytes: number, usage: number): Place {
     if (!this.#arena) return wholeOf(this.allocate(label, bytes, usage));
     const place = this.#arena.take(label, bytes);
@@ -205,6 +231,7 @@ export class DeviceMemory {
   release(place: Place): void {
     if (!this.#arena) this.free(place.buffer);
     else if (this.#places.delete(place)) {
+      this.#frees++;
       this.#bytes -= place.size;
       this.#arena.give(place);
     }

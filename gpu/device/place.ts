@@ -5,7 +5,7 @@ const { COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
 /** Bytes of a buffer on the device that are one owner's: a buffer of its own, or a part of one in an arena (gpu/convoy/arena.ts). */
 export interface Place {
-  /** where an arena has moved to a larger buffer, that one */
+  /** an arena may move the place: buffer and offset hold until something is awaited */
   readonly buffer: GPUBuffer;
   /** bytes */
   readonly offset: number;
@@ -30,7 +30,9 @@ export function sliceOf(place: Place, bytes = place.size, at = 0): Slice {
     get buffer() {
       return place.buffer;
     },
-    offset: place.offset + at,
+    get offset() {
+      return place.offset + at;
+    },
     bytes,
   };
 }
@@ -41,7 +43,9 @@ export function partOf(place: Place, at: number, size: number): Place {
     get buffer() {
       return place.buffer;
     },
-    offset: place.offset + at,
+    get offset() {
+      return place.offset + at;
+    },
     size,
   };
 }

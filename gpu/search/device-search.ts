@@ -125,7 +125,7 @@ export class DeviceSearch {
     this.control = own('search control', SEARCH_CONTROL.bytes, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
     this.mask = own('mask', 4 * vertexCount, STORAGE | COPY_SRC);
     this.#tail = this.#composeTail(undefined);
-    this.#topology = this.#makeTopology();
+    this.#topology = this.#makeTopology(this.#tail);
     this.#tree = own('search boxes', 32 * layout.slots, STORAGE);
     this.#cells = own('search trees', 16 * (layout.nodes + layout.slots), STORAGE);
     this.#extent = own('search extent', 24, STORAGE);
@@ -143,7 +143,7 @@ export class DeviceSearch {
   /**
    * @param x float32[3·V] any state, preferably that of the first request: it fixes the order of the trees
    * @param kernels of the search; default: those for one scene
-   * @throws Error when a kernel does not compile
+   * @throws OUT_OF_DEVICE_MEMORY; Error when a kernel does not compile
    */
   static async open(
     memory: DeviceMemory,
@@ -156,7 +156,8 @@ export class DeviceSearch {
   ): Promise<DeviceSearch> {
     const own = kernels ?? (await KernelSet.load(memory.device, 'search'));
     const layout = layOutSearch(mesh, x);
-    return new DeviceSearch(memory, own, layout, mesh, settings, buffers, status);
+    const make = () => new DeviceSearch(memory, own, layout, mesh, settings, buffers, status);
+    return memory.checkAllocations('the search', make);
   }
 
   /**
@@ -264,11 +265,11 @@ export class DeviceSearch {
    */
   exclude(excluded: LeftOutPairs | undefined): void {
     const tail = this.#composeTail(excluded);
-    this.#memory.budget.assertFits(4 * (tail.words.length - this.#tail.words.length), 'the list of excluded pairs');
+    const topology = this.#makeTopology(tail);
     this.#excluded = excluded;
     this.#tail = tail;
     this.#memory.release(this.#topology);
-    this.#topology = this.#makeTopology();
+    this.#topology = topology;
     this.#release();
     this.#build();
   }
@@ -285,9 +286,8 @@ export class DeviceSearch {
     return composeTail(this.layout.topology.length, vertexCount, distances, excluded);
   }
 
-  #makeTopology(): Place {
+  #makeTopology({ words }: TopologyTail): Place {
     const { topology } = this.layout;
-    const { words } = this.#tail;
     const bytes = topology.byteLength + words.byteLength;
     const buffer = this.#memory.place('search topology', bytes, STORAGE | COPY_DST);
     const { queue } = this.#memory.device;

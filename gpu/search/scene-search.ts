@@ -171,7 +171,7 @@ export class SceneSearch {
     const capacity = Math.min(Math.ceil(SPARE_CANDIDATES * candidateDemand), limit);
     // Checked before the old buffers are freed: a refusal half way would leave the scene without any.
     const more = buffers.bytesToGrow(buffers.pairCapacity, capacity);
-    this.#memory.budget.assertFits(more, `room for ${capacity} candidates`);
+    this.#memory.assertFits(more, buffers.bytesThatGrow, `room for ${capacity} candidates`);
     await this.#memory.checkAllocations(`${capacity} candidates`, () => {
       buffers.reserveCandidates(capacity);
       this.#device?.rebindShared();
@@ -229,7 +229,7 @@ export class SceneSearch {
     // Checked in one sum before the old buffers are freed: a refusal half way would leave the scene without any.
     const offsets = SEARCH_BYTES_PER_PAIR * (capacity - buffers.pairCapacity) + (search?.carriedBytes ?? 0);
     const more = buffers.bytesToGrow(capacity, buffers.candidateCapacity) + offsets;
-    this.#memory.budget.assertFits(more, `room for ${capacity} pairs`);
+    this.#memory.assertFits(more, buffers.bytesThatGrow, `room for ${capacity} pairs`);
     await this.#memory.checkAllocations(`${capacity} pairs`, () => {
       buffers.reservePairs(capacity);
       search?.rebind();

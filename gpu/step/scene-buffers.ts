@@ -227,6 +227,12 @@ export class SceneBuffers {
     return later - bytesOf(this.pairCapacity, this.candidateCapacity) + multipliers;
   }
 
+  /** Bytes of the buffers that {@link reservePairs} and {@link reserveCandidates} replace. */
+  get bytesThatGrow(): number {
+    const multipliers = this.#pullBack ? PULL_BACK_PAIR_BYTES * this.pairCapacity : 0;
+    return bytesOf(this.pairCapacity, this.candidateCapacity) + multipliers;
+  }
+
   /** The room for candidates with so many pairs; at least one, because kernels bind nothing shorter. */
   #candidatesWith(pairs: number, candidates: number): number {
     return Math.max(1, candidates, Math.floor(pairs / this.#pairsPerCandidate));
