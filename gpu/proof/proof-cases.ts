@@ -107,9 +107,9 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** The cases of the proof of heights, the same on every call. */
-export function makeProofCases(): ProofCases {
-  const random = makeProofRandom(0x1f123bb5);
+/** The cases of the proof of heights, the same on every call; with another seed others of the same kinds. */
+export function makeProofCases(seed = 0x1f123bb5): ProofCases {
+  const random = makeProofRandom(seed);
   const direction = (): Vector => {
     for (;;) {
       const v: Vector = [2 * random() - 1, 2 * random() - 1, 2 * random() - 1];

@@ -150,6 +150,19 @@ else {
   });
 }
 
+t.test('kernels of a convoy that use what belongs to another scene are found out', options, async (t) => {
+  const { device } = gpu!.memory;
+  for (const name of ['x', 'y', 'next', 'box', 'vertexStep', 'limits', 'pairNormal', 'progress']) {
+    const kernels = await KernelSet.compile(device, ['forward'], { isShared: true });
+    for (const entry of ['write', 'check', 'commit'] as const) {
+      const binding = kernels.get(entry).shared?.bindings.find((one) => one.name === name) as { stride: number };
+      // Its first element counts as the first one of the buffer.
+      if (binding) binding.stride = Number.POSITIVE_INFINITY;
+    }
+    t.notOk((await proveCommit(device, kernels)).ok, name);
+  }
+});
+
 t.test('the judge of the end of a step', async (t) => {
   const cases = makeCommitCases();
   const vertices = 4 * cases.pairs;
