@@ -22,14 +22,16 @@ interface Motion extends Built {
   readonly parameters: ParametersInput;
 }
 
-const randomMotion = (random: Random): Motion => ({
-  ...(random() < 0.5 ? stackSwap(3 + random.int(5)) : randomScene(random)).build(),
-  parameters: [
+function randomMotion(random: Random): Motion {
+  const isStack = random() < 0.5;
+  const parameters = [
     { stepLimit: 1 + random.int(8) },
     { quality: 'BALANCED' as const, stepLimit: 1 + random.int(8) },
-    randomAlgorithm1(random, 1 + random.int(8)),
-  ][random.int(3)]!,
-});
+    // The vertices of a stack lie closer together than the longest activation distance allows.
+    { ...randomAlgorithm1(random, 1 + random.int(8)), ...(isStack ? { activationDistance: 1e-2 } : {}) },
+  ][random.int(3)]!;
+  return { ...(isStack ? stackSwap(3 + random.int(5)) : randomScene(random)).build(), parameters };
+}
 
 /** What an answer says, without the time that it took. */
 const digestOf = ({ timings, ...answer }: Resolution): string => {
