@@ -157,6 +157,10 @@ class WebGpuEngine implements GpuEngine {
     return all.length > 0 ? sumOfCounts(all) : undefined;
   }
 
+  get sharedBytes(): number {
+    return this.#current.sharedBytes;
+  }
+
   /** Resolves once no work of the engine is pending on any device; running requests fail with DEVICE_LOST. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -199,7 +203,11 @@ class WebGpuEngine implements GpuEngine {
 
   #adopt(device: LiveDevice): LiveDevice {
     this.#devices.add(device);
-    void device.settle().then(() => this.#devices.delete(device));
+    void device.settle().then(() => {
+      this.#devices.delete(device);
+      // The next device counts in the same budget.
+      device.close();
+    });
     return device;
   }
 }

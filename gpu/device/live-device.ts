@@ -4,7 +4,7 @@ import type { ConvoyCounts, JobsTogether } from '../../src/solver/engine.js';
 import { MOST_SHARED_BUFFERS } from '../convoy/address.js';
 import { Convoy, type ConvoySettings } from '../convoy/convoy.js';
 import { SMALL_VERTICES, TAIL_EDGES } from '../kernels/constants.js';
-import { type AloneStage, canSweepAlone, STEP_STAGES } from '../kernels/table.js';
+import { type AloneStage, canSweepAlone, type KernelStage, STEP_STAGES } from '../kernels/table.js';
 import { proveCommit } from '../proof/commit-proof.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
 import type { OpenedAdapter } from './adapter.js';
@@ -13,7 +13,7 @@ import { DeviceMemory, MemoryBudget, type MemoryWatch } from './memory.js';
 import { ThreadPause } from './thread-pause.js';
 
 /**
- * Vertices of a scene in a convoy, at most: a larger one fills a device. It has no colour of edges that is swept by whole dispatches either,
+ * Vertices of a scene in a convoy, at most: a larger one fills a device. Nor does it have a colour of edges large enough for whole dispatches,
  * whose sizes would differ from scene to scene: the edges of a colour share no movable vertex, so that a colour has no more than vertices.
  */
 export const CONVOY_VERTICES = TAIL_EDGES;
@@ -34,7 +34,19 @@ export interface LiveDeviceOptions {
   readonly runsAhead?: boolean | undefined;
   /** small scenes submit together; absent = every scene submits alone */
   readonly convoy?: ConvoySettings | undefined;
+  /** is told why the device does not let scenes submit together; default: a warning of the process */
+  readonly warn?: ((message: string) => void) | undefined;
 }
+
+/** What scenes share that submit together. */
+interface Company {
+  readonly convoy: Convoy;
+  /** those of the search and of the steps */
+  readonly kernels: KernelSet;
+  readonly jobs: JobsTogether;
+}
+
+const warnOfProcess = (message: string): void => process.emitWarning(message, { code: 'INTERSTICE_CONVOY' });
 
 /** What one scene, or one state filter, uses of a device: memory with an account of its own. */
 export interface SceneDevice {
@@ -59,6 +71,12 @@ export interface SceneDevice {
   waitFor<T>(work: Promise<T>): Promise<T>;
 }
 
+async function loadShared(device: GPUDevice, ...stages: readonly KernelStage[]): Promise<KernelSet> {
+  const kernels = await KernelSet.loadShared(device, ...stages);
+  await kernels.warmUp();
+  return kernels;
+}
+
 /** A device with its compiled kernels. Once it is lost, or has reported an error, it stays unusable. */
 export class LiveDevice implements SceneDevice {
   readonly memory: DeviceMemory;
@@ -70,12 +88,8 @@ export class LiveDevice implements SceneDevice {
   readonly #canSweepAlone: boolean;
   /** kernels that make whole sweeps, from the first mesh on that wants them; undefined = the device does without */
   readonly #sweepsAlone = new Map<AloneStage, Promise<KernelSet | undefined>>();
-  /** undefined = no scene submits with others */
-  readonly #convoySettings: ConvoySettings | undefined;
-  readonly #isSoftware: boolean;
-  /** from the first scene on that is small enough */
-  #opening: Promise<{ readonly convoy: Convoy; readonly kernels: KernelSet } | undefined> | undefined;
-  #convoy: Convoy | undefined;
+  /** undefined = every scene submits alone */
+  #company: Company | undefined;
   readonly #lost: Promise<void>;
   /** why the device cannot be used any more */
   #fault: IntersticeError | undefined;
@@ -92,16 +106,8 @@ export class LiveDevice implements SceneDevice {
       hasTimings,
       runsAhead,
       storageBuffers,
-      convoy,
-      isSoftware,
-    }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'> & {
-      readonly storageBuffers: number;
-      readonly convoy: ConvoySettings | undefined;
-      readonly isSoftware: boolean;
-    },
+    }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'> & { readonly storageBuffers: number },
   ) {
-    this.#convoySettings = storageBuffers >= MOST_SHARED_BUFFERS ? convoy : undefined;
-    this.#isSoftware = isSoftware;
     this.memory = memory;
     this.kernels = kernels;
     this.#canSweepAlone = canSweepAlone(storageBuffers);
@@ -136,11 +142,13 @@ export class LiveDevice implements SceneDevice {
       hasTimings: options.timings === true,
       runsAhead: options.runsAhead ?? !opened.description.software,
       storageBuffers,
-      convoy: options.convoy,
-      isSoftware: opened.description.software,
     });
     await live.waitFor(kernels.warmUp());
     live.#ways = await live.waitFor(live.#prove(kernels, ['rounds', 'lists']));
+    if (options.convoy) {
+      const objection = await live.#openCompany(options.convoy, storageBuffers, opened.description.software);
+      if (objection !== undefined) (options.warn ?? warnOfProcess)(`Every scene submits alone: ${objection}`);
+    }
     live.assertUsable();
     return live;
   }
@@ -182,52 +190,68 @@ export class LiveDevice implements SceneDevice {
     }
   }
 
-  /** The device as a scene uses it that submits with others; undefined = none can. @throws DEVICE_LOST */
-  async #inConvoy(settings: ConvoySettings): Promise<SceneDevice | undefined> {
-    this.#opening ??= this.waitFor(this.#openConvoy(settings));
-    const opened = await this.#opening;
-    if (!opened?.convoy.arena.hasRoom) return undefined;
-    const { convoy, kernels } = opened;
+  /** The device as a scene uses it that submits with others; undefined = it cannot. */
+  #inCompany(): SceneDevice | undefined {
+    if (!this.#company?.convoy.arena.hasRoom) return undefined;
+    const { convoy, kernels } = this.#company;
     const ways = { rounds: false, lists: false };
     return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels, ways, hasTimings: false, convoy };
   }
 
-  async #openConvoy(settings: ConvoySettings) {
-    const { device } = this.memory;
-    let kernels: KernelSet;
+  /** Makes ready what scenes share. @returns why they submit alone; undefined = together */
+  async #openCompany(
+    settings: ConvoySettings,
+    storageBuffers: number,
+    isSoftware: boolean,
+  ): Promise<string | undefined> {
+    if (storageBuffers < MOST_SHARED_BUFFERS)
+      return `the device binds ${storageBuffers} storage buffers at a time, and ${MOST_SHARED_BUFFERS} are needed.`;
     try {
-      // Alone and in company a scene sweeps with the same kernels, so these need not agree with others as those of scenes alone must.
-      const alone = this.#canSweepAlone ? (['small'] as const) : [];
-      kernels = await KernelSet.loadShared(device, 'search', ...STEP_STAGES, ...alone);
-      await kernels.warmUp();
+      const { device } = this.memory;
+      const steps = await this.waitFor(loadShared(device, 'search', ...STEP_STAGES));
+      const proof = await this.waitFor(proveCommit(device, steps));
+      if (!proof.ok) return `the device does not compute as required: ${proof.reason}`;
+      const small = await this.#sharedSmall();
+      this.#company = {
+        convoy: new Convoy(this.memory.fork(), isSoftware, settings),
+        kernels: small ? steps.with(small) : steps,
+        jobs: { jobs: settings.scenes, vertices: CONVOY_VERTICES },
+      };
+      return undefined;
+    } catch (thrown) {
+      return thrown instanceof Error ? thrown.message : String(thrown);
+    }
+  }
+
+  /** Whole sweeps in company; undefined = without them, as scenes alone or because the device does not take this kernel. */
+  async #sharedSmall(): Promise<KernelSet | undefined> {
+    if (!this.#canSweepAlone || !(await this.#sweepAlone('small'))) return undefined;
+    try {
+      return await this.waitFor(loadShared(this.memory.device, 'small'));
     } catch (thrown) {
       if (thrown instanceof KernelRefused) return undefined;
       throw thrown;
     }
-    if (!(await proveCommit(device, kernels)).ok) return undefined;
-    this.#convoy = new Convoy(this.memory.fork(), this.#isSoftware, settings);
-    return { convoy: this.#convoy, kernels };
   }
 
-  /** Jobs of scenes that would submit together; undefined = none would. */
+  /** Jobs of scenes that submit together; undefined = none do. */
   get together(): JobsTogether | undefined {
-    const settings = this.#convoySettings;
-    return settings && { jobs: settings.scenes, vertices: CONVOY_VERTICES };
+    return this.#company?.jobs;
   }
 
-  /** undefined = no scene has submitted with others */
+  /** undefined = no scene submits with others */
   get convoyCounts(): ConvoyCounts | undefined {
-    return this.#convoy?.counts;
+    return this.#company?.convoy.counts;
   }
 
   /** Bytes on the device that small scenes share, and none of them owns. */
   get sharedBytes(): number {
-    return this.#convoy?.sharedBytes ?? 0;
+    return this.#company?.convoy.sharedBytes ?? 0;
   }
 
   /** Frees what scenes have shared, once {@link settle} has resolved. The accounts of the scenes themselves are closed by their owners. */
   close(): void {
-    this.#convoy?.close();
+    this.#company?.convoy.close();
   }
 
   /** @throws DEVICE_LOST; INTERNAL where the device does not take them */
@@ -276,8 +300,7 @@ export class LiveDevice implements SceneDevice {
     { strain, vertexCount }: Pick<CollisionMesh, 'strain' | 'vertexCount'>,
     mayShare = true,
   ): Promise<SceneDevice> {
-    const settings = mayShare && !strain && vertexCount <= CONVOY_VERTICES ? this.#convoySettings : undefined;
-    const shared = settings && (await this.#inConvoy(settings));
+    const shared = mayShare && !strain && vertexCount <= CONVOY_VERTICES ? this.#inCompany() : undefined;
     if (shared) return shared;
     const more = strain ? await this.#strainKernels() : await this.#sweepsFor(vertexCount);
     const place = this.forScene();

@@ -106,36 +106,40 @@ t.test('A scene is read while others make its buffers move.', options, async (t)
   others.freeAll();
 });
 
-t.test('A scene for which the device has no memory leaves the places of the others as they are.', options, async (t) => {
-  let isFull = false;
-  const memory = new DeviceMemory(
-    deviceThatMayBeFull(() => isFull),
-    new MemoryBudget(),
-  );
-  const arena = new Arena(memory.fork());
-  const accounts = Array.from({ length: 4 }, () => memory.fork(arena));
-  const open = (n: number, bytes: number) =>
-    accounts[n]!.checkAllocations('a scene', () => accounts[n]!.place('x', bytes, 0));
-  const first = await open(0, MIB);
-  fill(first, 1);
-  const { buffer, offset } = first;
-  isFull = true;
-  const refused = open(1, 8 * MIB);
-  isFull = false;
-  const besides = open(2, 8 * MIB);
-  await t.rejects(refused, { code: 'OUT_OF_DEVICE_MEMORY' });
-  await t.rejects(besides, { code: 'OUT_OF_DEVICE_MEMORY' }, 'its place was in the same buffer');
-  t.strictSame(
-    accounts.map(({ isExhausted }) => isExhausted),
-    [false, true, true, false],
-  );
-  t.ok(first.buffer === buffer && first.offset === offset);
-  const second = await open(3, 8 * MIB);
-  t.ok((await holds(first, 1)) && (await holds(second, 0)));
-  t.equal(first.buffer, second.buffer, 'there was memory for both');
-  for (const account of accounts) account.freeAll();
-  t.equal(memory.budget.total, 0);
-});
+t.test(
+  'A scene for which the device has no memory leaves the places of the others as they are.',
+  options,
+  async (t) => {
+    let isFull = false;
+    const memory = new DeviceMemory(
+      deviceThatMayBeFull(() => isFull),
+      new MemoryBudget(),
+    );
+    const arena = new Arena(memory.fork());
+    const accounts = Array.from({ length: 4 }, () => memory.fork(arena));
+    const open = (n: number, bytes: number) =>
+      accounts[n]!.checkAllocations('a scene', () => accounts[n]!.place('x', bytes, 0));
+    const first = await open(0, MIB);
+    fill(first, 1);
+    const { buffer, offset } = first;
+    isFull = true;
+    const refused = open(1, 8 * MIB);
+    isFull = false;
+    const besides = open(2, 8 * MIB);
+    await t.rejects(refused, { code: 'OUT_OF_DEVICE_MEMORY' });
+    await t.rejects(besides, { code: 'OUT_OF_DEVICE_MEMORY' }, 'its place was in the same buffer');
+    t.strictSame(
+      accounts.map(({ isExhausted }) => isExhausted),
+      [false, true, true, false],
+    );
+    t.ok(first.buffer === buffer && first.offset === offset);
+    const second = await open(3, 8 * MIB);
+    t.ok((await holds(first, 1)) && (await holds(second, 0)));
+    t.equal(first.buffer, second.buffer, 'there was memory for both');
+    for (const account of accounts) account.freeAll();
+    t.equal(memory.budget.total, 0);
+  },
+);
 
 t.test('What fits is not refused because there is no room for more, or none in one buffer.', options, async (t) => {
   const { device } = gpu!.memory;
@@ -181,7 +185,12 @@ t.test('No bind group outlives the buffers that it binds.', options, async (t) =
     placeBytes: 32,
     uniforms: 'read-only-storage',
   };
-  const kernel = { entryPoint: 'run', file: 'some/file', shared, groupOf: () => ({ number: groups++ }) } as unknown as Kernel;
+  const kernel = {
+    entryPoint: 'run',
+    file: 'some/file',
+    shared,
+    groupOf: () => ({ number: groups++ }),
+  } as unknown as Kernel;
   const encoder = new DispatchEncoder(memory, true);
   const arena = new Arena(memory.fork(), () => encoder.forget());
   const place = arena.take('x', 1);

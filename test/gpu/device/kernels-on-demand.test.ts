@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { OpenedAdapter } from '../../../gpu/device/adapter.js';
 import { constantsOf, KernelSet, serialThreads } from '../../../gpu/device/kernel.js';
-import { LiveDevice } from '../../../gpu/device/live-device.js';
+import { CONVOY_VERTICES, LiveDevice, type LiveDeviceOptions } from '../../../gpu/device/live-device.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SMALL_VERTICES } from '../../../gpu/kernels/constants.js';
 import { STEP_STAGES } from '../../../gpu/kernels/table.js';
@@ -16,6 +16,7 @@ t.setTimeout(300_000);
 const LEAST_THREADS = 256;
 const SMALL = { vertexCount: SMALL_VERTICES };
 const LARGE = { vertexCount: SMALL_VERTICES + 1 };
+const IN_COMPANY = { vertexCount: CONVOY_VERTICES };
 const { strain } = buildMesh({
   vertexCount: 3,
   triangles: Uint32Array.of(0, 1, 2),
@@ -43,11 +44,27 @@ function watched(opened: OpenedAdapter, refuses: (wanted: Pipeline) => boolean):
 
 const { open, options } = await needAdapter();
 
-async function openWatched(refuses: (wanted: Pipeline) => boolean = () => false) {
+async function openWatched(refuses: (wanted: Pipeline) => boolean = () => false, special: LiveDeviceOptions = {}) {
   const opened = await open();
   t.teardown(() => opened.close());
   const [adapter, labels] = watched(opened, refuses);
-  return { device: await LiveDevice.open(adapter, new MemoryBudget()), labels };
+  return { device: await LiveDevice.open(adapter, new MemoryBudget(), special), labels };
+}
+
+/** Opens a device for scenes that submit together; their kernels of a stage are compiled after those for a scene alone. */
+async function openTogether(refuses: (wanted: Pipeline, isShared: boolean) => boolean, storageBuffers?: number) {
+  const compiled = new Set<string>();
+  const warnings: string[] = [];
+  const { device } = await openWatched(
+    (wanted) => {
+      const label = wanted.label ?? '';
+      const isShared = compiled.has(label);
+      compiled.add(label);
+      return refuses(wanted, isShared);
+    },
+    { convoy: { scenes: 8, delay: 1 }, storageBuffers, warn: (message) => warnings.push(message) },
+  );
+  return { device, warnings };
 }
 
 t.test('sweeps in one workgroup are compiled for the first mesh that wants them, once', options, async (t) => {
@@ -90,6 +107,41 @@ t.test('a driver that refuses a kernel', options, async (t) => {
     'and is named where none does',
   );
   t.ok(device.isUsable);
+});
+
+t.test('scenes submit together from the start, and sweep with the kernels of scenes alone', options, async (t) => {
+  for (const refused of ['small of both', 'small of a convoy', undefined]) {
+    const { device, warnings } = await openTogether(
+      ({ label }, isShared) =>
+        /^small\//.test(label ?? '') && (isShared ? refused !== undefined : refused === 'small of both'),
+    );
+    t.strictSame(device.together, { jobs: 8, vertices: CONVOY_VERTICES });
+    t.strictSame(warnings, []);
+    const [alone, together] = [await device.forMesh(IN_COMPANY, false), await device.forMesh(IN_COMPANY)];
+    t.ok(together.convoy && !alone.convoy);
+    const hasSmall = refused === undefined && device.memory.device.limits.maxStorageBuffersPerShaderStage >= 16;
+    t.equal(together.kernels.has('sweepSmall'), hasSmall);
+    device.memory.device.destroy();
+    await device.settle();
+    device.close();
+    t.equal(device.memory.budget.total, 0, 'a device that is gone holds nothing');
+  }
+});
+
+t.test('where scenes cannot submit together, that is said, and each does alone', options, async (t) => {
+  for (const [buffers, reason] of [
+    [undefined, /Every scene submits alone: .*forward\/write.*out of registers/],
+    [11, /Every scene submits alone: .* 11 storage buffers .* 12 are needed/],
+  ] as const) {
+    const { device, warnings } = await openTogether(
+      ({ label }, isShared) => isShared && /^forward\/write/.test(label ?? ''),
+      buffers,
+    );
+    t.equal(device.together, undefined);
+    t.equal(warnings.length, 1);
+    t.match(warnings[0], reason);
+    t.notOk((await device.forMesh(IN_COMPANY)).convoy);
+  }
 });
 
 t.test('workgroups have as many threads as the device allows', async (t) => {
