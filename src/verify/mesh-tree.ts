@@ -6,7 +6,7 @@ import { type BoxTree, buildBoxTree } from './box-tree.js';
 import { collectElements, type ElementSet, keptElements, type MeshElements } from './elements.js';
 import { BOUND_LEAVES, LEAVES_CHUNK, LEAVES_COST } from './leaf-boxes.js';
 import type { Members } from './leaf-elements.js';
-import type { SharedArrays } from './shared-arrays.js';
+import { SharedArrays } from './shared-arrays.js';
 
 /**
  * A tree is too loose for a state when the sum of its boxes' extents is this many times that of the state for which it was
@@ -167,8 +167,16 @@ export function openMeshTree(
   shared?: SharedArrays,
 ): { readonly tree: MeshTree; readonly boxes: Float64Array } {
   const kept = trees.get(mesh);
-  const boxes = kept?.bound(lows, highs, shared);
-  if (kept && boxes && !kept.isLooseIn(boxes)) return { tree: kept, boxes };
+  const attempt = shared && new SharedArrays();
+  try {
+    const boxes = kept?.bound(lows, highs, attempt);
+    if (kept && boxes && !kept.isLooseIn(boxes)) {
+      if (attempt) shared.takeOver(attempt);
+      return { tree: kept, boxes };
+    }
+  } finally {
+    attempt?.release();
+  }
   const tree = new MeshTree(mesh, collectElements(mesh), collectCarriers(mesh), lows, highs, checkpoint);
   const built = tree.bound(lows, highs, shared);
   tree.measure(built);

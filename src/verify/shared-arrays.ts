@@ -10,6 +10,8 @@ interface PlainType<T> {
 /** The arrays of one search that other threads read or write. They live until {@link release}. */
 export class SharedArrays {
   readonly #taken: { readonly buffer: ArrayBufferLike }[] = [];
+  /** of arrays that were shared */
+  readonly #copies = new Map<Plain, Plain>();
 
   /** @returns length elements with undefined content */
   make<T extends Plain>(type: PlainType<T>, length: number): T {
@@ -18,17 +20,32 @@ export class SharedArrays {
     return array;
   }
 
-  /** The array itself where other threads can read it, else a copy. */
+  /** The array itself where other threads can read it, else a copy, the same one every time: what is shared must not change. */
   share<T extends Plain>(array: T): T {
     if (array.buffer instanceof SharedArrayBuffer) return array;
+    const known = this.#copies.get(array) as T | undefined;
+    if (known) return known;
     const copy = this.make(array.constructor as unknown as PlainType<T>, array.length);
     copy.set(array as never);
+    this.#copies.set(array, copy);
     return copy;
+  }
+
+  /** Holds from now on what others hold, who hold nothing any more. */
+  takeOver(others: SharedArrays): void {
+    this.#taken.push(...others.#taken);
+    for (const [array, copy] of others.#copies) this.#copies.set(array, copy);
+    others.#forget();
   }
 
   /** Nobody may use any of them afterwards. */
   release(): void {
     release(...this.#taken);
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#taken.length = 0;
+    this.#copies.clear();
   }
 }

@@ -1,8 +1,10 @@
 import t from 'tap';
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import { team } from '../../src/threads/here.js';
 import { findDistances } from '../../src/verify/distance.js';
 import { openMeshTree } from '../../src/verify/mesh-tree.js';
 import { testPath } from '../../src/verify/path.js';
+import { SharedArrays } from '../../src/verify/shared-arrays.js';
 import { findIntersections } from '../../src/verify/state.js';
 import { seeded } from '../support/random.js';
 import { makeMesh, PROTECT, SKIP } from './make-mesh.js';
@@ -42,6 +44,33 @@ function place(random: () => number, crumple: number, size: number): Float64Arra
   }
   return x;
 }
+
+t.test('what a search shares is held once, and nothing of a tree that is too loose', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const flat = place(() => random.int(2 ** 20) / 2 ** 20, 0, 1);
+  const crumpled = place(() => random.int(2 ** 20) / 2 ** 20, 40, 1);
+  const { account } = team.memory;
+  const before = account.total;
+  /** bytes that are held once a tree was opened for these states, one after the other */
+  const heldAfter = (...states: Float64Array[]): number => {
+    const mesh = sheets();
+    const last = states.pop()!;
+    for (const x of states) openMeshTree(mesh, x, x);
+    const shared = new SharedArrays();
+    const { tree } = openMeshTree(mesh, last, last, undefined, shared);
+    const held = account.total - before;
+    shared.share(tree.nodes.right);
+    t.equal(account.total - before, held, 'it is shared already');
+    shared.release();
+    t.equal(account.total, before);
+    return held;
+  };
+  const built = heldAfter(crumpled);
+  t.ok(built > 0);
+  t.equal(heldAfter(flat, crumpled), built, 'built anew');
+  t.equal(heldAfter(crumpled, crumpled), built, 'kept');
+});
 
 t.test('a tree serves every state of its mesh', async (t) => {
   const random = seeded();
