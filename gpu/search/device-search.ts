@@ -6,6 +6,7 @@ import { DISPATCH_BYTES, type Dispatch, groupsFor, recordDispatch, UNIFORM_STRID
 import { BUFFER_USAGE } from '../device/flags.js';
 import { type Kernel, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { OwnedPlaces } from '../device/owned-places.js';
 import { copyParts, type Place, partOf, write } from '../device/place.js';
 import type { Pass } from '../device/recording.js';
 import type { StructValues } from '../device/struct.js';
@@ -72,7 +73,7 @@ export class DeviceSearch {
   readonly #buffers: SearchBuffers;
   readonly #status: SearchStatus | undefined;
   /** buffers that live as long as the search */
-  readonly #owned: Place[] = [];
+  readonly #owned: OwnedPlaces;
   readonly #mesh: CollisionMesh;
   /** the words of the layout and, behind them, the tail */
   #topology: Place;
@@ -117,11 +118,8 @@ export class DeviceSearch {
     this.#mesh = mesh;
     this.#settings = settings;
     const { vertexCount } = mesh;
-    const own = (label: string, bytes: number, usage: number): Place => {
-      const buffer = memory.place(label, bytes, usage);
-      this.#owned.push(buffer);
-      return buffer;
-    };
+    this.#owned = new OwnedPlaces(memory);
+    const own = this.#owned.add.bind(this.#owned);
     this.control = own('search control', SEARCH_CONTROL.bytes, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
     this.mask = own('mask', 4 * vertexCount, STORAGE | COPY_SRC);
     this.#tail = this.#composeTail(undefined);
@@ -310,8 +308,7 @@ export class DeviceSearch {
 
   destroy(): void {
     this.#release();
-    for (const buffer of this.#owned) this.#memory.release(buffer);
-    this.#owned.length = 0;
+    this.#owned.close();
     this.#memory.release(this.#topology);
   }
 

@@ -2,6 +2,7 @@ import { DISPATCH_BYTES, type Dispatch, type Indirect, recordDispatch } from '..
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { Bindings, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { OwnedPlaces } from '../device/owned-places.js';
 import { type Place, write } from '../device/place.js';
 import type { Pass } from '../device/recording.js';
 import { SCAN_BLOCK } from '../kernels/constants.js';
@@ -34,18 +35,13 @@ export class DeviceScan {
   /** u32[1] sum of all entries */
   readonly total: Place;
   readonly #dispatches: Dispatch[] = [];
-  readonly #memory: DeviceMemory;
-  readonly #owned: Place[] = [];
+  readonly #owned: OwnedPlaces;
 
   constructor(memory: DeviceMemory, kernels: KernelSet, { data, capacity, count, sizes }: ScanOptions) {
     const { device } = memory;
-    this.#memory = memory;
+    this.#owned = new OwnedPlaces(memory);
     this.levels = scanLevels(capacity);
-    const own = (size: number, usage: number, label: string): Place => {
-      const buffer = memory.place(label, size, usage);
-      this.#owned.push(buffer);
-      return buffer;
-    };
+    const own = (size: number, usage: number, label: string): Place => this.#owned.add(label, size, usage);
     const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = BUFFER_USAGE;
     const last = 2 * this.levels - 2;
     let from = sizes;
@@ -90,6 +86,6 @@ export class DeviceScan {
   }
 
   destroy(): void {
-    for (const buffer of this.#owned) this.#memory.release(buffer);
+    this.#owned.close();
   }
 }

@@ -113,7 +113,7 @@ export function alongCurve(x: Float64Array, triangles: Uint32Array, chosen: Uint
     }
   }
   const size = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-  // The code in the high bits and the place in the low ones of a double: from 2^23 triangles on codes have fewer bits.
+  // The code in the high bits and the place in the low ones of a double: with more than 2^23 triangles codes have fewer bits.
   const placeBits = Math.ceil(Math.log2(Math.max(1, chosen.length)));
   const places = 2 ** placeBits;
   const bits = Math.min(MOST_BITS, Math.floor((EXACT_BITS - placeBits) / 3));

@@ -19,9 +19,7 @@ fn run(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) loc
 }`;
 
 t.test('A kernel finds its scene’s part of every buffer, also through the functions that it calls.', async (t) => {
-  const { code, bindings } = addressByScene(
-    kernel('x[64u * group.x + local] = twice(x[0u] as_is);'.replace(' as_is', '')),
-  );
+  const { code, bindings } = addressByScene(kernel('x[64u * group.x + local] = twice(x[0u]);'));
   t.match(code, 'fn twice(scene: SceneData, k: u32)');
   t.match(code, 'return 2.0 * x[scene.place.at0.x + u32(k)];');
   t.match(code, 'x[scene.place.at0.x + u32(64u * group.x + local)] = twice(scene, x[scene.place.at0.x + u32(0u)]);');
