@@ -141,10 +141,14 @@ export class LanePool {
   /** of threads that are gone */
   private pastConvoys = sumOfCounts([]);
 
-  /** @param onWorkerLost is called after the lane has lost its worker; the job that ran there is still on the lane */
+  /**
+   * @param onWorkerLost is called after the lane has lost its worker; the jobs that ran there are still on the lane
+   * @param onEngineKnown is called when the lane has its engine, and so perhaps more places than one
+   */
   constructor(
     private readonly options: LanePoolOptions,
     private readonly onWorkerLost: (lane: Lane, reason: IntersticeError) => void,
+    private readonly onEngineKnown: (lane: Lane) => void,
   ) {
     const threads = options.threads ?? availableParallelism();
     if (!Number.isInteger(threads) || threads < 1) {
@@ -257,6 +261,10 @@ export class LanePool {
       this.onWorkerLost(lane, reason);
     });
     lane.worker = worker;
+    worker.hello.then(
+      () => this.onEngineKnown(lane),
+      () => {},
+    );
     return worker;
   }
 

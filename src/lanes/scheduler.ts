@@ -49,14 +49,15 @@ export class Scheduler {
   private isEnding = false;
 
   constructor(options: SchedulerOptions) {
-    this.pool = new LanePool(options, (lane, reason) => {
+    const onWorkerLost = (lane: Lane, reason: IntersticeError) => {
       this.ledger.loseLane(lane);
       if (!this.isClosed) options.onWorkerLost?.(reason);
       for (const job of [...lane.jobs.keys()]) {
         job.held = undefined;
         this.finish(lane, job);
       }
-    });
+    };
+    this.pool = new LanePool(options, onWorkerLost, (lane) => this.dispatch(this.pool.groupOf(lane)));
     this.admission = new Admission(this.pool, options.maxQueue, options.maxQueueBytes);
   }
 
@@ -294,8 +295,7 @@ export class Scheduler {
       if (record) this.ledger.cancel(record);
       throw thrown;
     }
-    const answer = this.enqueue({ kind, makeInput }, hooks, placement);
-    return answer as Promise<JobTypes[K]['answer']>;
+    return this.enqueue({ kind, makeInput }, hooks, placement) as Promise<JobTypes[K]['answer']>;
   }
 
   private enqueue(

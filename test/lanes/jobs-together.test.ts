@@ -23,6 +23,14 @@ t.test('A lane runs as many small jobs at once as its engine takes, and a large 
   for (const { report } of await Promise.all(answers)) t.equal(report.status, 'CONVERGED');
 });
 
+t.test('A lane that has just started takes what came meanwhile as soon as its engine is known.', async (t) => {
+  const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 2 });
+  const answers = [0, 1, 2].map((x) => resolve(scheduler, request(x)));
+  t.equal(scheduler.waitingCount, 2);
+  // None of them ends before all three are there.
+  for (const { report } of await Promise.all(answers)) t.equal(report.status, 'CONVERGED');
+});
+
 t.test('Small jobs behind a large one need places in the queue, and start when it is withdrawn.', async (t) => {
   const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 2 });
   await scheduler.hello();

@@ -192,8 +192,7 @@ t.test(
         t.equal(scheduler.waitingCount, 2, 'all on the one lane, which is taken');
         work.push(opened as never, large as never);
       } else {
-        await opened;
-        await t.rejects(large, { code: 'INVALID_MESH' }, 'it was done');
+        await Promise.all([opened, t.rejects(large, { code: 'INVALID_MESH' }, 'it was done')]);
         t.equal(scheduler.runningCount, 1, 'while the resolve runs on');
       }
       abort.abort();
