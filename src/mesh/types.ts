@@ -29,7 +29,10 @@ export interface CollisionMesh {
   readonly innerEdges: Uint32Array;
   /** uint32[4·K] as sent */
   readonly tetrahedra: Uint32Array;
-  /** float32[V] mean mass of the dynamic vertices / mass; 0 for kinematic vertices */
+  /**
+   * float32[V] mean mass of the dynamic vertices / mass; 0 for kinematic vertices. A vertex with 0 that is not kinematic is *fixed*: where
+   * its target is where it is, nothing moves it, not even a motion of its component as a whole. buildMesh fixes none.
+   */
   readonly inverseMasses: Float32Array;
   /** uint8[V] 1 = kinematic */
   readonly kinematic: Uint8Array;

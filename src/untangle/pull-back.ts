@@ -30,10 +30,14 @@ export interface Pulled {
  * Draws a state towards the start by an ordinary resolve, whose limits are the lengths of edges at rest.
  *
  * Safety. Of a state that is free nothing is left out. Of another one the five proximity pairs of every pair that intersects in
- * it are left out, and nothing else, and the vertices of these pairs are held where they are. An edge and a triangle that are free can
- * begin to intersect only when one of their five proximity pairs is at distance 0. One that is not left out is never, since
- * the engine bounds it; one that is left out has vertices that are held alone, so its distance does not change. So what intersects
- * after it is what intersected before, but for the rounding to the numbers that are sent, in which pierces are counted.
+ * it are left out, and nothing else, and the vertices of these pairs are fixed (CollisionMesh.inverseMasses) with their places as targets.
+ * They keep their bits in every state of the resolve: no row of a step moves a vertex without inverse mass; of the pieces before
+ * the first step, flights take vertices with far targets only, and groups have no component with a fixed vertex (solver/rigid/groups.ts).
+ *
+ * An edge and a triangle that are free can begin to intersect only when one of their five proximity pairs is at distance 0. One that
+ * is not left out never is, since the engine bounds it. One that is left out has none but fixed vertices, so its distance does not
+ * change, and it was above 0, or the two would not have been free. A pair that intersected has none but fixed vertices either. So what
+ * intersects after it is what intersected before, but for the rounding to the numbers that are sent, in which pierces are counted.
  *
  * @param leftOut of a state with intersections: the pairs that intersect, and no regions
  */

@@ -74,14 +74,14 @@ export class Components {
   /**
    * Seeds with the component of the largest Σ |y* − x|² and takes along what moves like it. What moves by less than a leap
    * rests, and so does a component that its own best motion leaves more than a quarter of the way: it deforms rather than
-   * moves.
+   * moves. A component with a fixed vertex rests: no motion of the whole may carry that off.
    *
    * @param leap engine units
    */
   group(mesh: CollisionMesh, x: Float32Array, target: Float32Array, leap: number): Grouping {
     const label = new Uint8Array(mesh.vertexCount);
     const groups: Group[] = [];
-    const open = this.#moving(x, target, leap);
+    const open = this.#moving(x, target, leap).filter(({ vertices }) => !hasFixed(mesh, vertices));
     for (let n = 0; n < open.length && groups.length < MAX_GROUPS; n++) {
       const seed = open[n];
       if (label[seed.vertices[0]] !== 0 || rms(seed) <= leap) continue;
@@ -122,6 +122,10 @@ function movesBy(x: Float32Array, target: Float32Array, leap: number): boolean {
   for (let k = 0; k < x.length; k += 3) if (distanceAt(x, target, k) > leap) return true;
   return false;
 }
+
+/** Whether one of the vertices is fixed (CollisionMesh.inverseMasses). */
+const hasFixed = ({ inverseMasses, kinematic }: CollisionMesh, vertices: Uint32Array): boolean =>
+  vertices.some((v) => inverseMasses[v] === 0 && kinematic[v] === 0);
 
 const rms = ({ vertices, squared }: Component): number => Math.sqrt(squared / vertices.length);
 
