@@ -11,6 +11,9 @@ export interface Nearest {
 
 const LEAF = 8;
 
+/** Triangles between two pulses while a tree is built, each of which is visited for some microseconds. */
+const TRIANGLES_PER_PULSE = 4096;
+
 export class TriangleTree {
   readonly #x: Float64Array;
   readonly #triangles: Uint32Array;
@@ -20,14 +23,19 @@ export class TriangleTree {
   readonly #found: Nearest = { triangle: -1, distance: Infinity, x: 0, y: 0, z: 0 };
   readonly #point = new Float64Array(3);
 
-  /** @param x float64[3·V] @param triangles uint32[3·T] @param chosen indices of triangles */
-  constructor(x: Float64Array, triangles: Uint32Array, chosen: Uint32Array) {
+  /**
+   * @param x float64[3·V]
+   * @param triangles uint32[3·T]
+   * @param chosen indices of triangles
+   * @param pulse called at short intervals while the tree is built; may throw
+   */
+  constructor(x: Float64Array, triangles: Uint32Array, chosen: Uint32Array, pulse?: () => void) {
     this.#x = x;
     this.#triangles = triangles;
-    this.#order = alongCurve(x, triangles, chosen);
+    this.#order = alongCurve(x, triangles, chosen, pulse);
     const depth = Math.max(0, Math.ceil(Math.log2(Math.max(1, chosen.length / LEAF))));
     this.#boxes = new Float64Array(6 * (2 ** (depth + 1) - 1));
-    this.#build(0, 0, chosen.length, depth);
+    this.#build(0, 0, chosen.length, depth, pulse);
   }
 
   /** @param within farther triangles are not looked for. The result is overwritten by the next call. */
@@ -39,7 +47,8 @@ export class TriangleTree {
     return found;
   }
 
-  #build(node: number, from: number, to: number, depth: number): void {
+  #build(node: number, from: number, to: number, depth: number, pulse?: () => void): void {
+    if (to - from > TRIANGLES_PER_PULSE) pulse?.();
     const box = this.#boxes.subarray(6 * node, 6 * node + 6);
     for (let axis = 0; axis < 3; axis++) {
       let [low, high] = [Infinity, -Infinity];
@@ -55,8 +64,8 @@ export class TriangleTree {
     }
     if (depth === 0) return;
     const middle = (from + to) >>> 1;
-    this.#build(2 * node + 1, from, middle, depth - 1);
-    this.#build(2 * node + 2, middle, to, depth - 1);
+    this.#build(2 * node + 1, from, middle, depth - 1, pulse);
+    this.#build(2 * node + 2, middle, to, depth - 1, pulse);
   }
 
   #distanceToBox(node: number, px: number, py: number, pz: number): number {
@@ -102,7 +111,12 @@ const MOST_BITS = 10;
 const EXACT_BITS = 53;
 
 /** The triangles in the order of the Morton codes of their first corners, which are near each other where the codes are. */
-export function alongCurve(x: Float64Array, triangles: Uint32Array, chosen: Uint32Array): Uint32Array {
+export function alongCurve(
+  x: Float64Array,
+  triangles: Uint32Array,
+  chosen: Uint32Array,
+  pulse?: () => void,
+): Uint32Array {
   const low = [Infinity, Infinity, Infinity];
   const high = [-Infinity, -Infinity, -Infinity];
   for (const t of chosen) {
@@ -119,6 +133,7 @@ export function alongCurve(x: Float64Array, triangles: Uint32Array, chosen: Uint
   const bits = Math.min(MOST_BITS, Math.floor((EXACT_BITS - placeBits) / 3));
   const scale = size > 0 ? (2 ** bits - 1) / size : 0;
   const keys = Float64Array.from(chosen, (t, k) => {
+    if (k % TRIANGLES_PER_PULSE === 0) pulse?.();
     let code = 0;
     for (let axis = 0; axis < 3; axis++) {
       const cell = Math.floor((x[3 * triangles[3 * t] + axis] - low[axis]) * scale);

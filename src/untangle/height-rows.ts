@@ -1,4 +1,5 @@
 import { TriangleTree } from '../diagnose/triangle-tree.js';
+import { NEAREST_PER_PULSE } from './heights.js';
 import type { Region } from './regions.js';
 import { normalOf } from './sides.js';
 import type { Topology } from './topology.js';
@@ -28,10 +29,18 @@ export interface RowLengths {
  * What brings a region through to its side. A vertex goes above the triangle of its partner that is nearest; an end of a cut
  * edge, which is behind the triangle that it pierces, above that one as well; of an edge whose ends are right, the middle of the piece
  * that is wrong.
+ *
+ * @param pulse called at short intervals; may throw
  */
-export function heightRowsOf(topology: Topology, x: Float64Array, region: Region, lengths: RowLengths): HeightRow[] {
+export function heightRowsOf(
+  topology: Topology,
+  x: Float64Array,
+  region: Region,
+  lengths: RowLengths,
+  pulse: () => void,
+): HeightRow[] {
   const { edges, triangles } = topology.mesh;
-  const tree = new TriangleTree(x, triangles, Uint32Array.from(region.partner));
+  const tree = new TriangleTree(x, triangles, Uint32Array.from(region.partner), pulse);
   const rows: HeightRow[] = [];
   const add = (ends: readonly [number, number], at: number, triangle: number, n: Vector, q: Vector): void => {
     const p = alongEdge(x, ends, at);
@@ -54,7 +63,10 @@ export function heightRowsOf(topology: Topology, x: Float64Array, region: Region
       add(ends, at, triangle, back, [q.x, q.y, q.z]);
     }
   };
-  for (const v of region.vertices) addNearest([v, v], 0);
+  for (const [n, v] of region.vertices.entries()) {
+    if (n % NEAREST_PER_PULSE === 0) pulse();
+    addNearest([v, v], 0);
+  }
   for (const { edge, at } of region.spans) addNearest([edges[2 * edge], edges[2 * edge + 1]], at);
   for (const { vertex, edge, triangle, at } of region.cuts) {
     const q = alongEdge(x, [edges[2 * edge], edges[2 * edge + 1]], at);

@@ -5,6 +5,9 @@ import type { Topology } from './topology.js';
 /** A vertex lies over a sheet where the way to its nearest point is this nearly along the normal. */
 const OVER = 0.7;
 
+/** Vertices between two pulses where a nearest triangle is looked for each, which takes some ten microseconds. */
+export const NEAREST_PER_PULSE = 64;
+
 /** Height over the nearest triangle, turned; undefined where the vertex does not lie over one. */
 export function heightOver(
   topology: Topology,

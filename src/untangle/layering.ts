@@ -1,6 +1,6 @@
 import { TriangleTree } from '../diagnose/triangle-tree.js';
 import type { Label } from './crossings.js';
-import { heightOver } from './heights.js';
+import { heightOver, NEAREST_PER_PULSE } from './heights.js';
 import type { Topology } from './topology.js';
 
 /** Edges within which a vertex lies over a sheet: beyond it, sheets that cross elsewhere are no layers here. */
@@ -40,16 +40,28 @@ export class Layering {
   readonly #topology: Topology;
   readonly #areas: Float64Array;
   readonly #reach: number;
+  readonly #pulse: () => void;
   readonly #known = new Map<string, Layered | undefined>();
+  /** by lowest vertex of a sheet: its vertices, ascending */
+  #members: ReadonlyMap<number, readonly number[]> | undefined;
 
-  /** @param areas float64[V] share of the surface of each vertex @param edge typical length of an edge */
-  constructor(topology: Topology, areas: Float64Array, edge: number) {
+  /**
+   * @param areas float64[V] share of the surface of each vertex
+   * @param edge typical length of an edge
+   * @param pulse called at short intervals; may throw, and then nothing is decided
+   */
+  constructor(topology: Topology, areas: Float64Array, edge: number, pulse: () => void) {
     this.#topology = topology;
     this.#areas = areas;
     this.#reach = REACH * edge;
+    this.#pulse = pulse;
   }
 
-  /** @param x float64[3·V] @returns undefined = they are no layers, or it is not clear which is above */
+  /**
+   * @param x float64[3·V]
+   * @returns undefined = they are no layers, or it is not clear which is above
+   * @throws what `pulse` throws
+   */
   of(sheets: readonly [number, number], x: Float64Array): Layered | undefined {
     const key = sheets.join(' ');
     if (!this.#known.has(key)) this.#known.set(key, sheets[0] === sheets[1] ? undefined : this.#guess(sheets, x));
@@ -70,11 +82,13 @@ export class Layering {
   }
 
   #vote(own: number, other: number, x: Float64Array): Vote {
-    const { mesh, sheet, sheets } = this.#topology;
-    const tree = new TriangleTree(x, mesh.triangles, Uint32Array.from(sheets.get(other)?.triangles ?? []));
+    const { mesh, sheets } = this.#topology;
+    const chosen = Uint32Array.from(sheets.get(other)?.triangles ?? []);
+    const tree = new TriangleTree(x, mesh.triangles, chosen, this.#pulse);
     const vote = { sheet: own, plus: 0, minus: 0, area: 0 };
-    for (let v = 0; v < mesh.vertexCount; v++) {
-      if (sheet[v] !== own) continue;
+    this.#members ??= membersOf(this.#topology);
+    for (const [n, v] of (this.#members.get(own) ?? []).entries()) {
+      if (n % NEAREST_PER_PULSE === 0) this.#pulse();
       vote.area += this.#areas[v];
       const height = heightOver(this.#topology, x, tree, v, this.#reach) ?? 0;
       if (height > 0) vote.plus += this.#areas[v];
@@ -82,4 +96,14 @@ export class Layering {
     }
     return vote;
   }
+}
+
+function membersOf({ mesh, sheet }: Topology): Map<number, number[]> {
+  const members = new Map<number, number[]>();
+  for (let v = 0; v < mesh.vertexCount; v++) {
+    const known = members.get(sheet[v]);
+    if (known) known.push(v);
+    else members.set(sheet[v], [v]);
+  }
+  return members;
 }

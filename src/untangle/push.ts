@@ -44,7 +44,7 @@ export function pushThrough(
   const lengths = { gap: options.gap, longest: LONGEST * options.edge };
   const rows = regions.flatMap((region) => {
     options.pulse();
-    return heightRowsOf(topology, x, region, lengths);
+    return heightRowsOf(topology, x, region, lengths, options.pulse);
   });
   for (const contour of shortened) rows.push(...gradientRowsOf(topology, x, contour, SHORTENED_BY * options.edge));
   const y = x.slice();

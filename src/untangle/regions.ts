@@ -2,7 +2,7 @@ import type { ContourKind } from '../contract/untangle.js';
 import { TriangleTree } from '../diagnose/triangle-tree.js';
 import type { Contour, Role } from './contours.js';
 import { type Crossing, type CutEnd, type Label, type Span, sheetOf } from './crossings.js';
-import { heightOver } from './heights.js';
+import { heightOver, NEAREST_PER_PULSE } from './heights.js';
 import type { Decision } from './sides.js';
 import { rowOf, type Topology } from './topology.js';
 
@@ -41,9 +41,6 @@ const ROLES = [0, 1] as const;
 /** Triangles of a partner, and vertices that one flood visits, at most; a region that reaches one of them is limited. */
 const MOST_PARTNERS = 60_000;
 const MOST_FLOODED = 20_000;
-
-/** Vertices that a flood visits between two pulses, each of which costs some ten microseconds. */
-const VISITED_PER_PULSE = 64;
 
 /**
  * What a contour cuts off has at most this many vertices for each that fits into the square of its extent; else it is flooded
@@ -148,7 +145,7 @@ function floodBelow(
   const seeds = [...new Set(ends.filter((end) => end.label === label).map(({ vertex }) => vertex))];
   if (seeds.length === 0) return { vertices: [], cost: 0, isLimited: false };
   const others = partnerOf(tools, contour, role, seeds);
-  const tree = new TriangleTree(x, mesh.triangles, Uint32Array.from(others));
+  const tree = new TriangleTree(x, mesh.triangles, Uint32Array.from(others), pulse);
   const most = 2 + rings + Math.ceil(extentOf(topology, contour, x) / edge);
   const reach = (most + 2) * edge;
   const depth = new Map(seeds.map((v) => [v, 0]));
@@ -156,7 +153,7 @@ function floodBelow(
   let cost = 0;
   const queue = [...seeds];
   for (let k = 0; k < queue.length && queue.length < MOST_FLOODED; k++) {
-    if (k % VISITED_PER_PULSE === 0) pulse();
+    if (k % NEAREST_PER_PULSE === 0) pulse();
     const v = queue[k]!;
     const height = heightOver(topology, x, tree, v, reach);
     const isSeed = depth.get(v) === 0;

@@ -113,7 +113,7 @@ class Untangling {
     this.#guidance = {
       ...readHints(mesh, options),
       ...surface,
-      layering: new Layering(this.#topology, surface.areas, measures.typicalEdge),
+      layering: new Layering(this.#topology, surface.areas, measures.typicalEdge, this.#budget.pulse),
       wasWrong: new Uint8Array(mesh.vertexCount),
     };
   }

@@ -17,6 +17,24 @@ t.test('the nearest of many triangles', async (t) => {
   t.match(tree.nearest(1000, 0, 0, 5), { triangle: -1 });
 });
 
+t.test('a large tree can be given up while it is built', async (t) => {
+  const count = 20_000;
+  const x = Float64Array.from({ length: 9 * count }, (_, k) => (k % 3 === 0 ? k : k % 9));
+  const triangles = Uint32Array.from({ length: 3 * count }, (_, v) => v);
+  const all = Uint32Array.from({ length: count }, (_, k) => k);
+  let pulses = 0;
+  const tree = new TriangleTree(x, triangles, all, () => pulses++);
+  t.ok(pulses >= count / 4096, `${pulses}`);
+  t.match(tree.nearest(x[9 * 77]!, x[9 * 77 + 1]!, x[9 * 77 + 2]!), { triangle: 77, distance: 0 });
+  for (let after = 0; after < pulses; after++) {
+    let left = after;
+    const pulse = () => {
+      if (left-- === 0) throw new Error('over');
+    };
+    t.throws(() => new TriangleTree(x, triangles, all, pulse), /over/);
+  }
+});
+
 t.test('more triangles than 22 bits count are all in the order, each once', async (t) => {
   const count = 2 ** 22 + 3;
   const x = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);

@@ -9,13 +9,13 @@ const SIZE = 10;
 const COUNT = (SIZE + 1) ** 2;
 
 /** Two level sheets. @param height of the second one above the first, and by how much it is shifted along it */
-function sheets(height: (u: number) => number, shift = 0.3) {
+function sheets(height: (u: number) => number, shift = 0.3, pulse = () => {}) {
   const scene = new Surfaces();
   scene.grid('first', SIZE, SIZE, (u, v) => ({ at: [SIZE * u, SIZE * v, 0] }));
   scene.grid('second', SIZE, SIZE, (u, v) => ({ at: [SIZE * u + shift, SIZE * v + 0.2, height(u)] }));
   const { mesh, positions } = scene.build();
   const topology = describeTopology(buildMesh(mesh));
-  const layering = new Layering(topology, surfaceOf(topology, positions).areas, 1);
+  const layering = new Layering(topology, surfaceOf(topology, positions).areas, 1, pulse);
   return { layering, x: Float64Array.from(positions), turn: topology.turn[0]! };
 }
 
@@ -44,6 +44,25 @@ t.test('sheets of which half is on each side, or that do not lie over one anothe
   const far = sheets(() => 4);
   t.equal(far.layering.of([0, COUNT], far.x), undefined);
   t.equal(halves.layering.of([0, 0], halves.x), undefined, 'a sheet is no layer upon itself');
+});
+
+t.test('an end of the time is noticed within a guess, and half a guess is not kept', async (t) => {
+  let pulses = 0;
+  let left = Number.POSITIVE_INFINITY;
+  const pulse = () => {
+    pulses++;
+    if (left-- <= 0) throw new Error('over');
+  };
+  const { layering, x } = sheets((u) => u - 0.1, 0.3, pulse);
+  const whole = layering.of([0, COUNT], x)!;
+  // A pulse every 64 vertices of both sheets, and one for the tree of each.
+  t.ok(pulses >= (2 * COUNT) / 64 + 2, `${pulses}`);
+  const again = sheets((u) => u - 0.1, 0.3, pulse);
+  left = pulses - 1;
+  pulses = 0;
+  t.throws(() => again.layering.of([0, COUNT], again.x), /over/);
+  left = Number.POSITIVE_INFINITY;
+  t.same(again.layering.of([0, COUNT], again.x), whole);
 });
 
 /** 1 or −1: along which side of z the first triangle of the grid has its normal. */
