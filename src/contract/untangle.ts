@@ -116,7 +116,10 @@ export interface UntangleReport {
   readonly limitedRegions: number;
   /** of the engine that pushed; the one that pulled back is the engine of the service */
   readonly pushingEngine: string;
-  /** why it ended before its iterations were used or before its pull-back had ended; absent = it did not */
+  /**
+   * Why it ended before its iterations were used or before its pull-back had ended; absent = it did not. NO_PROGRESS: and its pull-back was
+   * not cut short.
+   */
   readonly ended?: 'TIME_BUDGET' | 'CANCELLED' | 'NO_PROGRESS' | 'MEMORY' | 'LOST_DEVICE';
   /** some of the pairs that are left */
   readonly remaining: readonly ElementPair[];

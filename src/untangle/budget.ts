@@ -12,21 +12,33 @@ export class Interrupted extends Error {
 }
 
 /**
- * When an untangling has to end: it was cancelled, or its time is over but for what the test of the answer takes. That is
+ * When an untangling has to end: it was cancelled, or its time is over but for what the tests of the answer take. Each of them is
  * assumed to take as long as the longest test so far, since all of them test the same mesh.
  */
 export class Budget {
   readonly #tools: Pick<UntangleTools, 'timeLeft' | 'isCancelled'>;
   /** ms */
-  #keptBack = 0;
+  #longestTest = 0;
+  /** tests of the answer that may be needed */
+  #tests = 1;
 
   constructor(tools: Pick<UntangleTools, 'timeLeft' | 'isCancelled'>) {
     this.#tools = tools;
   }
 
-  /** ms until the test of the answer has to begin; 0 or less where everything else has to end */
+  /** ms until the tests of the answer have to begin; 0 or less where everything else has to end */
   timeLeft(): number {
     return this.#tools.isCancelled() ? 0 : this.#tools.timeLeft() - this.#keptBack;
+  }
+
+  /** ms */
+  get #keptBack(): number {
+    return this.#tests * this.#longestTest;
+  }
+
+  /** @param tests of the answer that may be needed from now on, which are one until then */
+  keepBack(tests: number): void {
+    this.#tests = tests;
   }
 
   /** Why it has to end now; undefined = it has not. */
@@ -55,7 +67,7 @@ export class Budget {
     const findings = await test();
     const took = before - this.#tools.timeLeft();
     // Without a budget there is no difference.
-    if (took > this.#keptBack) this.#keptBack = took;
+    if (took > this.#longestTest) this.#longestTest = took;
     return findings;
   }
 }

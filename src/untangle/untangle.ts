@@ -2,7 +2,7 @@ import type { ElementPair } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { UntangleAnswer, UntangleReport, UntangleStatus } from '../contract/untangle.js';
-import { scalarOf } from '../mesh/positions.js';
+import { isEqual, scalarOf } from '../mesh/positions.js';
 import { createCpuEngine } from '../solver/cpu/engine.js';
 import type { EnginePositions, Scene } from '../solver/engine.js';
 import { CoordinateFrame, floorOf } from '../solver/frame.js';
@@ -51,6 +51,8 @@ interface Pushed {
 
 interface Analysis {
   readonly at: Float64Array;
+  /** of these numbers */
+  readonly findings: StateFindings;
   readonly pairs: readonly ElementPair[];
   readonly contours: readonly Contour[];
   readonly decisions: Map<number, Decision>;
@@ -131,7 +133,7 @@ class Untangling {
     try {
       const found = { ...(await this.#pushAll(scene)), pushingEngine: engine.description.name };
       const pulled = await this.#pullBack(found);
-      return await this.#answer({ ...found, ended: found.ended ?? pulled.ended }, pulled.x);
+      return await this.#answer({ ...found, ended: endOf(found, pulled) }, pulled.x);
     } finally {
       scene.close();
     }
@@ -199,7 +201,7 @@ class Untangling {
     const { pierces, pairs } = readPierces(this.#topology, this.#ids, at, findings);
     const contours = findContours(this.#topology, pierces);
     if (n === 1) refuseUnknownContours(this.#problem.options, contours.length);
-    return { at, pairs, contours, decisions: new Map(), regions: [], shortened: [] };
+    return { at, findings, pairs, contours, decisions: new Map(), regions: [], shortened: [] };
   }
 
   /** Decides sides and finds regions. @throws Interrupted, with what has been decided by then in the analysis */
@@ -264,11 +266,15 @@ class Untangling {
   }
 
   /** Pulls back what is free, or the best state, of which exactly what intersects in it is left out. */
-  async #pullBack({ free, best }: Pick<Pushed, 'free' | 'best'>): Promise<Pulled> {
+  async #pullBack({ free, best, first }: Pick<Pushed, 'free' | 'best' | 'first'>): Promise<Pulled> {
     if (!free) this.#path.forget();
     const { best: tested } = this.#gains;
     // Without a gain the answer is the start; without time, the best state as it is.
-    if (!free && (best === this.#start || !tested || this.#budget.whyOver())) return { x: undefined, ended: undefined };
+    if (!free && (best === this.#start || !tested)) return { x: undefined, ended: undefined };
+    // Should it have more pierces than the best state, that is the answer, and may have to be tested as well.
+    if (!free && !this.#knownOf(this.#toCaller(best), first)) this.#budget.keepBack(2);
+    const over = free ? undefined : this.#budget.whyOver();
+    if (over) return { x: undefined, ended: over };
     const x = free ?? best;
     this.#tell('PULLING_BACK', 0, free ? 0 : tested!.findings.intersectionCount, undefined);
     const leftOut = free ? undefined : new RegionsLeftOut(this.#topology, tested!.findings.intersections, []);
@@ -298,26 +304,34 @@ class Untangling {
     this.#tools.onProgress?.({ phase, iteration, pierces, contours: analysis?.contours.length ?? 0, regionVertices });
   }
 
+  /** What a test has found in these very numbers; undefined = no test has seen them. */
+  #knownOf(sent: Positions, first: Analysis): StateFindings | undefined {
+    return [first, this.#gains.best].find((tested) => tested && isEqual(sent, tested.at))?.findings;
+  }
+
   /**
-   * What was pulled back, if it has no more pierces than what it was pulled from: both are tested in the numbers that are sent.
+   * What was pulled back, if it has no more pierces than the best state, which else is the answer; the start, where nothing was gained.
+   * All are judged by an exact test of the numbers that are sent, of which none is tested twice.
    */
   async #answer(found: Pushed, pulled: EnginePositions | undefined): Promise<UntangleAnswer> {
     const { mesh, positions } = this.#problem;
     this.#tell('CHECKING_ANSWER', 0, this.#gains.best?.findings.intersectionCount ?? 0, undefined);
-    const before = found.counts[0]!;
+    const { first } = found;
+    const before = first.findings.intersectionCount;
+    const fewest = this.#gains.best?.findings.intersectionCount ?? before;
     let best: { positions: Positions; findings: StateFindings; engine?: EnginePositions } | undefined;
     for (const engine of new Set([pulled, found.free, found.best])) {
       if (!engine) continue;
       const sent = this.#toCaller(engine);
       if (!this.#isNear(sent)) continue;
-      const findings = await this.#test(sent, this.#tools.checkpoints?.answer);
+      const findings = this.#knownOf(sent, first) ?? (await this.#test(sent, this.#tools.checkpoints?.answer));
       if (!best || findings.intersectionCount < best.findings.intersectionCount)
         best = { positions: sent, findings, engine };
-      if (findings.intersectionCount === 0) break;
+      if (findings.intersectionCount <= fewest) break;
     }
     // Where nothing was gained, the answer is the start itself.
     if (!best || (best.findings.intersectionCount > 0 && best.findings.intersectionCount >= before))
-      best = { positions: positions.slice(), findings: await this.#test(positions) };
+      best = { positions: positions.slice(), findings: first.findings };
     // What the pull-back did, and what led to what it began at, is a part of the path where it led to the answer.
     if (best.engine && best.engine === pulled) this.#path.keep();
     const { findings, positions: answer } = best;
@@ -328,7 +342,7 @@ class Untangling {
       piercesBefore: before,
       piercesAfter: after,
       piercesByIteration: found.counts,
-      contours: describeContours(this.#topology, found.first.at, found.first),
+      contours: describeContours(this.#topology, first.at, first),
       regions: measureMoved(answer, positions, (v) => this.#isPushed(v)),
       outside: measureMoved(answer, positions, (v) => !this.#isPushed(v)),
       ...measureStretch(mesh, answer, this.#lengths),
@@ -351,6 +365,15 @@ class Untangling {
     const images = { startEngine: this.#start, targetEngine: this.#start, start: positions, target: positions };
     return this.#frame.toCaller({ engine, ...images });
   }
+}
+
+/**
+ * Why it ended. That pushing gained nothing any more is said where nothing else was cut short: more of what the pull-back lacked
+ * would have led to another answer.
+ */
+function endOf(pushed: Pick<Pushed, 'ended'>, pulled: Pick<Pulled, 'ended'>): Ended | undefined {
+  if (pushed.ended === 'NO_PROGRESS') return pulled.ended ?? pushed.ended;
+  return pushed.ended ?? pulled.ended;
 }
 
 /** A guess with at least this confidence is clear. */
