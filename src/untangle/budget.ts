@@ -53,7 +53,7 @@ export class Budget {
     if (why) throw new Interrupted(why);
   };
 
-  /** What ends a resolve in time. */
+  /** What ends a resolve in time. Its status is then DEADLINE, also where it was cancelled: {@link whyOver} knows which. */
   interrupts() {
     return {
       shouldStop: () => this.timeLeft() <= 0,

@@ -86,7 +86,7 @@ function cutEdges({ mesh: { edges } }: Topology, contours: readonly Contour[], m
   for (const [edge, along] of hits) {
     along.sort((a, b) => a.pierce.at - b.pierce.at || a.pierce.triangle - b.pierce.triangle);
     if (along.length % 2 === 1) cut.add(edge);
-    // The pierce next to an end tells on which side that end is.
+    // The side of an end is that of the pierce next to it.
     const [first, last] = [along[0]!, along.at(-1)!];
     const add = ({ contour, role, pierce: { side, triangle, at } }: Hit, end: 0 | 1): void => {
       const label = (end === 0 ? side : -side) as Label | 0;

@@ -18,7 +18,11 @@ const NEXT: Readonly<Record<Way, Way>> = { PUSH: 'MIXED', MIXED: 'SHORTEN', SHOR
 const WIDENED_AFTER = 3;
 const WIDER = 2;
 
-/** Iterations without a gain after which there is no hope: every way was tried, and pushing with wider regions once more. */
+/**
+ * Iterations without a gain after which it ends. Where sides are guessed, twelve are one turn of each way, whichever gained last, since a
+ * gain gives its own way the whole patience again; the six that follow are pushing once more, with wider regions, where that gained
+ * last, and else the ways whose turn it is. Where sides are not guessed, all are pushing.
+ */
 const HOPELESS = 18;
 
 /** A state and what was found in it. */
@@ -36,6 +40,7 @@ export class Gains {
   /** of those that are near enough, the state with the fewest pierces */
   best: Tested | undefined;
   way: Way = 'PUSH';
+  /** rings; never fewer again */
   #wider = 0;
   #sinceBest = 0;
   /** iterations of this way without a gain */

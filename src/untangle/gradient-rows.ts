@@ -13,7 +13,7 @@ const TYPICAL = 1;
 const FLAT = 0.05;
 
 /**
- * What makes a contour shorter where nothing tells which side is wrong (intersection contour minimisation, Volino and
+ * What makes a contour shorter where it is not known which side is wrong (intersection contour minimisation, Volino and
  * Magnenat-Thalmann 2006): an edge is moved against the triangle that it pierces along
  *
  *     G = Σ_f (r_f − 2 (e·r_f)/(e·n) n),
@@ -55,7 +55,7 @@ function gradientOf(topology: Topology, x: Float64Array, pierce: Pierce): Vector
   if (Math.abs(steep) < FLAT) return g;
   for (const f of rowOf(trianglesOfEdge, edge)) {
     const r = unit(cross(normalOf(topology, x, f), n));
-    // The third corner of f tells on which side of the edge f is.
+    // f is on the side of the edge on which its third corner is.
     const third = [0, 1, 2].map((k) => mesh.triangles[3 * f + k]).find((v) => v !== a && v !== b)!;
     const to: Vector = [x[3 * third] - x[3 * a], x[3 * third + 1] - x[3 * a + 1], x[3 * third + 2] - x[3 * a + 2]];
     const along = dot(to, e);

@@ -7,9 +7,10 @@ const LABELS = [1, -1] as const;
 const RINGS_PER_PIERCE = 1 / 6;
 
 /**
- * Where a sheet crosses itself along a contour that cuts nothing off, as the walls of a fold do that went through each other: the sides that
- * belong between both preimages of the contour, where floods from the one meet those from the other. It is the pair of sides from
- * which floods of the same number of rings reach the least area together.
+ * The right sides along a contour of a sheet with itself, whether it cuts anything off or not. The contour is two lines on the sheet. Where
+ * walls of a fold went through each other, what is wrong lies between them, where floods from the one line meet those from the
+ * other: of the pairs of sides it is the one from which floods of the same number of rings reach the least area together. What was wrong in
+ * the last iteration does not count.
  *
  * @param relation −1 or 1: the sheets are nearly parallel along the contour, with normals against or along each other; 0: they are not
  */

@@ -141,8 +141,8 @@ function guessSides(
   const { ends, cut, sheets } = crossing;
   const relation = relationOf(topology, x, contour);
   const layered = layering.of(sheets, x);
-  // Across each other, what is cut off tells more than which lies above where both are cut, and where nothing of the sheet that lies
-  // above is on its wrong side: the other one pokes through it.
+  // Where they cross steeply, what is cut off decides, not which lies above, if both are cut, or if nothing of the sheet that lies above is
+  // on its wrong side: the other one pokes through it.
   const isPoking = relation === 0 && ((both[0].isWhole && both[1].isWhole) || layered?.confidence === 1);
   if (layered && !isPoking) {
     const upper = ROLES.find((role) => sheetOf(topology, contour, role) === layered.upper)!;

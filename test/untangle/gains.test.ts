@@ -1,5 +1,6 @@
 import t from 'tap';
 import { untangleOne } from '../../bench/untangle/run-one.js';
+import { Gains, type Way } from '../../src/untangle/gains.js';
 import { seeded } from '../support/random.js';
 import { dent } from './dent.js';
 import { replaced } from './replaced.js';
@@ -19,4 +20,34 @@ t.test('iterations without a gain go back to the best state', async (t) => {
   t.notOk(isBest(begun[2]!), 'it goes on for a while');
   t.ok(begun.slice(3, 8).some(isBest), 'and then begins at the best state');
   t.equal(report.piercesAfter, best, 'which is the answer');
+});
+
+t.test('after the last gain every way has a whole turn, whichever gained', async (t) => {
+  const state = (intersectionCount: number, iteration: number) => ({
+    ...{ x: new Float32Array(0), at: new Float64Array(0), iteration },
+    findings: { intersectionCount, intersections: [], kinematicIntersectionCount: 0, pairsTested: 0, doubtfulPairs: 0 },
+  });
+  for (const way of ['PUSH', 'MIXED', 'SHORTEN'] as const) {
+    const gains = new Gains();
+    let n = 1;
+    gains.note(state(100, n++), true, () => true);
+    while (gains.way !== way) gains.note(state(100, n++), true, () => true);
+    gains.note(state(50, n++), true, () => true);
+    const [turns, rings]: [Record<Way, number>, Set<number>] = [{ PUSH: 0, MIXED: 0, SHORTEN: 0 }, new Set()];
+    for (; !gains.isHopeless; n++) {
+      turns[gains.way]++;
+      if (gains.way === 'PUSH') rings.add(gains.rings);
+      gains.note(state(60, n), true, () => true);
+    }
+    t.same(
+      turns,
+      {
+        PUSH: { PUSH: 12, MIXED: 3, SHORTEN: 3 },
+        MIXED: { PUSH: 6, MIXED: 6, SHORTEN: 6 },
+        SHORTEN: { PUSH: 9, MIXED: 3, SHORTEN: 6 },
+      }[way],
+      way,
+    );
+    t.ok(rings.size > 1, 'also with wider regions');
+  }
 });
