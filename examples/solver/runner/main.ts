@@ -54,6 +54,7 @@ const titleOf = (name: string, { size, contested, solver }: Settings): string =>
     size,
     ...(contested > 0 ? ['contested'] : []),
     ...(solver.iterations === undefined ? [] : ['iterations', solver.iterations]),
+    ...(solver.coupling === undefined ? [] : ['staggered']),
     ...(solver.repulsionStiffness === undefined ? [] : ['repulsion', solver.repulsionStiffness]),
   ].join('-');
 

@@ -115,6 +115,7 @@ export function integratorSettingsOf(
 const solverSettingsOf = (scene: Scene): RunFacts['solver'] => ({
   timeStep: scene.timeStep,
   iterations: scene.iterations ?? 1,
+  ...(scene.coupling ? { coupling: scene.coupling } : {}),
   ...SOLVER,
   repulsionStiffness: scene.repulsionStiffness ?? REPULSION_STIFFNESS,
   ...(scene.friction ? { friction: scene.friction } : {}),

@@ -13,6 +13,7 @@ export const HELP = `npm run scenes -- [options]
   --minutes M      begin no time step later than that; what is left is played by the next run
   --parameters J   parameters of the sessions as JSON, over those of the scenes
   --iterations N   Newton iterations of a time step, in place of the scene's
+  --staggered      call the service once in a time step, after the last Newton iteration
   --repulsion K    stiffness of the repulsion in 1/s², in place of the scene's
   --quality Q      FAST, BALANCED or FINE: the same as --parameters '{"quality":"Q"}'
   --server H:P     gRPC address of a running service (default: one is started); where it requires a key, the variable
@@ -39,7 +40,7 @@ export interface Settings {
   readonly minutes: number;
   readonly parameters: Parameters;
   /** what takes the place of the scene's own */
-  readonly solver: Pick<Scene, 'iterations' | 'repulsionStiffness'>;
+  readonly solver: Pick<Scene, 'iterations' | 'coupling' | 'repulsionStiffness'>;
   readonly server: string | undefined;
   readonly engine: 'cpu' | 'webgpu';
   readonly out: string;
@@ -72,6 +73,7 @@ export function readSettings(args: readonly string[]): Settings {
     parameters: { ...readParameters(values.parameters), ...(values.quality ? { quality: values.quality } : {}) },
     solver: {
       ...(values.iterations === undefined ? {} : { iterations: atLeastOne('--iterations', values.iterations) }),
+      ...(values.staggered ? { coupling: 'STAGGERED' as const } : {}),
       ...(values.repulsion === undefined ? {} : { repulsionStiffness: positive('--repulsion', values.repulsion) }),
     },
     server: values.server,
@@ -97,6 +99,7 @@ function parse(args: readonly string[]) {
         minutes: { type: 'string' },
         parameters: { type: 'string' },
         iterations: { type: 'string' },
+        staggered: { type: 'boolean' },
         repulsion: { type: 'string' },
         quality: { type: 'string' },
         server: { type: 'string' },

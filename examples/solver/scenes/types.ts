@@ -1,5 +1,6 @@
 import type { Body, Vec } from '../src/bodies.js';
 import type { FrictionSettings } from '../src/friction.js';
+import type { Coupling } from '../src/integrator.js';
 import type { Parameters } from '../src/service.js';
 
 /** small: seconds, for tests; quarter: about a quarter of the paper's vertices; full: the paper's size. */
@@ -52,6 +53,8 @@ export interface Scene {
   readonly gravity?: Vec;
   /** Newton iterations of a time step; default 1 */
   readonly iterations?: number;
+  /** whether the service is called after each of them (the default), or after the last */
+  readonly coupling?: Coupling;
   readonly friction?: FrictionSettings;
   /** see RepulsionSettings, 1/s²; default 1e5; 0 = none */
   readonly repulsionStiffness?: number;

@@ -5,7 +5,7 @@ import type { Model } from './model.js';
 import { SweptSystem } from './sweep.js';
 
 export interface DynamicsInput {
-  /** float64[3·V]: the iterate x, free of intersections, at which the energy is expanded */
+  /** float64[3·V]: the iterate x at which the energy is expanded */
   readonly x: Float64Array;
   /** float64[3·V]: the state at the beginning of the time step */
   readonly previous: Float64Array;

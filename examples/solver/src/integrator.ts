@@ -11,11 +11,16 @@ export interface CollisionHandler {
   step(y: Float64Array, contactDistance: number): Promise<Answer>;
 }
 
+/** When the service is called: inside the Newton loop, or after it ("staggered"). */
+export type Coupling = 'INSIDE' | 'STAGGERED';
+
 export interface IntegratorSettings {
   /** h, s */
   readonly timeStep: number;
-  /** Newton iterations of a time step; the service is called after each */
+  /** Newton iterations of a time step */
   readonly iterations: number;
+  /** whether the service is called after each of them, or once, after the last; default 'INSIDE' */
+  readonly coupling?: Coupling;
   /** of the linear solves */
   readonly tolerance: number;
   readonly maxSolverIterations: number;
@@ -47,10 +52,10 @@ export const startOf = (model: Model): State => ({
   contacts: NO_CONTACTS,
 });
 
-/** What a Newton iteration took. */
+/** What a call of the service took, and the Newton iterations before it. */
 export interface IterationRecord {
   readonly report: Report;
-  /** of the linear solve */
+  /** of the linear solves, and what the last one left */
   readonly solverIterations: number;
   readonly solverResidual: number;
   readonly contacts: number;
@@ -67,7 +72,8 @@ export interface StepResult {
 
 /**
  * Implicit Euler, step and project: every Newton iteration computes a target without collisions (x[k] → y[k + 1]) and lets
- * the service move towards it (x[k] → x[k + 1]). The velocity is what came of it: v = (x[K] − xₜ) / h.
+ * the service move towards it (x[k] → x[k + 1]). Staggered, an iteration begins at the target of the one before, and the service is called once, for the last target.
+ * The velocity is what came of it: v = (x[K] − xₜ) / h.
  */
 export class Integrator {
   readonly #model: Model;
@@ -84,17 +90,23 @@ export class Integrator {
   }
 
   async step(state: State): Promise<StepResult> {
-    const { timeStep, iterations, repulsionDistance } = this.#settings;
+    const { timeStep, iterations, repulsionDistance, coupling } = this.#settings;
     const frame = state.frame + 1;
     const prescribed = state.x.slice();
     this.#model.prescribe(frame * timeStep, prescribed);
     const records: IterationRecord[] = [];
     let { x, contacts } = state;
+    let [began, solverIterations] = [performance.now(), 0];
     for (let k = 0; k < iterations; k++) {
-      const began = performance.now();
       // Goes on as before; where an iteration has begun, from what it has reached.
       const guess = k === 0 ? x.map((value, i) => value + timeStep * state.velocity[i]!) : x;
-      const { y, solverIterations, solverResidual } = this.#target(state, { x, contacts, guess }, prescribed);
+      const target = this.#target(state, { x, contacts, guess }, prescribed);
+      const { y, solverResidual } = target;
+      solverIterations += target.solverIterations;
+      if (coupling === 'STAGGERED' && k + 1 < iterations) {
+        x = y;
+        continue;
+      }
       const asked = performance.now();
       const answer = await this.#handler.step(y, repulsionDistance);
       records.push({
@@ -107,6 +119,7 @@ export class Integrator {
         impulses: contactImpulses(this.#model, y, answer.positions, timeStep),
       });
       ({ positions: x, contacts } = answer);
+      [began, solverIterations] = [performance.now(), 0];
     }
     const velocity = x.map((value, i) => (value - state.x[i]!) / timeStep);
     return { state: { frame, x, velocity, contacts }, iterations: records };

@@ -2,7 +2,13 @@ import t from 'tap';
 import { makeGrid, movedBy } from '../scenes/shapes.js';
 import { assemble, type Body } from '../src/bodies.js';
 import { NO_CONTACTS } from '../src/contacts.js';
-import { type CollisionHandler, Integrator, type IntegratorSettings, startOf } from '../src/integrator.js';
+import {
+  type CollisionHandler,
+  type Coupling,
+  Integrator,
+  type IntegratorSettings,
+  startOf,
+} from '../src/integrator.js';
 import { contactImpulses, energiesOf } from '../src/momentum.js';
 
 /** Stands for the service where nothing can touch: the answer is the target. */
@@ -88,6 +94,32 @@ t.test('a hanging cloth loses energy and never gains it', async (t) => {
   for (let i = 1; i < total.length; i++) t.ok(total[i]! <= total[i - 1]! + GAINED * (highest - lowest), `step ${i}`);
   t.ok(total.at(-1)! < (highest + lowest) / 2, 'implicit Euler damps');
   t.same([...state.x.slice(60, 63)], [...model.start.slice(60, 63)], 'pins do not move');
+});
+
+t.test('staggered, the service is called for the last target alone', async (t) => {
+  const model = assemble([{ ...cloth, pins: [20, 24] }]);
+  const play = async (coupling: Coupling) => {
+    let calls = 0;
+    const counting: CollisionHandler = {
+      step: (y, distance) => {
+        calls++;
+        return nothingTouches.step(y, distance);
+      },
+    };
+    const integrator = new Integrator(model, counting, { ...SETTINGS, iterations: 3, coupling });
+    let state = startOf(model);
+    let solverIterations = 0;
+    for (let i = 0; i < 5; i++) {
+      const result = await integrator.step(state);
+      state = result.state;
+      for (const iteration of result.iterations) solverIterations += iteration.solverIterations;
+    }
+    return { x: [...state.x], calls, solverIterations };
+  };
+  const [inside, staggered] = [await play('INSIDE'), await play('STAGGERED')];
+  t.same([inside.calls, staggered.calls], [15, 5]);
+  t.same(staggered.x, inside.x);
+  t.equal(staggered.solverIterations, inside.solverIterations, 'of all iterations');
 });
 
 t.test('smaller time steps come nearer to a point mass that falls exactly', async (t) => {
