@@ -6,7 +6,7 @@ import { here } from '../src/threads/here.js';
 import type { StateFilter } from '../src/verify/state.js';
 import type { ConvoySettings } from './convoy/convoy.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
-import { LiveDevice } from './device/live-device.js';
+import { LiveDevice, type SceneDevice } from './device/live-device.js';
 import { MemoryBudget, type MemoryWatch } from './device/memory.js';
 import { DeviceStateFilter } from './filter/state-filter.js';
 import { proveCommit } from './proof/commit-proof.js';
@@ -123,10 +123,27 @@ class WebGpuEngine implements GpuEngine {
    * @throws OUT_OF_DEVICE_MEMORY when the mesh does not fit beside what is on the device; TOO_LARGE when one of its
    * buffers is larger than the device can bind. Neither affects the scenes that are open.
    */
-  async open(...[mesh, parameters, units, saved]: Parameters<Engine['open']>): Promise<Scene> {
+  async open(...request: Parameters<Engine['open']>): Promise<Scene> {
     const device = await this.#usableDevice();
     const { search = 'DEVICE' } = this.#options;
-    const place = search === 'DEVICE' ? await device.forMesh(mesh) : await device.forMesh(mesh, false);
+    const [mesh] = request;
+    const place = await device.forMesh(mesh, search === 'DEVICE');
+    try {
+      return await this.#openIn(device, place, request);
+    } catch (thrown) {
+      const isShort = thrown instanceof IntersticeError && thrown.code === 'OUT_OF_DEVICE_MEMORY';
+      if (!isShort || !place.convoy) throw thrown;
+      // Buffers of its own are no larger than what it needs; the shared ones have a least size.
+      return this.#openIn(device, await device.forMesh(mesh, false), request);
+    }
+  }
+
+  async #openIn(
+    device: LiveDevice,
+    place: SceneDevice,
+    [mesh, parameters, units, saved]: Parameters<Engine['open']>,
+  ): Promise<Scene> {
+    const { search = 'DEVICE' } = this.#options;
     const known = search === 'DEVICE' ? saved?.device : undefined;
     const firstPairs = known?.pairCapacity ?? this.#options.firstPairs;
     try {

@@ -13,7 +13,9 @@ import { randomAlgorithm1 } from '../../support/random-runs.js';
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(300_000);
 
-const CONVOY = { scenes: 64, delay: 20 };
+/** ms: so long that a submission leaves when all have recorded their work, on however busy a machine. */
+const DELAY = 60_000;
+const CONVOY = { scenes: 64, delay: DELAY };
 const { engine, options } = await openTestEngine(undefined, { convoy: CONVOY });
 t.teardown(() => engine?.close());
 
@@ -76,13 +78,18 @@ else {
   });
 
   t.test('Scenes that do the same share their dispatches and readings.', async (t) => {
+    const { mesh, start, target } = stackSwap(6).build();
+    const count = 8;
+    const opened = await Promise.all(
+      Array.from({ length: count }, () => openCase(engine, mesh, start, target, { stepLimit: 6 })),
+    );
     const before = engine.convoyCounts!;
-    const motion: Motion = { ...stackSwap(6).build(), parameters: { stepLimit: 6 } };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => run(engine, motion)));
-    for (const answer of answers) t.strictSame(answer, answers[0]);
+    const answers = await Promise.all(opened.map(({ resolve }) => resolve()));
+    for (const answer of answers) t.equal(digestOf(answer), digestOf(answers[0]!));
     const { submissions, parts, dispatches, launches } = engine.convoyCounts!;
-    t.ok(parts - before.parts >= 6 * (submissions - before.submissions), 'parts of a submission');
-    t.ok(launches - before.launches >= 6 * (dispatches - before.dispatches), 'scenes of a dispatch');
+    t.equal(parts - before.parts, count * (submissions - before.submissions), 'parts of a submission');
+    t.equal(launches - before.launches, count * (dispatches - before.dispatches), 'scenes of a dispatch');
+    for (const { scene } of opened) scene.close();
   });
 
   t.test('No scene is kept from leaving by one that was refused, stopped, or is large.', async (t) => {
@@ -109,5 +116,16 @@ else {
     const large = await openCase(tight, mesh, start, target, { stepLimit: 1 });
     await large.resolve().catch(() => undefined);
     t.strictSame(tight.convoyCounts, counts, 'a large scene submits alone');
+  });
+
+  t.test('A scene that the arena has no room for opens alone.', async (t) => {
+    const { mesh, start, target } = stackSwap(3).build();
+    const tight = await openSpecialEngine(t, { convoy: CONVOY, maxDeviceBytes: 2 ** 21, firstPairs: 64 });
+    const { scene, resolve } = await openCase(tight, mesh, start, target, { stepLimit: 4 });
+    const expected = await openCase(engine, mesh, start, target, { stepLimit: 4 });
+    t.strictSame((await resolve()).positions, (await expected.resolve()).positions);
+    t.equal(tight.convoyCounts?.submissions, 0);
+    t.ok(scene.bytes < 2 ** 21);
+    for (const one of [scene, expected.scene]) one.close();
   });
 }
