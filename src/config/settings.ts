@@ -241,7 +241,7 @@ export const SETTINGS = {
     2,
     [0, 1000],
     'milliseconds',
-    'Time that the work of a scene waits for that of others, at most, before it is submitted.',
+    'Time that the work of a scene waits for that of others, at most, before it is submitted. Reports count this time, and that of the work of others, in the stage forward.',
   ),
   maxDeviceBytes: number(
     'INTERSTICE_MAX_DEVICE_BYTES',
