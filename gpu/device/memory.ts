@@ -143,12 +143,15 @@ export class DeviceMemory {
    * Runs code that allocates buffers and waits for the device's own verdict on them.
    *
    * @throws OUT_OF_DEVICE_MEMORY when the device has no memory for them, and the account is exhausted; what `make` throws, and the account is
-   * exhausted if something was freed before
+   * exhausted if something was freed before; Error when the device refuses a call of `make` for another reason
    */
   async checkAllocations<T>(what: string, make: () => T): Promise<T> {
-    this.device.pushErrorScope('out-of-memory');
+    const { device } = this;
+    device.pushErrorScope('validation');
+    device.pushErrorScope('out-of-memory');
     const frees = this.#frees;
     let made: T;
+    let refusal: GPUError | null = null;
     try {
       made = make();
     } catch (thrown) {
@@ -156,9 +159,13 @@ export class DeviceMemory {
       if (this.#frees !== frees) this.#isExhausted = true;
       throw thrown;
     } finally {
-      if (await this.device.popErrorScope()) this.#isExhausted = true;
+      const [shortage, invalid] = await Promise.all([device.popErrorScope(), device.popErrorScope()]);
+      if (shortage) this.#isExhausted = true;
+      refusal = invalid;
     }
     if (this.#arena && !(await this.#arena.settle(this.#places))) this.#isExhausted = true;
+    // What is written to a buffer that the device has no memory for is an invalid call: no reason to distrust the device.
+    if (refusal && !this.#isExhausted) throw new Error(`The device reported: ${refusal.message}`);
     if (!this.#isExhausted) return made;
     throw new IntersticeError(
       'OUT_OF_DEVICE_MEMORY',

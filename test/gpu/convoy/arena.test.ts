@@ -2,6 +2,7 @@ import t from 'tap';
 import { MOST_SCENES, UNIFORM_BYTES } from '../../../gpu/convoy/address.js';
 import { Arena } from '../../../gpu/convoy/arena.js';
 import { DispatchEncoder } from '../../../gpu/convoy/encode.js';
+import { BUFFER_USAGE } from '../../../gpu/device/flags.js';
 import { Bindings, type Kernel } from '../../../gpu/device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { type Place, sliceOf, write } from '../../../gpu/device/place.js';
@@ -19,6 +20,8 @@ const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());
 
 const MIB = 2 ** 20;
+/** Usages that do not go together. */
+const MAP_AND_STORAGE = BUFFER_USAGE.MAP_READ | BUFFER_USAGE.STORAGE;
 
 async function read(place: Place): Promise<Uint8Array> {
   const { memory } = gpu!;
@@ -36,10 +39,18 @@ const fill = (place: Place, byte: number): void =>
 
 const holds = async (place: Place, byte: number): Promise<boolean> => (await read(place)).every((one) => one === byte);
 
-/** The device, which says that it has no memory for what is allocated while `isFull`. */
+/** The device, which has no memory while `isFull`: then its buffers are invalid, and so is every call with them. */
 const deviceThatMayBeFull = (isFull: () => boolean): GPUDevice =>
   new Proxy(gpu!.memory.device, {
     get(device, key) {
+      if (key === 'createBuffer' && isFull()) {
+        return ({ label, size }: GPUBufferDescriptor) => {
+          device.pushErrorScope('validation');
+          const buffer = device.createBuffer({ label: label ?? '', size, usage: MAP_AND_STORAGE });
+          void device.popErrorScope();
+          return buffer;
+        };
+      }
       if (key === 'popErrorScope') {
         const refusal = isFull() ? ({ message: 'full' } as GPUError) : null;
         return () => device.popErrorScope().then((error) => error ?? refusal);
@@ -118,7 +129,16 @@ t.test(
     const arena = new Arena(memory.fork());
     const accounts = Array.from({ length: 4 }, () => memory.fork(arena));
     const open = (n: number, bytes: number) =>
-      accounts[n]!.checkAllocations('a scene', () => accounts[n]!.place('x', bytes, 0));
+      accounts[n]!.checkAllocations('a scene', () => {
+        const place = accounts[n]!.place('x', bytes, 0);
+        write(memory.device.queue, place, 0, new Uint8Array(16));
+        return place;
+      });
+    const reported: string[] = [];
+    memory.device.addEventListener('uncapturederror', (event) => {
+      event.preventDefault();
+      reported.push(event.error.message);
+    });
     const first = await open(0, MIB);
     fill(first, 1);
     const { buffer, offset } = first;
@@ -133,6 +153,7 @@ t.test(
       [false, true, true, false],
     );
     t.ok(first.buffer === buffer && first.offset === offset);
+    t.strictSame(reported, [], 'the device is not to blame');
     const second = await open(3, 8 * MIB);
     t.ok((await holds(first, 1)) && (await holds(second, 0)));
     t.equal(first.buffer, second.buffer, 'there was memory for both');
