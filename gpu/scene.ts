@@ -103,6 +103,7 @@ export class GpuScene implements Scene {
     if (settings.pullBack) this.#buffers.reservePullBack(strains);
     const dispatcher = new Dispatcher(device.kernels, this.#buffers);
     this.#recorder = new StepRecorder(dispatcher, this.#edges);
+    if (this.#recorder.canListEdges) this.#buffers.reserveEdgeLists();
     this.#pullBack = new PullBackRecorder(dispatcher, this.#recorder, this.#edges, strains);
     this.#reader = new Reader(memory);
     this.#submissions = device.convoy?.seat ?? new OwnSubmissions(memory, this.#reader);
@@ -296,6 +297,9 @@ export class GpuScene implements Scene {
       this.#edges = edges;
       this.#recorder.useEdges(edges);
       this.#pullBack.useEdges(edges);
+      if (this.#recorder.canListEdges) {
+        await this.memory.checkAllocations('the lists of edges', () => this.#buffers.reserveEdgeLists());
+      }
     }
     if (next.pullBack) {
       const strains = strainElementsOf(this.#mesh, next.scale);

@@ -107,6 +107,7 @@ export function constantsOf({
     return {
       'small/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
       'few/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
+      'listed/sweeps': { SERIAL_THREADS: SOFTWARE_SMALL_THREADS },
     };
   }
   return serialThreads(
@@ -122,6 +123,7 @@ export const serialThreads = (threads: number): NonNullable<CompileOptions['cons
   'pull-back/warm-sweep': { SERIAL_THREADS: threads },
   'small/sweeps': { SMALL_THREADS: threads },
   'few/sweeps': { SMALL_THREADS: threads },
+  'listed/sweeps': { SERIAL_THREADS: threads },
 });
 
 export interface CompileOptions {

@@ -39,6 +39,8 @@ export const PARAMETERS = new Struct('Parameters', {
   hasRest: ['u32', '1 = edges have lengths at rest.'],
   isAiming: ['u32', '1 = contacts are those of the pull-back: w of pairNormal is their aim, not δ_p.'],
   movesAll: ['u32', '1 = every vertex counts as moving when the contacts of a step are sought.'],
+  colours: ['u32', 'Colours of the edges.'],
+  sweeps: ['u32', 'Sweeps of a step of Algorithm 1.'],
 });
 
 /** The parameters of one phase of the pull-back, a uniform of its kernels. */
@@ -114,6 +116,7 @@ export const CONTROL = new Struct('Control', {
     'u32',
     'Of the edges that act and the contacts in the last step of the pull-back: their vertices, counted once for each.',
   ],
+  sweptEdges: ['u32', 'Most edges that a sweep of the last step had listed (listed/sweeps.wgsl).'],
   mostTurns: ['u32', 'Largest number of turns that one workgroup took over the contacts of a sweep in this request.'],
   residualBits: ['atomic<u32>', 'From here to readyCount: collected during a step; `decide` reads and clears them.'],
   unfinishedCount: ['atomic<u32>', 'Vertices with r ≥ ε.'],

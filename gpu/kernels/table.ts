@@ -7,6 +7,7 @@ export const STAGES = [
   'pull-back',
   'small',
   'few',
+  'listed',
   'strain',
   'filter',
 ] as const;
@@ -15,8 +16,11 @@ export type KernelStage = (typeof STAGES)[number];
 /** The stages of a step; `strain` joins them where a mesh has strain limits. */
 export const STEP_STAGES = ['backward', 'forward', 'control', 'pull-back'] as const satisfies readonly KernelStage[];
 
-/** Sweeps in one workgroup, a kernel each: of small meshes, and of larger ones where few vertices take part. A device may do without. */
-export const ALONE_STAGES = ['small', 'few'] as const satisfies readonly KernelStage[];
+/**
+ * Sweeps in one workgroup: those of the pull-back over small meshes, and over larger ones where few vertices take part; those of Algorithm 1
+ * where few edges act. A device may do without.
+ */
+export const ALONE_STAGES = ['small', 'few', 'listed'] as const satisfies readonly KernelStage[];
 export type AloneStage = (typeof ALONE_STAGES)[number];
 
 /** Storage buffers that their kernels bind; the others bind eight at most, which every adapter allows. */
@@ -138,6 +142,10 @@ export const KERNELS = {
   // The sweeps of a step over a small mesh in one dispatch, and those of a larger one where few vertices take part.
   sweepSmall: { file: 'small/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
   sweepFew: { file: 'few/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
+  // The sweeps of a step of Algorithm 1 where few edges act.
+  listEdges: { file: 'listed/sweeps', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
+  sweepListedEdges: { file: 'listed/sweeps', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
+  sweepListed: { file: 'listed/sweeps', equations: '9, 13', mirrors: 'cpu/contacts Contacts.sweep' },
   // Strain limits of the pull-back: for meshes that have them.
   openStrains: { file: 'strain/open', mirrors: 'cpu/strain-limits StrainLimits.reset' },
   freeEdges: { file: 'strain/open', mirrors: 'cpu/shape-limits ShapeLimits.of' },

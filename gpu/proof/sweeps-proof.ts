@@ -11,7 +11,7 @@ import type { AloneStage, EntryPoint } from '../kernels/table.js';
 import { Dispatcher } from '../step/dispatcher.js';
 import { planEdges } from '../step/edge-plan.js';
 import { PullBackRecorder, type SweepsShape } from '../step/pull-back-recorder.js';
-import { StepRecorder } from '../step/recorder.js';
+import { StepRecorder, type StepShape } from '../step/recorder.js';
 import { packPullBack } from '../step/request.js';
 import { SceneBuffers } from '../step/scene-buffers.js';
 import { makeProofRandom } from './proof-cases.js';
@@ -22,12 +22,14 @@ const SIDE = 20;
 const SWEEPS = 10;
 /** Engine units: an edge is one. */
 const DELTA = 0.2;
+/** So tight that what contacts move pulls at edges that were within their limits. */
+const SIGMA = 1.035;
 const CLOCK = 7;
 const PULL_BACK_PLAN = { tau: 0.5, longest: 2, minGain: 0.007, cheapPairs: 1e6, offset: 0.025, sweeps: SWEEPS };
 
 /**
- * A way to sweep: rounds of contacts as whole dispatches (`rounds`), one workgroup for the edges that act, of every colour (`lists`), or a
- * kernel that makes whole sweeps.
+ * A way to sweep: rounds of contacts as whole dispatches (`rounds`), one workgroup for the edges that act, of every colour (`lists`), or
+ * kernels that make whole sweeps.
  */
 export type SweepWay = 'rounds' | 'lists' | AloneStage;
 
@@ -35,21 +37,28 @@ export type SweepWay = 'rounds' | 'lists' | AloneStage;
 export type SweepWays<W extends SweepWay = 'rounds' | 'lists'> = Readonly<Record<W, boolean>>;
 
 interface Manner {
-  readonly shape: SweepsShape;
+  readonly shape: SweepsShape & Pick<StepShape, 'listsEdges'>;
   /** whole dispatches sweep every colour of edges that does not go to one workgroup */
   readonly hasWideEdges?: boolean;
   /** a device without it does not have this way */
   readonly kernel?: EntryPoint;
+  /** whose sweeps it makes */
+  readonly phases: readonly SweptPhase[];
 }
 
 const DENSE = { sweeps: SWEEPS, wide: { rounds: 0, threads: 0 }, hasDenseEdges: true, isSmall: false };
 
+// Algorithm 1 has kernels of its own for contacts and edges.
 const WAYS: Readonly<Record<SweepWay, Manner>> = {
-  rounds: { shape: { ...DENSE, wide: { rounds: 12, threads: 64 } } },
-  lists: { shape: { ...DENSE, hasDenseEdges: false }, hasWideEdges: true },
-  small: { shape: { ...DENSE, isSmall: true }, kernel: 'sweepSmall' },
-  few: { shape: { ...DENSE, hasDenseEdges: false, isFew: true }, kernel: 'sweepFew' },
+  rounds: { shape: { ...DENSE, wide: { rounds: 12, threads: 64 } }, phases: [PHASE.ADVANCE, PHASE.PULL] },
+  lists: { shape: { ...DENSE, hasDenseEdges: false }, hasWideEdges: true, phases: [PHASE.PULL] },
+  small: { shape: { ...DENSE, isSmall: true }, kernel: 'sweepSmall', phases: [PHASE.PULL] },
+  few: { shape: { ...DENSE, hasDenseEdges: false, isFew: true }, kernel: 'sweepFew', phases: [PHASE.PULL] },
+  listed: { shape: { ...DENSE, listsEdges: true }, kernel: 'sweepListed', phases: [PHASE.ADVANCE] },
 };
+
+/** Whole dispatches sweep the edges of Algorithm 1: which colours they take depends on the mesh, and lists take the place of both. */
+const WIDE: Manner = { shape: DENSE, hasWideEdges: true, phases: [PHASE.ADVANCE] };
 
 /**
  * Lets a device show which of these ways to sweep agree. They run the same functions in the same order, but are compiled apart: WGSL lets a
@@ -67,17 +76,18 @@ export async function proveSweeps<W extends SweepWay>(
   const subject = makeSubject();
   const expected = new Map<SweptPhase, Buffer>();
   const agree = async (manner: Manner, phase: SweptPhase): Promise<boolean> => {
-    const bytes = expected.get(phase) ?? (await sweep(memory, kernels, subject, { shape: DENSE }, phase));
+    const bytes = expected.get(phase) ?? (await sweep(memory, kernels, subject, { shape: DENSE, phases: [] }, phase));
     expected.set(phase, bytes);
     return (await sweep(memory, kernels, subject, manner, phase)).equals(bytes);
   };
   const proven: Partial<Record<W, boolean>> = {};
   for (const way of ways) {
     const manner = WAYS[way];
-    const isThere = manner.kernel === undefined || kernels.has(manner.kernel);
-    // Algorithm 1 has kernels of its own for its contacts, and no choice among those for edges.
-    const agreesBefore = way !== 'rounds' || (await agree(manner, PHASE.ADVANCE));
-    proven[way] = isThere && agreesBefore && (await agree(manner, PHASE.PULL));
+    let isProven = manner.kernel === undefined || kernels.has(manner.kernel);
+    for (const one of way === 'listed' ? [WIDE, manner] : [manner]) {
+      for (const phase of one.phases) isProven &&= await agree(one, phase);
+    }
+    proven[way] = isProven;
   }
   return proven as SweepWays<W>;
 }
@@ -115,13 +125,15 @@ async function sweep(
   const reader = new Reader(memory);
   try {
     buffers.reservePullBack();
+    if (shape.listsEdges) buffers.reserveEdgeLists();
     const dispatcher = new Dispatcher(kernels, buffers);
     const steps = new StepRecorder(dispatcher, edges);
     const pullBack = new PullBackRecorder(dispatcher, steps, edges);
     const parameters = PARAMETERS.pack({
       ...{ vertexCount: mesh.vertexCount, edgeCount: edges.count, wideColours: edges.wideColours, stepLimit: 100 },
-      ...{ delta: DELTA, floor: 0.002, gamma: 0.9, epsilon: 0.01, sigma: 1.1, isPlanar: 1, hasBoxes: 1 },
+      ...{ delta: DELTA, floor: 0.002, gamma: 0.9, epsilon: 0.01, sigma: SIGMA, isPlanar: 1, hasBoxes: 1 },
       ...{ coveredCandidates: 0xffffffff, hasPullBack: 1, isAiming: isPull ? 1 : 0, tailRows: 0, roundRows: 0 },
+      ...{ colours: edges.colours.length - 1, sweeps: SWEEPS },
     });
     write(queue, buffers.parameters, 0, parameters);
     const of = { edges, phase: PHASE.PULL, hasOffsets: false, strains: undefined };
@@ -148,7 +160,7 @@ async function sweep(
       const pass = encoder.beginComputePass();
       steps.arm(pass);
       steps.linearise(pass);
-      if (!isPull) steps.edgeSweep(pass, true);
+      if (!isPull) steps.firstEdgeSweep(pass, shape);
       steps.findContacts(pass);
       steps.selectContacts(pass);
       if (isPull) pullBack.sweeps(pass, shape);
@@ -170,7 +182,7 @@ async function sweep(
   }
 }
 
-/** A sheet over another one, closer than δ; y tears their edges and brings them together. */
+/** A sheet over another one, closer than δ; y tears edges of both and brings them together. */
 function makeSubject(): Subject {
   const random = makeProofRandom(20_261_123);
   const perSheet = SIDE * SIDE;
@@ -191,6 +203,10 @@ function makeSubject(): Subject {
     }
   }
   const mesh = buildMesh({ vertexCount: 2 * perSheet, triangles: Uint32Array.from(triangles) });
-  const near = (amount: number) => rest.map((value) => Math.fround(value + amount * (random() - 0.5)));
-  return { mesh, x: near(0.2 * DELTA), y: near(0.8), target: rest, pairs: Int32Array.from(pairs) };
+  const near = (amountOf: (v: number) => number) =>
+    rest.map((value, k) => Math.fround(value + amountOf(Math.floor(k / 3)) * (random() - 0.5)));
+  // Some edges are torn, and those at them follow; the others are within their limits.
+  const isTorn = (v: number): boolean => v % perSheet < (SIDE * SIDE) / 2;
+  const y = near((v) => (isTorn(v) ? 0.8 : 0.2 * DELTA));
+  return { mesh, x: near(() => 0.2 * DELTA), y, target: rest, pairs: Int32Array.from(pairs) };
 }

@@ -19,6 +19,12 @@ export interface EdgePlan {
   readonly unlimited: readonly number[];
 }
 
+/** Edges of a mesh whose sweeps list those that act, at most: were it all of them, one workgroup would not take longer than some milliseconds. */
+const MOST_LISTED = 1 << 18;
+
+/** Whether one workgroup may sweep the edges that act. */
+export const canListEdges = ({ count }: EdgePlan): boolean => count > 0 && count <= MOST_LISTED;
+
 const NO_EDGES = { ends: new Uint32Array(0), rest: undefined };
 
 /** @param hasConstraints false = σ is off: an empty plan */

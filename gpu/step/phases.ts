@@ -104,20 +104,16 @@ export class Phases {
    * @param sweep what the sweeps of the last steps tell
    * @param searches what precedes them
    */
-  recordSteps(
-    encoder: Recording,
-    count: number,
-    settings: Settings,
-    { wide, hasDenseEdges, hasFewEnds }: SweepPlan,
-    searches: Searches,
-  ): void {
+  recordSteps(encoder: Recording, count: number, settings: Settings, plan: SweepPlan, searches: Searches): void {
     if (count === 0) return;
+    const { wide, hasDenseEdges, hasFewEnds, hasFewEdges } = plan;
     const phase = this.#phase;
     const sweeps = sweepsOf(settings, phase);
     const continuesStep = this.#continuesStep;
     if (phase === PHASE.ADVANCE) {
       const slides = settings.forward === 'PLANAR';
-      const shape = { sweeps, slides, wide, keepsMultipliers: this.#keepsMultipliers };
+      const listsEdges = hasFewEdges && this.#steps.canListEdges;
+      const shape = { sweeps, slides, wide, listsEdges, keepsMultipliers: this.#keepsMultipliers };
       this.#batches.record(encoder, count, shape, searches, continuesStep);
     } else {
       const parts = { hasAim: this.#hasAim, continuesStep, sweepsOn: this.#sweepsOn };

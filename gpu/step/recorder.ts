@@ -1,7 +1,7 @@
 import type { Pass } from '../device/recording.js';
 import { LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
 import type { Dispatcher } from './dispatcher.js';
-import type { EdgePlan } from './edge-plan.js';
+import { canListEdges, type EdgePlan } from './edge-plan.js';
 import type { Stage } from './stage-clock.js';
 
 /** Threads that count the pairs by kind: enough to hide the latency of memory, few enough for all to add to four sums. */
@@ -22,6 +22,8 @@ export interface StepShape {
   /** stuck vertices slide (half-space bound only) */
   readonly slides: boolean;
   readonly wide: WideRounds;
+  /** edges are swept by lists of those that act (gpu/kernels/listed); this affects speed only */
+  readonly listsEdges?: boolean;
   /** λ of the rows stays with their pairs, for who asks what held each vertex (hold-reader.ts) */
   readonly keepsMultipliers?: boolean;
 }
@@ -41,6 +43,11 @@ export class StepRecorder {
 
   useEdges(edges: EdgePlan): void {
     this.#edges = edges;
+  }
+
+  /** Whether edges may be swept by lists. */
+  get canListEdges(): boolean {
+    return canListEdges(this.#edges) && this.#dispatcher.has('sweepListed');
   }
 
   /** Opens a request: edge constraints, residuals, reuse of P, the sizes of the first step's dispatches. */
@@ -90,7 +97,7 @@ export class StepRecorder {
     let pass: Pass;
     if (this.#edges.count > 0 && !isContinued) {
       pass = enter('backward');
-      this.edgeSweep(pass, true);
+      this.firstEdgeSweep(pass, shape);
     }
     pass = enter('geometry');
     this.findContacts(pass);
@@ -105,8 +112,22 @@ export class StepRecorder {
     this.#dispatcher.direct(pass, 'decide', 1);
   }
 
-  /** The sweeps of a step; over edges, the first one precedes the geometry. */
-  sweeps(pass: Pass, { sweeps, wide }: Pick<StepShape, 'sweeps' | 'wide'>): void {
+  /** The first sweep of a step over edges, which precedes the geometry. */
+  firstEdgeSweep(pass: Pass, { listsEdges }: Pick<StepShape, 'listsEdges'>): void {
+    if (!listsEdges) {
+      this.edgeSweep(pass, true);
+      return;
+    }
+    this.#dispatcher.indirect(pass, 'listEdges', STEP_SLOT.EDGES);
+    this.#dispatcher.indirect(pass, 'sweepListedEdges', STEP_SLOT.ONE);
+  }
+
+  /** The sweeps of a step that follow it. */
+  sweeps(pass: Pass, { sweeps, wide, listsEdges }: Pick<StepShape, 'sweeps' | 'wide' | 'listsEdges'>): void {
+    if (listsEdges && wide.rounds === 0) {
+      this.#dispatcher.indirect(pass, 'sweepListed', STEP_SLOT.ONE);
+      return;
+    }
     this.contactSweep(pass, wide);
     for (let n = 1; n < sweeps; n++) {
       this.edgeSweep(pass, false);

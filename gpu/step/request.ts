@@ -121,6 +121,8 @@ export function uploadParameters(
     hasStrains: plan && strainElementsOf(mesh, s.scale) ? 1 : 0,
     hasRest: edges.rest ? 1 : 0,
     movesAll: phase === PHASE.SHORTEN ? 1 : 0,
+    colours: edges.colours.length - 1,
+    sweeps: s.sweeps,
   });
   write(queue, buffers.parameters, 0, packed);
   buffers.uploadRest(s.scale);

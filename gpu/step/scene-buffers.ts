@@ -18,6 +18,7 @@ import {
   VERTEX_PROGRESS,
   VERTEX_STEP,
 } from '../kernels/structs.js';
+import { EdgeListBuffers } from './edge-list-buffers.js';
 import type { EdgePlan } from './edge-plan.js';
 import { PULL_BACK_PAIR_BYTES, PullBackBuffers } from './pull-back-buffers.js';
 
@@ -101,6 +102,8 @@ export class SceneBuffers {
   readonly #places: OwnedPlaces;
   readonly #vertexCount: number;
   #edges: EdgePlan;
+  /** undefined = no sweep is made over listed edges */
+  #edgeLists: EdgeListBuffers | undefined;
   /** undefined until a request needs them */
   #pullBack: PullBackBuffers | undefined;
 
@@ -192,6 +195,13 @@ export class SceneBuffers {
     this.#pullBack ??= new PullBackBuffers(this.#memory, this.#vertexCount, this.#edges, this.pairCapacity, strains);
   }
 
+  /** Allocates what sweeps over lists of the present edges need. */
+  reserveEdgeLists(): void {
+    this.#edgeLists?.close();
+    this.#edgeLists = new EdgeListBuffers(this.#memory, this.#vertexCount, this.#edges);
+    this.generation++;
+  }
+
   /** The elements with strain limits in the unit of the request. */
   uploadStrains(elements: StrainElements): void {
     this.#pullBack?.strains?.upload(elements);
@@ -252,13 +262,14 @@ export class SceneBuffers {
   named(binding: string): Place {
     const name = OTHER_NAMES[binding] ?? binding;
     const own = (this as unknown as Record<string, unknown>)[name] as Place;
-    const buffer = this.#places.has(own) ? own : this.#pullBack?.named(name);
+    const buffer = this.#places.has(own) ? own : (this.#edgeLists?.named(name) ?? this.#pullBack?.named(name));
     if (!buffer) throw new Error(`A kernel binds "${binding}", which is no buffer of a scene.`);
     return buffer;
   }
 
   close(): void {
     this.#pullBack?.close();
+    this.#edgeLists?.close();
     this.#places.close();
   }
 }

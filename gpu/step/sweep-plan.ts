@@ -37,6 +37,9 @@ const SPARE = 1.125;
  */
 const FEW_ENDS = 16_384;
 
+/** Edges up to which one workgroup sweeps those that act: it takes as many turns over them as whole dispatches would be. */
+const FEW_EDGES = 8192;
+
 /** The largest number of candidates that a parameter states. */
 const ALL = 0xffffffff;
 
@@ -55,6 +58,8 @@ export class SweepPlan {
   #contacts = 0;
   /** of the edges of a colour more act than one workgroup should take */
   hasDenseEdges = true;
+  /** few edges act in the sweeps of Algorithm 1 */
+  hasFewEdges = true;
   /** few vertices take part in the sweeps of the pull-back that do not look at all edges */
   hasFewEnds = false;
   /** rounds that the first step of the last request wanted */
@@ -92,6 +97,7 @@ export class SweepPlan {
   /** A request begins. */
   begin(): void {
     this.rounds = this.#first;
+    this.hasFewEdges = true;
     this.#isFirst = true;
     this.#paused = 0;
   }
@@ -110,7 +116,8 @@ export class SweepPlan {
       firstTail,
       mostContacts,
       sweptEnds,
-    }: Pick<ControlBlock, 'wideRounds' | 'firstTail' | 'mostContacts' | 'sweptEnds'>,
+      sweptEdges,
+    }: Pick<ControlBlock, 'wideRounds' | 'firstTail' | 'mostContacts' | 'sweptEnds' | 'sweptEdges'>,
     isPull: boolean,
   ): void {
     this.#contacts = mostContacts;
@@ -119,6 +126,8 @@ export class SweepPlan {
     if (this.#paused > 0) this.#known = { candidates: this.#paused, rounds: wideRounds };
     this.#isFirst = false;
     this.#paused = 0;
+    // Where they are many, whole dispatches sweep them to the end of the request, and nothing tells how many act.
+    if (sweptEdges > FEW_EDGES) this.hasFewEdges = false;
     if (!isPull || !this.#ways.lists) return;
     this.hasDenseEdges = firstTail > 0;
     this.hasFewEnds = !this.hasDenseEdges && this.rounds === 0 && sweptEnds <= FEW_ENDS;

@@ -13,45 +13,7 @@
 // u32[colours + 1] first edge of each colour, in sweep order
 @group(0) @binding(7) var<storage, read> edgeColours: array<u32>;
 
-// isFirst: λ counts as 0, as it does at the start of every backward step.
-fn projectEdge(e: u32, isFirst: bool) {
-  let row = edgeRow[e];
-  if (row.w < 0.0) {
-    return;
-  }
-  let ends = edgeEnds[e];
-  // Two, which the compiler does not know: it would unroll the loop.
-  let sides = select(1u, 2u, ends.x != ends.y);
-  var d = vec3f(0.0);
-  var w = vec2f(0.0);
-  for (var side = 0u; side < sides; side++) {
-    let v = ends[side];
-    let at = vec3f(y[3u * v], y[3u * v + 1u], y[3u * v + 2u]);
-    d = select(d - at, at, side == 0u);
-    w[side] = inverseMass[v];
-  }
-  let c = row.w - (row.x * d.x + row.y * d.y + row.z * d.z);
-  var old = 0.0;
-  if (!isFirst) {
-    old = edgeLambda[e];
-  }
-  let lambda = max(0.0, old - c / (w.x + w.y));
-  edgeLambda[e] = lambda;
-  let change = lambda - old;
-  if (change == 0.0) {
-    return;
-  }
-  // J_i = −u, J_j = +u
-  for (var side = 0u; side < sides; side++) {
-    if (w[side] > 0.0) {
-      let push = select(w[side], -w[side], side == 0u) * change;
-      let k = 3u * ends[side];
-      y[k] += push * row.x;
-      y[k + 1u] += push * row.y;
-      y[k + 2u] += push * row.z;
-    }
-  }
-}
+// #include "backward/project-edge.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn edgesWide(

@@ -1,17 +1,7 @@
 // Contact sweep (Eq. 9) through the queue of backward/sweep-queue.wgsl. `sweepRound`: a round of more contacts than one workgroup
 // should take, as a whole dispatch. `sweepTail`: the sweep, or what these rounds left of it, in one workgroup. Mirrors Contacts.sweep (src/solver/cpu/contacts.ts).
 // #include "backward/sweep-queue.wgsl"
-
-// Δλ = max(0, λ − s/K) − λ
-fn changeOf(c: u32, state: vec4f, value: f32) -> f32 {
-  let old = state.x;
-  let lambda = max(0.0, old - value / state.y);
-  let change = lambda - old;
-  if (change != 0.0) {
-    candidates[c].state.x = lambda;
-  }
-  return change;
-}
+// #include "backward/cold-change.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sweepRound(

@@ -4,7 +4,7 @@ import { ROUND_ROWS } from '../../../gpu/step/request.js';
 import { SweepPlan } from '../../../gpu/step/sweep-plan.js';
 
 const done = (wideRounds: number, firstTail = 0) => ({
-  ...{ wideRounds, firstTail, mostContacts: 1000 * wideRounds, sweptEnds: 1000 },
+  ...{ wideRounds, firstTail, mostContacts: 1000 * wideRounds, sweptEnds: 1000, sweptEdges: 0 },
 });
 
 /** Vertices of a mesh whose sweeps may have long rounds, and of one whose sweeps have none. */
@@ -52,11 +52,17 @@ t.test('More candidates want more rounds.', async (t) => {
 
 t.test('The dispatches of a round have a thread for several contacts of the sweep.', async (t) => {
   const plan = new SweepPlan(MANY);
-  plan.observe({ wideRounds: 40, firstTail: 0, mostContacts: 200_000, sweptEnds: 0 }, false);
+  plan.observe(
+    { wideRounds: 40, firstTail: 0, mostContacts: 200_000, sweptEnds: 0, sweptEdges: 0 },
+    false,
+  );
   const { rounds, threads } = plan.wide;
   t.ok(rounds >= 40 && rounds <= 50);
   t.ok(threads >= 2000 && threads <= 200_000, `${threads} threads`);
-  plan.observe({ wideRounds: 4000, firstTail: 0, mostContacts: 4e9, sweptEnds: 0 }, false);
+  plan.observe(
+    { wideRounds: 4000, firstTail: 0, mostContacts: 4e9, sweptEnds: 0, sweptEdges: 0 },
+    false,
+  );
   t.ok(plan.wide.rounds <= MOST_ROUNDS && plan.wide.threads <= 1 << 17, 'there are limits');
 });
 
@@ -101,8 +107,22 @@ t.test('One workgroup sweeps where few edges and contacts act.', async (t) => {
   t.equal(plan.hasFewEnds, false, 'Algorithm 1 says nothing of it');
   plan.observe(done(0), true);
   t.equal(plan.hasFewEnds, true);
-  plan.observe({ ...done(0), sweptEnds: 1e6 }, true);
+  plan.observe({ ...done(0), sweptEnds: 1e6, sweptEdges: 0 }, true);
   t.equal(plan.hasFewEnds, false, 'many act');
   plan.observe(done(0, 3), true);
   t.equal(plan.hasFewEnds, false, 'whole dispatches sweep a colour');
+});
+
+t.test('Few edges: lists, until a step of the request has many.', async (t) => {
+  const plan = new SweepPlan(MANY);
+  plan.begin();
+  t.equal(plan.hasFewEdges, true, 'the first step lists them, and tells how many act');
+  plan.observe({ ...done(0), sweptEdges: 100 }, false);
+  t.equal(plan.hasFewEdges, true);
+  plan.observe({ ...done(0), sweptEdges: 100_000 }, false);
+  t.equal(plan.hasFewEdges, false);
+  plan.observe(done(0), false);
+  t.equal(plan.hasFewEdges, false, 'whole dispatches do not tell how many act');
+  plan.begin();
+  t.equal(plan.hasFewEdges, true);
 });

@@ -1,0 +1,126 @@
+// The sweeps of a step of Algorithm 1 where few edges act, in one workgroup: the projections of backward/edges.wgsl and backward/sweep.wgsl in the
+// same order, by the same functions, less projections of edges that change nothing.
+//
+//   listEdges          one thread an edge: λ = 0, and the list of those that act on y as it is
+//   sweepListedEdges   the first sweep over edges
+//   sweepListed        the sweeps over contacts, and over edges between them
+//
+// No projection is left out that would change something. A projection depends on λ of its edge and y of its ends. Until an end is touched, that is
+// until its y changes, both are what listEdges saw: where the projection changed nothing then, it does not now. In the first sweep an
+// edge that has a touched end is listed before its colour's turn if its colour is a later one (touchEnds), and in the sweeps that follow every edge
+// is that has one.
+//
+// In: edgesAt; what backward/edges.wgsl and sweep-queue.wgsl read. In and out: y, edgeLambda, candidates (λ), contacts, edgeLists, control. Mirrors
+// EdgeLengths.sweep and Contacts.sweep (src/solver/cpu/edges.ts, contacts.ts).
+// #include "backward/queue-bindings.wgsl"
+@group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;
+@group(0) @binding(9) var<storage, read> edgeRow: array<vec4f>;
+@group(0) @binding(10) var<storage, read_write> edgeLambda: array<f32>;
+@group(0) @binding(11) var<storage, read> inverseMass: array<f32>;
+// u32[colours + 1] first edge of each colour, in sweep order
+@group(0) @binding(12) var<storage, read> edgeColours: array<u32>;
+@group(0) @binding(13) var<storage, read_write> edgeLists: array<atomic<u32>>;
+@group(0) @binding(14) var<storage, read> edgesAt: array<u32>;
+// #include "backward/run-queue.wgsl"
+// #include "backward/cold-change.wgsl"
+// #include "backward/project-edge.wgsl"
+// #include "listed/edge-lists.wgsl"
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn listEdges(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let e = linearIndex(group, groups, local);
+  if (e >= parameters.edgeCount) {
+    return;
+  }
+  let row = edgeRow[e];
+  if (row.w < 0.0) {
+    return;
+  }
+  edgeLambda[e] = 0.0;
+  if (edgePushOf(e, row, 0.0).change != 0.0) {
+    enlist(e);
+  }
+}
+
+// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+override SERIAL_THREADS: u32 = TAIL_THREADS;
+
+// The edge has moved its ends: edges of later colours at them may act.
+fn touchEnds(e: u32, colour: u32) {
+  let ends = edgeEnds[e];
+  for (var side = 0u; side < 2u; side++) {
+    let v = ends[side];
+    if (inverseMass[v] > 0.0 && touch(v)) {
+      enlistAt(v, edgeColours[colour + 1u]);
+    }
+  }
+}
+
+// Sweeps the edges that are listed, and empties the lists.
+fn sweepEdges(local: u32, isFirst: bool) {
+  for (var colour = 0u; colour < parameters.colours; colour++) {
+    storageBarrier();
+    let first = edgeListAt(colour);
+    let count = atomicLoad(&edgeLists[edgeCountAt(colour)]);
+    for (var n = local; n < count; n += SERIAL_THREADS) {
+      let e = atomicLoad(&edgeLists[first + n]);
+      if (projectEdge(e, isFirst)) {
+        touchEnds(e, colour);
+      }
+    }
+  }
+  storageBarrier();
+  if (local == 0u) {
+    var swept = 0u;
+    for (var colour = 0u; colour < parameters.colours; colour++) {
+      swept += atomicExchange(&edgeLists[edgeCountAt(colour)], 0u);
+    }
+    atomicAdd(&edgeLists[0], 1u);
+    control.sweptEdges = max(select(control.sweptEdges, 0u, isFirst), swept);
+  }
+  storageBarrier();
+}
+
+@compute @workgroup_size(SERIAL_THREADS)
+fn sweepListedEdges(@builtin(local_invocation_index) local: u32) {
+  if (local == 0u) {
+    atomicStore(&edgeLists[1], atomicLoad(&edgeLists[0]) + 1u);
+    atomicStore(&edgeLists[2], 0u);
+  }
+  sweepEdges(local, true);
+}
+
+// The vertices that contacts may move.
+fn touchRows(local: u32) {
+  let rows = atomicLoad(&control.rowCount);
+  for (var n = local; n < rows; n += SERIAL_THREADS) {
+    let c = atomicLoad(&contacts[rowAt(n)]);
+    let masses = candidates[c].masses;
+    let ids = pairVertex[pairOf(candidates[c].about.x)];
+    for (var s = 0u; s < 4u; s++) {
+      if (masses[s] > 0.0) {
+        touch(u32(ids[s]));
+      }
+    }
+  }
+}
+
+@compute @workgroup_size(SERIAL_THREADS)
+fn sweepListed(@builtin(local_invocation_index) local: u32) {
+  touchRows(local);
+  for (var sweep = 0u; sweep < parameters.sweeps; sweep++) {
+    storageBarrier();
+    if (sweep > 0u) {
+      let touched = atomicLoad(&edgeLists[2]);
+      for (var n = local; n < touched; n += SERIAL_THREADS) {
+        enlistAt(atomicLoad(&edgeLists[touchedAt(n)]), 0u);
+      }
+      sweepEdges(local, false);
+    }
+    runTail(0u, local, SERIAL_THREADS);
+  }
+}
