@@ -52,17 +52,11 @@ t.test('More candidates want more rounds.', async (t) => {
 
 t.test('The dispatches of a round have a thread for several contacts of the sweep.', async (t) => {
   const plan = new SweepPlan(MANY);
-  plan.observe(
-    { wideRounds: 40, firstTail: 0, mostContacts: 200_000, sweptEnds: 0, sweptEdges: 0 },
-    false,
-  );
+  plan.observe({ wideRounds: 40, firstTail: 0, mostContacts: 200_000, sweptEnds: 0, sweptEdges: 0 }, false);
   const { rounds, threads } = plan.wide;
   t.ok(rounds >= 40 && rounds <= 50);
   t.ok(threads >= 2000 && threads <= 200_000, `${threads} threads`);
-  plan.observe(
-    { wideRounds: 4000, firstTail: 0, mostContacts: 4e9, sweptEnds: 0, sweptEdges: 0 },
-    false,
-  );
+  plan.observe({ wideRounds: 4000, firstTail: 0, mostContacts: 4e9, sweptEnds: 0, sweptEdges: 0 }, false);
   t.ok(plan.wide.rounds <= MOST_ROUNDS && plan.wide.threads <= 1 << 17, 'there are limits');
 });
 
