@@ -107,7 +107,6 @@ export function constantsOf({
     return {
       'small/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
       'few/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
-      'listed/sweeps': { SERIAL_THREADS: SOFTWARE_SMALL_THREADS },
     };
   }
   return serialThreads(
