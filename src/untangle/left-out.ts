@@ -15,8 +15,8 @@ import type { Topology } from './topology.js';
  * all vertices move continuously, the edge can begin to pierce the triangle only at a moment when one of the five is at
  * distance 0, and none is. So the pair is free on the whole path of the iteration. If it were not free at the start of the
  * iteration, its five would have been left out as those of a pair that intersects. Hence, over all iterations: an edge and a
- * triangle of which no proximity pair was left out in any iteration are free on the whole path. In the pull-back nothing is
- * left out, and it begins at a state that is free.
+ * triangle of which no proximity pair was left out in any iteration are free on the whole path. The pull-back of a free state leaves
+ * nothing out; that of another one leaves out pairs whose vertices it does not move (pull-back.ts).
  *
  * The rule is decided by marks of vertices and takes memory for those alone, not for the pairs, of which there are millions.
  */
