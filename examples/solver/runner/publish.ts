@@ -133,7 +133,7 @@ function publish(from: string, to: string, document: string): void {
     const spins = family(all, size, 'spin-');
     if (spins.length > 1) writeFileSync(join(to, 'figures', `spin-${size}.svg`), plotSpins(spins));
     const funnels = family(all, size, 'funnel-');
-    const heading = `funnel, ${size}: four time steps`;
+    const heading = `funnel, ${size}: time steps of different lengths`;
     if (funnels.length > 1) writeFileSync(join(to, 'figures', `funnel-${size}.svg`), plotTogether(heading, funnels));
     const ofSize = all.filter((found) => found.size === size).map(({ played }) => played);
     if (ofSize.length === 0) continue;

@@ -4,8 +4,6 @@ import { bySize, makeGrid, makeRevolution, makeSphere, movedBy } from './shapes.
 import type { MakeScene, PaperRow } from './types.js';
 
 const SIDE = 1;
-/** 1/s: with fewer time steps a second a target lies centimetres inside of the wall */
-const SHORT = 80;
 /** s: the cloth lies in the funnel before the ball comes down */
 const REST = 0.8;
 /** m/s */
@@ -49,7 +47,7 @@ const funnelAt =
       paper: { name: `Funnel 1/${rate} (Fig. 15)`, size: '49K, 98K', ...ROWS[rate]! },
       timeStep: 1 / rate,
       frames: 4 * rate,
-      ...(rate < SHORT ? longSteps(COTTON, SIDE / (cloth - 1)) : {}),
+      ...longSteps(COTTON, SIDE / (cloth - 1)),
       friction: { static: 0.1, kinetic: 0.1 },
       parameters: { stepLimit: 65_536 },
       bodies: [
