@@ -160,9 +160,8 @@ class WebGpuEngine implements GpuEngine {
 
   async openStateFilter(mesh: CollisionMesh): Promise<StateFilter> {
     const device = await this.#usableDevice();
-    const place = device.forScene();
-    const kernels = await device.waitFor(loadProvenKernels(place.memory.device));
-    return DeviceStateFilter.open(place, mesh, { kernels });
+    const place = await device.forFilter(mesh);
+    return DeviceStateFilter.open(place, mesh, { kernels: place.kernels });
   }
 
   get together(): JobsTogether | undefined {

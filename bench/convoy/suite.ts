@@ -1,6 +1,8 @@
 import { createGpuEngine, type GpuEngine } from '../../gpu/engine.js';
 import type { Quality } from '../../src/contract/parameters.js';
 import type { Resolution, Scene } from '../../src/solver/engine.js';
+import { decideDoubtful, type StateFilter } from '../../src/verify/state.js';
+import type { PairRules } from '../../src/verify/types.js';
 import { makeCases } from '../cases.js';
 import { describeMachine } from '../machine.js';
 import { fingerprint, spreadOf } from '../measure.js';
@@ -28,6 +30,8 @@ const DELAY = 2;
 /** The sessions go as far as this share of the way, and less, each by its own: they do not need the same steps. */
 const SPREAD = 0.2;
 
+const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 64 };
+
 const HEADINGS = [
   ...['scene', 'vertices', 'quality', 'sessions', 'submitted', 'steps', 'steps/s', 'processor ms/step'],
   ...['dispatches/step', 'scenes/dispatch', 'slowest/median', 'same bytes'],
@@ -38,6 +42,8 @@ interface Contestant {
   readonly name: string;
   readonly engine: GpuEngine;
   readonly scenes: Scene[];
+  /** of each session whose answers are verified: the device's part of it, and the exact test of what that leaves */
+  readonly filters: StateFilter[];
   at: Float32Array[];
   steps: number;
   seconds: number;
@@ -49,7 +55,7 @@ interface Contestant {
   readonly prints: string[];
 }
 
-/** Sessions that step at the same time on one device, each alone and together, frame by frame by turns. */
+/** Sessions that step at the same time on one device, each alone and together, without and with verified answers, frame by frame by turns. */
 export async function runConvoy(options: ConvoyOptions): Promise<void> {
   const { print, tell } = options;
   const open = async (scenes: number): Promise<GpuEngine> => {
@@ -82,15 +88,20 @@ export async function runConvoy(options: ConvoyOptions): Promise<void> {
 
 async function compare(engines: readonly GpuEngine[], prepared: EngineCase, sessions: number): Promise<string[][]> {
   const contestants: Contestant[] = [];
-  for (const [n, name] of ['alone', 'together'].entries()) {
+  for (const [n, name] of ['alone', 'together', 'alone, verified', 'together, verified'].entries()) {
     const { mesh, parameters, units, x } = prepared;
-    const scenes: Scene[] = [];
-    for (let k = 0; k < sessions; k++) scenes.push(await engines[n]!.open(mesh, parameters, units));
+    const engine = engines[n % 2]!;
+    const [scenes, filters]: [Scene[], StateFilter[]] = [[], []];
+    for (let k = 0; k < sessions; k++) {
+      scenes.push(await engine.open(mesh, parameters, units));
+      if (n > 1) filters.push(await engine.openStateFilter(mesh));
+    }
     const none = { steps: 0, seconds: 0, processorMs: 0, dispatches: 0, launches: 0, prints: [] };
     contestants.push({
       name,
-      engine: engines[n]!,
+      engine,
       scenes,
+      filters,
       at: scenes.map(() => x),
       took: scenes.map(() => 0),
       ...none,
@@ -99,19 +110,21 @@ async function compare(engines: readonly GpuEngine[], prepared: EngineCase, sess
   for (let frame = 1; frame <= FRAMES; frame++) {
     for (const contestant of contestants) await runFrame(contestant, prepared, frame);
   }
-  for (const { scenes } of contestants) for (const scene of scenes) scene.close();
-  const [alone, together] = contestants as [Contestant, Contestant];
-  const isSame = alone.prints.join() === together.prints.join();
-  // Alone every dispatch is one of a scene.
-  alone.dispatches = together.launches;
-  alone.launches = together.launches;
-  return contestants.map((contestant) => rowOf(contestant, isSame));
+  return contestants.map((contestant, n) => {
+    for (const part of [...contestant.scenes, ...contestant.filters]) part.close();
+    const [alone, together] = contestants.slice(n - (n % 2)) as [Contestant, Contestant];
+    // Alone every dispatch is one of a scene.
+    const { launches } = together;
+    const counted = contestant === alone ? { ...alone, dispatches: launches, launches } : together;
+    return rowOf(counted, alone.prints.join() === together.prints.join());
+  });
 }
 
 /** All sessions begin their frame at once. */
-async function runFrame(contestant: Contestant, { x, y }: EngineCase, frame: number): Promise<void> {
-  const { engine, scenes, at, took } = contestant;
+async function runFrame(contestant: Contestant, { mesh, x, y }: EngineCase, frame: number): Promise<void> {
+  const { engine, scenes, filters, at, took } = contestant;
   const before = engine.convoyCounts ?? { dispatches: 0, launches: 0 };
+  const verdicts: string[] = [];
   const processor = process.cpuUsage();
   const since = performance.now();
   const resolved = await Promise.all(
@@ -119,12 +132,13 @@ async function runFrame(contestant: Contestant, { x, y }: EngineCase, frame: num
       const share = (frame / FRAMES) * (1 - (SPREAD * k) / scenes.length);
       const target = y.map((value, c) => x[c]! + share * (value - x[c]!));
       const resolution = await scene.resolve({ x: at[k]!, y: target });
+      if (filters[k]) verdicts[k] = await verify(filters[k], mesh, resolution.positions);
       if (frame > 1) took[k] = took[k]! + performance.now() - since;
       return resolution;
     }),
   );
   contestant.at = resolved.map(({ positions }) => positions);
-  contestant.prints.push(...resolved.map(fingerprint));
+  contestant.prints.push(...resolved.map(fingerprint), ...verdicts);
   if (frame === 1) return;
   const spent = process.cpuUsage(processor);
   const after = engine.convoyCounts;
@@ -133,6 +147,15 @@ async function runFrame(contestant: Contestant, { x, y }: EngineCase, frame: num
   contestant.steps += resolved.reduce((sum, { steps }) => sum + steps, 0);
   contestant.dispatches += after ? after.dispatches - before.dispatches : 0;
   contestant.launches += after ? after.launches - before.launches : 0;
+}
+
+/** The verdict on a state: its pairs that were tested, and those that meet. @throws Error for one that intersects */
+async function verify(filter: StateFilter, mesh: EngineCase['mesh'], positions: Float32Array): Promise<string> {
+  const doubtful = await filter.findDoubtful(positions);
+  if (!doubtful) throw new Error('The state filter gave up on a small mesh.');
+  const { intersectionCount } = decideDoubtful(mesh, positions, RULES, doubtful);
+  if (intersectionCount > 0) throw new Error(`An answer has ${intersectionCount} intersections.`);
+  return `${doubtful.pairsTested} pairs tested`;
 }
 
 function rowOf(contestant: Contestant, isSame: boolean): string[] {

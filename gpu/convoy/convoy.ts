@@ -18,6 +18,8 @@ export interface ConvoySettings {
 interface Part {
   readonly recording: SharedRecording;
   readonly slices: readonly Slice[];
+  /** ms, when it was recorded */
+  readonly since: number;
   /** @param copies of the slices, one behind the other */
   resolve(copies: ArrayBuffer): void;
   reject(thrown: unknown): void;
@@ -37,8 +39,11 @@ export class Convoy {
   #waiting: Part[] = [];
   #submissions = 0;
   #parts = 0;
+  #waited = 0;
+  readonly #sizes: number[] = new Array(Math.ceil(Math.log2(MOST_SCENES)) + 1).fill(0);
   #expected = 0;
   #isUnderway = false;
+  #isConsidering = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param memory an account of its own, for what belongs to no scene */
@@ -52,7 +57,8 @@ export class Convoy {
 
   get counts(): ConvoyCounts {
     const { dispatches, launches } = this.#encoder;
-    return { submissions: this.#submissions, parts: this.#parts, dispatches, launches };
+    const sizes = [...this.#sizes];
+    return { submissions: this.#submissions, parts: this.#parts, dispatches, launches, waited: this.#waited, sizes };
   }
 
   /** Runs a request of a scene, whose submissions others wait for meanwhile. */
@@ -75,7 +81,7 @@ export class Convoy {
   #join(recording: Recording, slices: readonly Slice[]): Reading {
     if (!(recording instanceof SharedRecording)) throw new Error('A scene of a convoy submits alone.');
     const read = new Promise<ArrayBuffer>((resolve, reject) => {
-      this.#waiting.push({ recording, slices, resolve, reject });
+      this.#waiting.push({ recording, slices, since: performance.now(), resolve, reject });
     });
     // Where nobody waits any more, a loss of the device is told to those that do.
     read.catch(() => undefined);
@@ -86,8 +92,18 @@ export class Convoy {
     return { wait, inspect, discard: () => undefined };
   }
 
-  /** Submits what waits, if it is time. */
+  /** Looks whether it is time, once all that goes on in this turn has recorded its work: it leaves together. */
   #consider(): void {
+    if (this.#isConsidering) return;
+    this.#isConsidering = true;
+    setImmediate(() => {
+      this.#isConsidering = false;
+      this.#decide();
+    });
+  }
+
+  /** Submits what waits, if it is time. */
+  #decide(): void {
     if (this.#isUnderway || this.#waiting.length === 0) return;
     const { scenes, delay } = this.#settings;
     if (this.#waiting.length >= Math.min(this.#expected, scenes)) void this.#leave();
@@ -115,6 +131,9 @@ export class Convoy {
     this.#isUnderway = true;
     this.#submissions++;
     this.#parts += parts.length;
+    const now = performance.now();
+    for (const { since } of parts) this.#waited += now - since;
+    this.#sizes[Math.ceil(Math.log2(parts.length))]!++;
     try {
       const reading = this.#submit(parts);
       await reading.inspect((range, offsets) => {
@@ -130,8 +149,7 @@ export class Convoy {
       for (const { reject } of parts) reject(thrown);
     } finally {
       this.#isUnderway = false;
-      // Those that have just been read go on before it is decided what leaves next.
-      setImmediate(() => this.#consider());
+      this.#consider();
     }
   }
 

@@ -225,6 +225,11 @@ export class KernelSet {
     );
   }
 
+  /** Whether the kernels are for scenes that share their dispatches. */
+  get isShared(): boolean {
+    return [...this.#kernels.values()].every(({ shared }) => shared !== undefined);
+  }
+
   has(entry: EntryPoint): boolean {
     return this.#kernels.has(entry);
   }

@@ -3,9 +3,10 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { ConvoyCounts, JobsTogether } from '../../src/solver/engine.js';
 import { MOST_SHARED_BUFFERS } from '../convoy/address.js';
 import { Convoy, type ConvoySettings } from '../convoy/convoy.js';
-import { SMALL_VERTICES, TAIL_EDGES } from '../kernels/constants.js';
+import { SMALL_VERTICES } from '../kernels/constants.js';
 import { type AloneStage, canSweepAlone, type KernelStage, STEP_STAGES } from '../kernels/table.js';
 import { proveCommit } from '../proof/commit-proof.js';
+import { loadProvenKernels } from '../proof/filter-proof.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
 import type { OpenedAdapter } from './adapter.js';
 import { KernelRefused, KernelSet } from './kernel.js';
@@ -13,10 +14,14 @@ import { DeviceMemory, MemoryBudget, type MemoryWatch } from './memory.js';
 import { ThreadPause } from './thread-pause.js';
 
 /**
- * Vertices of a scene in a convoy, at most: a larger one fills a device. Nor does it have a colour of edges large enough for whole dispatches,
- * whose sizes would differ from scene to scene: the edges of a colour share no movable vertex, so that a colour has no more than vertices.
+ * Vertices of a scene in a convoy, at most. The pull-back of a larger mesh sweeps with the kernels of `few`, and a convoy does not have them; and
+ * since all scenes share a buffer for each array, of which no device lets a kernel bind more than so many bytes, scenes of large meshes would be
+ * refused in company where each of them fits alone. A scene's bytes do not depend on it: its dispatches have the sizes that they have alone.
+ *
+ * A mesh with strain limits submits alone whatever its size: its kernels ask how many components there are by the length of a buffer
+ * (gpu/kernels/strain/members.wgsl), which in an arena is that of all scenes.
  */
-export const CONVOY_VERTICES = TAIL_EDGES;
+export const CONVOY_VERTICES = SMALL_VERTICES;
 
 /** How long a failure waits for the notice that its device is lost before it counts as a fault of its own. */
 const LOSS_NOTICE_MS = 200;
@@ -312,6 +317,20 @@ export class LiveDevice implements SceneDevice {
   /** On processors a dispatch costs too little for lists to be worth their kernels. */
   async #listedSweeps(): Promise<KernelSet | undefined> {
     return this.#canSweepAlone && this.runsAhead ? this.#sweepAlone('listed') : undefined;
+  }
+
+  /**
+   * The same for the state filter of a mesh, with its kernels: that of a small mesh submits with the scenes.
+   *
+   * @throws DEVICE_LOST; Error with what the adapter has not proven (gpu/proof/filter-proof.ts)
+   */
+  async forFilter({ vertexCount }: Pick<CollisionMesh, 'vertexCount'>): Promise<SceneDevice> {
+    const { device } = this.memory;
+    const convoy = vertexCount <= CONVOY_VERTICES ? this.#company?.convoy : undefined;
+    // Where its kernels cannot share dispatches, the filter submits alone.
+    const together = convoy && (await this.waitFor(loadProvenKernels(device, 'together')).catch(() => undefined));
+    if (together) return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels: together, convoy };
+    return { ...this.forScene(), kernels: await this.waitFor(loadProvenKernels(device)) };
   }
 
   async #sweepsFor(vertexCount: number): Promise<KernelSet | undefined> {

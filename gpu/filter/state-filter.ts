@@ -4,21 +4,28 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { DoubtfulPairs, StateFilter } from '../../src/verify/state.js';
 import { KernelSet } from '../device/kernel.js';
 import type { SceneDevice } from '../device/live-device.js';
+import { sliceOf } from '../device/place.js';
 import { Reader } from '../device/readback.js';
+import { OwnSubmissions, type Submissions } from '../device/submissions.js';
 import { FILTER_COUNTS } from '../kernels/structs.js';
 import { FilterBuffers, type FilterRequest, PAIR_BYTES } from './filter-buffers.js';
 import { type FilterLayout, layOutFilter } from './layout.js';
 import { type FilterPositions, toFilterPositions } from './positions.js';
 
-/** Pairs that the list has room for at first, and that are read together with the counts: usually all of them. */
+/** Pairs that the list has room for at first. */
 export const FIRST_DOUBTFUL = 4096;
+/** Pairs that are read together with the counts, at most: usually all of them. Of scenes that submit together each reads fewer. */
+const FIRST_READ = { alone: FIRST_DOUBTFUL, together: 512 };
 /** Beyond this many doubtful pairs (32 MiB of list) most of the exact test's work remains, and the filter gives up. */
 export const MAX_DOUBTFUL = 2 ** 22;
 /** Stamps start over after this many requests; 0, the content of a cleared buffer, is no stamp. */
 const MAX_STAMPS = 2 ** 31;
 
+/** Requests of all filters so far: no two have one stamp, so that the counts of another scene of a convoy are known as such. */
+let stamps = 0;
+
 /** What a filter uses of a device. */
-export type FilterDevice = Pick<SceneDevice, 'memory' | 'assertUsable' | 'waitFor'>;
+export type FilterDevice = Pick<SceneDevice, 'memory' | 'convoy' | 'assertUsable' | 'waitFor'>;
 
 export interface FilterOptions {
   /** pairs that the list has room for at first; tests set fewer, to make it grow */
@@ -38,8 +45,8 @@ export class DeviceStateFilter implements StateFilter {
   readonly #kernels: KernelSet;
   readonly #options: FilterOptions;
   readonly #reader: Reader;
+  readonly #submissions: Submissions;
   #resident: { readonly layout: FilterLayout; readonly buffers: FilterBuffers } | undefined;
-  #stamp = 0;
   #isBusy = false;
   #isClosed = false;
 
@@ -49,10 +56,11 @@ export class DeviceStateFilter implements StateFilter {
     this.#kernels = kernels;
     this.#options = options;
     this.#reader = new Reader(device.memory);
+    this.#submissions = device.convoy?.seat ?? new OwnSubmissions(device.memory, this.#reader);
   }
 
   /**
-   * @param device has a memory account of its own, all of which close() frees
+   * @param device has a memory account of its own, all of which close() frees; in a convoy, the arena is its memory
    * @throws Error when a kernel does not compile
    */
   static async open(
@@ -60,7 +68,8 @@ export class DeviceStateFilter implements StateFilter {
     mesh: CollisionMesh,
     options: FilterOptions = {},
   ): Promise<DeviceStateFilter> {
-    const kernels = options.kernels ?? (await device.waitFor(KernelSet.load(device.memory.device, 'filter')));
+    const load = device.convoy ? KernelSet.loadShared : KernelSet.load;
+    const kernels = options.kernels ?? (await device.waitFor(load(device.memory.device, 'filter')));
     return new DeviceStateFilter(device, mesh, kernels, options);
   }
 
@@ -82,7 +91,9 @@ export class DeviceStateFilter implements StateFilter {
     this.#isBusy = true;
     try {
       this.#device.assertUsable();
-      const found = await this.#device.waitFor(this.#find(prepared));
+      const { convoy } = this.#device;
+      const find = () => this.#find(prepared);
+      const found = await this.#device.waitFor(convoy ? convoy.during(find) : find());
       // A device that refused a submission leaves the results of an earlier one, which must not count.
       this.#device.assertUsable();
       return found;
@@ -108,8 +119,8 @@ export class DeviceStateFilter implements StateFilter {
     const { layout, buffers } = this.#resident;
     buffers.upload(values);
     for (let withBoxes = true; ; withBoxes = false) {
-      this.#stamp = (this.#stamp % MAX_STAMPS) + 1;
-      const { counts, pairs } = await this.#run(buffers, { slack, stamp: this.#stamp, withBoxes });
+      stamps = (stamps % MAX_STAMPS) + 1;
+      const { counts, pairs } = await this.#run(buffers, { slack, stamp: stamps, withBoxes });
       if (counts.isCrowded) return undefined;
       if (!counts.isFull) {
         return { pairsTested: counts.tested, pairs: toElements(layout, pairs) };
@@ -124,15 +135,14 @@ export class DeviceStateFilter implements StateFilter {
   }
 
   async #run(buffers: FilterBuffers, request: FilterRequest) {
-    const { device } = this.#device.memory;
-    const first = Math.min(buffers.capacity, FIRST_DOUBTFUL);
-    const encoder = device.createCommandEncoder({ label: 'state filter' });
-    buffers.record(encoder, request);
-    const reading = this.#reader.record(encoder, [
-      { buffer: buffers.counts, bytes: FILTER_COUNTS.bytes },
-      { buffer: buffers.doubtful, bytes: PAIR_BYTES * first },
+    const { convoy } = this.#device;
+    const first = Math.min(buffers.capacity, convoy ? FIRST_READ.together : FIRST_READ.alone);
+    const recording = this.#submissions.begin();
+    buffers.record(recording, request);
+    const reading = this.#submissions.submit(recording, [
+      sliceOf(buffers.counts, FILTER_COUNTS.bytes),
+      sliceOf(buffers.doubtful, PAIR_BYTES * first),
     ]);
-    device.queue.submit([encoder.finish()]);
     const [head, list] = await reading.wait();
     const { testedLow, testedHigh, doubtful, isFull, isCrowded, walked, stamp } = FILTER_COUNTS.unpack(head);
     // Work that the device refused or left unfinished would look like a state without doubtful pairs, or like the last one.
@@ -160,8 +170,9 @@ export class DeviceStateFilter implements StateFilter {
     const encoder = device.createCommandEncoder({ label: 'state filter: the rest' });
     const reader = new Reader(this.#device.memory);
     try {
-      const offset = PAIR_BYTES * first;
-      const reading = reader.record(encoder, [{ buffer: buffers.doubtful, offset, bytes: PAIR_BYTES * (end - first) }]);
+      const reading = reader.record(encoder, [
+        sliceOf(buffers.doubtful, PAIR_BYTES * (end - first), PAIR_BYTES * first),
+      ]);
       device.queue.submit([encoder.finish()]);
       const [rest] = await reading.wait();
       return new Uint32Array(rest);

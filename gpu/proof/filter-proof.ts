@@ -1,7 +1,9 @@
+import type { Positions } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { decideDoubtful, findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
+import { Convoy } from '../convoy/convoy.js';
 import { KernelSet } from '../device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../device/memory.js';
 import { DeviceStateFilter } from '../filter/state-filter.js';
@@ -17,48 +19,68 @@ const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 0 };
  * Lets an adapter show that it rounds as the filter's bound expects: its answers are the judge's first word on what
  * is sent, and a driver that rounds otherwise would clear pairs that meet.
  *
+ * @param kernels for one mesh alone, or for a convoy, in which both states of the proof are filtered together
  * @returns what is wrong; undefined = it may be used
  * @throws Error when a kernel does not run
  */
 export async function findFilterObjection(device: GPUDevice, kernels: KernelSet): Promise<string | undefined> {
   const { mesh, single, double } = makeProof();
-  for (const x of [single, double]) {
-    const memory = new DeviceMemory(device, new MemoryBudget());
-    const place = { memory, assertUsable: () => {}, waitFor: <T>(work: Promise<T>) => work };
-    const filter = await DeviceStateFilter.open(place, mesh, { kernels });
-    try {
-      const doubtful = await filter.findDoubtful(x);
-      if (!doubtful) return 'the state filter gave up on a small mesh';
-      const exact = findIntersections(mesh, x, RULES);
-      const found = decideDoubtful(mesh, x, RULES, doubtful).intersectionCount;
-      if (found !== exact.intersectionCount) {
-        return `the state filter lost ${exact.intersectionCount - found} of ${exact.intersectionCount} intersections`;
-      }
-      const share = doubtful.pairs.length / 2 / doubtful.pairsTested;
-      if (share > MAX_DOUBTFUL_SHARE) return `the state filter doubts ${share} of all pairs`;
-    } finally {
-      filter.close();
-    }
+  const memory = new DeviceMemory(device, new MemoryBudget());
+  const convoy = kernels.isShared ? new Convoy(memory.fork(), false, { scenes: 2, delay: 0 }) : undefined;
+  try {
+    const objections = [single, double].map((x) => findObjection(memory.fork(convoy?.arena), convoy, kernels, mesh, x));
+    const [first, second] = await Promise.all(objections);
+    return first ?? second;
+  } finally {
+    convoy?.close();
   }
-  return undefined;
 }
 
-const proven = new WeakMap<GPUDevice, Promise<KernelSet>>();
+async function findObjection(
+  memory: DeviceMemory,
+  convoy: Convoy | undefined,
+  kernels: KernelSet,
+  mesh: CollisionMesh,
+  x: Positions,
+): Promise<string | undefined> {
+  const place = { memory, convoy, assertUsable: () => {}, waitFor: <T>(work: Promise<T>) => work };
+  const filter = await DeviceStateFilter.open(place, mesh, { kernels });
+  try {
+    const doubtful = await filter.findDoubtful(x);
+    if (!doubtful) return 'the state filter gave up on a small mesh';
+    const exact = findIntersections(mesh, x, RULES);
+    const found = decideDoubtful(mesh, x, RULES, doubtful).intersectionCount;
+    if (found !== exact.intersectionCount) {
+      return `the state filter lost ${exact.intersectionCount - found} of ${exact.intersectionCount} intersections`;
+    }
+    const share = doubtful.pairs.length / 2 / doubtful.pairsTested;
+    return share > MAX_DOUBTFUL_SHARE ? `the state filter doubts ${share} of all pairs` : undefined;
+  } finally {
+    filter.close();
+  }
+}
+
+const proven = {
+  alone: new WeakMap<GPUDevice, Promise<KernelSet>>(),
+  together: new WeakMap<GPUDevice, Promise<KernelSet>>(),
+};
 
 /**
  * The filter's kernels, compiled and proven, once a device.
  *
+ * @param way for one mesh alone, or for a convoy
  * @throws Error with the objection, every time it is asked for
  */
-export function loadProvenKernels(device: GPUDevice): Promise<KernelSet> {
-  let kernels = proven.get(device);
+export function loadProvenKernels(device: GPUDevice, way: keyof typeof proven = 'alone'): Promise<KernelSet> {
+  let kernels = proven[way].get(device);
   if (!kernels) {
-    kernels = KernelSet.load(device, 'filter').then(async (loaded) => {
+    const loading = way === 'alone' ? KernelSet.load(device, 'filter') : KernelSet.loadShared(device, 'filter');
+    kernels = loading.then(async (loaded) => {
       const objection = await findFilterObjection(device, loaded);
       if (objection !== undefined) throw new Error(objection);
       return loaded;
     });
-    proven.set(device, kernels);
+    proven[way].set(device, kernels);
   }
   return kernels;
 }

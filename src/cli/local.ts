@@ -68,7 +68,7 @@ export async function openOperations(
 ): Promise<MeasuredOperations> {
   const { createOperations } = await import('../session/operations.js');
   const { encodeJson } = await import('../transport/json/encode.js');
-  const { engine, adapter, shaderCache, threads, cores, limits, allowUnverified } = config;
+  const { engine, adapter, shaderCache, threads, threadsAreSet, cores, limits, allowUnverified } = config;
   const { maxSessionsPerTenant, maxSessionBytes, maxPairBytes, maxWorkBytes, maxQueueBytes } = config;
   const { maxJobs, maxJobsPerTenant, maxJobBytes, jobKeepSeconds } = config;
   const { idleTimeoutSeconds, traceFolder, findingsFolder, convoy } = config;
@@ -76,7 +76,7 @@ export async function openOperations(
     engine,
     adapter,
     shaderCache,
-    threads,
+    threads: threadsAreSet ? threads : undefined,
     cores,
     limits,
     allowUnverified,

@@ -39,6 +39,8 @@ export interface Config {
   readonly adapter?: string;
   readonly shaderCache?: string;
   readonly threads: number;
+  /** false: where scenes submit together, one thread is enough */
+  readonly threadsAreSet: boolean;
   readonly cores: number;
   readonly allowUnverified: boolean;
   readonly limits: Limits;
@@ -190,6 +192,7 @@ function readWork(read: Reader) {
     ...(adapter === undefined ? {} : { adapter }),
     ...(shaderCache === undefined ? {} : { shaderCache }),
     threads: read.number(SETTINGS.threads),
+    threadsAreSet: read.isSet(SETTINGS.threads),
     cores: read.number(SETTINGS.cores),
     allowUnverified: read.choice(SETTINGS.allowUnverified) === '1',
     limits: {

@@ -21,6 +21,10 @@ export class Reader {
     readonly problems: string[],
   ) {}
 
+  isSet(setting: Setting): boolean {
+    return Boolean(this.environment[setting.name] || this.file[setting.name]);
+  }
+
   text(setting: Setting): string | undefined {
     return this.environment[setting.name] || this.file[setting.name] || setting.default;
   }

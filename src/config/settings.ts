@@ -124,7 +124,7 @@ export const SETTINGS = {
     cores,
     [1, 256],
     'threads',
-    'Requests of one kind (small, large, sessions, BATCH) that are computed at the same time; by default one per core.',
+    'Requests of one kind (small, large, sessions, BATCH) that are computed at the same time; by default one per core, and one where scenes submit together (INTERSTICE_CONVOY_SCENES): a thread of the engine webgpu has a device of its own.',
   ),
   cores: number(
     'INTERSTICE_CORES',
@@ -234,7 +234,7 @@ export const SETTINGS = {
     1,
     [1, 64],
     'scenes',
-    'Scenes of small meshes (up to 2,048 vertices) that a thread of the engine webgpu computes at the same time, submitting their work to the device together; 1 = every scene alone.',
+    'Scenes of small meshes (up to 3,072 vertices) that a thread of the engine webgpu computes at the same time, submitting their work to the device together, and the most that one submission has; 1 = every scene alone.',
   ),
   convoyDelayMs: number(
     'INTERSTICE_CONVOY_DELAY_MS',

@@ -85,6 +85,10 @@ export interface ConvoyStats {
   /** submitted, and those of single scenes that they stood for */
   readonly dispatches: number;
   readonly launches: number;
+  /** ms that scenes have waited to be submitted, all of them together */
+  readonly waited: number;
+  /** submissions of 2^k scenes at most and more than 2^(k−1), by k */
+  readonly sizes: readonly number[];
 }
 
 /** Operations with gauges: what `createOperations` returns. */

@@ -76,7 +76,10 @@ export interface FilteringEngine extends Engine {
  * mannequin in 80 ms of one thread); a device costs a round trip of about one millisecond.
  */
 const MIN_TRIANGLES = 1000;
-/** Meshes whose filters are kept, at 80 bytes of device memory per triangle: those of a few sessions that take turns. */
+/**
+ * Meshes whose filters are kept, at 80 bytes of device memory per triangle: those of a few sessions that take turns, and of all that submit
+ * together.
+ */
 const MAX_FILTERS = 4;
 
 /**
@@ -94,6 +97,8 @@ export function canFilter(engine: Engine): engine is FilteringEngine {
 export class FilteredStates {
   /** the most recently used last */
   private readonly filters = new Map<CollisionMesh, StateFilter>();
+  /** those that a device works on: several where jobs run at once */
+  private readonly busy = new Set<StateFilter>();
   private hasWarned = false;
 
   /** @param warn is called the first time that the device fails */
@@ -136,25 +141,33 @@ export class FilteredStates {
 
   /** undefined = the device failed */
   private async findDoubtful(mesh: CollisionMesh, positions: Positions) {
+    let filter: StateFilter | undefined;
     try {
-      return await (await this.filterOf(mesh)).findDoubtful(positions);
+      filter = await this.filterOf(mesh);
+      return await filter.findDoubtful(positions);
     } catch (thrown) {
       this.forget(mesh);
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       if (!this.hasWarned) this.warn(`The host alone tests states, because the device failed: ${reason}`);
       this.hasWarned = true;
       return undefined;
+    } finally {
+      if (filter) this.busy.delete(filter);
     }
   }
 
+  /** The filter of a mesh, which is busy from now on. */
   private async filterOf(mesh: CollisionMesh): Promise<StateFilter> {
     const held = this.filters.get(mesh);
     const filter = held ?? (await this.engine.openStateFilter(mesh));
     this.filters.delete(mesh);
     this.filters.set(mesh, filter);
-    for (const oldest of this.filters.keys()) {
-      if (this.filters.size <= MAX_FILTERS) break;
-      this.forget(oldest);
+    this.busy.add(filter);
+    const most = Math.max(MAX_FILTERS, this.engine.together?.jobs ?? 0);
+    for (const [oldest, idle] of this.filters) {
+      if (this.filters.size <= most) break;
+      // What a device works on is not freed before it has ended.
+      if (!this.busy.has(idle)) this.forget(oldest);
     }
     return filter;
   }

@@ -14,7 +14,10 @@ import type { WorkerSetup } from './messages.js';
 import { SharedTime } from './shared-time.js';
 
 export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helpers' | 'accounts'> {
-  /** how many threads may do ordinary work; each starts when it is needed; default: one per core */
+  /**
+   * how many threads may do ordinary work; each starts when it is needed; default: one per core, or one where the scenes of an engine submit
+   * together
+   */
   readonly threads?: number | undefined;
   /** most threads that compute at the same time, helpers included; default: one per core. 1 = no helpers */
   readonly cores?: number | undefined;
@@ -113,7 +116,7 @@ export interface JobSize extends MeshSize {
 export interface LaneGroup {
   /** by how much other threads have priority over its threads, on the scale of `nice` */
   readonly niceSteps: number;
-  readonly lanes: readonly Lane[];
+  lanes: readonly Lane[];
   readonly queue: FairQueue<LaneJob>;
 }
 
@@ -129,7 +132,7 @@ export interface LaneGroup {
  */
 export class LanePool {
   /** Whether the first three are one group, because a thread more costs seconds and memory of a device. */
-  isThrifty = false;
+  private isThrifty = false;
   readonly sessions: LaneGroup;
   readonly ordinary: LaneGroup;
   readonly large: LaneGroup;
@@ -166,6 +169,18 @@ export class LanePool {
     this.helpers = new HelperPool(options.cores ?? availableParallelism());
     this.work = new ProcessAccount(options.maxWorkBytes);
     this.device = new ProcessAccount(options.maxDeviceBytes);
+  }
+
+  /**
+   * The first engine is known. Where its scenes submit together, they are the better off the more of them one device has: unless the number of
+   * threads is set, one lane of each kind is enough.
+   */
+  adapt({ isCostly, together }: Pick<LaneWorker, 'isCostly' | 'together'>): void {
+    this.isThrifty = isCostly;
+    if (!together || this.options.threads !== undefined) return;
+    for (const group of this.groups) {
+      group.lanes = group.lanes.filter(({ worker, scenes }, n) => n === 0 || worker !== undefined || scenes > 0);
+    }
   }
 
   get groups(): readonly LaneGroup[] {

@@ -110,7 +110,7 @@ export class Scheduler {
     worker.hold();
     try {
       const description = await worker.hello;
-      this.pool.isThrifty = worker.isCostly;
+      this.pool.adapt(worker);
       return description;
     } finally {
       worker.release();

@@ -213,6 +213,11 @@ export class Metrics {
       ['convoy_parts_total', 'Scenes in these submissions, all together.', ({ convoy }) => convoy.parts],
       ['convoy_dispatches_total', 'Dispatches in these submissions.', ({ convoy }) => convoy.dispatches],
       ['convoy_launches_total', 'Dispatches of single scenes that these stood for.', ({ convoy }) => convoy.launches],
+      [
+        'convoy_wait_seconds_total',
+        'Time from the end of a recording of a scene to its submission, all together.',
+        ({ convoy }) => convoy.waited / 1000,
+      ],
     ];
     for (const [name, help, of] of totals) this.total(name, help, () => of(read()));
     const setSessions = (gauge: Gauge) => {
@@ -227,6 +232,13 @@ export class Metrics {
     };
     this.gauge('long_jobs', 'Submitted jobs that wait or run, and those that have ended and are kept.', setJobs, [
       'state',
+    ]);
+    const addSizes = (counter: Counter) =>
+      read().convoy.sizes.forEach((count, k) => {
+        counter.inc({ scenes: String(2 ** k) }, count);
+      });
+    this.totals('convoy_sizes_total', 'Submissions by their scenes: so many at most, and more than half.', addSizes, [
+      'scenes',
     ]);
     this.gauge('sessions', 'Open sessions.', setSessions, ['residency']);
   }
@@ -274,11 +286,15 @@ export class Metrics {
 
   /** A counter of something that is counted elsewhere. */
   private total(name: string, help: string, read: () => number): Counter {
+    return this.totals(name, help, (counter) => counter.inc(read()));
+  }
+
+  private totals(name: string, help: string, add: (counter: Counter) => void, labelNames: string[] = []): Counter {
     const collect = function (this: Counter) {
       this.reset();
-      this.inc(read());
+      add(this);
     };
-    return new Counter({ name: `interstice_${name}`, help, registers: this.registers, collect });
+    return new Counter({ name: `interstice_${name}`, help, labelNames, registers: this.registers, collect });
   }
 
   private histogram(name: string, help: string, buckets: number[], labelNames: string[] = []): Histogram {

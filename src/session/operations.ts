@@ -55,8 +55,8 @@ export interface OperationsOptions {
   readonly adapter?: string | undefined;
   /** folder in which drivers keep compiled kernels; default: that of the user, or a temporary one */
   readonly shaderCache?: string | undefined;
-  /** largest number of worker threads for ordinary work */
-  readonly threads: number;
+  /** largest number of worker threads for ordinary work; default: one per core, or one where scenes submit together */
+  readonly threads?: number | undefined;
   /** most threads that compute at the same time; a large request borrows what others leave. Default: one per core */
   readonly cores?: number | undefined;
   readonly limits: Limits;

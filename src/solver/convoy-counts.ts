@@ -8,5 +8,7 @@ export function sumOfCounts(all: readonly ConvoyCounts[]): ConvoyCounts {
     parts: sum(({ parts }) => parts),
     dispatches: sum(({ dispatches }) => dispatches),
     launches: sum(({ launches }) => launches),
+    waited: sum(({ waited }) => waited),
+    sizes: (all.find(({ sizes }) => sizes.length > 0)?.sizes ?? []).map((_, k) => sum(({ sizes }) => sizes[k] ?? 0)),
   };
 }

@@ -178,6 +178,10 @@ export interface ConvoyCounts {
   /** submitted, and those of single scenes that they stood for */
   readonly dispatches: number;
   readonly launches: number;
+  /** ms from the end of a recording of a scene to its submission, all of them together */
+  readonly waited: number;
+  /** submissions of 2^k scenes at most and more than 2^(k−1), by k */
+  readonly sizes: readonly number[];
 }
 
 export interface Engine<M extends Method = TwoWayMethod> {

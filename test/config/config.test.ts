@@ -93,6 +93,7 @@ t.test('every setting is read', async (t) => {
     engine: 'cpu',
     adapter: 'llvmpipe',
     threads: 3,
+    threadsAreSet: true,
     allowUnverified: true,
     drainSeconds: 2,
     drainNoticeSeconds: 3,

@@ -10,7 +10,7 @@ export const noStats = (): OperationStats => ({
   sharedBytes: 0,
   workBytes: 0,
   deviceBufferBytes: 0,
-  convoy: { submissions: 0, parts: 0, dispatches: 0, launches: 0 },
+  convoy: { submissions: 0, parts: 0, dispatches: 0, launches: 0, waited: 0, sizes: [] },
   hostBytes: 0,
   pendingJobs: 0,
   endedJobs: 0,

@@ -146,6 +146,39 @@ t.test('filters of the last few meshes are kept, older ones closed', async (t) =
   t.equal(closed, 6);
 });
 
+t.test('a filter that a device works on is not closed for a newer one', async (t) => {
+  let closed = 0;
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const engine = engineWith(() => ({
+    findDoubtful: async () => {
+      await ended;
+      return { pairsTested: 0, pairs: new Uint32Array(0) };
+    },
+    close: () => closed++,
+  }));
+  const states = new FilteredStates(engine);
+  const meshes = Array.from({ length: 6 }, () => grid(0).mesh);
+  const all = meshes.map((each) => states.findIntersections(each, x, PROTECT));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(engine.opened(), 6);
+  t.equal(closed, 0);
+  end();
+  await Promise.all(all);
+  await states.findIntersections(meshes[5]!, x, PROTECT);
+  t.equal(closed, 2);
+});
+
+t.test('filters of all meshes are kept whose jobs an engine takes at once', async (t) => {
+  let closed = 0;
+  const engine = { ...engineWith(() => doubter(() => closed++)), together: { jobs: 6, vertices: 1000 } };
+  const states = new FilteredStates(engine);
+  for (let n = 0; n < 7; n++) await states.findIntersections(grid(0).mesh, x, PROTECT);
+  t.equal(closed, 1);
+});
+
 t.test('the filter of a forgotten mesh is closed, and opened again if the mesh returns', async (t) => {
   let closed = 0;
   const engine = engineWith(() => ({

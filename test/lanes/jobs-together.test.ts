@@ -114,6 +114,22 @@ t.test('Jobs side by side share the time of their lane, by which the end of the 
   await large;
 });
 
+t.test('Where small jobs go together, one lane is enough unless more are asked for.', async (t) => {
+  const runningOf = async (threads: number | undefined): Promise<number> => {
+    const scheduler = schedulerOf(t, 'createMeetingEngine', { threads, maxQueue: 20 });
+    await scheduler.hello();
+    const answers = [0, 1, 2, 3, 4, 5].map((x) => resolve(scheduler, request(x)));
+    const ended = Promise.allSettled(answers);
+    const { runningCount } = scheduler;
+    await scheduler.close();
+    await ended;
+    return runningCount;
+  };
+  t.equal(await runningOf(undefined), 3);
+  // What the second thread takes at once is not known before it has opened its engine.
+  t.equal(await runningOf(2), 4);
+});
+
 t.test('Scenes that go together share a lane, and each keeps its own order and target.', async (t) => {
   const scheduler = schedulerOf(t, 'createMeetingEngine', { threads: 2, maxQueue: 20 });
   await scheduler.hello();

@@ -54,7 +54,7 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   const { address, grpcAddress, adminAddress } = await listen(config, operations, { log, metrics, store });
   const { engines } = operations.info();
   if (engines.some(({ name }) => name.startsWith('webgpu'))) {
-    log.info('Lines "Warning: maxDynamic..." on standard error come from the WebGPU library (Dawn) and are harmless.');
+    log.info(DAWN_LINES);
   }
   const needsKey = config.apiKeys !== undefined;
   const facts = {
@@ -68,6 +68,12 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   terminal.out.write(terminal.out.isTerminal ? renderWelcome(facts) : renderFacts(facts));
   return EXIT.OK;
 }
+
+/** Dawn writes them to file descriptor 2 from native code, and has neither a switch nor a callback for them. */
+const DAWN_LINES =
+  'Lines "Warning: maxDynamic... artificially reduced" on standard error are no fault: the driver allows more buffers with dynamic offsets ' +
+  'in one pipeline than the 16 that the WebGPU library (Dawn) supports, so Dawn takes its own limit; the engine uses one. Each thread that ' +
+  'opens an adapter leaves four such lines: two when it lists the adapters, two when it opens one.';
 
 /** @throws UsageError: a store that cannot be used is a mistake of the settings, like a port that is in use */
 async function openStore(config: StoreConfig): Promise<SessionStore> {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
+import type { GpuEngine } from '../../../gpu/engine.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
-import type { Engine, Resolution, StepInput } from '../../../src/solver/engine.js';
+import { buildMesh } from '../../../src/mesh/build.js';
+import type { Resolution, StepInput } from '../../../src/solver/engine.js';
 import { BYTES_PER_PAIR } from '../../../src/solver/pair-budget.js';
 import { randomScene, stackSwap } from '../../solver/cases.js';
 import { openSpecialEngine, openTestEngine } from '../../support/gpu.js';
@@ -41,18 +43,27 @@ const digestOf = ({ timings, ...answer }: Resolution): string => {
   return `${answer.status}, ${answer.steps} steps, ${hash.digest('hex')}`;
 };
 
-/** Two frames of a session: half of the way, then all of it. */
-async function run(engine: Engine, { mesh, start, target, parameters }: Motion, wait = async () => {}) {
+/** A device lists the pairs in any order. */
+const inOrder = (pairs: Uint32Array = new Uint32Array(0)): string =>
+  Array.from({ length: pairs.length / 2 }, (_, k) => `${pairs[2 * k]}-${pairs[2 * k + 1]}`)
+    .sort()
+    .join();
+
+/** Two frames of a session, half of the way, then all of it, and what the state filter says to each answer. */
+async function run(engine: GpuEngine, { mesh, start, target, parameters }: Motion, wait = async () => {}) {
   const { scene, x, y } = await openCase(engine, mesh, start, target, parameters);
+  const filter = await engine.openStateFilter(buildMesh(mesh));
   const half = y.map((value, k) => Math.fround(0.5 * (x[k]! + value)));
   const answers: string[] = [];
   let at: StepInput['x'] = x;
   for (const aim of [half, y]) {
     await wait();
     const answer = await scene.resolve({ x: at, y: aim });
-    answers.push(digestOf(answer));
+    const doubtful = await filter.findDoubtful(answer.positions);
+    answers.push(digestOf(answer), `${doubtful?.pairsTested} pairs: ${inOrder(doubtful?.pairs)}`);
     at = answer.positions;
   }
+  filter.close();
   scene.close();
   return answers;
 }
@@ -92,6 +103,15 @@ else {
     for (const { scene } of opened) scene.close();
   });
 
+  t.test('The largest scenes of a convoy have the bytes that they have without one.', async (t) => {
+    const { mesh, start, target } = stackSwap(37).build();
+    t.ok(mesh.vertexCount > 0.9 * engine.together!.vertices && mesh.vertexCount <= engine.together!.vertices);
+    const without = await openSpecialEngine(t, {});
+    const motion: Motion = { mesh, start, target, parameters: { quality: 'BALANCED', stepLimit: 2 } };
+    const alone = await run(without, motion);
+    t.strictSame(await Promise.all([run(engine, motion), run(engine, motion)]), [alone, alone]);
+  });
+
   t.test('No scene is kept from leaving by one that was refused, stopped, or is large.', async (t) => {
     const limit = 500;
     const tight = await openSpecialEngine(t, { convoy: CONVOY, maxPairBytes: limit * BYTES_PER_PAIR });
@@ -111,7 +131,7 @@ else {
     t.equal(ended.status, 'DEADLINE');
     for (const answer of answers) t.strictSame(answer, alone);
     const { mesh, start, target } = stackSwap(50).build();
-    t.ok(mesh.vertexCount > 2048);
+    t.ok(mesh.vertexCount > engine.together!.vertices);
     const counts = tight.convoyCounts!;
     const large = await openCase(tight, mesh, start, target, { stepLimit: 1 });
     await large.resolve().catch(() => undefined);
