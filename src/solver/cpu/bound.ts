@@ -16,6 +16,8 @@ export interface BoundArrays extends PairArrays {
   /** float32[3·V] current state and the target of the backward step */
   readonly x: Float32Array;
   readonly y: Float32Array;
+  /** float32[3·V] fl(y − x) */
+  readonly motion: Float32Array;
   /** uint32[N] pairs with a moving vertex, ascending */
   readonly active: Uint32Array;
   /** uint8[V] 1 where y ≠ x */
@@ -218,7 +220,7 @@ const approaches = new Float32Array(4);
 /** The planar rule; reads `heights` of the pair. */
 function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, base: number): void {
   const { room } = allowance;
-  const { x, y, vertex, normal, alphas, alphaGuard, limiters } = arrays;
+  const { motion: m, vertex, normal, alphas, alphaGuard, limiters } = arrays;
   const kind = arrays.kind[p];
   const sideA = SIDE_A[kind];
   const corners = CORNERS[kind];
@@ -226,30 +228,54 @@ function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, ba
   const ny = normal[3 * p + 1];
   const nz = normal[3 * p + 2];
   const q = 4 * p;
-  const { lo, hi, h1, h2, h3 } = heights;
-  let ua = 0;
+  // Corner 0 is on side a, 1 on either side, 2 and 3 on side b.
+  let v = vertex[q];
+  let k = 3 * v;
+  let approach = -f(f(f(nx * m[k]) + f(ny * m[k + 1])) + f(nz * m[k + 2]));
+  let guarded = f(approach * alphaGuard[v]);
+  let ua = guarded > 0 ? guarded : 0;
   let ub = 0;
-  for (let s = 0; s < corners; s++) {
-    const v = vertex[q + s];
-    const k = 3 * v;
-    const along = f(f(f(nx * f(y[k] - x[k])) + f(ny * f(y[k + 1] - x[k + 1]))) + f(nz * f(y[k + 2] - x[k + 2])));
-    const approach = s < sideA ? -along : along;
-    approaches[s] = approach;
-    const guarded = f(approach * alphaGuard[v]);
-    if (s < sideA) ua = Math.max(ua, guarded);
-    else ub = Math.max(ub, guarded);
+  approaches[0] = approach;
+  v = vertex[q + 1];
+  k = 3 * v;
+  approach = f(f(f(nx * m[k]) + f(ny * m[k + 1])) + f(nz * m[k + 2]));
+  if (sideA === 1) {
+    guarded = f(approach * alphaGuard[v]);
+    if (guarded > 0) ub = guarded;
+  } else {
+    approach = -approach;
+    guarded = f(approach * alphaGuard[v]);
+    if (guarded > ua) ua = guarded;
   }
+  approaches[1] = approach;
+  if (corners > 2) {
+    v = vertex[q + 2];
+    k = 3 * v;
+    approach = f(f(f(nx * m[k]) + f(ny * m[k + 1])) + f(nz * m[k + 2]));
+    guarded = f(approach * alphaGuard[v]);
+    if (guarded > ub) ub = guarded;
+    approaches[2] = approach;
+    if (corners > 3) {
+      v = vertex[q + 3];
+      k = 3 * v;
+      approach = f(f(f(nx * m[k]) + f(ny * m[k + 1])) + f(nz * m[k + 2]));
+      guarded = f(approach * alphaGuard[v]);
+      if (guarded > ub) ub = guarded;
+      approaches[3] = approach;
+    }
+  }
+  const { lo, hi, h1, h2, h3 } = heights;
   const share = ua + ub > 0 ? f(ua / f(ua + ub)) : 0.5;
   const budgetA = budgetOf(gamma, share, room);
   const budgetB = budgetOf(gamma, f(1 - share), room);
   for (let s = 0; s < corners; s++) {
-    const approach = approaches[s];
+    approach = approaches[s];
     if (!(approach > 0)) continue;
     const height = s === 0 ? 0 : s === 1 ? h1 : s === 2 ? h2 : h3;
     const slack = s < sideA ? f(height - lo) : f(hi - height);
     const budget = f((s < sideA ? budgetA : budgetB) + f(gamma * slack));
     if (budget >= approach) continue;
-    const v = vertex[q + s];
+    v = vertex[q + s];
     const bound = stepBound(budget, approach);
     if (bound < alphas[base + v]) {
       alphas[base + v] = bound;

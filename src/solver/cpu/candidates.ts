@@ -144,13 +144,20 @@ export function staleGap(vertex: Int32Array, normal: Float32Array, kind: number,
   const ny = normal[3 * p + 1];
   const nz = normal[3 * p + 2];
   const o = 3 * vertex[q];
-  const height = (v: number): number =>
-    nx * (x[3 * v] - x[o]) + ny * (x[3 * v + 1] - x[o + 1]) + nz * (x[3 * v + 2] - x[o + 2]);
-  const h1 = height(vertex[q + 1]);
+  const ox = x[o];
+  const oy = x[o + 1];
+  const oz = x[o + 2];
+  let k = 3 * vertex[q + 1];
+  const h1 = nx * (x[k] - ox) + ny * (x[k + 1] - oy) + nz * (x[k + 2] - oz);
   const corners = CORNERS[kind];
   if (corners === 2) return -h1;
-  const h2 = height(vertex[q + 2]);
-  if (corners === 3) return -Math.max(h1, h2);
-  const h3 = height(vertex[q + 3]);
-  return SIDE_A[kind] === 1 ? -Math.max(h1, h2, h3) : Math.min(0, h1) - Math.max(h2, h3);
+  k = 3 * vertex[q + 2];
+  let hi = nx * (x[k] - ox) + ny * (x[k + 1] - oy) + nz * (x[k + 2] - oz);
+  if (corners === 4) {
+    k = 3 * vertex[q + 3];
+    const h3 = nx * (x[k] - ox) + ny * (x[k + 1] - oy) + nz * (x[k + 2] - oz);
+    if (h3 > hi) hi = h3;
+  }
+  if (SIDE_A[kind] === 1) return h1 > hi ? -h1 : -hi;
+  return (h1 < 0 ? h1 : 0) - hi;
 }

@@ -96,6 +96,8 @@ export class Forward {
   readonly #most: Float32Array;
   readonly #limitedBy: Int32Array;
   readonly #next: Float32Array;
+  /** float32[3·V] fl(y − x) */
+  readonly #motion: Float32Array;
   // Of the stages, see there:
   readonly #alphas: Float32Array;
   readonly #limiters: Int32Array;
@@ -123,6 +125,7 @@ export class Forward {
     this.#failed = scratch.int32('violated pairs', vertexCount);
     this.#failures = scratch.int32('violations', 1);
     this.#next = scratch.float32('next', 3 * vertexCount);
+    this.#motion = scratch.float32('motions', 3 * vertexCount);
     this.#scratch = scratch;
   }
 
@@ -140,6 +143,7 @@ export class Forward {
   /** The bound of α that pairs outside P require: the trust box, or the radius in which P is complete. */
   #guard({ x, y, moving, box, radius, gamma, floor, delta }: ForwardInput): void {
     const { alpha, alphaGuard, limiter } = this;
+    const motion = this.#motion;
     limiter.fill(-1);
     // Undetected pairs are at least D apart; two vertices that move by γ(D − floor)/2 each leave them at least floor apart.
     const cap = f(0.5 * gamma * Math.max(0, radius - floor));
@@ -155,6 +159,7 @@ export class Forward {
         for (let c = 3 * i; c < 3 * i + 3; c++)
           farthest = Math.max(farthest, Math.abs(x[c]) + a * Math.abs(y[c] - x[c]));
       }
+      for (let c = 3 * i; c < 3 * i + 3; c++) motion[c] = y[c] - x[c];
       alpha[i] = a;
       alphaGuard[i] = a;
     }
@@ -166,7 +171,8 @@ export class Forward {
     this.#reserve(activeCount);
     const { kind, vertex, normal, delta, stamp, weight, distance, gap, error } = pairs;
     const arrays = {
-      ...{ kind, vertex, normal, delta, stamp, weight, distance, gap, error, x, y, active, moving },
+      ...{ kind, vertex, normal, delta, stamp, weight, distance, gap, error },
+      ...{ x, y, motion: this.#motion, active, moving },
       ...{ alphaGuard: this.alphaGuard, alphas: this.#alphas, limiters: this.#limiters, runs: this.#runs },
       ...{ bounded: this.#bounded, limits: this.#limits, counts: this.#counts, limitedBy: this.#limitedBy },
     };

@@ -53,6 +53,8 @@ export class Proximity {
   readonly #limit: number;
   /** pairs found by the last search that exceeded its budget */
   #found = 0;
+  /** it did before it came to the second kind of pairs */
+  #isFarOver = false;
   /** engine units: how much nearer than δ pairs outside P may be since the last full search, because groups were carried */
   #worn = 0;
   #leap: number;
@@ -310,7 +312,7 @@ export class Proximity {
     this.#unfinished = undefined;
     if (!unfinished || !this.#isCovering(x, y)) return false;
     this.pairs.delta.fill(0, 0, this.pairs.count);
-    const isComplete = this.#find(x, unfinished, pulse);
+    const isComplete = this.#find(x, unfinished, pulse) && this.pairs.count > (unfinished.least ?? -1);
     if (isComplete && unfinished.isWhole) this.#settleBudget();
     return isComplete;
   }
@@ -325,14 +327,30 @@ export class Proximity {
   #searchAll(x: Float32Array, y: Float32Array, pulse?: () => void): void {
     this.#worn = 0;
     this.#mark(x, y, undefined);
-    for (;;) {
-      this.pairs.clear();
+    for (let n = 0; ; n++) {
       const isSmallest = this.#settings.guard === 'RADIUS' || this.#leap === 0;
       const budget = isSmallest ? this.#limit : this.#comfortable;
       if (this.#attempt(x, y, { budget, isWhole: true }, pulse)) break;
+      if (n === 0 && !isSmallest && this.#isFarOver && this.#needsNoLeap(x, y, pulse)) break;
       this.#shrink();
     }
     this.#settleBudget();
+  }
+
+  /**
+   * Searches without a leap. Where P then exceeds the comfortable number it would under any leap, because a box with one contains the box
+   * without: min(x, e) − ρ ≤ x − ρ under any rounding, and a direction that separates hulls separates those inside them, term by term
+   * in the same order. So the shorter leaps in between need not be tried, and the result is the one that they would lead to.
+   *
+   * @returns whether this is P; otherwise the next shorter leap is to be tried, or the next shorter reach
+   */
+  #needsNoLeap(x: Float32Array, y: Float32Array, pulse?: () => void): boolean {
+    const leap = this.#leap;
+    const least = this.#comfortable;
+    this.#leap = 0;
+    const isFound = this.#attempt(x, y, { budget: this.#limit, isWhole: true, least }, pulse);
+    if (isFound && this.pairs.count <= least) this.#leap = leap;
+    return isFound && this.pairs.count > least;
   }
 
   /** Where even the smallest boxes exceed the comfortable number, a partial search must not fail for that reason. */
@@ -341,6 +359,7 @@ export class Proximity {
   }
 
   #attempt(x: Float32Array, y: Float32Array, of: Omit<UnfinishedSearch, 'cursor'>, pulse?: () => void): boolean {
+    if (of.isWhole) this.pairs.clear();
     fillTrustBoxes(this.boxes, x, y, this.#mesh.kinematic, this.#settings, this.#leap, this.#reach, this.#mask);
     return this.#find(x, { ...of, cursor: new SearchCursor() }, pulse);
   }
@@ -356,6 +375,7 @@ export class Proximity {
     } catch (thrown) {
       if (thrown instanceof StepAbandoned && guard === 'BOXES') this.#unfinished = search;
       if (!(thrown instanceof PairBudgetExceeded)) throw thrown;
+      this.#isFarOver = cursor.kind === 0;
       this.#found = Math.max(this.#limit + 1, thrown.found);
       return false;
     }

@@ -64,6 +64,8 @@ export interface UnfinishedSearch {
   readonly budget: number;
   /** of all vertices */
   readonly isWhole: boolean;
+  /** it counts only if it finds more pairs; absent = it counts */
+  readonly least?: number;
 }
 
 /**

@@ -7,7 +7,6 @@ import { staleGap } from './candidates.js';
 import { measureClosest } from './certificate.js';
 import { closest } from './closest.js';
 import { type Aims, aimOf, offsetOf } from './contact-aims.js';
-import { closeGaps } from './lists.js';
 import type { PairArrays, PairSet } from './pair-set.js';
 import type { Scratch } from './workspace.js';
 
@@ -21,11 +20,8 @@ interface ShortArrays extends PairArrays {
   readonly start: Float32Array;
   readonly distances: Float32Array;
   readonly offsets: Float32Array;
-  /** uint32[P] what a chunk finds, from its first item on; float32[P] and uint8[P] by how much, and bits of its corners */
-  readonly found: Uint32Array;
-  readonly by: Float32Array;
-  readonly corners: Uint8Array;
-  readonly counts: Int32Array;
+  /** int32[V] the bits of the largest shortfall of a vertex so far: those of positive numbers have their order */
+  readonly most: Int32Array;
 }
 
 interface ShortNumbers {
@@ -35,35 +31,65 @@ interface ShortNumbers {
 
 const FIND_SHORT = defineStage(import.meta.url, 'find short', findShort);
 
-/** Pairs nearer than their aim, and which of their movable corners the closest points lean on. */
+/** Raises what the movable corners that the closest points lean on fall short, pair by pair: a maximum has no order. */
 function findShort(arrays: ShortArrays, { delta, offsetShare }: ShortNumbers, from: number, to: number): void {
-  const { x, start, distances, offsets, found, by, corners, counts, vertex, normal, kind } = arrays;
+  const { x, start, distances, offsets, vertex, normal, kind } = arrays;
   const aims: Aims = { offsets, offsetShare };
-  let count = from;
   for (let p = from; p < to; p++) {
     const range = distances.length > 0 ? distanceOfPair(distances, arrays, p) : delta;
+    const offset = offsetOf(arrays, p, range, aims);
     // Whatever the normal, the gap along it bounds the distance from below.
-    if (staleGap(vertex, normal, kind[p], p, x) >= offsetOf(arrays, p, range, aims)) continue;
+    const stale = staleGap(vertex, normal, kind[p], p, x);
+    if (stale >= offset || offset + ROUNDING * range - stale <= leastOf(arrays, p)) continue;
     const aim = aimOf(arrays, p, range, start, aims);
     measureClosest(arrays, p, x);
-    const short = aim - Math.sqrt(closest.squared);
-    if (!(short > 0)) continue;
-    found[count] = p;
-    by[p] = short;
-    corners[p] = heavyCorners(CORNERS[kind[p]]);
-    count++;
+    short[0] = aim - Math.sqrt(closest.squared);
+    if (short[0] > 0) raise(arrays, p);
   }
-  counts[from / CHUNK] = count - from;
 }
 
-/** Bits of the corners with enough weight in `closest`, as in contact rows. */
-function heavyCorners(corners: number): number {
+/**
+ * Share of δ that covers the rounding of a shortfall, which is at most its offset less its gap: of the gap and the distance in double, of the
+ * length of a normal, and of the shortfall itself to float32.
+ */
+const ROUNDING = 2 ** -16;
+
+/** The shortfall of the pair at hand, and its bits. */
+const short = new Float32Array(1);
+const shortBits = new Int32Array(short.buffer);
+/** The same of the corner that falls least short. */
+const least = new Float32Array(1);
+const leastBits = new Int32Array(least.buffer);
+
+/** The least of what is known of the corners of pair p: a shortfall that is no larger changes nothing. */
+function leastOf({ kind, vertex, most }: ShortArrays, p: number): number {
+  const q = 4 * p;
+  const corners = CORNERS[kind[p]];
+  let bits = Math.min(most[vertex[q]], most[vertex[q + 1]]);
+  if (corners > 2) bits = Math.min(bits, most[vertex[q + 2]]);
+  if (corners > 3) bits = Math.min(bits, most[vertex[q + 3]]);
+  leastBits[0] = bits;
+  return least[0];
+}
+
+/** For the corners with enough weight in `closest`, as in contact rows. */
+function raise({ kind, vertex, most }: ShortArrays, p: number): void {
   const { w0, w1, w2, w3 } = closest;
-  let bits = w0 >= MIN_MOVABLE_WEIGHT ? 1 : 0;
-  if (w1 >= MIN_MOVABLE_WEIGHT) bits |= 2;
-  if (corners > 2 && w2 >= MIN_MOVABLE_WEIGHT) bits |= 4;
-  if (corners > 3 && w3 >= MIN_MOVABLE_WEIGHT) bits |= 8;
-  return bits;
+  const q = 4 * p;
+  const corners = CORNERS[kind[p]];
+  if (w0 >= MIN_MOVABLE_WEIGHT) raiseTo(most, vertex[q], shortBits[0]);
+  if (w1 >= MIN_MOVABLE_WEIGHT) raiseTo(most, vertex[q + 1], shortBits[0]);
+  if (corners > 2 && w2 >= MIN_MOVABLE_WEIGHT) raiseTo(most, vertex[q + 2], shortBits[0]);
+  if (corners > 3 && w3 >= MIN_MOVABLE_WEIGHT) raiseTo(most, vertex[q + 3], shortBits[0]);
+}
+
+/** most[v] ← max(most[v], bits) */
+function raiseTo(most: Int32Array, v: number, bits: number): void {
+  for (let known = Atomics.load(most, v); known < bits; ) {
+    const before = Atomics.compareExchange(most, v, known, bits);
+    if (before === known) return;
+    known = before;
+  }
 }
 
 /** By how much contacts are nearer than their aims. */
@@ -74,7 +100,6 @@ export class Shortfalls {
   readonly #distances: Float32Array;
   readonly #aims: Aims;
   readonly #delta: number;
-  readonly #scratch: Scratch;
 
   /**
    * @param start float32[3·V] the state that the request began with
@@ -95,35 +120,21 @@ export class Shortfalls {
     if (distances) this.#distances.set(distances);
     this.#aims = aims;
     this.#delta = delta;
-    this.#scratch = scratch;
   }
 
   /** Fills `of` for the pairs of P at x. */
   measure(pairs: PairSet, x: Float32Array): void {
+    const most = new Int32Array(this.of.fill(0).buffer, this.of.byteOffset, this.of.length);
     const { count, kind, vertex, normal, delta: aim, stamp, weight, distance, gap, error } = pairs;
-    const scratch = this.#scratch;
-    const found = scratch.uint32('short pairs', count);
-    const by = scratch.float32('shortfalls of pairs', count);
-    const corners = scratch.uint8('corners of short pairs', count);
-    const counts = scratch.int32('short pairs by chunk', Math.ceil(count / CHUNK));
     const { offsets, offsetShare } = this.#aims;
     team.run({
       stage: FIND_SHORT,
       arrays: {
         ...{ kind, vertex, normal, delta: aim, stamp, weight, distance, gap, error },
-        ...{ x, start: this.#start, distances: this.#distances, offsets, found, by, corners, counts },
+        ...{ x, start: this.#start, distances: this.#distances, offsets, most },
       },
       numbers: { delta: this.#delta, offsetShare },
       ...{ count, chunk: CHUNK, cost: COST },
     });
-    const short = this.of.fill(0);
-    const shortCount = closeGaps(found, counts, count, CHUNK);
-    for (let n = 0; n < shortCount; n++) {
-      const p = found[n];
-      for (let s = 0; s < 4; s++) {
-        const v = vertex[4 * p + s];
-        if ((corners[p] & (1 << s)) !== 0 && by[p] > short[v]) short[v] = by[p];
-      }
-    }
   }
 }

@@ -231,6 +231,49 @@ t.test('too many pairs for long leaps: shorter boxes, and still every pair', asy
   t.ok(span(0) > 1, 'the next one tries long leaps again');
 });
 
+/** Small triangles of their own in a row, all of which want to go along it. */
+const row = (count: number, apart: number): { mesh: CollisionMesh; x: Float32Array; y: Float32Array } => {
+  const vertexCount = 3 * count;
+  const mesh = buildMesh({ vertexCount, triangles: Uint32Array.from({ length: vertexCount }, (_, v) => v) });
+  const x = Float32Array.from({ length: 3 * vertexCount }, (_, k) => {
+    const along = k % 3 === 0 ? apart * Math.floor(k / 9) : 0;
+    return along + 0.005 * random.between(-1, 1);
+  });
+  return { mesh, x, y: x.map((value, k) => (k % 3 === 0 ? value + 1000 : value)) };
+};
+
+const isSame = (a: Float32Array | Int32Array, b: Float32Array | Int32Array): boolean =>
+  Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength));
+
+t.test('the leap that is left does not depend on which one is tried first', async (t) => {
+  // Without a leap nothing meets in the first row, and in the second all 200 triangles do.
+  for (const apart of [1, 0]) {
+    const { mesh, x, y } = row(200, apart);
+    const found = [0, 1, 2, 3].map((n) => {
+      const proximity = new Proximity(mesh, { ...settings, leap: 256 / 2 ** n });
+      proximity.renew(x, y);
+      t.ok(proximity.isValid);
+      return proximity;
+    });
+    const spans = found.map(({ boxes: { box } }) => box[3] - box[0] - 2 * settings.reach);
+    const first = found[0];
+    const least = found.findIndex((_, n) => 256 / 2 ** n <= spans[0] * (1 + ROUNDING));
+    if (apart === 0) {
+      t.ok(spans[0] < ROUNDING, 'no leap is left');
+      t.ok(first.pairs.count > 160 * 600, `${first.pairs.count} pairs, which are many without it`);
+    } else {
+      t.ok(least > 0, `a leap of ${spans[0]} is left`);
+      t.ok(first.pairs.count <= 160 * 600, `${first.pairs.count} pairs`);
+    }
+    for (const other of apart === 0 ? found : found.slice(0, least + 1)) {
+      t.ok(isSame(other.boxes.box, first.boxes.box), 'the same boxes');
+      t.equal(other.pairs.count, first.pairs.count);
+      const [one, two] = [other, first].map(({ pairs: { vertex, count } }) => vertex.subarray(0, 4 * count));
+      t.ok(isSame(one, two), 'the same pairs');
+    }
+  }
+});
+
 t.test('a renewal in part that passes the budget becomes a whole one', async (t) => {
   const count = 700;
   const scene = new SceneBuilder();
