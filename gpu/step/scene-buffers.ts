@@ -179,6 +179,8 @@ export class SceneBuffers {
     write(queue, this.edgeRanges, 0, edgeRangesOf(edges));
     this.#edges = edges;
     this.#pullBack?.replaceEdges(edges);
+    this.#edgeLists?.close();
+    this.#edgeLists = undefined;
     this.generation++;
   }
 
@@ -195,7 +197,7 @@ export class SceneBuffers {
     this.#pullBack ??= new PullBackBuffers(this.#memory, this.#vertexCount, this.#edges, this.pairCapacity, strains);
   }
 
-  /** Allocates what sweeps over lists of the present edges need. */
+  /** Allocates what sweeps over lists of the present edges need, until these are replaced. */
   reserveEdgeLists(): void {
     this.#edgeLists?.close();
     this.#edgeLists = new EdgeListBuffers(this.#memory, this.#vertexCount, this.#edges);
