@@ -137,7 +137,8 @@ else {
     await roomy.resolve();
     const needed = roomy.scene.bytes;
     roomy.scene.close();
-    // A margin of three tenths, for growing takes more than what has grown: the two scenes at their smallest fit, one with all its pairs and one without do not.
+    // A margin of three tenths, because old and new buffers exist at a time while a scene grows: two scenes at their smallest fit, but not one
+    // with all its pairs and one without.
     const limited = await openSpecialEngine(t, { firstPairs: 1, maxDeviceBytes: Math.floor(1.3 * needed) });
     const crowd: Scene[] = [];
     const late = await openCase(limited, mesh, start, target);
