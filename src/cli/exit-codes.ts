@@ -16,7 +16,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.OK, 'converged and free of intersections, or found free by the check'],
   [
     EXIT.FOUND,
-    'intersections are left in the answer, or check, doctor or certify found something, or plan found no number of processes that is enough',
+    'the answer intersects; check, doctor or certify found something; plan: no number of processes is enough',
   ],
   [EXIT.USAGE, 'the command line is wrong, or a named file cannot be opened'],
   [EXIT.REFUSED, 'the input was refused; the message names the element at fault'],

@@ -149,11 +149,15 @@ t.test('what threads have submitted for scenes together is counted on when one d
   const { mesh, start } = flyer();
   const resolveTo = (x: number) => resolve(scheduler, { mesh, start, target: flyer(x).start, parameters: {} });
   for (const x of [1, 2]) await resolveTo(x);
-  t.same(scheduler.convoy, { submissions: 2, parts: 4, dispatches: 6, launches: 8 });
+  t.same(scheduler.convoy, { submissions: 2, parts: 4, dispatches: 6, launches: 8, waited: 10, sizes: [0, 2] });
   t.equal((await refusalOf(resolveTo(70))).code, 'DEVICE_LOST');
-  t.same(scheduler.convoy, { submissions: 2, parts: 4, dispatches: 6, launches: 8 }, 'what has ended');
+  t.same(
+    scheduler.convoy,
+    { submissions: 2, parts: 4, dispatches: 6, launches: 8, waited: 10, sizes: [0, 2] },
+    'what has ended',
+  );
   await resolveTo(3);
-  t.same(scheduler.convoy, { submissions: 3, parts: 6, dispatches: 9, launches: 12 });
+  t.same(scheduler.convoy, { submissions: 3, parts: 6, dispatches: 9, launches: 12, waited: 15, sizes: [0, 3] });
 });
 
 t.test('a thread that runs out of memory fails its job, and is replaced', async (t) => {

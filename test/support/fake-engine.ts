@@ -2,7 +2,14 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { Parameters } from '../../src/contract/parameters.js';
 import type { Status } from '../../src/contract/report.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import type { Engine, EnginePositions, EngineUnits, Resolution, StepInput } from '../../src/solver/engine.js';
+import type {
+  ConvoyCounts,
+  Engine,
+  EnginePositions,
+  EngineUnits,
+  Resolution,
+  StepInput,
+} from '../../src/solver/engine.js';
 
 /** What a fake engine does with one step: from its input it makes up a resolution. */
 export type Behaviour = (step: StepInput, scene: { mesh: CollisionMesh }) => Resolution | Promise<Resolution>;
@@ -166,7 +173,13 @@ export const createCountingEngine = () => {
   const engine = createMortalEngine();
   const counts = () => {
     const submissions = engine.opened.length;
-    return { submissions, parts: 2 * submissions, dispatches: 3 * submissions, launches: 4 * submissions };
+    const [parts, dispatches, launches, waited] = [2, 3, 4, 5].map((of) => of * submissions) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { submissions, parts, dispatches, launches, waited, sizes: [0, submissions] } satisfies ConvoyCounts;
   };
   return Object.defineProperty(engine, 'convoyCounts', { get: counts });
 };
