@@ -7,11 +7,14 @@ import type { ResolveRequest } from '../src/contract/requests.js';
 import { FIDELITY_SCENES, missingFiles } from './fidelity/scenes.js';
 import { type LaneProfile, profileLane } from './lane-profile.js';
 import { STAGES, spreadOf } from './measure.js';
+import { SLOW_SCENES } from './scenes/slow.js';
 import { alignTable } from './table.js';
 import { busiestSince, readThreadTimes } from './thread-times.js';
 
 /** Pairs of more than 5,000 vertices: below that hardly a stage is worth sharing. Generated scenes are made at a size. */
 export const CORES_SCENES = ['dress', 'dress-x8', 'layers', 'sleeve'] as const;
+/** Scenes of the suite that have one size. */
+const WHOLE_SCENES = [...FIDELITY_SCENES.filter(({ name }) => name.startsWith('dress')), ...SLOW_SCENES];
 
 const DEFAULT_VERTICES = [10_000];
 
@@ -38,8 +41,8 @@ interface Case {
 
 async function* makeCases({ scenes, vertices, dataFolder, tell }: CoresPlan): AsyncGenerator<Case> {
   for (const name of scenes) {
-    const scene = FIDELITY_SCENES.find((each) => each.name === name);
-    if (scene && name.startsWith('dress')) {
+    const scene = WHOLE_SCENES.find((each) => each.name === name);
+    if (scene) {
       if (missingFiles(scene, dataFolder).length > 0) tell(`${name} is left out: its data is not there`);
       else yield { name, request: await scene.make(dataFolder ?? '') };
       continue;

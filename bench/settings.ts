@@ -81,7 +81,8 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --suite untangle   what becomes of starts with intersections: --seeds, --scene words of their names, --data; runs are
                      added to those of the file --out, and the table has all of them
   --seeds A-B        seeds of the generated tangles of that suite                default 1-3
-  --suite cores      what requests gain from several cores, stage by stage: --cores, --scene, --vertices, --quality
+  --suite cores      what requests gain from several cores, stage by stage: --cores, --scene (those of the suite slow
+                     too), --vertices, --quality
   --cores LIST       numbers of cores of that suite, the first one to compare with   default 1,2
   --reference        computes the references of that suite again, which takes minutes
   --minutes N        time for the suite hardware; what does not fit is left out, and said so   default 10
@@ -224,7 +225,7 @@ function namesAmong(scenes: readonly { readonly name: string }[], text = 'all'):
 function coresScenes(text = 'all'): string[] {
   const asked = listed(text);
   if (asked.includes('all')) return [...CORES_SCENES];
-  refuseUnknown(asked, CORES_SCENES);
+  refuseUnknown(asked, [...CORES_SCENES, ...SLOW_SCENES.map(({ name }) => name)]);
   return asked;
 }
 
