@@ -95,7 +95,9 @@ export function parametersOf(variation: Variation, delta: number): ParametersInp
   if (quality) chosen.quality = quality;
   if (method) chosen.method = method;
   const widest = (chosen.activationDistance as number | undefined) ?? delta;
-  if (offsetShare !== undefined) chosen.contactOffset = offsetShare * widest;
+  // Where shapes have several scales the service takes a smaller δ than the usual default, and refuses offsets beyond it.
+  if (offsetShare !== undefined)
+    Object.assign(chosen, { activationDistance: widest, contactOffset: offsetShare * widest });
   if (isIgnoring) chosen.onIntersectingStart = 'IGNORE_PAIRS';
   return { preset, metresPerUnit: 1 / scale, stepLimit: 200, ...chosen } as ParametersInput;
 }
