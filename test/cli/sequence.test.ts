@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { SessionStepOptions } from '../../src/cli/backend.js';
 import { openBackend, runCli } from '../../src/cli/run.js';
 import { toPriority } from '../../src/transport/messages/fields.js';
 import { openService } from '../clients/service.js';
@@ -84,12 +85,13 @@ t.test('frames follow each other in the order of their numbers, and no answer pa
   );
 });
 
-t.test('a signal ends a sequence at a frame, and the same command goes on', async (t) => {
-  const cwd = writeFrames(t.testdir({ in: {} }));
-  process.chdir(cwd);
-  const terminal = recordTerminal({ folder: cwd });
-  let steps = 0;
-  const status = await runCli(argv(), {
+/** Runs the command in this process, and says before each step what is asked of it. */
+function runWatched(
+  words: string[],
+  terminal: ReturnType<typeof recordTerminal>,
+  onStep: (options: SessionStepOptions | undefined) => void,
+): Promise<number> {
+  return runCli(words, {
     terminal,
     async openBackend(choice) {
       const backend = await openBackend(choice, terminal);
@@ -98,13 +100,23 @@ t.test('a signal ends a sequence at a frame, and the same command goes on', asyn
         async openSession(request, signal) {
           const session = await backend.openSession(request, signal);
           const step: typeof session.step = (target, options) => {
-            if (++steps === 2) process.emit('SIGINT');
+            onStep(options);
             return session.step(target, options);
           };
           return { ...session, step };
         },
       };
     },
+  });
+}
+
+t.test('a signal ends a sequence at a frame, and the same command goes on', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {} }));
+  process.chdir(cwd);
+  const terminal = recordTerminal({ folder: cwd });
+  let steps = 0;
+  const status = await runWatched(argv(), terminal, () => {
+    if (++steps === 2) process.emit('SIGINT');
   });
   t.equal(status, 130, terminal.written.err);
   t.match(terminal.written.err, /2 frames in out finished; the same command goes on from there/);
@@ -132,23 +144,7 @@ t.test('the priority of the options file is that of every step, here and on a se
   const options = ['--options', 'options.json'];
   const terminal = recordTerminal({ folder: cwd });
   const asked: unknown[] = [];
-  await runCli(argv(...options), {
-    terminal,
-    async openBackend(choice) {
-      const backend = await openBackend(choice, terminal);
-      return {
-        ...backend,
-        async openSession(request, signal) {
-          const session = await backend.openSession(request, signal);
-          const step: typeof session.step = (target, options) => {
-            asked.push(options?.priority);
-            return session.step(target, options);
-          };
-          return { ...session, step };
-        },
-      };
-    },
-  });
+  await runWatched(argv(...options), terminal, (asks) => asked.push(asks?.priority));
   t.same(asked, ['BATCH', 'BATCH', 'BATCH'], terminal.written.err);
   rmSync('out', { recursive: true });
   const service = await openService();

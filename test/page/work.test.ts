@@ -8,6 +8,15 @@ import { fileOf, openPageService, resolve, saveAs, squares, textOnce, untilAnswe
 /** Questions for the state of a job. */
 const QUESTION = /\/v1\/jobs\/[^/]+\?wait=/;
 
+/** Two squares, of which the far corner of the upper one hangs through the lower one; closes the dialog that says so. */
+async function openTangled(page: Page): Promise<void> {
+  const pierced = squares(0, 0.5).replace('v 1 1 0.5', 'v 0.7 0.6 -0.2');
+  await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
+  await resolve(page);
+  await page.waitForSelector('#problem:not([hidden])');
+  await page.click('#problem-close');
+}
+
 const RESOLVING = { steps: 7, residual: 0.25, unfinishedVertices: 3 };
 
 // A browser and an engine beside other work take their time.
@@ -39,12 +48,7 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
     'a start that intersects is untangled; contours, sides and regions are shown, and a side is turned',
     async (t) => {
       const page = await open(t);
-      // The far corner of the upper square hangs through the lower one.
-      const pierced = squares(0, 0.5).replace('v 1 1 0.5', 'v 0.7 0.6 -0.2');
-      await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
-      await resolve(page);
-      await page.waitForSelector('#problem:not([hidden])');
-      await page.click('#problem-close');
+      await openTangled(page);
       await page.click('#untangle');
       t.match(await textOnce(page, '#untangled', 'free'), /no intersection/);
       t.match(await textOnce(page, '#contours', 'Contour 0'), /On the wrong side: \d+ vertices/);
@@ -109,11 +113,7 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
 
   await t.test('an untangling survives a reload, and what replaces it has it stopped', async (t) => {
     const page = await open(t);
-    const pierced = squares(0, 0.5).replace('v 1 1 0.5', 'v 0.7 0.6 -0.2');
-    await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
-    await resolve(page);
-    await page.waitForSelector('#problem:not([hidden])');
-    await page.click('#problem-close');
+    await openTangled(page);
     const untangleProgress = { phase: 'UNTANGLING', iteration: 2, pierces: '9', contours: 1, regionVertices: 5 };
     const isSubmission = (one: Request) => one.method() === 'POST' && /\/v1\/jobs$/.test(one.url());
     const submitted = () => page.waitForResponse((one) => isSubmission(one.request()));

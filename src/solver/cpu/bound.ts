@@ -217,7 +217,7 @@ export function indexOfRule(rule: ForwardRule): number {
 
 const approaches = new Float32Array(4);
 
-/** The planar rule; reads `heights` of the pair. */
+/** The planar rule; reads `heights` of the pair. Corners are written out: this is the innermost loop of a step. */
 function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, base: number): void {
   const { room } = allowance;
   const { motion: m, vertex, normal, alphas, alphaGuard, limiters } = arrays;
