@@ -1,8 +1,8 @@
-/** A symmetric positive definite operator on float64[3·V]. */
+/** A symmetric positive definite operator on float64[3·V], and what preconditions it. */
 export interface LinearOperator {
   multiply(v: Float64Array, out: Float64Array): void;
-  /** float64[9·V]: its diagonal blocks */
-  diagonalBlocks(): Float64Array;
+  /** float64[9·V]: the blocks that residuals are multiplied with, such as the inverses of the operator's diagonal blocks; zero where a vertex is not free */
+  preconditioner(): Float64Array;
 }
 
 export interface SolveSettings {
@@ -18,8 +18,7 @@ export interface SolveResult {
 }
 
 /**
- * Preconditioned conjugate gradients with a block-Jacobi preconditioner: solves A·p = b for the free vertices; the others
- * keep p = 0.
+ * Preconditioned conjugate gradients: solves A·p = b for the free vertices; the others keep p = 0.
  *
  * @param isFree uint8[V]
  * @param p starts as a guess, of which the best multiple is where the search begins, and ends as the solution
@@ -32,10 +31,9 @@ export function conjugateGradients(
   { tolerance, maxIterations }: SolveSettings,
 ): SolveResult {
   const n = b.length;
-  const inverse = invertBlocks(operator.diagonalBlocks(), isFree);
+  const blocks = operator.preconditioner();
   const [r, z, d, q] = [0, 0, 0, 0].map(() => new Float64Array(n)) as [Float64Array, ...Float64Array[]];
-  precondition(inverse, b, z!);
-  const scale = dot(b, z!);
+  const scale = precondition(blocks, b, z!);
   if (scale === 0) {
     p.fill(0);
     return { iterations: 0, residual: 0 };
@@ -49,9 +47,8 @@ export function conjugateGradients(
     p[i]! *= share;
     r[i] = isFree[Math.floor(i / 3)] ? b[i]! - share * q![i]! : 0;
   }
-  precondition(inverse, r, z!);
+  let rz = precondition(blocks, r, z!);
   d!.set(z!);
-  let rz = dot(r, z!);
   let iterations = 0;
   while (iterations < maxIterations && rz > tolerance * tolerance * scale) {
     operator.multiply(d!, q!);
@@ -60,8 +57,7 @@ export function conjugateGradients(
     const alpha = rz / curvature;
     addMultiple(p, alpha, d!);
     addMultiple(r!, -alpha, q!);
-    precondition(inverse, r, z!);
-    const next = dot(r, z!);
+    const next = precondition(blocks, r, z!);
     combine(z!, next / rz, d!);
     rz = next;
     iterations++;
@@ -85,14 +81,22 @@ function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
-/** z = inverse · r, block by block; zero where a vertex is not free, because its block is. */
-function precondition(inverse: Float64Array, r: Float64Array, z: Float64Array): void {
+/** z = blocks · r. @returns rᵀ z */
+function precondition(blocks: Float64Array, r: Float64Array, z: Float64Array): number {
+  let product = 0;
   for (let i = 0, b = 0; i < r.length; i += 3, b += 9) {
-    const [x, y, w] = [r[i]!, r[i + 1]!, r[i + 2]!];
-    z[i] = inverse[b]! * x + inverse[b + 1]! * y + inverse[b + 2]! * w;
-    z[i + 1] = inverse[b + 3]! * x + inverse[b + 4]! * y + inverse[b + 5]! * w;
-    z[i + 2] = inverse[b + 6]! * x + inverse[b + 7]! * y + inverse[b + 8]! * w;
+    const x = r[i]!;
+    const y = r[i + 1]!;
+    const w = r[i + 2]!;
+    const u = blocks[b]! * x + blocks[b + 1]! * y + blocks[b + 2]! * w;
+    const v = blocks[b + 3]! * x + blocks[b + 4]! * y + blocks[b + 5]! * w;
+    const t = blocks[b + 6]! * x + blocks[b + 7]! * y + blocks[b + 8]! * w;
+    z[i] = u;
+    z[i + 1] = v;
+    z[i + 2] = t;
+    product += x * u + y * v + w * t;
   }
+  return product;
 }
 
 /** The inverse of every symmetric positive definite block, by cofactors; zero for a vertex that is not free. */

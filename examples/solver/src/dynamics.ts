@@ -42,8 +42,11 @@ export class Dynamics {
     this.#isFree = model.isKinematic.map((flag) => 1 - flag);
   }
 
-  /** Expands the energy at x; the result computes targets until the next call. */
-  expandAt(input: DynamicsInput): (terms: readonly ContactTerm[], guess: Float64Array) => Target {
+  /**
+   * Expands the energy at x; the result computes targets until the next call.
+   * @param tolerance of a target, instead of that of the settings
+   */
+  expandAt(input: DynamicsInput): (terms: readonly ContactTerm[], guess: Float64Array, tolerance?: number) => Target {
     const { x, previous, velocity, timeStep: h } = input;
     const { masses, gravity, forces } = this.#model;
     const gradient = new Float64Array(x.length);
@@ -52,7 +55,8 @@ export class Dynamics {
       const inertial = previous[i]! + h * velocity[i]! + h * h * gravity[i % 3]!;
       gradient[i]! += (masses[Math.floor(i / 3)]! / (h * h)) * (x[i]! - inertial);
     }
-    return (terms, guess) => this.#solve(input, gradient, terms, guess);
+    return (terms, guess, tolerance = this.#settings.tolerance) =>
+      this.#solve(input, gradient, terms, guess, { ...this.#settings, tolerance });
   }
 
   #solve(
@@ -60,6 +64,7 @@ export class Dynamics {
     gradient: Float64Array,
     terms: readonly ContactTerm[],
     guess: Float64Array,
+    settings: SolveSettings,
   ): Target {
     const n = x.length;
     const weights = this.#model.masses.map((mass) => mass / (timeStep * timeStep));
@@ -76,7 +81,7 @@ export class Dynamics {
     const system = new SweptSystem(this.#matrix, weights, terms, this.#isFree);
     system.forward(b);
     const p = system.transform(guess.map((value, i) => (isFree(i) ? value - x[i]! : 0)));
-    const solve = conjugateGradients(system, b, this.#isFree, p, this.#settings);
+    const solve = conjugateGradients(system, b, this.#isFree, p, settings);
     system.backward(p);
     for (let i = 0; i < n; i++) y[i] = isFree(i) ? x[i]! + p[i]! : prescribed[i]!;
     return { y, solve };

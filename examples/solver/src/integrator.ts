@@ -23,6 +23,8 @@ export interface IntegratorSettings {
   readonly coupling?: Coupling;
   /** of the linear solves */
   readonly tolerance: number;
+  /** of the one whose target friction is estimated from, and nothing else; default: the same */
+  readonly estimateTolerance?: number;
   readonly maxSolverIterations: number;
   /** pairs nearer than this push each other away, m */
   readonly repulsionDistance: number;
@@ -136,7 +138,7 @@ export class Integrator {
     const { inverseMasses } = this.#model;
     const repulsion = new Repulsion(contacts, x, inverseMasses, { distance, stiffness });
     const solve = this.#dynamics.expandAt({ x, previous, velocity, prescribed, timeStep });
-    const free = solve([repulsion], guess);
+    const free = solve([repulsion], guess, friction && this.#settings.estimateTolerance);
     if (!friction) return { y: free.y, solverIterations: free.solve.iterations, solverResidual: free.solve.residual };
     const estimate = { contacts, previous, y: free.y, inverseMasses, offset, repulsion, timeStep };
     const slowed = solve([repulsion, new Friction(estimate, friction)], free.y);

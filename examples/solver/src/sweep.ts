@@ -20,7 +20,7 @@ const RELAXATION = 1.4;
 export class SweptSystem implements LinearOperator {
   readonly #matrix: BlockMatrix;
   readonly #terms: readonly ContactTerm[];
-  /** float64[9·V]: D, D⁻¹ and C + (2 / ω − 1) B */
+  /** float64[9·V]: D and D⁻¹, zero where a vertex is not free, and C + (2 / ω − 1) B */
   readonly #blocks: Float64Array;
   readonly #inverse: Float64Array;
   readonly #beside: Float64Array;
@@ -43,6 +43,9 @@ export class SweptSystem implements LinearOperator {
       this.#blocks[i] = value / RELAXATION;
     });
     this.#inverse = invertBlocks(this.#blocks, isFree);
+    this.#blocks.forEach((_, i) => {
+      if (!isFree[Math.floor(i / 9)]) this.#blocks[i] = 0;
+    });
     this.#d = new Float64Array(3 * weights.length);
     this.#w = new Float64Array(3 * weights.length);
   }
@@ -59,8 +62,9 @@ export class SweptSystem implements LinearOperator {
     for (let i = 0; i < out.length; i++) out[i] = d[i]! + w[i]!;
   }
 
-  diagonalBlocks(): Float64Array {
-    return this.#inverse;
+  /** D: after S⁻¹ and S⁻ᵀ it leaves S⁻ᵀ D S⁻¹, the inverse of the sweep's S D⁻¹ Sᵀ. */
+  preconditioner(): Float64Array {
+    return this.#blocks;
   }
 
   /** v ← S⁻¹ v, from the first row to the last */

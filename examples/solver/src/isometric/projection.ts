@@ -1,4 +1,4 @@
-import { conjugateGradients, type LinearOperator, type SolveSettings } from '../conjugate-gradients.js';
+import { conjugateGradients, invertBlocks, type LinearOperator, type SolveSettings } from '../conjugate-gradients.js';
 import type { Constraint } from './constraint.js';
 
 export interface Projected {
@@ -59,7 +59,7 @@ export function project(
       each(({ rows }, first) => rows.multiply(moved, out, first));
       for (let i = 0; i < size; i++) out[i]! += d[i]! * u[i]!;
     },
-    diagonalBlocks: () => blocks,
+    preconditioner: () => invertBlocks(blocks, isFree),
   };
   let [iterations, solverIterations] = [0, 0];
   do {
