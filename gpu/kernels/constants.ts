@@ -98,22 +98,23 @@ export type SearchMode = (typeof SEARCH_MODE)[keyof typeof SEARCH_MODE];
 
 /**
  * Places of the indirect dispatches in stepArguments, three words each, which `decide` writes: one workgroup; a thread per
- * vertex; a thread per pair; a whole search; a thread per edge; the groups of a sum; a thread per vertex where the state is the
- * best so far; a thread per pair where multipliers outlive the search before; then one for each wide colour of edges. STEP_SLOT_ONE
+ * vertex; a thread per pair; a whole search; a thread per edge; the groups of a sum; a thread per vertex where y is rebuilt
+ * or the state is the best so far; a thread per pair where multipliers outlive the search before; then one for each wide colour of edges. STEP_SLOT_ONE
  * and so on in WGSL.
  */
 export const STEP_SLOT = {
   ...{ ONE: 0, VERTICES: 1, PAIRS: 2, SEARCH: 3 },
-  ...{ EDGES: 4, SUMS: 5, BEST: 6, CARRIED: 7, FIRST_EDGES: 8 },
+  ...{ EDGES: 4, SUMS: 5, AIMS: 6, CARRIED: 7, FIRST_EDGES: 8 },
 } as const;
 
 /** Workgroups of a sum over vertices or edges, at most; each leaves one part (pull-back/sums.wgsl). */
 export const SUM_GROUPS = 4 * WORKGROUP_SIZE;
 
 /**
- * Places in candidateArguments: a thread per candidate (afterGeometry), per pair of the list under work (planActive), and how many places there are. LIST_SLOT_CANDIDATES and so on in WGSL.
+ * Places in candidateArguments: a thread per candidate (afterGeometry), per pair that may be a contact (listForGeometry), per pair of the forward step (listForBound), and how
+ * many places there are. LIST_SLOT_CANDIDATES and so on in WGSL.
  */
-export const LIST_SLOT = { CANDIDATES: 0, ACTIVE: 1, COUNT: 2 } as const;
+export const LIST_SLOT = { CANDIDATES: 0, NEAR: 1, ACTIVE: 2, COUNT: 3 } as const;
 
 /** Rounds of a contact sweep that are whole dispatches, at most. */
 export const MOST_ROUNDS = 255;

@@ -24,6 +24,10 @@ export const PARAMETERS = new Struct('Parameters', {
   hasBoxes: ['u32', '1 = guard BOXES, 0 = guard RADIUS.'],
   skipsKinematicPairs: ['u32', '1 = pairs of kinematic elements are excluded even where they move.'],
   waitsForSearch: ['u32', '1 = the host searches: the run pauses for each search.'],
+  watchesSearch: [
+    'u32',
+    '1 = a step after which a search is due pauses the run: none is recorded before the next one.',
+  ],
   tailRows: ['u32', 'Whole dispatches should begin the sweep of more contacts than this.'],
   roundRows: ['u32', 'One workgroup should take a round of no more contacts than this.'],
   coveredCandidates: [
@@ -101,6 +105,7 @@ export const CONTROL = new Struct('Control', {
   ],
   bestRound: ['u32', 'The round that it was.'],
   bests: ['u32', 'States that were the best when they were reached.'],
+  isBest: ['u32', '1 = that of the last step of the pull-back was one.'],
   momentum: ['f32', 'β of the extrapolation that precedes the coming sweep.'],
   momentumSteps: ['u32', 'k, sweeps since its last restart.'],
   firstTail: ['u32', 'First colour of edges that one workgroup sweeps, where only edges that act are swept.'],
@@ -129,12 +134,12 @@ export const CONTROL = new Struct('Control', {
   hasMoved: ['atomic<u32>', '1 = an unfinished vertex has travelled in this window.'],
   residualSum: ['atomic<u32>', 'Σr of the unfinished vertices in 1/RESIDUAL_PARTS, low word.'],
   residualSumHigh: ['atomic<u32>', 'The high word.'],
-  listedCount: ['atomic<u32>', 'Pairs in the list that is being made.'],
+  listedCount: ['atomic<u32>', 'Pairs that may be contacts.'],
   candidateCount: ['atomic<u32>', 'Candidates of this step.'],
   listTop: ['atomic<u32>', 'End of the vertices’ lists of candidates.'],
   keptCount: ['atomic<u32>', 'Candidates that were selected.'],
   rowCount: ['atomic<u32>', 'Contacts of the sweep.'],
-  activeCount: ['u32', 'Pairs in the list that is complete: of geometry, then of the forward step.'],
+  activeCount: ['atomic<u32>', 'Pairs that the forward step examines.'],
   readyCount: ['atomic<u32>', 'Contacts of the first round of a sweep.'],
   evenBegin: [
     'u32',
@@ -174,7 +179,10 @@ export const VERTEX_STEP = new Struct('VertexStep', {
 export const VERTEX_PROGRESS = new Struct('VertexProgress', {
   residual: ['f32', 'r_i'],
   stopped: ['u32', 'Consecutive steps in which the guard stopped the vertex.'],
-  relevant: ['atomic<u32>', '1 = unfinished, or in a pair that bounds an unfinished vertex.'],
+  relevant: [
+    'atomic<u32>',
+    'Clock of the last step after which the vertex was unfinished, or in a pair that bounds an unfinished vertex.',
+  ],
   stuck: ['u32', 'Consecutive steps with hardly any motion because of a pair, up to STUCK_STEPS.'],
 });
 

@@ -22,8 +22,8 @@ export const stepsPerBatch = (sweeps: number): number =>
   Math.max(1, Math.min(MAX_BATCH_STEPS, Math.floor(MAX_BATCH_SWEEPS / sweeps)));
 
 /**
- * What precedes a step: SEARCH, a search that runs if one is due; WATCH, a look at whether one is due, for which the run pauses; NONE,
- * where it is known that none is.
+ * What precedes a step: SEARCH, a search that runs if one is due; WATCH, a look at whether one is due, for which the run pauses (in the decision of the step before, where that is
+ * of the same submission: watchSearches); NONE, where it is known that none is.
  */
 export type Precedes = 'SEARCH' | 'WATCH' | 'NONE';
 
@@ -155,7 +155,7 @@ export class BatchRecorder {
       const before = n === 0 ? precedes : between;
       if (search && !isContinued) {
         if (before === 'SEARCH') this.#search(passes, search, pullBack);
-        if (before === 'WATCH') this.#recorder.watchForSearch(passes.enter('search'));
+        if (before === 'WATCH' && n === 0) this.#recorder.watchForSearch(passes.enter('search'));
       }
       recordStep((stage) => passes.enter(stage), isContinued);
       this.dispatchesPerStep = this.#dispatcher.dispatches - dispatches;

@@ -41,6 +41,16 @@ export class Phases {
     return this.#stepsBefore;
   }
 
+  /** Constrained edges of the mesh. */
+  get edgeCount(): number {
+    return this.#steps.edgeCount;
+  }
+
+  /** Algorithm 1 sweeps edges by lists where few act. */
+  get listsEdges(): boolean {
+    return this.#steps.canListEdges;
+  }
+
   /** What ends a run of this phase; undefined = nothing. */
   get conclude(): ((pass: Pass) => void) | undefined {
     if (this.#phase === PHASE.ADVANCE) return undefined;

@@ -19,7 +19,7 @@ export const PULL_BACK_PAIR_BYTES = KEPT_MULTIPLIER.bytes;
  * request has asked for a quality above FAST. Per vertex: best, yFrom, yLast float32[3V], pull struct VertexPull, offsets float32 (contact offset, where parts have
  * their own), shortfalls float32[2V] (of the state, then of the best one). Per edge:
  * edgePush float32[8] (multiplier and colour; multiplier before); edgeActive and heldEdges uint32, how many edges of each
- * colour, and which. Per pair: kept struct KeptMultiplier. sums float32[4] a workgroup of a sum, and their total. activeVertices uint32: see
+ * colour, and which. Per pair: kept struct KeptMultiplier. sums float32[4] a workgroup of a sum. activeVertices uint32: see
  * pull-back/active-words.wgsl.
  */
 export class PullBackBuffers {
@@ -57,7 +57,7 @@ export class PullBackBuffers {
     this.pull = this.#places.add('pull', VERTEX_PULL.bytes * vertexCount, STATE);
     this.offsets = this.#places.add('offsets', 4 * vertexCount, STATE);
     this.shortfalls = this.#places.add('shortfalls', 8 * vertexCount, STATE);
-    this.sums = this.#places.add('sums', 16 * (SUM_GROUPS + 1), STATE);
+    this.sums = this.#places.add('sums', 16 * SUM_GROUPS, STATE);
     this.activeVertices = this.#places.add(
       'activeVertices',
       4 * (1 + Math.ceil(vertexCount / MARKS_PER_WORD) + 2 * vertexCount),

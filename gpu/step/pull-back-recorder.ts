@@ -112,7 +112,6 @@ export class PullBackRecorder {
       this.#dispatcher.indirect(pass, 'findShortfalls', STEP_SLOT.PAIRS);
       this.weigh(pass);
       this.#dispatcher.direct(pass, 'decidePull', 1);
-      this.#dispatcher.indirect(pass, 'keepBest', STEP_SLOT.BEST);
       this.#aimAnew(pass, shape.phase);
     }
     if (!parts.hasAim && !parts.isContinued) this.rate(enter('forward'), shape.phase);
@@ -211,15 +210,14 @@ export class PullBackRecorder {
     this.#dispatcher.direct(pass, 'closeRun', 1);
   }
 
-  /** Φ of x, and what it is above that of the best state. */
+  /** Parts of Φ of x, and of what it is above that of the best state. */
   weigh(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'weigh', STEP_SLOT.SUMS);
     this.#strains?.weigh(pass);
-    this.#dispatcher.indirect(pass, 'sumUp', STEP_SLOT.ONE);
   }
 
   #aimAnew(pass: Pass, phase: Phase): void {
-    this.#dispatcher.indirect(pass, phase === PHASE.PULL ? 'rebuild' : 'holdStill', STEP_SLOT.VERTICES);
+    this.#dispatcher.indirect(pass, phase === PHASE.PULL ? 'rebuild' : 'holdStill', STEP_SLOT.AIMS);
     if (phase === PHASE.PULL) this.#strains?.settlePaces(pass);
   }
 

@@ -45,6 +45,10 @@ export class StepRecorder {
     this.#edges = edges;
   }
 
+  get edgeCount(): number {
+    return this.#edges.count;
+  }
+
   /** Whether edges may be swept by lists. */
   get canListEdges(): boolean {
     return canListEdges(this.#edges) && this.#dispatcher.has('sweepListed');
@@ -150,8 +154,8 @@ export class StepRecorder {
   /** Lists the pairs that may be close, and measures them: the candidates of this step. */
   findContacts(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'prepare', STEP_SLOT.VERTICES);
-    this.#list(pass, 'listForGeometry');
-    this.#dispatcher.overCandidates(pass, 'geometry', LIST_SLOT.ACTIVE);
+    this.#dispatcher.indirect(pass, 'listForGeometry', STEP_SLOT.PAIRS);
+    this.#dispatcher.overCandidates(pass, 'geometry', LIST_SLOT.NEAR);
   }
 
   /** Selects the contacts among the candidates and makes the rows of the sweep, in order. */
@@ -185,7 +189,7 @@ export class StepRecorder {
   /** α of every vertex. What follows may lower it and must not raise it. */
   bound(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'guard', STEP_SLOT.VERTICES);
-    this.#list(pass, 'listForBound');
+    this.#dispatcher.indirect(pass, 'listForBound', STEP_SLOT.PAIRS);
     this.#dispatcher.overCandidates(pass, 'bound', LIST_SLOT.ACTIVE);
   }
 
@@ -209,13 +213,6 @@ export class StepRecorder {
 
   /** Counts what the decision that closes a step rests on. */
   watch(pass: Pass): void {
-    this.#dispatcher.indirect(pass, 'concern', STEP_SLOT.VERTICES);
     this.#dispatcher.indirect(pass, 'watch', STEP_SLOT.VERTICES);
-  }
-
-  /** Lists the pairs on which the next dispatches work. */
-  #list(pass: Pass, entry: 'listForGeometry' | 'listForBound'): void {
-    this.#dispatcher.indirect(pass, entry, STEP_SLOT.PAIRS);
-    this.#dispatcher.indirect(pass, 'planActive', STEP_SLOT.ONE);
   }
 }

@@ -108,6 +108,8 @@ export function uploadParameters(
     hasBoxes: s.guard === 'BOXES' ? 1 : 0,
     skipsKinematicPairs: s.skipKinematicPairs ? 1 : 0,
     waitsForSearch: waitsForSearch ? 1 : 0,
+    // Until it is known what is recorded before the steps (watchSearches).
+    watchesSearch: 0,
     tailRows: TAIL_ROWS,
     roundRows: ROUND_ROWS,
     // Until it is known what the sweeps of the coming steps are made for (coverCandidates).
@@ -144,6 +146,16 @@ export function coverCandidates(queue: GPUQueue, buffers: SceneBuffers, coveredC
     buffers.parameters,
     4 * PARAMETERS.word('coveredCandidates'),
     PARAMETERS.encode('coveredCandidates', coveredCandidates),
+  );
+}
+
+/** Says whether a step of those that are submitted next pauses the run where a search is due after it. */
+export function watchSearches(queue: GPUQueue, buffers: SceneBuffers, watchesSearch: boolean): void {
+  write(
+    queue,
+    buffers.parameters,
+    4 * PARAMETERS.word('watchesSearch'),
+    PARAMETERS.encode('watchesSearch', watchesSearch ? 1 : 0),
   );
 }
 

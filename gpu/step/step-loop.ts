@@ -12,7 +12,7 @@ import type { ControlBlock } from './answer.js';
 import { type Batch, type BatchRecorder, MAX_BATCH_STEPS, stepsPerBatch } from './batch.js';
 import type { HoldReader } from './hold-reader.js';
 import type { Phases } from './phases.js';
-import { coverCandidates, sweepsOf } from './request.js';
+import { coverCandidates, sweepsOf, watchSearches } from './request.js';
 import type { SceneBuffers } from './scene-buffers.js';
 import { ShownStates } from './shown-states.js';
 import { addStamps } from './stage-clock.js';
@@ -68,6 +68,7 @@ export class StepLoop {
   readonly #sweeps: SweepPlan;
   /** that the parameters on the device state */
   #covered = 0;
+  #watches = false;
 
   constructor({ device, buffers, search, batches, phases, submissions, place, vertexCount }: LoopParts) {
     this.#submissions = submissions;
@@ -116,6 +117,7 @@ export class StepLoop {
     if (isClockWorn) this.hasPairs = false;
     this.#plan.begin(this.hasPairs, isEarly);
     this.#sweeps.begin();
+    this.#watches = false;
     this.#cover();
     this.#writeControl({ clock: isClockWorn ? 0 : clock, pairCount, radius, isReused: this.hasPairs ? 1 : 0 });
   }
@@ -195,10 +197,18 @@ export class StepLoop {
     const search = this.#search.device;
     if (steps > 0) {
       if (this.#sweeps.covered !== this.#covered) this.#cover();
+      this.#watch(steps > 1 && between === 'WATCH' && this.#place !== 'HOST');
       this.#phases.recordSteps(encoder, steps, settings, this.#sweeps, { precedes, between, search });
     } else if (search && precedes === 'SEARCH') {
       this.#batches.recordSearch(encoder, search, this.#phases.phase);
     }
+  }
+
+  /** Steps that are recorded without searches between them pause where one is due. */
+  #watch(watches: boolean): void {
+    if (watches === this.#watches) return;
+    this.#watches = watches;
+    watchSearches(this.#device.memory.device.queue, this.#buffers, watches);
   }
 
   #cover(): void {
@@ -236,8 +246,10 @@ export class StepLoop {
 
   #openPhase(encoder: Recording, request: LoopRequest): void {
     this.#phases.open(encoder, this.#control, () => {
+      this.#watches = false;
       request.upload(this.#phases.phase);
       this.#cover();
+      this.#sweeps.enterPullBack(this.#phases.edgeCount, this.#phases.listsEdges ? this.#control : undefined);
       // The shortening of edges begins with a search of everything (openShortening).
       const { phase, wantsSearch } = this.#control;
       const wanted = phase === PHASE.SHORTEN ? SEARCH_MODE.ALL : wantsSearch;

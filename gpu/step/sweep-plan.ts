@@ -40,6 +40,15 @@ const FEW_ENDS = 16_384;
 /** Edges up to which one workgroup sweeps those that act: it takes as many turns over them as whole dispatches would be. */
 const FEW_EDGES = 8192;
 
+/**
+ * Edges that act in the first sweeps of the pull-back, for each that the last step of Algorithm 1 has swept: the limits of both are about the same, and edges near theirs count
+ * as acting.
+ */
+const ACTING_PER_SWEPT = 4;
+
+/** Acting edges up to which one workgroup sweeps them in the first step of the pull-back, of which nothing else is known: some thirty turns of a pass. */
+const FEW_ACTING = 32_768;
+
 /** The largest number of candidates that a parameter states. */
 const ALL = 0xffffffff;
 
@@ -100,6 +109,25 @@ export class SweepPlan {
     this.hasFewEdges = true;
     this.#isFirst = true;
     this.#paused = 0;
+  }
+
+  /**
+   * The pull-back begins. What its first step sweeps is guessed; the others follow what the one before did.
+   *
+   * @param edgeCount constrained edges of the mesh
+   * @param last status of Algorithm 1 where it has swept edges by lists; undefined = nothing tells how many act
+   */
+  enterPullBack(
+    edgeCount: number,
+    last: Pick<ControlBlock, 'steps' | 'sweptEdges' | 'mostContacts'> | undefined,
+  ): void {
+    if (!this.#ways.lists) return;
+    const isTold = last !== undefined && last.steps > 0 && this.hasFewEdges;
+    if (!isTold && edgeCount > FEW_ACTING) return;
+    const acting = isTold ? Math.min(edgeCount, ACTING_PER_SWEPT * last.sweptEdges) : edgeCount;
+    const contacts = isTold ? last.mostContacts : 0;
+    this.hasDenseEdges = acting > FEW_ACTING;
+    this.hasFewEnds = this.rounds === 0 && 2 * acting + 4 * contacts <= FEW_ENDS;
   }
 
   /** A step has paused, since it had more candidates than were covered. */

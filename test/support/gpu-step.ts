@@ -157,7 +157,11 @@ export class StageBench {
       writeSlot(STEP_SLOT.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
     }
     write(queue, buffers.stepArguments, 0, slots);
-    this.run((pass) => this.recorder.linearise(pass));
+    this.run((pass) => {
+      // The lists of a step begin empty.
+      this.recorder.arm(pass);
+      this.recorder.linearise(pass);
+    });
     if (settings.pullBack) this.#buffers.reservePullBack(this.#strains);
   }
 

@@ -105,7 +105,7 @@ fn geometry(
   let n = linearIndex(group, groups, local);
   // No thread leaves before the place is reserved: all of a subgroup take part in it.
   var examined: Examined;
-  if (n < control.activeCount) {
+  if (n < atomicLoad(&control.listedCount)) {
     examined = examine(n);
   }
   let place = reserve(&control.candidateCount, examined.isCandidate);

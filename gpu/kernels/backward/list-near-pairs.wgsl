@@ -3,7 +3,7 @@
 // below, and its rounding is far below δ/2. A list, because most pairs of P are skipped and the work on the others is long:
 // threads that run in step would wait for it.
 //
-// In: motions, pairVertex, pairInfo, pairNormal. Out: listed, control.listedCount; the list is in no order. Mirrors
+// In: motions, pairVertex, pairInfo, pairNormal. Out: listed, control.listedCount, candidateArguments; the list is in no order. Mirrors
 // ActivePairs.gather and staleGap (src/solver/cpu/active-pairs.ts, contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -12,6 +12,7 @@
 // #include "common/heights.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> motions: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> candidateArguments: array<atomic<u32>>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(6) var<storage, read> pairNormal: array<vec4f>;
@@ -19,6 +20,7 @@
 @group(0) @binding(7) var<storage, read_write> listed: array<u32>;
 // #include "common/motions.wgsl"
 // #include "common/append.wgsl"
+// #include "common/list-size.wgsl"
 
 fn isNear(p: u32, kind: u32) -> bool {
   let ids = pairVertex[p];
@@ -47,5 +49,6 @@ fn listForGeometry(
   let place = reserve(&control.listedCount, isListed);
   if (isListed) {
     listed[place] = entryOf(p, kind);
+    coverPlace(LIST_SLOT_NEAR, place);
   }
 }

@@ -15,6 +15,7 @@ fn writeArguments() {
   writeSlot(STEP_SLOT_ONE, vec2u(runs, runs));
   writeSlot(STEP_SLOT_SEARCH, vec2u(0u, 0u) + select(0u, 1u, isRunning && control.wantsSearch != SEARCH_NONE));
   writeSlot(STEP_SLOT_VERTICES, foldThreads(parameters.vertexCount).xy * runs);
+  writeSlot(STEP_SLOT_AIMS, foldThreads(parameters.vertexCount).xy * runs);
   writeSlot(STEP_SLOT_PAIRS, foldThreads(control.pairCount).xy * runs);
   writeSlot(STEP_SLOT_EDGES, foldThreads(parameters.edgeCount).xy * runs);
   let terms = max(parameters.vertexCount, parameters.edgeCount);
@@ -47,6 +48,7 @@ fn clearCounters() {
   atomicStore(&control.residualSum, 0u);
   atomicStore(&control.residualSumHigh, 0u);
   atomicStore(&control.listedCount, 0u);
+  atomicStore(&control.activeCount, 0u);
   atomicStore(&control.candidateCount, 0u);
   atomicStore(&control.listTop, 0u);
   atomicStore(&control.keptCount, 0u);
@@ -65,8 +67,9 @@ fn isSearchDue() -> bool {
   return atomicLoad(&control.starvedCount) > 0u || (stopped > 0u && !few);
 }
 
-// Where the host searches, a run that wants a search pauses for it.
-fn pausedForSearch(state: u32, search: u32) -> u32 {
-  let pauses = state == RUNNING && search != SEARCH_NONE && parameters.waitsForSearch == 1u;
+// Where the host searches, or records no search before the next step, a run that wants a search pauses for it.
+fn pausedForSearch(state: u32, search: u32, isStep: bool) -> u32 {
+  let waits = parameters.waitsForSearch == 1u || (isStep && parameters.watchesSearch == 1u);
+  let pauses = state == RUNNING && search != SEARCH_NONE && waits;
   return select(state, NEEDS_SEARCH, pauses);
 }

@@ -44,6 +44,8 @@ fn begin(
   }
   progress[i].residual = select(1.0, 0.0, isThere);
   progress[i].stopped = 0u;
+  // The clock is never 0 in a step.
+  atomicStore(&progress[i].relevant, 0u);
   progress[i].stuck = 0u;
   if (!isThere) {
     atomicAdd(&control.unfinishedCount, 1u);

@@ -87,7 +87,7 @@ fn decide() {
   let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone || hasArrived);
   let isHandedOver = isRunning && handedOver(ended);
   control.phase = select(control.phase, PHASE_PULL, isHandedOver);
-  control.state = pausedForSearch(select(select(state, ended, isRunning), NEEDS_PHASE, isHandedOver), wanted);
+  control.state = pausedForSearch(select(select(state, ended, isRunning), NEEDS_PHASE, isHandedOver), wanted, true);
   clearCounters();
   writeArguments();
 }
@@ -116,7 +116,8 @@ fn open() {
   let isHandedOver = parameters.hasEarlyPullBack == 1u && isAsked && atomicLoad(&control.lateCount) == 0u;
   control.phase = select(PHASE_ADVANCE, PHASE_PULL, isHandedOver);
   let ended = select(limited, CONVERGED, unfinished == 0u);
-  control.state = pausedForSearch(select(ended, NEEDS_PHASE, isHandedOver), search);
+  // A search may follow the opening.
+  control.state = pausedForSearch(select(ended, NEEDS_PHASE, isHandedOver), search, false);
   control.clock += 1u;
   clearCounters();
   writeArguments();
@@ -149,7 +150,8 @@ fn afterSearch() {
   writeSlot(STEP_SLOT_CARRIED, foldThreads(control.pairCount).xy * select(0u, 1u, isCarried));
 }
 
-// A step follows that was recorded without a search: where one is due, the host records it.
+// The first step of a submission follows, recorded without a search: where one is due, the host records it. Before the other steps the run
+// pauses by itself (watchesSearch).
 @compute @workgroup_size(1)
 fn watchForSearch() {
   let isDue = control.state == RUNNING && control.wantsSearch != SEARCH_NONE;

@@ -54,7 +54,7 @@ fn watchVertex(i: u32) -> u32 {
     counts |= WANTED;
   }
   var stopped = select(progress[i].stopped, 0u, control.clearsStopped == 1u);
-  if (atomicLoad(&progress[i].relevant) == 1u) {
+  if (atomicLoad(&progress[i].relevant) == control.clock) {
     counts |= RELEVANT;
     if (isMoving && guardAlpha < 1.0 && (guardAlpha == 0.0 || alpha >= GUARD_SHARE * guardAlpha)) {
       stopped++;

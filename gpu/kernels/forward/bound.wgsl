@@ -93,7 +93,7 @@ fn bound(
   @builtin(local_invocation_index) local: u32,
 ) {
   let n = linearIndex(group, groups, local);
-  if (n >= control.activeCount) {
+  if (n >= atomicLoad(&control.activeCount)) {
     return;
   }
   let entry = limits[n].entry;

@@ -1,8 +1,9 @@
 // Commits the step, one thread a vertex: x ← x' unless the check, or the exact test against the trust box, returns the vertex
-// to x (docs/method.md, S4 and S8); then r ← r (1 − α) (Eq. 17), 0 where y is reached up to rounding.
+// to x (docs/method.md, S4 and S8); then r ← r (1 − α) (Eq. 17), 0 where y is reached up to rounding. In Algorithm 1 the vertices are marked that matter for the
+// decision to search (control/mark-relevant.wgsl); the pull-back has an r of its own (pull-back/settle.wgsl).
 //
-// In: y, next, box. In and out: x, vertexStep, progress, control (largest r, number of unfinished vertices, longest motion).
-// Mirrors Forward.#commit and Residuals.update (src/solver/cpu/forward.ts, motion.ts).
+// In: y, next, box, pairVertex. In and out: x, vertexStep, progress, control (largest r, number of unfinished vertices, longest motion).
+// Mirrors Forward.#commit, Residuals.update and ProgressWatch.#markRelevant (src/solver/cpu/forward.ts, motion.ts, progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -16,6 +17,8 @@
 @group(0) @binding(5) var<storage, read> box: array<f32>;
 @group(0) @binding(6) var<storage, read_write> vertexStep: array<VertexStep>;
 @group(0) @binding(7) var<storage, read_write> progress: array<VertexProgress>;
+@group(0) @binding(8) var<storage, read> pairVertex: array<vec4i>;
+// #include "control/mark-relevant.wgsl"
 
 fn isInBox(i: u32, at: vec3f) -> bool {
   var isInside = true;
@@ -78,7 +81,9 @@ fn commitVertex(i: u32) -> Committed {
     r = select(r * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha))), 0.0, isThere);
     progress[i].residual = r;
   }
-  atomicStore(&progress[i].relevant, 0u);
+  if (r >= parameters.epsilon && parameters.isAiming == 0u) {
+    markRelevant(i, atomicLoad(&vertexStep[i].limiter));
+  }
   return Committed(wasOpen, r, motionBits);
 }
 

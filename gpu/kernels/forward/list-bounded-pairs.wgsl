@@ -2,7 +2,7 @@
 // stale is skipped if its last normal keeps it further than δ apart for every α up to the guard's, rounding included
 // (docs/method.md, S11): that of the heights here, and that of the written numbers, which are not checked.
 //
-// In: motions, pairs, pairInfo. Out: limits.entry, control.listedCount; the list is in no order. Mirrors staysApart
+// In: motions, pairs, pairInfo. Out: limits.entry, control.activeCount, candidateArguments; the list is in no order. Mirrors staysApart
 // (src/solver/cpu/bound.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -12,12 +12,14 @@
 // #include "common/heights.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> motions: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> candidateArguments: array<atomic<u32>>;
 @group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(6) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(7) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> limits: array<Limit>;
 // #include "common/motions.wgsl"
 // #include "common/append.wgsl"
+// #include "common/list-size.wgsl"
 
 // How far a vertex moves along n at the guard's α, and what bounds its rounding: Σ |n_c D_c|, D = y − x.
 fn motionOf(v: i32, n: vec3f) -> vec2f {
@@ -89,8 +91,9 @@ fn listForBound(
   if (isPair) {
     isListed = isBounded(p, kind, isCurrent);
   }
-  let place = reserve(&control.listedCount, isListed);
+  let place = reserve(&control.activeCount, isListed);
   if (isListed) {
     limits[place].entry = entryOf(p, kind) | select(0u, IS_CURRENT, isCurrent);
+    coverPlace(LIST_SLOT_ACTIVE, place);
   }
 }

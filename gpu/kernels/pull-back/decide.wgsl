@@ -10,7 +10,7 @@
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
-// In: sums (their total), edgeColours. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBack.#pull and #shortenEdges
+// In: sums (parts of Φ, which `openPull`, `ratePull` and `decidePull` add up, in one workgroup), edgeColours. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBack.#pull and #shortenEdges
 // (src/solver/cpu/pull-back.ts), and PoorSteps (poor-steps.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -22,6 +22,7 @@
 @group(0) @binding(6) var<uniform> pullBack: PullBack;
 // #include "control/arguments.wgsl"
 // #include "pull-back/cost.wgsl"
+// #include "pull-back/sum-parts.wgsl"
 
 fn meritOf(parts: vec2f) -> f32 {
   return parts.x + EXCESS_WEIGHT * parts.y;
@@ -32,9 +33,12 @@ fn limitedOr(state: u32) -> u32 {
   return select(state, AT_STEP_LIMIT, state == RUNNING && control.steps >= parameters.stepLimit);
 }
 
-@compute @workgroup_size(1)
-fn openPull() {
-  let parts = sums[SUM_GROUPS];
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn openPull(@builtin(local_invocation_index) local: u32) {
+  let parts = sumOfParts(sumGroups(), local);
+  if (local != 0u) {
+    return;
+  }
   let merit = meritOf(parts.xy);
   control.bestMerit = merit;
   control.bestExcess = parts.y;
@@ -50,15 +54,19 @@ fn openPull() {
 }
 
 // Before the first step, once P is known: contacts count from here on.
-@compute @workgroup_size(1)
-fn ratePull() {
-  control.bestMerit = select(control.bestMerit, meritOf(sums[SUM_GROUPS].xy), control.state == RUNNING);
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn ratePull(@builtin(local_invocation_index) local: u32) {
+  let parts = sumOfParts(sumGroups(), local);
+  if (local == 0u) {
+    control.bestMerit = select(control.bestMerit, meritOf(parts.xy), control.state == RUNNING);
+  }
 }
 
 @compute @workgroup_size(1)
 fn openShortening() {
   control.wantsSearch = SEARCH_ALL;
   control.clearsStopped = 0u;
+  control.isBest = 0u;
   control.hasAim = 0u;
 }
 
@@ -74,15 +82,18 @@ fn awaitSearch() {
   let isFew = f32(wanted) <= PARTIAL_SHARE * f32(parameters.vertexCount);
   let search = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), control.wantsSearch != SEARCH_NONE || (loses && costOfStep() == 1.0));
   control.wantsSearch = select(control.wantsSearch, search, hasSwept);
-  control.state = pausedForSearch(control.state, control.wantsSearch);
+  control.state = pausedForSearch(control.state, control.wantsSearch, hasSwept);
   writeArguments();
 }
 
-@compute @workgroup_size(1)
-fn decidePull() {
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn decidePull(@builtin(local_invocation_index) local: u32) {
+  let parts = sumOfParts(sumGroups(), local);
+  if (local != 0u) {
+    return;
+  }
   let isRunning = control.state == RUNNING;
   let one = select(0u, 1u, isRunning);
-  let parts = sums[SUM_GROUPS];
   let isPull = pullBack.phase == PHASE_PULL;
   control.steps += one;
   control.clock += one;
@@ -104,6 +115,7 @@ fn decidePull() {
   control.bestMerit = select(control.bestMerit, present, isBest && isPull);
   control.bestExcess = bestExcess;
   control.bests += select(0u, 1u, isBest);
+  control.isBest = select(0u, 1u, isBest);
 
   let isHeld = atomicLoad(&control.heldCount) > 0u;
   let cost = costOfStep();
@@ -143,7 +155,8 @@ fn decidePull() {
   atomicStore(&control.isLeaping, select(atomicLoad(&control.isLeaping), 0u, isRunning));
   clearCounters();
   writeArguments();
-  writeSlot(STEP_SLOT_BEST, foldThreads(parameters.vertexCount).xy * select(0u, 1u, isBest));
+  // A state is kept also where the run has ended with it.
+  writeSlot(STEP_SLOT_AIMS, foldThreads(parameters.vertexCount).xy * select(0u, 1u, isBest || control.state == RUNNING));
 }
 
 @compute @workgroup_size(1)

@@ -1,10 +1,11 @@
-// best ← x where the last step of the pull-back has reached the best state so far, with its shortfalls, one thread a vertex. A bit copy. Mirrors
+// best ← x, with its shortfalls, one thread a vertex: the state that the pull-back begins with. Later ones pull-back/rebuild.wgsl keeps. Mirrors
 // PullBack.#keep (src/solver/cpu/pull-back.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;
 @group(0) @binding(2) var<storage, read_write> best: array<u32>;
 @group(0) @binding(3) var<storage, read_write> shortfalls: array<u32>;
+// #include "pull-back/keep-state.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn keepBest(
@@ -13,11 +14,7 @@ fn keepBest(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
-    return;
+  if (i < parameters.vertexCount) {
+    keepState(i);
   }
-  for (var k = 3u * i; k < 3u * i + axes(); k++) {
-    best[k] = x[k];
-  }
-  shortfalls[parameters.vertexCount + i] = shortfalls[i];
 }

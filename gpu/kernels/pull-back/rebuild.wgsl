@@ -1,7 +1,7 @@
 // y at the beginning of a step of the pull-back, one thread a vertex. `rebuild`: from y* (pull-back/rebuilt.wgsl). `holdStill`, where
-// only edges are shortened: y ← x.
+// only edges are shortened: y ← x. Where the last step has reached the best state so far, it is kept before.
 //
-// In: x, goal, inverseMass. In and out: pull. Out: y; shortfalls, 0. Mirrors Paces.rebuild (src/solver/cpu/paces.ts).
+// In: x, goal, inverseMass, control. In and out: pull, shortfalls. Out: y, best. Mirrors Paces.rebuild and PullBack.#keep (src/solver/cpu/paces.ts, pull-back.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;
@@ -11,7 +11,18 @@
 @group(0) @binding(5) var<storage, read_write> pull: array<VertexPull>;
 @group(0) @binding(6) var<uniform> pullBack: PullBack;
 @group(0) @binding(7) var<storage, read_write> shortfalls: array<f32>;
+@group(0) @binding(8) var<storage, read_write> best: array<u32>;
+@group(0) @binding(9) var<uniform> control: ControlView;
+// #include "pull-back/keep-state.wgsl"
 // #include "pull-back/rebuilt.wgsl"
+
+// Keeps the state where it is the best; whether the run goes on with it.
+fn goesOn(i: u32) -> bool {
+  if (control.isBest == 1u) {
+    keepState(i);
+  }
+  return control.state == RUNNING;
+}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn rebuild(
@@ -20,7 +31,7 @@ fn rebuild(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
+  if (i >= parameters.vertexCount || !goesOn(i)) {
     return;
   }
   var here = vec3f(0.0);
@@ -47,7 +58,7 @@ fn holdStill(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
+  if (i >= parameters.vertexCount || !goesOn(i)) {
     return;
   }
   for (var k = 3u * i; k < 3u * i + axes(); k++) {

@@ -1,17 +1,17 @@
-// After the commit of a step of the pull-back, one thread a vertex. `settleStep`: what wanted to move counts as unfinished for the
-// re-search rule, what its trust box held is marked, and so is whether a vertex that its leap limits has come nearer by a good part of
-// the leap. `conclude`, at the end of a run: r of a dynamic vertex is 1 where the vertex is not settled (held where the run stalled;
-// still wanting to move where it was ended), else 0; a kinematic vertex keeps r of Algorithm 1.
+// After the commit of a step of the pull-back, one thread a vertex: what wanted to move counts as unfinished for the
+// re-search rule (control/mark-relevant.wgsl), what its trust box held is marked, and so is whether a vertex that its leap limits has come nearer by a good part of
+// the leap.
 //
-// In: vertexStep, inverseMass. In and out: progress.residual, pull, control. Out: shortfalls, 0. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts) and
-// Residuals.settle (motion.ts).
+// In: vertexStep, pairVertex, x, goal. In and out: pull, control. Out: progress; shortfalls, 0. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts) and
+// ProgressWatch.#markRelevant (progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/lengths.wgsl"
 // #include "common/append.wgsl"
+// #include "common/pair.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> vertexStep: array<VertexStepView>;
-@group(0) @binding(3) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(3) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(4) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(5) var<storage, read_write> pull: array<VertexPull>;
 @group(0) @binding(6) var<storage, read> x: array<f32>;
@@ -19,6 +19,7 @@
 @group(0) @binding(8) var<uniform> pullBack: PullBack;
 @group(0) @binding(9) var<storage, read_write> shortfalls: array<f32>;
 // #include "pull-back/cost.wgsl"
+// #include "control/mark-relevant.wgsl"
 
 // Whether the vertex moves, and whether its trust box has held it.
 fn settleVertex(i: u32) -> vec2<bool> {
@@ -26,6 +27,9 @@ fn settleVertex(i: u32) -> vec2<bool> {
   let guardAlpha = vertexStep[i].guard;
   let isHeld = isMoving && guardAlpha < 1.0 && bitcast<f32>(vertexStep[i].alpha) >= guardAlpha;
   progress[i].residual = select(0.0, 1.0, isMoving);
+  if (isMoving) {
+    markRelevant(i, vertexStep[i].limiter);
+  }
   // Where edges are shortened others move, which says nothing of what was held when the phase towards the targets ended.
   pull[i].isHeld = select(pull[i].isHeld, select(0u, 1u, isHeld), pullBack.phase == PHASE_PULL);
   // For findShortfalls.
@@ -55,23 +59,4 @@ fn settleStep(
   // Every thread comes here (common/append.wgsl).
   countUp(&control.movingCount, counts.x);
   countUp(&control.heldCount, counts.y);
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn conclude(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let i = linearIndex(group, groups, local);
-  let isThere = i < parameters.vertexCount;
-  var r = 0.0;
-  if (isThere) {
-    let wants = progress[i].residual;
-    let unsettled = select(select(wants, f32(pull[i].isHeld), control.state == STALLED), 0.0, control.state == CONVERGED);
-    r = select(unsettled, pull[i].before, inverseMass[i] == 0.0);
-    progress[i].residual = r;
-  }
-  raise(&control.residualBits, bitcast<u32>(r) & 0x7fffffffu, isThere);
-  countUp(&control.unfinishedCount, isThere && r >= parameters.epsilon);
 }

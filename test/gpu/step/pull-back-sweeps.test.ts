@@ -293,5 +293,5 @@ else {
 /** Counters with which a step begins. */
 const NO_LISTS = {
   ...{ sweepsDone: 0, momentumSteps: 0, listedCount: 0, candidateCount: 0, listTop: 0, keptCount: 0, rowCount: 0 },
-  ...{ readyCount: 0, evenBegin: 0, clock: CLOCK },
+  ...{ readyCount: 0, activeCount: 0, evenBegin: 0, clock: CLOCK },
 };

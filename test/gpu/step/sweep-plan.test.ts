@@ -94,6 +94,26 @@ t.test('Edges: whole dispatches until a step of the pull-back shows that few act
   t.equal(plan.hasDenseEdges, true);
 });
 
+t.test('The first step of the pull-back follows what Algorithm 1 has swept.', async (t) => {
+  const ended = (steps: number, sweptEdges: number, mostContacts = 100) => ({ steps, sweptEdges, mostContacts });
+  const guess = (edges: number, last: ReturnType<typeof ended> | undefined) => {
+    const plan = new SweepPlan(MANY);
+    plan.begin();
+    plan.enterPullBack(edges, last);
+    return [plan.hasDenseEdges, plan.hasFewEnds];
+  };
+  t.strictSame(guess(1e6, ended(5, 100)), [false, true]);
+  t.strictSame(guess(1e6, ended(5, 5000)), [false, false], 'lists, but no single workgroup');
+  t.strictSame(guess(1e6, ended(5, 100, 10_000)), [false, false], 'many contacts');
+  t.strictSame(guess(1e6, ended(5, 100_000)), [true, false]);
+  t.strictSame(guess(1e6, undefined), [true, false], 'nothing is known');
+  t.strictSame(guess(1e6, ended(0, 0)), [true, false], 'no step was done');
+  t.strictSame(guess(2000, undefined), [false, true], 'so few edges need no knowledge');
+  const plan = new SweepPlan(MANY, { rounds: true, lists: false });
+  plan.enterPullBack(2000, undefined);
+  t.equal(plan.hasDenseEdges, true, 'the device has not proven lists');
+});
+
 t.test('One workgroup sweeps where few edges and contacts act.', async (t) => {
   const plan = new SweepPlan(MANY);
   t.equal(plan.hasFewEnds, false, 'nothing is known yet');
