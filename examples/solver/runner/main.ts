@@ -4,10 +4,10 @@ import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
 import type { Scene } from '../scenes/types.js';
 import { startOf } from '../src/integrator.js';
-import { FrameCache } from './cache.js';
+import { FrameCache, MixedRunError } from './cache.js';
 import { mostContested, strideOf, warmUpOf } from './contested.js';
 import { writeOutputs } from './outputs.js';
-import { modelOf, type PlayOptions, play } from './play.js';
+import { IntersectionError, modelOf, type PlayOptions, play } from './play.js';
 import { Progress } from './progress.js';
 import type { Played, StepRecord } from './records.js';
 import { RESULTS, readPublished, readRecords } from './saved-records.js';
@@ -35,8 +35,14 @@ async function playAll(settings: Settings): Promise<void> {
   try {
     for (const name of settings.scenes) {
       if (isInterrupted) break;
-      const one = await playOne(name, settings, service);
-      if (one) played.push(one);
+      try {
+        const one = await playOne(name, settings, service);
+        if (one) played.push(one);
+      } catch (error) {
+        // The other scenes are played all the same.
+        process.stderr.write(`\n${name}: ${textOf(error)}\n`);
+        process.exitCode = 1;
+      }
     }
   } finally {
     await server?.stop();
@@ -47,8 +53,8 @@ async function playAll(settings: Settings): Promise<void> {
   process.stdout.write(`\n${table}`);
 }
 
-/** Runs with another solver than the scene's have folders of their own, so that none is taken for the scene. */
-const titleOf = (name: string, { size, contested, solver }: Settings): string =>
+/** Runs with another solver or other parameters than the scene's have folders of their own, so that none is taken for the scene. */
+const titleOf = (name: string, { size, contested, solver, parameters }: Settings): string =>
   [
     name,
     size,
@@ -56,9 +62,17 @@ const titleOf = (name: string, { size, contested, solver }: Settings): string =>
     ...(solver.iterations === undefined ? [] : ['iterations', solver.iterations]),
     ...(solver.coupling === undefined ? [] : ['staggered']),
     ...(solver.repulsionStiffness === undefined ? [] : ['repulsion', solver.repulsionStiffness]),
+    ...Object.keys(parameters)
+      .sort()
+      .flatMap((parameter) => [parameter, parameters[parameter]!]),
   ].join('-');
 
-/** @returns undefined when its warm-up was cut short */
+const textOf = (error: unknown): string => {
+  if (error instanceof MixedRunError || error instanceof IntersectionError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : `${error}`;
+};
+
+/** @returns undefined when its warm-up was cut short, or when nothing says which of its frames are contested */
 async function playOne(
   name: string,
   settings: Settings,
@@ -76,8 +90,10 @@ async function playOne(
     const quarter = `${name}-quarter`;
     const [own, published] = [readRecords(join(out, quarter)), readPublished(RESULTS, quarter)];
     const records = own.length < published.length ? published : own;
-    if (records.length === 0)
-      throw new UsageError(`No frames of ${name} at --size quarter are in ${out} or ${RESULTS}.`);
+    if (records.length === 0) {
+      process.stderr.write(`${name} is left out: no frames of it at --size quarter are in ${out} or ${RESULTS}.\n`);
+      return undefined;
+    }
     const coarse = warmUpOf(scene, mostContested(records, contested, strideOf(scene)));
     const cache = new FrameCache(folders.warmUp, model);
     await playShown(`${title}, warm-up`, coarse, { ...options, frames: coarse.frames, cache });
@@ -115,8 +131,7 @@ try {
     for (const [name, make] of SCENES) process.stdout.write(`${name.padEnd(18)}${make('small').sentence}\n`);
   } else await playAll(settings);
 } catch (error) {
-  const text =
-    error instanceof UsageError ? `${error.message}\n\n${HELP}` : `${error instanceof Error ? error.stack : error}`;
+  const text = error instanceof UsageError ? `${error.message}\n\n${HELP}` : textOf(error);
   process.stderr.write(`${text}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Scene, Size } from '../scenes/types.js';
 import { assemble } from '../src/bodies.js';
 import { ElasticElements } from '../src/elements.js';
-import { Integrator, type IntegratorSettings, type StepResult } from '../src/integrator.js';
+import { Integrator, type IntegratorSettings, type State, type StepResult } from '../src/integrator.js';
 import type { Model } from '../src/model.js';
 import { energiesOf } from '../src/momentum.js';
 import { type Parameters, Service } from '../src/service.js';
@@ -57,7 +57,7 @@ export async function play(scene: Scene, options: PlayOptions): Promise<Played> 
     try {
       const { algorithmVersion } = service;
       const solver = solverSettingsOf(scene);
-      cache.agree({ algorithmVersion, parameters, solver, model: digestOf(model, cache.begin.x) });
+      cache.agree({ algorithmVersion, parameters, solver, model: digestOf(scene, model, cache.begin) });
       const distances = {
         activationDistance: service.parameter('activationDistance'),
         contactOffset: service.parameter('contactOffset'),
@@ -124,14 +124,26 @@ const solverSettingsOf = (scene: Scene): RunFacts['solver'] => ({
   ...(scene.friction ? { friction: scene.friction } : {}),
 });
 
-/** Hexadecimal digits that change with the meshes, the masses and the start. */
-function digestOf({ mesh, masses, isKinematic }: Model, start: Float64Array): string {
+/** Of the time of a scene: where motions are looked at to tell them apart. */
+const LOOKED_AT = [0.1, 0.37, 0.62, 1];
+
+/** Hexadecimal digits that change with the meshes, the materials, the motions and where the run begins. */
+function digestOf(scene: Scene, model: Model, { x, velocity }: State): string {
+  const { mesh, masses, isKinematic, limitedRest, gravity } = model;
   const hash = createHash('sha256');
   const { triangles, segments, particles, tetrahedra } = mesh;
-  for (const array of [triangles, segments, particles, tetrahedra, masses, isKinematic, start]) {
+  const rests = scene.bodies.map(({ geometry }) => geometry.rest ?? geometry.positions);
+  const moved = LOOKED_AT.map((share) => {
+    const positions = x.slice();
+    model.prescribe(share * scene.frames * scene.timeStep, positions);
+    return positions;
+  });
+  const meshes = [triangles, segments, particles, tetrahedra, masses, isKinematic];
+  for (const array of [...meshes, x, velocity, ...rests, ...(limitedRest ? [limitedRest] : []), ...moved]) {
     hash.update(`${array.length} `);
     hash.update(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
   }
+  hash.update(JSON.stringify([scene.bodies.map(({ material }) => material), gravity]));
   return hash.digest('hex').slice(0, 16);
 }
 

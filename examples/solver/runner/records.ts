@@ -77,7 +77,7 @@ export interface RunFacts {
   readonly parameters: Parameters;
   /** of the solver: its time step, its linear systems, repulsion and friction */
   readonly solver: Omit<IntegratorSettings, 'repulsionDistance' | 'contactOffset'>;
-  /** digest of meshes, masses and where the run begins */
+  /** digest of meshes, materials, motions and where the run begins */
   readonly model: string;
 }
 

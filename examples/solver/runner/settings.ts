@@ -11,7 +11,7 @@ export const HELP = `npm run scenes -- [options]
   --contested N    only the N consecutive time steps that needed most steps at --size quarter, as far as that was played into
                    the same --out, or published; a warm-up in longer time steps leads to them
   --minutes M      begin no time step later than that; what is left is played by the next run
-  --parameters J   parameters of the sessions as JSON, over those of the scenes
+  --parameters J   parameters of the sessions as JSON, over those of the scenes; such runs have folders of their own
   --iterations N   Newton iterations of a time step, in place of the scene's
   --staggered      call the service once in a time step, after the last Newton iteration
   --repulsion K    stiffness of the repulsion in 1/s², in place of the scene's

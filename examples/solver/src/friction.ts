@@ -28,14 +28,28 @@ export interface FrictionInput {
 const CREEP = 0.01;
 
 /**
+ * A drag on a pair that slides is at most so many times μ N / |u|: where neighbours pull the pair on, which the derivation below leaves out, its friction exceeds
+ * μ N by no more. It is less than Coulomb's law wants only where friction takes more than nine tenths of a slip.
+ */
+const MOST_DRAG = 10;
+
+/**
  * Friction as a filter of velocities (Bridson et al. 2002), implicit. The normal force of a contact is estimated from the
  * target y without friction: if its gap there is too small by p, it will get the impulse m p / h; a repulsion f has given f h.
  * So it is N = f + m p / h², and Coulomb's law bounds the friction by μ N.
  *
- * The tangential motion u of the two points during the step would end by the force m |u| / h² if their neighbours did not pull
- * them on. Friction is a drag c u, and the target is computed once more with it: ½ c |u|² joins the energy. Where μ_static N is
- * enough to end the motion, the pair sticks: c = m / (h² creep), which leaves it the share `creep` of u. Else it slides with
- * c = μ_kinetic N / |u|; as the drag makes u smaller, the force stays below μ_kinetic N. (To change y directly, vertex by vertex, would stretch the elements next to it: in a drape over a
+ * Let u be the tangential motion of the two points of a contact during the step, and e its direction. If every pair were rubbed by its N against its slip, u would become
+ * shorter by
+ *
+ *     t = h² e · Σ_v w_v a_v,      a_v = Σ_c N_c w_cv e_c / m_v
+ *
+ * of which the pair alone brings N h² / m; m is the mass that it moves. It is t that counts: pairs at the same place hold as one does, however many there are. Friction
+ * is a drag c u, and the target is computed once more with it: ½ c |u|² joins the energy. Drags c = d N leave u' = u / (1 + d t).
+ *
+ * - Where μ_static t ≥ |u|, friction is enough to end the motion, and the pair sticks: d = 1 / (creep t), u' ≈ creep u. It resists whatever else pulls on it in this step.
+ * - Else it slides, and its force d N u' is μ_kinetic N with d = μ_kinetic / (|u| − μ_kinetic t).
+ *
+ * (To change y directly, vertex by vertex, would stretch the elements next to it: in a drape over a
  * sphere that stored more energy than the fall had set free.)
  */
 export class Friction implements ContactTerm {
@@ -45,25 +59,20 @@ export class Friction implements ContactTerm {
   readonly #drags: Float64Array;
 
   constructor(input: FrictionInput, { static: sticking, kinetic }: FrictionSettings) {
-    const { contacts, previous, y, inverseMasses, timeStep } = input;
+    const { contacts, previous } = input;
     this.#contacts = contacts;
     this.#previous = previous;
     this.#drags = new Float64Array(contacts.count);
-    const loads = normalForces(input);
-    const motion = y.map((value, i) => value - previous[i]!);
+    const forces = normalForces(input);
+    const { slips, shortened } = slipsOf(input, forces);
     for (let c = 0; c < contacts.count; c++) {
-      if (loads[c] === 0) continue;
-      const slip = Math.hypot(...tangentOf(contacts, c, motion));
-      const mass = massOf(contacts, c, inverseMasses);
-      const isSticking = slip <= (sticking * loads[c]! * timeStep ** 2) / mass;
-      this.#drags[c] = isSticking ? mass / (timeStep ** 2 * CREEP) : (kinetic * loads[c]!) / slip;
+      const most = shortened[c]!;
+      if (most === 0) continue;
+      const slip = slips[c]!;
+      const stuck = 1 / (CREEP * most);
+      const sliding = kinetic / Math.max(slip - kinetic * most, slip / MOST_DRAG);
+      this.#drags[c] = forces[c]! * (slip <= sticking * most ? stuck : Math.min(stuck, sliding));
     }
-  }
-
-  /** The tangential force of a contact, N. */
-  forceOf(c: number, x: Float64Array): number {
-    const motion = x.map((value, i) => value - this.#previous[i]!);
-    return this.#drags[c]! * Math.hypot(...tangentOf(this.#contacts, c, motion));
   }
 
   energy(x: Float64Array): number {
@@ -125,6 +134,36 @@ function normalForces({ contacts, y, inverseMasses, offset, repulsion, timeStep 
     }
   }
   return forces;
+}
+
+/** |u| and t of every contact, float64[C], m; t is 0 where nothing is pressed, or nothing can be moved. */
+function slipsOf({ contacts, previous, y, inverseMasses, timeStep }: FrictionInput, forces: Float64Array) {
+  const { count, vertices, weights } = contacts;
+  const motion = y.map((value, i) => value - previous[i]!);
+  const slips = new Float64Array(count);
+  const directions = new Float64Array(3 * count);
+  const accelerations = new Float64Array(motion.length);
+  for (let c = 0; c < count; c++) {
+    if (forces[c] === 0) continue;
+    const u = tangentOf(contacts, c, motion);
+    const slip = Math.hypot(...u);
+    if (slip === 0) continue;
+    slips[c] = slip;
+    for (let i = 0; i < 3; i++) directions[3 * c + i] = u[i]! / slip;
+    for (let k = 4 * c; k < 4 * c + 4; k++) {
+      const a = forces[c]! * weights[k]! * inverseMasses[vertices[k]!]!;
+      for (let i = 0; i < 3; i++) accelerations[3 * vertices[k]! + i]! += a * directions[3 * c + i]!;
+    }
+  }
+  const shortened = Float64Array.from({ length: count }, (_, c) => {
+    const mass = massOf(contacts, c, inverseMasses);
+    if (forces[c] === 0 || mass === 0) return 0;
+    const [x, z, w] = valueAt(contacts, c, accelerations);
+    const along = directions[3 * c]! * x + directions[3 * c + 1]! * z + directions[3 * c + 2]! * w;
+    // Where others drive it on, what it can do by itself.
+    return timeStep ** 2 * Math.max(along, forces[c]! / mass);
+  });
+  return { slips, shortened };
 }
 
 /** The part of Σ w v that is tangential to a contact. */

@@ -4,7 +4,7 @@ type Vector = readonly [number, number, number];
 
 /** What contacts did to the momentum of the dynamic vertices in one step. */
 export interface Impulses {
-  /** N·s: Σ m (x' − y) / h. Zero where dynamic bodies touch only each other, since contact forces are equal and opposite */
+  /** N·s: Σ m (x' − y) / h. Nearly zero where dynamic bodies touch only each other, since contact forces are equal and opposite; a pull-back may leave some of it */
   readonly linear: Vector;
   /** N·m·s: Σ m x' × (x' − y) / h, about the origin */
   readonly angular: Vector;

@@ -4,7 +4,7 @@ import type { Model } from './model.js';
 import { type Parameters, type Report, Service } from './service.js';
 
 /** Of the linear solves of the frames that look at no collisions. */
-const SOLVER = { tolerance: 1e-3, maxSolverIterations: 200 };
+const SOLVER = { tolerance: 1e-3, maxSolverIterations: 3000 };
 
 /**
  * What a solver without collision handling makes of a frame: everything falls through everything.

@@ -18,9 +18,9 @@ export interface RepulsionSettings {
  * One place of a layer is in many pairs at once. With the stiffness k = s m of a pair alone (s: the setting, m: the mass that the
  * pair moves) and its weights w, of which |w| adds up to 2, the second derivative H of all pairs obeys
  *
- *     vᵀ H v ≤ Σ_c k_c (Σ_v |w_cv| |v_v|)² ≤ 2 Σ_v |v_v|² Σ_c k_c |w_cv|                       (Cauchy–Schwarz).
+ *     vᵀ H v ≤ Σ_c k_c (Σ_v |w_cv| |v_v|)² ≤ 2 Σ_v |v_v|² Σ_c k_c |w_cv| = 2 s Σ_v m_v |v_v|² L_v      (Cauchy–Schwarz)
  *
- * = 2 s Σ_v m_v |v_v|² L_v with the load L_v = Σ_c m_c |w_cv| / m_v of a vertex. A pair's stiffness is divided by the largest load of
+ * with the load L_v = Σ_c m_c |w_cv| / m_v of a vertex. A pair's stiffness is divided by the largest load of
  * its vertices where that exceeds 1, which leaves no load above 1: the pairs of a vertex together push as one does, H ≤ 2 s M,
  * however fine one of two meshes is beside the other. Kinematic vertices weigh infinitely much and have no load.
  *

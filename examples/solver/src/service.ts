@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ClientDuplexStream, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { type Contacts, NO_CONTACTS, readContacts } from './contacts.js';
@@ -35,8 +36,8 @@ const ATTEMPTS = 5;
 const PATIENCE = 20;
 /** ms: longest pause between two of those, where the service names no other */
 const LONGEST_PAUSE_MS = 2000;
-/** The stream has ended without an answer. */
-class LostStreamError extends Error {}
+/** The connection has ended without an answer. */
+class LostError extends Error {}
 
 /** The service refuses a target, perhaps for the moment only. */
 class RefusedError extends Error {
@@ -53,6 +54,8 @@ class RefusedError extends Error {
 export class Service {
   #stream: ClientDuplexStream<object, StreamMessage> | undefined;
   #frame = 0;
+  /** the frame of the last answer */
+  #answered = 0;
 
   private constructor(
     private readonly stub: Stub,
@@ -92,14 +95,21 @@ export class Service {
       },
       start: positionsOf(start),
       parameters,
+      // A creation whose answer was lost is sent again, and makes one session.
+      idempotencyKey: randomUUID(),
     };
-    const session = await new Promise<CreatedSession>((resolve, reject) => {
-      stub.CreateSession(request, metadata, (error, created) => (error ? reject(error) : resolve(created)));
-    });
-    const { algorithmVersion } = await new Promise<ServerInfo>((resolve, reject) => {
-      stub.GetServerInfo({}, metadata, (error, info) => (error ? reject(error) : resolve(info)));
-    });
-    return new Service(stub, metadata, session, algorithmVersion);
+    try {
+      const { algorithmVersion } = await sendAgain(() =>
+        call<ServerInfo>((done) => stub.GetServerInfo({}, metadata, done)),
+      );
+      const session = await sendAgain(() =>
+        call<CreatedSession>((done) => stub.CreateSession(request, metadata, done)),
+      );
+      return new Service(stub, metadata, session, algorithmVersion);
+    } catch (error) {
+      stub.close();
+      throw error;
+    }
   }
 
   /** A number among the parameters, as the service has resolved it for this mesh. @throws RangeError when there is none of that name */
@@ -119,21 +129,17 @@ export class Service {
     const request = {
       sessionId: this.session.id,
       frame: ++this.#frame,
+      // The service refuses to go on from another frame than this solver does (FRAME_LOST).
+      afterFrame: this.#answered,
       target: positionsOf(y),
       include: { contacts: true, contactDistance, ...also },
     };
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return readAnswer(await this.#ask(request));
-      } catch (error) {
-        const pause = pauseAfter(attempt, error);
-        if (pause === undefined) throw error;
-        await wait(pause);
-      }
-    }
+    const answer = await sendAgain(() => this.#ask(request));
+    this.#answered = request.frame;
+    return readAnswer(answer);
   }
 
-  /** @throws LostStreamError when the stream ends before its answer */
+  /** @throws LostError when the stream ends before its answer */
   #ask(request: object): Promise<StepMessage> {
     const stream = this.#openStream();
     return new Promise((resolve, reject) => {
@@ -147,9 +153,8 @@ export class Service {
           else if (error) reject(new RefusedError(error));
           else reject(new Error('The service has sent neither an answer nor an error.'));
         });
-      const failed = (error: ServiceError): void =>
-        settle(() => reject(LOST.has(error.code) ? new LostStreamError(error.message, { cause: error }) : error));
-      const ended = (): void => settle(() => reject(new LostStreamError('The service has ended the stream.')));
+      const failed = (error: ServiceError): void => settle(() => reject(lostOr(error)));
+      const ended = (): void => settle(() => reject(new LostError('The service has ended the stream.')));
       stream.on('data', answered).on('error', failed).on('end', ended);
       stream.write(request);
     });
@@ -176,10 +181,30 @@ export class Service {
   }
 }
 
-/** ms until the same target is sent again; undefined = it is not */
+/** Sends a request until it is answered, as often as {@link pauseAfter} says. */
+async function sendAgain<T>(send: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send();
+    } catch (error) {
+      const pause = pauseAfter(attempt, error);
+      if (pause === undefined) throw error;
+      await wait(pause);
+    }
+  }
+}
+
+/** A call with one answer. @throws LostError when the connection was lost */
+const call = <T>(send: (done: (error: ServiceError | null, answer: T) => void) => void): Promise<T> =>
+  new Promise((resolve, reject) => send((error, answer) => (error ? reject(lostOr(error)) : resolve(answer))));
+
+const lostOr = (error: ServiceError): Error =>
+  LOST.has(error.code) ? new LostError(error.message, { cause: error }) : error;
+
+/** ms until the same request is sent again; undefined = it is not */
 function pauseAfter(attempt: number, error: unknown): number | undefined {
   const doubled = RECONNECT_MS * 2 ** (attempt - 1);
-  if (error instanceof LostStreamError) return attempt < ATTEMPTS ? doubled : undefined;
+  if (error instanceof LostError) return attempt < ATTEMPTS ? doubled : undefined;
   if (!(error instanceof RefusedError) || !error.refusal.retryable || attempt >= PATIENCE) return undefined;
   const { retryAfter } = error.refusal;
   const named = retryAfter ? 1000 * retryAfter.seconds + retryAfter.nanos / 1e6 : 0;

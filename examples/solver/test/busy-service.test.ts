@@ -7,6 +7,7 @@ import {
   type ServerUnaryCall,
   type ServiceDefinition,
   type sendUnaryData,
+  status,
 } from '@grpc/grpc-js';
 import t, { type Test } from 'tap';
 import { modelOf } from '../runner/play.js';
@@ -28,9 +29,18 @@ interface Refusals {
   readonly retryable: boolean;
 }
 
-/** Stands for a service of one session. It refuses the first targets, and then grants them as they are. */
-async function openBusyService(t: Test, { count, code, retryable }: Refusals) {
-  const seen = { targets: 0, frames: new Set<number>(), keys: new Set<string>() };
+/**
+ * Stands for a service of one session. It refuses the first targets, and then grants them as they are.
+ * @param lost creations whose answers are lost on the way
+ */
+async function openBusyService(t: Test, { count, code, retryable }: Refusals, lost = 0) {
+  const seen = {
+    targets: 0,
+    frames: new Set<number>(),
+    keys: new Set<string>(),
+    steps: [] as [number, number][],
+    creations: [] as string[],
+  };
   const noteKey = ({ metadata }: { metadata: Metadata }): void =>
     void seen.keys.add(String(metadata.get('authorization')[0]));
   const busy = new Server();
@@ -38,9 +48,11 @@ async function openBusyService(t: Test, { count, code, retryable }: Refusals) {
     interstice: { v1: { CollisionService: { service: ServiceDefinition } } };
   };
   busy.addService(interstice.v1.CollisionService.service, {
-    CreateSession: (call: Call, done: Done) => {
+    CreateSession: (call: ServerUnaryCall<{ idempotencyKey: string }, object>, done: Done) => {
       noteKey(call);
-      done(null, { id: 'one', resolved: { activationDistance: 0.001 } });
+      seen.creations.push(call.request.idempotencyKey);
+      if (seen.creations.length <= lost) done({ code: status.UNAVAILABLE, details: 'Lost.' });
+      else done(null, { id: 'one', resolved: { activationDistance: 0.001 } });
     },
     GetServerInfo: (call: Call, done: Done) => {
       noteKey(call);
@@ -50,10 +62,11 @@ async function openBusyService(t: Test, { count, code, retryable }: Refusals) {
       noteKey(call);
       done(null, {});
     },
-    StepStream: (call: ServerDuplexStream<{ frame: number; target: object }, object>) => {
+    StepStream: (call: ServerDuplexStream<{ frame: number; afterFrame: number; target: object }, object>) => {
       noteKey(call);
-      call.on('data', ({ frame, target }) => {
+      call.on('data', ({ frame, afterFrame, target }) => {
         seen.frames.add(frame);
+        seen.steps.push([frame, afterFrame]);
         const retryAfter = { seconds: 0, nanos: 1_000_000 };
         if (seen.targets++ < count) call.write({ error: { code, message: 'Not now.', retryable, retryAfter } });
         else call.write({ response: { frame, positions: target, report: { status: 'CONVERGED' } } });
@@ -87,4 +100,25 @@ t.test('a refusal for good ends the step at once, and a parameter that there is 
   t.equal(service.parameter('activationDistance'), 0.001);
   t.throws(() => service.parameter('activation'), RangeError);
   await service.close();
+});
+
+t.test('every step names the frame that it goes on from: that of the last answer', async (t) => {
+  const { address, seen } = await openBusyService(t, { count: 1, code: 'INVALID_ARGUMENT', retryable: false });
+  const service = await Service.open(address, model, x, {});
+  await t.rejects(service.step(x, 0.001), /^INVALID_ARGUMENT/);
+  for (let i = 0; i < 2; i++) await service.step(x, 0.001);
+  await service.close();
+  t.same(seen.steps, [
+    [1, 0],
+    [2, 0],
+    [3, 2],
+  ]);
+});
+
+t.test('a creation whose answer is lost is sent again with the same key', async (t) => {
+  const { address, seen } = await openBusyService(t, { count: 0, code: '', retryable: false }, 2);
+  await (await Service.open(address, model, x, {})).close();
+  t.equal(seen.creations.length, 3);
+  t.equal(new Set(seen.creations).size, 1);
+  t.not(seen.creations[0], '');
 });
