@@ -1,15 +1,17 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
 import type { Scene } from '../scenes/types.js';
-import { startOf } from '../src/integrator.js';
+import { type State, startOf } from '../src/integrator.js';
 import { FrameCache, MixedRunError } from './cache.js';
 import { mostContested, strideOf, warmUpOf } from './contested.js';
+import { follow, type Leader } from './follow.js';
 import { writeOutputs } from './outputs.js';
 import { IntersectionError, modelOf, type PlayOptions, play } from './play.js';
 import { Progress } from './progress.js';
 import type { Played, StepRecord } from './records.js';
+import { refine } from './refine.js';
 import { RESULTS, readPublished, readRecords } from './saved-records.js';
 import { HELP, readSettings, type Settings, UsageError } from './settings.js';
 import { makeTable } from './table.js';
@@ -72,7 +74,7 @@ const textOf = (error: unknown): string => {
   return error instanceof Error ? (error.stack ?? error.message) : `${error}`;
 };
 
-/** @returns undefined when its warm-up was cut short, or when nothing says which of its frames are contested */
+/** @returns undefined when the way to its first frame was cut short, or when nothing says which of its frames are contested */
 async function playOne(
   name: string,
   settings: Settings,
@@ -84,7 +86,7 @@ async function playOne(
   const title = titleOf(name, settings);
   const folders = { run: join(out, title), warmUp: join(out, `${title.replace('-contested', '')}-warm-up`) };
   if (settings.again) for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
-  const options = { ...service, size, parameters, isJudged, model };
+  const options = { ...service, size, parameters, isJudged, model, out };
   let [begin, frames] = [startOf(model), settings.frames];
   if (contested > 0) {
     const quarter = `${name}-quarter`;
@@ -94,18 +96,57 @@ async function playOne(
       process.stderr.write(`${name} is left out: no frames of it at --size quarter are in ${out} or ${RESULTS}.\n`);
       return undefined;
     }
-    const coarse = warmUpOf(scene, mostContested(records, contested, strideOf(scene)));
-    const cache = new FrameCache(folders.warmUp, model);
-    await playShown(`${title}, warm-up`, coarse, { ...options, frames: coarse.frames, cache });
-    const reached = cache.open()?.saved ?? begin;
-    if (reached.frame < coarse.frames) return undefined;
-    begin = { ...reached, frame: coarse.frames * strideOf(scene) };
+    const first = mostContested(records, contested, strideOf(scene));
+    const reached = await reach(first, title, scene, folders.warmUp, { ...options, model });
+    if (!reached) return undefined;
+    begin = reached;
     frames = Math.min(frames, contested);
   }
   const cache = new FrameCache(folders.run, model, begin);
   const played = await playShown(title, scene, { ...options, frames, cache });
   writeOutputs(played, model, cache, settings);
   return played;
+}
+
+/**
+ * The state of a scene after its first frames, for those that follow. Where frames of size quarter lie beside it, the model is led by them (follow.ts); else it is played
+ * in longer time steps.
+ *
+ * @returns undefined when it was cut short
+ */
+async function reach(
+  frame: number,
+  title: string,
+  scene: Scene,
+  folder: string,
+  options: Omit<PlayOptions, 'frames' | 'cache' | 'onStep'> & { readonly out: string },
+): Promise<State | undefined> {
+  const leader = leaderOf(scene, options.out);
+  if (leader && leader.cache.frameCount >= frame) {
+    const progress = new Progress(`${title}, led to its first frame`);
+    const onTarget = (at: number, steps: number): boolean => {
+      progress.tell(at, frame, `${steps} steps`);
+      return !isOver();
+    };
+    const { address, parameters } = options;
+    const how = { address, parameters, stride: strideOf(scene), folder, onTarget };
+    return follow(scene, options.model, frame, leader, how).finally(() => progress.end());
+  }
+  const coarse = warmUpOf(scene, frame);
+  const cache = new FrameCache(folder, options.model);
+  await playShown(`${title}, warm-up`, coarse, { ...options, frames: coarse.frames, cache });
+  const reached = cache.open()?.saved ?? startOf(options.model);
+  return reached.frame < coarse.frames ? undefined : { ...reached, frame };
+}
+
+/** The run of the scene at size quarter in the same folder; undefined where none can lead this size. */
+function leaderOf(scene: Scene, out: string): Leader | undefined {
+  const folder = join(out, `${scene.name}-quarter`);
+  const quarter = SCENES.get(scene.name)!('quarter');
+  const refinement = existsSync(folder) ? refine(quarter.bodies, scene.bodies) : undefined;
+  if (!refinement) return undefined;
+  const model = modelOf(quarter);
+  return { cache: new FrameCache(folder, model), refinement, start: model.start };
 }
 
 /** With a bar of progress; what is cut short has the frames that were saved. */

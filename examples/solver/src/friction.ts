@@ -27,10 +27,10 @@ export interface FrictionInput {
 /** The share of its slip that a pair keeps which sticks: makes its drag finite. */
 const CREEP = 0.01;
 
-/**
- * A drag on a pair that slides is at most so many times μ N / |u|: where neighbours pull the pair on, which the derivation below leaves out, its friction exceeds
- * μ N by no more. It is less than Coulomb's law wants only where friction takes more than nine tenths of a slip.
- */
+/** Over what Coulomb's law allows, so much more is taken for what a coarsely solved trial leaves. */
+const TRIAL_ERROR = 1.1;
+
+/** A drag on a pair that slides is at most so many times μ N / |u|: less than Coulomb's law wants only where friction takes more than nine tenths of a slip. */
 const MOST_DRAG = 10;
 
 /**
@@ -46,8 +46,11 @@ const MOST_DRAG = 10;
  * of which the pair alone brings N h² / m; m is the mass that it moves. It is t that counts: pairs at the same place hold as one does, however many there are. Friction
  * is a drag c u, and the target is computed once more with it: ½ c |u|² joins the energy. Drags c = d N leave u' = u / (1 + d t).
  *
- * - Where μ_static t ≥ |u|, friction is enough to end the motion, and the pair sticks: d = 1 / (creep t), u' ≈ creep u. It resists whatever else pulls on it in this step.
+ * - Where μ_static t ≥ |u|, friction is enough to end the motion, and the pair sticks: d = 1 / (creep t), u' ≈ creep u.
  * - Else it slides, and its force d N u' is μ_kinetic N with d = μ_kinetic / (|u| − μ_kinetic t).
+ *
+ * That leaves out what else the vertices hang on: cloth that is held elsewhere is pulled on, and a drag would hold it with whatever force that takes. So the target with these drags
+ * is a trial (`yieldTo`): a pair that exceeds Coulomb's law there slides with d = μ_kinetic / |u|, by which it never does, as u' is no longer than u.
  *
  * (To change y directly, vertex by vertex, would stretch the elements next to it: in a drape over a
  * sphere that stored more energy than the fall had set free.)
@@ -55,23 +58,47 @@ const MOST_DRAG = 10;
 export class Friction implements ContactTerm {
   readonly #contacts: Contacts;
   readonly #previous: Float64Array;
+  readonly #coefficients: FrictionSettings;
   /** float64[C], N/m */
   readonly #drags: Float64Array;
+  /** float64[C]: N in newtons, |u| in metres, and uint8[C]: 1 = sticks */
+  readonly #forces: Float64Array;
+  readonly #slips: Float64Array;
+  readonly #sticks: Uint8Array;
 
-  constructor(input: FrictionInput, { static: sticking, kinetic }: FrictionSettings) {
+  constructor(input: FrictionInput, coefficients: FrictionSettings) {
     const { contacts, previous } = input;
     this.#contacts = contacts;
     this.#previous = previous;
+    this.#coefficients = coefficients;
     this.#drags = new Float64Array(contacts.count);
-    const forces = normalForces(input);
-    const { slips, shortened } = slipsOf(input, forces);
+    this.#sticks = new Uint8Array(contacts.count);
+    this.#forces = normalForces(input);
+    const { slips, shortened } = slipsOf(input, this.#forces);
+    this.#slips = slips;
+    const { static: sticking, kinetic } = coefficients;
     for (let c = 0; c < contacts.count; c++) {
       const most = shortened[c]!;
       if (most === 0) continue;
       const slip = slips[c]!;
       const stuck = 1 / (CREEP * most);
       const sliding = kinetic / Math.max(slip - kinetic * most, slip / MOST_DRAG);
-      this.#drags[c] = forces[c]! * (slip <= sticking * most ? stuck : Math.min(stuck, sliding));
+      this.#sticks[c] = Number(slip <= sticking * most);
+      this.#drags[c] = this.#forces[c]! * (this.#sticks[c] ? stuck : Math.min(stuck, sliding));
+    }
+  }
+
+  /** Pairs of which the friction would exceed Coulomb's law slide from now on. @param y float64[3·V]: the target with the drags as they are */
+  yieldTo(y: Float64Array): void {
+    const { static: sticking, kinetic } = this.#coefficients;
+    const motion = y.map((value, i) => value - this.#previous[i]!);
+    for (let c = 0; c < this.#drags.length; c++) {
+      if (this.#drags[c] === 0) continue;
+      const slip = Math.hypot(...tangentOf(this.#contacts, c, motion));
+      const most = (this.#sticks[c] ? sticking : kinetic) * this.#forces[c]!;
+      if (this.#drags[c]! * slip <= TRIAL_ERROR * most) continue;
+      this.#sticks[c] = 0;
+      this.#drags[c] = (kinetic * this.#forces[c]!) / Math.max(slip, this.#slips[c]!);
     }
   }
 

@@ -23,7 +23,7 @@ export interface IntegratorSettings {
   readonly coupling?: Coupling;
   /** of the linear solves */
   readonly tolerance: number;
-  /** of the one whose target friction is estimated from, and nothing else; default: the same */
+  /** of those whose targets friction is estimated from, and nothing else; default: the same */
   readonly estimateTolerance?: number;
   readonly maxSolverIterations: number;
   /** pairs nearer than this push each other away, m */
@@ -132,19 +132,24 @@ export class Integrator {
     { x, contacts, guess }: { x: Float64Array; contacts: Contacts; guess: Float64Array },
     prescribed: Float64Array,
   ) {
-    const { timeStep, friction, contactOffset: offset } = this.#settings;
+    const { timeStep, friction, estimateTolerance, contactOffset: offset } = this.#settings;
     const { repulsionDistance: distance, repulsionStiffness: stiffness } = this.#settings;
     const { x: previous, velocity } = state;
     const { inverseMasses } = this.#model;
     const repulsion = new Repulsion(contacts, x, inverseMasses, { distance, stiffness });
     const solve = this.#dynamics.expandAt({ x, previous, velocity, prescribed, timeStep });
-    const free = solve([repulsion], guess, friction && this.#settings.estimateTolerance);
+    const free = solve([repulsion], guess, friction && estimateTolerance);
     if (!friction) return { y: free.y, solverIterations: free.solve.iterations, solverResidual: free.solve.residual };
-    const estimate = { contacts, previous, y: free.y, inverseMasses, offset, repulsion, timeStep };
-    const slowed = solve([repulsion, new Friction(estimate, friction)], free.y);
+    const slowing = new Friction(
+      { contacts, previous, y: free.y, inverseMasses, offset, repulsion, timeStep },
+      friction,
+    );
+    const trial = solve([repulsion, slowing], free.y, estimateTolerance);
+    slowing.yieldTo(trial.y);
+    const slowed = solve([repulsion, slowing], trial.y);
     return {
       y: slowed.y,
-      solverIterations: free.solve.iterations + slowed.solve.iterations,
+      solverIterations: free.solve.iterations + trial.solve.iterations + slowed.solve.iterations,
       solverResidual: slowed.solve.residual,
     };
   }

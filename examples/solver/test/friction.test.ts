@@ -15,6 +15,9 @@ const SLID = 1e-6;
 /** m/s: what linear systems that are solved to 1e-12 leave of speeds up to 5 m/s */
 const SAME = 1e-9;
 
+/** Of a force: what slides is dragged by μ N of the slip that it would have without friction, a little more than it has. */
+const TIED = 0.1;
+
 /**
  * A grain, vertex 0, over a fixed triangle in the plane z = 0; gravity is tilted instead of the plane.
  * @param speed of the grain in the beginning, m/s
@@ -118,3 +121,51 @@ for (const [name, stiffness] of [
     }
   });
 }
+
+t.test('a moving floor pulls on what is tied no harder than Coulomb says', async (t) => {
+  const [tension, speed] = [2, 0.2]; // N, of the whole rod if it were twice as long; m/s
+  const model = assemble(
+    [
+      {
+        name: 'rod',
+        geometry: { positions: Float64Array.of(0, 0, 2 * OFFSET, 0.1, 0, 2 * OFFSET), segments: Uint32Array.of(0, 1) },
+        material: { kind: 'strands', density: 0.2, stretching: tension, bending: 0 },
+        pins: [0],
+      },
+      {
+        name: 'floor',
+        geometry: { positions: Float64Array.of(-9, -9, 0, 9, -9, 0, 0, 9, 0), triangles: Uint32Array.of(0, 1, 2) },
+        material: { kind: 'obstacle' },
+        motion: ([x, y, z], time) => [x + speed * time, y, z],
+      },
+    ],
+    [0, 0, -9.81],
+  );
+  const contacts: Contacts = {
+    count: 1,
+    vertices: Uint32Array.of(1, 2, 3, 4),
+    weights: Float64Array.of(1, -1 / 3, -1 / 3, -1 / 3),
+    normals: Float64Array.of(0, 0, 1),
+  };
+  const floor: CollisionHandler = {
+    step: async (y) => {
+      const positions = y.slice();
+      positions[5] = Math.max(positions[5]!, OFFSET);
+      return { positions, contacts, report: {} as never };
+    },
+  };
+  const friction = { static: 0.4, kinetic: 0.4 };
+  const integrator = new Integrator(model, floor, {
+    ...{ timeStep: TIME_STEP, iterations: 1, tolerance: 1e-12, maxSolverIterations: 50 },
+    ...{ repulsionDistance: 1e-3, repulsionStiffness: 0, friction, contactOffset: OFFSET },
+  });
+  let state = startOf(model);
+  const weight = model.masses[1]! * 9.81;
+  const pulls: number[] = [];
+  for (let i = 0; i < 400; i++) {
+    ({ state } = await integrator.step(state));
+    pulls.push((tension * (state.x[3]! - 0.1)) / 0.1);
+  }
+  const last = pulls.slice(-100).reduce((sum, pull) => sum + pull, 0) / 100;
+  t.ok(Math.abs(last / (friction.kinetic * weight) - 1) < TIED, `${last} N against ${friction.kinetic * weight}`);
+});
