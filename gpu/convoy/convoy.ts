@@ -106,8 +106,13 @@ export class Convoy {
   #decide(): void {
     if (this.#isUnderway || this.#waiting.length === 0) return;
     const { scenes, delay } = this.#settings;
-    if (this.#waiting.length >= Math.min(this.#expected, scenes)) void this.#leave();
-    else this.#timer ??= setTimeout(() => void this.#leave(), delay);
+    if (this.#waiting.length >= Math.min(this.#expected, scenes)) {
+      void this.#leave();
+      return;
+    }
+    // From when the first one was recorded, which may have been while another submission was on the device.
+    const left = leftOf(delay, this.#waiting[0]!.since, performance.now());
+    this.#timer ??= setTimeout(() => void this.#leave(), left);
   }
 
   /** Bytes on the device that belong to no scene. */
@@ -169,6 +174,9 @@ export class Convoy {
     return reading;
   }
 }
+
+/** What is left of a delay that began at a time. All in ms. */
+export const leftOf = (delay: number, since: number, now: number): number => Math.max(0, delay - (now - since));
 
 function startsOf(slices: readonly Slice[]): number[] {
   let at = 0;
