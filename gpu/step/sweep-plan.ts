@@ -49,6 +49,9 @@ const ACTING_PER_SWEPT = 4;
 /** Acting edges up to which one workgroup sweeps them in the first step of the pull-back, of which nothing else is known: some thirty turns of a pass. */
 const FEW_ACTING = 32_768;
 
+/** Requests whose first step takes whole dispatches for its edges, since in that of an earlier one many acted, before one tries lists again. */
+const UNTRIED_REQUESTS = 8;
+
 /** The largest number of candidates that a parameter states. */
 const ALL = 0xffffffff;
 
@@ -71,8 +74,11 @@ export class SweepPlan {
   hasFewEdges = true;
   /** few vertices take part in the sweeps of the pull-back that do not look at all edges */
   hasFewEnds = false;
-  /** rounds that the first step of the last request wanted */
+  /** rounds that the first step of the last request wanted, and whether few edges acted in it */
   #first = 0;
+  #firstHasFewEdges = true;
+  /** requests since one tried lists of edges in its first step */
+  #untried = 0;
   #isFirst = false;
   /** candidates of the step that has paused and is not done */
   #paused = 0;
@@ -106,7 +112,10 @@ export class SweepPlan {
   /** A request begins. */
   begin(): void {
     this.rounds = this.#first;
-    this.hasFewEdges = true;
+    // Only lists tell how many edges act: now and then a request tries them again.
+    this.#untried = this.#firstHasFewEdges ? 0 : this.#untried + 1;
+    if (this.#untried > UNTRIED_REQUESTS) this.#untried = 0;
+    this.hasFewEdges = this.#untried === 0;
     this.#isFirst = true;
     this.#paused = 0;
   }
@@ -150,7 +159,10 @@ export class SweepPlan {
   ): void {
     this.#contacts = mostContacts;
     this.rounds = this.#ways.rounds ? Math.ceil(SPARE * wideRounds) : 0;
-    if (this.#isFirst) this.#first = this.rounds;
+    if (this.#isFirst) {
+      this.#first = this.rounds;
+      if (this.hasFewEdges && !isPull) this.#firstHasFewEdges = sweptEdges <= FEW_EDGES;
+    }
     if (this.#paused > 0) this.#known = { candidates: this.#paused, rounds: wideRounds };
     this.#isFirst = false;
     this.#paused = 0;

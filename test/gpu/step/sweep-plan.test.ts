@@ -138,5 +138,30 @@ t.test('Few edges: lists, until a step of the request has many.', async (t) => {
   plan.observe(done(0), false);
   t.equal(plan.hasFewEdges, false, 'whole dispatches do not tell how many act');
   plan.begin();
-  t.equal(plan.hasFewEdges, true);
+  t.equal(plan.hasFewEdges, true, 'in the first step of the last request few acted');
 });
+
+t.test(
+  'A request whose first step has many edges spares the next ones the lists, and one after some others tries again.',
+  async (t) => {
+    const plan = new SweepPlan(MANY);
+    const many = { ...done(0), sweptEdges: 100_000 };
+    plan.begin();
+    plan.observe(many, false);
+    const tried: number[] = [];
+    for (let request = 1; request <= 20; request++) {
+      plan.begin();
+      if (plan.hasFewEdges) tried.push(request);
+      plan.observe(plan.hasFewEdges ? many : done(0), false);
+    }
+    t.equal(tried.length, 2, `tried again in requests ${tried.join()}`);
+    t.ok(tried[0]! > 4 && tried[1]! - tried[0]! === tried[0]!);
+    while (!plan.hasFewEdges) plan.begin();
+    plan.observe({ ...done(0), sweptEdges: 10 }, false);
+    for (let request = 0; request < 3; request++) {
+      plan.begin();
+      t.equal(plan.hasFewEdges, true, 'few act again');
+      plan.observe({ ...done(0), sweptEdges: 10 }, false);
+    }
+  },
+);
