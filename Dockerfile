@@ -61,3 +61,6 @@ USER node
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=graphics,utility,compute
 # Where clusters mount the driver without telling the linker.
 ENV LD_LIBRARY_PATH=/usr/local/nvidia/lib64:/usr/local/nvidia/lib
+# What the graphics driver compiles: a volume, so that a read-only root has it too. Name it to keep kernels from one container to the next.
+ENV INTERSTICE_SHADER_CACHE=/var/cache/interstice
+VOLUME /var/cache/interstice

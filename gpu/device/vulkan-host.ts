@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -29,6 +30,8 @@ export interface Host {
   list(folder: string): readonly string[];
   /** undefined where it cannot be read */
   read(path: string): string | undefined;
+  /** the file behind a symbolic link, or the path itself */
+  target(path: string): string;
   /** Makes the folder if need be, for this user alone. */
   canWrite(folder: string): boolean;
   /** Whether the folder belongs to this user, and no other may write to it. */
@@ -61,6 +64,12 @@ const NVIDIA_EGL = 'libEGL_nvidia.so.0';
 const NVIDIA_GLX = 'libGLX_nvidia.so.0';
 const X11 = ['libX11.so.6', 'libXext.so.6'];
 const LOADER = 'libvulkan.so.1';
+
+/**
+ * The first loader that reads VK_ADD_DRIVER_FILES, which names drivers besides those that it finds (Vulkan-Loader, pull request 815; Ubuntu
+ * 22.04 has 1.3.204). Older ones read VK_ICD_FILENAMES alone, which names all.
+ */
+const ADDING_LOADER = [1, 3, 207] as const;
 
 const TRIPLES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'];
 
@@ -102,12 +111,42 @@ function isUsable(host: Host, manifest: string): boolean {
   return path !== undefined && host.exists(path) && canLoad(host, path);
 }
 
+const manifestsIn = (host: Host, folders: readonly string[]): string[] =>
+  folders
+    .map((folder) => join(folder, 'vulkan', 'icd.d'))
+    .flatMap((folder) => host.list(folder).map((name) => join(folder, name)));
+
 /** The first manifest of NVIDIA's driver in these folders that can be used. */
 function findManifest(host: Host, folders: readonly string[]): string | undefined {
-  return folders
-    .map((folder) => join(folder, 'vulkan', 'icd.d'))
-    .flatMap((folder) => host.list(folder).map((name) => join(folder, name)))
-    .find((path) => /nvidia[^/]*\.json$/i.test(path) && isUsable(host, path));
+  return manifestsIn(host, folders).find((path) => /nvidia[^/]*\.json$/i.test(path) && isUsable(host, path));
+}
+
+/** The loader, by the file behind its name, as libvulkan.so.1.3.204; undefined = there is none. */
+function findLoader(host: Host): { readonly file: string; readonly canAdd: boolean } | undefined {
+  const path = findLibrary(host, LOADER);
+  if (path === undefined) return undefined;
+  const file = host.target(path);
+  const version = /\.so\.(\d+)\.(\d+)\.(\d+)$/.exec(file)?.slice(1).map(Number);
+  // A name without a version says nothing; few systems have an old one.
+  const differing = version?.findIndex((part, n) => part !== ADDING_LOADER[n]) ?? -1;
+  return { file, canAdd: differing < 0 || version![differing]! > ADDING_LOADER[differing]! };
+}
+
+/** Names a driver to the loader, besides those that it finds by itself. */
+function addDriver(host: Host, manifest: string): Readonly<Record<string, string>> {
+  if (findLoader(host)?.canAdd !== false) return { VK_ADD_DRIVER_FILES: manifest };
+  const { HOME, XDG_CONFIG_HOME, XDG_CONFIG_DIRS, XDG_DATA_HOME, XDG_DATA_DIRS } = host.environment;
+  const ofUser = (folder: string | undefined, usual: string): string[] =>
+    folder ? [folder] : HOME ? [join(HOME, usual)] : [];
+  const folders = [
+    ...ofUser(XDG_CONFIG_HOME, '.config'),
+    ...(XDG_CONFIG_DIRS ? listed(XDG_CONFIG_DIRS) : ['/etc/xdg']),
+    ...ofUser(XDG_DATA_HOME, '.local/share'),
+    ...LOADER_MANIFESTS,
+    ...listed(XDG_DATA_DIRS),
+  ];
+  const others = manifestsIn(host, [...new Set(folders)]).filter((path) => path.endsWith('.json'));
+  return { VK_ICD_FILENAMES: [manifest, ...others].join(':') };
 }
 
 /**
@@ -119,7 +158,7 @@ function planDriver(host: Host): VulkanPlan {
   if (DRIVER_VARIABLES.some((name) => environment[name])) return { variables: {} };
   if (findManifest(host, [...LOADER_MANIFESTS, ...listed(environment.XDG_DATA_DIRS)])) return { variables: {} };
   const elsewhere = findManifest(host, OTHER_MANIFESTS);
-  if (elsewhere) return { variables: { VK_ADD_DRIVER_FILES: elsewhere } };
+  if (elsewhere) return { variables: addDriver(host, elsewhere) };
   const library = [NVIDIA_EGL, NVIDIA_GLX]
     .map((name) => findLibrary(host, name))
     .find((path) => path !== undefined && canLoad(host, path));
@@ -127,7 +166,7 @@ function planDriver(host: Host): VulkanPlan {
   if (library === undefined || home === undefined) return { variables: {} };
   const path = join(home, 'nvidia_icd.json');
   const icd = { file_format_version: '1.0.1', ICD: { library_path: library, api_version: '1.3.0' } };
-  return { variables: { VK_ADD_DRIVER_FILES: path }, manifest: { path, text: `${JSON.stringify(icd)}\n` } };
+  return { variables: addDriver(host, path), manifest: { path, text: `${JSON.stringify(icd)}\n` } };
 }
 
 /**
@@ -232,11 +271,12 @@ export function describeCardWithoutDriver(host: Host = thisHost): string | undef
 /** What to install where no adapter was found at all. */
 export function describeMissingDriver(host: Host = thisHost): string {
   if (host.platform !== 'linux') return 'WebGPU needs a driver for Metal or Direct3D 12.';
-  if (findLibrary(host, LOADER) === undefined) {
+  const loader = findLoader(host);
+  if (loader === undefined) {
     const card = describeCardWithoutDriver(host);
     return `WebGPU needs the Vulkan loader (${LOADER}): install libvulkan1 (Debian, Ubuntu) or vulkan-loader (Fedora, RHEL), and a driver. ${card ?? SOFTWARE}`;
   }
-  return `WebGPU needs a Vulkan driver. ${describeCardWithoutDriver(host) ?? 'No graphics card is visible to this process.'} ${SOFTWARE}`;
+  return `WebGPU needs a Vulkan driver; the loader (${loader.file}) has found none. ${describeCardWithoutDriver(host) ?? 'No graphics card is visible to this process.'} ${SOFTWARE}`;
 }
 
 export const thisHost: Host = {
@@ -257,6 +297,13 @@ export const thisHost: Host = {
       return readFileSync(path, 'utf8');
     } catch {
       return undefined;
+    }
+  },
+  target: (path) => {
+    try {
+      return realpathSync(path);
+    } catch {
+      return path;
     }
   },
   canWrite: (folder) => {

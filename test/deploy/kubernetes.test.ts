@@ -87,6 +87,16 @@ t.test('a pod has the time that its drain takes, and probes ask doors that exist
   }
 });
 
+t.test('the folder for compiled kernels that the image names can be written under its read-only root', async (t) => {
+  const dockerfile = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8');
+  const cache = /^ENV INTERSTICE_SHADER_CACHE=(.+)$/m.exec(dockerfile)?.[1];
+  t.ok(cache, 'the image names one');
+  t.match(dockerfile, new RegExp(`^VOLUME ${cache}$`, 'm'), 'a volume where nobody mounts another');
+  t.match(dockerfile, new RegExp(`install -d -o node .* ${cache}$`, 'm'), 'of the user of the service');
+  const mounts = at(only('Deployment').spec, 'template', 'spec', 'containers', 0, 'volumeMounts');
+  t.ok((mounts as { mountPath: string }[]).some(({ mountPath }) => mountPath === cache));
+});
+
 t.test('every selector of the service finds its pods', async (t) => {
   const labels = base.labels[0].pairs;
   t.equal(base.labels[0].includeSelectors, false, 'peers of the network policy keep their own labels');

@@ -24,6 +24,7 @@ const machine = (
     return [...new Set(names)];
   },
   read: (path) => files[path],
+  target: (path) => /^-> (.*)/.exec(files[path] ?? '')?.[1] ?? path,
   canWrite: (folder) => !readOnly(folder),
   isOwn: () => true,
 });
@@ -59,6 +60,32 @@ t.test('A manifest outside the folders of the loader is named to it.', async (t)
   const { variables, manifest } = planVulkan({}, machine({ [path]: icd(EGL), [EGL]: '' }));
   t.equal(variables.VK_ADD_DRIVER_FILES, path);
   t.equal(manifest, undefined);
+});
+
+t.test('A loader that cannot add a driver to those that it finds is told of all of them.', async (t) => {
+  const path = '/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json';
+  const others = {
+    '/usr/share/vulkan/icd.d/lvp_icd.x86_64.json': icd('/usr/lib/libvulkan_lvp.so'),
+    '/etc/xdg/vulkan/icd.d/other.json': icd('/usr/lib/other.so'),
+    '/usr/share/vulkan/icd.d/README': '',
+  };
+  const withLoader = (version: string) => {
+    const [link] = Object.keys(LOADER);
+    const files = { [path]: icd(EGL), [EGL]: '', ...others, [link!]: `-> ${link!.slice(0, -1)}${version}` };
+    return planVulkan({}, machine(files)).variables;
+  };
+  for (const old of ['1.3.204', '1.2.999', '1.3.9']) {
+    const { VK_ICD_FILENAMES: named = '', ...rest } = withLoader(old);
+    t.same(rest, {}, old);
+    t.equal(named.split(':')[0], path, 'the card comes first');
+    const found = ['/etc/xdg/vulkan/icd.d/other.json', '/usr/share/vulkan/icd.d/lvp_icd.x86_64.json'];
+    t.same(named.split(':').slice(1).sort(), found, 'what the loader finds by itself stays');
+  }
+  for (const able of ['1.3.207', '1.3.239', '1.4.1', '2.0.0', '1']) {
+    t.same(withLoader(able), { VK_ADD_DRIVER_FILES: path }, able);
+  }
+  const named = machine({ [Object.keys(LOADER)[0]!]: '-> /usr/lib/x86_64-linux-gnu/libvulkan.so.1.3.204' });
+  t.match(describeMissingDriver(named), /libvulkan\.so\.1\.3\.204/);
 });
 
 t.test('Drivers that the user has named stay.', async (t) => {
