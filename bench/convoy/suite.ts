@@ -53,18 +53,13 @@ interface Contestant {
   /** ms by session */
   readonly took: number[];
   readonly prints: string[];
+  hasContact: boolean;
 }
 
 /** Sessions that step at the same time on one device, each alone and together, without and with verified answers, frame by frame by turns. */
 export async function runConvoy(options: ConvoyOptions): Promise<void> {
   const { print, tell } = options;
-  const open = async (scenes: number): Promise<GpuEngine> => {
-    const convoy = scenes > 1 ? { scenes, delay: DELAY } : undefined;
-    const { engine, reason } = await createGpuEngine({ allowSoftware: true, skipValidation: true, convoy });
-    if (!engine) throw new Error(`The engine webgpu cannot be measured: ${reason}`);
-    return engine;
-  };
-  const engines = [await open(1), await open(64)];
+  const engines = await openContestants(undefined);
   try {
     print(`${engines[0]!.description.name}, ${describeMachine([engines[0]!.description]).cores} cores\n`);
     const rows: string[][] = [];
@@ -76,7 +71,7 @@ export async function runConvoy(options: ConvoyOptions): Promise<void> {
           const { request } = subject;
           const prepared = prepare({ request: { ...request, parameters: { ...request.parameters, quality } } });
           const names = [subject.scene, String(subject.vertices), quality, String(sessions)];
-          rows.push(...(await compare(engines, prepared, sessions)).map((row) => [...names, ...row]));
+          rows.push(...(await compareConvoy(engines, prepared, sessions)).map((row) => [...names, ...cellsOf(row)]));
         }
       }
     }
@@ -86,7 +81,48 @@ export async function runConvoy(options: ConvoyOptions): Promise<void> {
   }
 }
 
-async function compare(engines: readonly GpuEngine[], prepared: EngineCase, sessions: number): Promise<string[][]> {
+/** The engines to compare, of scenes that submit alone and of scenes that submit together. @param adapter words of its name */
+export async function openContestants(adapter: string | undefined): Promise<GpuEngine[]> {
+  const engines: GpuEngine[] = [];
+  for (const scenes of [1, 64]) {
+    const convoy = scenes > 1 ? { scenes, delay: DELAY } : undefined;
+    const { engine, reason } = await createGpuEngine({
+      name: adapter,
+      allowSoftware: true,
+      skipValidation: true,
+      convoy,
+    });
+    if (!engine) {
+      for (const opened of engines) await opened.close();
+      throw new Error(`The engine webgpu cannot be measured: ${reason}`);
+    }
+    engines.push(engine);
+  }
+  return engines;
+}
+
+/** What sessions did that submit in one way. */
+export interface ConvoyRow {
+  readonly name: string;
+  readonly steps: number;
+  readonly stepsPerSecond: number;
+  /** ms */
+  readonly processorPerStep: number;
+  readonly dispatchesPerStep: number;
+  readonly scenesPerDispatch: number;
+  readonly slowestOverMedian: number;
+  /** the answers of those that submit alone and of those that submit together have the same bytes */
+  readonly isSame: boolean;
+  /** every session had one in its last frame */
+  readonly hasContact: boolean;
+}
+
+/** @param engines as {@link openContestants} opens them */
+export async function compareConvoy(
+  engines: readonly GpuEngine[],
+  prepared: EngineCase,
+  sessions: number,
+): Promise<ConvoyRow[]> {
   const contestants: Contestant[] = [];
   for (const [n, name] of ['alone', 'together', 'alone, verified', 'together, verified'].entries()) {
     const { mesh, parameters, units, x } = prepared;
@@ -96,7 +132,7 @@ async function compare(engines: readonly GpuEngine[], prepared: EngineCase, sess
       scenes.push(await engine.open(mesh, parameters, units));
       if (n > 1) filters.push(await engine.openStateFilter(mesh));
     }
-    const none = { steps: 0, seconds: 0, processorMs: 0, dispatches: 0, launches: 0, prints: [] };
+    const none = { steps: 0, seconds: 0, processorMs: 0, dispatches: 0, launches: 0, hasContact: false, prints: [] };
     contestants.push({
       name,
       engine,
@@ -139,6 +175,7 @@ async function runFrame(contestant: Contestant, { mesh, x, y }: EngineCase, fram
   );
   contestant.at = resolved.map(({ positions }) => positions);
   contestant.prints.push(...resolved.map(fingerprint), ...verdicts);
+  contestant.hasContact = resolved.every(({ pairs }) => pairs.activeContacts > 0);
   if (frame === 1) return;
   const spent = process.cpuUsage(processor);
   const after = engine.convoyCounts;
@@ -158,17 +195,29 @@ async function verify(filter: StateFilter, mesh: EngineCase['mesh'], positions: 
   return `${doubtful.pairsTested} pairs tested`;
 }
 
-function rowOf(contestant: Contestant, isSame: boolean): string[] {
-  const { name, steps, seconds, processorMs, dispatches, launches, took } = contestant;
+function rowOf(contestant: Contestant, isSame: boolean): ConvoyRow {
+  const { name, steps, seconds, processorMs, dispatches, launches, took, hasContact } = contestant;
   const { median, max } = spreadOf(took);
-  return [
+  return {
     name,
-    String(steps),
-    (steps / seconds).toFixed(1),
-    (processorMs / steps).toFixed(2),
-    (dispatches / steps).toFixed(2),
-    (launches / dispatches).toFixed(1),
-    (max / median).toFixed(2),
-    isSame ? 'yes' : 'no',
-  ];
+    steps,
+    stepsPerSecond: steps / seconds,
+    processorPerStep: processorMs / steps,
+    dispatchesPerStep: dispatches / steps,
+    scenesPerDispatch: launches / dispatches,
+    slowestOverMedian: max / median,
+    isSame,
+    hasContact,
+  };
 }
+
+const cellsOf = (row: ConvoyRow): string[] => [
+  row.name,
+  String(row.steps),
+  row.stepsPerSecond.toFixed(1),
+  row.processorPerStep.toFixed(2),
+  row.dispatchesPerStep.toFixed(2),
+  row.scenesPerDispatch.toFixed(1),
+  row.slowestOverMedian.toFixed(2),
+  row.isSame ? 'yes' : 'no',
+];

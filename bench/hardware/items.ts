@@ -4,10 +4,12 @@ import type { GpuEngine } from '../../gpu/engine.js';
 import type { Quality } from '../../src/contract/parameters.js';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 import { makeCases } from '../cases.js';
+import { SLOW_SHARES } from '../scenes/slow-layers.js';
 import { calibrate } from './calibration.js';
+import { measureConvoy } from './convoy-item.js';
 import { compareFilter } from './filter.js';
 import { makeKnots } from './knot.js';
-import { measureLanes } from './lanes.js';
+import { lanesMilliseconds, measureLanes } from './lanes.js';
 import { measureScene } from './scene-item.js';
 import { measureService } from './service-item.js';
 import { measureStartUp } from './start-up.js';
@@ -24,19 +26,42 @@ export interface Workplace {
 export interface Outcome {
   readonly figures: unknown;
   readonly lines: readonly string[];
+  /** why the figures do not count: what was measured is not what the item is for, or an answer is wrong. The suite then fails. */
+  readonly faults?: readonly string[];
 }
+
+/** Requests of one mesh. Those of a kind are alike but for the size of their meshes, so that one tells how long another takes. */
+interface SceneCost {
+  readonly kind: string;
+  readonly vertices: number;
+  /** requests, and what opens and tests the scene, which is taken for one more */
+  readonly rounds: number;
+}
+
+/** What is known of an item's time before it has run: of a scene its size, of others milliseconds on a card, which are not learnt from. */
+export type Cost = SceneCost | { readonly milliseconds: number };
 
 /** One part of the suite. */
 export interface Item {
   readonly name: string;
   readonly goal: string;
-  /** vertices that it computes with, for the forecast of its time; 0 = it takes about as long on every machine */
-  readonly vertices: number;
-  /** how often a scene of that size is computed */
-  readonly rounds: number;
+  readonly cost: Cost;
   readonly needsData?: boolean;
+  /** it comes before smaller ones, unless it may take much of what is left: then it comes last */
+  readonly isEarly?: boolean;
   run(place: Workplace): Promise<Outcome>;
 }
+
+/** Milliseconds that items take on a card, with much to spare: some hundred submissions; two processes that compile every kernel at the worst. */
+const CALIBRATION_MS = 5_000;
+const START_UP_MS = 20_000;
+
+/** Numbers of lanes that are compared. */
+const LANES = [1, 4];
+
+/** Sessions that submit together; and milliseconds of their four rounds of frames, of ten steps of some milliseconds each where a session submits alone. */
+const CONVOY_SESSIONS = 64;
+const CONVOY_MS = 60_000;
 
 const generated =
   (scene: string, vertices: number): (() => Promise<ResolveRequest>) =>
@@ -54,15 +79,12 @@ interface Session {
   make(place: Workplace): Promise<ResolveRequest>;
 }
 
-/** The layers have met at half of their way; from then on each frame presses them together a little more. */
-const SLOW = [0.6, 0.61, 0.62, 0.63, 0.64];
 const WHOLE = [0.7, 1];
 
 const ofScene = ({ name, goal, vertices, shares, quality, needsData, make }: Session): Item => ({
   name: `${name}, ${quality}`,
   goal,
-  vertices,
-  rounds: shares.length + 1,
+  cost: { kind: quality, vertices, rounds: shares.length + 1 },
   ...(needsData ? { needsData } : {}),
   run: async (place) => measureScene(place.engine, await make(place), shares, quality),
 });
@@ -83,19 +105,20 @@ export const ITEMS: readonly Item[] = [
   {
     name: 'calibration',
     goal: 'what a dispatch, a turn of one workgroup, a round trip and a byte cost',
-    vertices: 0,
-    rounds: 1,
+    cost: { milliseconds: CALIBRATION_MS },
     run: () => calibrate(),
   },
   {
     name: 'start-up',
     goal: 'opening the engine without and with compiled kernels in the cache',
-    vertices: 0,
-    rounds: 1,
+    cost: { milliseconds: START_UP_MS },
     run: () => measureStartUp(),
   },
-  layers(1200, SLOW, 'FAST', 'launch rate: steps of a tiny mesh'),
-  layers(1200, SLOW, 'BALANCED', 'launch rate: steps of a tiny mesh'),
+  layers(1200, SLOW_SHARES, 'FAST', 'launch rate: steps of a tiny mesh'),
+  layers(1200, SLOW_SHARES, 'BALANCED', 'launch rate: steps of a tiny mesh'),
+  // With the tiny one it tells how the time grows with the size.
+  layers(40_000, WHOLE, 'FAST', 'hard contact: a step under 1 ms of device time'),
+  { ...layers(500_000, SLOW_SHARES.slice(0, 2), 'FAST', 'a million triangles, everything in contact'), isEarly: true },
   scene('sleeve', 8_000, 'BALANCED', 'garments on bodies'),
   scene('hair', 8_000, 'BALANCED', 'hair'),
   scene('sand', 8_000, 'BALANCED', 'sand'),
@@ -110,23 +133,26 @@ export const ITEMS: readonly Item[] = [
   {
     name: 'service, sleeve 8000',
     goal: 'verified answers: the first request and a warm session, through the operations of the service',
-    vertices: 8_000,
-    rounds: 6,
+    cost: { kind: 'service', vertices: 8_000, rounds: 7 },
     run: async () => measureService(await generated('sleeve', 8_000)()),
   },
   {
     name: 'state filter, sleeve 20000',
     goal: 'the test of a state with the help of the device',
-    vertices: 20_000,
-    rounds: 1,
+    cost: { kind: 'filter', vertices: 20_000, rounds: 1 },
     run: async ({ engine }) => compareFilter(engine, await generated('sleeve', 20_000)()),
   },
   {
     name: 'lanes',
     goal: 'many small sessions on 1 and on 4 lanes',
-    vertices: 16_000,
-    rounds: 6,
-    run: () => measureLanes([1, 4]),
+    cost: { milliseconds: lanesMilliseconds(LANES) },
+    run: () => measureLanes(LANES),
+  },
+  {
+    name: `convoy, ${CONVOY_SESSIONS} sessions`,
+    goal: 'small sessions on one device that submit together, and each alone, without and with verified answers',
+    cost: { milliseconds: CONVOY_MS },
+    run: () => measureConvoy(CONVOY_SESSIONS),
   },
   ofScene({
     name: 'dress',
@@ -137,12 +163,10 @@ export const ITEMS: readonly Item[] = [
     needsData: true,
     make: readDress,
   }),
-  layers(40_000, WHOLE, 'FAST', 'hard contact: a step under 1 ms of device time'),
-  layers(70_000, SLOW, 'FAST', 'slow contact, 140k triangles: a frame under 5 ms of device time'),
-  layers(70_000, SLOW, 'BALANCED', 'slow contact, 140k triangles, with the pull-back'),
+  layers(70_000, SLOW_SHARES, 'FAST', 'slow contact, 140k triangles: a frame under 5 ms of device time'),
+  layers(70_000, SLOW_SHARES, 'BALANCED', 'slow contact, 140k triangles, with the pull-back'),
   scene('sleeve', 125_000, 'FAST', 'linear in size'),
-  layers(125_000, SLOW.slice(0, 2), 'FAST', 'linear in size, everything in contact'),
-  layers(250_000, SLOW.slice(0, 2), 'FAST', 'linear in size, everything in contact'),
+  layers(125_000, SLOW_SHARES.slice(0, 2), 'FAST', 'linear in size, everything in contact'),
+  layers(250_000, SLOW_SHARES.slice(0, 2), 'FAST', 'linear in size, everything in contact'),
   scene('sleeve', 500_000, 'FAST', 'a million triangles'),
-  layers(500_000, SLOW.slice(0, 2), 'FAST', 'a million triangles, everything in contact'),
 ];

@@ -11,9 +11,16 @@ const VERTICES = 1000;
 const WARM_UP = 2;
 /** Time in which frames are counted; each goes forth or back by a little, in contact. */
 const COUNTED_MS = 8_000;
+/** Before it: a device opens for each lane, sessions are made, and frames that are not counted. */
+const OPENING_MS = 10_000;
+
+/** What the comparison takes, whatever the device: it counts for a fixed time. @param counts numbers of lanes */
+export const lanesMilliseconds = (counts: readonly number[]): number => counts.length * (COUNTED_MS + OPENING_MS);
 
 /** Steps a second of many small sessions, each of which sends its next frame when it has the answer of the last. */
-async function stepsPerSecond(operations: MeasuredOperations): Promise<{ all: number; slowestShare: number }> {
+async function stepsPerSecond(
+  operations: MeasuredOperations,
+): Promise<{ all: number; slowestShare: number; hasContact: boolean }> {
   const request = requestOf(SCENES.layers(VERTICES));
   const { mesh, start, parameters } = request;
   const ids = await Promise.all(
@@ -21,7 +28,11 @@ async function stepsPerSecond(operations: MeasuredOperations): Promise<{ all: nu
   );
   const step = (sessionId: string, frame: number) =>
     operations.step({ sessionId, target: targetAt(request, frame % 2 === 0 ? 0.6 : 0.62) });
-  for (let frame = 0; frame < WARM_UP; frame++) await Promise.all(ids.map((id) => step(id, frame)));
+  let hasContact = true;
+  for (let frame = 0; frame < WARM_UP; frame++) {
+    const answers = await Promise.all(ids.map((id) => step(id, frame)));
+    hasContact = answers.every(({ report }) => report.pairs.activeContacts > 0);
+  }
   const began = performance.now();
   const counts = await Promise.all(
     ids.map(async (id) => {
@@ -32,18 +43,24 @@ async function stepsPerSecond(operations: MeasuredOperations): Promise<{ all: nu
   );
   const spent = performance.now() - began;
   const { median, min } = spreadOf(counts);
-  return { all: (1000 * counts.reduce((sum, count) => sum + count, 0)) / spent, slowestShare: min / median };
+  return {
+    all: (1000 * counts.reduce((sum, count) => sum + count, 0)) / spent,
+    slowestShare: min / median,
+    hasContact,
+  };
 }
 
 /** @param counts numbers of lanes */
 export async function measureLanes(counts: readonly number[]): Promise<Outcome> {
   const figures: { lanes: number; stepsPerSecond: number; slowestShare: number; openMilliseconds: number }[] = [];
+  const faults: string[] = [];
   for (const lanes of counts) {
     const began = performance.now();
     const operations = await openDeviceOperations(lanes);
     const openMilliseconds = performance.now() - began;
     try {
-      const { all, slowestShare } = await stepsPerSecond(operations);
+      const { all, slowestShare, hasContact } = await stepsPerSecond(operations);
+      if (!hasContact) faults.push(`a session on ${lanes} lanes has no contact`);
       figures.push({ lanes, stepsPerSecond: all, slowestShare, openMilliseconds });
     } finally {
       await operations.close();
@@ -51,6 +68,7 @@ export async function measureLanes(counts: readonly number[]): Promise<Outcome> 
   }
   return {
     figures,
+    faults,
     lines: figures.map(
       ({ lanes, stepsPerSecond: rate, slowestShare }) =>
         `${lanes} ${lanes === 1 ? 'lane' : 'lanes'}, ${SESSIONS} sessions of about ${VERTICES} vertices: ${rate.toFixed(1)} verified steps a second; ` +

@@ -107,7 +107,11 @@ export async function measureScene(
       stepTimes,
       isVerified,
     };
-    return { figures, lines: linesOf(frames, openMilliseconds, stepTimes, isVerified) };
+    return {
+      figures,
+      lines: linesOf(frames, openMilliseconds, stepTimes, isVerified),
+      faults: faultsOf(frames, isVerified),
+    };
   } finally {
     scene.close();
   }
@@ -115,6 +119,14 @@ export async function measureScene(
 
 const ms = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(0));
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+function faultsOf(frames: readonly Frame[], isVerified: boolean): string[] {
+  const faults = frames.flatMap(({ share, contacts }) =>
+    contacts > 0 ? [] : [`the frame to ${share} has no contact`],
+  );
+  if (!isVerified) faults.push('the answer intersects itself');
+  return faults;
+}
 
 function linesOf(
   frames: readonly Frame[],

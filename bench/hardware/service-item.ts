@@ -49,18 +49,26 @@ export async function measureService(request: ResolveRequest): Promise<Outcome> 
     const { mesh, start, parameters } = request;
     const { id: sessionId } = await operations.createSession({ mesh, start, parameters });
     const createMilliseconds = performance.now() - since;
-    const frames: { milliseconds: number; status: string; steps: number; times: Record<string, number> }[] = [];
+    const frames: {
+      milliseconds: number;
+      status: string;
+      steps: number;
+      contacts: number;
+      times: Record<string, number>;
+    }[] = [];
     for (const share of FRAMES) {
       const asked = performance.now();
       const { report } = await operations.step({ sessionId, target: targetAt(request, share) });
       const milliseconds = performance.now() - asked;
-      frames.push({ milliseconds, status: report.status, steps: report.steps, times: timesOf(report) });
+      const { status, steps, pairs } = report;
+      frames.push({ milliseconds, status, steps, contacts: pairs.activeContacts, times: timesOf(report) });
     }
     const warm = frames.slice(1);
     const median = (pick: (frame: (typeof warm)[number]) => number): string =>
       spreadOf(warm.map(pick)).median.toFixed(1);
     return {
       figures: { openMilliseconds, createMilliseconds, frames },
+      faults: frames.flatMap(({ contacts }, n) => (contacts > 0 ? [] : [`frame ${n + 1} has no contact`])),
       lines: [
         `lane open in ${openMilliseconds.toFixed(0)} ms, session in ${createMilliseconds.toFixed(0)} ms, first frame ${frames[0].milliseconds.toFixed(1)} ms`,
         `warm frames: median ${median(({ milliseconds }) => milliseconds)} ms of the caller; ${STAGES.map((stage) => `${stage} ${median(({ times }) => times[stage])}`).join(', ')}`,

@@ -35,18 +35,41 @@ export interface RunOptions {
   onResult(results: readonly ItemResult[]): void;
 }
 
-/** Milliseconds for an item, by the slowest scene so far and the number of its vertices; at first nothing is known. */
+/**
+ * Milliseconds for an item. A request takes so long for its launches, whatever the mesh, and so long for each vertex: a line through the two
+ * largest meshes of the kind that were measured, since small ones say nothing of the second part, and the first of all had kernels to compile.
+ * Of one size alone a request grows with its mesh. Kinds of which nothing is known take as long as the slowest other one; at first nothing is known.
+ */
 class Forecast {
-  #worst = 0;
+  /** by kind: vertices of a mesh, and the longest time of a request */
+  readonly #known = new Map<string, Map<number, number>>();
 
-  learn({ vertices, rounds }: Item, spent: number): void {
-    if (vertices > 0) this.#worst = Math.max(this.#worst, spent / (vertices * rounds));
+  learn({ cost }: Item, spent: number): void {
+    if (!('kind' in cost)) return;
+    const ofKind = this.#known.get(cost.kind) ?? new Map<number, number>();
+    this.#known.set(cost.kind, ofKind);
+    ofKind.set(cost.vertices, Math.max(ofKind.get(cost.vertices) ?? 0, spent / cost.rounds));
   }
 
-  of({ vertices, rounds }: Item): number {
-    return this.#worst * vertices * rounds;
+  of({ cost }: Item): number {
+    if (!('kind' in cost)) return cost.milliseconds;
+    const ofKind = this.#known.get(cost.kind);
+    const times = (ofKind ? [ofKind] : [...this.#known.values()]).map((known) => timeFor(cost.vertices, known));
+    return cost.rounds * Math.max(0, ...times);
   }
 }
+
+/** @param known milliseconds by vertices */
+function timeFor(vertices: number, known: ReadonlyMap<number, number>): number {
+  const [largest, next] = [...known].sort(([a], [b]) => b - a);
+  const [size, time] = largest!;
+  if (!next) return time * (vertices / size);
+  const perVertex = Math.max(0, (time - next[1]) / (size - next[0]));
+  return Math.max(0, time + perVertex * (vertices - size));
+}
+
+/** Share of the time that is left which an early item may take. */
+const EARLY_SHARE = 1 / 3;
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(0)} s`;
 
@@ -58,10 +81,15 @@ export async function runItems(
 ): Promise<ItemResult[]> {
   const forecast = new Forecast();
   const results: ItemResult[] = [];
-  for (const item of items) {
+  const waiting = [...items];
+  for (let item = waiting.shift(); item; item = waiting.shift()) {
     const { name, goal } = item;
     const left = timeLimit - elapsed();
     const need = forecast.of(item);
+    if (item.isEarly && need > EARLY_SHARE * left) {
+      waiting.push({ ...item, isEarly: false });
+      continue;
+    }
     if (item.needsData && place.dataFolder === undefined) {
       results.push({ name, goal, leftOut: 'its data is not there (--data DIR or INTERSTICE_DATA)' });
     } else if (left <= 0 || need > left) {
@@ -73,20 +101,26 @@ export async function runItems(
       try {
         const outcome = await item.run(place);
         for (const line of outcome.lines) place.tell(`  ${line}`);
+        for (const fault of outcome.faults ?? []) place.tell(`  FAULT: ${fault}`);
         results.push({ name, goal, ...outcome, seconds: (elapsed() - since) / 1000 });
+        // One that fails tells nothing of the time that it would take.
+        forecast.learn(item, elapsed() - since);
       } catch (thrown) {
-        const leftOut = `it failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-        place.tell(`  ${leftOut}`);
-        results.push({ name, goal, leftOut, seconds: (elapsed() - since) / 1000 });
+        const reason = thrown instanceof Error ? thrown.message : String(thrown);
+        place.tell(`  it failed: ${reason}`);
+        results.push({ name, goal, faults: [`it failed: ${reason}`], seconds: (elapsed() - since) / 1000 });
       }
-      forecast.learn(item, elapsed() - since);
     }
     onResult(results);
   }
   return results;
 }
 
-/** @returns exit code: 0, or 1 when an item failed */
+/** The suite's exit code: 1 when an item failed, or measured what it is not for. What was left out is no fault. */
+export const exitCodeOf = (results: readonly ItemResult[]): number =>
+  results.some(({ faults }) => (faults?.length ?? 0) > 0) ? 1 : 0;
+
+/** @returns exit code */
 export async function runHardware(plan: HardwarePlan): Promise<number> {
   const { minutes, dataFolder, print, tell } = plan;
   const began = performance.now();
@@ -107,13 +141,14 @@ export async function runHardware(plan: HardwarePlan): Promise<number> {
         },
       },
     );
-    for (const { name, lines, leftOut } of results) {
+    for (const { name, lines, faults, leftOut } of results) {
       print(`\n${name}`);
       for (const line of lines ?? []) print(`  ${line}`);
+      for (const fault of faults ?? []) print(`  FAULT: ${fault}`);
       if (leftOut !== undefined) print(`  left out: ${leftOut}`);
     }
     if (file !== '') tell(`wrote ${relative(process.cwd(), file)}`);
-    return results.some(({ leftOut }) => leftOut?.startsWith('it failed')) ? 1 : 0;
+    return exitCodeOf(results);
   } finally {
     await closeEngines(engines);
   }

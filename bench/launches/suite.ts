@@ -1,11 +1,16 @@
 import { createGpuEngine, type GpuEngine } from '../../gpu/engine.js';
 import type { GpuScene } from '../../gpu/scene.js';
+import { type EdgePlan, planEdges } from '../../gpu/step/edge-plan.js';
 import type { Quality } from '../../src/contract/parameters.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Resolution } from '../../src/solver/engine.js';
 import { type Case, makeCases } from '../cases.js';
 import { describeMachine } from '../machine.js';
 import { prepare } from '../measure-engines.js';
+import { SLOW_SHARES } from '../scenes/slow-layers.js';
 import { alignTable } from '../table.js';
+import { barOf, H100, MOST_TURNS_OF_STEP, modelOf } from './model.js';
+import { countTurns, type Turns } from './turns.js';
 import { LaunchWatch } from './watch.js';
 
 export interface LaunchesOptions {
@@ -26,6 +31,9 @@ const LAYERS = [10_000];
 /** Frames of a session that goes to the target in equal parts. */
 const FRAMES = 4;
 
+/** Vertices beyond which only the first request is counted: on a software adapter each of the others takes minutes. */
+const MOST_VERTICES_OF_SESSION = 100_000;
+
 /** What one request, or several of a session, submitted. */
 interface Counted {
   readonly statuses: readonly string[];
@@ -35,9 +43,11 @@ interface Counted {
   readonly submitted: number;
   readonly worked: number;
   readonly readings: number;
+  readonly bytesRead: number;
+  readonly bytesHeld: number;
   readonly contacts: number;
   readonly rounds: number;
-  readonly turns: number;
+  readonly turns: Turns;
   /** dispatches by kernel, submitted and with work */
   readonly byKernel: ReadonlyMap<string, readonly [submitted: number, worked: number]>;
 }
@@ -46,6 +56,21 @@ const HEADINGS = [
   ...['scene', 'quality', 'request', 'status', 'vertices', 'steps', 'submitted steps', 'searches'],
   ...['dispatches', 'with work', 'ratio', 'readings', 'contacts', 'rounds', 'serial turns'],
 ];
+
+const MODEL_HEADINGS = [
+  ...['scene', 'quality', 'request', 'vertices', 'steps', 'submitted steps', 'dispatches', 'readings', 'kB read'],
+  ...['turns of a step', 'turns, contacts', 'turns, edges'],
+  ...['dispatches ms', 'recording ms', 'turns ms', 'readings ms', 'memory ms', 'all ms', 'bar ms', 'met'],
+];
+
+/** A request, or several of a session. */
+interface Row {
+  readonly scene: string;
+  readonly quality: Quality;
+  readonly request: string;
+  readonly vertices: number;
+  readonly counted: Counted;
+}
 
 /**
  * Counts the dispatches of first requests and of sessions, as hardware gets them (steps are submitted ahead of their status) and as software
@@ -68,7 +93,7 @@ export async function runLaunches(options: LaunchesOptions): Promise<void> {
       print(
         `${engine.description.name}, ${machine.cores} cores; steps are submitted ${runsAhead ? 'ahead' : 'singly'}\n`,
       );
-      const rows: string[][] = [];
+      const rows: Row[] = [];
       for (const scene of scenes) {
         const sizes = vertices.length > 0 || scene !== 'layers' ? [vertices] : [[], LAYERS];
         for (const size of sizes) {
@@ -80,7 +105,14 @@ export async function runLaunches(options: LaunchesOptions): Promise<void> {
           }
         }
       }
-      print(`${alignTable([HEADINGS, ...rows])}\n`);
+      print(`${alignTable([HEADINGS, ...rows.map(cellsOf)])}\n`);
+      // Hardware gets steps ahead of their status, and no other way.
+      if (runsAhead) {
+        print(
+          `What a model says of them on an H100, ± 2 ×: ${JSON.stringify(H100)}; at most ${MOST_TURNS_OF_STEP} turns of a step\n`,
+        );
+        print(`${alignTable([MODEL_HEADINGS, ...rows.map(modelCellsOf)])}\n`);
+      }
     } finally {
       await engine.close();
     }
@@ -94,36 +126,48 @@ async function countCase(
   { scene: name, vertices, request }: Case,
   quality: Quality,
   tell: (text: string) => void,
-): Promise<string[][]> {
+): Promise<Row[]> {
   const asked = { request: { ...request, parameters: { ...request.parameters, quality } } };
   const { mesh, parameters, units, x, y } = prepare(asked);
+  const edges = planEdges(mesh as CollisionMesh, true);
   const open = async (): Promise<GpuScene> => (await engine.open(mesh, parameters, units)) as GpuScene;
+  const rowOf = (asked: string, counted: Counted): Row => ({ scene: name, quality, request: asked, vertices, counted });
   const first = await open();
-  const once = await count(first, watch, () => first.resolve({ x, y }));
+  const once = await count(first, watch, edges, () => first.resolve({ x, y }));
   first.close();
   tell(`  empty: ${emptiest(once)}`);
-  const session = await open();
-  let at = x;
-  const frames: Counted[] = [];
-  for (let k = 1; k <= FRAMES; k++) {
-    const target = k === FRAMES ? y : y.map((value, c) => x[c] + (k / FRAMES) * (value - x[c]));
-    const counted = await count(session, watch, async () => {
-      const resolution = await session.resolve({ x: at, y: target });
-      at = resolution.positions;
-      return resolution;
-    });
-    if (k > 1) frames.push(counted);
-  }
-  session.close();
-  return [
-    rowOf([name, quality, 'first'], vertices, once),
-    rowOf([name, quality, `frames 2–${FRAMES}`], vertices, frames.reduce(together)),
-  ];
+  if (vertices > MOST_VERTICES_OF_SESSION) return [rowOf('first', once)];
+  /** What each frame of a session submits that goes so far, by shares of the way. */
+  const inFrames = async (shares: readonly number[]): Promise<Counted[]> => {
+    const session = await open();
+    let at = x;
+    const frames: Counted[] = [];
+    for (const share of shares) {
+      const target = share === 1 ? y : y.map((value, c) => x[c] + share * (value - x[c]));
+      const counted = await count(session, watch, edges, async () => {
+        const resolution = await session.resolve({ x: at, y: target });
+        at = resolution.positions;
+        return resolution;
+      });
+      frames.push(counted);
+    }
+    session.close();
+    return frames;
+  };
+  const frames = await inFrames(Array.from({ length: FRAMES }, (_, k) => (k + 1) / FRAMES));
+  const rows = [rowOf('first', once), rowOf(`frames 2–${FRAMES}`, frames.slice(1).reduce(together))];
+  if (name === 'layers') rows.push(rowOf('slow frame', (await inFrames(SLOW_SHARES)).at(-1)!));
+  return rows;
 }
 
-async function count(scene: GpuScene, watch: LaunchWatch, resolve: () => Promise<Resolution>): Promise<Counted> {
+async function count(
+  scene: GpuScene,
+  watch: LaunchWatch,
+  edges: EdgePlan,
+  resolve: () => Promise<Resolution>,
+): Promise<Counted> {
   watch.clear();
-  const { submittedSteps, maps } = scene;
+  const { submittedSteps, maps, readBytes } = scene;
   const { status, steps, searches, pairs } = await resolve();
   const launches = await watch.read();
   const byKernel = new Map<string, readonly [number, number]>();
@@ -139,9 +183,11 @@ async function count(scene: GpuScene, watch: LaunchWatch, resolve: () => Promise
     submitted: launches.length,
     worked: launches.filter(({ didWork }) => didWork).length,
     readings: scene.maps - maps,
+    bytesRead: scene.readBytes - readBytes,
+    bytesHeld: scene.bytes,
     contacts: pairs.activeContacts,
     rounds: pairs.colours,
-    turns: scene.mostTurns,
+    turns: countTurns(launches, edges),
     byKernel,
   };
 }
@@ -170,20 +216,43 @@ function together(a: Counted, b: Counted): Counted {
     submitted: a.submitted + b.submitted,
     worked: a.worked + b.worked,
     readings: a.readings + b.readings,
+    bytesRead: a.bytesRead + b.bytesRead,
+    bytesHeld: Math.max(a.bytesHeld, b.bytesHeld),
     contacts: Math.max(a.contacts, b.contacts),
     rounds: Math.max(a.rounds, b.rounds),
-    turns: Math.max(a.turns, b.turns),
+    turns: {
+      ofSweep: Math.max(a.turns.ofSweep, b.turns.ofSweep),
+      ofStep: Math.max(a.turns.ofStep, b.turns.ofStep),
+      overContacts: a.turns.overContacts + b.turns.overContacts,
+      overEdges: a.turns.overEdges + b.turns.overEdges,
+    },
     byKernel,
   };
 }
 
-function rowOf(names: readonly string[], vertices: number, counted: Counted): string[] {
+function cellsOf({ scene, quality, request, vertices, counted }: Row): string[] {
   const { statuses, steps, submittedSteps, searches, submitted, worked, readings, contacts, rounds, turns } = counted;
   return [
-    ...names,
-    statuses.join(', '),
+    ...[scene, quality, request, statuses.join(', ')],
     ...[vertices, steps, submittedSteps, searches, submitted, worked].map(String),
     (submitted / worked).toFixed(2),
-    ...[readings, contacts, rounds, turns].map(String),
+    ...[readings, contacts, rounds, turns.ofSweep].map(String),
+  ];
+}
+
+function modelCellsOf({ scene, quality, request, vertices, counted }: Row): string[] {
+  const { steps, submittedSteps, submitted: dispatches, readings, bytesRead, bytesHeld, turns } = counted;
+  const all = turns.overContacts + turns.overEdges;
+  const modelled = modelOf({ dispatches, turns: all, readings, bytesRead, steps, bytesHeld });
+  const bar = barOf(scene, quality, request, vertices);
+  return [
+    ...[scene, quality, request],
+    ...[vertices, steps, submittedSteps, dispatches, readings, Math.round(bytesRead / 1000)].map(String),
+    ...[turns.ofStep, turns.overContacts, turns.overEdges].map(String),
+    ...[modelled.dispatches, modelled.recording, modelled.turns, modelled.readings, modelled.memory].map((ms) =>
+      ms.toFixed(2),
+    ),
+    modelled.all.toFixed(2),
+    ...(bar === undefined ? ['', ''] : [String(bar), modelled.all <= bar ? 'yes' : 'no']),
   ];
 }

@@ -8,12 +8,22 @@ export interface Launch {
   readonly entry: EntryPoint;
   /** it had workgroups, and those of one thread something to decide */
   readonly didWork: boolean;
+  /** over contacts that this one workgroup made; 0 for other kernels */
+  readonly sweeps: number;
+  /** that it took in each of them, one after the other */
+  readonly turnsOfSweep: number;
 }
 
 /** Dispatches that one log holds. */
 const MOST_LAUNCHES = 1 << 18;
-/** Words of a dispatch in the log: the size of an indirect one, or state and wantsSearch of the run before a direct one. */
-const LOG_WORDS = 3;
+/**
+ * Words of a dispatch in the log: the size of an indirect one, or state and wantsSearch of the run before a direct one; then, of a kernel
+ * that sweeps in one workgroup, sweepsDone before and after it and its turns.
+ */
+const LOG_WORDS = 6;
+
+/** Kernels of one workgroup that sweep over contacts (gpu/kernels/backward/run-queue.wgsl: runTail). */
+const IN_TURNS: readonly EntryPoint[] = ['sweepTail', 'warmTail', 'sweepListed', 'sweepFew', 'sweepSmall'];
 
 /** Kernels of one thread that look at every search, whether there is one or not. */
 const OF_SEARCH: readonly EntryPoint[] = ['planSearch', 'settleSearch', 'afterSearch'];
@@ -31,7 +41,8 @@ interface Logged {
 
 /**
  * Counts what an engine submits, by stepping between it and its device: every dispatch gets a pass of its own, before which its size, or
- * the state of the run, is copied to a log. Nothing in the engine knows of it, and its answers stay what they are.
+ * the state of the run, is copied to a log. Nothing in the engine knows of it, and its answers stay what they are. Only the turns that a scene
+ * reports (GpuScene.mostTurns) are those of its last dispatch that takes turns.
  */
 export class LaunchWatch {
   readonly #logged: Logged[] = [];
@@ -74,8 +85,10 @@ export class LaunchWatch {
     const words = new Uint32Array(staging.getMappedRange()).slice();
     staging.destroy();
     return this.#logged.map(({ entry, isIndirect }, n) => {
-      const [first, second, third] = words.subarray(LOG_WORDS * n, LOG_WORDS * (n + 1));
-      return { entry, didWork: isIndirect ? first * second * third > 0 : hadWork(entry, first, second) };
+      const [first, second, third, before, after, turns] = words.subarray(LOG_WORDS * n, LOG_WORDS * (n + 1));
+      const didWork = isIndirect ? first * second * third > 0 : hadWork(entry, first, second);
+      const hasTurns = didWork && IN_TURNS.includes(entry);
+      return { entry, didWork, sweeps: hasTurns ? after - before : 0, turnsOfSweep: hasTurns ? turns : 0 };
     });
   }
 
@@ -123,22 +136,40 @@ export class LaunchWatch {
     const dispatch = (isIndirect: boolean, copy: (at: number) => void, run: (pass: GPUComputePassEncoder) => void) => {
       const entry = pipeline && this.#kernelOf.get(pipeline);
       if (!pipeline || !group || !entry) throw new Error('A dispatch has no kernel.');
-      if (this.#isCounting) {
-        if (this.#logged.length < MOST_LAUNCHES) copy(4 * LOG_WORDS * this.#logged.length);
-        this.#logged.push({ entry, isIndirect });
+      const at = 4 * LOG_WORDS * this.#logged.length;
+      const isLogged = this.#isCounting && this.#logged.length < MOST_LAUNCHES;
+      const hasTurns = isLogged && IN_TURNS.includes(entry);
+      if (isLogged) copy(at);
+      if (hasTurns) {
+        // A maximum over the request becomes that of this dispatch; no kernel reads it.
+        clearWord('mostTurns');
+        copyWord('sweepsDone', at + 12);
       }
+      if (this.#isCounting) this.#logged.push({ entry, isIndirect });
       const pass = encoder.beginComputePass();
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, group);
       run(pass);
       pass.end();
+      if (hasTurns) {
+        copyWord('sweepsDone', at + 16);
+        copyWord('mostTurns', at + 20);
+      }
     };
     const log = this.#log as GPUBuffer;
-    const copyState = (at: number): void => {
+    const hasControl = (control: GPUBuffer | undefined): control is GPUBuffer =>
+      control !== undefined && control.size >= CONTROL.bytes;
+    const copyWord = (name: Parameters<typeof CONTROL.word>[0], at: number): void => {
       const control = this.#control;
-      if (!control || control.size < CONTROL.bytes) return;
-      encoder.copyBufferToBuffer(control, 4 * CONTROL.word('state'), log, at, 4);
-      encoder.copyBufferToBuffer(control, 4 * CONTROL.word('wantsSearch'), log, at + 4, 4);
+      if (hasControl(control)) encoder.copyBufferToBuffer(control, 4 * CONTROL.word(name), log, at, 4);
+    };
+    const clearWord = (name: Parameters<typeof CONTROL.word>[0]): void => {
+      const control = this.#control;
+      if (hasControl(control)) encoder.clearBuffer(control, 4 * CONTROL.word(name), 4);
+    };
+    const copyState = (at: number): void => {
+      copyWord('state', at);
+      copyWord('wantsSearch', at + 4);
     };
     // Only what the engine calls: a pass that is not there has no other methods.
     const pass: Pick<

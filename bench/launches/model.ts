@@ -1,0 +1,88 @@
+/*
+ * What requests would take on a server GPU that nobody has measured: times for what can be counted here. Each constant is right to a factor
+ * of about two, and so is their sum. A run of `--suite hardware` on a card gives the constants of that card (bench/hardware/calibration.ts),
+ * which rule these.
+ */
+
+/** Times of an NVIDIA H100, estimated from what is published of it and of Dawn; ± 2 ×. */
+export const H100 = {
+  /** µs a dispatch, with or without work, that waits for the one before it: its launch and the barrier between the two */
+  dependentDispatch: 3.5,
+  /** µs a turn of one workgroup: some loads from memory that depend on each other, a projection, and a barrier, all latency */
+  turn: 3.6,
+  /** µs of the host to record a dispatch; the device waits for it, since little is recorded while it works */
+  recording: 2.5,
+  /** ms from a submission to its status in the host's hands, beyond its work: a fence, a wake-up and a new submission */
+  roundTrip: 0.1,
+  /** GB/s over the bus, of which a PCIe link of generation 4 with 16 lanes reaches so much */
+  readBack: 20,
+  /** GB/s of the device's memory: the card with a PCIe link has 2,000, that with SXM 3,350 */
+  memory: 2000,
+} as const;
+
+/** What of a request the model needs. */
+export interface Counts {
+  readonly dispatches: number;
+  /** of one workgroup, over contacts and over colours of edges */
+  readonly turns: number;
+  readonly readings: number;
+  readonly bytesRead: number;
+  /** steps that the request needed, each of which goes once through what the scene holds: an estimate from above, since most pairs are passed over */
+  readonly steps: number;
+  /** that the scene holds on the device */
+  readonly bytesHeld: number;
+}
+
+/** Milliseconds, by what takes them. */
+export interface Modelled {
+  readonly dispatches: number;
+  readonly recording: number;
+  readonly turns: number;
+  readonly readings: number;
+  readonly memory: number;
+  /** one after the other: an estimate from above where steps are recorded while others run */
+  readonly all: number;
+}
+
+export function modelOf(counts: Counts, card: Readonly<Record<keyof typeof H100, number>> = H100): Modelled {
+  const milliseconds = (bytes: number, gigabytesPerSecond: number): number => bytes / 1e6 / gigabytesPerSecond;
+  const parts = {
+    dispatches: (counts.dispatches * card.dependentDispatch) / 1000,
+    recording: (counts.dispatches * card.recording) / 1000,
+    turns: (counts.turns * card.turn) / 1000,
+    readings: counts.readings * card.roundTrip + milliseconds(counts.bytesRead, card.readBack),
+    memory: milliseconds(counts.steps * counts.bytesHeld, card.memory),
+  };
+  return { ...parts, all: Object.values(parts).reduce((sum, part) => sum + part, 0) };
+}
+
+/** A time that a request should take on that card. */
+interface Bar {
+  readonly scene: string;
+  readonly request: string;
+  /** of the mesh, from and to */
+  readonly vertices: readonly [number, number];
+  readonly milliseconds: number;
+}
+
+/** All are for FAST, the quality of Algorithm 1 alone. */
+const BARS: readonly Bar[] = [
+  { scene: 'dress', request: 'first', vertices: [0, Infinity], milliseconds: 1.5 },
+  { scene: 'layers', request: 'slow frame', vertices: [65_000, 75_000], milliseconds: 1 },
+  // A million triangles.
+  { scene: 'layers', request: 'first', vertices: [450_000, 550_000], milliseconds: 40 },
+];
+
+/** Milliseconds that such a request should take; undefined = no bar is set for it. */
+export const barOf = (scene: string, quality: string, request: string, vertices: number): number | undefined =>
+  BARS.find(
+    (bar) =>
+      quality === 'FAST' &&
+      bar.scene === scene &&
+      bar.request === request &&
+      vertices >= bar.vertices[0] &&
+      vertices <= bar.vertices[1],
+  )?.milliseconds;
+
+/** Turns of one workgroup that a step should have at most, over contacts. */
+export const MOST_TURNS_OF_STEP = 32;

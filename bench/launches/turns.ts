@@ -1,0 +1,62 @@
+import type { EntryPoint } from '../../gpu/kernels/table.js';
+import type { EdgePlan } from '../../gpu/step/edge-plan.js';
+import type { Launch } from './watch.js';
+
+/** Threads of the workgroup that sweeps edges on a card with the usual limits (gpu/device/kernel.ts). */
+const THREADS = 1024;
+
+/** Kernels that decide at the end of a step. */
+const LAST_OF_STEP: readonly EntryPoint[] = ['decide', 'decidePull'];
+
+/** Turns of kernels of one workgroup, which follow each other whatever the device. */
+export interface Turns {
+  /** over contacts: of one sweep and of one step at most, and of all */
+  readonly ofSweep: number;
+  readonly ofStep: number;
+  readonly overContacts: number;
+  /** over colours of edges, at most: each colour is a turn, also where none of its edges acts */
+  readonly overEdges: number;
+}
+
+/** @param plan edges of the mesh */
+export function countTurns(launches: readonly Launch[], plan: Pick<EdgePlan, 'colours' | 'wideColours'>): Turns {
+  let [ofSweep, ofStep, inStep, overContacts, overEdges] = [0, 0, 0, 0, 0];
+  for (const { entry, didWork, sweeps, turnsOfSweep } of launches) {
+    if (!didWork) continue;
+    // All sweeps of a dispatch take the same contacts round by round.
+    const turns = sweeps * turnsOfSweep;
+    ofSweep = Math.max(ofSweep, turnsOfSweep);
+    inStep += turns;
+    overContacts += turns;
+    ofStep = Math.max(ofStep, inStep);
+    overEdges += edgeTurnsOf(entry, sweeps, plan);
+    if (LAST_OF_STEP.includes(entry)) inStep = 0;
+  }
+  return { ofSweep, ofStep, overContacts, overEdges };
+}
+
+function edgeTurnsOf(
+  entry: EntryPoint,
+  sweeps: number,
+  { colours, wideColours }: Pick<EdgePlan, 'colours' | 'wideColours'>,
+): number {
+  const count = Math.max(0, colours.length - 1);
+  switch (entry) {
+    case 'edgesTail': {
+      let turns = 0;
+      for (let c = wideColours; c < count; c++) turns += Math.ceil((colours[c + 1]! - colours[c]!) / THREADS);
+      return turns;
+    }
+    case 'sweepListedEdges':
+    case 'limitsTail':
+      return count;
+    case 'sweepListed':
+      // The first sweep over edges is a dispatch of its own.
+      return count * Math.max(0, sweeps - 1);
+    case 'sweepFew':
+    case 'sweepSmall':
+      return count * sweeps;
+    default:
+      return 0;
+  }
+}
