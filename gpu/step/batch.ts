@@ -86,6 +86,7 @@ export class BatchRecorder {
 
   /** Records what precedes the first step of a request. */
   recordOpening(encoder: Recording): void {
+    this.#clock?.begin();
     const passes = new PassSequence(encoder, this.#clock);
     this.#recorder.begin((stage) => passes.enter(stage), this.#vertexCount);
     passes.end();

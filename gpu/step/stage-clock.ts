@@ -7,7 +7,10 @@ import { type Pass, type Recording, SharedRecording } from '../device/recording.
 /** Stages of a step, for timing. */
 export type Stage = keyof StageTimings;
 
-/** Passes of one submission that are timed; later ones run untimed. */
+/**
+ * Passes of one submission that can be timed; later ones would run untimed. There are fewer: the opening of a request has 2, and each of up to
+ * MAX_BATCH_STEPS steps (batch.ts) changes its stage 6 times at most, a search included.
+ */
 const MAX_PASSES = 64;
 const STAMP_BYTES = 8;
 
@@ -37,6 +40,11 @@ export class StageClock {
   /** undefined where the device has no time stamps */
   static open(memory: DeviceMemory): StageClock | undefined {
     return memory.device.features.has('timestamp-query') ? new StageClock(memory) : undefined;
+  }
+
+  /** A request begins: passes that one before it has recorded and not submitted, since it failed, are none of its. */
+  begin(): void {
+    this.#stages = [];
   }
 
   /** Begins a pass whose time counts as that of a stage. */
