@@ -123,6 +123,7 @@ export const serialThreads = (threads: number): NonNullable<CompileOptions['cons
   'small/sweeps': { SMALL_THREADS: threads },
   'few/sweeps': { SMALL_THREADS: threads },
   'listed/sweeps': { SERIAL_THREADS: threads },
+  'chosen/select': { SERIAL_THREADS: threads },
 });
 
 export interface CompileOptions {

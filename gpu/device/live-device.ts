@@ -308,15 +308,15 @@ export class LiveDevice implements SceneDevice {
     const shared = mayShare && !strain && vertexCount <= CONVOY_VERTICES ? this.#inCompany() : undefined;
     if (shared) return shared;
     const more = strain ? await this.#strainKernels() : await this.#sweepsFor(vertexCount);
-    const listed = await this.#listedSweeps();
     const place = this.forScene();
-    const others = [more, listed].filter((own) => own !== undefined);
+    const others = [more, ...(await this.#savingDispatches())].filter((own) => own !== undefined);
     return { ...place, kernels: others.reduce((all, own) => all.with(own), this.kernels) };
   }
 
-  /** On processors a dispatch costs too little for lists to be worth their kernels. */
-  async #listedSweeps(): Promise<KernelSet | undefined> {
-    return this.#canSweepAlone && this.runsAhead ? this.#sweepAlone('listed') : undefined;
+  /** On processors a dispatch costs too little for these kernels to be worth compiling. */
+  async #savingDispatches(): Promise<readonly (KernelSet | undefined)[]> {
+    if (!this.#canSweepAlone || !this.runsAhead) return [];
+    return Promise.all([this.#sweepAlone('listed'), this.#sweepAlone('chosen')]);
   }
 
   /**

@@ -8,6 +8,7 @@ export const STAGES = [
   'small',
   'few',
   'listed',
+  'chosen',
   'strain',
   'filter',
 ] as const;
@@ -17,10 +18,10 @@ export type KernelStage = (typeof STAGES)[number];
 export const STEP_STAGES = ['backward', 'forward', 'control', 'pull-back'] as const satisfies readonly KernelStage[];
 
 /**
- * Sweeps in one workgroup: those of the pull-back over small meshes, and over larger ones where few vertices take part; those of Algorithm 1
- * where few edges act. A device may do without.
+ * In one workgroup: sweeps of the pull-back over small meshes, and over larger ones where few vertices take part; those of Algorithm 1
+ * where few edges act; the selection of few contacts. A device may do without.
  */
-export const ALONE_STAGES = ['small', 'few', 'listed'] as const satisfies readonly KernelStage[];
+export const ALONE_STAGES = ['small', 'few', 'listed', 'chosen'] as const satisfies readonly KernelStage[];
 export type AloneStage = (typeof ALONE_STAGES)[number];
 
 /** Storage buffers that their kernels bind; the others bind eight at most, which every adapter allows. */
@@ -143,6 +144,8 @@ export const KERNELS = {
   listEdges: { file: 'listed/sweeps', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
   sweepListedEdges: { file: 'listed/sweeps', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
   sweepListed: { file: 'listed/sweeps', equations: '9, 13', mirrors: 'cpu/contacts Contacts.sweep' },
+  // From the candidates of a step to the rows of its sweep, where they are few.
+  selectAlone: { file: 'chosen/select', equations: '9-12', mirrors: 'cpu/select-contacts selectContacts' },
   // Strain limits of the pull-back: for meshes that have them.
   openStrains: { file: 'strain/open', mirrors: 'cpu/strain-limits StrainLimits.reset' },
   freeEdges: { file: 'strain/open', mirrors: 'cpu/shape-limits ShapeLimits.of' },

@@ -29,7 +29,7 @@ const PULL_BACK_PLAN = { tau: 0.5, longest: 2, minGain: 0.007, cheapPairs: 1e6, 
 
 /**
  * A way to sweep: rounds of contacts as whole dispatches (`rounds`), one workgroup for the edges that act, of every colour (`lists`), or
- * kernels that make whole sweeps.
+ * kernels that make whole sweeps ('small', 'few', 'listed'); one workgroup selects the contacts ('chosen').
  */
 export type SweepWay = 'rounds' | 'lists' | AloneStage;
 
@@ -37,7 +37,7 @@ export type SweepWay = 'rounds' | 'lists' | AloneStage;
 export type SweepWays<W extends SweepWay = 'rounds' | 'lists'> = Readonly<Record<W, boolean>>;
 
 interface Manner {
-  readonly shape: SweepsShape & Pick<StepShape, 'listsEdges'>;
+  readonly shape: SweepsShape & Pick<StepShape, 'listsEdges' | 'selectsAlone'>;
   /** whole dispatches sweep every colour of edges that does not go to one workgroup */
   readonly hasWideEdges?: boolean;
   /** a device without it does not have this way */
@@ -55,6 +55,7 @@ const WAYS: Readonly<Record<SweepWay, Manner>> = {
   small: { shape: { ...DENSE, isSmall: true }, kernel: 'sweepSmall', phases: [PHASE.PULL] },
   few: { shape: { ...DENSE, hasDenseEdges: false, isFew: true }, kernel: 'sweepFew', phases: [PHASE.PULL] },
   listed: { shape: { ...DENSE, listsEdges: true }, kernel: 'sweepListed', phases: [PHASE.ADVANCE] },
+  chosen: { shape: { ...DENSE, selectsAlone: true }, kernel: 'selectAlone', phases: [PHASE.ADVANCE, PHASE.PULL] },
 };
 
 /** Whole dispatches sweep the edges of Algorithm 1: which colours they take depends on the mesh, and lists take the place of both. */
@@ -162,7 +163,7 @@ async function sweep(
       steps.linearise(pass);
       if (!isPull) steps.firstEdgeSweep(pass, shape);
       steps.findContacts(pass);
-      steps.selectContacts(pass);
+      steps.selectContacts(pass, shape.selectsAlone);
       if (isPull) pullBack.sweeps(pass, shape);
       else steps.sweeps(pass, shape);
       pass.end();

@@ -41,6 +41,11 @@ export class Phases {
     return this.#stepsBefore;
   }
 
+  /** One workgroup may select the contacts of a step. */
+  get canSelectAlone(): boolean {
+    return this.#steps.canSelectAlone;
+  }
+
   /** Constrained edges of the mesh. */
   get edgeCount(): number {
     return this.#steps.edgeCount;
@@ -117,13 +122,14 @@ export class Phases {
   recordSteps(encoder: Recording, count: number, settings: Settings, plan: SweepPlan, searches: Searches): void {
     if (count === 0) return;
     const { wide, hasDenseEdges, hasFewEnds, hasFewEdges } = plan;
+    const selectsAlone = plan.hasFewCandidates;
     const phase = this.#phase;
     const sweeps = sweepsOf(settings, phase);
     const continuesStep = this.#continuesStep;
     if (phase === PHASE.ADVANCE) {
       const slides = settings.forward === 'PLANAR';
       const listsEdges = hasFewEdges && this.#steps.canListEdges;
-      const shape = { sweeps, slides, wide, listsEdges, keepsMultipliers: this.#keepsMultipliers };
+      const shape = { sweeps, slides, wide, listsEdges, selectsAlone, keepsMultipliers: this.#keepsMultipliers };
       this.#batches.record(encoder, count, shape, searches, continuesStep);
     } else {
       const parts = { hasAim: this.#hasAim, continuesStep, sweepsOn: this.#sweepsOn };
@@ -133,6 +139,7 @@ export class Phases {
         {
           ...{ phase, sweeps, wide, hasDenseEdges, isSmall: this.#pullBack.isSmall(this.#vertexCount) },
           isFew: hasFewEnds && this.#pullBack.canSweepFew,
+          selectsAlone,
         },
         searches,
         parts,

@@ -18,6 +18,8 @@ export interface PullBackShape {
   readonly isSmall: boolean;
   /** one workgroup makes the sweeps that do not look at all edges (sweepFew); this affects speed only, never the result */
   readonly isFew?: boolean;
+  /** one workgroup selects the contacts (gpu/kernels/chosen); this affects speed only */
+  readonly selectsAlone?: boolean;
 }
 
 /** What the sweeps of a step depend on. */
@@ -116,7 +118,7 @@ export class PullBackRecorder {
     }
     if (!parts.hasAim && !parts.isContinued) this.rate(enter('forward'), shape.phase);
     this.#steps.findContacts(enter('geometry'));
-    this.#steps.selectContacts(enter('backward'));
+    this.#steps.selectContacts(enter('backward'), shape.selectsAlone);
   }
 
   /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the state that it begins with. */

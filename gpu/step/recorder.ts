@@ -24,6 +24,8 @@ export interface StepShape {
   readonly wide: WideRounds;
   /** edges are swept by lists of those that act (gpu/kernels/listed); this affects speed only */
   readonly listsEdges?: boolean;
+  /** one workgroup selects the contacts (gpu/kernels/chosen); this affects speed only */
+  readonly selectsAlone?: boolean;
   /** λ of the rows stays with their pairs, for who asks what held each vertex (hold-reader.ts) */
   readonly keepsMultipliers?: boolean;
 }
@@ -52,6 +54,11 @@ export class StepRecorder {
   /** Whether edges may be swept by lists. */
   get canListEdges(): boolean {
     return canListEdges(this.#edges) && this.#dispatcher.has('sweepListed');
+  }
+
+  /** Whether one workgroup may select the contacts of a step. */
+  get canSelectAlone(): boolean {
+    return this.#dispatcher.has('selectAlone');
   }
 
   /** Opens a request: edge constraints, residuals, reuse of P, the sizes of the first step's dispatches. */
@@ -106,7 +113,7 @@ export class StepRecorder {
     pass = enter('geometry');
     this.findContacts(pass);
     pass = enter('backward');
-    this.selectContacts(pass);
+    this.selectContacts(pass, shape.selectsAlone);
     this.sweeps(pass, shape);
     if (shape.slides) this.slide(pass);
     if (shape.keepsMultipliers) this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
@@ -159,7 +166,12 @@ export class StepRecorder {
   }
 
   /** Selects the contacts among the candidates and makes the rows of the sweep, in order. */
-  selectContacts(pass: Pass): void {
+  selectContacts(pass: Pass, isAlone = false): void {
+    if (isAlone) {
+      // It writes the sizes of indirect dispatches, so that it cannot be one.
+      this.#dispatcher.direct(pass, 'selectAlone', 1);
+      return;
+    }
     this.#dispatcher.direct(pass, 'afterGeometry', 1);
     this.#dispatcher.overCandidates(pass, 'count', LIST_SLOT.CANDIDATES);
     this.#dispatcher.indirect(pass, 'offsets', STEP_SLOT.VERTICES);

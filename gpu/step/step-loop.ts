@@ -79,7 +79,7 @@ export class StepLoop {
     this.#phases = phases;
     this.#place = place;
     this.#plan = new SubmissionPlan(place === 'HOST');
-    this.#sweeps = new SweepPlan(vertexCount, device.ways);
+    this.#sweeps = new SweepPlan(vertexCount, device.ways, phases.canSelectAlone);
   }
 
   /** The control block that was read or written last. */

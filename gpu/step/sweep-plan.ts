@@ -52,6 +52,12 @@ const FEW_ACTING = 32_768;
 /** Requests whose first step takes whole dispatches for its edges, since in that of an earlier one many acted, before one tries lists again. */
 const UNTRIED_REQUESTS = 8;
 
+/**
+ * Candidates from which one workgroup selects the contacts: with its 1,024 threads it takes two turns, each of which lasts about as long as the nine
+ * dispatches that it takes the place of without what comes between them. A step with more pauses; so that this is rare, the step before has had half as many at most.
+ */
+const FEW_CANDIDATES = 2048;
+
 /** The largest number of candidates that a parameter states. */
 const ALL = 0xffffffff;
 
@@ -64,6 +70,7 @@ export class SweepPlan {
   /** contacts that a sweep is expected to have at most, whatever its candidates */
   readonly #mostContacts: number;
   readonly #ways: Pick<SweepWays, 'rounds' | 'lists'>;
+  readonly #canSelectAlone: boolean;
   /** rounds of whole dispatches in a sweep over contacts */
   rounds = 0;
   /** contacts that they are recorded for */
@@ -74,8 +81,11 @@ export class SweepPlan {
   hasFewEdges = true;
   /** few vertices take part in the sweeps of the pull-back that do not look at all edges */
   hasFewEnds = false;
-  /** rounds that the first step of the last request wanted, and whether few edges acted in it */
+  /** one workgroup selects the contacts of a step */
+  hasFewCandidates = false;
+  /** rounds that the first step of the last request wanted, whether it had few candidates, and whether few edges acted in it */
   #first = 0;
+  #firstHadFew = false;
   #firstHasFewEdges = true;
   /** requests since one tried lists of edges in its first step */
   #untried = 0;
@@ -85,9 +95,17 @@ export class SweepPlan {
   /** what the last step that had paused wanted */
   #known = { candidates: 0, rounds: 0 };
 
-  /** @param ways which the device may take (gpu/proof/sweeps-proof.ts) */
-  constructor(vertexCount: number, ways: Pick<SweepWays, 'rounds' | 'lists'> = { rounds: true, lists: true }) {
+  /**
+   * @param ways which the device may take (gpu/proof/sweeps-proof.ts)
+   * @param canSelectAlone it has the kernel that selects contacts in one workgroup
+   */
+  constructor(
+    vertexCount: number,
+    ways: Pick<SweepWays, 'rounds' | 'lists'> = { rounds: true, lists: true },
+    canSelectAlone = false,
+  ) {
     this.#ways = ways;
+    this.#canSelectAlone = canSelectAlone;
     this.#mostContacts = CONTACTS_OF_VERTEX * vertexCount;
   }
 
@@ -102,6 +120,11 @@ export class SweepPlan {
 
   /** Candidates beyond which a step pauses. */
   get covered(): number {
+    return this.hasFewCandidates ? Math.min(FEW_CANDIDATES, this.#sweepable) : this.#sweepable;
+  }
+
+  /** Candidates that the sweeps as they are recorded do not take long over. */
+  get #sweepable(): number {
     const { candidates, rounds } = this.#known;
     const known = this.rounds >= rounds ? SPARE * candidates : 0;
     const contacts = this.rounds < EXPECTED_ROUNDS ? contactsWith(this.rounds) : ALL;
@@ -116,6 +139,7 @@ export class SweepPlan {
     this.#untried = this.#firstHasFewEdges ? 0 : this.#untried + 1;
     if (this.#untried > UNTRIED_REQUESTS) this.#untried = 0;
     this.hasFewEdges = this.#untried === 0;
+    this.hasFewCandidates = this.#firstHadFew;
     this.#isFirst = true;
     this.#paused = 0;
   }
@@ -126,15 +150,12 @@ export class SweepPlan {
    * @param edgeCount constrained edges of the mesh
    * @param last status of Algorithm 1 where it has swept edges by lists; undefined = nothing tells how many act
    */
-  enterPullBack(
-    edgeCount: number,
-    last: Pick<ControlBlock, 'steps' | 'sweptEdges' | 'mostContacts'> | undefined,
-  ): void {
+  enterPullBack(edgeCount: number, last: Pick<ControlBlock, 'steps' | 'sweptEdges' | 'candidates'> | undefined): void {
     if (!this.#ways.lists) return;
     const isTold = last !== undefined && last.steps > 0 && this.hasFewEdges;
     if (!isTold && edgeCount > FEW_ACTING) return;
     const acting = isTold ? Math.min(edgeCount, ACTING_PER_SWEPT * last.sweptEdges) : edgeCount;
-    const contacts = isTold ? last.mostContacts : 0;
+    const contacts = isTold ? last.candidates : 0;
     this.hasDenseEdges = acting > FEW_ACTING;
     this.hasFewEnds = this.rounds === 0 && 2 * acting + 4 * contacts <= FEW_ENDS;
   }
@@ -142,6 +163,7 @@ export class SweepPlan {
   /** A step has paused, since it had more candidates than were covered. */
   extend(candidates: number): void {
     this.#paused = candidates;
+    this.hasFewCandidates = false;
     this.#contacts = Math.min(this.#mostContacts, CONTACTS_PER_CANDIDATE * candidates);
     this.rounds = this.#ways.rounds ? longRoundsOf(this.#contacts) : 0;
   }
@@ -151,16 +173,19 @@ export class SweepPlan {
     {
       wideRounds,
       firstTail,
+      candidates,
       mostContacts,
       sweptEnds,
       sweptEdges,
-    }: Pick<ControlBlock, 'wideRounds' | 'firstTail' | 'mostContacts' | 'sweptEnds' | 'sweptEdges'>,
+    }: Pick<ControlBlock, 'wideRounds' | 'firstTail' | 'candidates' | 'mostContacts' | 'sweptEnds' | 'sweptEdges'>,
     isPull: boolean,
   ): void {
     this.#contacts = mostContacts;
     this.rounds = this.#ways.rounds ? Math.ceil(SPARE * wideRounds) : 0;
+    this.hasFewCandidates = this.#canSelectAlone && candidates <= FEW_CANDIDATES / 2;
     if (this.#isFirst) {
       this.#first = this.rounds;
+      this.#firstHadFew = this.hasFewCandidates;
       if (this.hasFewEdges && !isPull) this.#firstHasFewEdges = sweptEdges <= FEW_EDGES;
     }
     if (this.#paused > 0) this.#known = { candidates: this.#paused, rounds: wideRounds };

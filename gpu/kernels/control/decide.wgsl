@@ -22,6 +22,7 @@ const RESIDUAL_PARTS: f32 = 65536.0;
 const MOVE_ROUNDING: f32 = 1.00001;
 
 // #include "control/arguments.wgsl"
+// #include "control/take-candidates.wgsl"
 
 // D(l) after the step whose largest move was counted.
 fn narrowedRadius() -> f32 {
@@ -54,6 +55,7 @@ fn decide() {
   control.touching = select(control.touching, atomicLoad(&control.touchingCount), isRunning);
   control.short = select(control.short, atomicLoad(&control.shortCount), isRunning);
   control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), isRunning));
+  control.candidates = select(control.candidates, atomicLoad(&control.candidateCount), isRunning);
 
   // A search: by the re-search rule (guard BOXES), or when D(l) < Dmin (guard RADIUS).
   let hasRadius = parameters.hasBoxes == 0u;
@@ -160,22 +162,7 @@ fn watchForSearch() {
   writeArguments();
 }
 
-// More candidates than there is room for, or than the recorded sweep is made for: this step has not moved x yet and does not. Once there is room it continues from here,
-// with its geometry measured again from the same x.
 @compute @workgroup_size(1)
 fn afterGeometry() {
-  let isRunning = control.state == RUNNING;
-  let found = atomicLoad(&control.candidateCount);
-  let hasRoom = found <= control.candidateCapacity;
-  let isShort = isRunning && !hasRoom;
-  // With so many, one workgroup would sweep for long.
-  let isCovered = found <= parameters.coveredCandidates;
-  let goesOn = isRunning && hasRoom && isCovered;
-  control.state = select(select(control.state, NEEDS_CANDIDATES, isShort), NEEDS_ROUNDS, isRunning && hasRoom && !isCovered);
-  control.candidateDemand = select(control.candidateDemand, found, isRunning && !goesOn);
-  // Where it goes on the steps' sizes are what they were.
-  writeArguments();
-  let size = foldThreads(found).xy * select(0u, 1u, goesOn);
-  candidateArguments[3u * LIST_SLOT_CANDIDATES] = size.x;
-  candidateArguments[3u * LIST_SLOT_CANDIDATES + 1u] = size.y;
+  takeCandidates();
 }

@@ -102,6 +102,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   control.unfinished = select(control.unfinished, moving, isRunning);
   control.touching = select(control.touching, atomicLoad(&control.touchingCount), isRunning);
   control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), isRunning));
+  control.candidates = select(control.candidates, atomicLoad(&control.candidateCount), isRunning);
 
   // What the state loses against the best one was summed term by term: the difference of two sums would be lost in their rounding
   // where one vertex is far from its target.

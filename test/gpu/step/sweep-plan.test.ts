@@ -4,7 +4,7 @@ import { ROUND_ROWS } from '../../../gpu/step/request.js';
 import { SweepPlan } from '../../../gpu/step/sweep-plan.js';
 
 const done = (wideRounds: number, firstTail = 0) => ({
-  ...{ wideRounds, firstTail, mostContacts: 1000 * wideRounds, sweptEnds: 1000, sweptEdges: 0 },
+  ...{ wideRounds, firstTail, candidates: 0, mostContacts: 1000 * wideRounds, sweptEnds: 1000, sweptEdges: 0 },
 });
 
 /** Vertices of a mesh whose sweeps may have long rounds, and of one whose sweeps have none. */
@@ -52,11 +52,11 @@ t.test('More candidates want more rounds.', async (t) => {
 
 t.test('The dispatches of a round have a thread for several contacts of the sweep.', async (t) => {
   const plan = new SweepPlan(MANY);
-  plan.observe({ wideRounds: 40, firstTail: 0, mostContacts: 200_000, sweptEnds: 0, sweptEdges: 0 }, false);
+  plan.observe({ ...done(40), mostContacts: 200_000 }, false);
   const { rounds, threads } = plan.wide;
   t.ok(rounds >= 40 && rounds <= 50);
   t.ok(threads >= 2000 && threads <= 200_000, `${threads} threads`);
-  plan.observe({ wideRounds: 4000, firstTail: 0, mostContacts: 4e9, sweptEnds: 0, sweptEdges: 0 }, false);
+  plan.observe({ ...done(4000), mostContacts: 4e9 }, false);
   t.ok(plan.wide.rounds <= MOST_ROUNDS && plan.wide.threads <= 1 << 17, 'there are limits');
 });
 
@@ -95,7 +95,7 @@ t.test('Edges: whole dispatches until a step of the pull-back shows that few act
 });
 
 t.test('The first step of the pull-back follows what Algorithm 1 has swept.', async (t) => {
-  const ended = (steps: number, sweptEdges: number, mostContacts = 100) => ({ steps, sweptEdges, mostContacts });
+  const ended = (steps: number, sweptEdges: number, candidates = 100) => ({ steps, sweptEdges, candidates });
   const guess = (edges: number, last: ReturnType<typeof ended> | undefined) => {
     const plan = new SweepPlan(MANY);
     plan.begin();
@@ -165,3 +165,37 @@ t.test(
     }
   },
 );
+
+t.test('One workgroup selects few contacts, and a step with more pauses.', async (t) => {
+  const plan = new SweepPlan(FEW, undefined, true);
+  const has = (candidates: number): boolean => {
+    plan.observe({ ...done(0), candidates }, false);
+    return plan.hasFewCandidates;
+  };
+  plan.begin();
+  t.equal(plan.hasFewCandidates, false, 'of a first step nothing is known');
+  t.ok(plan.covered >= 1e9, 'and it does not pause for them');
+  t.equal(has(100_000), false);
+  t.equal(has(100), true);
+  const { covered } = plan;
+  t.ok(covered >= 1000 && covered <= 10_000, `a step of more than ${covered} candidates pauses`);
+  plan.extend(2 * covered);
+  t.equal(plan.hasFewCandidates, false, 'and goes on without that workgroup');
+  t.ok(plan.covered >= 1e9);
+  t.equal(has(2 * covered), false);
+  t.equal(has(covered), false, 'the next step may have more');
+  t.equal(has(100), true);
+  plan.begin();
+  t.equal(plan.hasFewCandidates, false, 'the first step of the last request had many');
+  has(100);
+  plan.begin();
+  t.equal(plan.hasFewCandidates, true, 'or few');
+});
+
+t.test('A device without the kernel selects contacts in whole dispatches.', async (t) => {
+  const plan = new SweepPlan(FEW);
+  plan.begin();
+  plan.observe({ ...done(0), candidates: 1 }, false);
+  t.equal(plan.hasFewCandidates, false);
+  t.ok(plan.covered >= 1e9);
+});
