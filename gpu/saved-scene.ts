@@ -18,7 +18,7 @@ export interface HostPart {
 /**
  * Reads what a scene on the device goes on from. The arrays are new.
  *
- * @throws OUT_OF_DEVICE_MEMORY where there is no room for copies of one array at a time; the scene stays usable unless the device says so
+ * @throws OUT_OF_DEVICE_MEMORY where there is no room for copies of one array at a time; the scene stays usable
  */
 export async function readScene(
   memory: DeviceMemory,
@@ -62,13 +62,7 @@ async function readPlace(memory: DeviceMemory, place: Place, bytes: number): Pro
   if (bytes === 0) return new ArrayBuffer(0);
   const reader = new Reader(memory);
   try {
-    // Submitted before anything is awaited: meanwhile the arena may move the place, and destroy the buffer that the copy is recorded from.
-    const reading = await memory.checkAllocations('a copy of the scene', () => {
-      const encoder = memory.device.createCommandEncoder();
-      const recorded = reader.record(encoder, [sliceOf(place, bytes)]);
-      memory.device.queue.submit([encoder.finish()]);
-      return recorded;
-    });
+    const reading = await reader.read([sliceOf(place, bytes)]);
     const [content] = await reading.wait();
     return content!;
   } finally {

@@ -231,6 +231,8 @@ export class GpuScene implements Scene {
     this.#batches.close();
     this.#reader.close();
     this.#buffers.close();
+    // The account is the scene's own: what a request that failed half way has left in it has no other owner.
+    this.memory.freeAll();
   }
 
   /** @throws if the scene cannot be used now; else it is busy */
@@ -346,7 +348,7 @@ export class GpuScene implements Scene {
   }
 
   async #readAnswer(timings: StageTimings, wasStopped: boolean): Promise<Resolution> {
-    const final = await readFinalState(this.memory, this.#buffers, this.#recorder, this.#reader, {
+    const final = await readFinalState(this.#buffers, this.#recorder, this.#reader, {
       submissions: this.#submissions,
       mesh: this.#mesh,
       control: this.#loop.control,

@@ -1,11 +1,11 @@
 import type { ConvoyCounts } from '../../src/solver/engine.js';
 import type { DeviceMemory } from '../device/memory.js';
-import { Reader, type Reading, type Slice } from '../device/readback.js';
+import { Reader, type Reading, type Slice, totalOf } from '../device/readback.js';
 import { type Recording, SharedRecording } from '../device/recording.js';
 import type { Submissions } from '../device/submissions.js';
 import { MOST_SCENES } from './address.js';
 import { Arena } from './arena.js';
-import { DispatchEncoder } from './encode.js';
+import { DispatchEncoder, type EncodePlan } from './encode.js';
 
 export interface ConvoySettings {
   /** scenes in one submission, at most {@link MOST_SCENES} */
@@ -75,7 +75,7 @@ export class Convoy {
   /** How a scene submits: one recording at a time, and the next one when that was read. */
   readonly seat: Submissions = {
     begin: () => new SharedRecording(),
-    submit: (recording, slices) => this.#join(recording, slices),
+    submit: async (recording, slices) => this.#join(recording, slices),
   };
 
   #join(recording: Recording, slices: readonly Slice[]): Reading {
@@ -134,13 +134,39 @@ export class Convoy {
     const parts = this.#waiting.splice(0, this.#settings.scenes);
     if (parts.length === 0) return;
     this.#isUnderway = true;
-    this.#submissions++;
-    this.#parts += parts.length;
     const now = performance.now();
     for (const { since } of parts) this.#waited += now - since;
+    try {
+      await this.#carry(parts);
+    } finally {
+      this.#isUnderway = false;
+      this.#consider();
+    }
+  }
+
+  /**
+   * Submits these parts together, or in halves where they cannot be: what one of them asks too much for, or what the device has no memory for
+   * at a time, is refused to as few as possible.
+   */
+  async #carry(parts: readonly Part[]): Promise<void> {
+    let reading: Reading;
+    try {
+      reading = await this.#submit(parts);
+    } catch (thrown) {
+      const [only, ...others] = parts;
+      if (others.length === 0) {
+        only?.reject(thrown);
+        return;
+      }
+      const half = Math.ceil(parts.length / 2);
+      await this.#carry(parts.slice(0, half));
+      await this.#carry(parts.slice(half));
+      return;
+    }
+    this.#submissions++;
+    this.#parts += parts.length;
     this.#sizes[Math.ceil(Math.log2(parts.length))]!++;
     try {
-      const reading = this.#submit(parts);
       await reading.inspect((range, offsets) => {
         let at = 0;
         for (const { slices, resolve } of parts) {
@@ -152,24 +178,25 @@ export class Convoy {
       });
     } catch (thrown) {
       for (const { reject } of parts) reject(thrown);
-    } finally {
-      this.#isUnderway = false;
-      this.#consider();
     }
   }
 
-  #submit(parts: readonly Part[]): Reading {
+  /** @throws Error, OUT_OF_DEVICE_MEMORY, and nothing was submitted */
+  async #submit(parts: readonly Part[]): Promise<Reading> {
     const { device } = this.#memory;
+    const slices = parts.flatMap((part) => part.slices);
+    // Planned anew after every pause: meanwhile the arena may have moved what the dispatches bind.
+    let plan: EncodePlan;
+    for (;;) {
+      plan = this.#encoder.plan(parts.map(({ recording }) => recording.pass.launches));
+      const room = this.#encoder.reserve(plan) ?? this.#reader.reserve(totalOf(slices));
+      if (!room) break;
+      await room;
+    }
     const encoder = device.createCommandEncoder({ label: 'convoy' });
     for (const { recording } of parts) for (const copy of recording.copies) copy(encoder);
-    this.#encoder.encode(
-      encoder,
-      parts.map(({ recording }) => recording.pass.launches),
-    );
-    const reading = this.#reader.record(
-      encoder,
-      parts.flatMap(({ slices }) => slices),
-    );
+    this.#encoder.encode(encoder, plan);
+    const reading = this.#reader.record(encoder, slices);
     device.queue.submit([encoder.finish()]);
     return reading;
   }

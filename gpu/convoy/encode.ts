@@ -36,33 +36,54 @@ export class DispatchEncoder {
     this.#noSizes = memory.allocate('no sizes', 16, BUFFER_USAGE.STORAGE);
   }
 
-  /** @param sequences the dispatches of each scene */
-  encode(encoder: GPUCommandEncoder, sequences: readonly (readonly Launch[])[]): void {
+  /**
+   * What {@link encode} encodes. It names buffers: encoded before anything is awaited, unless there is no room for it yet.
+   *
+   * @param sequences the dispatches of each scene @throws Error where a scene's places cannot be addressed
+   */
+  plan(sequences: readonly (readonly Launch[])[]): EncodePlan {
     const bound = sequences.map((launches) => launches.map((one) => ({ ...one, buffers: this.#buffersOf(one) })));
     // Dispatches of the same kernel over the same buffers can be one.
     const merged = mergeSequences(bound, ({ kernel, buffers }) => `${kernel.entryPoint} ${buffers}`);
-    if (merged.length === 0) return;
     const offsets: number[] = [];
     let bytes = 0;
-    for (const [{ kernel }] of merged as [Bound, ...Bound[]][]) {
+    for (const [{ kernel }] of merged as Joined[]) {
       offsets.push(bytes);
       bytes += Math.ceil((kernel.shared!.placeBytes * MOST_SCENES) / OFFSET_BYTES) * OFFSET_BYTES;
     }
-    const places = this.#reserve(bytes);
     const words = new Uint32Array(bytes / WORD);
     merged.forEach((launches, n) => {
       launches.forEach((launch, scene) => {
         writePlace(words, offsets[n]! / WORD, scene, launch);
       });
     });
+    return { merged: merged as Joined[], offsets, words };
+  }
+
+  /**
+   * Makes room for the places of what was planned.
+   *
+   * @returns undefined = there is room
+   * @throws OUT_OF_DEVICE_MEMORY, and what there was is still there
+   */
+  reserve({ words }: EncodePlan): Promise<void> | undefined {
+    return words.byteLength <= (this.#places?.size ?? 0) ? undefined : this.#grow(words.byteLength);
+  }
+
+  /** @throws Error where {@link reserve} has not said that there is room */
+  encode(encoder: GPUCommandEncoder, { merged, offsets, words }: EncodePlan): void {
+    if (merged.length === 0) return;
+    const places = this.#places;
+    if (!places || places.size < words.byteLength)
+      throw new Error('Dispatches are encoded for which there is no room.');
     this.#memory.device.queue.writeBuffer(places, 0, words);
     const pass = encoder.beginComputePass();
     let last: GPUComputePipeline | undefined;
     merged.forEach((launches, n) => {
-      const [{ kernel }] = launches as [Bound, ...Bound[]];
+      const [{ kernel }] = launches;
       if (last !== kernel.pipeline) pass.setPipeline(kernel.pipeline);
       last = kernel.pipeline;
-      pass.setBindGroup(0, this.#bindGroupOf(launches[0]!, places), [offsets[n]!]);
+      pass.setBindGroup(0, this.#bindGroupOf(launches[0], places), [offsets[n]!]);
       const most = launches.reduce((sum, launch) => Math.max(sum, launch.most), 1);
       const groups = Math.min(most, Math.max(1, Math.floor(this.#groups / launches.length)));
       pass.dispatchWorkgroups(groups, 1, launches.length);
@@ -83,13 +104,12 @@ export class DispatchEncoder {
     if (this.#places) this.#memory.free(this.#places);
   }
 
-  #reserve(bytes: number): GPUBuffer {
-    if (this.#places && this.#places.size >= bytes) return this.#places;
-    if (this.#places) this.#memory.free(this.#places);
-    this.#bindGroups.clear();
+  async #grow(bytes: number): Promise<void> {
     const { UNIFORM, COPY_DST } = BUFFER_USAGE;
-    this.#places = this.#memory.allocate('places of scenes', 2 * bytes, UNIFORM | COPY_DST);
-    return this.#places;
+    const places = await this.#memory.obtain('places of scenes', 2 * bytes, UNIFORM | COPY_DST);
+    if (this.#places) this.#memory.free(this.#places);
+    this.#places = places;
+    this.#bindGroups.clear();
   }
 
   /** The numbers of what a dispatch binds, as one text. */
@@ -128,6 +148,17 @@ export class DispatchEncoder {
 
 /** A dispatch of one scene with the numbers of the buffers that it binds. */
 type Bound = Launch & { readonly buffers: string };
+
+/** Dispatches of several scenes that are one. */
+type Joined = [Bound, ...Bound[]];
+
+export interface EncodePlan {
+  readonly merged: readonly Joined[];
+  /** where the places of each begin, in bytes */
+  readonly offsets: readonly number[];
+  /** the places of the scenes of all */
+  readonly words: Uint32Array<ArrayBuffer>;
+}
 
 /** A buffer of the arena has room for a uniform of full size (arena.ts). */
 const bindingOf = (buffer: GPUBuffer, type: SharedBinding['type']): GPUBufferBinding =>

@@ -1,3 +1,4 @@
+import { IntersticeError } from '../../src/contract/errors.js';
 import { addressByScene, type SharedKernel, UNIFORM_BYTES } from '../convoy/address.js';
 import { type EntryPoint, type KernelFile, type KernelStage, kernelFilesOf } from '../kernels/table.js';
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
@@ -246,7 +247,7 @@ export class KernelSet {
    * when it is first dispatched (software drivers take up to ten seconds for all of them). Each kernel is dispatched with
    * no workgroups, from a size in memory, which the driver cannot know to be zero; nothing runs.
    *
-   * @throws KernelRefused
+   * @throws KernelRefused; OUT_OF_DEVICE_MEMORY
    */
   async warmUp(): Promise<void> {
     const device = this.#device;
@@ -263,6 +264,7 @@ export class KernelSet {
       // There may be no listener for errors of the device yet. The scope closes before the first await and so holds these
       // calls only.
       device.pushErrorScope('validation');
+      device.pushErrorScope('out-of-memory');
       const noGroups = create(16, INDIRECT);
       const encoder = device.createCommandEncoder({ label: 'warm-up' });
       const pass = encoder.beginComputePass();
@@ -285,7 +287,10 @@ export class KernelSet {
       }
       pass.end();
       device.queue.submit([encoder.finish()]);
-      const error = await device.popErrorScope();
+      const [shortage, error] = await Promise.all([device.popErrorScope(), device.popErrorScope()]);
+      if (shortage) {
+        throw new IntersticeError('OUT_OF_DEVICE_MEMORY', 'The device has no memory to make its kernels ready.');
+      }
       if (error) throw new KernelRefused(`The device does not run the kernels: ${error.message}`);
       await device.queue.onSubmittedWorkDone();
     } finally {

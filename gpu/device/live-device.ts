@@ -179,6 +179,8 @@ export class LiveDevice implements SceneDevice {
     if (known) return known;
     const loading = this.waitFor(this.#loadAlone(stage));
     this.#sweepsAlone.set(stage, loading);
+    // The next mesh may find the memory that this one did not.
+    loading.catch(() => this.#sweepsAlone.delete(stage));
     return loading;
   }
 
@@ -217,8 +219,10 @@ export class LiveDevice implements SceneDevice {
       const proof = await this.waitFor(proveCommit(device, steps));
       if (!proof.ok) return `the device does not compute as required: ${proof.reason}`;
       const small = await this.#sharedSmall();
+      const own = this.memory.fork();
+      const convoy = await own.checkAllocations('the convoy', () => new Convoy(own, isSoftware, settings));
       this.#company = {
-        convoy: new Convoy(this.memory.fork(), isSoftware, settings),
+        convoy,
         kernels: small ? steps.with(small) : steps,
         jobs: { jobs: settings.scenes, vertices: CONVOY_VERTICES },
       };

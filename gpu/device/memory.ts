@@ -142,14 +142,15 @@ export class DeviceMemory {
   /**
    * Runs code that allocates buffers and waits for the device's own verdict on them.
    *
-   * @throws OUT_OF_DEVICE_MEMORY when the device has no memory for them, and the account is exhausted; what `make` throws, and the account is
-   * exhausted if something was freed before; Error when the device refuses a call of `make` for another reason
+   * @throws OUT_OF_DEVICE_MEMORY when the device has no memory for them, and the account is exhausted; what `make` throws, and what it has
+   * allocated is free again, and the account exhausted if something was freed before; Error when the device refuses a call of `make` for another reason
    */
   async checkAllocations<T>(what: string, make: () => T): Promise<T> {
     const { device } = this;
     device.pushErrorScope('validation');
     device.pushErrorScope('out-of-memory');
     const frees = this.#frees;
+    const before = { live: new Set(this.#live), places: new Set(this.#places) };
     let made: T;
     let refusal: GPUError | null = null;
     try {
@@ -157,6 +158,9 @@ export class DeviceMemory {
     } catch (thrown) {
       // What was to be replaced is missing, and its place in an arena may be another scene's.
       if (this.#frees !== frees) this.#isExhausted = true;
+      // It has no owner: whoever was to have it was not made.
+      for (const buffer of [...this.#live]) if (!before.live.has(buffer)) this.free(buffer);
+      for (const place of [...this.#places]) if (!before.places.has(place)) this.release(place);
       throw thrown;
     } finally {
       const [shortage, invalid] = await Promise.all([device.popErrorScope(), device.popErrorScope()]);
@@ -203,6 +207,32 @@ export class DeviceMemory {
     return buffer;
   }
 
+  /**
+   * Allocates a buffer and waits until the device has said that it has the memory. Whatever the answer, the owner of the account can go on.
+   *
+   * @throws as {@link allocate}; OUT_OF_DEVICE_MEMORY when the device has no memory for it
+   */
+  async obtain(label: string, bytes: number, usage: number): Promise<GPUBuffer> {
+    const { device } = this;
+    let buffer: GPUBuffer | undefined;
+    let isThere = false;
+    device.pushErrorScope('out-of-memory');
+    try {
+      buffer = this.allocate(label, bytes, usage);
+    } finally {
+      try {
+        isThere = (await device.popErrorScope()) === null;
+      } finally {
+        if (buffer && !isThere) this.free(buffer);
+      }
+    }
+    if (isThere) return buffer;
+    throw new IntersticeError(
+      'OUT_OF_DEVICE_MEMORY',
+      `The device has no memory for the ${buffer.size} bytes of ${label}; without them, ${this.#bytes} bytes are allocated.`,
+    );
+  }
+
   /** Frees a buffer. A buffer that was freed before, by freeAll for example, is left alone. */
   free(buffer: GPUBuffer): void {
     if (!this.#live.delete(buffer)) return;
@@ -223,6 +253,11 @@ export class DeviceMemory {
     // In an arena, what is freed may lie between places of others: the larger ones take other memory.
     const demand = this.#arena ? Math.max(0, more + replaced - this.#arena.freeBytes) : more;
     this.budget.assertFits(demand, label);
+  }
+
+  /** Places of different labels may lie in one buffer, and places of one label do as a rule. */
+  get sharesBuffers(): boolean {
+    return this.#arena !== undefined;
   }
 
   /** Memory that kernels bind, all 0. It may be used once {@link checkAllocations} has returned. @throws as {@link allocate} */

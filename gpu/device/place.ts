@@ -1,7 +1,4 @@
-import { BUFFER_USAGE } from './flags.js';
 import type { Slice } from './readback.js';
-
-const { COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
 /** Bytes of a buffer on the device that are one owner's: a buffer of its own, or a part of one in an arena (gpu/convoy/arena.ts). */
 export interface Place {
@@ -50,23 +47,30 @@ export function partOf(place: Place, at: number, size: number): Place {
   };
 }
 
-/** Copies parts of places to others; within a buffer, which the standard does not allow, through another one. */
-export function copyParts(
-  device: GPUDevice,
-  parts: readonly { from: Place; at: number; to: Place; toAt: number; bytes: number }[],
-): void {
+export interface CopiedPart {
+  readonly from: Place;
+  readonly at: number;
+  readonly to: Place;
+  readonly toAt: number;
+  readonly bytes: number;
+}
+
+/**
+ * Copies parts of places to others.
+ *
+ * @param between with room for the largest part: through it goes what stays within a buffer, where the standard does not allow copies
+ */
+export function copyParts(device: GPUDevice, parts: readonly CopiedPart[], between: GPUBuffer | undefined): void {
   const encoder = device.createCommandEncoder();
-  const between: GPUBuffer[] = [];
   for (const { from, at, to, toAt, bytes } of parts) {
     let [source, first] = [from.buffer, from.offset + at];
     if (source === to.buffer) {
-      const copy = device.createBuffer({ label: 'carried', size: bytes, usage: COPY_SRC | COPY_DST });
-      encoder.copyBufferToBuffer(source, first, copy, 0, bytes);
-      [source, first] = [copy, 0];
-      between.push(copy);
+      if (!between)
+        throw new Error('Part of a buffer is to be copied within it, and there is nothing to copy through.');
+      encoder.copyBufferToBuffer(source, first, between, 0, bytes);
+      [source, first] = [between, 0];
     }
     encoder.copyBufferToBuffer(source, first, to.buffer, to.offset + toAt, bytes);
   }
   device.queue.submit([encoder.finish()]);
-  for (const buffer of between) buffer.destroy();
 }

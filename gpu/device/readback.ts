@@ -23,7 +23,11 @@ export interface Reading {
 /** Bytes of staging buffers whose sizes are powers of two, so that readings of similar sizes share them. Beyond, scenes read the same sizes again. */
 const SHARED_BYTES = { least: 256, most: 2 ** 24 };
 
-/** Copies device memory to the host through staging buffers, which it keeps for later readings. */
+/**
+ * Copies device memory to the host through staging buffers, which it keeps for later readings. No copy is recorded before the device has said that
+ * it has the memory of its staging buffer: in production the binding checks no call, and what it would do with a buffer that does not exist is
+ * told nowhere. A shortage is then that of one request, and none of the device.
+ */
 export class Reader {
   readonly #memory: DeviceMemory;
   /** staging buffers that are free, by size */
@@ -38,10 +42,26 @@ export class Reader {
     this.#memory = memory;
   }
 
-  /** Records the copies. Once the encoder is submitted, the caller waits for them, inspects them or discards them. */
+  /**
+   * Makes ready what a reading of so many bytes needs, for {@link record}.
+   *
+   * @returns undefined = it is ready
+   * @throws OUT_OF_DEVICE_MEMORY, and nothing has changed
+   */
+  reserve(bytes: number): Promise<void> | undefined {
+    const size = stagingSize(bytes);
+    return this.#free.get(size)?.length ? undefined : this.#obtain(size);
+  }
+
+  /**
+   * Records the copies. Once the encoder is submitted, the caller waits for them, inspects them or discards them.
+   *
+   * @throws Error unless {@link reserve} has said that so many bytes are ready, and none were recorded since
+   */
   record(encoder: GPUCommandEncoder, slices: readonly Slice[]): Reading {
-    const total = slices.reduce((sum, { bytes }) => sum + bytes, 0);
-    const staging = this.#take(total);
+    const total = totalOf(slices);
+    const staging = this.#free.get(stagingSize(total))?.pop();
+    if (!staging) throw new Error(`Copies of ${total} bytes are recorded, and no memory was reserved for them.`);
     const offsets: number[] = [];
     let at = 0;
     for (const { buffer, bytes, offset = 0 } of slices) {
@@ -53,13 +73,25 @@ export class Reader {
       this.maps++;
       this.bytes += total;
       await staging.mapAsync(MAP_MODE.READ);
-      const used = use(staging.getMappedRange(), offsets);
-      staging.unmap();
-      this.#put(staging);
-      return used;
+      try {
+        return use(staging.getMappedRange(), offsets);
+      } finally {
+        staging.unmap();
+        this.#put(staging);
+      }
     };
     const wait = () => inspect((range) => slices.map(({ bytes }, n) => range.slice(offsets[n], offsets[n] + bytes)));
     return { wait, inspect, discard: () => this.#put(staging) };
+  }
+
+  /** Submits copies of what the device holds after all that was submitted before. @throws OUT_OF_DEVICE_MEMORY, and nothing has changed */
+  async read(slices: readonly Slice[]): Promise<Reading> {
+    for (let room = this.reserve(totalOf(slices)); room; room = this.reserve(totalOf(slices))) await room;
+    const { device } = this.#memory;
+    const encoder = device.createCommandEncoder({ label: 'reading' });
+    const reading = this.record(encoder, slices);
+    device.queue.submit([encoder.finish()]);
+    return reading;
   }
 
   close(): void {
@@ -68,14 +100,10 @@ export class Reader {
     this.#free.clear();
   }
 
-  #take(bytes: number): GPUBuffer {
-    const { least, most } = SHARED_BYTES;
-    const size = bytes > most ? Math.ceil(bytes / 16) * 16 : 2 ** Math.ceil(Math.log2(Math.max(least, bytes)));
-    const free = this.#free.get(size)?.pop();
-    if (free) return free;
-    const buffer = this.#memory.allocate('staging', size, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
+  async #obtain(size: number): Promise<void> {
+    const buffer = await this.#memory.obtain('staging', size, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
     this.#all.add(buffer);
-    return buffer;
+    this.#put(buffer);
   }
 
   #put(buffer: GPUBuffer): void {
@@ -83,4 +111,11 @@ export class Reader {
     if (free) free.push(buffer);
     else this.#free.set(buffer.size, [buffer]);
   }
+}
+
+export const totalOf = (slices: readonly Slice[]): number => slices.reduce((sum, { bytes }) => sum + bytes, 0);
+
+function stagingSize(bytes: number): number {
+  const { least, most } = SHARED_BYTES;
+  return bytes > most ? Math.ceil(bytes / 16) * 16 : 2 ** Math.ceil(Math.log2(Math.max(least, bytes)));
 }

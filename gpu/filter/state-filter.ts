@@ -139,7 +139,7 @@ export class DeviceStateFilter implements StateFilter {
     const first = Math.min(buffers.capacity, convoy ? FIRST_READ.together : FIRST_READ.alone);
     const recording = this.#submissions.begin();
     buffers.record(recording, request);
-    const reading = this.#submissions.submit(recording, [
+    const reading = await this.#submissions.submit(recording, [
       sliceOf(buffers.counts, FILTER_COUNTS.bytes),
       sliceOf(buffers.doubtful, PAIR_BYTES * first),
     ]);
@@ -166,14 +166,9 @@ export class DeviceStateFilter implements StateFilter {
   }
 
   async #readRest(buffers: FilterBuffers, first: number, end: number): Promise<Uint32Array> {
-    const { device } = this.#device.memory;
-    const encoder = device.createCommandEncoder({ label: 'state filter: the rest' });
     const reader = new Reader(this.#device.memory);
     try {
-      const reading = reader.record(encoder, [
-        sliceOf(buffers.doubtful, PAIR_BYTES * (end - first), PAIR_BYTES * first),
-      ]);
-      device.queue.submit([encoder.finish()]);
+      const reading = await reader.read([sliceOf(buffers.doubtful, PAIR_BYTES * (end - first), PAIR_BYTES * first)]);
       const [rest] = await reading.wait();
       return new Uint32Array(rest);
     } finally {

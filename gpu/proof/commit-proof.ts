@@ -64,10 +64,8 @@ async function runCommit(
       const account = accounts[n]!;
       all.push(await account.checkAllocations('the proof', () => upload(account, cases)));
     }
-    const encoder = device.createCommandEncoder({ label: 'proof' });
-    record(
+    await submit(
       memory,
-      encoder,
       scenes.map((cases, n) => launchesOf(kernels, cases, all[n]!)),
     );
     const slices = scenes.map(({ pairs }, n) => {
@@ -78,8 +76,7 @@ async function runCommit(
         ...[sliceOf(vertexStep!, 16 * vertices), sliceOf(progress!, 16 * vertices)],
       ];
     });
-    const reading = reader.record(encoder, slices.flat());
-    device.queue.submit([encoder.finish()]);
+    const reading = await reader.read(slices.flat());
     const parts = await reading.wait();
     return scenes.map((_, n) => unpack(parts.slice(4 * n, 4 * n + 4)));
   } finally {
@@ -134,14 +131,19 @@ function launchesOf(kernels: KernelSet, { pairs }: CommitCases, named: Named): L
 }
 
 /** As a scene alone, or in a convoy if there are several. */
-function record(memory: DeviceMemory, encoder: GPUCommandEncoder, scenes: readonly (readonly Launch[])[]): void {
+async function submit(memory: DeviceMemory, scenes: readonly (readonly Launch[])[]): Promise<void> {
+  const { device } = memory;
+  const encoder = device.createCommandEncoder({ label: 'proof' });
   if (scenes.length > 1) {
-    new DispatchEncoder(memory, true).encode(encoder, scenes);
-    return;
+    const dispatches = await memory.checkAllocations('the proof', () => new DispatchEncoder(memory, true));
+    await dispatches.reserve(dispatches.plan(scenes));
+    dispatches.encode(encoder, dispatches.plan(scenes));
+  } else {
+    const pass = encoder.beginComputePass();
+    for (const one of scenes.flat()) launch(pass, one);
+    pass.end();
   }
-  const pass = encoder.beginComputePass();
-  for (const one of scenes.flat()) launch(pass, one);
-  pass.end();
+  device.queue.submit([encoder.finish()]);
 }
 
 function packSteps({ alpha }: CommitCases): ArrayBuffer {

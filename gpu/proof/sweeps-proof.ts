@@ -122,11 +122,14 @@ async function sweep(
   const count = pairs.length / 4;
   const plan = planEdges(mesh, true);
   const edges = { ...plan, wideColours: hasWideEdges ? plan.colours.length - 1 : plan.wideColours };
-  const buffers = new SceneBuffers(memory, mesh, edges, count, count);
+  const buffers = await memory.checkAllocations('the proof', () => {
+    const made = new SceneBuffers(memory, mesh, edges, count, count);
+    made.reservePullBack();
+    if (shape.listsEdges) made.reserveEdgeLists();
+    return made;
+  });
   const reader = new Reader(memory);
   try {
-    buffers.reservePullBack();
-    if (shape.listsEdges) buffers.reserveEdgeLists();
     const dispatcher = new Dispatcher(kernels, buffers);
     const steps = new StepRecorder(dispatcher, edges);
     const pullBack = new PullBackRecorder(dispatcher, steps, edges);
@@ -169,13 +172,8 @@ async function sweep(
       pass.end();
       queue.submit([encoder.finish()]);
     }
-    const encoder = memory.device.createCommandEncoder({ label: 'proof' });
     const results = isPull ? [buffers.named('edgePush'), buffers.named('kept')] : [buffers.edgeLambda];
-    const reading = reader.record(
-      encoder,
-      [buffers.y, ...results].map((place) => sliceOf(place)),
-    );
-    queue.submit([encoder.finish()]);
+    const reading = await reader.read([buffers.y, ...results].map((place) => sliceOf(place)));
     return Buffer.concat((await reading.wait()).map((bytes) => Buffer.from(bytes)));
   } finally {
     reader.close();

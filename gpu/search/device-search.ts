@@ -7,7 +7,7 @@ import { BUFFER_USAGE } from '../device/flags.js';
 import { type Kernel, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { OwnedPlaces } from '../device/owned-places.js';
-import { copyParts, type Place, partOf, write } from '../device/place.js';
+import { type CopiedPart, copyParts, type Place, partOf, write } from '../device/place.js';
 import type { Pass } from '../device/recording.js';
 import type { StructValues } from '../device/struct.js';
 import type { SearchMode } from '../kernels/constants.js';
@@ -97,6 +97,10 @@ export class DeviceSearch {
   /** counts of the queries and, from word #finds on, what they found */
   #offsets: Place | undefined;
   #finds = 0;
+  /** what is to be copied before the next search */
+  #carried:
+    | { readonly earlier: Place; readonly parts: readonly CopiedPart[]; readonly between?: GPUBuffer | undefined }
+    | undefined;
   /** dispatches before and after the prefix sum */
   #counting: Dispatch[] = [];
   #writing: Dispatch[] = [];
@@ -160,7 +164,7 @@ export class DeviceSearch {
 
   /**
    * Adapts the search to new pair buffers. P is void: the next search starts over, or resumes the search that
-   * overflowed, whose counts and finds are carried over.
+   * overflowed, whose counts and finds {@link carry} brings over once the device has said that it has the memory.
    */
   rebind(): void {
     const earlier = this.#offsets;
@@ -173,19 +177,39 @@ export class DeviceSearch {
     this.#build();
     if (!earlier) return;
     const { queries } = this.layout;
-    const later = this.#offsets as Place;
-    const finds = 4 * findWords(queries);
-    copyParts(this.#memory.device, [
-      { from: earlier, at: 0, to: later, toAt: 0, bytes: 4 * queries },
-      { from: earlier, at: 4 * earlierFinds, to: later, toAt: 4 * this.#finds, bytes: finds },
-    ]);
+    const to = this.#offsets as Place;
+    const parts = [
+      { from: earlier, at: 0, to, toAt: 0, bytes: 4 * queries },
+      { from: earlier, at: 4 * earlierFinds, to, toAt: 4 * this.#finds, bytes: 4 * findWords(queries) },
+    ];
+    const { sharesBuffers } = this.#memory;
+    const between = sharesBuffers
+      ? this.#memory.allocate('carried', this.#largestPart, COPY_SRC | COPY_DST)
+      : undefined;
+    this.#carried = { earlier, parts, between };
+  }
+
+  /** Brings over what {@link rebind} has left behind. Nothing else may be asked of the search between the two. */
+  carry(): void {
+    if (!this.#carried) return;
+    const { earlier, parts, between } = this.#carried;
+    this.#carried = undefined;
+    copyParts(this.#memory.device, parts, between);
+    if (between) this.#memory.free(between);
     this.#sized = this.#sized.filter((buffer) => buffer !== earlier);
     this.#memory.release(earlier);
   }
 
-  /** Bytes of the old buffer that rebind() keeps until the new ones exist. */
+  /** Bytes that exist besides the new buffers until {@link carry} has returned: the old one, and what is copied through. */
   get carriedBytes(): number {
-    return this.#offsets?.size ?? 0;
+    if (!this.#offsets) return 0;
+    return this.#offsets.size + (this.#memory.sharesBuffers ? this.#largestPart : 0);
+  }
+
+  /** Bytes of the larger of the two parts that are carried over. */
+  get #largestPart(): number {
+    const { queries } = this.layout;
+    return 4 * Math.max(queries, findWords(queries));
   }
 
   #build(): void {

@@ -41,13 +41,11 @@ export class HostSearch {
    * @throws TOO_LARGE when P does not fit
    */
   async searchAt(device: GPUDevice, buffers: SceneBuffers, reader: Reader, isPart: boolean): Promise<number> {
-    const encoder = device.createCommandEncoder();
-    const reading = reader.record(encoder, [
+    const reading = await reader.read([
       sliceOf(buffers.x, 12 * this.#vertexCount),
       sliceOf(buffers.y, 12 * this.#vertexCount),
       sliceOf(buffers.wanted, 4 * this.#vertexCount),
     ]);
-    device.queue.submit([encoder.finish()]);
     const [x, y, wanted] = await reading.wait();
     return this.#renew(device, buffers, {
       x: new Float32Array(x),

@@ -234,6 +234,7 @@ export class SceneSearch {
       buffers.reservePairs(capacity);
       search?.rebind();
     });
+    search?.carry();
   }
 
   /** @throws TOO_LARGE when the boxes are the smallest already */

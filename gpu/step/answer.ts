@@ -4,7 +4,6 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Resolution } from '../../src/solver/engine.js';
 import { PAIR_KINDS } from '../../src/solver/pair-kinds.js';
 import { countPairs, describePair, findLimitingPairs } from '../../src/solver/pair-report.js';
-import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf } from '../device/place.js';
 import type { Reader } from '../device/readback.js';
 import type { Pass } from '../device/recording.js';
@@ -55,7 +54,6 @@ function isEnough({ residuals, limiters }: Partial<Packed>, { residual }: Contro
  * not what the last status promised takes one more.
  */
 export async function readFinalState(
-  memory: DeviceMemory,
   buffers: SceneBuffers,
   recorder: StepRecorder,
   reader: Reader,
@@ -85,7 +83,7 @@ export async function readFinalState(
     sliceOf(buffers.next, 4 * expected * vertexCount),
   ];
   if (isPull) slices.push(sliceOf(buffers.windowStart, POSITION_BYTES * vertexCount));
-  const reading = input.submissions.submit(encoder, slices);
+  const reading = await input.submissions.submit(encoder, slices);
   // Read in place: most of the memory is read only once, and memory that is new to the process costs more than the reading.
   const { packed, ...final } = await reading.inspect((range, [toControl, toX, toPacked, toBefore]) => {
     const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
@@ -95,11 +93,11 @@ export async function readFinalState(
   });
   const { residuals = new Float32Array(vertexCount), limiters } = isEnough(packed, final.control, input.epsilon)
     ? packed
-    : await readPacked(memory, buffers, reader, vertexCount);
+    : await readPacked(buffers, reader, vertexCount);
   const { steps, pairCount } = final.control;
   const limiterOf = (vertex: number) => limiters?.[vertex] ?? NO_LIMITER;
   const worst = steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, pairCount) : [];
-  return { ...final, residuals, limitingPairs: await readPairs(memory, buffers, reader, worst) };
+  return { ...final, residuals, limitingPairs: await readPairs(buffers, reader, worst) };
 }
 
 /** NO_PAIR, all bits set, as a signed number. */
@@ -118,28 +116,18 @@ function unpack(range: ArrayBuffer, at: number, vertexCount: number, arrays: Pac
   };
 }
 
-async function readPacked(
-  memory: DeviceMemory,
-  { next }: SceneBuffers,
-  reader: Reader,
-  vertexCount: number,
-): Promise<Partial<Packed>> {
-  const encoder = memory.device.createCommandEncoder();
-  const reading = reader.record(encoder, [sliceOf(next, 8 * vertexCount)]);
-  memory.device.queue.submit([encoder.finish()]);
+async function readPacked({ next }: SceneBuffers, reader: Reader, vertexCount: number): Promise<Partial<Packed>> {
+  const reading = await reader.read([sliceOf(next, 8 * vertexCount)]);
   return reading.inspect((range) => unpack(range, 0, vertexCount, 2));
 }
 
 async function readPairs(
-  memory: DeviceMemory,
   { pairVertex, pairInfo, pairNormal, pairDistance }: SceneBuffers,
   reader: Reader,
   indices: readonly number[],
 ): Promise<ElementPair[]> {
   if (indices.length === 0) return [];
-  const encoder = memory.device.createCommandEncoder();
-  const reading = reader.record(
-    encoder,
+  const reading = await reader.read(
     indices.flatMap((p) => [
       sliceOf(pairVertex, 16, 16 * p),
       sliceOf(pairInfo, 4, 4 * p),
@@ -147,7 +135,6 @@ async function readPairs(
       sliceOf(pairDistance, 4, 4 * p),
     ]),
   );
-  memory.device.queue.submit([encoder.finish()]);
   const slices = await reading.wait();
   return indices.map((_, n) => toElementPair(slices.slice(4 * n, 4 * n + 4)));
 }

@@ -171,14 +171,14 @@ export class BatchRecorder {
     pullBack?.afterSearch(pass);
   }
 
-  /** Submits recorded steps, with copies of the status block and, on demand, of x. */
-  submit(encoder: Recording, steps: number, withPositions: boolean): Batch {
+  /** Submits recorded steps, with copies of the status block and, on demand, of x. @throws OUT_OF_DEVICE_MEMORY, and nothing was submitted */
+  async submit(encoder: Recording, steps: number, withPositions: boolean): Promise<Batch> {
     const { control, x } = this.#buffers;
     const stamped = this.#clock?.resolve(encoder);
     const slices = [sliceOf(control, CONTROL.bytes)];
     if (stamped) slices.push(stamped.slice);
     if (withPositions) slices.push(sliceOf(x, 12 * this.#vertexCount));
-    const reading = this.#submissions.submit(encoder, slices);
+    const reading = await this.#submissions.submit(encoder, slices);
     this.submittedSteps += steps;
     return { reading, steps, stamped, withPositions };
   }

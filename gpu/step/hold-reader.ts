@@ -18,7 +18,6 @@ const PAIR_BYTES = { pairVertex: 16, pairInfo: 4, kept: KEPT_MULTIPLIER.bytes } 
  * keeps λ by pair. The device takes one step at a time then. Mirrors what TwoWay and PullBack (src/solver/cpu) tell HoldRecord.
  */
 export class HoldReader {
-  readonly #memory: DeviceMemory;
   readonly #buffers: SceneBuffers;
   readonly #reader: Reader;
   readonly #vertexCount: number;
@@ -33,11 +32,10 @@ export class HoldReader {
   ): Promise<HoldReader> {
     const strains = strainElementsOf(mesh, scale);
     await memory.checkAllocations('the multipliers', () => buffers.reservePullBack(strains));
-    return new HoldReader(memory, buffers, reader, mesh.vertexCount);
+    return new HoldReader(buffers, reader, mesh.vertexCount);
   }
 
-  private constructor(memory: DeviceMemory, buffers: SceneBuffers, reader: Reader, vertexCount: number) {
-    this.#memory = memory;
+  private constructor(buffers: SceneBuffers, reader: Reader, vertexCount: number) {
     this.#buffers = buffers;
     this.#reader = reader;
     this.#vertexCount = vertexCount;
@@ -67,13 +65,11 @@ export class HoldReader {
   }
 
   async #read(pairCount: number) {
-    const encoder = this.#memory.device.createCommandEncoder();
     const slices = [
       sliceOf(this.#buffers.vertexStep, VERTEX_STEP.bytes * this.#vertexCount),
       ...Object.entries(PAIR_BYTES).map(([name, bytes]) => sliceOf(this.#buffers.named(name), bytes * pairCount)),
     ];
-    const reading = this.#reader.record(encoder, slices);
-    this.#memory.device.queue.submit([encoder.finish()]);
+    const reading = await this.#reader.read(slices);
     const [steps, vertices, infos, kept] = await reading.wait();
     const vertex = new Int32Array(vertices);
     const kind = new Uint32Array(infos).map((info) => info & KIND_MASK);

@@ -153,7 +153,7 @@ export class StepLoop {
       // With no step to record, a search, the status of the opening, or of the end of the run, is still to be read.
       if (count > 0 || inFlight.length === 0) {
         this.#record(encoder, isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next, settings);
-        inFlight.push(this.#batches.submit(encoder, count, input.onState !== undefined));
+        inFlight.push(await this.#batches.submit(encoder, count, input.onState !== undefined));
         encoder = this.#newEncoder();
         if (count > 0 && inFlight.length < maxInFlight) continue;
       }
@@ -161,7 +161,7 @@ export class StepLoop {
       if (!isStopped && this.#phases.isArrivalDue(this.#control, settings) && !shouldStop()) {
         discardAll();
         this.#batches.recordArrival(encoder);
-        const batch = this.#batches.submit(encoder, 1, input.onState !== undefined);
+        const batch = await this.#batches.submit(encoder, 1, input.onState !== undefined);
         encoder = this.#newEncoder();
         state = await this.#readStatus(batch, request, states, true);
       }

@@ -28,6 +28,25 @@ else {
     t.equal((await scene.resolve({ x, y: x })).status, 'CONVERGED', 'the scene goes on');
   });
 
+  t.test('A request that is refused in the middle of an allocation leaves no bytes in the books.', async (t) => {
+    const { mesh, start, target } = stackSwap(4).build();
+    const limit = 2 ** 26;
+    const engine = await openSpecialEngine(t, { maxDeviceBytes: limit });
+    // Enough for none, one and several of the buffers of a first search.
+    for (const left of [0, 600, 2_000, 6_000]) {
+      const { scene, resolve } = await openCase(engine, mesh, start, target);
+      const opened = scene.bytes;
+      const others = limit - engine.memoryBudget.total - left;
+      engine.memoryBudget.take('others', others);
+      t.equal((await refusalOf(resolve())).code, 'OUT_OF_DEVICE_MEMORY', `${left} bytes`);
+      t.equal(scene.bytes, opened, 'what was allocated before the refusal is free again');
+      engine.memoryBudget.give('others', others);
+      t.equal((await resolve()).status, 'CONVERGED', 'the same request, once there is room');
+      scene.close();
+      t.equal(engine.memoryBudget.total, 0, `${left} bytes`);
+    }
+  });
+
   t.test('Engines of several threads share one limit, work in progress included.', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
     const alone = await openSpecialEngine(t, { firstPairs: 1 });

@@ -225,9 +225,7 @@ export class StageBench {
   }
 
   async read(name: BufferName): Promise<ArrayBuffer> {
-    const encoder = this.#memory.device.createCommandEncoder();
-    const reading = this.#reader.record(encoder, [sliceOf(this.#buffers.named(name))]);
-    this.#memory.device.queue.submit([encoder.finish()]);
+    const reading = await this.#reader.read([sliceOf(this.#buffers.named(name))]);
     return (await reading.wait())[0];
   }
 

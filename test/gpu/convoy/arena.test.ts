@@ -26,9 +26,7 @@ const MAP_AND_STORAGE = BUFFER_USAGE.MAP_READ | BUFFER_USAGE.STORAGE;
 async function read(place: Place): Promise<Uint8Array> {
   const { memory } = gpu!;
   const reader = new Reader(memory);
-  const encoder = memory.device.createCommandEncoder();
-  const reading = reader.record(encoder, [sliceOf(place)]);
-  memory.device.queue.submit([encoder.finish()]);
+  const reading = await reader.read([sliceOf(place)]);
   const [bytes] = await reading.wait();
   reader.close();
   return new Uint8Array(bytes!);
@@ -216,7 +214,9 @@ t.test('No bind group outlives the buffers that it binds.', options, async (t) =
   const arena = new Arena(memory.fork(), () => encoder.forget());
   const place = arena.take('x', 1);
   const launch = { kernel, bindings: new Bindings(kernel, [place]), size: [1, 1], most: 1 } as const;
-  const encode = () => encoder.encode({ beginComputePass: () => pass } as unknown as GPUCommandEncoder, [[launch]]);
+  await encoder.reserve(encoder.plan([[launch]]));
+  const encode = () =>
+    encoder.encode({ beginComputePass: () => pass } as unknown as GPUCommandEncoder, encoder.plan([[launch]]));
   for (let n = 0; n < 3; n++) encode();
   t.equal(groups, 1);
   arena.give(arena.take('another', 1));

@@ -14,12 +14,10 @@ t.test('Readings of many sizes keep little memory, and each gets its own bytes.'
   device.queue.writeBuffer(source, 0, words);
   const reader = new Reader(memory);
   for (let count = 1; count < words.length; count += 37) {
-    const encoder = device.createCommandEncoder();
-    const reading = reader.record(encoder, [
+    const reading = await reader.read([
       { buffer: source, bytes: 4 * count },
       { buffer: source, bytes: 4, offset: 4 * count },
     ]);
-    device.queue.submit([encoder.finish()]);
     const [all, last] = (await reading.wait()).map((bytes) => new Uint32Array(bytes));
     t.ok(all!.length === count && all!.every((word, n) => word === n) && last![0] === count && last!.length === 1);
   }

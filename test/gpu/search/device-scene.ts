@@ -119,6 +119,7 @@ export class DeviceScene {
     this.contacts = fresh('contacts', 16 * capacity);
     this.pairCapacity = capacity;
     this.search?.rebind();
+    this.search?.carry();
   }
 
   place(x: Float32Array, y: Float32Array, wanted?: Uint8Array): void {
