@@ -27,8 +27,11 @@ export interface OpenedDevice {
 export interface OpenedAdapter {
   readonly adapter: GPUAdapter;
   readonly description: EngineDescription;
-  /** @throws Error when the adapter refuses the limits, is gone, or was closed */
-  requestDevice(): Promise<OpenedDevice>;
+  /**
+   * @param options subgroups: false = the device has none, whatever the options of the adapter say
+   * @throws Error when the adapter refuses the limits, is gone, or was closed
+   */
+  requestDevice(options?: { readonly subgroups?: boolean }): Promise<OpenedDevice>;
   /**
    * Destroys every device of this adapter; resolves once they are gone and the process may end. Nothing of it may be used
    * afterwards.
@@ -107,7 +110,7 @@ const wrap = (
   return {
     adapter,
     description: describe(adapter, equals),
-    requestDevice: async () => {
+    requestDevice: async ({ subgroups: mayHaveSubgroups = true } = {}) => {
       if (isClosed) throw new Error('This adapter was closed; open it again.');
       const source = unused ?? (await findAgain());
       unused = null;
@@ -115,7 +118,9 @@ const wrap = (
       const device = await source.requestDevice({
         label: 'interstice',
         requiredLimits: limitsOf(source, workgroupThreads),
-        requiredFeatures: features.filter((feature) => source.features.has(feature)),
+        requiredFeatures: features.filter(
+          (feature) => source.features.has(feature) && (mayHaveSubgroups || feature !== 'subgroups'),
+        ),
       });
       if (isClosed) {
         device.destroy();
@@ -153,14 +158,22 @@ const PREFERENCE = { powerPreference: 'high-performance' } as const;
 /** No adapter has such a name: where one is asked for, the binding refuses with the list of those that it has. */
 const NO_NAME = '\u0001';
 
-/** The names of all adapters, in the order of Vulkan; none where there is no driver. */
-async function listAdapters(): Promise<string[]> {
+/** The names in the text of that refusal. */
+const namesIn = (refusal: string): string[] => [...refusal.matchAll(/name: '(.*)'$/gm)].map(([, name]) => name!);
+
+/**
+ * The names of all adapters, in the order of Vulkan; none where there is no driver.
+ *
+ * @returns undefined = the binding refuses in words that are not known here
+ */
+export async function listAdapters(): Promise<readonly string[] | undefined> {
   const gpu = await createInstance(NO_NAME, false);
   try {
     await gpu.requestAdapter(PREFERENCE);
     return [];
   } catch (thrown) {
-    return [...messageOf(thrown).matchAll(/name: '(.*)'$/gm)].map(([, name]) => name);
+    const names = namesIn(messageOf(thrown));
+    return names.length > 0 ? names : undefined;
   }
 }
 
@@ -175,24 +188,54 @@ const chooseAdapter = (names: readonly string[], wish: AdapterWish): string | un
  *
  * @throws INVALID_PARAMETER for a name that contains something else than an address behind `pci:`
  */
-export async function openAdapter(options: AdapterOptions): Promise<AdapterOpening> {
-  let names: string[];
+export async function openAdapter(options: AdapterOptions, list = listAdapters): Promise<AdapterOpening> {
+  let names: readonly string[] | undefined;
   try {
-    names = await listAdapters();
+    names = await list();
   } catch (thrown) {
     return { reason: `the WebGPU binding does not load on this machine: ${messageOf(thrown)}` };
   }
-  if (names.length === 0) return { reason: `no adapter was found. ${describeMissingDriver()}` };
+  if (names === undefined) return openUnlisted(options);
+  if (names.length === 0) return { reason: NO_ADAPTER() };
   const chosen = chooseAdapter(names, parseAdapterWish(options.name));
   if (chosen === undefined) return { reason: `no adapter named "${options.name}" was found among ${names.join(', ')}` };
   // The binding takes the first adapter whose name contains the one that is asked for.
   const taken = names.find((name) => name.includes(chosen));
   if (taken !== chosen) return { reason: `the adapter ${chosen} is hidden by ${taken}, whose name contains its name` };
+  return openChosen(chosen, options, names.filter((name) => name === chosen).length);
+}
+
+const NO_ADAPTER = (): string => `no adapter was found. ${describeMissingDriver()}`;
+
+/** Where the binding does not list its adapters: the one that it prefers, if it fits the options. */
+async function openUnlisted(options: AdapterOptions): Promise<AdapterOpening> {
+  const { opened, reason } = await openChosen(undefined, options, 1);
+  if (!opened) return { reason };
+  const { adapter } = opened.description;
+  if (!isWanted(`${nameOf(opened.adapter.info)} ${adapter}`, parseAdapterWish(options.name))) {
+    await opened.close();
+    return {
+      reason: `the WebGPU binding does not list its adapters, and prefers ${adapter} to one named "${options.name}"`,
+    };
+  }
+  process.emitWarning(`The WebGPU binding does not list its adapters: ${adapter} is used, which it prefers.`, {
+    code: 'INTERSTICE_ADAPTER',
+  });
+  return { opened };
+}
+
+/** @param chosen its name; undefined = the one that the binding prefers @param equals adapters of this name */
+async function openChosen(
+  chosen: string | undefined,
+  options: AdapterOptions,
+  equals: number,
+): Promise<AdapterOpening> {
+  const called = chosen === undefined ? 'any adapter' : `the adapter ${chosen}`;
   let gpu: GPU;
   try {
     gpu = await createInstance(chosen, options.skipValidation === true);
   } catch (thrown) {
-    return { reason: `the WebGPU binding does not open the adapter ${chosen}: ${messageOf(thrown)}` };
+    return { reason: `the WebGPU binding does not open ${called}: ${messageOf(thrown)}` };
   }
   held.add(gpu);
   const refuse = (reason: string): AdapterOpening => {
@@ -204,15 +247,15 @@ export async function openAdapter(options: AdapterOptions): Promise<AdapterOpeni
   try {
     adapter = await find();
   } catch (thrown) {
-    return refuse(`the adapter ${chosen} was listed and cannot be opened (${messageOf(thrown).trim()})`);
+    const refusal = messageOf(thrown).trim();
+    return refuse(chosen ? `${called} was listed and cannot be opened (${refusal})` : `no adapter opens (${refusal})`);
   }
-  if (adapter === null) return refuse(`the adapter ${chosen} was listed and is gone`);
+  if (adapter === null) return refuse(chosen ? `${called} was listed and is gone` : NO_ADAPTER());
   if (!options.allowSoftware && isSoftware(adapter.info)) {
     const card = describeCardWithoutDriver();
     return refuse(
       `the only adapter is software (${nameOf(adapter.info)}), which was not allowed${card ? `. ${card.replace(/\.$/, '')}` : ''}`,
     );
   }
-  const equals = names.filter((name) => name === chosen).length;
   return { opened: wrap(gpu, adapter, options, equals, find) };
 }

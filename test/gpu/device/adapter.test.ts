@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openAdapter } from '../../../gpu/device/adapter.js';
+import { listAdapters, openAdapter } from '../../../gpu/device/adapter.js';
 
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';
 const opening = await openAdapter({ allowSoftware: true });
@@ -58,6 +58,33 @@ if (opened) {
     t.equal(none.opened, undefined);
     t.match(none.reason, /no such adapter/);
   });
+
+  t.test('The installed binding lists its adapters in the words that are known here.', async (t) => {
+    const names = await listAdapters();
+    const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+    const { device, description } = opened.adapter.info;
+    t.ok(
+      names?.some((name) => plain(`${device} ${description}`).includes(plain(name).replace(/-+$/, ''))),
+      `${names?.join()} has ${device}`,
+    );
+  });
+
+  t.test(
+    'Where the binding lists its adapters in other words, the one that it prefers is used if it fits.',
+    async (t) => {
+      const unlisted = async (): Promise<undefined> => undefined;
+      const name = opened.adapter.info.device || opened.adapter.info.description;
+      for (const wish of [undefined, name.split(/[^A-Za-z]+/)[0]]) {
+        const any = await openAdapter({ allowSoftware: true, name: wish }, unlisted);
+        t.teardown(() => any.opened?.close());
+        t.ok(any.opened, any.reason ?? 'opened');
+        const { device } = await any.opened!.requestDevice();
+        t.equal(device.lost instanceof Promise, true, 'it can be used');
+      }
+      const other = await openAdapter({ allowSoftware: true, name: 'no such adapter' }, unlisted);
+      t.match(other, { opened: undefined, reason: /does not list its adapters.* "no such adapter"/ });
+    },
+  );
 
   t.test('A name is matched by its words, in any case and order.', async (t) => {
     const name = opened.adapter.info.device || opened.adapter.info.description;
