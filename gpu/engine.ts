@@ -7,11 +7,12 @@ import type { StateFilter } from '../src/verify/state.js';
 import type { ConvoySettings } from './convoy/convoy.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
 import { LiveDevice, type SceneDevice } from './device/live-device.js';
-import { MemoryBudget, type MemoryWatch } from './device/memory.js';
+import { DeviceMemory, MemoryBudget, type MemoryWatch } from './device/memory.js';
 import { DeviceStateFilter } from './filter/state-filter.js';
 import { proveCommit } from './proof/commit-proof.js';
 import { loadProvenKernels } from './proof/filter-proof.js';
 import { proveHeights } from './proof/heights-proof.js';
+import { findListObjection } from './proof/lists-proof.js';
 import { GpuScene, type SearchPlace } from './scene.js';
 
 export interface GpuEngine extends Engine {
@@ -69,19 +70,72 @@ export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEng
   if (!opened) return { reason };
   try {
     const ledger = new MemoryBudget(options.maxDeviceBytes, here.device);
-    const first = await LiveDevice.open(opened, ledger, options);
-    const objection = await first.waitFor(findObjection(first));
-    // The state filter is used on hardware and is made ready now; an objection to it is raised when it is requested.
-    if (!opened.description.software) await loadProvenKernels(first.memory.device).catch(() => undefined);
-    if (objection === undefined) return { engine: new WebGpuEngine(opened, ledger, first, options) };
-    await opened.close();
-    return {
-      reason: `the adapter ${opened.description.adapter} does not compute as certified gaps require: ${objection}`,
-    };
+    const first = await openProven(opened, ledger, options);
+    return { engine: new WebGpuEngine(opened, ledger, first, options) };
   } catch (thrown) {
     await opened.close();
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return { reason: `the adapter ${opened.description.adapter} cannot run the kernels: ${message}` };
+    const predicate = thrown instanceof Unproven ? message : `cannot run the kernels: ${message}`;
+    return { reason: `the adapter ${opened.description.adapter} ${predicate}` };
+  }
+}
+
+/** The adapter fails a proof; the message is a predicate of it. */
+class Unproven extends Error {
+  constructor(
+    message: string,
+    /** the device had subgroups */
+    readonly hasSubgroups: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Opens a device that has proven what it owes, without subgroups where it fails with them: the kernels that use them have another version,
+ * with the same answers. Each device proves it for itself: between two of them another driver may have come, or the card may
+ * have come to harm.
+ *
+ * @throws Unproven, and as LiveDevice.open; the device is destroyed
+ */
+async function openProven(opened: OpenedAdapter, ledger: MemoryBudget, options: GpuEngineOptions): Promise<LiveDevice> {
+  try {
+    return await openAndProve(opened, ledger, options);
+  } catch (thrown) {
+    if (!(thrown instanceof Unproven && thrown.hasSubgroups)) throw thrown;
+    const { description, requestDevice } = opened;
+    process.emitWarning(
+      `The adapter ${description.adapter} is used without subgroups: with them it ${thrown.message}`,
+      {
+        code: 'INTERSTICE_SUBGROUPS',
+      },
+    );
+    const without = { ...opened, requestDevice: () => requestDevice(WITHOUT_SUBGROUPS) };
+    return openAndProve(without, ledger, options);
+  }
+}
+
+const WITHOUT_SUBGROUPS = { subgroups: false } as const;
+
+async function openAndProve(
+  opened: OpenedAdapter,
+  ledger: MemoryBudget,
+  options: GpuEngineOptions,
+): Promise<LiveDevice> {
+  const device = await LiveDevice.open(opened, ledger, options);
+  const hasSubgroups = device.memory.device.features.has('subgroups');
+  try {
+    const objection = await device.waitFor(findObjection(device));
+    if (objection !== undefined)
+      throw new Unproven(`does not compute as certified gaps require: ${objection}`, hasSubgroups);
+    // The state filter is used on hardware and is made ready now; an objection to it is raised when it is requested.
+    if (!opened.description.software) await loadProvenKernels(device.memory.device).catch(() => undefined);
+    return device;
+  } catch (thrown) {
+    device.memory.device.destroy();
+    await device.settle();
+    device.close();
+    throw thrown;
   }
 }
 
@@ -89,6 +143,9 @@ export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEng
 async function findObjection({ memory, kernels }: LiveDevice): Promise<string | undefined> {
   const gaps = await proveHeights(memory.device);
   if (!gaps.ok) return gaps.reason;
+  // A megabyte for some milliseconds: it counts in no account.
+  const lists = await findListObjection(new DeviceMemory(memory.device, new MemoryBudget()), kernels);
+  if (lists !== undefined) return lists;
   const commit = await proveCommit(memory.device, kernels);
   return commit.ok ? undefined : commit.reason;
 }
@@ -205,12 +262,13 @@ class WebGpuEngine implements GpuEngine {
     // The device is lost already, or cannot be trusted: destroying it fails all work that is pending on it.
     this.#current.memory.device.destroy();
     try {
-      const next = this.#adopt(await LiveDevice.open(this.#opened, this.memoryBudget, this.#options));
+      const next = this.#adopt(await openProven(this.#opened, this.memoryBudget, this.#options));
       this.#pastConvoys = this.convoyCounts;
       this.#current = next;
       return this.#current;
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const message = thrown instanceof Error ? thrown.message : String(thrown);
+      const reason = thrown instanceof Unproven ? `the adapter ${message}` : message;
       throw new IntersticeError('DEVICE_LOST', `The device was lost and cannot be opened again: ${reason}`, {
         cause: thrown,
       });

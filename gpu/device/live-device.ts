@@ -136,8 +136,24 @@ export class LiveDevice implements SceneDevice {
    */
   static async open(opened: OpenedAdapter, budget: MemoryBudget, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
+    try {
+      return await LiveDevice.#openOn(device, lost, opened.description.software, budget, options);
+    } catch (thrown) {
+      // Nobody else knows of it.
+      device.destroy();
+      throw thrown;
+    }
+  }
+
+  static async #openOn(
+    device: GPUDevice,
+    lost: Promise<GPUDeviceLostInfo>,
+    isSoftware: boolean,
+    budget: MemoryBudget,
+    options: LiveDeviceOptions,
+  ): Promise<LiveDevice> {
     const storageBuffers = options.storageBuffers ?? device.limits.maxStorageBuffersPerShaderStage;
-    const pause = opened.description.software ? new ThreadPause() : undefined;
+    const pause = isSoftware ? new ThreadPause() : undefined;
     // The driver warms up the search while the kernels of the step are still being compiled.
     const searching = KernelSet.load(device, 'search').then((search) => search.warmUp());
     const loading = Promise.all([KernelSet.load(device, ...STEP_STAGES), searching]);
@@ -145,17 +161,22 @@ export class LiveDevice implements SceneDevice {
     const memory = new DeviceMemory(device, budget, options.largestBinding, options.watch);
     const live = new LiveDevice(memory, kernels, lost, pause, {
       hasTimings: options.timings === true,
-      runsAhead: options.runsAhead ?? !opened.description.software,
+      runsAhead: options.runsAhead ?? !isSoftware,
       storageBuffers,
     });
-    await live.waitFor(kernels.warmUp());
-    live.#ways = await live.waitFor(live.#prove(kernels, ['rounds', 'lists']));
-    if (options.convoy) {
-      const objection = await live.#openCompany(options.convoy, storageBuffers, opened.description.software);
-      if (objection !== undefined) (options.warn ?? warnOfProcess)(`Every scene submits alone: ${objection}`);
+    try {
+      await live.waitFor(kernels.warmUp());
+      live.#ways = await live.waitFor(live.#prove(kernels, ['rounds', 'lists']));
+      if (options.convoy) {
+        const objection = await live.#openCompany(options.convoy, storageBuffers, isSoftware);
+        if (objection !== undefined) (options.warn ?? warnOfProcess)(`Every scene submits alone: ${objection}`);
+      }
+      live.assertUsable();
+      return live;
+    } catch (thrown) {
+      live.close();
+      throw thrown;
     }
-    live.assertUsable();
-    return live;
   }
 
   get ways(): SweepWays {

@@ -133,7 +133,8 @@ export const KIND_MASK = 3;
 export const STAMP_SHIFT = 2;
 
 /** An entry of a list of pairs: the index, above it the kind, and the top bit where the pair was measured in this step. */
-const ENTRY = { INDEX_MASK: 0x1fffffff, KIND_SHIFT: 29, IS_CURRENT: 0x80000000 } as const;
+export const INDEX_MASK = 0x1fffffff;
+const ENTRY = { INDEX_MASK, KIND_SHIFT: 29, IS_CURRENT: 0x80000000 } as const;
 
 /** Words a candidate of the buffer `contacts` (contact-words.wgsl). */
 export const CONTACT_WORDS = 16;

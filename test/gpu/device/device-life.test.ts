@@ -41,6 +41,21 @@ async function countTurns(engine: GpuEngine): Promise<number> {
   return turns;
 }
 
+/** A device whose driver rounds more than the kernels allow for. */
+const withoutErrors = (device: GPUDevice): GPUDevice =>
+  new Proxy(device, {
+    get(own, key) {
+      if (key === 'createShaderModule') {
+        return ({ code, ...rest }: GPUShaderModuleDescriptor) => {
+          const planted = code.replace(/(fn errorOf\([^)]*\) -> f32 \{)[^}]*\}/, '$1 return 0.0; }');
+          return own.createShaderModule({ ...rest, code: planted });
+        };
+      }
+      const value: unknown = Reflect.get(own, key, own);
+      return typeof value === 'function' ? value.bind(own) : value;
+    },
+  });
+
 /** The only error that a caller may get for a lost device: DEVICE_LOST, retryable. */
 const isLoss = (thrown: unknown): boolean =>
   thrown instanceof IntersticeError && thrown.code === 'DEVICE_LOST' && thrown.retryable;
@@ -145,6 +160,41 @@ else {
     const anew = await openOn(moved);
     t.match(await anew.resolve(), { status: 'CONVERGED' }, 'and is back');
   });
+
+  t.test(
+    'A device that is opened in place of a lost one proves what the first one has proven, or is given up.',
+    async (t) => {
+      const devices: GPUDevice[] = [];
+      let hasFault = false;
+      const open = async (...[wishes]: Parameters<typeof openAdapter>): Promise<AdapterOpening> => {
+        const { opened, reason } = await openAdapter(wishes);
+        if (!opened) return { reason };
+        const requestDevice = async () => {
+          const { device, lost } = await opened.requestDevice();
+          devices.push(device);
+          return { device: hasFault ? withoutErrors(device) : device, lost };
+        };
+        return { opened: { ...opened, requestDevice } };
+      };
+      const { engine: moved } = await openTestEngine(undefined, { open });
+      if (!moved) throw new Error('the adapter opened once but not twice');
+      t.teardown(() => moved.close());
+      const { scene } = await openOn(moved);
+      hasFault = true;
+      devices[0]!.destroy();
+      await devices[0]!.lost;
+      const outcome = await settled(openOn(moved));
+      t.ok(isLoss(outcome));
+      t.match(outcome, { message: /cannot be opened again: .* does not compute as certified gaps require/ });
+      t.equal(devices.length, 2);
+      t.match(await devices[1]!.lost, { reason: 'destroyed' }, 'it does not stay open');
+      scene.close();
+      t.equal(moved.memoryBudget.total, 0);
+      hasFault = false;
+      const anew = await openOn(moved);
+      t.match(await anew.resolve(), { status: 'CONVERGED' });
+    },
+  );
 
   t.test('An engine closes under load.', async (t) => {
     const turns = await countTurns(engine);
