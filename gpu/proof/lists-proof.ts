@@ -1,10 +1,10 @@
-import { foldThreads, launch } from '../device/dispatch.js';
+import { DISPATCH_BYTES, foldThreads, launch } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { type Place, sliceOf, write } from '../device/place.js';
 import { Reader } from '../device/readback.js';
-import { INDEX_MASK } from '../kernels/constants.js';
+import { INDEX_MASK, LIST_SLOT } from '../kernels/constants.js';
 import { CONTROL, LIMIT, PARAMETERS } from '../kernels/structs.js';
 import { makeProofRandom } from './proof-cases.js';
 
@@ -49,7 +49,7 @@ export async function findListObjection(memory: DeviceMemory, kernels: KernelSet
     const [control, limits] = await reading.wait();
     const words = new Uint32Array(limits!);
     const entries = Uint32Array.from({ length: PAIRS }, (_, n) => words[LIMIT.words * n + LIMIT.word('entry')]!);
-    return judgeList(isListed, CONTROL.unpack(control!).listedCount, entries);
+    return judgeList(isListed, CONTROL.unpack(control!).activeCount, entries);
   } finally {
     reader.close();
     memory.freeAll();
@@ -89,6 +89,7 @@ function upload(memory: DeviceMemory, isListed: readonly boolean[]): Readonly<Re
     parameters: PARAMETERS.pack({ vertexCount: 2, isPlanar: 0 }),
     control: CONTROL.pack({ pairCount: PAIRS, pairCapacity: PAIRS, clock: 1 }),
     motions: motions.buffer,
+    candidateArguments: new ArrayBuffer(DISPATCH_BYTES * LIST_SLOT.COUNT),
     pairVertex: Int32Array.from(vertices).buffer,
     pairInfo: new ArrayBuffer(4 * PAIRS),
     pairNormal: new ArrayBuffer(16 * PAIRS),
