@@ -78,11 +78,14 @@ export class StageBench {
   readonly #buffers: SceneBuffers;
   readonly #reader: Reader;
   readonly #strains: StrainElements | undefined;
+  /** workgroups of a sum */
+  readonly #sumGroups: number;
 
   constructor(memory: DeviceMemory, kernels: KernelSet, input: StageInput) {
     const { mesh, settings, pairs, clock } = input;
     this.#memory = memory;
     this.edges = planEdges(mesh, settings.sigma > 0);
+    this.#sumGroups = Math.min(SUM_GROUPS, groupsFor(Math.max(mesh.vertexCount, this.edges.count)));
     this.#buffers = new SceneBuffers(memory, mesh, this.edges, Math.max(16, pairs.count), pairs.count);
     this.#reader = new Reader(memory);
     const dispatcher = new Dispatcher(kernels, this.#buffers);
@@ -149,10 +152,7 @@ export class StageBench {
     writeSlot(STEP_SLOT.PAIRS, foldThreads(pairs.count));
     writeSlot(STEP_SLOT.CARRIED, foldThreads(pairs.count));
     writeSlot(STEP_SLOT.EDGES, foldThreads(this.edges.count));
-    writeSlot(
-      STEP_SLOT.SUMS,
-      foldGroups(Math.min(SUM_GROUPS, groupsFor(Math.max(mesh.vertexCount, this.edges.count)))),
-    );
+    writeSlot(STEP_SLOT.SUMS, foldGroups(this.#sumGroups));
     for (let c = 0; c < this.edges.wideColours; c++) {
       writeSlot(STEP_SLOT.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
     }
@@ -222,6 +222,14 @@ export class StageBench {
     record(pass);
     pass.end();
     this.#memory.device.queue.submit([encoder.finish()]);
+  }
+
+  /** The sums of the merit (sums.wgsl), of which each workgroup has left its part. */
+  async merit(): Promise<number[]> {
+    const sums = await this.floats('sums');
+    return [0, 1, 2, 3].map((at) =>
+      Array.from({ length: this.#sumGroups }).reduce((sum: number, _, n) => sum + sums[4 * n + at]!, 0),
+    );
   }
 
   async read(name: BufferName): Promise<ArrayBuffer> {

@@ -6,8 +6,7 @@ import type { Scene } from './types.js';
  * in steps of a hundredth: a target lies centimetres inside of what is in the way. With one Newton iteration what that stretches stays elastic energy, many
  * times as much as the fall has set free.
  *
- * The repulsion of a pair of vertices is as stiff as the material between neighbours, stiffness / spacing² per mass: a softer one gives way in place of the material,
- * and targets sink in until edges are at their limit.
+ * They take two iterations, and a repulsion as stiff as the material.
  *
  * @param spacing m, of the vertices
  */
@@ -16,6 +15,14 @@ export const longSteps = (
   spacing: number,
 ): Pick<Scene, 'iterations' | 'repulsionStiffness'> => ({
   iterations: 2,
-  repulsionStiffness:
-    (material.kind === 'cloth' ? material.stretching : material.young) / (material.density * spacing ** 2),
+  repulsionStiffness: asStiffAs(material, spacing),
 });
+
+/**
+ * The stiffness, 1/s², of a repulsion of pairs of vertices that is as stiff as the material between neighbours, stiffness / spacing² per mass: a softer one gives way in
+ * place of the material where bodies are pressed together, and targets sink in until edges are at their limit.
+ *
+ * @param spacing m, of the vertices
+ */
+export const asStiffAs = (material: Cloth | Solid, spacing: number): number =>
+  (material.kind === 'cloth' ? material.stretching : material.young) / (material.density * spacing ** 2);

@@ -1,3 +1,4 @@
+import { asStiffAs } from './long-steps.js';
 import { COTTON } from './materials.js';
 import { bySize, makeRevolution } from './shapes.js';
 import type { MakeScene } from './types.js';
@@ -28,6 +29,8 @@ export const twistingTube: MakeScene = (size) => {
     timeStep: 1 / 100,
     frames: 500,
     gravity: [0, 0, 0],
+    // Its layers are pressed together as hard as the cloth is stretched.
+    repulsionStiffness: asStiffAs(COTTON, LENGTH / (rings - 1)),
     bodies: [
       {
         name: 'tube',
