@@ -101,7 +101,7 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
     const held = await holdJobs(page, { untangleProgress });
     await page.click('#untangle');
     t.same(await submitted(), [], 'a hint that was removed is gone');
-    t.match(await textOnce(page, '#busy-note', 'iteration'), /8 vertices, iteration 2, 9\spierces, 1\scontour/);
+    t.match(await textOnce(page, '#busy-note', 'iteration 2'), /8 vertices, iteration 2, 9\spierces, 1\scontour/);
     t.match(await page.textContent('#busy-text'), /The service untangles/);
     const gone = page.waitForRequest((request) => request.method() === 'DELETE');
     await page.click('#cancel');
