@@ -1,7 +1,7 @@
 /**
- * The walk of a stranger, timed: clones this checkout into an empty folder, runs `npm start` there with an empty npm cache, opens the
- * page in a browser without a window, drops the two files of an example pair, and waits for the first picture of the answer. Prints the
- * seconds of each part; ends with 1 if the whole took longer than two minutes.
+ * Times the first use by a newcomer: clones this checkout into an empty folder, runs `npm start` there with an empty npm cache, opens the
+ * page in a headless browser, drops the two files of an example pair, and waits for the first picture of the answer. Prints the seconds of
+ * each part, and exits with 1 if the whole took longer than two minutes.
  *
  *     node deploy/first-picture.mjs [OUT.png]
  *
@@ -18,10 +18,10 @@ import { chromium } from 'playwright-core';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PAIR = ['start.obj', 'target.obj', 'options.json'];
-/** What the walk may take, seconds, and what is waited for one part, milliseconds. */
+/** Limit of the whole in seconds, and of one part in milliseconds. */
 const BAR_SECONDS = 120;
 const PATIENCE_MS = 900_000;
-/** Of the answer on the screen, as a share: that much of the canvas is drawn. */
+/** The answer counts as shown when it covers at least this share of the canvas. */
 const LEAST_DRAWN = 0.02;
 
 const print = (text) => process.stdout.write(`${text}\n`);
