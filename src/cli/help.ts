@@ -30,11 +30,11 @@ export const RESOLVE_DESCRIPTION =
   'Moves START towards TARGET and writes the answer. Both are OBJ, PLY or glTF files with the same vertices in the same order; the faces are those of START, and TARGET may omit them. Every length is in the unit of the files. Without -o no file is written, and only the summary describes the run.';
 
 export const RESOLVE_EXTRA = `
-With exit codes 0 and 4 the answer is free of intersections, unless --verify none
-was asked for. With --on-intersecting-start ignore-pairs it may keep some of those
+With exit codes 0 and 4 the answer is free of intersections, unless you pass
+--verify none. With --on-intersecting-start ignore-pairs it may keep intersections
 of its start: the exit code is then 1, and the summary counts them. Converged means
-that no motion is left to use, not that the target is reached: the summary states
-the distance to it.
+that further steps would change little, not that the target is reached: the summary
+states the distance to it.
 
 Exit codes:
 ${exitCodes}
@@ -49,17 +49,17 @@ Examples:
     interstice resolve start.obj target.obj --trace path/ --json > report.json
   On a running service:
     interstice resolve start.obj target.obj -o answer.obj --server http://127.0.0.1:8080
-  As a job of minutes, which goes on when this program is interrupted:
+  As a job of minutes, which continues if this program is interrupted:
     interstice resolve start.obj target.obj -o answer.obj --server http://127.0.0.1:8080 --job
-  The frames of a simulation, each from the answer before it:
+  The frames of a simulation, each starting from the previous answer:
     interstice resolve frames/*.obj --sequence -o repaired/`;
 
 export const EXPLAIN_DESCRIPTION =
-  'Resolves START towards TARGET and writes a report as one HTML file, which any browser shows without a service or a network: start, target and answer on a slider over the path, in colours that show distance, stretch, gaps and intersections, and for every vertex what stopped it. A request that is refused is explained as well: the elements at fault are marked in the start. The file holds both meshes and the answer; nothing is sent anywhere.';
+  'Resolves START towards TARGET and writes a report as one HTML file, which any browser shows without a service or a network. It shows start, target and answer on a slider over the path, in colours for distance, stretch, gaps and intersections, and for every vertex what stopped it. It also explains a refused request and marks the elements at fault in the start. The file holds both meshes and the answer; nothing is sent anywhere.';
 
 export const EXPLAIN_EXTRA = `
-Exit codes as for resolve; the report is written with 0, 1, 4, and with 3 where the
-start is at fault.
+The exit codes are those of resolve. The report is written with 0, 1 and 4, and with 3
+if the start is at fault.
 
 Examples:
   A report to send with a question:
@@ -79,7 +79,7 @@ Examples:
   interstice check start.obj target.obj --closer-than 0.001 --json`;
 
 export const CERTIFY_DESCRIPTION =
-  'Resolves START towards TARGET and writes a certificate: one file with the start, every state on the way, the answer, the report, the parameters and the SHA-256 of each array. Then it checks the file with checker/certificate.mjs, a program of one file that shares no code with this one: no state intersects, on no piece between two states do elements meet, and the hashes match. Whoever receives the file can do the same with Node or in a browser, without this program and without a network. With --check FILE only that is done.';
+  'Resolves START towards TARGET and writes a certificate: one file with the start, every state on the way, the answer, the report, the parameters and the SHA-256 of each array. Then it checks the file with checker/certificate.mjs, a single-file program that shares no code with this one. It confirms that no state intersects, that no elements meet on any piece between two states, and that the hashes match. Whoever receives the file can do the same with Node or in a browser, without this program and without a network. With --check FILE the command only checks.';
 
 export const CERTIFY_EXTRA = `
 Every piece is also tested while the answer is computed (--verify path, the default here).
@@ -95,11 +95,11 @@ Examples:
   node checker/certificate.mjs answer.certificate`;
 
 export const DOCTOR_DESCRIPTION =
-  'Looks at START, and at TARGET (the same vertices at other positions), and says in plain words what is wrong and what to do: units and axes that differ, coincident vertices of seams, slivers, duplicate and flipped faces, thin gaps, intersections by region with size and depth, the order of layers, lengths and a time budget that fit. It reads meshes that every other command refuses. Nothing is changed unless --weld-to or --sew-to asks for a file. Objects and groups of an OBJ are called by their names where each has vertices of its own.';
+  'Examines START, and TARGET (the same vertices at other positions), and says in plain words what is wrong and what to do: units and axes that differ, coincident vertices of seams, slivers, duplicate and flipped faces, thin gaps, intersections by region with size and depth, the order of layers, lengths and a time budget that fit. It reads meshes that every other command refuses. It writes no mesh unless --weld-to or --sew-to names a file. Objects and groups of an OBJ are called by their names if each has its own vertices.';
 
 export const DOCTOR_EXTRA = `
 The exit code is 1 if there is a problem: the mesh would be refused, or the answer
-would not be what was meant. Warnings and notes do not count.
+would not be what you intend. Warnings and notes do not count.
 
 Exit codes:
 ${exitCodes}
@@ -110,11 +110,11 @@ Examples:
   interstice doctor start.obj --json > diagnosis.json`;
 
 export const UNTANGLE_DESCRIPTION =
-  'Brings START, which may intersect, to a state that does not. What is on a wrong side is pushed through, while everything else is protected; then the mesh is pulled back towards START as far as contacts and lengths allow. A closed kinematic body and --layer decide which side is right; elsewhere the smaller part is taken for the wrong one, which is a guess: the summary says so for every contour, and --turn turns one. Objects and groups of an OBJ are called by their names where each has vertices of its own.';
+  'Moves START, which may intersect, to a state that does not. Parts on a wrong side are pushed through, while everything else is protected; then the mesh is pulled back towards START as far as contacts and lengths allow. A closed kinematic body and --layer decide which side is right. Elsewhere the smaller part counts as the wrong one, which is a guess: the summary says so for every contour, and --turn reverses the choice for one contour. Objects and groups of an OBJ are called by their names if each has its own vertices.';
 
 export const UNTANGLE_EXTRA = `
-The exit code is 0 where the answer is free of intersections, by the exact test of its
-numbers, and 1 where some are left: then the file has the best state that was found.
+The exit code is 0 if the answer is free of intersections, by the exact test of its
+numbers, and 1 if some are left: the file then has the best state that was found.
 
 Exit codes:
 ${exitCodes}
@@ -125,15 +125,15 @@ Examples:
     interstice untangle outfit.obj --kinematic-from 15105 --layer shirt:coat -o free.obj
   The contour that the summary calls 3 has its wrong side on the other sheet:
     interstice untangle dress.obj --turn 3 -o free.obj
-  As a job of minutes, which goes on when this program is interrupted:
+  As a job of minutes, which continues if this program is interrupted:
     interstice untangle dress.obj -o free.obj --server http://127.0.0.1:8080 --job`;
 
 export const FLOW_DESCRIPTION =
-  'Moves a closed surface along its normals without letting it pass through itself: outwards for a positive distance, inwards for a negative one. MESH is OBJ, PLY or glTF and free of intersections, every length is in the unit of the file. Each step asks for its share of the distance along the area-weighted normals of the state reached so far, and a session of the service goes as far as contacts allow; parts that meet stop each other. Outwards is away from the volume that the surface encloses, however its triangles are oriented.';
+  'Moves a closed surface along its normals without letting it pass through itself: outwards for a positive distance, inwards for a negative one. MESH is OBJ, PLY or glTF and free of intersections; every length is in the unit of the file. Each step aims for its share of the distance along the area-weighted normals of the state reached so far, and a session of the service goes as far as contacts allow; parts that meet stop each other. Outwards is away from the volume that the surface encloses, however its triangles are oriented.';
 
 export const FLOW_EXTRA = `
-With exit codes 0 and 4 the answer is free of intersections. The summary tells how far
-the vertices came along their normals: parts that met came less far than asked.
+With exit codes 0 and 4 the answer is free of intersections. The summary says how far
+the vertices moved along their normals: parts that met moved less than the distance.
 
 Exit codes:
 ${exitCodes}
@@ -167,10 +167,10 @@ export const BENCH_DESCRIPTION =
   'Runs the benchmark with the given arguments. For its own help, run: interstice bench --help';
 
 export const LOAD_DESCRIPTION =
-  'Opens sessions on a running service, asks for steps for a time, and prints what came of them: accepted steps a second, latencies, what part of them was waiting and computing, and refusals by code. Without --rate each session sends its next step when it has the answer to the one before; with --rate steps are due at a fixed pace, and latency counts from when a step was due, so a service that stalls is not asked less. Sessions are deleted at the end, on Ctrl-C too; those of a program that was killed end after two minutes without use.';
+  'Opens sessions on a running service, sends steps for some time, and prints accepted steps a second, latencies with their shares of waiting and computing, and refusals by code. Without --rate each session sends its next step when it has the previous answer. With --rate steps are due at a fixed pace, and latency counts from the time when a step was due, so a service that stalls gets no fewer steps. Sessions are deleted at the end, also on Ctrl-C; those of a program that was killed end after two minutes without use.';
 
 export const LOAD_EXTRA = `
-Each session has a connection of its own, and sends one step at a time. In the table,
+Each session has its own connection and sends one step at a time. In the table,
 queue, compute, verify and other are means that add up to the mean latency; "in time"
 is the share of steps that were answered before the next one was due. A refusal is
 counted, and its session waits as the refusal says (5 s at most). The exit code is 5
@@ -179,14 +179,14 @@ if nothing was accepted.
 Examples:
   How many steps a second, with 1, 4 and 16 clients:
     interstice load --server http://127.0.0.1:8080 --sessions 1,4,16
-  Sixteen simulations that want 10 steps a second, over gRPC streams, for a minute:
+  Sixteen simulations with 10 steps a second each, over gRPC streams, for a minute:
     interstice load --server http://127.0.0.1:8080 --door stream \\
       --sessions 16 --rate 10 --triangles 5000 --duration 60
   Your own mesh, for a script:
     interstice load --server https://service.example --mesh a.obj --target b.obj --json`;
 
 export const PLAN_DESCRIPTION =
-  'Says how many processes, cores or graphics cards, and how much memory a load needs, from measured costs of steps and a simulation of the queue of the fullest process. Sessions are taken to fall to processes at random, so some processes have more than others. Where one session alone asks for more than it can get, no number of processes helps: the exit code is then 1, and the answer names the rate that it can have.';
+  'Computes how many processes, cores or graphics cards, and how much memory a load needs, from measured costs of steps and a simulation of the queue of the fullest process. Sessions are assumed to fall to processes at random, so some processes have more than others. If a single session asks for more than one process can deliver, no number of processes helps: the exit code is then 1, and the answer names the highest possible rate.';
 
 export const PLAN_EXTRA = `
 Costs depend on the machine, the quality and the motion: measure on yours, with the
@@ -198,6 +198,6 @@ Examples:
   Measured here, in a minute, then planned for processes of eight cores:
     interstice plan --measure costs.json
     interstice plan --costs costs.json --lanes 8 --sessions 500 --triangles 5000 --rate 2
-  On a machine with a graphics card, then for as many cards as it takes:
+  On a machine with a graphics card, then for as many cards as necessary:
     interstice plan --measure card.json --engine webgpu --sizes 2000,20000,200000
     interstice plan --costs card.json --sessions 500 --triangles 50000 --rate 30`;

@@ -77,7 +77,7 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
     .summary('move a mesh towards a target without intersections')
     .description(help.RESOLVE_DESCRIPTION)
     .argument('<START>', 'OBJ, PLY or glTF; must be free of intersections')
-    .argument('<TARGET>', 'the same vertices elsewhere; of a glTF file FILE.glb#NAME is the morph target NAME')
+    .argument('<TARGET>', 'the same vertices at other positions; FILE.glb#NAME is the morph target NAME of a glTF file')
     .argument('[MORE...]', 'with --sequence: further frames')
     .addHelpText('after', help.RESOLVE_EXTRA);
   addTo(command, heading.output, [
@@ -87,7 +87,7 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
     ),
     new Option(
       '--sequence',
-      'the files are frames, in numeric order of their names: every answer is the start of the next frame. Running the same command again goes on where it stopped',
+      'the files are frames, in numeric order of their names: every answer is the start of the next frame. Running the same command again continues where it stopped',
     ),
     weldOption(),
     ...outputOptions('the report'),

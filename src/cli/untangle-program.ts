@@ -39,7 +39,7 @@ export function addUntangle(program: Command, cli: CliContext, done: (code: numb
     new Option('--max-iterations <N>', 'end after N iterations (default: 60)').argParser(parseCount),
     new Option(
       '--max-displacement <D>',
-      'no vertex ends farther from its start than D, in the unit of the mesh (default: no limit)',
+      'no vertex may end farther from its start than D, in the unit of the mesh (default: no limit)',
     ).argParser(parseNumber),
     new Option(
       '--rest <FILE>',

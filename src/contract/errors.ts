@@ -65,9 +65,9 @@ export const ERRORS = {
   JOB_NOT_FOUND: kind(
     404,
     'NOT_FOUND',
-    'Submit the job again. A job is gone after its keeping time, when it was deleted, and with the process that it ran in.',
+    'Submit the job again. A job disappears when its keeping time ends, when it is deleted, or when its process ends.',
   ),
-  JOB_NOT_ENDED: kind(409, 'FAILED_PRECONDITION', 'Ask again, with a time to wait for its end.', true),
+  JOB_NOT_ENDED: kind(409, 'FAILED_PRECONDITION', 'Ask again, with a time to wait for the end of the job.', true),
   NOT_FOUND: kind(404, 'NOT_FOUND', 'See /docs for the paths of this service.'),
   TOO_LARGE: kind(413, 'RESOURCE_EXHAUSTED', 'Stay below the stated limit, or raise it in the configuration.'),
   QUEUE_FULL: kind(429, 'RESOURCE_EXHAUSTED', 'Retry after the stated time.', true),
@@ -96,19 +96,19 @@ export const ERRORS = {
   STORE_UNAVAILABLE: kind(
     503,
     'UNAVAILABLE',
-    'The store of the sessions does not answer. Send the request again: a step with its frame is computed at most once.',
+    'The session store does not answer. Send the request again: a step with a frame is computed at most once.',
     true,
   ),
   SESSION_MOVED: kind(
     503,
     'UNAVAILABLE',
-    'Other processes use this session at the same time. Send the request again, and one step of a session at a time.',
+    'Other processes use this session at the same time. Send the request again, and send the steps of a session one at a time.',
     true,
   ),
   FRAME_LOST: kind(
     409,
     'FAILED_PRECONDITION',
-    'The service has lost frames of this session, those after `frame`. Send them again from there, or create the session again from your mesh and your last answer.',
+    'The service has lost the frames of this session after `frame`. Send them again from there, or create the session again from your mesh and your last answer.',
   ),
   OUT_OF_DEVICE_MEMORY: kind(
     503,

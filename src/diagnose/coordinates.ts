@@ -36,7 +36,7 @@ export function findCoarseCoordinates(subject: Subject): DiagnosisFinding[] {
       message,
       advice: isCoarse
         ? 'Move start and target to the origin by the same whole number, or send double precision.'
-        : 'Nothing needs doing; smaller coordinates would be more precise.',
+        : 'No action is needed; smaller coordinates would be more precise.',
     }),
   ];
 }

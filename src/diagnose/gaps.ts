@@ -37,8 +37,8 @@ export function findThinGaps(subject: Subject, lengths: Lengths, isFree: boolean
       elements,
       message: `The smallest gap is ${show(minDistance)}, ${show(minDistance / delta)} of δ (${show(delta)}); ${closePairs.length >= rules.maxPairs ? 'at least ' : ''}${closePairs.length} pairs are below ${show(contactOffset)}, the gap of an answer.`,
       advice: isTight
-        ? `Below ${show(floor)} single precision cannot tell such a pair from one that touches: the service opens it where it can, and may hold it. Move the layers apart, or send double precision nearer to the origin.`
-        : 'Accepted: the answer opens such gaps, which moves the layers by as much. A smaller contactOffset keeps them.',
+        ? `Below ${show(floor)} single precision cannot tell such a pair from one that touches: the service opens the gap where it can, and may hold the pair in place. Move the layers apart, or send double precision nearer to the origin.`
+        : 'Accepted: the answer opens such gaps, which moves the layers apart by the same amount. A smaller contactOffset keeps the gaps.',
     }),
   ];
 }

@@ -50,7 +50,7 @@ export function findIntersectionRegions(subject: Subject, now: () => number): In
           .map(({ a, b }, index) => ({ kind: 'pair', index, vertices: [...a, ...b] })),
         message: `${plural(pairCount, 'pair of elements intersects', 'pairs of elements intersect')} in ${plural(groups.length, 'region')}${bound}: ${listed.join('; ')}${rest}.`,
         advice:
-          'A start must be free of intersections. Small ones: resolve with onIntersectingStart IGNORE_PAIRS (--on-intersecting-start), which leaves these pairs out until they part. Otherwise untangle the start first (interstice untangle, POST /v1/untangle).',
+          'A start must be free of intersections. Small ones: resolve with onIntersectingStart IGNORE_PAIRS (--on-intersecting-start), which excludes these pairs until they separate. Otherwise untangle the start first (interstice untangle, POST /v1/untangle).',
       }),
     );
   }

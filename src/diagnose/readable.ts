@@ -34,7 +34,7 @@ const FAULTS: readonly (readonly [Fault, what: string, advice: string])[] = [
     'with a vertex twice',
     'Remove them: they have no area. interstice doctor --weld-to FILE does it.',
   ],
-  ['DUPLICATE_ELEMENT', 'with the vertices of another', 'Remove one of each two: they lie in each other.'],
+  ['DUPLICATE_ELEMENT', 'with the vertices of another', 'Remove one of each two: they coincide.'],
   ['ELEMENT_NOT_FINITE', 'with a corner that is not finite or out of range', 'See NOT_FINITE and COORDINATE_RANGE.'],
 ];
 
@@ -72,7 +72,7 @@ export function readReadable(
   delete (clean as { strainLimits?: unknown }).strainLimits;
   delete (clean as { restLengths?: unknown }).restLengths;
   if (count === 0) {
-    const message = findings.length > 0 ? 'No element is left that can be read.' : 'The mesh has no elements.';
+    const message = findings.length > 0 ? 'No readable element is left.' : 'The mesh has no elements.';
     findings.push(
       finding({
         code: 'NO_ELEMENTS',

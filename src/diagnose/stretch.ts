@@ -32,7 +32,7 @@ export function findOverlongTargets(subject: Subject, limit: number): DiagnosisF
       elements,
       message: `${plural(count, 'edge is', 'edges are')} stretched beyond the limit of ${show(limit)} by the target itself, the worst to ${show(worst)} times its length.`,
       advice:
-        'The answer keeps the limit and stays short of such a target. Raise stretchLimit, or set it to 0, if it is meant.',
+        'The answer respects the limit and stops short of such a target. If the stretch is intended, raise stretchLimit or set it to 0.',
     }),
   ];
 }

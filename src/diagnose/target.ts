@@ -24,7 +24,7 @@ const MAPS: readonly (readonly [what: string, map: (p: readonly number[]) => num
   [
     'with y and z exchanged',
     ([x, y, z]) => [x, z, y],
-    'One program has y up, the other z; this is a mirror image as well.',
+    'One program has y up, the other z; the target is also mirrored.',
   ],
   ['mirrored in x', ([x, y, z]) => [-x, y, z], 'One program is left-handed.'],
   ['mirrored in y', ([x, y, z]) => [x, -y, z], 'One program is left-handed.'],

@@ -20,7 +20,7 @@ function findNonManifold({ surface, maxElements }: Subject): DiagnosisFinding[] 
   if (count === 0) return [];
   const message = `${plural(count, 'edge has', 'edges have')} more than two triangles.`;
   const advice =
-    'Handled as they are: the sheets stay joined there. If that is not meant, a vertex was welded too much.';
+    'They are handled as they are: the sheets stay joined there. If that is not intended, a vertex was welded by mistake.';
   return [finding({ code: 'NON_MANIFOLD_EDGE', severity: 'NOTE', count, elements, message, advice })];
 }
 
@@ -79,7 +79,7 @@ function findFlipped(subject: Subject): DiagnosisFinding[] {
         count: flipped.length,
         elements: flipped.slice(0, maxElements).map((t) => subject.triangle(t)),
         message: `${plural(flipped.length, 'triangle has its normal', 'triangles have their normals')} opposite to the rest of the surface.`,
-        advice: 'Reverse their corners. The solver does not depend on it; what asks for the outside does.',
+        advice: 'Reverse their corners. The solver does not depend on orientation, but a query for the outside of the surface does.',
       }),
     );
   }

@@ -39,7 +39,7 @@ export function findThinTriangles(subject: Subject): DiagnosisFinding[] {
   const findings: DiagnosisFinding[] = [];
   if (shortCount > 0) {
     const message = `${plural(shortCount, 'edge has', 'edges have')} no length.`;
-    const advice = 'Their ends are at one place: interstice doctor --weld-to FILE joins them.';
+    const advice = 'Their ends coincide: interstice doctor --weld-to FILE joins them.';
     findings.push(
       finding({ code: 'ZERO_LENGTH_EDGE', severity: 'WARNING', count: shortCount, elements: short, message, advice }),
     );
@@ -62,7 +62,7 @@ export function findThinTriangles(subject: Subject): DiagnosisFinding[] {
         unit: 'ratio',
         elements: slivers.map(({ index }) => subject.triangle(index)),
         message: `${plural(sliverCount, 'triangle is a sliver', 'triangles are slivers')}, the worst ${show(worst)} times as long as high (median edge ${show(medianEdge)}).`,
-        advice: 'They are handled, but make small lengths and many pairs; a finer, more even mesh is faster.',
+        advice: 'They are handled, but they cause small default lengths and many pairs; a more even mesh is faster.',
       }),
     );
   }

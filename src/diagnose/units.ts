@@ -42,7 +42,7 @@ export function findUnits(subject: Subject): { guess: UnitGuess | undefined; fin
   const extent = extentOf(subject);
   const { medianEdge } = subject;
   if (extent === 0) {
-    const message = 'All vertices are at the same place.';
+    const message = 'All vertices have the same position.';
     return { guess: undefined, findings: [finding({ code: 'NO_EXTENT', severity: 'PROBLEM', count: 1, message })] };
   }
   const guess = guessUnit(extent, medianEdge);
@@ -56,7 +56,7 @@ export function findUnits(subject: Subject): { guess: UnitGuess | undefined; fin
     measure: guess.metresPerUnit,
     unit: 'metres per unit',
     message: `${size}: probably ${guess.name} (${inMetres}, as a garment or a body would be). This is a guess.`,
-    advice: `Nothing depends on it, unless preset PAPER is used: then set metresPerUnit to ${guess.metresPerUnit}.`,
+    advice: `Nothing depends on it unless you use preset PAPER: then set metresPerUnit to ${guess.metresPerUnit}.`,
   });
   return { guess, findings: [one] };
 }

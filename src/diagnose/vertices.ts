@@ -72,7 +72,7 @@ function describeCoincident(
     elements,
     message: `${plural(count, 'vertex is', 'vertices are')} at the place of another without an edge between them, ${touching === count ? 'exactly' : `${touching} of them exactly, the others within ${show(farthest)}`}.${seam}`,
     advice:
-      'What touches intersects. interstice doctor --weld-to FILE lets the elements of both use one vertex; the ids of vertices stay.' +
+      'Elements that touch count as intersecting. interstice doctor --weld-to FILE lets the elements of both use one vertex; the ids of vertices stay.' +
       (pairs.length > 0
         ? ' Where panels must stay apart, leave a gap between them and close it with --sew-to FILE.'
         : ''),
@@ -134,7 +134,7 @@ export function findFlippedPanels(subject: Subject, { lowest, pairs }: Seams): D
         .slice(0, maxElements)
         .map(([, side]) => edgeRef(surface.edgeOfSide[side], surface.from(side), surface.to(side))),
       message: `At ${plural(flipped.length, 'seam edge')} the normals on both sides are opposite: ${[...between].slice(0, 4).join('; ')}.`,
-      advice: 'Reverse the corners of one panel. The solver does not depend on it; what asks for the outside does.',
+      advice: 'Reverse the corners of one panel. The solver does not depend on orientation, but a query for the outside of the surface does.',
     }),
   ];
 }

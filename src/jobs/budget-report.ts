@@ -35,7 +35,7 @@ export function warnOfBudget(
   if (job.isEnding && status === 'DEADLINE') {
     warnings.push({
       code: 'SERVER_SHUTS_DOWN',
-      message: `The server shuts down: the answer is the safe state after ${steps} ${steps === 1 ? 'step' : 'steps'}. Another server can go on from it.`,
+      message: `The server shuts down: the answer is the safe state after ${steps} ${steps === 1 ? 'step' : 'steps'}. Another server can continue from it.`,
       count: 1,
     });
   } else if (omitted.isCutShort) {
@@ -56,7 +56,7 @@ export function warnOfBudget(
         `reading the mesh and its positions took ${seconds(upload)}, checking the start ${seconds(verify)}, ` +
         `and a step that was not completed ${seconds(sumOf(timings))}. ` +
         (omitted.keepsSearch && timings.search > 0
-          ? 'What the search for pairs has found is kept, and the next step of the session continues from there.'
+          ? 'The service keeps the pairs that the search has found, and the next step of the session continues from there.'
           : 'Testing an answer takes as long as checking the start.'),
       count: 1,
     });

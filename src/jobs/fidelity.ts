@@ -60,10 +60,10 @@ export function warnOfOverlong(
   const edges = count === 1 ? '1 edge is' : `${count} edges are`;
   const remedy =
     method === 'VOLUME_IMPULSES'
-      ? 'Volume preserving impulses do not look at lengths; method TWO_WAY does.'
+      ? 'Volume-preserving impulses do not limit lengths; method TWO_WAY does.'
       : quality === 'FAST'
         ? 'Qualities BALANCED and FINE keep edges within the limit where the path allows it.'
-        : 'Contacts on the way allow no more: choose a target that is easier to reach, a larger limit, or smaller steps.';
+        : 'Contacts on the path allow no more: choose a target that is easier to reach, a larger limit, or smaller steps.';
   return [
     {
       code: 'OVERLONG_EDGES',

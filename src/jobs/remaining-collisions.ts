@@ -9,7 +9,7 @@ export function warnOfRemaining({ impulses, status }: Pick<Resolution, 'impulses
   return [
     {
       code: 'COLLISIONS_REMAIN',
-      message: `Volume preserving impulses failed: after ${rounds} rounds ${remainingPairs} pairs still collide in the shortest piece that is tried, so the answer has made ${way}. Use method TWO_WAY, or smaller steps.`,
+      message: `Volume-preserving impulses failed: after ${rounds} rounds ${remainingPairs} pairs still collide in the shortest piece that was tried, so the answer has made ${way}. Use method TWO_WAY, or smaller steps.`,
       count: remainingPairs,
     },
   ];

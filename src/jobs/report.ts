@@ -185,7 +185,7 @@ function unreachedWarning(unreached: readonly number[]): Warning[] {
   return [
     {
       code: 'UNREACHED_KINEMATIC',
-      message: `These kinematic vertices have not reached their targets: ${named}${more}. Send the same target again to move them on.`,
+      message: `These kinematic vertices did not reach their targets: ${named}${more}. Send the same target again to move them further.`,
       element: { kind: 'vertex', index: first, vertices: [first] },
       count: unreached.length,
     },

@@ -148,7 +148,7 @@ export class FilteredStates {
     } catch (thrown) {
       this.forget(mesh);
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      if (!this.hasWarned) this.warn(`The host alone tests states, because the device failed: ${reason}`);
+      if (!this.hasWarned) this.warn(`Only the host tests states, because the device failed: ${reason}`);
       this.hasWarned = true;
       return undefined;
     } finally {

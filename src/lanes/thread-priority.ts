@@ -15,7 +15,7 @@ export function lowerPriority(niceSteps: number): void {
     setPriority(0, Math.min(MAX_NICE, getPriority(0) + niceSteps));
   } catch (thrown) {
     // The answers are not affected, only the order in which threads compute.
-    process.emitWarning(`Large meshes and batch work are processed at the priority of small work: ${thrown}`, {
+    process.emitWarning(`Large meshes and batch work run at the same priority as small work: ${thrown}`, {
       code: 'INTERSTICE_PRIORITY',
     });
   }

@@ -213,7 +213,7 @@ function outOfMemory(short: MemoryShort): IntersticeError {
     {
       cause: short,
       retryAfterSeconds: 1,
-      hint: 'Nothing changed. Send the request again when others have ended; the owner of the server can raise INTERSTICE_MAX_WORK_BYTES.',
+      hint: 'Nothing changed. Send the request again when other requests have finished, or ask the operator to raise INTERSTICE_MAX_WORK_BYTES.',
     },
   );
 }

@@ -67,7 +67,7 @@ export function readStrainShapes(
       'INVALID_MESH',
       'mesh.strainLimits is set, but there are no triangles and no tetrahedra.',
       {
-        hint: 'Strains are those of triangles and tetrahedra. Lengths of segments have stretchLimit.',
+        hint: 'Only triangles and tetrahedra have strains. For the lengths of segments use stretchLimit.',
       },
     );
   }

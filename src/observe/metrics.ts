@@ -57,7 +57,7 @@ export class Metrics {
   private readonly statuses = this.counter('resolved_total', 'Computed resolves and steps by status.', ['status']);
   private readonly replays = this.counter(
     'replays_total',
-    'Frames that were sent again and answered from the stored answer.',
+    'Frames that were sent again and got their stored answer.',
   );
   private readonly steps = this.histogram('steps', 'Solver steps of one resolve.', COUNTS);
   private readonly searches = this.histogram('searches', 'Proximity searches of one resolve.', COUNTS);
@@ -84,27 +84,27 @@ export class Metrics {
   ]);
   private readonly bodiesRefused = this.counter(
     'bodies_refused_total',
-    'Request bodies that found no room: in all (capacity), or in the share of their client (share).',
+    'Request bodies that found no room: in total (capacity), or in the share of their client (share).',
     ['reason'],
   );
   private readonly closedConnections = this.counter(
     'connections_closed_total',
-    'Connections that the limits closed: refused (limit, address), or idle and in the way of a new one (idle).',
+    'Connections that the limits closed: refused (limit, address), or closed while idle to make room for a new one (idle).',
     ['door', 'reason'],
   );
   private readonly descriptorShortages = this.counter(
     'descriptor_shortages_total',
-    'Looks at the open files, one every two seconds, that found too few left.',
+    'Checks of the open files, one every two seconds, that found too few left.',
   );
   private readonly storeSeconds = this.histogram(
     'store_seconds',
-    'Time of one question to the store of the sessions.',
+    'Time of one command to the session store.',
     SECONDS,
     ['call'],
   );
   private readonly storeFailures = this.counter(
     'store_failures_total',
-    'Questions to the store of the sessions that were not answered in time, or refused.',
+    'Commands to the session store that it did not answer in time, or refused.',
     ['call'],
   );
   private readonly workersLost = this.counter('workers_lost_total', 'Worker threads that died.');
@@ -210,12 +210,12 @@ export class Metrics {
         'Submissions to devices of scenes that submit together.',
         ({ convoy }) => convoy.submissions,
       ],
-      ['convoy_parts_total', 'Scenes in these submissions, all together.', ({ convoy }) => convoy.parts],
+      ['convoy_parts_total', 'Total number of scenes in these submissions.', ({ convoy }) => convoy.parts],
       ['convoy_dispatches_total', 'Dispatches in these submissions.', ({ convoy }) => convoy.dispatches],
-      ['convoy_launches_total', 'Dispatches of single scenes that these stood for.', ({ convoy }) => convoy.launches],
+      ['convoy_launches_total', 'Dispatches of single scenes that these replaced.', ({ convoy }) => convoy.launches],
       [
         'convoy_wait_seconds_total',
-        'Time from the end of a recording of a scene to its submission, all together.',
+        'Total time from the end of the recording of a scene to its submission.',
         ({ convoy }) => convoy.waited / 1000,
       ],
     ];
@@ -237,7 +237,7 @@ export class Metrics {
       read().convoy.sizes.forEach((count, k) => {
         counter.inc({ scenes: String(2 ** k) }, count);
       });
-    this.totals('convoy_sizes_total', 'Submissions by their scenes: so many at most, and more than half.', addSizes, [
+    this.totals('convoy_sizes_total', 'Submissions by number of scenes: at most as many as the label, and more than half of that.', addSizes, [
       'scenes',
     ]);
     this.gauge('sessions', 'Open sessions.', setSessions, ['residency']);

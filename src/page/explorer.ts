@@ -276,7 +276,7 @@ export class Explorer implements ResultActions {
     const names = missing.map((id) => MISSING_WORDS[id]).join(' and ');
     note.textContent = this.study?.certificate
       ? `A certificate has no colours for ${names}.`
-      : `No colours for ${names}: a service finds those, and this page has none.`;
+      : `No colours for ${names}: only a service can compute them, and this page has none.`;
   }
 
   // ---- what else is shown

@@ -26,8 +26,8 @@ export function connectionCap(
 }
 
 const WORDS = {
-  limit: 'A connection was refused: INTERSTICE_MAX_CONNECTIONS are open, and all of them are in use.',
+  limit: 'A connection was refused: the limit INTERSTICE_MAX_CONNECTIONS is reached, and all connections are in use.',
   address:
-    'A connection was refused: its address has INTERSTICE_MAX_CONNECTIONS_PER_ADDRESS, and all of them are in use.',
-  idle: 'An idle connection was closed, to make room for a new one.',
+    'A connection was refused: its address has reached INTERSTICE_MAX_CONNECTIONS_PER_ADDRESS, and all its connections are in use.',
+  idle: 'An idle connection was closed to make room for a new one.',
 } as const;

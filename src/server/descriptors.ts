@@ -67,7 +67,7 @@ export class DescriptorWatch {
     if (this.isShort && !wasShort) {
       log.error(
         facts,
-        'File descriptors are running short: new connections may be closed without an answer. Raise the limit of open files (ulimit -n), or lower INTERSTICE_MAX_CONNECTIONS.',
+        'File descriptors are running out: new connections may be closed without an answer. Raise the limit of open files (ulimit -n), or lower INTERSTICE_MAX_CONNECTIONS.',
       );
     } else if (!this.isShort && wasShort) log.warn(facts, 'There are enough file descriptors again.');
   }

@@ -169,7 +169,7 @@ async function drain(
   log: Logger,
 ): Promise<void> {
   if (noticeSeconds > 0) {
-    state.move('leaving', 'This server is about to shut down; it serves what still comes.');
+    state.move('leaving', 'This server is about to shut down; it still serves new requests.');
     log.info({ noticeSeconds }, 'The server is leaving.');
     await setTimeout(noticeSeconds * 1000);
   }
@@ -182,10 +182,10 @@ async function drain(
     drainJobSeconds === 0 || within(operations.whenJobsSettled(), drainJobSeconds),
     within(state.idle(), drainSeconds),
   ]);
-  if (!areJobsSettled) log.warn('The time for jobs is over; what nobody has fetched is lost.');
+  if (!areJobsSettled) log.warn('The time for jobs is over; results that nobody has fetched are lost.');
   let isIdle = await within(state.idle(), Math.max(0, endsAt - performance.now()) / 1000);
   if (!isIdle) {
-    log.warn({ inFlight: state.inFlight }, 'The drain time is over; running requests return what they have reached.');
+    log.warn({ inFlight: state.inFlight }, 'The drain time is over; running requests return the state that they have reached.');
     state.refuseUnread();
     operations.wrapUp();
     isIdle = await within(state.idle(), wrapUpSeconds);

@@ -90,7 +90,7 @@ function outOfOrder(frame: bigint, last: bigint): IntersticeError {
   return new IntersticeError(
     'FRAME_OUT_OF_ORDER',
     frame === 0n
-      ? 'Frame 0 is the state that the session was created with; steps count from 1.'
+      ? 'Frame 0 is the state with which the session was created; steps count from 1.'
       : `Frame ${frame} is smaller than the last accepted frame, ${last}.`,
     { frame: last },
   );

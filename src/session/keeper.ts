@@ -119,7 +119,7 @@ export class SessionKeeper {
       } else if (position.epoch < kept.epoch) {
         this.fallBehind(
           session,
-          'The store has lost that this process has a session; it is written again from memory.',
+          'The store no longer records that this process owns a session; the record is written again from memory.',
         );
       }
     } else {
@@ -167,7 +167,7 @@ export class SessionKeeper {
         kept.pending = { ...step, token };
         throw unavailable(thrown);
       }
-      this.fallBehind(session, 'The store does not take the frames of a session; it goes on in memory.');
+      this.fallBehind(session, 'The store does not accept the frames of a session; the session continues in memory.');
       return session.commit(frame, request, task, withWarning(outcome));
     }
     return this.accept(session, step, token);
@@ -202,7 +202,7 @@ export class SessionKeeper {
         else await (await this.checkpoint(session))?.written;
       } catch (thrown) {
         if (!isDown(thrown) && !(thrown instanceof SessionMoved)) throw thrown;
-        if (kept.isBehind) this.say(session, 'error', 'A session ends with frames that the store lacks.');
+        if (kept.isBehind) this.say(session, 'error', 'A session ends although the store lacks some of its frames.');
       }
     }
   }

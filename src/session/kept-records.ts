@@ -76,7 +76,7 @@ export function solverMs({ report }: ResolveAnswer): number {
 
 export function withWarning(outcome: StepOutcome): StepOutcome {
   const message =
-    'The store did not take this frame in time. It is in the memory of one process only, which goes on and writes it later.';
+    'The store did not accept this frame in time. Only one process has it, in memory; that process continues and writes it later.';
   const warning: Warning = { code: 'NOT_STORED', message, count: 1 };
   return { ...outcome, report: { ...outcome.report, warnings: [...outcome.report.warnings, warning] } };
 }

@@ -109,7 +109,7 @@ t.test('a plan is printed, or why there is none', async (t) => {
   t.equal(onDevice.status, 0, onDevice.stderr);
   t.match(onDevice.stdout, /cores +2, 2 each/);
   t.match(onDevice.stdout, /GiB of it would be on a card/);
-  t.match(onDevice.stdout, /beware +the processor stood in for a graphics card/);
+  t.match(onDevice.stdout, /beware +these costs come from the processor, not from a graphics card/);
   const file = join(t.testdir(), 'card.json');
   writeFileSync(
     file,

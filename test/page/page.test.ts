@@ -343,7 +343,7 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     await page.setInputFiles('#files', [fileOf('start.obj', squares(0, 0.5)), fileOf('target.obj', squares(1, 0.5))]);
     await resolve(page);
     await page.waitForSelector('#legend-missing:not([hidden])');
-    t.match(await page.textContent('#legend-missing'), /gaps and intersections: a service finds those/);
+    t.match(await page.textContent('#legend-missing'), /gaps and intersections: only a service can compute them/);
   });
 });
 

@@ -157,7 +157,7 @@ t.test('a shortage of descriptors is logged at its begin and end, and counted', 
   });
   t.equal(counted, 3);
   t.match(lines, [
-    { level: 50, open: 95, limit: 100, msg: /running short/ },
+    { level: 50, open: 95, limit: 100, msg: /running out/ },
     { level: 40, open: 50, msg: /enough file descriptors again/ },
   ]);
 });
@@ -173,5 +173,5 @@ t.test('an accept that fails does not end the process', async (t) => {
   fail('EADDRINUSE', 'listen');
   fail('EPERM');
   t.equal(counted, 1);
-  t.match(lines, [{ msg: /running short/ }, { msg: 'A connection could not be accepted.' }]);
+  t.match(lines, [{ msg: /running out/ }, { msg: 'A connection could not be accepted.' }]);
 });

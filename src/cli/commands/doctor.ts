@@ -153,7 +153,7 @@ function describeDiagnosis(answer: Diagnosis, path: string, { vertexCount }: Pic
     ? 'would be refused as a start'
     : isWell(answer)
       ? 'is accepted as a start'
-      : 'is accepted, but the answer would not be what is meant';
+      : 'is accepted, but the answer would not be what you intend';
   const counts = `${formatPlural(count('PROBLEM'), 'problem')}, ${formatPlural(count('WARNING'), 'warning')}`;
   const rows: [string, string][] = [];
   const add = (label: string, text: string): void => {

@@ -157,7 +157,7 @@ function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, ans
     ['a step takes', `${formatSeconds(cost.meanMs / 1000)} of one of ${formatPlural(lanes, 'lane')} (mean)`],
   ];
   if (found === undefined) {
-    rows.push(['possible', 'no: one session alone asks for more than it can get']);
+    rows.push(['possible', 'no: a single session asks for more than one process can deliver']);
     rows.push(['', bestRate > 0 ? `at most ${formatNumber(bestRate)} steps/s` : 'not one step within this time']);
   } else {
     rows.push(['processes', formatCount(found.processes)]);
@@ -182,9 +182,9 @@ function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, ans
       'beware',
       `this program has version ${versionHere} of the algorithm, whose steps may cost more or less`,
     ]);
-  if (cost.isExtrapolated) rows.push(['beware', 'this size lies outside of those that were measured']);
+  if (cost.isExtrapolated) rows.push(['beware', 'this size lies outside the measured sizes']);
   if (costs.isSoftware === true)
-    rows.push(['beware', 'the processor stood in for a graphics card; measure on a machine that has one']);
+    rows.push(['beware', 'these costs come from the processor, not from a graphics card; measure on a machine that has one']);
   const { loadBefore = 0 } = costs;
   if (isOnCard(costs) && loadBefore > QUIET * machine.cores)
     rows.push([

@@ -193,7 +193,7 @@ const ENDED = {
   CANCELLED: 'the service ended',
   NO_PROGRESS: 'no further gain: a layer hint, or --turn for a contour, may help',
   MEMORY: 'the memory of the request was used up',
-  LOST_DEVICE: 'the device was lost; what had been reached by then is the answer',
+  LOST_DEVICE: 'the device was lost; the answer is the state reached by then',
 } as const;
 
 function describeContour({ kind, pierces, sheets, why, confidence, isTurned }: ContourReport): string {

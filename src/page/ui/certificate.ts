@@ -7,7 +7,7 @@ export function certificateSections(verdict: CertificateVerdict): HTMLElement[] 
   const { isConfirmed, problems, problemCount, states, pieces, pairs, sha256, header } = verdict;
   const sentence = isConfirmed
     ? `Checked in this browser: in none of its ${formatPlural(states, 'state')} does anything intersect, and on none of the ${formatPlural(pieces, 'piece')} between them does anything collide. The first state is the start, the last one the answer.`
-    : 'The check in this browser found what must not be. Do not rely on this file.';
+    : 'The check in this browser failed. Do not rely on this file.';
   const unnamed = problemCount - problems.length;
   return [
     make(
@@ -27,7 +27,7 @@ export function certificateSections(verdict: CertificateVerdict): HTMLElement[] 
         make(
           'p',
           { className: 'note' },
-          'Obstacles among themselves are not part of it: it promises nothing for them.',
+          'The certificate does not cover pairs of obstacles: it promises nothing for them.',
         ),
     ),
     ...(problems.length > 0

@@ -11,7 +11,7 @@ export function renderParts(
   onChange: (isHidden: boolean[]) => void,
 ): void {
   if (!parts) {
-    pane.replaceChildren(make('p', { className: 'empty' }, 'Parts of the mesh appear here, to be hidden and shown.'));
+    pane.replaceChildren(make('p', { className: 'empty' }, 'Parts of the mesh appear here; you can hide and show them.'));
     return;
   }
   const boxes: HTMLInputElement[] = [];
@@ -39,7 +39,7 @@ export function renderParts(
   const note = make(
     'p',
     { className: 'note' },
-    'Parts are those of the mesh, otherwise what its elements connect. A hidden part is not picked.',
+    'The parts are those that the mesh names; a mesh without parts is divided into connected components. Hidden parts cannot be picked.',
   );
   pane.replaceChildren(list, make('p', { className: 'actions' }, all), note);
 }

@@ -17,17 +17,17 @@ import { type ContourActions, untangledSections } from './untangled.js';
 /** The report of an answer in words and figures. */
 
 const STATUS: Readonly<Record<Status, { readonly word: string; readonly tone: string; readonly sentence: string }>> = {
-  CONVERGED: { word: 'converged', tone: 'good', sentence: 'Going on would change little.' },
+  CONVERGED: { word: 'converged', tone: 'good', sentence: 'Further steps would change little.' },
   STALLED: { word: 'stalled', tone: 'warn', sentence: 'No progress for many steps. The state is safe.' },
   STEP_LIMIT: {
     word: 'step limit',
     tone: 'warn',
-    sentence: 'The step limit ended it. The state is safe; more steps may come nearer.',
+    sentence: 'The run reached its step limit. The state is safe; more steps may come nearer.',
   },
   DEADLINE: {
     word: 'time is up',
     tone: 'warn',
-    sentence: 'The time budget ended it. The state is safe; more time may come nearer.',
+    sentence: 'The run used up its time budget. The state is safe; more time may come nearer.',
   },
 };
 

@@ -88,7 +88,7 @@ export class CallInterceptor {
       if (this.#warnsOfLibrary) {
         log.warn(
           { missing: 'stream' },
-          'This version of @grpc/grpc-js is unknown: INTERSTICE_MAX_BODY_BYTES does not hold for gRPC.',
+          'This version of @grpc/grpc-js is unknown: INTERSTICE_MAX_BODY_BYTES does not apply to gRPC.',
         );
       }
       this.#warnsOfLibrary = false;

@@ -83,7 +83,7 @@ function bind(server: Server, host: string, port: number, credentials: ServerCre
       reject(
         new IntersticeError('INVALID_PARAMETER', `Cannot listen on ${address} for gRPC (${error.message}).`, {
           cause: error,
-          hint: 'Choose another INTERSTICE_GRPC_PORT, or stop what listens there.',
+          hint: 'Choose another INTERSTICE_GRPC_PORT, or stop the program that listens there.',
         }),
       );
     });
@@ -95,7 +95,7 @@ function capConnections(server: Server, cap: ConnectionCap, log: Logger): void {
   if (servers.length === 0) {
     log.warn(
       { missing: 'http2Servers' },
-      'This version of @grpc/grpc-js is unknown: INTERSTICE_MAX_CONNECTIONS does not hold for gRPC.',
+      'This version of @grpc/grpc-js is unknown: INTERSTICE_MAX_CONNECTIONS does not apply to gRPC.',
     );
   }
   for (const http2Server of servers) guardHttp2(http2Server, 'grpc', cap);

@@ -116,7 +116,7 @@ export function errorOfLibrary({ code, details }: LibraryStatus, maxMessageBytes
   switch (code) {
     case status.RESOURCE_EXHAUSTED:
       return new IntersticeError('TOO_LARGE', `A message may have ${maxMessageBytes} bytes. ${text}.`, {
-        hint: 'Send less, or raise INTERSTICE_MAX_MESSAGE_BYTES. The limit also holds after decompression.',
+        hint: 'Send less, or raise INTERSTICE_MAX_MESSAGE_BYTES. The limit also applies after decompression.',
       });
     case status.DEADLINE_EXCEEDED:
       return deadlineExceeded();

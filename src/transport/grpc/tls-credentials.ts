@@ -91,7 +91,7 @@ export function datesFault({ cert, ca }: TlsOptions, now = new Date()): string |
   if (new Date(own.validFrom) > now) return `The certificate is not valid yet (from ${own.validFrom}).`;
   // A bundle may contain expired and future authorities, as long as one is valid now.
   const isNow = (one: X509Certificate) => new Date(one.validFrom) <= now && now <= new Date(one.validTo);
-  if (ca && !readAuthorities(ca).some(isNow)) return 'No authority for the certificates of clients is valid now.';
+  if (ca && !readAuthorities(ca).some(isNow)) return 'No certificate authority for client certificates is valid now.';
   return undefined;
 }
 

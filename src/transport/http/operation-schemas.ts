@@ -16,9 +16,9 @@ export const TAGS = [
   {
     name: 'jobs',
     description:
-      'Resolves, steps and untanglings that take minutes: submitted, watched, fetched and deleted, over any connection.',
+      'Resolves, steps and untanglings that take minutes: submit, watch, fetch and delete them, over any connection.',
   },
-  { name: 'server', description: 'What this server is, and whether it takes requests.' },
+  { name: 'server', description: 'What this server is, and whether it accepts requests.' },
 ] as const;
 
 type Tag = (typeof TAGS)[number]['name'];
