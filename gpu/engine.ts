@@ -29,13 +29,13 @@ export interface GpuEngine extends Engine {
 export interface GpuEngineOptions extends AdapterOptions {
   /** HOST is for finding faults: the run pauses for every search, which the reference engine carries out. Default DEVICE. */
   readonly search?: SearchPlace;
-  /** bytes that all scenes together may hold on the device; a scene beyond them is refused. Default: no limit. */
+  /** bytes that all scenes together may hold on the device; a scene that exceeds them is refused. Default: no limit. */
   readonly maxDeviceBytes?: number | undefined;
   /** bytes that the pairs of one request may take; absent or 0 = as many as the engine can count */
   readonly maxPairBytes?: number | undefined;
-  /** pairs that a scene has room for at first. Default: by the number of vertices; tests set fewer, to make it grow. */
+  /** initial capacity of a scene in pairs. Default: by the number of vertices; tests set less, to make it grow. */
   readonly firstPairs?: number;
-  /** candidates of a step that a scene has room for at first. Default: what the memory of its pairs holds; for tests. */
+  /** initial capacity of a scene in candidates of a step. Default: what fits into the memory of its pairs; for tests. */
   readonly firstCandidates?: number;
   /**
    * Takes the time of each stage on the device, where it has time stamps, with one pass per stage of a step. Without it
@@ -62,8 +62,8 @@ export type GpuEngineOpening =
   | { readonly engine?: undefined; readonly reason: string };
 
 /**
- * Opens an adapter, makes every kernel ready and lets the adapter prove its arithmetic before the first request. Where no
- * adapter fits, it does not throw: the answer gives the reason.
+ * Opens an adapter, compiles every kernel and lets the adapter prove its arithmetic before the first request. If no
+ * adapter is suitable, it does not throw: the result gives the reason.
  */
 export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEngineOpening> {
   const { opened, reason } = await (options.open ?? openAdapter)(options);
@@ -92,9 +92,9 @@ class Unproven extends Error {
 }
 
 /**
- * Opens a device that has proven what it owes, without subgroups where it fails with them: the kernels that use them have another version,
- * with the same answers. Each device proves it for itself: between two of them another driver may have come, or the card may
- * have come to harm.
+ * Opens a device and lets it prove its arithmetic. A device that fails with subgroups is opened without them: the kernels that use them have
+ * a second version with the same answers. Every device repeats the proof, because the driver may have been replaced in the meantime, or the
+ * card may have been damaged.
  *
  * @throws Unproven, and as LiveDevice.open; the device is destroyed
  */
@@ -128,7 +128,7 @@ async function openAndProve(
     const objection = await device.waitFor(findObjection(device));
     if (objection !== undefined)
       throw new Unproven(`does not compute as certified gaps require: ${objection}`, hasSubgroups);
-    // The state filter is used on hardware and is made ready now; an objection to it is raised when it is requested.
+    // Hardware uses the state filter, so it is compiled now; if it fails its proof, the request for it reports that.
     if (!opened.description.software) await loadProvenKernels(device.memory.device).catch(() => undefined);
     return device;
   } catch (thrown) {
@@ -139,11 +139,11 @@ async function openAndProve(
   }
 }
 
-/** What the adapter fails to prove; undefined = it can be used. */
+/** The proof that the adapter fails; undefined = the adapter can be used. */
 async function findObjection({ memory, kernels }: LiveDevice): Promise<string | undefined> {
   const gaps = await proveHeights(memory.device);
   if (!gaps.ok) return gaps.reason;
-  // A megabyte for some milliseconds: it counts in no account.
+  // A megabyte for a few milliseconds, so it is not counted in any account.
   const lists = await findListObjection(new DeviceMemory(memory.device, new MemoryBudget()), kernels);
   if (lists !== undefined) return lists;
   const commit = await proveCommit(memory.device, kernels);
@@ -161,7 +161,7 @@ class WebGpuEngine implements GpuEngine {
   /** devices whose work may still be pending */
   readonly #devices = new Set<LiveDevice>();
   #current: LiveDevice;
-  /** of devices that were given up */
+  /** counts of devices that were abandoned */
   #pastConvoys: ConvoyCounts | undefined;
   #reopening: Promise<LiveDevice> | undefined;
   #closing: Promise<void> | undefined;
@@ -190,7 +190,7 @@ class WebGpuEngine implements GpuEngine {
     } catch (thrown) {
       const isShort = thrown instanceof IntersticeError && thrown.code === 'OUT_OF_DEVICE_MEMORY';
       if (!isShort || !place.convoy) throw thrown;
-      // Buffers of its own are no larger than what it needs; the shared ones have a least size.
+      // The scene's own buffers are only as large as necessary; shared buffers have a minimum size.
       return this.#openIn(device, await device.forMesh(mesh, false), request);
     }
   }
@@ -247,11 +247,11 @@ class WebGpuEngine implements GpuEngine {
     await Promise.all([...this.#devices].map((device) => device.settle()));
   }
 
-  /** The device in use, or a new one where that has become unusable. */
+  /** The device in use, or a new one if that has become unusable. */
   async #usableDevice(): Promise<LiveDevice> {
     if (this.#closing) throw new IntersticeError('INTERNAL', 'The engine was closed.');
     if (this.#current.isUsable) return this.#current;
-    // All who ask meanwhile share one attempt; after a failure the next to ask makes another.
+    // Concurrent callers share one attempt; after a failure the next caller tries again.
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = undefined;
     });
@@ -279,7 +279,7 @@ class WebGpuEngine implements GpuEngine {
     this.#devices.add(device);
     void device.settle().then(() => {
       this.#devices.delete(device);
-      // The next device counts in the same budget.
+      // The next device shares this budget.
       device.close();
     });
     return device;

@@ -28,7 +28,7 @@ import { isSame, uploadParameters, uploadPositions } from './step/request.js';
 import { LARGEST_PAIR_BYTES, SceneBuffers } from './step/scene-buffers.js';
 import { StepLoop } from './step/step-loop.js';
 
-/** Pairs that a scene has room for at first, at least and for each of its contact vertices; the room grows with the demand. */
+/** Initial capacity of a scene in pairs: a minimum, and a number per contact vertex; it grows with the demand. */
 const FIRST_PAIRS = 4096;
 const FIRST_PAIRS_PER_VERTEX = 16;
 
@@ -37,10 +37,10 @@ const firstPairsOf = ({ contactVertices }: CollisionMesh): number =>
 
 export type { SearchPlace };
 
-/** With what a scene was opened, or configured last. */
+/** The values with which a scene was opened or last configured. */
 type PresentParameters = Pick<SavedScene, 'parameters' | 'units'>;
 
-/** What a scene has room for; tests set less. */
+/** Capacities of a scene; tests set less. */
 export interface SceneCapacity {
   /** bytes that the pairs of one request may take; default: as many as the engine can count */
   readonly maxPairBytes?: number | undefined;
@@ -72,7 +72,7 @@ export class GpuScene implements Scene {
   readonly #submissions: Submissions;
   readonly #batches: BatchRecorder;
   readonly #search: SceneSearch;
-  /** float32[3·V] what x on the device holds, and whether that is known */
+  /** float32[3·V] the contents of x on the device, and whether they are known */
   readonly #residentX: Float32Array;
   #isResidentXKnown = false;
   readonly #loop: StepLoop;
@@ -129,7 +129,7 @@ export class GpuScene implements Scene {
     return this.#device.memory;
   }
 
-  /** Dispatches of the step recorded last, without those of a search: what a step costs even where there is nothing to do. */
+  /** Dispatches of the step recorded last, without those of a search: the cost of a step even if it has nothing to do. */
   get dispatchesPerStep(): number {
     return this.#batches.dispatchesPerStep;
   }
@@ -139,7 +139,7 @@ export class GpuScene implements Scene {
     return this.#batches.submittedSteps;
   }
 
-  /** Turns that one workgroup took over the contacts of a sweep, at most, in the last request. */
+  /** Largest number of turns that one workgroup took over the contacts of a sweep in the last request. */
   get mostTurns(): number {
     return this.#loop.control.mostTurns;
   }
@@ -208,10 +208,10 @@ export class GpuScene implements Scene {
   }
 
   /**
-   * Goes on from what {@link read} has read of a scene of the same mesh, parameters and units, before the first request. The scene
-   * was made with as much room for pairs.
+   * Restores the data that {@link read} has read from a scene of the same mesh, parameters and units, before the first request. The scene
+   * must have been created with the same capacity for pairs.
    *
-   * @param clock steps that the scene has made
+   * @param clock number of steps that the scene had made
    * @throws OUT_OF_DEVICE_MEMORY
    */
   async restore(clock: number, saved: SavedDeviceScene): Promise<void> {
@@ -231,7 +231,7 @@ export class GpuScene implements Scene {
     this.#batches.close();
     this.#reader.close();
     this.#buffers.close();
-    // The account is the scene's own: what a request that failed half way has left in it has no other owner.
+    // The account belongs to this scene alone, so anything that a failed request has left in it belongs to the scene too.
     this.memory.freeAll();
   }
 
@@ -246,7 +246,7 @@ export class GpuScene implements Scene {
     this.#isBusy = true;
   }
 
-  /** P between two requests; undefined = void, also for parameters that wait for the next request. */
+  /** P between two requests; undefined = it is invalid, possibly because of parameters that take effect with the next request. */
   get #validPairs(): HostPart['pairs'] {
     const next = this.#nextSettings;
     if (!this.#loop.hasPairs || (next && !servesBoth(this.#settings, next))) return undefined;
@@ -283,12 +283,12 @@ export class GpuScene implements Scene {
       timings,
       upload: () => this.#uploadParameters(input),
     });
-    // Without time stamps the stages of the device's time cannot be told apart.
+    // Without time stamps the time of the device cannot be divided into stages.
     if (!this.#batches.isTimed) timings.forward += Math.max(0, 1000 * (performance.now() - began) - timings.search);
     return { ...(await this.#readAnswer(timings, wasStopped)), ...(holds ? { holds: holds.holds } : {}) };
   }
 
-  /** Applies the settings of the last configure. @throws OUT_OF_DEVICE_MEMORY when what they need does not fit on the device */
+  /** Applies the settings of the last configure. @throws OUT_OF_DEVICE_MEMORY if their buffers do not fit on the device */
   async #applySettings(): Promise<void> {
     const next = this.#nextSettings;
     if (!next) return;
@@ -317,12 +317,12 @@ export class GpuScene implements Scene {
 
   async #prepareSearch(input: StepInput): Promise<void> {
     const hadPairs = this.#loop.hasPairs;
-    // P counts as void until the search is ready: it may throw half way.
+    // P counts as invalid until the search is ready, because the search may throw half way.
     this.#loop.hasPairs = false;
     this.#loop.hasPairs = (await this.#search.beginRequest(input)) && hadPairs;
   }
 
-  /** Uploads a request and records what precedes its first step. */
+  /** Uploads a request and records the work before its first step. */
   #recordOpening(input: StepInput): Recording {
     const { x: start, y: target } = input;
     const encoder = this.#newEncoder();

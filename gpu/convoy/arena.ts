@@ -5,20 +5,20 @@ import { CONTROL, VERTEX_PULL } from '../kernels/structs.js';
 import { SLOT_BYTES, UNIFORM_BYTES } from './address.js';
 import { Pool, PoolPlace } from './pool.js';
 
-/** Bytes of a buffer at least, and room at first for so many scenes like the one that opens it. */
+/** Smallest size of a buffer in bytes, and the number of scenes like the first one for which a new buffer has room. */
 const LEAST_BYTES = UNIFORM_BYTES;
 const FIRST_SCENES = 4;
-/** A buffer that grows gets room for so many times what it holds. Where less than a quarter is in use, all move to a smaller one. */
+/** A buffer that grows gets room for SPARE times its contents. If less than 1/SLACK of it is in use, its places move to a smaller one. */
 const SPARE = 2;
 const SLACK = 4;
 
 /**
- * Scenes that an arena takes: their parameters lie in one uniform binding, in which there is room for a third more, since several may open
- * at the same time.
+ * Largest number of scenes of an arena. Their parameters lie in one uniform binding, which has room for a third more, because several scenes may
+ * open at the same time.
  */
 const MOST_RESIDENT = (3 * UNIFORM_BYTES) / (4 * SLOT_BYTES);
 
-/** Labels whose places begin at multiples of other structs than those that divide {@link SLOT_BYTES}. */
+/** Labels whose places begin at multiples of a struct size that does not divide {@link SLOT_BYTES}. */
 const STRIDES: Readonly<Record<string, number>> = {
   control: Math.ceil(CONTROL.bytes / SLOT_BYTES) * SLOT_BYTES,
   pull: VERTEX_PULL.bytes,
@@ -28,10 +28,10 @@ const STRIDES: Readonly<Record<string, number>> = {
 const OF_EVERY_SCENE = 'parameters';
 
 /**
- * The buffers of many scenes: one a label, in which the places of the scenes lie one behind the other. A label has several where the device
- * has no memory, or no binding, for all places in one; their scenes share fewer dispatches then.
+ * The buffers of many scenes: one per label, in which the places of the scenes follow each other. A label has several buffers if the device has
+ * no memory, or no binding, for all places in one; their scenes then share fewer dispatches.
  *
- * Where a place lies may change whenever nothing is recorded and not submitted, so what names its buffer is submitted before anything is awaited.
+ * A place may move whenever no recording awaits submission. So whatever names its buffer must be submitted before anything is awaited.
  */
 export class Arena implements PlaceSource {
   readonly #memory: DeviceMemory;
@@ -39,16 +39,16 @@ export class Arena implements PlaceSource {
   readonly #onFree: () => void;
   #scenes = 0;
 
-  /** @param memory the account that the buffers count in @param onFree a buffer was freed, and what binds it is void */
+  /** @param memory the account that the buffers count in @param onFree called when a buffer was freed and bind groups with it are invalid */
   constructor(memory: DeviceMemory, onFree: () => void = () => undefined) {
     this.#memory = memory;
     this.#onFree = onFree;
   }
 
   /**
-   * A place, all 0. It may be used once {@link settle} has said so.
+   * Takes a place filled with 0. It may be used once {@link settle} has resolved.
    *
-   * @throws OUT_OF_DEVICE_MEMORY where the budget does not allow a buffer for it; TOO_LARGE. Nothing has changed then.
+   * @throws OUT_OF_DEVICE_MEMORY if the budget does not allow a buffer for it; TOO_LARGE. Nothing has changed then.
    */
   take(label: string, bytes: number): Place {
     const pools = this.#labels.get(label) ?? new Pools(this.#memory, label, this.#onFree);
@@ -71,7 +71,7 @@ export class Arena implements PlaceSource {
     return own.every(({ pool }) => pool.state !== 'REFUSED');
   }
 
-  /** Frees all buffers, for good: the scenes in them can do nothing any more. */
+  /** Frees all buffers for good; their scenes can no longer be used. */
   close(): void {
     for (const pools of this.#labels.values()) pools.close();
   }
@@ -81,7 +81,7 @@ export class Arena implements PlaceSource {
     return this.#scenes < MOST_RESIDENT;
   }
 
-  /** Bytes of the buffers that no place has. */
+  /** Bytes of the buffers that belong to no place. */
   get freeBytes(): number {
     return [...this.#labels.values()].reduce((sum, { freeBytes }) => sum + freeBytes, 0);
   }
@@ -110,7 +110,7 @@ class Pools {
 
   take(bytes: number): Place {
     const size = Math.max(1, Math.ceil(bytes / this.#unit)) * this.#unit;
-    // First those that the device has memory for.
+    // Buffers for which the device has memory come first.
     for (const state of ['READY', 'ASKED'] as const) {
       for (const pool of this.#pools) {
         const place = pool.state === state ? pool.take(size) : undefined;
@@ -127,7 +127,7 @@ class Pools {
     if (pool.isEmpty) this.#drop(pool);
     if (this.#pools.every(({ isEmpty }) => isEmpty)) this.close();
     if (this.#isShrinkDue || this.#pools.length === 0) return;
-    // Whoever gives a place often takes another one at once.
+    // A scene that releases a place often takes another one at once.
     this.#isShrinkDue = true;
     queueMicrotask(() => this.#shrink());
   }
@@ -146,7 +146,7 @@ class Pools {
     return [...sizes, size].map((bytes) => Math.max(LEAST_BYTES, bytes));
   }
 
-  /** @throws what the last of the sizes is refused with */
+  /** @throws the refusal of the last size */
   #open(sizes: readonly number[]): Pool {
     const [bytes, ...others] = sizes;
     let pool: Pool;
@@ -168,7 +168,7 @@ class Pools {
     if (this.#pools.includes(pool)) this.#gather();
   }
 
-  /** The places in it are lost: their owners learn it from Arena.settle. */
+  /** Marks its places as lost; Arena.settle reports that to their owners. */
   #refuse(pool: Pool): void {
     pool.state = 'REFUSED';
     this.#drop(pool);
@@ -181,7 +181,7 @@ class Pools {
     this.#onFree();
   }
 
-  /** Brings places together in the newest buffer that can be used. */
+  /** Moves places into the newest usable buffer. */
   #gather(): void {
     const [newest, ...others] = this.#pools.filter(({ state }) => state === 'READY');
     if (!newest) return;
@@ -199,7 +199,7 @@ class Pools {
     try {
       this.#open([bytes]);
     } catch {
-      // Without the memory for both, all stay where they are.
+      // If there is no memory for both buffers, all places stay where they are.
     }
   }
 }

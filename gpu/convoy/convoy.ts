@@ -14,21 +14,21 @@ export interface ConvoySettings {
   readonly delay: number;
 }
 
-/** What a scene has recorded, until its submission has been read. */
+/** The recorded work of a scene, kept until the status of its submission has been read. */
 interface Part {
   readonly recording: SharedRecording;
   readonly slices: readonly Slice[];
   /** ms, when it was recorded */
   readonly since: number;
-  /** @param copies of the slices, one behind the other */
+  /** @param copies of the slices, one after the other */
   resolve(copies: ArrayBuffer): void;
   reject(thrown: unknown): void;
 }
 
 /**
- * Submits the work of several scenes of one device together: one submission, one reading, and one dispatch for what all of them do. Scenes
- * within a request are expected; a submission leaves when all of them have recorded their next work, when it is full, or when the first one has
- * waited for long. Meanwhile at most one is on the device: what would be submitted behind it would only wait there, in smaller groups.
+ * Submits the work of several scenes of one device together: one submission, one reading, and one dispatch for each kernel that they share.
+ * Scenes with a running request are expected: a submission leaves when all of them have recorded their next work, when it is full, or when the
+ * first one has waited for too long. At most one submission is on the device, because a second one would only wait there, with fewer scenes.
  */
 export class Convoy {
   readonly arena: Arena;
@@ -46,7 +46,7 @@ export class Convoy {
   #isConsidering = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param memory an account of its own, for what belongs to no scene */
+  /** @param memory a separate account, for buffers that belong to no scene */
   constructor(memory: DeviceMemory, isSoftware: boolean, settings: ConvoySettings) {
     this.#memory = memory;
     this.#settings = { ...settings, scenes: Math.min(settings.scenes, MOST_SCENES) };
@@ -61,7 +61,7 @@ export class Convoy {
     return { submissions: this.#submissions, parts: this.#parts, dispatches, launches, waited: this.#waited, sizes };
   }
 
-  /** Runs a request of a scene, whose submissions others wait for meanwhile. */
+  /** Runs a request of a scene; other scenes wait for its submissions meanwhile. */
   async during<T>(request: () => Promise<T>): Promise<T> {
     this.#expected++;
     try {
@@ -72,7 +72,7 @@ export class Convoy {
     }
   }
 
-  /** How a scene submits: one recording at a time, and the next one when that was read. */
+  /** The interface through which a scene submits: one recording at a time, and the next one after the status of the last was read. */
   readonly seat: Submissions = {
     begin: () => new SharedRecording(),
     submit: async (recording, slices) => this.#join(recording, slices),
@@ -83,7 +83,7 @@ export class Convoy {
     const read = new Promise<ArrayBuffer>((resolve, reject) => {
       this.#waiting.push({ recording, slices, since: performance.now(), resolve, reject });
     });
-    // Where nobody waits any more, a loss of the device is told to those that do.
+    // If this scene no longer waits, the loss of the device is reported to the scenes that do.
     read.catch(() => undefined);
     this.#consider();
     const offsets = startsOf(slices);
@@ -92,7 +92,7 @@ export class Convoy {
     return { wait, inspect, discard: () => undefined };
   }
 
-  /** Looks whether it is time, once all that goes on in this turn has recorded its work: it leaves together. */
+  /** Checks whether to submit once all scenes that continue in this turn of the event loop have recorded, so that their work leaves together. */
   #consider(): void {
     if (this.#isConsidering) return;
     this.#isConsidering = true;
@@ -102,7 +102,7 @@ export class Convoy {
     });
   }
 
-  /** Submits what waits, if it is time. */
+  /** Submits the waiting recordings, if it is time. */
   #decide(): void {
     if (this.#isUnderway || this.#waiting.length === 0) return;
     const { scenes, delay } = this.#settings;
@@ -110,7 +110,7 @@ export class Convoy {
       void this.#leave();
       return;
     }
-    // From when the first one was recorded, which may have been while another submission was on the device.
+    // The delay counts from the first recording, which may have been made while another submission was on the device.
     const left = leftOf(delay, this.#waiting[0]!.since, performance.now());
     this.#timer ??= setTimeout(() => void this.#leave(), left);
   }
@@ -120,7 +120,7 @@ export class Convoy {
     return this.#memory.bytes + this.arena.freeBytes;
   }
 
-  /** Frees all memory, that of the scenes as well: nothing is submitted any more. */
+  /** Frees all memory, that of the scenes included; nothing can be submitted afterwards. */
   close(): void {
     clearTimeout(this.#timer);
     this.#reader.close();
@@ -145,8 +145,8 @@ export class Convoy {
   }
 
   /**
-   * Submits these parts together, or in halves where they cannot be: what one of them asks too much for, or what the device has no memory for
-   * at a time, is refused to as few as possible.
+   * Submits these parts together, or in halves if that fails, so that a part that asks for too much, or a lack of device memory, causes as few
+   * refusals as possible.
    */
   async #carry(parts: readonly Part[]): Promise<void> {
     let reading: Reading;
@@ -181,11 +181,11 @@ export class Convoy {
     }
   }
 
-  /** @throws Error, OUT_OF_DEVICE_MEMORY, and nothing was submitted */
+  /** @throws Error, OUT_OF_DEVICE_MEMORY; nothing was submitted then */
   async #submit(parts: readonly Part[]): Promise<Reading> {
     const { device } = this.#memory;
     const slices = parts.flatMap((part) => part.slices);
-    // Planned anew after every pause: meanwhile the arena may have moved what the dispatches bind.
+    // The plan is made again after every pause, because the arena may have moved the buffers that the dispatches bind.
     let plan: EncodePlan;
     for (;;) {
       plan = this.#encoder.plan(parts.map(({ recording }) => recording.pass.launches));
@@ -202,7 +202,7 @@ export class Convoy {
   }
 }
 
-/** What is left of a delay that began at a time. All in ms. */
+/** The remainder of a delay that began at the given time. All in ms. */
 export const leftOf = (delay: number, since: number, now: number): number => Math.max(0, delay - (now - since));
 
 function startsOf(slices: readonly Slice[]): number[] {

@@ -49,7 +49,7 @@ export interface CallContext {
   readonly onState?: StateListener;
 }
 
-/** What a transport knows about a request before the body has arrived. */
+/** Facts about a request that a transport knows before the body has arrived. */
 export interface Preflight {
   readonly operation: PreflightOperation;
   /** Absent if the head of the request does not name a session. */

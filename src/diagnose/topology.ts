@@ -79,7 +79,8 @@ function findFlipped(subject: Subject): DiagnosisFinding[] {
         count: flipped.length,
         elements: flipped.slice(0, maxElements).map((t) => subject.triangle(t)),
         message: `${plural(flipped.length, 'triangle has its normal', 'triangles have their normals')} opposite to the rest of the surface.`,
-        advice: 'Reverse their corners. The solver does not depend on orientation, but a query for the outside of the surface does.',
+        advice:
+          'Reverse their corners. The solver does not depend on orientation, but a query for the outside of the surface does.',
       }),
     );
   }

@@ -134,7 +134,8 @@ export function findFlippedPanels(subject: Subject, { lowest, pairs }: Seams): D
         .slice(0, maxElements)
         .map(([, side]) => edgeRef(surface.edgeOfSide[side], surface.from(side), surface.to(side))),
       message: `At ${plural(flipped.length, 'seam edge')} the normals on both sides are opposite: ${[...between].slice(0, 4).join('; ')}.`,
-      advice: 'Reverse the corners of one panel. The solver does not depend on orientation, but a query for the outside of the surface does.',
+      advice:
+        'Reverse the corners of one panel. The solver does not depend on orientation, but a query for the outside of the surface does.',
     }),
   ];
 }

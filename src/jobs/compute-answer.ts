@@ -20,15 +20,15 @@ import type { StepCosts } from './step-costs.js';
 import { engineTargetOf, warnOfEarlierState } from './target.js';
 import type { Verifier } from './verifier.js';
 
-/** What differs between a resolve and a step of a session. */
+/** The differences between a resolve and a step of a session. */
 interface StepHost {
   /** runs the engine */
   run(input: StepInput): Promise<Resolution>;
-  /** the step as a complete request with positions of its own: for the reproduction of a finding */
+  /** the step as a complete request with its own copy of the positions, to reproduce a finding */
   toRequest(): ResolveRequest;
-  /** the engine's scene outlives the request, and with it what a search has found */
+  /** whether the engine's scene outlives the request, and with it the pairs that a search has found */
   readonly keepsSearch?: boolean;
-  /** whether the scene was lost and built again; asked after the engine has run */
+  /** whether the scene was lost and rebuilt; called after the engine has run */
   isRebuilt?(): boolean;
 }
 
@@ -36,13 +36,13 @@ interface ComputedAnswer {
   readonly answer: ResolveAnswer;
   /** the answer in the engine's coordinates, under the frame of the step */
   readonly engine: EnginePositions;
-  /** of the exact test of the answer; undefined = not tested */
+  /** result of the exact test of the answer; undefined = not tested */
   readonly findings: StateFindings | undefined;
 }
 
 /**
  * From a checked start to the answer: runs the engine, follows its path, verifies the result and reports. The answer is safe
- * whatever the engine does: only positions that the verifier has passed, in the very numbers that are sent, are returned
+ * whatever the engine does: it contains only positions that the verifier has passed, in exactly the numbers that are sent
  * (docs/method.md, S9), unless the request says to skip the verification.
  *
  * @throws CANCELLED, DEADLINE_EXCEEDED, and whatever the engine throws
@@ -201,7 +201,7 @@ async function compute(
 function noteCheck(costs: StepCosts, memory: VerifierMemory, check: number, isCutShort: boolean): void {
   if (isCutShort) {
     costs.noteCheckCutShort(check);
-    // What was expected to be quick was not, and the next test is not expected to be.
+    // The test was expected to be quick but was not, so the next one is not expected to be quick either.
     memory.noteTest(true, undefined);
   } else if (memory.wasWhole) costs.noteCheck(check);
   else costs.noteLightCheck(check);

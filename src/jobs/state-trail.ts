@@ -273,10 +273,7 @@ export async function chooseAnswer(step: PreparedStep, trail: StateTrail, verifi
     };
   }
   // The start was tested, in the answer's scalar too, before the engine ran: the loop ends there at the latest.
-  throw new IntersticeError(
-    'INTERNAL',
-    'The start was free of intersections when it was checked, but no longer is.',
-  );
+  throw new IntersticeError('INTERNAL', 'The start was free of intersections when it was checked, but no longer is.');
 }
 
 const UNTESTED: StateFindings = {

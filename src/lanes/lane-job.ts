@@ -19,14 +19,14 @@ export interface JobHooks {
   readonly onStart?: (() => void) | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly onUntangleProgress?: ((progress: UntangleProgress) => void) | undefined;
-  /** told of only where progress is asked for as well */
+  /** called only if progress is requested as well */
   readonly onPhase?: ((phase: JobPhase) => void) | undefined;
   /** called in order, one call at a time; the thread waits for a slow reader */
   readonly onState?: ((...state: Parameters<StateListener>) => void | Promise<void>) | undefined;
   readonly onFinding?: ((finding: Finding) => void) | undefined;
 }
 
-/** What a job asks of a thread. The input is composed when the job starts, because it depends on what the thread holds. */
+/** The task of a thread. Its input is composed when the job starts, because it depends on the data that the thread holds. */
 export interface JobRequest {
   readonly kind: keyof JobTypes;
   readonly makeInput: () => JobTypes[keyof JobTypes]['input'];
@@ -46,9 +46,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** One job from its submission until its lane is free: a promise for the caller, a listener for the thread. */
 export class LaneJob implements Listener {
   readonly answer: Promise<JobTypes[keyof JobTypes]['answer']>;
-  /** what the thread holds of the job's scene, as it reported at the end */
+  /** data of the job's scene that the thread holds, as it reported at the end */
   held: HeldVersions | undefined;
-  /** what the thread has released of the job's scene, to go on from */
+  /** data of the job's scene that the thread has released, from which the scene can continue */
   saved: SavedSession | undefined;
   /** the thread has answered; false also if it refused */
   isDone = false;
@@ -100,7 +100,7 @@ export class LaneJob implements Listener {
     if (!this.isStarted) this.owner.withdraw(this);
   }
 
-  /** The service shuts down: what runs and has a state to answer with ends with it, any other job at once. */
+  /** The service shuts down: a running job that has a safe state ends with that state, any other job ends at once. */
   wrapUp(): void {
     const { kind } = this.request;
     if (this.isStarted && (kind === 'resolve' || kind === 'step' || kind === 'untangle')) this.flags.end();
@@ -137,7 +137,7 @@ export class LaneJob implements Listener {
     }
   }
 
-  /** The thread is gone, and the job with it. */
+  /** The thread has died, and the job fails with it. */
   lose(reason: IntersticeError): void {
     this.unread.length = 0;
     this.reject(reason);

@@ -15,13 +15,13 @@ import { SharedTime } from './shared-time.js';
 
 export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helpers' | 'accounts'> {
   /**
-   * how many threads may do ordinary work; each starts when it is needed; default: one per core, or one where the scenes of an engine submit
+   * number of threads that may do ordinary work; each starts when it is needed. Default: one per core, or one if the scenes of an engine submit
    * together
    */
   readonly threads?: number | undefined;
   /** most threads that compute at the same time, helpers included; default: one per core. 1 = no helpers */
   readonly cores?: number | undefined;
-  /** bytes that the threads together may hold of the arrays that they compute on, those kept for the next job included; 0 = no limit */
+  /** bytes of the arrays that all threads together compute on, including arrays kept for the next job; 0 = no limit */
   readonly maxWorkBytes?: number | undefined;
   /** bytes that the engines of the threads together may hold on the device; 0 = no limit */
   readonly maxDeviceBytes?: number | undefined;
@@ -38,8 +38,8 @@ export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helper
 
 /**
  * Number of elements (as sent: triangles, segments, particles, tetrahedra) beyond which a step takes tenths of a second and a
- * resolve seconds. Such jobs run on threads of their own, and the operating system shares the cores between the kinds: small
- * ones are slowed down, but they need not wait for an end.
+ * resolve seconds. Such jobs run on separate threads, and the operating system shares the cores between the kinds: small
+ * jobs are slowed down, but they need not wait for a large job to end.
  */
 const LARGE_ELEMENTS = 20_000;
 
@@ -57,7 +57,7 @@ const BATCH_NICE_STEPS = 15;
 /** A place for one worker thread, which is started when first needed and replaced when it dies. */
 export class Lane {
   worker: LaneWorker | undefined;
-  /** what runs here: one job, or several that its engine takes at once */
+  /** the running jobs: one, or several if the engine runs several at once */
   readonly jobs = new Map<LaneJob, JobSize>();
   readonly time = new SharedTime<LaneJob>();
   /** the scenes whose home is this lane */
@@ -68,12 +68,12 @@ export class Lane {
     return this.residents.size;
   }
 
-  /** Number of those that submit together. */
+  /** Number of these scenes that submit together. */
   get smallScenes(): number {
     return [...this.residents].filter((scene) => this.isSmall(scene)).length;
   }
 
-  /** Jobs that run at once, at most. */
+  /** Largest number of jobs that run at once. */
   get places(): number {
     return this.worker?.together?.jobs ?? 1;
   }
@@ -101,28 +101,28 @@ export class Lane {
   }
 }
 
-/** What decides whether scenes submit together. */
+/** The size of a mesh, which decides whether its scenes submit together. */
 export interface MeshSize {
   readonly vertices: number;
 }
 
-/** What decides whether a job can run beside others on a lane: its mesh, and what it does. */
+/** The mesh and the kind of a job, which decide whether it can run beside others on a lane. */
 export interface JobSize extends MeshSize {
-  /** it does not block the thread for long */
+  /** whether it blocks the thread only briefly */
   readonly runsBesideOthers: boolean;
 }
 
 /** The lanes of one kind, with the jobs that wait for them. */
 export interface LaneGroup {
-  /** by how much other threads have priority over its threads, on the scale of `nice` */
+  /** how much lower the priority of its threads is than that of others, on the scale of `nice` */
   readonly niceSteps: number;
   lanes: readonly Lane[];
   readonly queue: FairQueue<LaneJob>;
 }
 
 /**
- * All lanes, in groups with a queue each; the operating system shares the cores between them. A job keeps its thread to its
- * end, so whatever must not wait for it needs another one:
+ * All lanes, in groups with a queue each; the operating system shares the cores between them. A job keeps its thread until it
+ * ends, so jobs that must not wait for it need another thread:
  *
  *   sessions   the scenes of sessions, with small meshes
  *   ordinary   requests without a session, with small meshes
@@ -131,7 +131,7 @@ export interface LaneGroup {
  *   batch      requests without a session that ask for BATCH, and the scenes of tenants that may use no higher priority
  */
 export class LanePool {
-  /** Whether the first three are one group, because a thread more costs seconds and memory of a device. */
+  /** Whether the first three are one group, because each further thread costs seconds and memory of a device. */
   private isThrifty = false;
   readonly sessions: LaneGroup;
   readonly ordinary: LaneGroup;
@@ -141,7 +141,7 @@ export class LanePool {
   private readonly helpers: HelperPool;
   private readonly work: ProcessAccount;
   private readonly device: ProcessAccount;
-  /** of threads that are gone */
+  /** counts of threads that have ended */
   private pastConvoys = sumOfCounts([]);
 
   /**
@@ -172,7 +172,7 @@ export class LanePool {
   }
 
   /**
-   * The first engine is known. Where its scenes submit together, they are the better off the more of them one device has: unless the number of
+   * Called when the first engine is known. Scenes that submit together gain more the more of them share a device, so unless the number of
    * threads is set, one lane of each kind is enough.
    */
   adapt({ isCostly, together }: Pick<LaneWorker, 'isCostly' | 'together'>): void {

@@ -21,7 +21,7 @@ import { countBytes, type JobPreflight, type Placement, type ScheduleHooks, size
 export type { JobPreflight, ScheduleHooks } from './submission.js';
 
 export interface SchedulerOptions extends LanePoolOptions {
-  /** how many jobs may wait; one more is refused with QUEUE_FULL */
+  /** number of jobs that may wait; a further job is refused with QUEUE_FULL */
   readonly maxQueue: number;
   /** bytes of the arrays of waiting jobs; more are refused with QUEUE_FULL. Default 0 = no limit */
   readonly maxQueueBytes?: number | undefined;
@@ -30,9 +30,9 @@ export interface SchedulerOptions extends LanePoolOptions {
 }
 
 /**
- * Everything that computes goes through the scheduler: jobs wait in a fair, bounded queue for a lane, which is a thread with
- * an engine of its own. Scenes of sessions stay on the lane that built them. A thread that dies fails only the job that it
- * was doing; its scenes are built again by the thread that replaces it.
+ * All computing goes through the scheduler: jobs wait in a fair, bounded queue for a lane, which is a thread with
+ * its own engine. Scenes of sessions stay on the lane that built them. When a thread dies, only the job that it was running
+ * fails; the thread that replaces it builds the scenes again.
  *
  *   request ──► QueueBound ──► FairQueue (ordinary) ──► lane ┐
  *                  │                                   lane ├─► answer, versions held ──► SceneLedger
@@ -45,7 +45,7 @@ export class Scheduler {
   private readonly admission: Admission;
   private readonly placements = new Map<LaneJob, Placement>();
   private isClosed = false;
-  /** no job starts any more; those that run end soon */
+  /** set when no further job may start; running jobs end soon */
   private isEnding = false;
 
   constructor(options: SchedulerOptions) {
@@ -118,7 +118,7 @@ export class Scheduler {
   }
 
   /**
-   * Refuses a job of which little is known yet, if it would be refused now. It takes no place: a job that passes is admitted
+   * Refuses a job before its request is complete, if it would be refused now. This reserves no place: a job that passes is admitted
    * or refused when its request is complete.
    *
    * @throws QUEUE_FULL, DRAINING
@@ -154,7 +154,7 @@ export class Scheduler {
   }
 
   /**
-   * Builds a scene on the lane that becomes its home. A key that was opened before is built anew, with the measures of its
+   * Builds a scene on the lane that becomes its home. A key that was opened before is rebuilt, with the coordinate frame of its
    * frame 0.
    *
    * @throws as {@link resolve}; the record of the key is then unchanged
@@ -199,12 +199,12 @@ export class Scheduler {
     return (await this.askHome('save', { key })) ?? this.ledger.find(key)?.saved;
   }
 
-  /** A scene that another process has held: its first step goes on from what was saved there. @param key never used before */
+  /** Adds a scene that another process held: its first step continues from the data saved there. @param key never used before */
   adopt(key: number, tenant: string, scene: AdoptedScene): void {
     this.ledger.adopt(key, tenant, this.pool.groupForScene(scene.mesh, 'NORMAL').lanes, scene);
   }
 
-  /** Gives up what is kept of a parked scene: its next step searches anew, and says so. */
+  /** Drops the saved data of a parked scene: its next step searches anew, and its report says so. */
   dropSaved(key: number): void {
     this.ledger.dropSaved(key);
   }
@@ -234,7 +234,7 @@ export class Scheduler {
     await this.pool.terminate();
   }
 
-  /** Without a home the scene is held nowhere, and no job that would build it is pending. @returns null = nothing was held */
+  /** A scene without a home is held nowhere, and no pending job would build it. @returns null = nothing was held */
   private async askHome<K extends 'park' | 'save'>(kind: K, input: JobTypes[K]['input']): Promise<SavedSession | null> {
     const { key } = input;
     const record = this.ledger.find(key);
@@ -330,7 +330,7 @@ export class Scheduler {
       this.placements.delete(job);
       this.admission.leave(placement);
       if (placement.record) this.ledger.cancel(placement.record);
-      // Those that it held back because it needs a lane alone may start now.
+      // Jobs that waited because this one needed the lane for itself may start now.
       if (!this.isEnding) this.dispatch(placement.group);
     },
     complete: (job) => {

@@ -55,10 +55,7 @@ export class Metrics {
     'phase',
   ]);
   private readonly statuses = this.counter('resolved_total', 'Computed resolves and steps by status.', ['status']);
-  private readonly replays = this.counter(
-    'replays_total',
-    'Frames that were sent again and got their stored answer.',
-  );
+  private readonly replays = this.counter('replays_total', 'Frames that were sent again and got their stored answer.');
   private readonly steps = this.histogram('steps', 'Solver steps of one resolve.', COUNTS);
   private readonly searches = this.histogram('searches', 'Proximity searches of one resolve.', COUNTS);
   private readonly pairs = this.histogram('pairs', 'Proximity pairs of one resolve.', PAIRS);
@@ -237,9 +234,12 @@ export class Metrics {
       read().convoy.sizes.forEach((count, k) => {
         counter.inc({ scenes: String(2 ** k) }, count);
       });
-    this.totals('convoy_sizes_total', 'Submissions by number of scenes: at most as many as the label, and more than half of that.', addSizes, [
-      'scenes',
-    ]);
+    this.totals(
+      'convoy_sizes_total',
+      'Submissions by number of scenes: at most as many as the label, and more than half of that.',
+      addSizes,
+      ['scenes'],
+    );
     this.gauge('sessions', 'Open sessions.', setSessions, ['residency']);
   }
 

@@ -185,7 +185,10 @@ async function drain(
   if (!areJobsSettled) log.warn('The time for jobs is over; results that nobody has fetched are lost.');
   let isIdle = await within(state.idle(), Math.max(0, endsAt - performance.now()) / 1000);
   if (!isIdle) {
-    log.warn({ inFlight: state.inFlight }, 'The drain time is over; running requests return the state that they have reached.');
+    log.warn(
+      { inFlight: state.inFlight },
+      'The drain time is over; running requests return the state that they have reached.',
+    );
     state.refuseUnread();
     operations.wrapUp();
     isIdle = await within(state.idle(), wrapUpSeconds);

@@ -17,7 +17,7 @@ import type { KeptState } from './kept-state.js';
 import { changeMesh, composeTarget, layOver } from './step-input.js';
 import type { OpeningRecord } from './stored-session.js';
 
-/** What a session is created with; its arrays are the session's own. */
+/** The data with which a session is created; its arrays belong to the session. */
 export interface Opening {
   readonly id: string;
   /** names the scene for the lanes */
@@ -26,7 +26,7 @@ export interface Opening {
   readonly mesh: MeshInput;
   readonly start: Positions;
   readonly parameters: ParametersInput;
-  /** the untangling that the start came of; absent = it is the caller's */
+  /** the untangling that produced the start; absent = the start is the caller's */
   readonly untangled?: UntangledState;
   readonly label: string;
   readonly idleTimeoutSeconds: number;
@@ -40,7 +40,7 @@ export interface MeshChanges {
   readonly masses?: Float32Array | undefined;
 }
 
-/** What a step is computed from, with the session's parameters and last target filled in. */
+/** Input of a step, with the session's parameters and last target filled in. */
 export interface RepeatedStep extends MeshChanges {
   readonly target: Positions;
   readonly parameters: ParametersInput;
@@ -63,8 +63,8 @@ export interface SessionSettings {
 }
 
 /**
- * The authoritative state of one session: what it was created with, and the result of its last accepted step. Only
- * {@link commit} and {@link update} change it, each of them at once.
+ * The authoritative state of one session: the data with which it was created, and the result of its last accepted step. Only
+ * {@link commit} and {@link update} change it, each of them atomically.
  */
 export class Session {
   label: string;
@@ -75,17 +75,17 @@ export class Session {
   order = 0;
   /** number of its steps and checks that wait or run; while there is one, the session neither expires nor is parked */
   workCount = 0;
-  /** deleted or expired: nothing may be committed any more */
+  /** deleted or expired: no step may be committed any more */
   hasEnded = false;
   residency: Residency = 'RESIDENT';
-  /** bytes that are kept of its scene while it is parked */
+  /** size in bytes of the saved data of its scene while it is parked */
   savedBytes = 0;
   /** bytes of its scene when it was last resident */
   sceneBytes: number;
-  /** what a store knows of it; undefined = it lives in this process only */
+  /** its record in the store; undefined = it exists in this process only */
   kept: KeptState | undefined;
   private mesh: MeshInput;
-  /** how the mesh differs from that of the opening */
+  /** changes of the mesh since the session was created */
   private changes: MeshChanges = {};
   private meshVersion = 0;
   private stateVersion = 0;
@@ -151,7 +151,7 @@ export class Session {
     return this.last;
   }
 
-  /** the last answer, as the same object that was sent first; absent before the first step */
+  /** the last answer, the same object that was sent; absent before the first step */
   get storedAnswer(): ResolveAnswer | undefined {
     return this.answer;
   }
@@ -198,7 +198,7 @@ export class Session {
     };
   }
 
-  /** The task of a step that has been accepted before, in this process or another one: what it gives is known, its scene is not. */
+  /** The task of a step that this process or another one has accepted before: its result is known, its scene is not. */
   repeatStep(step: RepeatedStep, now: number): StepTask {
     return { receivedAt: now, queuedAt: now, ...this.prepare(step) };
   }
@@ -236,7 +236,7 @@ export class Session {
     return answer;
   }
 
-  /** The state that a step has led to becomes that of the session; frame and answer are set by {@link commit} or {@link settle}. */
+  /** Makes the resulting state of a step the state of the session; {@link commit} or {@link settle} set frame and answer. */
   advance(changes: MeshChanges, { state, nextVersion, target }: StepTask, outcome: StepOutcome): void {
     this.mesh = state.mesh;
     this.meshVersion = state.meshVersion;
@@ -247,20 +247,20 @@ export class Session {
     this.sceneBytes = outcome.residentBytes;
   }
 
-  /** What the session was created with, for a store. */
+  /** The data with which the session was created, for a store. */
   openingRecord(by: string): OpeningRecord {
     const { start, parameters, created } = this.opening;
     const { untangled } = this;
     return { by, start, parameters, created, opened: this.opened, ...(untangled ? { untangled } : {}) };
   }
 
-  /** Everything that a step goes on from besides the scene. Its arrays are the session's own. */
+  /** Everything except the scene from which a step continues. Its arrays belong to the session. */
   get place(): SessionPlace {
     const { changes, positions, lastTarget, meshVersion, stateVersion, lastVersion } = this;
     return { changes, positions, lastTarget, meshVersion, stateVersion, lastVersion };
   }
 
-  /** Goes to a place where another process has been. */
+  /** Moves to the state that another process has reached. */
   goTo(place: SessionPlace): void {
     const { changes, positions, lastTarget, meshVersion, stateVersion, lastVersion } = place;
     this.changes = changes;
@@ -273,7 +273,7 @@ export class Session {
     this.bytes = this.countBytes();
   }
 
-  /** Takes over the last answer that another process has given, for the state that the session is in. */
+  /** Adopts the last answer that another process has given for the current state of the session. */
   settle(last: LastStep, answer: ResolveAnswer): void {
     this.last = last;
     this.answer = answer;
@@ -282,7 +282,7 @@ export class Session {
     this.bytes = this.countBytes();
   }
 
-  /** What can be changed of a session. */
+  /** The properties of a session that can be changed. */
   get settings(): SessionSettings {
     const { parameters, label, idleTimeoutSeconds } = this;
     return { parameters, label, idleTimeoutSeconds };
@@ -352,7 +352,7 @@ function mergeChanges(before: MeshChanges, { kinematic, masses }: MeshChanges): 
   return { ...before, ...(kinematic ? { kinematic } : {}), ...(masses ? { masses } : {}) };
 }
 
-/** The host memory that a session needs at least, in bytes: its mesh, its start, an answer and a target. */
+/** Minimum host memory of a session in bytes: its mesh, its start, an answer and a target. */
 export function minHostBytes(mesh: MeshInput, state: Positions): number {
   return bytesOf(mesh) + STATES_KEPT * state.byteLength;
 }

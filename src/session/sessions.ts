@@ -31,7 +31,7 @@ export type SessionsOptions = LiveSessionsOptions &
     >;
   };
 
-/** Stands before an idempotency key where a session is named by the key of its creation; no id begins so. */
+/** Prefix of an idempotency key that names a session by its creation; no id begins with it. */
 const KEY_PREFIX = 'key:';
 
 /** All sessions of this service: creates, finds, uses and ends them. */
@@ -57,7 +57,7 @@ export class Sessions {
   }
 
   /**
-   * Refuses a request of which only the headers have arrived, as far as they tell enough.
+   * Refuses a request whose headers alone have arrived, if they contain enough information to refuse it.
    *
    * @returns a function to call when the request is complete or gone
    * @throws SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED, DRAINING
@@ -65,7 +65,7 @@ export class Sessions {
   preflight({ operation, sessionId, bytes }: Preflight, { tenant }: Call): () => void {
     const { scheduler, queuedSteps } = this.options;
     const session = sessionId === undefined ? undefined : this.live.registry.peek(sessionId, tenant);
-    // One that is not here may be in the store, which is asked when the request is complete.
+    // A session that is not in memory may be in the store, which is queried when the request is complete.
     if (sessionId !== undefined && !session && !this.finder) refuseUnknown(sessionId);
     if (OPERATIONS[operation].admission === 'check') return () => {};
     const ahead = { count: this.uploads.count, bytes: this.uploads.bytes };
@@ -123,7 +123,7 @@ export class Sessions {
   }
 
   /**
-   * @param name id of the session, or `key:` and the idempotency key of its creation, which is given up if it still runs
+   * @param name id of the session, or `key:` and the idempotency key of its creation, which is stopped if it still runs
    * @throws SESSION_NOT_FOUND, STORE_UNAVAILABLE
    */
   async delete(name: string, { tenant }: Call): Promise<void> {
@@ -160,7 +160,7 @@ export class Sessions {
       const subject = { ...question, mesh: session.meshInput, positions: positions ?? session.state };
       this.live.beginWork(session);
       try {
-        // The session keeps its mesh and state in any case; only sent positions are kept for the time of waiting.
+        // The session keeps its mesh and state anyway, so only sent positions count while the request waits.
         const waitingBytes = positions?.buffer.byteLength ?? 0;
         return await checkMesh(subject, call, this.options, waitingBytes);
       } finally {
@@ -180,7 +180,7 @@ export class Sessions {
     };
   }
 
-  /** Leaves all sessions to other processes, where a store keeps them. */
+  /** Hands all sessions over to other processes, if a store keeps them. */
   async handOver(): Promise<void> {
     await this.options.keeper?.handOver(this.live.registry.all(), HAND_OVER_MS);
   }
@@ -189,7 +189,7 @@ export class Sessions {
     this.live.close();
   }
 
-  /** In memory at once, as ever; where a store keeps the sessions, after it was asked. */
+  /** Finds a session in memory at once; with a store, after the store was queried. */
   private use<T>(id: string, tenant: string, work: (session: Session) => T | Promise<T>): T | Promise<T> {
     return this.finder ? this.finder.use(id, tenant, work) : work(this.live.registry.find(id, tenant));
   }

@@ -8,7 +8,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import type { SavedScene } from './saved-scene.js';
 
 /**
- * What a method brings to the engine contract: the parameters that it reads and the figures that it reports beyond those
+ * Types of a method within the engine contract: the parameters that it reads and the figures that it reports in addition to those
  * of every method.
  */
 export interface Method {
@@ -22,7 +22,7 @@ export interface TwoWayMethod extends Method {
   readonly figures: TwoWayFigures;
 }
 
-/** What the two-way method reports of one resolve. */
+/** Figures that the two-way method reports for one resolve. */
 export interface TwoWayFigures {
   readonly searches: number;
   readonly proximitySetReused: boolean;
@@ -30,11 +30,11 @@ export interface TwoWayFigures {
   /** pairs without a certificate in the last step: their vertices were frozen */
   readonly touchingPairs: number;
   readonly timings: StageTimings;
-  /** absent where the phase did not run */
+  /** absent if the pull-back did not run */
   readonly pullBack?: PullBackFigures;
-  /** present where the method VOLUME_IMPULSES has computed the answer */
+  /** present if the method VOLUME_IMPULSES computed the answer */
   readonly impulses?: ImpulseFigures;
-  /** present where they were asked for and the engine records them */
+  /** present if they were requested and the engine records them */
   readonly holds?: EngineHolds;
 }
 
@@ -44,9 +44,9 @@ export interface EngineHolds {
   readonly kinds: Int8Array;
   /** int32[4·V], −1 where unused */
   readonly vertices: Int32Array;
-  /** uint32[V] the step in which that pair held the vertex first, and no other since */
+  /** uint32[V] the first step of the uninterrupted period in which that pair held the vertex */
   readonly since: Uint32Array;
-  /** of the last step of the pull-back towards the target; absent = there was none */
+  /** multipliers of the last step of the pull-back towards the target; absent = there was no such step */
   readonly pushes?: EnginePushes;
 }
 
@@ -60,23 +60,23 @@ export interface EnginePushes {
   readonly multipliers: Float32Array;
 }
 
-/** What a resolve by volume preserving impulses tells of itself. Its pairs are those of the round with the most volumes. */
+/** Figures of a resolve by volume-preserving impulses. Its pairs are those of the round with the most volumes. */
 export interface ImpulseFigures {
   /** share of the motion that was made; 1 = all of it */
   readonly motionShare: number;
-  /** searches for colliding pairs, N of Table 1, over all pieces and those that were given up */
+  /** number of searches for colliding pairs, N of Table 1, over all pieces, abandoned ones included */
   readonly rounds: number;
-  /** solves of Eq. 4 */
+  /** number of solves of Eq. 4 */
   readonly newtonIterations: number;
-  /** of conjugate gradients, over all solves */
+  /** number of iterations of conjugate gradients, over all solves */
   readonly solverIterations: number;
-  /** collision tetrahedra of a round, at most */
+  /** largest number of collision tetrahedra in a round */
   readonly volumes: number;
-  /** pairs that still collided when the method gave up; 0 = it did not */
+  /** pairs that still collided when the method ended without a solution; 0 = it found one */
   readonly remainingPairs: number;
 }
 
-/** What a resolve tells of its pull-back. */
+/** Figures of the pull-back of a resolve. */
 export interface PullBackFigures {
   /** included in the steps of the resolve */
   readonly steps: number;
@@ -87,7 +87,7 @@ export interface PullBackFigures {
 /** float32[3·V] in engine coordinates: centred and scaled by a power of two (see frame.ts). */
 export type EnginePositions = Float32Array;
 
-/** The outcome of one resolve, whatever the method. Positions are safe whatever the status. */
+/** The result of one resolve, for every method. The positions are safe under every status. */
 export interface Outcome {
   readonly status: Status;
   readonly positions: EnginePositions;
@@ -105,7 +105,7 @@ export interface Outcome {
 export type Resolution<M extends Method = TwoWayMethod> = Outcome & M['figures'];
 
 export interface StepInput {
-  /** the start; finite, and free of intersections but for those of `excluded`. The engine keeps no reference. */
+  /** the start; finite, and free of intersections except for those of `excluded`. The engine keeps no reference. */
   readonly x: EnginePositions;
   /** the target; finite. The engine keeps no reference. */
   readonly y: EnginePositions;
@@ -119,14 +119,14 @@ export interface StepInput {
    */
   readonly timeLeft?: () => number;
   /**
-   * The same, asked within a search instead: a search whose result is kept may take the time that is meant for the test of an
+   * The same during a search: a search whose result is kept may use the time that is reserved for the test of an
    * answer, as long as no step has been made. Absent: as {@link timeLeft}.
    */
   readonly searchTimeLeft?: () => number;
   readonly onProgress?: (progress: Progress) => void;
   /** whether {@link TwoWayFigures.holds} are wanted */
   readonly recordsHolds?: boolean;
-  /** receives every accepted state after x, in order; the engine reuses the array. `from`: what has led there */
+  /** receives every accepted state after x, in order; the engine reuses the array. `from`: the phase that led to it */
   readonly onState?: (x: EnginePositions, from?: StateOrigin) => void;
 }
 
@@ -146,16 +146,16 @@ export interface Scene<M extends Method = TwoWayMethod> {
   resolve(step: StepInput): Promise<Resolution<M>>;
   /**
    * Sets parameters and floor from the next resolve on; `units.scale` stays what it was at `open`. The scene keeps its
-   * proximity set unless a parameter changed with which it was searched (settings.ts, servesBoth).
+   * proximity set unless a parameter of its search has changed (settings.ts, servesBoth).
    */
   configure(parameters: M['parameters'], units: EngineUnits): void;
   /**
-   * Copies what the scene holds between resolves, to open it again later; absent = the engine cannot, and a scene that is
-   * closed and opened again searches anew.
+   * Copies the data that the scene holds between resolves, so that it can be opened again later. Absent = the engine cannot do this, and a
+   * scene that is closed and opened again searches anew.
    */
   save?(): SavedScene;
   /**
-   * The same of a scene that lies on a device, which is read: this takes time, and no resolve may run meanwhile.
+   * The same for a scene on a device. Reading it takes time, and no resolve may run meanwhile.
    *
    * @throws OUT_OF_DEVICE_MEMORY where there is no room for the copies, DEVICE_LOST
    */
@@ -163,24 +163,24 @@ export interface Scene<M extends Method = TwoWayMethod> {
   close(): void;
 }
 
-/** Jobs that an engine takes at once, because their scenes submit together. */
+/** Number of jobs that an engine runs at once because their scenes submit together. */
 export interface JobsTogether {
   readonly jobs: number;
-  /** of a mesh, at most; scenes of larger ones submit alone */
+  /** largest number of vertices of such a mesh; scenes of larger meshes submit alone */
   readonly vertices: number;
 }
 
-/** What an engine has submitted for scenes together so far, on devices that it has lost as well. */
+/** Counts of the submissions that scenes have shared so far, including those on devices that the engine has lost. */
 export interface ConvoyCounts {
   readonly submissions: number;
-  /** of scenes, in these submissions */
+  /** number of scenes in these submissions */
   readonly parts: number;
-  /** submitted, and those of single scenes that they stood for */
+  /** dispatches that were submitted, and the dispatches of single scenes that they replaced */
   readonly dispatches: number;
   readonly launches: number;
-  /** ms from the end of a recording of a scene to its submission, all of them together */
+  /** total milliseconds from the end of the recording of a scene to its submission */
   readonly waited: number;
-  /** submissions of 2^k scenes at most and more than 2^(k−1), by k */
+  /** by k: number of submissions with at most 2^k and more than 2^(k−1) scenes */
   readonly sizes: readonly number[];
 }
 

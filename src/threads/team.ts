@@ -20,13 +20,13 @@ import { argumentsOf } from './kernel-arguments.js';
 import { SharedMemory } from './memory.js';
 import type { AnyStage, Arrays, Numbers, SharedView, Stage } from './stage.js';
 
-/** How a thread reaches the helpers of its process; plain data, sent to the thread when it starts. */
+/** The data through which a thread reaches the helpers of its process; plain data, sent to the thread when it starts. */
 export interface TeamLink {
   /** the board */
   readonly board: SharedArrayBuffer;
   /** of the thread alone */
   readonly control: SharedArrayBuffer;
-  /** takes one message, whatever it says, and answers with one {@link PortsMessage} */
+  /** accepts one message of any content, and answers with one {@link PortsMessage} */
   readonly port: MessagePort;
 }
 
@@ -38,19 +38,19 @@ export interface PortsMessage {
 /** Cost of a run, in nanoseconds of one thread, from which helpers are started: they take some 50 ms of a core each. */
 const WORTH_STARTING = 4e6;
 
-/** Cost of a run from which helpers take part. To wake one and wait for it costs about ten microseconds. */
+/** Cost of a run from which helpers take part. Waking a helper and waiting for it costs about ten microseconds. */
 const WORTH_SHARING = 4e5;
 
-/** Milliseconds between two looks at whether a helper that computes has ended. */
+/** Milliseconds between two checks whether a computing helper has ended. */
 const LOOK_INTERVAL = 200;
 
 /**
- * Looks in a row without any progress after which a helper counts as lost, although its thread has not ended. A chunk takes
- * about a millisecond; a thread that gets no core for five minutes was stopped by something.
+ * Number of checks in a row without progress after which a helper counts as lost although its thread has not ended. A chunk takes
+ * about a millisecond, so a thread that makes no progress for five minutes has been stopped by something.
  */
 const MAX_IDLE_LOOKS = 1500;
 
-/** A helper ended, or stopped for good, while it computed. The results of the run are incomplete. */
+/** A helper ended, or stopped for good, while it was computing. The results of the run are incomplete. */
 export class HelperLost extends Error {
   constructor() {
     super('A thread that helped with this computation was lost.');
@@ -65,23 +65,23 @@ export interface Work<A extends Arrays<A>, N extends Numbers<N>> {
   readonly numbers: N;
   /** items 0 … count − 1 */
   readonly count: number;
-  /** items that a thread takes at a time; results must not depend on who takes them, but may depend on this number */
+  /** items that a thread takes at a time; results must not depend on which thread takes them, but may depend on this number */
   readonly chunk: number;
-  /** nanoseconds an item, roughly: decides whether the run is worth sharing */
+  /** rough cost of an item in nanoseconds: decides whether the run is worth sharing */
   readonly cost: number;
   /**
    * `arrays.after`, for a run whose chunks have an order: chunk n begins when the chunks before after[n] have ended; ascending,
    * and after[n] = after[m] for all m between after[n] and n
    */
   readonly after?: Uint32Array | undefined;
-  /** called by this thread before a shared run and before each of its own chunks; what it throws ends the run and is thrown again */
+  /** called by this thread before a shared run and before each of its own chunks; if it throws, the run ends with that error */
   readonly pulse?: (() => void) | undefined;
 }
 
 /**
- * The threads that compute a stage for this thread: itself, and helpers that no other thread needs. A run is shared out in
+ * The threads that compute a stage for this thread: itself, and helpers that no other thread needs. A run is divided into
  * chunks that each thread claims. This thread always works itself, so a run needs no helper to finish; at the end it waits
- * for chunks that helpers have claimed and for nothing else.
+ * only for chunks that helpers have claimed.
  */
 export class Team {
   readonly memory = new SharedMemory();
@@ -100,7 +100,7 @@ export class Team {
     this.memory.onRelease = (buffers) => this.#forget(buffers);
   }
 
-  /** Lets this thread ask the helpers of its process from now on. They start when a run is worth it. */
+  /** Lets this thread use the helpers of its process from now on. They start when a run is worth it. */
   join(link: TeamLink): void {
     this.leave();
     this.#link = link;
@@ -122,7 +122,7 @@ export class Team {
     this.#ids = new WeakMap();
   }
 
-  /** Whether arrays should be in shared memory, because helpers may be asked. */
+  /** Whether arrays should be in shared memory, because helpers may take part. */
   get canShare(): boolean {
     return this.#board !== undefined && Atomics.load(this.#board, BOARD.cores) > 1;
   }
@@ -132,7 +132,7 @@ export class Team {
     return this.#board ? Math.min(MAX_SLOTS, Atomics.load(this.#board, BOARD.cores)) : 1;
   }
 
-  /** Whether this thread has work of its own. Helpers are counted beside it, so that no more threads compute than there are cores. */
+  /** Whether this thread has work of its own. Helpers are counted in addition, so that no more threads compute than there are cores. */
   setBusy(isBusy: boolean): void {
     const board = this.#board;
     const words = this.#control?.words;
@@ -184,7 +184,7 @@ export class Team {
   }
 
   #share<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, words: Int32Array, chunks: number): void {
-    // Helpers may claim every chunk: even then a run whose time is over does not begin.
+    // Helpers may claim every chunk, so the time is checked here: a run whose time is over must not begin.
     work.pulse?.();
     const board = this.#board as Int32Array;
     const base = Atomics.load(words, CONTROL.next);
@@ -206,7 +206,7 @@ export class Team {
         this.#computeInTurn(work, words, n);
       }
     } catch (thrown) {
-      // Nothing more can be claimed; what has been claimed ends before anybody touches its memory again.
+      // No more chunks can be claimed, and claimed chunks end before any thread reuses their memory.
       claimed = (Atomics.exchange(words, CONTROL.next, limit) - base) | 0;
       Atomics.store(words, CONTROL.abandoned, 1);
       Atomics.notify(words, CONTROL.ended);
@@ -240,7 +240,7 @@ export class Team {
     endTurn(words);
   }
 
-  /** Computes chunks that helpers gave back. Where the kernel threw, it throws here as well, on the thread that can tell its caller. */
+  /** Computes chunks that helpers gave back. If the kernel threw on a helper, it throws here as well, on the thread that can report the error to its caller. */
   #computeReturned<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, words: Int32Array): void {
     const returned: number[] = [];
     for (let slot = 1; slot < MAX_SLOTS; slot++) {
@@ -250,14 +250,14 @@ export class Team {
     for (const n of returned.sort((a, b) => a - b)) this.#computeInTurn(work, words, n);
   }
 
-  /** Waits until helpers have ended so many chunks. @param onWake called whenever one has */
+  /** Waits until helpers have ended the given number of chunks. @param onWake called whenever a chunk has ended */
   #awaitHelpers(words: Int32Array, chunks: number, onWake: () => void = () => {}): void {
     let looks = 0;
     for (;;) {
       const done = Atomics.load(words, CONTROL.done);
       if (done === chunks) return;
       onWake();
-      // Most often a helper is about to end its last chunk.
+      // Usually a helper is about to end its last chunk, so a short spin is enough.
       if (changesSoon(words, CONTROL.done, done)) looks = 0;
       else if (sleep(words, CONTROL.done, done, LOOK_INTERVAL)) looks = 0;
       else if (++looks >= MAX_IDLE_LOOKS || this.#hasLostHelper(words)) this.#lose();
@@ -277,7 +277,7 @@ export class Team {
     );
   }
 
-  /** Whether helpers are there and cores for them; asks for helpers where the run would be worth it. */
+  /** Whether there are helpers, and cores for them; starts helpers if the run is worth it. */
   #hasHelpers(nanoseconds: number): boolean {
     if (!this.#link || !this.#board || !this.#control) return false;
     if (this.#ports.length === 0) {
@@ -293,11 +293,11 @@ export class Team {
       this.#ports = answer.message.ports;
       Atomics.store(words, CONTROL.messages, 0);
     }
-    // A helper that has just ended a run counts as awake for a moment yet, and looks for another run before it sleeps.
+    // A helper that has just ended a run stays awake for a moment and looks for another run before it sleeps.
     return this.#ports.length > 0 && Atomics.load(this.#board, BOARD.cores) > Atomics.load(this.#board, BOARD.busy);
   }
 
-  /** Writes what helpers need to know of a run. @returns undefined where an array is not in shared memory */
+  /** Writes the description of a run for helpers. @returns undefined if an array is not in shared memory */
   #describe<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>): Int32Array | undefined {
     const { words, arguments: args } = this.#control as Control;
     const definition = this.#definitions.get(work.stage as unknown as AnyStage) ?? this.#define(work);

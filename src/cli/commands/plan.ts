@@ -184,7 +184,10 @@ function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, ans
     ]);
   if (cost.isExtrapolated) rows.push(['beware', 'this size lies outside the measured sizes']);
   if (costs.isSoftware === true)
-    rows.push(['beware', 'these costs come from the processor, not from a graphics card; measure on a machine that has one']);
+    rows.push([
+      'beware',
+      'these costs come from the processor, not from a graphics card; measure on a machine that has one',
+    ]);
   const { loadBefore = 0 } = costs;
   if (isOnCard(costs) && loadBefore > QUIET * machine.cores)
     rows.push([

@@ -11,7 +11,9 @@ export function renderParts(
   onChange: (isHidden: boolean[]) => void,
 ): void {
   if (!parts) {
-    pane.replaceChildren(make('p', { className: 'empty' }, 'Parts of the mesh appear here; you can hide and show them.'));
+    pane.replaceChildren(
+      make('p', { className: 'empty' }, 'Parts of the mesh appear here; you can hide and show them.'),
+    );
     return;
   }
   const boxes: HTMLInputElement[] = [];
