@@ -101,7 +101,7 @@ export function renderResult(
             make(
               'p',
               { className: 'note', id: 'no-path' },
-              'The states on the way are not here: they were too many for one message. The slider shows the straight way from the start to the answer, which was not tested.',
+              'The states on the way are missing because they did not fit into one message. The slider shows the straight line from the start to the answer, which was not tested.',
             ),
           ),
         ]),

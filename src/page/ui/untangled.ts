@@ -16,12 +16,12 @@ const STATUS = {
   PARTIAL: {
     word: 'partly untangled',
     tone: 'warn',
-    sentence: 'Fewer intersections than the start has. Another side may free it.',
+    sentence: 'Fewer intersections than the start. Choosing another side may free it.',
   },
   UNRESOLVED: {
     word: 'not untangled',
     tone: 'bad',
-    sentence: 'As many intersections as the start has. Another side may free it.',
+    sentence: 'As many intersections as the start. Choosing another side may free it.',
   },
 } as const;
 
