@@ -50,8 +50,8 @@ export class LaneJob implements Listener {
   held: HeldVersions | undefined;
   /** data of the job's scene that the thread has released, from which the scene can continue */
   saved: SavedSession | undefined;
-  /** the thread has answered; false also if it refused */
-  isDone = false;
+  /** a step or an opening has been answered: a scene that was lost has been built again, and its caller knows of it */
+  hasBuilt = false;
   isStarted = false;
   private readonly flags = new JobFlags();
   private settle: { resolve(answer: JobTypes[keyof JobTypes]['answer']): void; reject(reason: unknown): void };
@@ -127,7 +127,7 @@ export class LaneJob implements Listener {
         return;
       case 'done':
         this.held = message.held;
-        this.isDone = true;
+        this.hasBuilt = this.request.kind === 'step' || this.request.kind === 'open';
         if (this.request.kind === 'park') this.saved = (message.answer as JobTypes['park']['answer']) ?? undefined;
         this.end(() => this.resolve(message.answer));
         return;

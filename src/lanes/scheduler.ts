@@ -388,7 +388,7 @@ export class Scheduler {
     this.admission.note(charge);
     group.queue.finish(job, charge);
     if (record) {
-      if (job.isDone) record.isLost = false;
+      if (job.hasBuilt) record.isLost = false;
       this.ledger.finish(record, job.held, job.saved);
     }
     this.dispatch(group);

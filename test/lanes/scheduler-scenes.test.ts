@@ -121,3 +121,20 @@ t.test(
     t.notOk(again.report.sessionRebuilt, 'said once');
   },
 );
+
+for (const [what, ask] of [
+  ['saved', (scheduler: Scheduler, key: number) => scheduler.save(key)],
+  ['parked', (scheduler: Scheduler, key: number) => scheduler.park(key)],
+] as const) {
+  t.test(`a scene that died with its thread says so in its next step, also if it was to be ${what} meanwhile`, async (t) => {
+    const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
+    const scene = sceneOf(flyer());
+    await scheduler.open(openTask(scene), { claim: CLAIM });
+    const dying = scheduler.step(stepTask(scene, flyer(70).start), { claim: CLAIM });
+    const asked = ask(scheduler, scene.key);
+    t.equal((await refusalOf(dying)).code, 'DEVICE_LOST');
+    t.notOk(await asked, 'there is nothing left of it');
+    const answer = await scheduler.step(stepTask(scene, flyer(1).start), { claim: CLAIM });
+    t.ok(answer.report.sessionRebuilt);
+  });
+}
