@@ -193,6 +193,11 @@ export class ResidentScene {
     this.#hasPairs = hadPairs;
   }
 
+  /** The scene stands for one that died with its thread. */
+  noteLoss(): void {
+    this.#hasLostPairs = true;
+  }
+
   get held(): HeldMesh {
     return this.#held;
   }
@@ -220,21 +225,8 @@ export class ResidentScene {
     const image = this.#startImage?.engine;
     // The next step's start is mapped after the answer was sent. It is counted before, so that the count stays the same.
     const imageToCome = image || engine ? 0 : Float32Array.BYTES_PER_ELEMENT * positions.length;
-    return (
-      bytesOf(
-        mesh,
-        input,
-        keptFor(mesh),
-        this.#memory.kept,
-        positions,
-        this.#ownPositions,
-        engine,
-        image,
-        this.#before,
-      ) +
-      imageToCome +
-      (this.#scene?.bytes ?? 0)
-    );
+    const kept = [mesh, input, keptFor(mesh), this.#memory.kept, positions, this.#ownPositions, engine, image];
+    return bytesOf(kept, this.#before) + imageToCome + (this.#scene?.bytes ?? 0);
   }
 
   /** Another mesh (kinematic flags, masses): no result for the old one holds any longer. */

@@ -89,6 +89,7 @@ export class ResidentScenes {
       const start = delta.start ?? missing('start', key);
       const built = buildScene({ ...delta, mesh, start }, limits);
       if (delta.saved) built.restore(delta.saved);
+      else if (delta.wasLost) built.noteLoss();
       this.scenes.set(key, built);
       return built;
     }

@@ -63,7 +63,7 @@ async function runStep(task: StepTask<SceneDelta>, scenes: ResidentScenes, job: 
       },
       keepsSearch: true,
       toRequest: () => requestOf(task, scene.held.input, images.start),
-      isRebuilt: () => task.state.wasLost || scene.hasLostPairs,
+      isRebuilt: () => scene.hasLostPairs,
     });
     const { verify: level, kinematicPairs } = parameters;
     const verified = findings && { level, kinematicPairs, findings };

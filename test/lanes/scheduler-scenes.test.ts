@@ -126,15 +126,33 @@ for (const [what, ask] of [
   ['saved', (scheduler: Scheduler, key: number) => scheduler.save(key)],
   ['parked', (scheduler: Scheduler, key: number) => scheduler.park(key)],
 ] as const) {
-  t.test(`a scene that died with its thread says so in its next step, also if it was to be ${what} meanwhile`, async (t) => {
-    const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
-    const scene = sceneOf(flyer());
-    await scheduler.open(openTask(scene), { claim: CLAIM });
-    const dying = scheduler.step(stepTask(scene, flyer(70).start), { claim: CLAIM });
-    const asked = ask(scheduler, scene.key);
-    t.equal((await refusalOf(dying)).code, 'DEVICE_LOST');
-    t.notOk(await asked, 'there is nothing left of it');
-    const answer = await scheduler.step(stepTask(scene, flyer(1).start), { claim: CLAIM });
-    t.ok(answer.report.sessionRebuilt);
-  });
+  t.test(
+    `a scene that died with its thread says so in its next step, also if it was to be ${what} meanwhile`,
+    async (t) => {
+      const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
+      const scene = sceneOf(flyer());
+      await scheduler.open(openTask(scene), { claim: CLAIM });
+      const dying = scheduler.step(stepTask(scene, flyer(70).start), { claim: CLAIM });
+      const asked = ask(scheduler, scene.key);
+      t.equal((await refusalOf(dying)).code, 'DEVICE_LOST');
+      t.notOk(await asked, 'there is nothing left of it');
+      const answer = await scheduler.step(stepTask(scene, flyer(1).start), { claim: CLAIM });
+      t.ok(answer.report.sessionRebuilt);
+    },
+  );
 }
+
+t.test('a scene that was lost says so until a step is accepted that does', async (t) => {
+  const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
+  const scene = sceneOf(flyer());
+  await scheduler.open(openTask(scene), { claim: CLAIM });
+  t.equal((await refusalOf(scheduler.step(stepTask(scene, flyer(70).start), { claim: CLAIM }))).code, 'DEVICE_LOST');
+  const late = stepTask(scene, flyer(1).start, { nextVersion: 2 });
+  t.ok((await scheduler.step(late, { claim: CLAIM })).report.sessionRebuilt);
+  // Its answer came too late, so the session did not take it.
+  const next = stepTask(scene, flyer(2).start, { nextVersion: 3 });
+  const { positions, report } = await scheduler.step(next, { claim: CLAIM });
+  t.ok(report.sessionRebuilt);
+  const last = stepTask(committed(scene, next, positions), flyer(3).start, { nextVersion: 4 });
+  t.notOk((await scheduler.step(last, { claim: CLAIM })).report.sessionRebuilt);
+});
