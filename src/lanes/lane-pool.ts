@@ -258,7 +258,7 @@ export class LanePool {
     ];
   }
 
-  /** The worker of a lane; starts its thread if there is none. */
+  /** The worker of a lane; starts its thread if there is none. @throws DEVICE_LOST where the system gives no thread; nothing has changed then */
   workerOf(lane: Lane): LaneWorker {
     if (lane.worker) return lane.worker;
     const { engine, limits, allowUnverified, resourceLimits = {} } = this.options;
@@ -267,14 +267,23 @@ export class LanePool {
     const accounts = { work: work.link, device: device.link };
     const { niceSteps } = this.groupOf(lane);
     const setup = { engine, limits, allowUnverified, niceSteps, helpers: link, accounts };
-    const worker = new LaneWorker(setup, resourceLimits, (reason) => {
-      lane.worker = undefined;
-      if (worker.convoy) this.pastConvoys = sumOfCounts([this.pastConvoys, worker.convoy]);
+    const forgetThread = () => {
       forget();
       work.forget();
       device.forget();
-      this.onWorkerLost(lane, reason);
-    });
+    };
+    let worker: LaneWorker;
+    try {
+      worker = new LaneWorker(setup, resourceLimits, (reason) => {
+        lane.worker = undefined;
+        if (worker.convoy) this.pastConvoys = sumOfCounts([this.pastConvoys, worker.convoy]);
+        forgetThread();
+        this.onWorkerLost(lane, reason);
+      });
+    } catch (thrown) {
+      forgetThread();
+      throw noThread(thrown);
+    }
     lane.worker = worker;
     worker.hello.then(
       () => this.onEngineKnown(lane),
@@ -299,6 +308,15 @@ export class LanePool {
 
 function createGroup(count: number, niceSteps: number): LaneGroup {
   return { niceSteps, lanes: Array.from({ length: count }, () => new Lane()), queue: new FairQueue() };
+}
+
+/** The process may have no more threads at the moment: `ulimit -u`, or the limit of a container on processes. */
+function noThread(cause: unknown): IntersticeError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new IntersticeError('DEVICE_LOST', `A worker thread could not be started: ${reason}.`, {
+    cause,
+    hint: 'Nothing changed; send the request again. The owner of the server can let its process have more threads.',
+  });
 }
 
 function countElements({ triangles, segments, particles, tetrahedra }: MeshInput): number {

@@ -369,13 +369,12 @@ export class Scheduler {
     lane.time.begin(job, monotonicMs());
     // The thread holds the same versions as before unless it reports others.
     job.held = placement.record?.held;
-    const worker = this.pool.workerOf(lane);
     try {
-      worker.start(job.begin(), job);
+      this.pool.workerOf(lane).start(job.begin(), job);
     } catch (thrown) {
-      // The request could not be copied: out of memory, or not plain data.
+      // There is no thread, or the request could not be copied: out of memory, or not plain data.
       job.lose(IntersticeError.from(thrown));
-      worker.finish(job);
+      lane.worker?.finish(job);
       this.finish(lane, job);
     }
   }

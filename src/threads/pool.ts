@@ -27,6 +27,8 @@ export class HelperPool {
   readonly #count: number;
   #helpers: Worker[] = [];
   #isClosed = false;
+  /** a warning has said so */
+  #lacksThreads = false;
 
   /** @param cores most threads that compute at the same time, ≥ 1; with 1 there are no helpers */
   constructor(cores = availableParallelism()) {
@@ -71,7 +73,7 @@ export class HelperPool {
 
   #introduce(control: SharedArrayBuffer): MessagePort[] {
     if (this.#isClosed) return [];
-    while (this.#helpers.length < this.#count) this.#start();
+    this.#startAll();
     const ports = this.#helpers.map((helper) => {
       const { port1, port2 } = new MessageChannel();
       helper.postMessage({ control, port: port2 } satisfies LaneMessage, [port2]);
@@ -85,6 +87,19 @@ export class HelperPool {
   #ring(): void {
     Atomics.add(this.#board, BOARD.bell, 1);
     Atomics.notify(this.#board, BOARD.bell);
+  }
+
+  /** Where the system gives no more threads, those that there are help; the next thread that asks tries again. */
+  #startAll(): void {
+    try {
+      while (this.#helpers.length < this.#count) this.#start();
+    } catch (thrown) {
+      if (!this.#lacksThreads) {
+        const has = `${this.#helpers.length} of ${this.#count} helper threads`;
+        process.emitWarning(`Only ${has} could be started: ${thrown}`, { code: 'INTERSTICE_HELPER' });
+      }
+      this.#lacksThreads = true;
+    }
   }
 
   #start(): void {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import type { IntersticeError } from '../../src/contract/errors.js';
 import { refusalOf, spike } from '../support/job.js';
+import { threadsOfSystem } from '../support/refused-threads.js';
 import { CLAIM, ENGINES, flyer, resolve, schedulerOf, started } from '../support/schedulers.js';
 
 t.test('a resolve on a worker thread: the answer returns, and the caller keeps its arrays', async (t) => {
@@ -176,6 +177,18 @@ t.test('an engine that cannot be opened fails hello and every job', async (t) =>
     message: /does not export a function createNothing/,
   });
   t.equal((await refusalOf(resolve(scheduler))).code, 'INTERNAL');
+});
+
+t.test('a thread that the system refuses fails the jobs that wait for it, and the next one gets another', async (t) => {
+  const scheduler = schedulerOf(t, 'createSteppingEngine');
+  const { refuse, allow } = threadsOfSystem();
+  t.teardown(allow);
+  refuse();
+  t.match(await refusalOf(resolve(scheduler)), { code: 'DEVICE_LOST', retryable: true, message: /no thread for you/ });
+  t.equal(scheduler.runningCount, 0);
+  t.match(await refusalOf(resolve(scheduler)), { code: 'DEVICE_LOST' });
+  allow();
+  t.equal((await resolve(scheduler)).report.status, 'CONVERGED');
 });
 
 t.test('a request that is no plain data fails alone', async (t) => {

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { HelperPool } from '../../src/threads/pool.js';
 import { defineStage } from '../../src/threads/stage.js';
 import { HelperLost, Team } from '../../src/threads/team.js';
+import { threadsOfSystem } from '../support/refused-threads.js';
 import { DEADLY, FAILING, SLOW, SQUARES, TURNS, TURNS_UNHELPED, UNHELPED, UNHURRIED } from './stages.js';
 
 const shared = (words: number) => new Int32Array(new SharedArrayBuffer(4 * words));
@@ -26,6 +27,40 @@ async function openTeam(t: Test, cores: number) {
   }
   return { team, pool };
 }
+
+t.test('where the system gives no threads, a team computes alone, and has helpers when it does', async (t) => {
+  const { refuse, allow } = threadsOfSystem();
+  t.teardown(allow);
+  const warnings: Error[] = [];
+  const listen = (warning: Error) => warnings.push(warning);
+  process.on('warning', listen);
+  t.teardown(() => process.off('warning', listen));
+  const pool = new HelperPool(2);
+  const { link, forget } = pool.connect();
+  const team = new Team();
+  team.join(link);
+  t.teardown(async () => {
+    team.leave();
+    forget();
+    await pool.close();
+  });
+  const run = () => {
+    const arrays = squares(64);
+    team.run({ stage: SQUARES, arrays, numbers: { rounds: 1 }, count: 64, chunk: 8, cost: 1e6 });
+    t.equal(arrays.squares[7], 49);
+  };
+  refuse();
+  for (let k = 0; k < 20 && warnings.length === 0; k++) {
+    run();
+    await pause(5);
+  }
+  t.match(warnings, [{ message: /0 of 1 helper threads could be started.*no thread for you/ }]);
+  allow();
+  while (pool.ready < 1) {
+    run();
+    await pause(5);
+  }
+});
 
 t.test('a team without helpers computes alone, chunk by chunk', async (t) => {
   const team = new Team();
