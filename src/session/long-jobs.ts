@@ -83,7 +83,7 @@ export class LongJobs {
 
   /**
    * @returns once the queue has accepted the job
-   * @throws what admission of a resolve refuses, QUEUE_FULL, QUOTA_EXCEEDED, INVALID_PARAMETER (a key of another payload)
+   * @throws what admission of a resolve refuses, QUEUE_FULL, QUOTA_EXCEEDED, INVALID_PARAMETER (a key of another payload), CANCELLED
    */
   async submit(request: SubmitJobRequest, { tenant, context, receivedAt }: Call): Promise<JobInfo> {
     const { clock, limits, quotas } = this.options;
@@ -119,9 +119,11 @@ export class LongJobs {
     const compute = (hooks: CallContext) => this.compute(work, { ...withSet(own), ...hooks });
     job.run(compute, this.roomFor(job));
     const refusal = await job.admission;
-    if (refusal === undefined) return job.describe();
+    // The caller has gone without its id: where no key leads back to the job, nobody would ask for it.
+    const isLost = context.signal?.aborted === true && key === undefined;
+    if (refusal === undefined && !isLost) return job.describe();
     this.forget(job);
-    throw refusal;
+    throw refusal ?? cancelled();
   }
 
   /** @throws JOB_NOT_FOUND, INVALID_PARAMETER, CANCELLED */

@@ -333,18 +333,18 @@ export class Session {
     };
   }
 
+  /** bytes of host memory that the session will keep once it has accepted the step */
+  bytesWith(request: StepRequest, { state, target }: StepTask, outcome: StepOutcome): number {
+    const { mesh, start } = this.opening;
+    const held = bytesOf(mesh, start, state.mesh, target, request, outcome);
+    return Math.max(held, minHostBytes(state.mesh, outcome.positions));
+  }
+
   private countBytes(): number {
-    const held = bytesOf(
-      this.opening.mesh,
-      this.opening.start,
-      this.mesh,
-      this.positions,
-      this.lastTarget,
-      this.last.request,
-      this.answer,
-      this.untangled,
-    );
-    return Math.max(held, minHostBytes(this.mesh, this.positions));
+    const { mesh, start } = this.opening;
+    const { positions, lastTarget, last, answer, untangled } = this;
+    const held = bytesOf(mesh, start, this.mesh, positions, lastTarget, last.request, answer, untangled);
+    return Math.max(held, minHostBytes(this.mesh, positions));
   }
 }
 

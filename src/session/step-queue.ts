@@ -203,6 +203,8 @@ export class StepQueue {
       // The lane met the deadline, but its message may be late: this thread may have been busy.
       if (isHard && isExpired(expiresAt, clock)) throw deadlineExceeded('on the way back from the engine');
       residency.refuseAboveLimit(outcome.residentBytes);
+      // A path, contacts or reasons may be larger than the rest, and none of it was known before.
+      registry.refuseBytes(session.bytesWith(request, task, outcome) - session.hostBytes);
     } catch (thrown) {
       // Otherwise what the lane built for a parked session, or what grew beyond the limit, would not be counted.
       if (wasParked || isTooLarge(thrown)) residency.park(session);

@@ -81,6 +81,29 @@ t.test('the connection that submits may end at once, and the arrays of the calle
   t.match(await operations.getJobResult({ jobId: id, waitSeconds: 1 }), { positions: at(1) });
 });
 
+t.test(
+  'a submission that its caller gives up before the answer leaves no job, unless a key leads back to it',
+  async (t) => {
+    const { operations, works } = openJobs(t);
+    const connection = new AbortController();
+    const context = { signal: connection.signal };
+    const submissions = [
+      operations.submitJob(job(), context),
+      operations.submitJob(job({ idempotencyKey: 'k' }), context),
+    ];
+    connection.abort();
+    await t.rejects(submissions[0]!, { code: 'CANCELLED' });
+    const { id } = await submissions[1]!;
+    t.same(
+      (await operations.listJobs({})).jobs.map((one) => one.id),
+      [id],
+    );
+    t.ok(works[0]!.hooks.signal!.aborted, 'nothing is computed for it');
+    t.equal((await operations.submitJob(job({ idempotencyKey: 'k' }))).id, id);
+    t.notOk(works[1]!.hooks.signal!.aborted);
+  },
+);
+
 t.test('whoever waits is answered at the end, after the time, or when the caller leaves', async (t) => {
   const { operations, works, clock } = openJobs(t);
   const { id: jobId } = await operations.submitJob(job());

@@ -318,6 +318,21 @@ t.test('host memory is counted as it is kept; a refusal names the demand', async
   t.equal(operations.stats().hostBytes, mesh + 4 * 36, 'a start that was sent is kept to recognise retries');
 });
 
+t.test('an answer that sessions have no room for is refused, and the session is where it was', async (t) => {
+  const mesh = 3 * 4;
+  const { operations, scheduler } = openRoom(t, { maxSessionBytes: mesh + 4 * 36 });
+  const session = await operations.createSession(opening());
+  const step = scheduler.step.bind(scheduler);
+  scheduler.step = async (task, hooks) => {
+    const path = { phases: Uint8Array.of(1, 5), steps: Uint32Array.of(0, 1), positions: new Float32Array(18) };
+    return { ...(await step(task, hooks)), ...(task.include?.path ? { path } : {}) };
+  };
+  const withPath = operations.step(stepOf(session, 4, { include: { path: true } }));
+  t.match(await refusalOf(withPath), { code: 'QUOTA_EXCEEDED', message: /hold 2\d\d, and the limit is 156/ });
+  t.equal(operations.stats().hostBytes, mesh + 3 * 36);
+  t.equal((await operations.step(stepOf(session, 4))).frame, 1n);
+});
+
 t.test('every call is reported to the observer with its cost', async (t) => {
   const { operations, events } = openRoom(t);
   const session = await operations.createSession(opening(), tenant('anna'));
