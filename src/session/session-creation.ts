@@ -117,6 +117,11 @@ export class SessionCreation {
         work.succeed(info ?? refuseUnknown(other));
         return;
       }
+      if (keeper && work.isAbandoned && !request.idempotencyKey) {
+        // The caller has gone without its id, and no key leads back to it.
+        await keeper.remove({ tenant, id });
+        throw cancelled();
+      }
       this.live.enter(session, place);
       if (request.idempotencyKey) this.live.idempotencyKeys.succeed(tenant, request, session);
       onChange(tenant, 'created');

@@ -20,9 +20,25 @@ export interface Script {
   readonly isWrite: boolean;
 }
 
-/** touch(ttl): the time to live begins again, for the session and for what only it needs. */
-const TOUCH = `
+/** bound(mesh, users): both live as long as the last session that uses them. Answers whether there is one. */
+const BOUND = `
 local prefix, tenant, id = ARGV[1], ARGV[2], ARGV[3]
+local function bound(mesh, users)
+  local longest = 0
+  for _, user in ipairs(redis.call('SMEMBERS', users)) do
+    local left = redis.call('PTTL', prefix .. ':session:' .. tenant .. ':' .. user)
+    if left == -1 then return true end
+    if left == -2 then redis.call('SREM', users, user) end
+    if left > longest then longest = left end
+  end
+  if longest == 0 then return false end
+  for _, key in ipairs({mesh, users}) do redis.call('PEXPIRE', key, longest) end
+  return true
+end
+`;
+
+/** touch(ttl): the time to live begins again, for the session and for what only it needs. */
+const TOUCH = `${BOUND}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function touch(ttl)
@@ -32,6 +48,7 @@ local function touch(ttl)
   local mesh, users = prefix .. ':mesh:' .. tenant .. ':' .. fields[1], prefix .. ':users:' .. tenant .. ':' .. fields[1]
   local shared = {mesh, users}
   local ends = '+inf'
+  local lasted = redis.call('PTTL', KEYS[1]) == -1
   if ttl > 0 then
     ends = now + ttl
     for _, key in ipairs(own) do redis.call('PEXPIRE', key, ttl) end
@@ -39,6 +56,7 @@ local function touch(ttl)
       local left = redis.call('PTTL', key)
       if left ~= -1 and left < ttl then redis.call('PEXPIRE', key, ttl) end
     end
+    if lasted and redis.call('PTTL', mesh) == -1 then bound(mesh, users) end
   else
     for _, key in ipairs(own) do redis.call('PERSIST', key) end
     for _, key in ipairs(shared) do redis.call('PERSIST', key) end
@@ -167,7 +185,7 @@ touch(tonumber(ARGV[4]))
 return 'stored'`,
 };
 
-/** ARGV from 4: ttl, epoch, frame, token, order, base, hash, mesh or '', opening, settings, info, head, checkpoint or '', owner. */
+/** ARGV from 4: ttl, epoch, frame, token, order, base, hash, mesh or '', opening, settings, info, head or '', checkpoint or '', owner. */
 export const REPLACE: Script = {
   name: 'replace',
   isWrite: true,
@@ -178,9 +196,9 @@ if at[1] and tonumber(at[1]) > tonumber(ARGV[5]) then return 'fenced' end
 if at[2] and (#at[2] > #ARGV[6] or (#at[2] == #ARGV[6] and at[2] > ARGV[6])) then return 'fenced' end
 if not use(ARGV[10], ARGV[11]) then return 'mesh' end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'frame', ARGV[6], 'token', ARGV[7], 'order', ARGV[8], 'base', ARGV[9], 'logged', 0,
-  'dropped', 0, 'mesh', ARGV[10], 'opening', ARGV[12], 'settings', ARGV[13], 'info', ARGV[14], 'head', ARGV[15], 'owner', ARGV[17],
-  'seen', now)
+  'dropped', 0, 'mesh', ARGV[10], 'opening', ARGV[12], 'settings', ARGV[13], 'info', ARGV[14], 'owner', ARGV[17], 'seen', now)
 redis.call('DEL', KEYS[2])
+if ARGV[15] ~= '' then redis.call('HSET', KEYS[1], 'head', ARGV[15]) else redis.call('HDEL', KEYS[1], 'head') end
 if ARGV[16] ~= '' then redis.call('HSET', KEYS[1], 'checkpoint', ARGV[16]) else redis.call('HDEL', KEYS[1], 'checkpoint') end
 redis.call('ZADD', KEYS[5], ARGV[8], id)
 local last = prefix .. ':last-order:' .. tenant
@@ -193,8 +211,7 @@ return 'stored'`,
 export const REMOVE: Script = {
   name: 'remove',
   isWrite: true,
-  text: `
-local prefix, tenant, id = ARGV[1], ARGV[2], ARGV[3]
+  text: `${BOUND}
 local f = redis.call('HMGET', KEYS[1], 'epoch', 'mesh', 'key')
 if not f[1] then return 0 end
 if ARGV[4] ~= '' and f[1] ~= ARGV[4] then return 0 end
@@ -205,11 +222,7 @@ redis.call('ZREM', KEYS[5], id)
 if f[3] then redis.call('DEL', prefix .. ':key:' .. tenant .. ':' .. f[3]) end
 local mesh, users = prefix .. ':mesh:' .. tenant .. ':' .. f[2], prefix .. ':users:' .. tenant .. ':' .. f[2]
 redis.call('SREM', users, id)
-for _, other in ipairs(redis.call('SMEMBERS', users)) do
-  if redis.call('EXISTS', prefix .. ':session:' .. tenant .. ':' .. other) == 1 then return 1 end
-  redis.call('SREM', users, other)
-end
-redis.call('DEL', mesh, users)
+if not bound(mesh, users) then redis.call('DEL', mesh, users) end
 return 1`,
 };
 

@@ -247,6 +247,54 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.match(await b.operations.getSession(sessionId), { frame: 4n });
   });
 
+  t.test('a session without a step is written again as well, where a store has lost all', async (t) => {
+    const own = await Redis.start();
+    t.teardown(() => own.stop());
+    const a = await processOf(t, 'p', { url: own.url });
+    const { id: sessionId } = await a.operations.createSession(OPENING);
+    own.cli('FLUSHALL');
+    await a.operations.updateSession({ sessionId, label: 'again' });
+    const b = await processOf(t, 'p', { url: own.url });
+    t.match(await b.operations.getSession(sessionId), { frame: 0n, label: 'again' });
+    t.equal((await b.operations.step({ sessionId, target: towards(SHARES[0]!) })).frame, 1n);
+  });
+
+  t.test('a mesh lives in the store as long as the last session that uses it', async (t) => {
+    const prefix = name();
+    const { operations } = await processOf(t, prefix);
+    const left = () => {
+      const keys = redis.cli('KEYS', `${prefix}:mesh:*`).split('\n');
+      t.equal(keys.length, 1, 'one mesh for all');
+      return ['mesh', 'users'].map((what) => Number(redis.cli('PTTL', keys[0]!.replace(':mesh:', `:${what}:`))));
+    };
+    const lasting = await operations.createSession({ ...OPENING, idleTimeoutSeconds: 0 });
+    const { id: sessionId } = await operations.createSession({ ...OPENING, idleTimeoutSeconds: 100 });
+    t.same(left(), [-1, -1], 'one of them lives until it is deleted');
+    await operations.deleteSession(lasting.id);
+    const isBounded = (ms: number) => ms > 0 && ms <= 117_500;
+    t.ok(left().every(isBounded), 'the other one may expire with its process');
+    await operations.updateSession({ sessionId, idleTimeoutSeconds: 0 });
+    t.same(left(), [-1, -1]);
+    await operations.updateSession({ sessionId, idleTimeoutSeconds: 100 });
+    t.ok(left().every(isBounded));
+  });
+
+  t.test('a creation that is given up while the store writes it leaves nothing there', async (t) => {
+    const prefix = name();
+    const { operations, store } = await processOf(t, prefix);
+    const abort = new AbortController();
+    const create = store.create.bind(store);
+    store.create = async (session) => {
+      const verdict = await create(session);
+      abort.abort();
+      return verdict;
+    };
+    t.equal((await refusalOf(operations.createSession(OPENING, { signal: abort.signal }))).code, 'CANCELLED');
+    store.create = create;
+    await operations.createSession({ ...OPENING, label: 'next' });
+    t.match(await operations.listSessions({}), { sessions: [{ label: 'next' }] });
+  });
+
   t.test('what a process leaves when it ends is taken up without computing anything again', async (t) => {
     const expected = await expectedBytes(t);
     const prefix = name();
