@@ -28,7 +28,7 @@ for (const [name, message] of Object.entries(STATIC_CODE)) {
 }
 
 /**
- * Largest number of fields in one body. A mesh with many thousand parts has some ten thousand, but an empty part has two
+ * Largest number of fields in one body, with the items of lists of numbers. A mesh with many thousand parts has some ten thousand, but an empty part has two
  * bytes, so that a body within the size limit could otherwise fill the memory with objects.
  */
 export const MAX_FIELDS = 1 << 20;
@@ -40,12 +40,46 @@ export class StrictReader extends protobuf.BufferReader {
   private fields = 0;
 
   override tag(): number {
-    if (++this.fields > MAX_FIELDS) {
-      throw new IntersticeError('TOO_LARGE', `The body has more than ${MAX_FIELDS} fields.`, {
-        hint: 'Send bulk arrays as the bytes fields of the contract.',
-      });
-    }
+    this.count(1);
     return super.tag();
+  }
+
+  override uint32s(list?: number[]): number[] {
+    this.countItems();
+    return super.uint32s(list);
+  }
+
+  override int32s(list?: number[]): number[] {
+    this.countItems();
+    return super.int32s(list);
+  }
+
+  override uint64s(list?: Parameters<protobuf.Reader['uint64s']>[0]): ReturnType<protobuf.Reader['uint64s']> {
+    this.countItems();
+    return super.uint64s(list);
+  }
+
+  override doubles(list?: number[]): number[] {
+    this.countItems(8);
+    return super.doubles(list);
+  }
+
+  /** A list of numbers is one field, but each of its items becomes a number of JavaScript. @param bytes of an item; 0 = a varint */
+  private countItems(bytes = 0): void {
+    const { pos, buf, len } = this;
+    const size = this.uint32();
+    const end = Math.min(len, this.pos + size);
+    if (bytes > 0) this.count((end - this.pos) / bytes);
+    else for (let at = this.pos; at < end; at++) if (buf[at]! < 0x80) this.count(1);
+    this.pos = pos;
+  }
+
+  private count(fields: number): void {
+    this.fields += fields;
+    if (this.fields <= MAX_FIELDS) return;
+    throw new IntersticeError('TOO_LARGE', `The body has more than ${MAX_FIELDS} fields and numbers in lists.`, {
+      hint: 'Send bulk arrays as the bytes fields of the contract.',
+    });
   }
 
   /**

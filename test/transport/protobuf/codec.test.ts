@@ -113,6 +113,11 @@ t.test('a small body cannot become a large heap of objects', async (t) => {
   for (let i = 0; i < body.length; i += 2) body[i] = 0x42; // an empty part
   t.match(refusal('Mesh', body), /^TOO_LARGE: The body has more than/);
   t.equal(refusal('Mesh', body.subarray(0, 200_000)), 'accepted');
+  // A list of numbers is one field: its tag, its length MAX_FIELDS + 1, and a byte an item.
+  const list = new Uint8Array(4 + MAX_FIELDS + 1);
+  list.set([0x12, 0x81, 0x80, 0x40]);
+  t.match(refusal('UntangleOptions', list), /^TOO_LARGE: The body has more than/);
+  t.same(decodeMessage('UntangleOptions', Uint8Array.of(0x12, 4, 7, 0x88, 1, 9)), { turned: [7, 136, 9] });
 });
 
 t.test('an unknown enum number keeps its value until its reader refuses it by its path', async (t) => {
