@@ -74,6 +74,6 @@ export interface BackendChoice {
 /** What the commands depend on; tests supply their own. */
 export interface CliContext {
   readonly terminal: Terminal;
-  /** Opens an engine in this process or a connection to a service. The caller closes it. */
-  openBackend(choice: BackendChoice): Promise<Backend>;
+  /** Opens an engine in this process or a connection to a service. The caller closes it. @param command that asks, if known */
+  openBackend(choice: BackendChoice, command?: string): Promise<Backend>;
 }

@@ -27,7 +27,7 @@ const RELEVANT = [
  * @param flags values by environment variable; they take precedence over `environment`
  * @throws UsageError that lists every problem
  */
-export function readSettings(environment: Environment, flags: Environment, command: string): Config {
+export function readSettings(environment: Environment, flags: Environment, command: string | undefined): Config {
   try {
     return readConfig({ ...environment, ...flags });
   } catch (error) {
@@ -40,7 +40,7 @@ export function readSettings(environment: Environment, flags: Environment, comma
  * The engine's settings for one run: one request needs one thread, and may take as long as it takes. The default is the CPU: opening a graphics device takes
  * longer than most single resolves, and the drivers' discovery writes to the error stream.
  */
-export function localConfig(environment: Environment, choice: BackendChoice): Config {
+export function localConfig(environment: Environment, choice: BackendChoice, command?: string): Config {
   const relevant = Object.fromEntries(RELEVANT.map((name) => [name, environment[name]]));
   return readSettings(
     {
@@ -53,7 +53,7 @@ export function localConfig(environment: Environment, choice: BackendChoice): Co
       [SETTINGS.engine.name]: choice.engine,
       [SETTINGS.threads.name]: choice.threads?.toString(),
     }),
-    'resolve',
+    command,
   );
 }
 
@@ -100,9 +100,14 @@ export async function openOperations(
 }
 
 /** Opens an engine in this process. Its log messages are held until it closes, when no progress line is on the screen. */
-export async function openLocal(choice: BackendChoice, environment: Environment, err: Sink): Promise<Backend> {
+export async function openLocal(
+  choice: BackendChoice,
+  environment: Environment,
+  err: Sink,
+  command: string | undefined,
+): Promise<Backend> {
   const notes: string[] = [];
-  const operations = await openOperations(localConfig(environment, choice), (_event, message) => {
+  const operations = await openOperations(localConfig(environment, choice, command), (_event, message) => {
     notes.push(`note: ${message}\n`);
   });
   return {

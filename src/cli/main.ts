@@ -7,5 +7,5 @@ const terminal = processTerminal();
 // process.exit() would drop what a pipe has not taken yet.
 process.exitCode = await runCli(process.argv.slice(2), {
   terminal,
-  openBackend: (choice) => openBackend(choice, terminal),
+  openBackend: (choice, command) => openBackend(choice, terminal, command),
 });

@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { Backend, BackendChoice, CliContext } from './backend.js';
 import { EXIT, exitCodeOfError } from './exit-codes.js';
 import { buildProgram } from './program.js';
@@ -12,7 +12,8 @@ import type { Terminal } from './terminal.js';
  */
 export async function runCli(argv: readonly string[], cli: CliContext): Promise<number> {
   let code: number = EXIT.OK;
-  const program = buildProgram(cli, (result) => {
+  const openBackend: CliContext['openBackend'] = (choice) => cli.openBackend(choice, commandOf(argv, program));
+  const program = buildProgram({ ...cli, openBackend }, (result) => {
     code = result;
   });
   try {
@@ -21,8 +22,7 @@ export async function runCli(argv: readonly string[], cli: CliContext): Promise<
   } catch (thrown) {
     // Commander has already printed its message or the requested page.
     if (thrown instanceof CommanderError) {
-      const names = program.commands.map((command) => command.name());
-      return endOfCommander(thrown, argv, cli, names);
+      return endOfCommander(thrown, cli, commandOf(argv, program));
     }
     const { reportProblem } = await import('./problem.js');
     reportProblem(cli.terminal, thrown, argv.includes('--json'));
@@ -30,28 +30,30 @@ export async function runCli(argv: readonly string[], cli: CliContext): Promise<
   }
 }
 
-function endOfCommander(
-  error: CommanderError,
-  argv: readonly string[],
-  cli: CliContext,
-  commands: readonly string[],
-): number {
+/** The command that a command line names, if any. */
+const commandOf = (argv: readonly string[], { commands }: Command): string | undefined =>
+  argv.find((word) => commands.some((command) => command.name() === word));
+
+function endOfCommander(error: CommanderError, cli: CliContext, command: string | undefined): number {
   if (error.exitCode === 0) return EXIT.OK;
   // `interstice` alone prints the help page itself; after any other mistake a line names the page.
   if (error.code !== 'commander.help') {
-    const command = argv.find((word) => commands.includes(word));
     cli.terminal.err.write(`See interstice ${command === undefined ? '' : `${command} `}--help.\n`);
   }
   return EXIT.USAGE;
 }
 
-/** Opens an engine in this process or a connection to a running service; loads only the one requested. */
-export async function openBackend(choice: BackendChoice, terminal: Terminal): Promise<Backend> {
+/**
+ * Opens an engine in this process or a connection to a running service; loads only the one requested.
+ *
+ * @param command that asks, for messages about its settings
+ */
+export async function openBackend(choice: BackendChoice, terminal: Terminal, command?: string): Promise<Backend> {
   if (choice.server !== undefined) {
     const { createRemote } = await import('./remote.js');
     const { readApiKey } = await import('./api-key.js');
     return createRemote(choice.server, readApiKey(choice.apiKeyFile, terminal.env));
   }
   const { openLocal } = await import('./local.js');
-  return openLocal(choice, terminal.env, terminal.err);
+  return openLocal(choice, terminal.env, terminal.err, command);
 }

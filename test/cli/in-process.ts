@@ -17,6 +17,9 @@ export async function run(
   const recorded = recordTerminal({ folder: process.cwd(), isTerminal, ...(env ? { env } : {}) });
   // A second a look: every progress is drawn.
   const terminal = isTerminal ? { ...recorded, now: () => (recorded.clock += 1000) } : recorded;
-  const status = await runCli(argv, { terminal, openBackend: (choice) => openBackend(choice, terminal) });
+  const status = await runCli(argv, {
+    terminal,
+    openBackend: (choice, command) => openBackend(choice, terminal, command),
+  });
   return { status, stdout: terminal.written.out, stderr: terminal.written.err };
 }

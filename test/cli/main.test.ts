@@ -99,6 +99,14 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
   t.strictSame(readdirSync(folder).sort(), ['a.obj', 'b.obj', 'busy', 'other.txt'], 'nothing was written');
 });
 
+t.test('a setting that is wrong is a matter of the command that reads it', async (t) => {
+  const folder = t.testdir({ 'a.obj': triangle });
+  for (const command of ['check', 'doctor']) {
+    const { status, stderr } = await run([command, 'a.obj', '--engine', 'steam'], { cwd: folder });
+    t.match({ status, stderr }, { status: 2, stderr: `See interstice ${command} --help.` });
+  }
+});
+
 t.test('the process ends with the exit code', async (t) => {
   const folder = t.testdir({ 'a.obj': triangle, 'broken.obj': 'v 0 0 zero\n' });
   t.match(main(['resolve', 'a.obj', '--fast'], { cwd: folder }), { status: 2, stdout: '', stderr: /--fast/ });
