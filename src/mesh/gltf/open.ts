@@ -1,6 +1,7 @@
 import { type Document, Logger, NodeIO } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 import { assertSupported } from './extensions.js';
+import { assertWhole } from './whole.js';
 
 /** Reads and writes files of this machine only: a URI of the network is refused by the library. */
 const openIo = (): NodeIO => new NodeIO().setLogger(new Logger(Logger.Verbosity.SILENT));
@@ -17,6 +18,7 @@ export async function openDocument(path: string): Promise<{ document: Document; 
   try {
     const file = await io.readAsJSON(path);
     const extensionsUsed = assertSupported(file.json);
+    assertWhole(file);
     return { document: await io.readJSON(file), extensions: extensionsUsed };
   } catch (thrown) {
     if (thrown instanceof IntersticeError) throw thrown;

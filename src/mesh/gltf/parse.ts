@@ -2,6 +2,7 @@ import { Logger, PlatformIO } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 import { assertSupported } from './extensions.js';
 import type { OpenedGltf } from './mesh.js';
+import { assertWhole } from './whole.js';
 
 /** Reads from bytes that are here already, by the name of the file: browsers know no folders. */
 class MemoryIO extends PlatformIO {
@@ -44,6 +45,7 @@ export async function parseGltf(
   try {
     const file = await io.readAsJSON(encodeURIComponent(name));
     const extensions = assertSupported(file.json);
+    assertWhole(file);
     return { document: await io.readJSON(file), extensions };
   } catch (thrown) {
     if (thrown instanceof IntersticeError) throw thrown;

@@ -1,0 +1,130 @@
+import { GLB_BUFFER, type GLTF, type JSONDocument } from '@gltf-transform/core';
+import { IntersticeError } from '../../contract/errors.js';
+
+/** Bytes of a component, by its code in the file. */
+const COMPONENT_BYTES: Readonly<Record<number, number>> = { 5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4 };
+const COMPONENTS: Readonly<Record<string, number>> = {
+  SCALAR: 1,
+  VEC2: 2,
+  VEC3: 3,
+  VEC4: 4,
+  MAT2: 4,
+  MAT3: 9,
+  MAT4: 16,
+};
+
+/**
+ * Refuses a file that refers to what it does not have. The library would read zeros or other memory in place of bytes that are missing, and leave
+ * out a mesh, a morph target or the transform of a node that is named wrongly.
+ *
+ * @throws IntersticeError MALFORMED_BODY; Error for JSON of another shape
+ */
+export function assertWhole({ json, resources }: JSONDocument): void {
+  const { buffers = [], bufferViews = [], accessors = [], meshes = [], nodes = [], scenes = [] } = json;
+  buffers.forEach(({ uri, byteLength }, n) => {
+    const there = resources[uri ?? GLB_BUFFER]?.byteLength ?? 0;
+    if (!isCount(byteLength) || there < byteLength) refuse(`buffer ${n} has ${there} of its ${byteLength} bytes`);
+  });
+  bufferViews.forEach(({ buffer, byteOffset = 0, byteLength }, n) => {
+    const { byteLength: size } = at(buffers, buffer, `bufferView ${n}`, 'buffer');
+    if (!fits(byteOffset, byteLength, size)) refuse(`bufferView ${n} goes beyond the end of buffer ${buffer}`);
+  });
+  const bytesOf = ({ bufferView, byteOffset = 0 }: GLTF.IAccessorSparseIndices): DataView => {
+    const { buffer, byteOffset: first = 0 } = bufferViews[bufferView]!;
+    const bytes = resources[buffers[buffer]!.uri ?? GLB_BUFFER]!;
+    return new DataView(bytes.buffer, bytes.byteOffset + first + byteOffset);
+  };
+  accessors.forEach((accessor, n) => {
+    checkAccessor(accessor, `accessor ${n}`, bufferViews, bytesOf);
+  });
+  meshes.forEach(({ primitives }, n) => {
+    for (const { attributes, indices, targets = [] } of primitives) {
+      const named = [attributes, ...targets].flatMap((own) => Object.values(own));
+      for (const id of [...named, ...(indices === undefined ? [] : [indices])])
+        at(accessors, id, `mesh ${n}`, 'accessor');
+      const { POSITION: positions } = attributes;
+      if (positions !== undefined && accessors[positions]!.bufferView === undefined) {
+        throw new IntersticeError(
+          'UNIMPLEMENTED',
+          `The positions of mesh ${n} have no bufferView, which is not read.`,
+          {
+            hint: 'Export the mesh without sparse accessors.',
+          },
+        );
+      }
+    }
+  });
+  checkTree(nodes, scenes, meshes);
+}
+
+/** @param bytesOf from the first index of a sparse accessor on */
+function checkAccessor(
+  accessor: GLTF.IAccessor,
+  name: string,
+  bufferViews: readonly GLTF.IBufferView[],
+  bytesOf: (indices: GLTF.IAccessorSparseIndices) => DataView,
+): void {
+  const { bufferView, byteOffset = 0, count, componentType, type, sparse } = accessor;
+  const size = (COMPONENT_BYTES[componentType] ?? Number.NaN) * (COMPONENTS[type] ?? Number.NaN);
+  if (!isCount(count) || Number.isNaN(size)) refuse(`${name} has a count, a type or a componentType that is none`);
+  const check = (view: number, offset: number, items: number, bytes: number, isPacked: boolean) => {
+    const { byteLength, byteStride } = at(bufferViews, view, name, 'bufferView');
+    const stride = isPacked ? bytes : (byteStride ?? bytes);
+    const needed = items === 0 ? 0 : (items - 1) * stride + bytes;
+    if (!fits(offset, needed, byteLength)) refuse(`${name} goes beyond the end of bufferView ${view}`);
+  };
+  if (bufferView !== undefined) check(bufferView, byteOffset, count, size, false);
+  if (!sparse) return;
+  const { indices, values } = sparse;
+  if (!isCount(sparse.count) || sparse.count > count)
+    refuse(`${name} replaces ${sparse.count} of its ${count} entries`);
+  const indexBytes = COMPONENT_BYTES[indices.componentType] ?? refuse(`${name} has sparse indices of no known type`);
+  check(indices.bufferView, indices.byteOffset ?? 0, sparse.count, indexBytes, true);
+  check(values.bufferView, values.byteOffset ?? 0, sparse.count, size, true);
+  const view = bytesOf(indices);
+  for (let k = 0; k < sparse.count; k++) {
+    const index = readIndex(view, indexBytes * k, indexBytes);
+    if (index >= count) refuse(`${name} replaces entry ${index}, and has ${count}`);
+  }
+}
+
+function readIndex(view: DataView, at: number, bytes: number): number {
+  if (bytes === 1) return view.getUint8(at);
+  return bytes === 2 ? view.getUint16(at, true) : view.getUint32(at, true);
+}
+
+/** A node has one parent at most, and a node of a scene none: the library would move it to the last that names it. */
+function checkTree(nodes: readonly GLTF.INode[], scenes: readonly GLTF.IScene[], meshes: readonly GLTF.IMesh[]): void {
+  const parentOf = new Map<number, number>();
+  nodes.forEach(({ children = [], mesh }, n) => {
+    if (mesh !== undefined) at(meshes, mesh, `node ${n}`, 'mesh');
+    for (const child of children) {
+      at(nodes, child, `node ${n}`, 'node');
+      const other = parentOf.get(child);
+      if (other !== undefined) refuse(`node ${child} is a child of node ${other} and of node ${n}`);
+      parentOf.set(child, n);
+    }
+  });
+  for (const [n, { nodes: roots = [] }] of scenes.entries()) {
+    for (const root of roots) {
+      at(nodes, root, `scene ${n}`, 'node');
+      const parent = parentOf.get(root);
+      if (parent !== undefined) refuse(`node ${root} of scene ${n} is a child of node ${parent} as well`);
+    }
+  }
+}
+
+function at<T>(list: readonly T[], index: number, who: string, what: string): T {
+  const found = Number.isInteger(index) ? list[index] : undefined;
+  return found ?? refuse(`${who} refers to ${what} ${index}, and there are ${list.length}`);
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+const fits = (offset: number, bytes: number, size: number): boolean =>
+  isCount(offset) && isCount(bytes) && offset + bytes <= size;
+
+function refuse(what: string): never {
+  throw new IntersticeError('MALFORMED_BODY', `This glTF file is damaged: ${what}.`, {
+    hint: 'Was it, or a file that belongs to it, cut off? Export it again.',
+  });
+}

@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { readMeshFile } from '../../../src/mesh/files/index.js';
+import { parseGltf } from '../../../src/mesh/gltf/parse.js';
+import { refusalOf } from '../../support/job.js';
+
+const CORNERS = Buffer.from(Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0).buffer);
+const uriOf = (bytes: Buffer) => `data:application/octet-stream;base64,${bytes.toString('base64')}`;
+const VIEW = { buffer: 0, byteLength: 36 };
+const POSITIONS = { bufferView: 0, componentType: 5126, count: 3, type: 'VEC3' };
+
+/** A triangle, with other members in place of its own. */
+const gltf = (more: object = {}) => ({
+  asset: { version: '2.0' },
+  scenes: [{ nodes: [0] }],
+  nodes: [{ mesh: 0 }],
+  meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }],
+  buffers: [{ byteLength: 36, uri: uriOf(CORNERS) }],
+  bufferViews: [VIEW],
+  accessors: [POSITIONS],
+  ...more,
+});
+
+/** One replacement of an entry is there. */
+const sparse = (count: number, index = 0) => ({
+  buffers: [
+    { byteLength: 36, uri: uriOf(CORNERS) },
+    { byteLength: 16, uri: uriOf(Buffer.concat([Buffer.from(Uint32Array.of(index).buffer), CORNERS.subarray(0, 12)])) },
+  ],
+  bufferViews: [VIEW, { buffer: 1, byteLength: 4 }, { buffer: 1, byteOffset: 4, byteLength: 12 }],
+  accessors: [
+    { ...POSITIONS, sparse: { count, indices: { bufferView: 1, componentType: 5125 }, values: { bufferView: 2 } } },
+  ],
+});
+
+const BROKEN: readonly (readonly [what: string, more: object, message: RegExp])[] = [
+  ['a buffer that was cut off', { buffers: [{ byteLength: 36, uri: uriOf(CORNERS.subarray(0, 24)) }] }, /24 of its 36/],
+  ['a view beyond its buffer', { bufferViews: [{ buffer: 0, byteOffset: 4, byteLength: 36 }] }, /end of buffer 0/],
+  ['a view of no buffer', { bufferViews: [{ buffer: 2, byteLength: 36 }] }, /refers to buffer 2/],
+  ['an accessor beyond its view', { accessors: [{ ...POSITIONS, count: 3000 }] }, /end of bufferView 0/],
+  ['an accessor that begins too late', { accessors: [{ ...POSITIONS, byteOffset: 12 }] }, /end of bufferView 0/],
+  ['an accessor of no view', { accessors: [{ ...POSITIONS, bufferView: 3 }] }, /refers to bufferView 3/],
+  ['a negative count', { accessors: [{ ...POSITIONS, count: -3 }] }, /a count, a type/],
+  ['more replacements than entries', sparse(1e6), /replaces 1000000 of its 3/],
+  ['replacements beyond their view', sparse(2), /end of bufferView 1/],
+  ['a replacement of no entry', sparse(1, 9), /replaces entry 9, and has 3/],
+  ['a mesh without its accessor', { meshes: [{ primitives: [{ attributes: { POSITION: 4 } }] }] }, /accessor 4/],
+  [
+    'a morph target without its accessor',
+    { meshes: [{ primitives: [{ attributes: { POSITION: 0 }, targets: [{ POSITION: 8 }] }] }] },
+    /accessor 8/,
+  ],
+  ['a node without its mesh', { nodes: [{ mesh: 5 }] }, /refers to mesh 5/],
+  ['a scene without its node', { scenes: [{ nodes: [7] }] }, /refers to node 7/],
+  ['a node that is its own child', { nodes: [{ mesh: 0, children: [0] }] }, /child of node 0/],
+  ['nodes in a circle', { nodes: [{ mesh: 0, children: [1] }, { children: [2] }, { children: [1] }] }, /node 1 is/],
+  [
+    'a node with two parents',
+    { scenes: [{ nodes: [0, 1] }], nodes: [{ children: [2] }, { children: [2] }, { mesh: 0 }] },
+    /node 2 is a child of node 0 and of node 1/,
+  ],
+];
+
+t.test('a damaged file is refused, and nothing is read in place of what is missing', async (t) => {
+  const folder = t.testdir();
+  const write = (json: object) => {
+    const path = join(folder, 'mesh.gltf');
+    writeFileSync(path, JSON.stringify(json));
+    return path;
+  };
+  t.equal((await readMeshFile(write(gltf()))).vertexCount, 3);
+  for (const [what, more, message] of BROKEN) {
+    const json = gltf(more);
+    t.match(await refusalOf(readMeshFile(write(json))), { code: 'MALFORMED_BODY', message }, what);
+    const inMemory = parseGltf('mesh.gltf', new Map([['mesh.gltf', new TextEncoder().encode(JSON.stringify(json))]]));
+    t.match(await refusalOf(inMemory), { code: 'MALFORMED_BODY', message }, `${what}, in a browser`);
+  }
+});
+
+t.test('positions that only a sparse accessor gives are refused', async (t) => {
+  const path = join(t.testdir(), 'mesh.gltf');
+  const { bufferView: _, ...positions } = sparse(1).accessors[0]!;
+  writeFileSync(path, JSON.stringify(gltf({ ...sparse(1), accessors: [positions] })));
+  t.match(await refusalOf(readMeshFile(path)), { code: 'UNIMPLEMENTED', message: /bufferView/ });
+});
