@@ -351,7 +351,7 @@ export const SETTINGS = {
   ),
   findings: text(
     'INTERSTICE_FINDINGS',
-    'Folder for reproductions of answers that the verifier refused; unset selects a temporary folder.',
+    'Folder for reproductions of answers that the verifier refused, the first 100 of a process; unset selects a temporary folder.',
   ),
   drainSeconds: seconds(
     'INTERSTICE_DRAIN_SECONDS',

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../jobs/finding.js';
+import { bytesOf } from '../mesh/bytes.js';
 import type { Log, Observation } from './observation.js';
 
 /** Where findings are written unless the operator names a folder. */
@@ -9,10 +10,19 @@ function defaultFindingsFolder(): string {
   return join(tmpdir(), 'interstice-findings');
 }
 
-/** Reports every finding to the observer and to the log, and writes a folder with everything that reproduces it. */
+/**
+ * Reproductions that a process writes, and their bytes, at most: a fault that repeats with every frame, or a caller who has found an input that brings
+ * one about, must not fill the disk. The first ones tell as much as all.
+ */
+export const MAX_REPRODUCTIONS = 100;
+const MAX_REPRODUCTION_BYTES = 2 ** 30;
+
+/** Reports every finding to the observer and to the log, and writes a folder with everything that reproduces it, for the first ones. */
 export class FindingsRecorder {
   /** reproductions that are being written: closing waits for them */
   private readonly writing = new Set<Promise<void>>();
+  private written = 0;
+  private writtenBytes = 0;
 
   constructor(
     private readonly observation: Observation,
@@ -26,6 +36,14 @@ export class FindingsRecorder {
     this.observation.emit({ type: 'finding', kind, engine });
     const event = { level: 'error', event: 'finding', kind, engine };
     const text = `${message} The answer was not sent.`;
+    const bytes = bytesOf(finding);
+    if (this.written === MAX_REPRODUCTIONS || this.writtenBytes + bytes > MAX_REPRODUCTION_BYTES) {
+      const before = `${this.written} reproductions of ${this.writtenBytes} bytes`;
+      log?.(event, `${text} It is not written as well: this process has written ${before} before.`);
+      return;
+    }
+    this.written++;
+    this.writtenBytes += bytes;
     const write = writeFinding(finding, this.folder).then(
       (folder) => log?.({ ...event, folder }, `${text} The reproduction is in ${folder}.`),
       (reason: unknown) => log?.({ ...event, err: reason }, `${text} The reproduction could not be written.`),

@@ -1,8 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import type { OperationEvent } from '../../src/contract/events.js';
 import type { Finding } from '../../src/jobs/finding.js';
-import { writeFinding } from '../../src/session/findings.js';
+import { FindingsRecorder, MAX_REPRODUCTIONS, writeFinding } from '../../src/session/findings.js';
+import { Observation } from '../../src/session/observation.js';
 import { fakeEngine, stepping } from '../support/fake-engine.js';
 import { runJob, spike } from '../support/job.js';
 
@@ -40,3 +42,21 @@ t.test('two findings get two folders, which only the owner can read', async (t) 
   t.equal((await readdir(parent)).length, 2);
   if (process.platform !== 'win32') t.equal((await stat(parent)).mode & 0o077, 0);
 });
+
+t.test(
+  'a fault that repeats does not fill the disk: the first findings are written, and all are reported',
+  async (t) => {
+    const parent = join(t.testdir(), 'findings');
+    const events: OperationEvent[] = [];
+    const logged: string[] = [];
+    const log = (_event: object, message: string) => logged.push(message);
+    const recorder = new FindingsRecorder(new Observation((event) => events.push(event), log), log, parent);
+    const finding = await plantedFinding();
+    for (let k = 0; k < MAX_REPRODUCTIONS + 2; k++) recorder.record(finding);
+    await recorder.flush();
+    t.equal((await readdir(parent)).length, MAX_REPRODUCTIONS);
+    t.equal(events.length, MAX_REPRODUCTIONS + 2);
+    t.equal(logged.length, MAX_REPRODUCTIONS + 2);
+    t.equal(logged.filter((message) => /not written as well: .* has written 100 /.test(message)).length, 2);
+  },
+);
