@@ -1,5 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { MeshInput, Positions } from '../contract/mesh.js';
+import type { MeshInput, PartInput, Positions } from '../contract/mesh.js';
 import type { ParametersInput } from '../contract/parameters.js';
 import type { PartTarget, StepRequest } from '../contract/sessions.js';
 import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js';
@@ -30,9 +30,11 @@ export function checkStep(request: StepRequest, mesh: MeshInput): void {
 }
 
 function checkPartTargets(partTargets: readonly PartTarget[], mesh: MeshInput): void {
+  if (partTargets.length === 0) return;
   const named = new Set<string>();
+  const parts = partsByName(mesh);
   for (const { part: name, target } of partTargets) {
-    const part = mesh.parts?.find((candidate) => candidate.name === name);
+    const part = parts.get(name);
     if (!part) {
       const known = mesh.parts?.length ? `The mesh has ${listNames(mesh)}.` : 'The mesh has no parts.';
       throw new IntersticeError(
@@ -47,6 +49,10 @@ function checkPartTargets(partTargets: readonly PartTarget[], mesh: MeshInput): 
     checkLength(`The target of part ${quote(name)}`, target.length, 3 * part.vertexCount);
   }
 }
+
+/** A mesh may have a hundred thousand parts, and a step a target for each. */
+const partsByName = ({ parts = [] }: MeshInput): ReadonlyMap<string, PartInput> =>
+  new Map(parts.map((part) => [part.name, part]));
 
 function checkKinematic(kinematic: Uint8Array, vertexCount: number): void {
   checkLength('Field kinematic', kinematic.length, vertexCount);
@@ -81,10 +87,8 @@ function quote(name: string): string {
 export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: MeshInput, last: Positions): Positions {
   if (target) return target;
   if (partTargets.length === 0) return last;
-  const pieces = partTargets.map(({ part: name, target }) => {
-    const part = mesh.parts!.find((candidate) => candidate.name === name)!;
-    return { offset: 3 * part.firstVertex, target };
-  });
+  const parts = partsByName(mesh);
+  const pieces = partTargets.map(({ part, target }) => ({ offset: 3 * parts.get(part)!.firstVertex, target }));
   // A last target of which nothing is kept does not count for the scalar.
   const isWhole = partTargets.length === mesh.parts!.length;
   const isDouble = [...(isWhole ? [] : [last]), ...pieces.map(({ target }) => target)].some(

@@ -83,3 +83,27 @@ t.test('unset parameters keep the values below', async (t) => {
   t.same(layOver({ damping: 0.5, leap: 1 }, { damping: undefined, leap: 2 }), { damping: 0.5, leap: 2 });
   t.same(layOver({ damping: 0.5 }, undefined), { damping: 0.5 });
 });
+
+t.test('targets of many parts are found without a search for each', async (t) => {
+  const count = 1000;
+  let reads = 0;
+  const parts = Array.from({ length: count }, (_, firstVertex) => ({
+    get name() {
+      reads++;
+      return `part ${firstVertex}`;
+    },
+    firstVertex,
+    vertexCount: 1,
+  }));
+  const mesh = { vertexCount: count, particles: Uint32Array.from({ length: count }, (_, v) => v), parts };
+  const partTargets = Array.from({ length: count }, (_, k) => ({
+    part: `part ${count - 1 - k}`,
+    target: new Float32Array(3).fill(k),
+  }));
+  const request = { sessionId: 's', partTargets };
+  checkStep(request, mesh);
+  const target = composeTarget(request, mesh, new Float32Array(3 * count));
+  t.equal(target[0], count - 1);
+  t.equal(target.at(-1), 0);
+  t.ok(reads <= 4 * count, `${reads} names were read`);
+});
