@@ -65,8 +65,13 @@ export class SessionFinder {
     }
   }
 
+  /** Resolves when a session that is being loaded is here, or was not found; at once where none is. */
+  async arrivalOf(id: string, tenant: string): Promise<void> {
+    await this.arriving.get(nameOf(id, tenant))?.catch(() => {});
+  }
+
   private find(id: string, tenant: string): Promise<Session> | Session {
-    const name = JSON.stringify([tenant, id]);
+    const name = nameOf(id, tenant);
     const pending = this.arriving.get(name);
     if (pending) return pending;
     const session = this.registry.peek(id, tenant);
@@ -91,3 +96,5 @@ export class SessionFinder {
     return session.hasEnded ? this.hooks.load(id, tenant) : session;
   }
 }
+
+const nameOf = (id: string, tenant: string): string => JSON.stringify([tenant, id]);

@@ -102,6 +102,8 @@ export class Session {
   private readonly measures: MeshMeasures;
   /** each version is used once: a lane may hold that of a step that was never accepted */
   private lastVersion = 0;
+  /** number of {@link update} calls */
+  private lastChange = 0;
   private bytes: number;
 
   readonly opening: Omit<Opening, 'untangled'>;
@@ -291,13 +293,17 @@ export class Session {
   /**
    * Changes parameters, idle timeout and label from now on.
    *
+   * @returns takes the change back, unless another one came after it
    * @throws what {@link resolveParameters}, {@link checkPartDistances} and {@link checkPartOffsets} refuse; the session is then unchanged
    */
   update(change: {
     readonly parameters?: ParametersInput | undefined;
     readonly idleTimeoutSeconds?: number | undefined;
     readonly label?: string | undefined;
-  }): void {
+  }): () => void {
+    const { parameters: before, resolved: resolvedBefore, parameterWarnings: warningsBefore } = this;
+    const { label, idleTimeoutSeconds } = this;
+    const number = ++this.lastChange;
     if (change.parameters) {
       const parameters = layOver(this.parameters, change.parameters);
       const { measures } = this;
@@ -312,6 +318,14 @@ export class Session {
     }
     this.idleTimeoutSeconds = change.idleTimeoutSeconds ?? this.idleTimeoutSeconds;
     this.label = change.label ?? this.label;
+    return () => {
+      if (this.lastChange !== number) return;
+      this.parameters = before;
+      this.resolved = resolvedBefore;
+      this.parameterWarnings = warningsBefore;
+      this.label = label;
+      this.idleTimeoutSeconds = idleTimeoutSeconds;
+    };
   }
 
   describe(): SessionInfo {

@@ -116,9 +116,15 @@ export class Sessions {
     const { keeper } = this.options;
     return this.use(request.sessionId, tenant, (session) => {
       admitUpdate(request);
-      session.update(request);
+      const takeBack = session.update(request);
       this.live.markUsed(session);
-      return keeper ? keeper.update(session).then(() => session.describe()) : session.describe();
+      if (!keeper) return session.describe();
+      const refuse = (thrown: unknown) => {
+        takeBack();
+        this.live.markUsed(session);
+        throw thrown;
+      };
+      return keeper.update(session).then(() => session.describe(), refuse);
     });
   }
 
@@ -132,6 +138,8 @@ export class Sessions {
     const id = key === undefined ? name : ((await this.creation.giveUp(tenant, key)) ?? refuseUnknown(name));
     if (!keeper) return this.live.end(this.live.registry.find(id, tenant), 'deleted');
     const existed = await keeper.remove({ tenant, id });
+    // One that is being loaded has been read already.
+    await this.finder?.arrivalOf(id, tenant);
     const session = this.live.registry.peek(id, tenant);
     if (session) this.live.end(session, 'deleted');
     else if (existed) this.options.onChange(tenant, 'deleted');

@@ -6,6 +6,7 @@ import type { IntersticeError } from '../../src/contract/errors.js';
 import type { CreateSessionRequest } from '../../src/contract/sessions.js';
 import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
 import type { RedisStore } from '../../src/store/redis-store.js';
+import { StoreDown } from '../../src/store/session-store.js';
 import { LIMITS, refusalOf } from '../support/job.js';
 import { seeded } from '../support/random.js';
 
@@ -293,6 +294,39 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     store.create = create;
     await operations.createSession({ ...OPENING, label: 'next' });
     t.match(await operations.listSessions({}), { sessions: [{ label: 'next' }] });
+  });
+
+  t.test('a change of a session that the store does not take is none', async (t) => {
+    const { operations, store } = await processOf(t, name());
+    const { id: sessionId } = await operations.createSession({ ...OPENING, label: 'old', idleTimeoutSeconds: 100 });
+    const update = store.update.bind(store);
+    store.update = () => Promise.reject(new StoreDown('It is down.'));
+    const change = { sessionId, label: 'new', idleTimeoutSeconds: 200, parameters: { stepLimit: 7 } };
+    t.equal((await refusalOf(operations.updateSession(change))).code, 'STORE_UNAVAILABLE');
+    store.update = update;
+    const { label, idleTimeoutSeconds, resolved } = await operations.getSession(sessionId);
+    t.match({ label, idleTimeoutSeconds }, { label: 'old', idleTimeoutSeconds: 100 });
+    t.not(resolved.stepLimit, 7);
+    t.not((await operations.step({ sessionId, target: towards(SHARES[0]!) })).report.resolved.stepLimit, 7);
+    t.match(await operations.updateSession(change), { label: 'new', resolved: { stepLimit: 7 } });
+  });
+
+  t.test('a session that is deleted while a process loads it leaves that process too', async (t) => {
+    const prefix = name();
+    const a = await processOf(t, prefix);
+    const { id: sessionId } = await a.operations.createSession({ ...OPENING, idleTimeoutSeconds: 0 });
+    const { operations, store } = await processOf(t, prefix);
+    const claim = store.claim.bind(store);
+    let deletion: Promise<void> | undefined;
+    store.claim = async (session) => {
+      const stored = await claim(session);
+      deletion = operations.deleteSession(sessionId);
+      return stored;
+    };
+    const stepping = refusalOf(operations.step({ sessionId, target: towards(SHARES[0]!) }));
+    t.match((await stepping).code, /^(CANCELLED|SESSION_NOT_FOUND)$/);
+    await deletion;
+    t.equal(operations.stats().sessions, 0);
   });
 
   t.test('what a process leaves when it ends is taken up without computing anything again', async (t) => {
