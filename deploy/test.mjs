@@ -19,7 +19,7 @@ import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { Parser } from 'tap-parser';
 
@@ -31,7 +31,7 @@ const COMPUTING_LANES = 2;
 /** Files that start services and mostly wait for them, for a clock or for a socket: one more at a time costs little. */
 const WAITING = /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|rough|server|transport)\b/;
 /** For what hangs. The slowest file takes half a minute; ten times that leaves room for a machine that is busy otherwise. */
-const FILE_LIMIT_MS = 300_000;
+const FILE_LIMIT_MS = Number(process.env.FL ?? 300_000);
 /** On SIGTERM tap prints what was still running; then the process is killed. */
 const KILL_AFTER_MS = 5_000;
 /** Enough to see the cause; a file that fails everywhere should not hide the others. */
@@ -39,6 +39,10 @@ const MAX_FAILURES_SHOWN = 20;
 const MAX_STDERR_SHOWN = 8_000;
 /** More failed files than these are no accident of timing. */
 const MAX_RERUNS = 2;
+
+/** How many of the files that took most are listed at the end. */
+const MAX_SLOWEST_SHOWN = 40;
+const COST_MODULE = pathToFileURL(join(root, 'deploy', 'test-cost.mjs')).href;
 
 const print = (text) => process.stdout.write(`${text}\n`);
 
@@ -105,14 +109,21 @@ const runFile = ({ file, name }) =>
     const { tally, parser } = makeTally();
     let final;
     let stderr = '';
+    let cost = '';
     let isLate = false;
     parser.on('complete', (results) => {
       final = results;
     });
-    const child = spawn(process.execPath, ['--enable-source-maps', file], {
+    const child = spawn(process.execPath, ['--enable-source-maps', '--import', COST_MODULE, file], {
       cwd: root,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_ENV: 'test', TAP_TIMEOUT: String(FILE_LIMIT_MS / 1000), TEST_SEED: seed },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        NODE_ENV: 'test',
+        TAP_TIMEOUT: String(FILE_LIMIT_MS / 1000),
+        TEST_SEED: seed,
+        TEST_RUNNER: String(process.pid),
+      },
     });
     const timers = [
       setTimeout(() => {
@@ -124,6 +135,9 @@ const runFile = ({ file, name }) =>
     child.stdout.on('data', (chunk) => parser.write(chunk));
     child.stderr.on('data', (chunk) => {
       stderr += chunk;
+    });
+    child.stdio[3].on('data', (chunk) => {
+      cost += chunk;
     });
     child.once('error', (error) => {
       stderr += error.message;
@@ -147,17 +161,19 @@ const runFile = ({ file, name }) =>
         tally.failed += 1;
         tally.failures.push({ path: `(the file itself: ${reasons.join(', ')})`, diag: undefined });
       }
-      resolve({ name, tally, stderr, seconds: (performance.now() - since) / 1000 });
+      resolve({ name, tally, stderr, seconds: (performance.now() - since) / 1000, processor: Number(cost) });
     });
   });
 
 const indent = (text, by = '      ') => text.trimEnd().replace(/^/gm, by);
 
-const report = ({ name, tally, stderr, seconds }) => {
+const inSeconds = (number) => `${number.toFixed(1)} s`;
+
+const report = ({ name, tally, stderr, seconds, processor }) => {
   const counts = [`${tally.passed} passed`];
   if (tally.failed > 0) counts.push(`${tally.failed} failed`);
   if (tally.skipped > 0) counts.push(`${tally.skipped} skipped`);
-  print(`${tally.failed > 0 ? 'FAIL' : ' ok '}  ${name}  ${counts.join(', ')}  (${seconds.toFixed(1)} s)`);
+  print(`${tally.failed > 0 ? 'FAIL' : ' ok '}  ${name}  ${counts.join(', ')}  (${inSeconds(seconds)}, processor ${inSeconds(processor)})`);
   for (const skip of tally.skips) print(`      skipped: ${skip}`);
   for (const { path, diag } of tally.failures.slice(0, MAX_FAILURES_SHOWN)) {
     print(`    x ${path}`);
@@ -168,6 +184,16 @@ const report = ({ name, tally, stderr, seconds }) => {
   if (tally.failed > 0 && stderr) {
     if (stderr.length > MAX_STDERR_SHOWN) print(`      (standard error, its last ${MAX_STDERR_SHOWN} characters)`);
     print(indent(stderr.slice(-MAX_STDERR_SHOWN)));
+  }
+};
+
+/** Processor time is what counts on a small machine, and it hardly depends on what else runs. */
+const reportCosts = (results) => {
+  const sum = results.reduce((all, { processor }) => all + processor, 0);
+  print(`processor time of all ${results.length} files: ${inSeconds(sum)}; the files that took most, with the time by the clock:`);
+  const slowest = [...results].sort((a, b) => b.processor - a.processor).slice(0, MAX_SLOWEST_SHOWN);
+  for (const { name, processor, seconds } of slowest) {
+    print(`${inSeconds(processor).padStart(9)} ${inSeconds(seconds).padStart(9)}  ${name}`);
   }
 };
 
@@ -184,6 +210,7 @@ const words = process.argv.slice(2);
 const seed = process.env.TEST_SEED || String(randomInt(2 ** 31));
 print(`TEST_SEED=${seed}`);
 const failed = [];
+const results = [];
 const total = { passed: 0, failed: 0, skipped: 0 };
 const count = (tally, sign) => {
   for (const key of Object.keys(total)) total[key] += sign * tally[key];
@@ -207,6 +234,7 @@ const work = async (take) => {
   for (let next = take(); next; next = take()) {
     const result = await runFile(next);
     report(result);
+    results.push(result);
     if (result.tally.failed > 0) failed.push({ file: next, tally: result.tally });
     count(result.tally, 1);
   }
@@ -228,6 +256,7 @@ if (process.env.INTERSTICE_RERUN_FAILED === '1' && failed.length <= MAX_RERUNS) 
   }
 }
 
+if (results.length > 1) reportCosts(results);
 if (words.length === 0) {
   print(
     'not run here: the Python and C++ clients, which need compilers of their own; deploy/test-clients.sh runs them',
