@@ -7,7 +7,8 @@
  * The files print TAP, so plain Node runs them: tap's own command would start a TypeScript loader for each file, which
  * costs over a second more than the file itself and has nothing to load here. Every assertion is counted where it was
  * made, and a file that ends badly without a failed assertion (crash, time limit, nothing run) counts as one failure.
- * The last line is always `N passed, N failed, N skipped`.
+ * The last line is always `N passed, N failed, N skipped`. Above it stand the files that took most of the processor, with the programs
+ * that they started and waited for.
  *
  * All files of a run draw their random numbers from one seed, TEST_SEED, which is printed.
  *
@@ -31,7 +32,7 @@ const COMPUTING_LANES = 2;
 /** Files that start services and mostly wait for them, for a clock or for a socket: one more at a time costs little. */
 const WAITING = /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|rough|server|transport)\b/;
 /** For what hangs. The slowest file takes half a minute; ten times that leaves room for a machine that is busy otherwise. */
-const FILE_LIMIT_MS = Number(process.env.FL ?? 300_000);
+const FILE_LIMIT_MS = 300_000;
 /** On SIGTERM tap prints what was still running; then the process is killed. */
 const KILL_AFTER_MS = 5_000;
 /** Enough to see the cause; a file that fails everywhere should not hide the others. */
@@ -41,7 +42,7 @@ const MAX_STDERR_SHOWN = 8_000;
 const MAX_RERUNS = 2;
 
 /** How many of the files that took most are listed at the end. */
-const MAX_SLOWEST_SHOWN = 40;
+const MAX_SLOWEST_SHOWN = 20;
 const COST_MODULE = pathToFileURL(join(root, 'deploy', 'test-cost.mjs')).href;
 
 const print = (text) => process.stdout.write(`${text}\n`);
@@ -173,7 +174,9 @@ const report = ({ name, tally, stderr, seconds, processor }) => {
   const counts = [`${tally.passed} passed`];
   if (tally.failed > 0) counts.push(`${tally.failed} failed`);
   if (tally.skipped > 0) counts.push(`${tally.skipped} skipped`);
-  print(`${tally.failed > 0 ? 'FAIL' : ' ok '}  ${name}  ${counts.join(', ')}  (${inSeconds(seconds)}, processor ${inSeconds(processor)})`);
+  print(
+    `${tally.failed > 0 ? 'FAIL' : ' ok '}  ${name}  ${counts.join(', ')}  (${inSeconds(seconds)}, processor ${inSeconds(processor)})`,
+  );
   for (const skip of tally.skips) print(`      skipped: ${skip}`);
   for (const { path, diag } of tally.failures.slice(0, MAX_FAILURES_SHOWN)) {
     print(`    x ${path}`);
@@ -190,7 +193,9 @@ const report = ({ name, tally, stderr, seconds, processor }) => {
 /** Processor time is what counts on a small machine, and it hardly depends on what else runs. */
 const reportCosts = (results) => {
   const sum = results.reduce((all, { processor }) => all + processor, 0);
-  print(`processor time of all ${results.length} files: ${inSeconds(sum)}; the files that took most, with the time by the clock:`);
+  print(
+    `processor time of all ${results.length} files: ${inSeconds(sum)}; the files that took most, with the time by the clock:`,
+  );
   const slowest = [...results].sort((a, b) => b.processor - a.processor).slice(0, MAX_SLOWEST_SHOWN);
   for (const { name, processor, seconds } of slowest) {
     print(`${inSeconds(processor).padStart(9)} ${inSeconds(seconds).padStart(9)}  ${name}`);
