@@ -41,7 +41,7 @@ else if (lacksCluster) {
   ];
   const [loadBefore] = loadavg();
   const outcomes = await prove({
-    ...{ workers, sessions, seconds, restarts: workers },
+    ...{ workers, sessions, seconds, frameMs: 0, restarts: workers },
     events: ['servers', 'store'],
     redis: ['--appendonly', 'yes', '--appendfsync', values.fsync],
     tell: (line) => process.stdout.write(`${line}\n`),

@@ -11,6 +11,8 @@ export interface ProofSettings {
   readonly sessions: number;
   /** how long load runs before and after each event */
   readonly seconds: number;
+  /** ms from an answer to the next frame of the same session; 0 = as much load as the machine bears */
+  readonly frameMs: number;
   /** servers that are restarted one after the other */
   readonly restarts: number;
   /** what happens: to the servers, to their store */
@@ -36,7 +38,7 @@ export async function prove(settings: ProofSettings): Promise<readonly Outcome[]
     Array.from({ length: sessions }, (_, k) => new Caller(way, address, grpcAddress, reference, w * sessions + k)),
   );
   const outcomes: Outcome[] = [];
-  const run = new Run(cluster, callers, settings.seconds * 1000);
+  const run = new Run(cluster, callers, settings.seconds * 1000, settings.frameMs);
   const watch = async (event: Event) => {
     const outcome = await run.watch(event);
     outcomes.push(outcome);

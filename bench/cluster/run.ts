@@ -51,6 +51,8 @@ export class Run {
     private readonly callers: readonly Caller[],
     /** ms for which load runs before and after each event */
     private readonly pauseMs: number,
+    /** ms from an answer to the next frame */
+    private readonly frameMs: number,
   ) {}
 
   async watch({ name, act, judge }: Event): Promise<Outcome> {
@@ -107,7 +109,10 @@ export class Run {
 
   private async loop(caller: Caller): Promise<void> {
     try {
-      while (!this.isOver) await caller.step();
+      while (!this.isOver) {
+        await caller.step();
+        if (this.frameMs > 0) await sleep(this.frameMs);
+      }
     } catch (thrown) {
       if (!this.isOver) this.faults.push((thrown as Error).message);
     }

@@ -12,6 +12,8 @@ t.test('what happens to the store of a cluster costs no frame', { skip: lacksClu
     workers: 3,
     sessions: 2,
     seconds: 0.2,
+    // As from a simulation: without pauses, callers would take all cores for as long as servers start.
+    frameMs: 40,
     restarts: 2,
     events: ['store'],
     redis: ['--appendonly', 'yes', '--appendfsync', 'everysec'],
