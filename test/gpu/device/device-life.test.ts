@@ -41,13 +41,15 @@ async function countTurns(engine: GpuEngine): Promise<number> {
   return turns;
 }
 
-/** A device whose driver rounds more than the kernels allow for. */
+/** A device whose driver rounds more than the kernels allow for, where it is proven: elsewhere all would be compiled anew. */
 const withoutErrors = (device: GPUDevice): GPUDevice =>
   new Proxy(device, {
     get(own, key) {
       if (key === 'createShaderModule') {
         return ({ code, ...rest }: GPUShaderModuleDescriptor) => {
-          const planted = code.replace(/(fn errorOf\([^)]*\) -> f32 \{)[^}]*\}/, '$1 return 0.0; }');
+          const planted = !code.includes('fn proveHeights')
+            ? code
+            : code.replace(/(fn errorOf\([^)]*\) -> f32 \{)[^}]*\}/, '$1 return 0.0; }');
           return own.createShaderModule({ ...rest, code: planted });
         };
       }
