@@ -56,17 +56,17 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
 
   const name = () => `test-${++count}`;
 
-  async function expectedBytes(t: Test): Promise<unknown[]> {
+  async function computeAlone(): Promise<unknown[]> {
     const alone = await createOperations({ engine: 'cpu', threads: 1, limits: LIMITS, allowUnverified: false });
-    t.teardown(() => alone.close());
     const { id: sessionId } = await alone.createSession(OPENING);
     const answers: unknown[] = [];
     for (const share of SHARES) answers.push((await alone.step({ sessionId, target: towards(share) })).positions);
+    await alone.close();
     return answers;
   }
+  const expected = await computeAlone();
 
   t.test('a session goes from process to process, and every answer has the bytes of one process', async (t) => {
-    const expected = await expectedBytes(t);
     const prefix = name();
     const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
     const { id: sessionId } = await a.operations.createSession(OPENING);
@@ -108,7 +108,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.teardown(() => alone.close());
     const prefix = name();
     const several = [await processOf(t, prefix), await processOf(t, prefix), await processOf(t, prefix)];
-    const expected = await alone.createSession(OPENING);
+    const undisturbed = await alone.createSession(OPENING);
     const session = await several[0]!.operations.createSession(OPENING);
     for (let frame = 1n; frame <= 10n; frame++) {
       const { operations } = several[random.int(several.length)]!;
@@ -121,7 +121,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
         ...(random() < 0.2 ? { start: FROM } : {}),
         ...(random() < 0.3 ? { override: { stepLimit: 3 } } : {}),
       };
-      const want = await alone.step({ ...step, sessionId: expected.id });
+      const want = await alone.step({ ...step, sessionId: undisturbed.id });
       const got = await operations.step({ ...step, sessionId: session.id });
       t.same(got.positions, want.positions, `frame ${frame}`);
       t.equal(got.report.sessionRebuilt, false);
@@ -131,7 +131,6 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
   t.test(
     'of two processes that compute a frame at the same time, one has it accepted and both answer the same',
     async (t) => {
-      const expected = await expectedBytes(t);
       const prefix = name();
       const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
       const { id: sessionId } = await a.operations.createSession(OPENING);
@@ -176,7 +175,6 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
   });
 
   t.test('a store that stands still: refused, then accepted once', async (t) => {
-    const expected = await expectedBytes(t);
     const own = await Redis.start();
     t.teardown(() => own.stop());
     // The refusal takes as long.
@@ -201,7 +199,6 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
   });
 
   t.test('a store that is down, and sessions that go on', async (t) => {
-    const expected = await expectedBytes(t);
     const own = await Redis.start();
     t.teardown(() => own.stop());
     const a = await processOf(t, 'p', { url: own.url, onFailure: 'continue' });
@@ -226,7 +223,6 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
   });
 
   t.test('a store that has lost frames is noticed', async (t) => {
-    const expected = await expectedBytes(t);
     const prefix = name();
     const a = await processOf(t, prefix);
     const { id: sessionId } = await a.operations.createSession(OPENING);
@@ -330,7 +326,6 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
   });
 
   t.test('what a process leaves when it ends is taken up without computing anything again', async (t) => {
-    const expected = await expectedBytes(t);
     const prefix = name();
     const a = await processOf(t, prefix);
     const { id: sessionId } = await a.operations.createSession(OPENING);
