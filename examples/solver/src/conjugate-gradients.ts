@@ -54,10 +54,7 @@ export function conjugateGradients(
     operator.multiply(d!, q!);
     const curvature = dot(d!, q!);
     if (!(curvature > 0)) break; // rounding: the direction has no length left
-    const alpha = rz / curvature;
-    addMultiple(p, alpha, d!);
-    addMultiple(r!, -alpha, q!);
-    const next = precondition(blocks, r, z!);
+    const next = advance(p, r, rz / curvature, d!, q!, blocks, z!);
     combine(z!, next / rz, d!);
     rz = next;
     iterations++;
@@ -65,9 +62,36 @@ export function conjugateGradients(
   return { iterations, residual: Math.sqrt(Math.max(0, rz) / scale) };
 }
 
-/** v += factor · u */
-function addMultiple(v: Float64Array, factor: number, u: Float64Array): void {
-  for (let i = 0; i < v.length; i++) v[i]! += factor * u[i]!;
+/** p += alpha · d, r −= alpha · q, z = blocks · r, in one pass over memory. @returns rᵀ z */
+function advance(
+  p: Float64Array,
+  r: Float64Array,
+  alpha: number,
+  d: Float64Array,
+  q: Float64Array,
+  blocks: Float64Array,
+  z: Float64Array,
+): number {
+  let product = 0;
+  for (let i = 0, b = 0; i < r.length; i += 3, b += 9) {
+    p[i]! += alpha * d[i]!;
+    p[i + 1]! += alpha * d[i + 1]!;
+    p[i + 2]! += alpha * d[i + 2]!;
+    const x = r[i]! - alpha * q[i]!;
+    const y = r[i + 1]! - alpha * q[i + 1]!;
+    const w = r[i + 2]! - alpha * q[i + 2]!;
+    r[i] = x;
+    r[i + 1] = y;
+    r[i + 2] = w;
+    const u = blocks[b]! * x + blocks[b + 1]! * y + blocks[b + 2]! * w;
+    const v = blocks[b + 3]! * x + blocks[b + 4]! * y + blocks[b + 5]! * w;
+    const t = blocks[b + 6]! * x + blocks[b + 7]! * y + blocks[b + 8]! * w;
+    z[i] = u;
+    z[i + 1] = v;
+    z[i + 2] = t;
+    product += x * u + y * v + w * t;
+  }
+  return product;
 }
 
 /** d = z + factor · d */
@@ -105,13 +129,22 @@ export function invertBlocks(blocks: Float64Array, isFree: Uint8Array): Float64A
   for (let v = 0; v < isFree.length; v++) {
     if (!isFree[v]) continue;
     const m = 9 * v;
-    const [a, b, c, d, e, f] = [0, 1, 2, 4, 5, 8].map((k) => blocks[m + k]!) as [number, ...number[]];
-    const A = d! * f! - e! * e!;
-    const B = c! * e! - b! * f!;
-    const C = b! * e! - c! * d!;
-    const determinant = a * A + b! * B + c! * C;
-    const inverse = [A, B, C, B, a * f! - c! * c!, b! * c! - a * e!, C, b! * c! - a * e!, a * d! - b! * b!];
-    for (let k = 0; k < 9; k++) out[m + k] = inverse[k]! / determinant;
+    const a = blocks[m]!;
+    const b = blocks[m + 1]!;
+    const c = blocks[m + 2]!;
+    const d = blocks[m + 4]!;
+    const e = blocks[m + 5]!;
+    const f = blocks[m + 8]!;
+    const A = d * f - e * e;
+    const B = c * e - b * f;
+    const C = b * e - c * d;
+    const determinant = a * A + b * B + c * C;
+    out[m] = A / determinant;
+    out[m + 1] = out[m + 3] = B / determinant;
+    out[m + 2] = out[m + 6] = C / determinant;
+    out[m + 4] = (a * f - c * c) / determinant;
+    out[m + 5] = out[m + 7] = (b * c - a * e) / determinant;
+    out[m + 8] = (a * d - b * b) / determinant;
   }
   return out;
 }

@@ -87,34 +87,42 @@ export function addSpringProducts(
   v: Float64Array,
   out: Float64Array,
 ): void {
+  const isAlong = part === 'ALONG';
   for (let c = 0; c < count; c++) {
     const k = stiffness[c]!;
     if (k === 0) continue;
-    let x = 0;
-    let y = 0;
-    let z = 0;
-    for (let i = 4 * c; i < 4 * c + 4; i++) {
-      const at = 3 * vertices[i]!;
-      const w = weights[i]!;
-      x += w * v[at]!;
-      y += w * v[at + 1]!;
-      z += w * v[at + 2]!;
-    }
+    // Loops over the four vertices and the three axes are written out: this is most of the work of a product where contacts are many.
+    const first = 4 * c;
+    const i0 = 3 * vertices[first]!;
+    const i1 = 3 * vertices[first + 1]!;
+    const i2 = 3 * vertices[first + 2]!;
+    const i3 = 3 * vertices[first + 3]!;
+    const w0 = weights[first]!;
+    const w1 = weights[first + 1]!;
+    const w2 = weights[first + 2]!;
+    const w3 = weights[first + 3]!;
+    const x = w0 * v[i0]! + w1 * v[i1]! + w2 * v[i2]! + w3 * v[i3]!;
+    const y = w0 * v[i0 + 1]! + w1 * v[i1 + 1]! + w2 * v[i2 + 1]! + w3 * v[i3 + 1]!;
+    const z = w0 * v[i0 + 2]! + w1 * v[i1 + 2]! + w2 * v[i2 + 2]! + w3 * v[i3 + 2]!;
     const a = normals[3 * c]!;
     const b = normals[3 * c + 1]!;
     const d = normals[3 * c + 2]!;
     const along = k * (a * x + b * y + d * z);
-    const isAlong = part === 'ALONG';
     const fx = isAlong ? along * a : k * x - along * a;
     const fy = isAlong ? along * b : k * y - along * b;
     const fz = isAlong ? along * d : k * z - along * d;
-    for (let i = 4 * c; i < 4 * c + 4; i++) {
-      const at = 3 * vertices[i]!;
-      const w = weights[i]!;
-      out[at]! += w * fx;
-      out[at + 1]! += w * fy;
-      out[at + 2]! += w * fz;
-    }
+    out[i0]! += w0 * fx;
+    out[i0 + 1]! += w0 * fy;
+    out[i0 + 2]! += w0 * fz;
+    out[i1]! += w1 * fx;
+    out[i1 + 1]! += w1 * fy;
+    out[i1 + 2]! += w1 * fz;
+    out[i2]! += w2 * fx;
+    out[i2 + 1]! += w2 * fy;
+    out[i2 + 2]! += w2 * fz;
+    out[i3]! += w3 * fx;
+    out[i3 + 1]! += w3 * fy;
+    out[i3 + 2]! += w3 * fz;
   }
 }
 

@@ -61,19 +61,19 @@ export const makeDecomposition = (d: number): Decomposition => ({
   v: new Float64Array(d * d),
 });
 
-const scratch = { a: new Float64Array(9), v: new Float64Array(9) };
+const scratch = { a: new Float64Array(9), v: new Float64Array(9), order: new Uint8Array(3) };
 
 /**
  * Singular values of a deformation gradient.
  * @param f float64[3·d], row by row: 3 × 2 of a membrane, 3 × 3 of a solid
  */
 export function decompose(d: number, f: Float64Array, out: Decomposition): void {
-  const { a, v } = scratch;
+  const { a, v, order } = scratch;
   for (let i = 0; i < d; i++) {
     for (let j = 0; j < d; j++) a[d * i + j] = f[i]! * f[j]! + f[d + i]! * f[d + j]! + f[2 * d + i]! * f[2 * d + j]!;
   }
   diagonalise(d, a, v);
-  const order = [0, 1, 2].slice(0, d).sort((i, j) => a[d * j + j]! - a[d * i + i]!);
+  sortDescending(d, a, order);
   for (let i = 0; i < d; i++) for (let k = 0; k < d; k++) out.v[d * i + k] = v[d * k + order[i]!]!;
   // A permutation may have turned the rotation into a reflection.
   if (determinant(d, out.v) < 0) for (let k = 0; k < d; k++) out.v[d * (d - 1) + k]! *= -1;
@@ -91,6 +91,15 @@ export function decompose(d: number, f: Float64Array, out: Decomposition): void 
   const [x, y, z] = crossOf(u);
   if (d === 3) s[2] = u[6]! * x + u[7]! * y + u[8]! * z;
   u.set([x, y, z], 6);
+}
+
+/** order[0 … d − 1]: the diagonal entries of a from the largest to the smallest */
+function sortDescending(d: number, a: Float64Array, order: Uint8Array): void {
+  for (let i = 0; i < d; i++) {
+    let at = i;
+    for (; at > 0 && a[(d + 1) * order[at - 1]!]! < a[(d + 1) * i]!; at--) order[at] = order[at - 1]!;
+    order[at] = i;
+  }
 }
 
 const determinant = (d: number, m: Float64Array): number =>

@@ -1,5 +1,5 @@
-import { decompose, diagonalise, makeDecomposition } from './decompose.js';
-import { addOuterProducts, type Blocks, type Force } from './force.js';
+import { type Decomposition, decompose, diagonalise, makeDecomposition } from './decompose.js';
+import { type Blocks, type Force, Modes } from './force.js';
 import type { Material } from './materials.js';
 
 /** Triangles (d = 2) or tetrahedra (d = 3) of one isotropic material, with linear shape functions. */
@@ -78,60 +78,69 @@ export class ElasticElements implements Force {
   addDerivatives(x: Float64Array, gradient: Float64Array, blocks: Blocks): void {
     const d = this.#d;
     const n = d + 1;
+    const material = this.#material;
     const svd = makeDecomposition(d);
-    const { u, s, v } = svd;
+    const { u, s } = svd;
     const f = new Float64Array(3 * d);
     const psi = new Float64Array(d);
     const scaling = new Float64Array(d * d);
     const vectors = new Float64Array(d * d);
     const beta = new Float64Array(d * n); // v_i · b_k
     const mode = new Float64Array(3 * n);
-    /** mode_k += a·u_i·β_jk */
-    const put = (a: number, i: number, j: number): void => {
-      for (let k = 0; k < n; k++) {
-        const weight = a * beta[n * j + k]!;
-        for (let c = 0; c < 3; c++) mode[3 * k + c]! += weight * u[3 * i + c]!;
-      }
-    };
+    const modes = new Modes(n, d * n);
     for (let e = 0; e < this.#measures.length; e++) {
       const measure = this.#measures[e]!;
       this.#deformation(e, x, f);
       decompose(d, f, svd);
-      for (let i = 0; i < d; i++) {
-        for (let k = 0; k < n; k++) {
-          let sum = 0;
-          for (let j = 0; j < d; j++) sum += v[d * i + j]! * this.#gradients[(e * n + k) * d + j]!;
-          beta[n * i + k] = sum;
-        }
-      }
-      const flush = (eigenvalue: number): void => {
-        if (eigenvalue > 0) addOuterProducts(blocks, e, n, measure * eigenvalue, mode);
-        mode.fill(0);
-      };
-      this.#material.gradient(s, psi);
-      for (let i = 0; i < d; i++) put(measure * psi[i]!, i, i);
-      for (let k = 0; k < n; k++) {
-        for (let c = 0; c < 3; c++) gradient[3 * this.stencils[e * n + k]! + c]! += mode[3 * k + c]!;
-      }
+      this.#project(e, svd, beta);
+      material.gradient(s, psi);
       mode.fill(0);
-      this.#material.hessian(s, scaling);
+      for (let i = 0; i < d; i++) addMode(mode, measure * psi[i]!, u, i, beta, i);
+      for (let k = 0; k < n; k++) {
+        const vertex = 3 * this.stencils[e * n + k]!;
+        for (let c = 0; c < 3; c++) gradient[vertex + c]! += mode[3 * k + c]!;
+      }
+      material.hessian(s, scaling);
       diagonalise(d, scaling, vectors);
       for (let m = 0; m < d; m++) {
-        for (let i = 0; i < d; i++) put(vectors[d * i + m]!, i, i);
-        flush(scaling[d * m + m]!);
+        if (!(scaling[d * m + m]! > 0)) continue;
+        mode.fill(0);
+        for (let i = 0; i < d; i++) addMode(mode, vectors[d * i + m]!, u, i, beta, i);
+        modes.push(measure * scaling[d * m + m]!, mode);
       }
       for (let i = 0; i < d; i++) {
         for (let j = i + 1; j < d; j++) {
-          put(Math.SQRT1_2, i, j);
-          put(Math.SQRT1_2, j, i);
-          flush(this.#material.flip(s, i, j));
-          put(Math.SQRT1_2, i, j);
-          put(-Math.SQRT1_2, j, i);
-          flush(this.#material.twist(s, i, j));
+          const flip = material.flip(s, i, j);
+          const twist = material.twist(s, i, j);
+          for (let sign = 1; sign >= -1; sign -= 2) {
+            const eigenvalue = sign > 0 ? flip : twist;
+            if (!(eigenvalue > 0)) continue;
+            mode.fill(0);
+            addMode(mode, Math.SQRT1_2, u, i, beta, j);
+            addMode(mode, sign * Math.SQRT1_2, u, j, beta, i);
+            modes.push(measure * eigenvalue, mode);
+          }
         }
         if (d === 3) continue;
-        put(1, 2, i);
-        flush(this.#material.normal(s, i));
+        const normal = material.normal(s, i);
+        if (!(normal > 0)) continue;
+        mode.fill(0);
+        addMode(mode, 1, u, 2, beta, i);
+        modes.push(measure * normal, mode);
+      }
+      modes.addTo(blocks, e);
+    }
+  }
+
+  /** beta_ik = v_i · b_k */
+  #project(e: number, { v }: Decomposition, beta: Float64Array): void {
+    const d = this.#d;
+    const n = d + 1;
+    for (let i = 0; i < d; i++) {
+      for (let k = 0; k < n; k++) {
+        let sum = 0;
+        for (let j = 0; j < d; j++) sum += v[d * i + j]! * this.#gradients[(e * n + k) * d + j]!;
+        beta[n * i + k] = sum;
       }
     }
   }
@@ -148,6 +157,15 @@ export class ElasticElements implements Force {
         for (let c = 0; c < 3; c++) f[d * c + j]! += x[vertex + c]! * b;
       }
     }
+  }
+}
+
+/** mode_k += a·u_i·β_jk for every corner k */
+function addMode(mode: Float64Array, a: number, u: Float64Array, i: number, beta: Float64Array, j: number): void {
+  const n = mode.length / 3;
+  for (let k = 0; k < n; k++) {
+    const weight = a * beta[n * j + k]!;
+    for (let c = 0; c < 3; c++) mode[3 * k + c]! += weight * u[3 * i + c]!;
   }
 }
 

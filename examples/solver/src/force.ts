@@ -24,24 +24,84 @@ export interface Force {
   addDerivatives(x: Float64Array, gradient: Float64Array, blocks: Blocks): void;
 }
 
-/** Adds a block a·(d_k ⊗ d_l) for every two corners of element e; `d` is float64[3·n]. */
-export function addOuterProducts(blocks: Blocks, element: number, size: number, a: number, d: Float64Array): void {
-  const { values, slots } = blocks;
-  for (let k = 0; k < size; k++) {
-    const [x, y, z] = [a * d[3 * k]!, a * d[3 * k + 1]!, a * d[3 * k + 2]!];
-    for (let l = 0; l < size; l++) {
-      const at = slots[(element * size + k) * size + l]!;
-      if (at === NOT_STORED) continue;
-      const [u, v, w] = [d[3 * l]!, d[3 * l + 1]!, d[3 * l + 2]!];
-      values[at]! += x * u;
-      values[at + 1]! += x * v;
-      values[at + 2]! += x * w;
-      values[at + 3]! += y * u;
-      values[at + 4]! += y * v;
-      values[at + 5]! += y * w;
-      values[at + 6]! += z * u;
-      values[at + 7]! += z * v;
-      values[at + 8]! += z * w;
+/** The second derivative of an element as a sum of modes Σ_m a_m (d_m ⊗ d_m). */
+export class Modes {
+  /** how many there are */
+  count = 0;
+  readonly #size: number;
+  /** float64[3·n] of every mode: d, and a·d */
+  readonly #modes: Float64Array;
+  readonly #scaled: Float64Array;
+
+  /**
+   * @param size n, vertices of an element
+   * @param most modes at a time
+   */
+  constructor(size: number, most: number) {
+    this.#size = size;
+    this.#modes = new Float64Array(3 * size * most);
+    this.#scaled = new Float64Array(3 * size * most);
+  }
+
+  /** Takes a mode over. @param d float64[3·n] */
+  push(a: number, d: Float64Array): void {
+    const first = 3 * this.#size * this.count;
+    for (let i = 0; i < 3 * this.#size; i++) {
+      this.#modes[first + i] = d[i]!;
+      this.#scaled[first + i] = a * d[i]!;
     }
+    this.count++;
+  }
+
+  /** Adds the blocks of all modes to those of an element, and forgets the modes. Every block is read and written once. */
+  addTo({ values, slots }: Blocks, element: number): void {
+    const modes = this.#modes;
+    const scaled = this.#scaled;
+    const n = this.#size;
+    const length = 3 * n;
+    const end = length * this.count;
+    let slot = element * n * n;
+    for (let k = 0; k < length; k += 3) {
+      for (let l = 0; l < length; l += 3) {
+        const at = slots[slot++]!;
+        if (at === NOT_STORED) continue;
+        let xx = values[at]!;
+        let xy = values[at + 1]!;
+        let xz = values[at + 2]!;
+        let yx = values[at + 3]!;
+        let yy = values[at + 4]!;
+        let yz = values[at + 5]!;
+        let zx = values[at + 6]!;
+        let zy = values[at + 7]!;
+        let zz = values[at + 8]!;
+        for (let m = 0; m < end; m += length) {
+          const x = scaled[m + k]!;
+          const y = scaled[m + k + 1]!;
+          const z = scaled[m + k + 2]!;
+          const u = modes[m + l]!;
+          const v = modes[m + l + 1]!;
+          const w = modes[m + l + 2]!;
+          xx += x * u;
+          xy += x * v;
+          xz += x * w;
+          yx += y * u;
+          yy += y * v;
+          yz += y * w;
+          zx += z * u;
+          zy += z * v;
+          zz += z * w;
+        }
+        values[at] = xx;
+        values[at + 1] = xy;
+        values[at + 2] = xz;
+        values[at + 3] = yx;
+        values[at + 4] = yy;
+        values[at + 5] = yz;
+        values[at + 6] = zx;
+        values[at + 7] = zy;
+        values[at + 8] = zz;
+      }
+    }
+    this.count = 0;
   }
 }

@@ -38,8 +38,17 @@ export const lameOfMembrane = (stiffness: number, poisson: number): Lame => ({
   lambda: (stiffness * poisson) / (1 - poisson * poisson),
 });
 
-const sum = (s: Float64Array): number => s.reduce((total, value) => total + value, 0);
-const sumOfSquares = (s: Float64Array): number => s.reduce((total, value) => total + value * value, 0);
+function sum(s: Float64Array): number {
+  let total = 0;
+  for (let i = 0; i < s.length; i++) total += s[i]!;
+  return total;
+}
+
+function sumOfSquares(s: Float64Array): number {
+  let total = 0;
+  for (let i = 0; i < s.length; i++) total += s[i]! * s[i]!;
+  return total;
+}
 
 /** Below this stretch a quotient by it is taken at it: no eigenvalue grows without bound. */
 const SMALLEST_STRETCH = 1e-6;

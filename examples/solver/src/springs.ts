@@ -1,4 +1,4 @@
-import { addOuterProducts, type Blocks, type Force } from './force.js';
+import { type Blocks, type Force, Modes } from './force.js';
 
 /** Springs ½ (k/l₀) (l − l₀)²: strands of hair, and seams. The stiffness k is in N, so that it does not depend on the mesh. */
 export class Springs implements Force {
@@ -33,6 +33,7 @@ export class Springs implements Force {
   }
 
   addDerivatives(x: Float64Array, gradient: Float64Array, blocks: Blocks): void {
+    const modes = new Modes(2, 4);
     const mode = new Float64Array(6);
     const n = new Float64Array(3);
     for (let s = 0; s < this.#lengths.length; s++) {
@@ -53,14 +54,14 @@ export class Springs implements Force {
         mode[c] = -n[c]!;
         mode[3 + c] = n[c]!;
       }
-      addOuterProducts(blocks, s, 2, k - across, mode);
-      if (across === 0) continue;
-      for (let c = 0; c < 3; c++) {
+      modes.push(k - across, mode);
+      for (let c = 0; across > 0 && c < 3; c++) {
         mode.fill(0);
         mode[c] = -1;
         mode[3 + c] = 1;
-        addOuterProducts(blocks, s, 2, across, mode);
+        modes.push(across, mode);
       }
+      modes.addTo(blocks, s);
     }
   }
 }

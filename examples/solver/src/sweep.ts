@@ -34,18 +34,20 @@ export class SweptSystem implements LinearOperator {
     const contacts = new Float64Array(9 * weights.length);
     for (const term of terms) term.addDiagonal(contacts);
     this.#blocks = contacts.slice();
-    matrix.diagonal.forEach((at, vertex) => {
-      for (let k = 0; k < 9; k++) this.#blocks[9 * vertex + k]! += matrix.values[at + k]!;
-      for (let k = 0; k < 9; k += 4) this.#blocks[9 * vertex + k]! += weights[vertex]!;
-    });
-    this.#beside = this.#blocks.map((value, i) => contacts[i]! + (2 / RELAXATION - 1) * value);
-    this.#blocks.forEach((value, i) => {
-      this.#blocks[i] = value / RELAXATION;
-    });
+    this.#beside = contacts;
+    for (let vertex = 0; vertex < weights.length; vertex++) {
+      const at = matrix.diagonal[vertex]!;
+      for (let k = 0; k < 9; k++) {
+        const i = 9 * vertex + k;
+        const block = this.#blocks[i]! + matrix.values[at + k]! + (k % 4 === 0 ? weights[vertex]! : 0);
+        this.#beside[i]! += (2 / RELAXATION - 1) * block;
+        this.#blocks[i] = block / RELAXATION;
+      }
+    }
     this.#inverse = invertBlocks(this.#blocks, isFree);
-    this.#blocks.forEach((_, i) => {
-      if (!isFree[Math.floor(i / 9)]) this.#blocks[i] = 0;
-    });
+    for (let vertex = 0; vertex < weights.length; vertex++) {
+      if (!isFree[vertex]) this.#blocks.fill(0, 9 * vertex, 9 * vertex + 9);
+    }
     this.#d = new Float64Array(3 * weights.length);
     this.#w = new Float64Array(3 * weights.length);
   }
@@ -76,7 +78,8 @@ export class SweptSystem implements LinearOperator {
       const y = v[3 * row + 1]!;
       const z = v[3 * row + 2]!;
       if (x === 0 && y === 0 && z === 0) continue;
-      for (let at = rows[row]! + 1; at < rows[row + 1]!; at++) {
+      const end = rows[row + 1]!;
+      for (let at = rows[row]! + 1; at < end; at++) {
         const c = 3 * columns[at]!;
         const b = 9 * at;
         v[c]! -= values[b]! * x + values[b + 3]! * y + values[b + 6]! * z;
@@ -93,7 +96,8 @@ export class SweptSystem implements LinearOperator {
       let x = v[3 * row]!;
       let y = v[3 * row + 1]!;
       let z = v[3 * row + 2]!;
-      for (let at = rows[row + 1]! - 1; at > rows[row]!; at--) {
+      const diagonal = rows[row]!;
+      for (let at = rows[row + 1]! - 1; at > diagonal; at--) {
         const c = 3 * columns[at]!;
         const b = 9 * at;
         const p = v[c]!;
