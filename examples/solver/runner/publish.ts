@@ -11,17 +11,17 @@ import { describeElements, judgeOrder, modelOf } from './play.js';
 import { makePlot, plotSpins, plotTogether } from './plot.js';
 import type { Played, StepRecord } from './records.js';
 import { publishedFile, RESULTS, readPublished, readRecords, titleOfPublished } from './saved-records.js';
-import { makeStepsTable, makeTable } from './table.js';
+import { makeStepsTable, makeTable, makeWindowsTable } from './table.js';
 
 const HELP = `node dist/examples/solver/runner/publish.js [options]
 
 Gathers what npm run scenes has saved into a folder that is small enough to keep: the records of every run, compressed, its plot and
-its strip of pictures; figures that compare runs; a table, and what is missing; and a short table into a document. Runs that were published before, and are not in the
+its strip of pictures; figures that compare runs; a table, and what is missing; and short tables into a document. Runs that were published before, and are not in the
 folder of the runner, or came farther than what is there, stay.
 
   --from FOLDER    default: out/scenes
   --to FOLDER      default: examples/solver/results
-  --document FILE  default: docs/scenes.md, where its short table is marked
+  --document FILE  default: docs/scenes.md, where its short tables are marked
 `;
 
 /** A folder of the runner, as it was found. */
@@ -100,8 +100,12 @@ function missing(all: readonly Found[], size: Size): string {
   return lacking.length === 0 ? 'none' : lacking.join(', ');
 }
 
-/** Where the short table stands in the document. */
-const MARKED = /(<!-- generated: steps -->\n)[\s\S]*?(\n<!-- end -->)/;
+/** A document with a short table where it is marked. */
+function place(document: string, text: string, mark: string, table: string): string {
+  const marked = new RegExp(`(<!-- generated: ${mark} -->\\n)[\\s\\S]*?(\\n<!-- end -->)`);
+  if (!marked.test(text)) throw new Error(`${document} does not mark where the table "${mark}" is to stand.`);
+  return text.replace(marked, (_all, open: string, close: string) => open + table + close);
+}
 
 function publish(from: string, to: string, document: string): void {
   const order = [...SCENES.keys()];
@@ -141,13 +145,10 @@ function publish(from: string, to: string, document: string): void {
     if (size !== 'small') text.push(`Not played to their end: ${missing(all, size)}.`);
   }
   writeFileSync(join(to, 'table.md'), `${text.join('\n\n')}\n`);
-  const steps = makeStepsTable(all.filter(({ isWindow }) => !isWindow).map(({ played }) => played));
-  const told = readFileSync(document, 'utf8');
-  if (!MARKED.test(told)) throw new Error(`${document} does not mark where the table is to stand.`);
-  writeFileSync(
-    document,
-    told.replace(MARKED, (_all, open: string, close: string) => open + steps + close),
-  );
+  const playedOf = (isWindow: boolean): Played[] =>
+    all.filter((found) => found.isWindow === isWindow).map(({ played }) => played);
+  const told = place(document, readFileSync(document, 'utf8'), 'steps', makeStepsTable(playedOf(false)));
+  writeFileSync(document, place(document, told, 'contested', makeWindowsTable(playedOf(true))));
 }
 
 const { values } = parseArgs({

@@ -144,9 +144,15 @@ export function makeStepsTable(scenes: readonly Played[]): string {
   const whole = scenes.filter(({ scene, records }) => records.length === scene.frames);
   const isLarger = ({ scene }: Played) =>
     whole.some((other) => other.scene.name === scene.name && other.size !== 'small');
-  const shown = whole.filter((played) => played.size !== 'small' || !isLarger(played));
+  return makeShortTable(whole.filter((played) => played.size !== 'small' || !isLarger(played)));
+}
+
+/** The same of parts of scenes, of which the paper tells no average. */
+export const makeWindowsTable = (windows: readonly Played[]): string => makeShortTable(windows);
+
+function makeShortTable(shown: readonly Played[]): string {
   const rows = shown.map((played) => {
-    const { scene, size, vertices, records } = played;
+    const { scene, size, vertices, firstFrame, records } = played;
     const { paper } = scene;
     const versions = [...new Set(records.map(({ version }) => version))].join(', ');
     const over = most(records.map(({ overlongEdges }) => overlongEdges));
@@ -154,13 +160,14 @@ export function makeStepsTable(scenes: readonly Played[]): string {
     return [
       `\`${scene.name}\`, ${size}`,
       String(vertices),
-      String(records.length),
+      framesOf(records.length, scene.frames, firstFrame),
       versions,
       both(records.map(({ steps }) => steps)),
       paper ? `${paper.averageSteps} (${paper.maximumSteps})` : 'no row',
       judgeSteps(played),
       String(over),
       String(open),
+      intersectionsOf(records),
     ];
   });
   const headings = [
@@ -173,6 +180,7 @@ export function makeStepsTable(scenes: readonly Played[]): string {
     'as the paper',
     'over σ',
     'not converged',
+    'intersections',
   ];
   const lines = [headings, headings.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
   return lines.join('\n');

@@ -11,7 +11,7 @@ import { encodePly } from '../runner/ply.js';
 import { lineOf, type Played, type StepRecord } from '../runner/records.js';
 import { publishedFile, readPublished, readRecords, titleOfPublished } from '../runner/saved-records.js';
 import { readSettings } from '../runner/settings.js';
-import { makeStepsTable, makeTable } from '../runner/table.js';
+import { makeStepsTable, makeTable, makeWindowsTable } from '../runner/table.js';
 import { SCENES } from '../scenes/index.js';
 import { makeBlock } from '../scenes/shapes.js';
 import { assemble } from '../src/bodies.js';
@@ -222,9 +222,13 @@ t.test('the short table has whole runs, and small ones where there is no larger 
   const table = makeStepsTable([played('small', 2, 3), played('quarter', 2, 24), played('full', 1, 4)]);
   t.match(makeStepsTable([played('small', 2, 3), played('quarter', 1, 4)]), /`reef-knot`, small/);
   t.match(table.split('\n').slice(2), [
-    '| `reef-knot`, quarter | 8 | 2 | 1 | 24 (24) | 7 (23) | average MISSED, maximum MISSED | 0 | 0 |',
+    '| `reef-knot`, quarter | 8 | 2 | 1 | 24 (24) | 7 (23) | average MISSED, maximum MISSED | 0 | 0 | not judged |',
   ]);
   t.equal(table.split('\n').length, 3);
+  t.match(
+    makeWindowsTable([{ ...played('full', 1, 4), firstFrame: 1 }]),
+    /\| 2 to 2 of 2 \| 1 \| 4 \(4\) \| 7 \(23\) \| maximum met \|/,
+  );
 });
 
 t.test('charts show every line with its name and its place on the axis', async (t) => {
