@@ -102,9 +102,9 @@ function missing(all: readonly Found[], size: Size): string {
 
 /** A document with a short table where it is marked. */
 function place(document: string, text: string, mark: string, table: string): string {
-  const marked = new RegExp(`(<!-- generated: ${mark} -->\\n)[\\s\\S]*?(\\n<!-- end -->)`);
+  const marked = new RegExp(`(<!-- generated: ${mark} -->\\n)[\\s\\S]*?(<!-- end -->)`);
   if (!marked.test(text)) throw new Error(`${document} does not mark where the table "${mark}" is to stand.`);
-  return text.replace(marked, (_all, open: string, close: string) => open + table + close);
+  return text.replace(marked, (_all, open: string, close: string) => `${open}${table}\n${close}`);
 }
 
 function publish(from: string, to: string, document: string): void {
