@@ -3,7 +3,12 @@ import { bySize } from './shapes.js';
 import type { MakeScene } from './types.js';
 
 const LENGTH = 0.3;
-const SPACING = 0.004;
+const RADIUS = 0.036;
+/**
+ * Distance at which strands begin to push each other away, over the spacing of their ends. At full size that is 0.4 mm, twice the δ that the paper uses for hair. Hexagonally packed
+ * to that distance, the tress has a core of this share of its radius, whatever the number of its strands.
+ */
+const PACKED = 0.2;
 /** rad of the lower ends, s of the twist and of the way back */
 const TWIST = 4 * Math.PI;
 const TWISTING = 2;
@@ -13,12 +18,13 @@ const STRAND: Strands = { kind: 'strands', density: 1e-3, stretching: 20, bendin
 /** A tress is twisted at its lower end, and loosened again (Fig. 3c, 3d). */
 export const hair: MakeScene = (size) => {
   const rings = bySize(size, { small: 2, quarter: 9, full: 18 });
+  const spacing = RADIUS / rings;
   const perStrand = bySize(size, { small: 21, quarter: 61, full: 61 });
   const roots: [number, number][] = [];
   for (let i = -rings; i <= rings; i++) {
     for (let j = -rings; j <= rings; j++) {
-      const [x, y] = [SPACING * (i + j / 2), (SPACING * j * Math.sqrt(3)) / 2];
-      if (Math.hypot(x, y) < SPACING * (rings + 0.1)) roots.push([x, y]);
+      const [x, y] = [spacing * (i + j / 2), (spacing * j * Math.sqrt(3)) / 2];
+      if (Math.hypot(x, y) < spacing * (rings + 0.1)) roots.push([x, y]);
     }
   }
   const positions = new Float64Array(3 * roots.length * perStrand);
@@ -49,6 +55,7 @@ export const hair: MakeScene = (size) => {
     iterations: 2,
     // With the default strands sink in, and are stretched ever more as the tress gets tighter; ten times as stiff throws them back.
     repulsionStiffness: 1e6,
+    parameters: { activationDistance: (PACKED * spacing) / 2 },
     bodies: [
       {
         name: 'tress',
@@ -57,14 +64,25 @@ export const hair: MakeScene = (size) => {
         pins: roots.flatMap((_, strand) => [strand * perStrand, (strand + 1) * perStrand - 1]),
         motion: ([x, y, z], time) => {
           if (z === 0) return [x, y, z];
-          // A twisted tress is shorter: its end rises with the square of the angle.
           const share = 1 - Math.abs(1 - Math.min(time / TWISTING, 2));
           const angle = TWIST * share;
           const [c, s] = [Math.cos(angle), Math.sin(angle)];
-          return [c * x - s * y, s * x + c * y, z + 0.05 * share * share];
+          return [c * x - s * y, s * x + c * y, z + riseAt(angle)];
         },
       },
     ],
     view: [-0.5, 1, -0.1],
   };
 };
+
+/**
+ * How far the end of a tress rises that is twisted by an angle, so that its outermost strands keep their length. Seen along the axis, they run straight until they touch the core, and
+ * around it from there on. An end that rises by less stretches them: by two per cent, which is a force of 0.4 N, they press the core together a hundred times harder than
+ * the strands in it push back.
+ */
+function riseAt(angle: number): number {
+  const core = PACKED * RADIUS;
+  const straight = Math.min(angle, 2 * Math.acos(core / RADIUS));
+  const across = 2 * RADIUS * Math.sin(straight / 2) + core * (angle - straight);
+  return LENGTH - Math.sqrt(LENGTH * LENGTH - across * across);
+}
