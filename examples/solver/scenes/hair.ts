@@ -3,10 +3,11 @@ import { bySize } from './shapes.js';
 import type { MakeScene } from './types.js';
 
 const LENGTH = 0.3;
+/** m, of the tress at its ends */
 const RADIUS = 0.036;
 /**
- * Distance at which strands begin to push each other away, over the spacing of their ends. At full size that is 0.4 mm, twice the δ that the paper uses for hair. Hexagonally packed
- * to that distance, the tress has a core of this share of its radius, whatever the number of its strands.
+ * Distance at which strands begin to push each other away, over the spacing of their ends. At full size it is 0.4 mm, twice the δ that the paper uses for hair. Strands that are packed
+ * to that distance fill a core of this share of the radius of the tress, however many there are.
  */
 const PACKED = 0.2;
 /** rad of the lower ends, s of the twist and of the way back */
@@ -53,7 +54,7 @@ export const hair: MakeScene = (size) => {
     // A strand that is pushed along itself has nothing to hold it sideways in the linear system: with one iteration what contacts press together, by a tenth
     // of an edge, flies centimetres to the side in the next target.
     iterations: 2,
-    // With the default strands sink in, and are stretched ever more as the tress gets tighter; ten times as stiff throws them back.
+    // With the default strands sink in, and are stretched as the tress gets tighter; ten times as stiff throws them back.
     repulsionStiffness: 1e6,
     parameters: { activationDistance: (PACKED * spacing) / 2 },
     bodies: [
@@ -76,9 +77,9 @@ export const hair: MakeScene = (size) => {
 };
 
 /**
- * How far the end of a tress rises that is twisted by an angle, so that its outermost strands keep their length. Seen along the axis, they run straight until they touch the core, and
- * around it from there on. An end that rises by less stretches them: by two per cent, which is a force of 0.4 N, they press the core together a hundred times harder than
- * the strands in it push back.
+ * How far the end of a tress rises that is twisted by an angle, so that its outermost strands keep their length, m. Seen along the axis, they run straight until they touch the core,
+ * and around it from there on. An end that rises by less makes them press the core together: a stretch of two per cent is a force of 0.4 N, and the repulsion of a contact
+ * ends at 4 mN.
  */
 function riseAt(angle: number): number {
   const core = PACKED * RADIUS;
