@@ -2,6 +2,7 @@ import type { PathPhase, StateOrigin } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
+  COLOUR_PASSES,
   PULL_BACK_REACH,
   PUSHED,
   REST,
@@ -294,7 +295,7 @@ export class PullBack {
     active.gather(pairs, moving, movingCount);
     candidates.find(pairs, active, x, start, step, delta, this.#distances, pulse, this.#aims);
     clock.lap('geometry');
-    contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse);
+    contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse, COLOUR_PASSES);
     this.#limits?.beginStrains(x, y);
     this.#contacts.begin(pairs, y, WARM_CONTACTS);
     this.#limits?.beginEdges(y, WARM_EDGES);
