@@ -1,7 +1,13 @@
 import t from 'tap';
 import { PHASE, STATE, UNLIMITED } from '../../../gpu/kernels/constants.js';
 import { NO_COLOUR, preferColours } from '../../../src/solver/colouring.js';
-import { COLOUR_PASSES, EXCESS_WEIGHT, SWEPT_EXCESS, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
+import {
+  COLOUR_PASSES,
+  EXCESS_WEIGHT,
+  SWEPT_EXCESS,
+  WARM_CONTACTS,
+  WARM_EDGES,
+} from '../../../src/solver/constants.js';
 import { AcceleratedSweeps } from '../../../src/solver/cpu/accelerated-sweeps.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
 import { aimOf } from '../../../src/solver/cpu/contact-aims.js';
