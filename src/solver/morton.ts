@@ -51,12 +51,12 @@ const MANY = 1 << 15;
 export function sortByCode(count: number, code: Uint32Array, order: Uint32Array): void {
   const bits = count < MANY ? 10 : 15;
   const mask = 2 ** bits - 1;
+  const passes = 30 / bits;
   const places = new Uint32Array(mask + 1);
   // The rest of a code travels with its index: a look-up by index would miss the caches.
-  let index = new Uint32Array(count);
-  let rest = code;
-  let to: Uint32Array = order;
-  for (let shift = 0; shift < 30; shift += bits) {
+  const spare = new Uint32Array(count);
+  let rest: Uint32Array | Uint16Array = code;
+  for (let pass = 1; pass <= passes; pass++) {
     places.fill(0);
     for (let s = 0; s < count; s++) places[rest[s] & mask]++;
     let sum = 0;
@@ -65,19 +65,20 @@ export function sortByCode(count: number, code: Uint32Array, order: Uint32Array)
       places[digit] = sum;
       sum += size;
     }
-    const isFirst = shift === 0;
-    const left = new Uint32Array(count);
+    // By turns, so that the last pass ends in `order`.
+    const [index, to] = (passes - pass) % 2 === 0 ? [spare, order] : [order, spare];
+    if (pass === passes) {
+      for (let s = 0; s < count; s++) to[places[rest[s] & mask]++] = index[s];
+      return;
+    }
+    const left = (passes - pass) * bits <= 16 ? new Uint16Array(count) : new Uint32Array(count);
     for (let s = 0; s < count; s++) {
       const place = places[rest[s] & mask]++;
-      to[place] = isFirst ? s : index[s];
+      to[place] = pass === 1 ? s : index[s];
       left[place] = rest[s] >>> bits;
     }
-    const swap = index;
-    index = to as Uint32Array<ArrayBuffer>;
-    to = swap;
     rest = left;
   }
-  if (index !== order) order.set(index);
 }
 
 /**
@@ -99,28 +100,7 @@ export function mortonOrder(vertices: Uint32Array, size: number, x: Float32Array
 function computeCodes(vertices: Uint32Array, size: number, x: Float32Array, code: Uint32Array): void {
   const count = code.length;
   const second = size > 1 ? 1 : 0;
-  let lx = Number.POSITIVE_INFINITY;
-  let ly = lx;
-  let lz = lx;
-  let hx = Number.NEGATIVE_INFINITY;
-  let hy = hx;
-  let hz = hx;
-  // First the bounds of the doubled centres, then the codes, which need them.
-  for (let e = 0, at = 0; e < count; e++, at += size) {
-    const a = 3 * vertices[at];
-    const b = 3 * vertices[at + second];
-    const c = 3 * vertices[at + size - 1];
-    const isTriangle = size === 3;
-    const sx = isTriangle ? sumOfBounds(x[a], x[b], x[c]) : x[a] + x[b];
-    const sy = isTriangle ? sumOfBounds(x[a + 1], x[b + 1], x[c + 1]) : x[a + 1] + x[b + 1];
-    const sz = isTriangle ? sumOfBounds(x[a + 2], x[b + 2], x[c + 2]) : x[a + 2] + x[b + 2];
-    if (sx < lx) lx = sx;
-    if (sx > hx) hx = sx;
-    if (sy < ly) ly = sy;
-    if (sy > hy) hy = sy;
-    if (sz < lz) lz = sz;
-    if (sz > hz) hz = sz;
-  }
+  const [lx, ly, lz, hx, hy, hz] = boundsOfCentres(vertices, size, x);
   const extent = Math.max(hx - lx, hy - ly, hz - lz);
   const cells = extent > 0 ? GRID / extent : 0;
   for (let e = 0, at = 0; e < count; e++, at += size) {
@@ -137,6 +117,51 @@ function computeCodes(vertices: Uint32Array, size: number, x: Float32Array, code
     const inZ = SPREAD[((sz - lz) * cells) | 0];
     code[e] = inX | (inY << 1) | (inZ << 2);
   }
+}
+
+/** Elements from which the bounds of all are estimated. */
+const SAMPLES = 1024;
+
+/**
+ * The bounds of the doubled centres of all elements, lo xyz and hi xyz, in one look at a few of them: an element whose vertices all lie within half of
+ * the bounds of a sample does not extend these, and rounding keeps it so, since it keeps the order of sums.
+ */
+function boundsOfCentres(vertices: Uint32Array, size: number, x: Float32Array): readonly number[] {
+  const count = vertices.length / size;
+  const second = size > 1 ? 1 : 0;
+  let lx = Number.POSITIVE_INFINITY;
+  let ly = lx;
+  let lz = lx;
+  let hx = Number.NEGATIVE_INFINITY;
+  let hy = hx;
+  let hz = hx;
+  const include = (at: number): void => {
+    const a = 3 * vertices[at];
+    const b = 3 * vertices[at + second];
+    const c = 3 * vertices[at + size - 1];
+    const sx = sumOfBounds(x[a], x[b], x[c]);
+    const sy = sumOfBounds(x[a + 1], x[b + 1], x[c + 1]);
+    const sz = sumOfBounds(x[a + 2], x[b + 2], x[c + 2]);
+    if (sx < lx) lx = sx;
+    if (sx > hx) hx = sx;
+    if (sy < ly) ly = sy;
+    if (sy > hy) hy = sy;
+    if (sz < lz) lz = sz;
+    if (sz > hz) hz = sz;
+  };
+  const step = Math.ceil(count / SAMPLES);
+  for (let e = 0; e < count; e += step) include(size * e);
+  const [ax, ay, az, bx, by, bz] = [lx / 2, ly / 2, lz / 2, hx / 2, hy / 2, hz / 2];
+  const isOutside = new Uint8Array(x.length / 3);
+  for (let v = 0, k = 0; v < isOutside.length; v++, k += 3) {
+    const isIn = x[k] >= ax && x[k] <= bx && x[k + 1] >= ay && x[k + 1] <= by && x[k + 2] >= az && x[k + 2] <= bz;
+    if (!isIn) isOutside[v] = 1;
+  }
+  for (let at = 0; at < vertices.length; at += size) {
+    const corners = isOutside[vertices[at]] | isOutside[vertices[at + second]] | isOutside[vertices[at + size - 1]];
+    if (corners !== 0) include(at);
+  }
+  return [lx, ly, lz, hx, hy, hz];
 }
 
 /** The least and the largest of three, added. Without branches, which nothing could predict. */

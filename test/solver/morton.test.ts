@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Bvh } from '../../src/solver/bvh.js';
-import { mortonOrder } from '../../src/solver/morton.js';
+import { mortonOrder, sortByCode } from '../../src/solver/morton.js';
 import { seeded } from '../support/random.js';
 
 const random = seeded();
@@ -34,3 +34,32 @@ t.test('elements are in the order of the leaves of a tree over them, ties by ind
     t.same([...mortonOrder(vertices, size, x)], orderOfTree(vertices, size, x), `trial ${n}`);
   }
 });
+
+t.test('many elements, few of them at the border of all, are in the order of their codes', async (t) => {
+  const [vertexCount, count] = [20_000, 40_000];
+  for (const size of [1, 2, 3]) {
+    // Some far away, so that a sample of the elements does not meet them all.
+    const x = Float32Array.from(
+      { length: 3 * vertexCount },
+      () => (random() - 0.5) * (random.int(3000) === 0 ? 90 : 1),
+    );
+    const vertices = Uint32Array.from({ length: size * count }, () => random.int(vertexCount));
+    t.ok(isSame(mortonOrder(vertices, size, x), orderOfTree(vertices, size, x)), `size ${size}`);
+  }
+});
+
+t.test('codes of any number are sorted, equal ones by index', async (t) => {
+  for (const count of [0, 1, 1000, 40_000]) {
+    const code = Uint32Array.from({ length: count }, () => (random.int(4) === 0 ? 77 : random.int(2 ** 30)));
+    const given = code.slice();
+    const order = new Uint32Array(count);
+    sortByCode(count, code, order);
+    const expected = Uint32Array.from(code.keys()).sort((i, j) => code[i] - code[j] || i - j);
+    t.ok(isSame(order, expected), `${count} codes`);
+    t.ok(isSame(code, given), 'the codes stay');
+  }
+});
+
+/** Are they equal? Many numbers at a time: a deep comparison of so many takes long. */
+const isSame = (a: ArrayLike<number>, b: ArrayLike<number>): boolean =>
+  a.length === b.length && Array.from({ length: a.length }, (_, k) => k).every((k) => a[k] === b[k]);
