@@ -332,7 +332,7 @@ export class GpuScene implements Scene {
     uploadPositions(queue, encoder, this.#buffers, { start, target, isResident });
     this.#phases.begin(input.recordsHolds === true);
     this.#loop.begin(this.#uploadParameters(input));
-    this.#batches.recordOpening(encoder);
+    this.#batches.recordOpening(encoder, this.#loop.hasPairs);
     return encoder;
   }
 

@@ -135,7 +135,7 @@ async function countCase(
   const first = await open();
   const once = await count(first, watch, edges, () => first.resolve({ x, y }));
   first.close();
-  tell(`  empty: ${emptiest(once)}`);
+  tell(`  with work, of all: ${kernelsOf(once)}`);
   if (vertices > MOST_VERTICES_OF_SESSION) return [rowOf('first', once)];
   /** What each frame of a session submits that goes so far, by shares of the way. */
   const inFrames = async (shares: readonly number[]): Promise<Counted[]> => {
@@ -192,15 +192,9 @@ async function count(
   };
 }
 
-/** The kernels with the most dispatches that had nothing to do. */
-function emptiest({ byKernel }: Counted): string {
-  return [...byKernel]
-    .map(([entry, [all, worked]]) => ({ entry, empty: all - worked, all }))
-    .sort((a, b) => b.empty - a.empty)
-    .slice(0, 8)
-    .map(({ entry, empty, all }) => `${entry} ${empty} of ${all}`)
-    .join(', ');
-}
+/** Dispatches of each kernel, in the order of their first ones. */
+const kernelsOf = ({ byKernel }: Counted): string =>
+  [...byKernel].map(([entry, [all, worked]]) => `${entry} ${worked} of ${all}`).join(', ');
 
 function together(a: Counted, b: Counted): Counted {
   const byKernel = new Map(a.byKernel);

@@ -84,11 +84,11 @@ export class BatchRecorder {
     return this.#clock !== undefined;
   }
 
-  /** Records what precedes the first step of a request. */
-  recordOpening(encoder: Recording): void {
+  /** Records what precedes the first step of a request. @param hasPairs there is a P that may be used again */
+  recordOpening(encoder: Recording, hasPairs: boolean): void {
     this.#clock?.begin();
     const passes = new PassSequence(encoder, this.#clock);
-    this.#recorder.begin((stage) => passes.enter(stage), this.#vertexCount);
+    this.#recorder.begin((stage) => passes.enter(stage), this.#vertexCount, hasPairs);
     passes.end();
   }
 

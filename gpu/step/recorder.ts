@@ -63,13 +63,17 @@ export class StepRecorder {
     return this.#dispatcher.has('selectAlone');
   }
 
-  /** Opens a request: edge constraints, residuals, reuse of P, the sizes of the first step's dispatches. */
-  begin(enter: (stage: Stage) => Pass, vertexCount: number): void {
+  /**
+   * Opens a request: edge constraints, residuals, reuse of P, the sizes of the first step's dispatches.
+   *
+   * @param hasPairs there is a P that may be used again
+   */
+  begin(enter: (stage: Stage) => Pass, vertexCount: number, hasPairs: boolean): void {
     if (this.#edges.count > 0) this.linearise(enter('backward'));
     const pass = enter('search');
     this.#dispatcher.direct(pass, 'begin', vertexCount);
     this.#dispatcher.direct(pass, 'open', 1);
-    this.#dispatcher.indirect(pass, 'forget', STEP_SLOT.PAIRS);
+    if (hasPairs) this.#dispatcher.indirect(pass, 'forget', STEP_SLOT.PAIRS);
   }
 
   linearise(pass: Pass): void {
