@@ -3,13 +3,18 @@ import { bySize } from './shapes.js';
 import type { MakeScene } from './types.js';
 
 const LENGTH = 0.3;
-/** m, of the tress at its ends */
-const RADIUS = 0.036;
 /**
- * Distance at which strands begin to push each other away, over the spacing of their ends. At full size it is 0.4 mm, twice the δ that the paper uses for hair. Strands that are packed
- * to that distance fill a core of this share of the radius of the tress, however many there are.
+ * m, of the tress at its ends. Of strands that are equally long, the inner ones of a twisted tress have a shorter way than the outer ones. What they have too much is 2 % of their length here;
+ * in a tress of four times the radius it is more than a tenth, falls to the lower end, and draws the twist together to a neck of a few millimetres.
  */
-const PACKED = 0.2;
+const RADIUS = 0.009;
+/**
+ * δ over the spacing of the strands at the ends: 0.2 mm at quarter size, as in the paper. Strands push each other away from twice as near, so that a dense bundle of them has
+ * two fifths of the radius of the tress, however many there are.
+ */
+const NEAR = 0.2;
+/** Radius of the twisted core over that of the tress: more than a dense bundle has, for strands that lie there in waves. */
+const CORE = 0.5;
 /** rad of the lower ends, s of the twist and of the way back */
 const TWIST = 4 * Math.PI;
 const TWISTING = 2;
@@ -56,7 +61,7 @@ export const hair: MakeScene = (size) => {
     iterations: 2,
     // With the default strands sink in, and are stretched as the tress gets tighter; ten times as stiff throws them back.
     repulsionStiffness: 1e6,
-    parameters: { activationDistance: (PACKED * spacing) / 2 },
+    parameters: { activationDistance: NEAR * spacing },
     bodies: [
       {
         name: 'tress',
@@ -79,10 +84,10 @@ export const hair: MakeScene = (size) => {
 /**
  * How far the end of a tress rises that is twisted by an angle, so that its outermost strands keep their length, m. Seen along the axis, they run straight until they touch the core,
  * and around it from there on. An end that rises by less makes them press the core together: a stretch of two per cent is a force of 0.4 N, and the repulsion of a contact
- * ends at 4 mN.
+ * ends at 2 mN.
  */
 function riseAt(angle: number): number {
-  const core = PACKED * RADIUS;
+  const core = CORE * RADIUS;
   const straight = Math.min(angle, 2 * Math.acos(core / RADIUS));
   const across = 2 * RADIUS * Math.sin(straight / 2) + core * (angle - straight);
   return LENGTH - Math.sqrt(LENGTH * LENGTH - across * across);
