@@ -59,8 +59,8 @@ export const hair: MakeScene = (size) => {
     // A strand that is pushed along itself has nothing to hold it sideways in the linear system: with one iteration what contacts press together, by a tenth
     // of an edge, flies centimetres to the side in the next target.
     iterations: 2,
-    // With the default strands sink in, and are stretched as the tress gets tighter; ten times as stiff throws them back.
-    repulsionStiffness: 1e6,
+    // As stiff as a strand is across under 0.25 N. With a tenth of it the strands of the core sink in, and are stretched as the tress gets tighter.
+    repulsionStiffness: 1e7,
     parameters: { activationDistance: NEAR * spacing },
     bodies: [
       {
@@ -84,7 +84,7 @@ export const hair: MakeScene = (size) => {
 /**
  * How far the end of a tress rises that is twisted by an angle, so that its outermost strands keep their length, m. Seen along the axis, they run straight until they touch the core,
  * and around it from there on. An end that rises by less makes them press the core together: a stretch of two per cent is a force of 0.4 N, and the repulsion of a contact
- * ends at 2 mN.
+ * ends at 20 mN.
  */
 function riseAt(angle: number): number {
   const core = CORE * RADIUS;
