@@ -56,8 +56,8 @@ export const hair: MakeScene = (size) => {
     timeStep: 1 / 100,
     frames: 400,
     friction: { static: 0.2, kinetic: 0.2 },
-    // A strand that is pushed along itself has nothing to hold it sideways in the linear system: with one iteration what contacts press together, by a tenth
-    // of an edge, flies centimetres to the side in the next target.
+    // A strand that is pushed along itself has nothing to hold it sideways in the linear system, and flies to the side in the next target where contacts press it together: with one
+    // iteration the small tress stores seven times as much energy.
     iterations: 2,
     // As stiff as a strand is across under 0.25 N. With a tenth of it the strands of the core sink in, and are stretched as the tress gets tighter.
     repulsionStiffness: 1e7,
