@@ -228,3 +228,21 @@ t.test('a sheet falls onto a sphere without intersections, whichever way it is c
   t.match(plotComparison(compared), /^<svg[\s\S]*<\/svg>\n$/);
   t.match(makeComparison([compared]), /staggered[\s\S]*simultaneous/);
 });
+
+t.test('nothing slides for the normal force of a contact that others pull against', async (t) => {
+  const contacts = {
+    count: 2,
+    vertices: Uint32Array.of(0, 0, 0, 0, 1, 1, 1, 1),
+    weights: Float64Array.of(1, 0, 0, 0, 1, 0, 0, 0),
+    normals: Float64Array.of(0, 0, 1, 0, 0, 1),
+  };
+  const settings = { gap: 0, softness: 1e-3, tangentialSoftness: 1e-2, friction: { static: 0.3, kinetic: 0.3 } };
+  const constraint = new ContactConstraint(contacts, new Float64Array(6), settings);
+  const [predicted, inverseMasses] = [new Float64Array(6), Float64Array.of(1, 1)];
+  // The first pulls; the second is pressed on by it, and holds more than friction would.
+  t.ok(constraint.release(Float64Array.of(5, 0, 0, -6, 3, 0), 0), 'the first is let go of');
+  t.same(constraint.addKinetic(predicted, inverseMasses), predicted, 'the second is held still, and not driven');
+  t.ok(constraint.release(Float64Array.of(0, 0, 0, -1, 3, 0), 0), 'then the second slides');
+  t.equal(Math.hypot(...constraint.addKinetic(predicted, inverseMasses)).toFixed(6), '0.300000', 'μ N');
+  t.notOk(constraint.release(Float64Array.of(0, 0, 0, -1, 0, 0), 0));
+});

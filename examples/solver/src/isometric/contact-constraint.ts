@@ -65,22 +65,25 @@ export class ContactConstraint implements Constraint {
   }
 
   /**
-   * Lets go of contacts that pull, and of tangential directions that hold stronger than static friction does: these slide, and what they
-   * held with is cut to μ_kinetic times the normal multiplier. Both are of the projection before, so that friction lags behind by
-   * one round; it is less than what would hold the contact, so it never turns a motion round.
+   * Lets go of contacts that pull. Where none does, it lets go of the tangential directions that hold stronger than static friction does: these slide, and what they held with
+   * is cut to μ_kinetic times the normal multiplier. Not before: what pulls is balanced by what pushes, and the normal multipliers of both may be many times the weight.
+   * Multipliers are of the projection before, so that friction lags behind by one round; it is less than what would hold the contact, so it never turns a motion round.
    * @param multipliers float64[...]: of C(x) = D λ, x = x̃ − M⁻¹ Bᵀ λ: a contact pushes where its own is negative
    * @returns whether any was let go of
    */
   release(multipliers: Float64Array, first: number): boolean {
     const { friction = { static: 0, kinetic: 0 } } = this.#settings;
     const before = this.#axes.slice();
+    const isPulled = Array.from({ length: this.#contacts.count }, (_, c) => multipliers[first + 3 * c]! > 0).some(
+      Boolean,
+    );
     for (let c = 0; c < this.#contacts.count; c++) {
       const [n, t, u] = multipliers.subarray(first + 3 * c, first + 3 * c + 3) as unknown as [number, number, number];
       const held = Math.hypot(t, u);
       if (n > 0) {
         this.#axes.fill(0, 9 * c, 9 * c + 9);
         this.#drags.fill(0, 3 * c, 3 * c + 3);
-      } else if (held > -friction.static * n) {
+      } else if (!isPulled && held > -friction.static * n) {
         const share = Math.min(1, (-friction.kinetic * n) / held);
         for (let i = 0; i < 3; i++) {
           const along = t * this.#axes[9 * c + 3 + i]! + u * this.#axes[9 * c + 6 + i]!;

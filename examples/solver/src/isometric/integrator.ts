@@ -54,8 +54,8 @@ export interface IsometricRecord {
 const GAP_SLACK = 0.2;
 /** The target is met when no node is farther from it than this share of the gap of contacts. */
 const MET = 0.1;
-/** Rounds of a projection in which contacts are let go of. */
-const MAX_RELEASES = 1;
+/** Rounds of a projection in which contacts are let go of: those that pull, then what slides. */
+const MAX_RELEASES = 2;
 
 /** Implicit Euler of an isometric shell (Wang 2012, table 3.1), with one or the other coupling to collisions. */
 export class IsometricIntegrator {
