@@ -44,8 +44,9 @@ const listFiles = (folder, keep) =>
 
 const isSource = (name) => name.endsWith('.ts') && !name.endsWith('.d.ts');
 const listSources = () => SOURCE_FOLDERS.flatMap((folder) => listFiles(folder, isSource));
-/** The page is bundled; the compiler writes only those of its modules that tests use. */
-const isCompiled = (source) => !source.split(sep).join('/').startsWith('src/page/');
+/** Code for browsers is bundled; the compiler writes only those of its modules that others use. */
+const IN_BROWSERS = ['src/page/', 'examples/pictures/page/'];
+const isCompiled = (source) => !IN_BROWSERS.some((folder) => source.split(sep).join('/').startsWith(folder));
 const outputOf = (source) => join('dist', source.replace(/\.ts$/, '.js'));
 
 const hashFiles = (files) => {

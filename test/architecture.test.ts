@@ -50,7 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'mesh',
     'gpu',
   ],
-  // Draws pictures without a browser.
+  // Draws pictures without a browser, for commands.
   picture: [],
   cli: [
     'load',
@@ -85,6 +85,8 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
   { name: /^three(\/.*)?$/, rooms: ['page'] },
   { name: /^@gltf-transform\/.*$/, rooms: ['mesh'] },
   { name: /^@redis\/client$/, rooms: ['store'] },
+  { name: /^pngjs$/, rooms: ['picture'] },
+  { name: /^playwright-core$/, rooms: [] },
   { name: /^pino$/, rooms: ['observe', 'server', 'transport'] },
   { name: /^(prom-client|@opentelemetry\/api)$/, rooms: ['observe'] },
 ];

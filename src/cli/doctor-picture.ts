@@ -32,14 +32,13 @@ export function drawDiagnosis(file: MeshFile, answer: Diagnosis): Buffer {
   const x = Float64Array.from(file.positions, (value) => (Number.isFinite(value) ? value : 0));
   const size = extentOf(x) || 1;
   const colours = colourVertices(x, answer, HALO * size);
-  const scene = { ...file, bodies: [] };
   const options = {
     colourOf: (v: number): Vec => colours.get(v) ?? PLAIN,
     rodRadius: ROD_RADIUS * size,
     grainRadius: GRAIN_RADIUS * size,
     creaseRadius: CREASE_RADIUS * size,
   };
-  return encodePng(SIZE, SIZE, toBytes(drawPanel(scene, x, [x], VIEW, SIZE, SIZE, options)));
+  return encodePng(SIZE, SIZE, toBytes(drawPanel(file, x, [x], VIEW, SIZE, SIZE, options)));
 }
 
 /** By vertex the colour of the worst finding that names it or one near it. */

@@ -25,18 +25,17 @@ const CREASE_RADIUS = 0.05;
 export function panelOptionsOf(
   mesh: MeshInput,
   states: readonly Float64Array[],
-): { readonly drawable: Drawable; readonly options: PanelOptions } {
+): { readonly drawable: Drawable; readonly options: Omit<PanelOptions, 'colourOf'> } {
   const drawable: Drawable = {
     vertexCount: mesh.vertexCount,
     triangles: mesh.triangles ?? new Uint32Array(0),
     segments: mesh.segments ?? new Uint32Array(0),
     particles: mesh.particles ?? new Uint32Array(0),
-    bodies: [],
   };
   const box = boundsOf(states);
   const size = Math.hypot(box[3] - box[0], box[4] - box[1], box[5] - box[2]) || 1;
   const segments = listEdges({ vertexCount: mesh.vertexCount, segments: drawable.segments });
-  const options: PanelOptions = {
+  const options = {
     rodRadius: ROD_RADIUS * medianLength(segments, states[0]!) || size / 400,
     grainRadius: size * GRAIN_RADIUS,
     creaseRadius: size * CREASE_RADIUS,

@@ -3,7 +3,7 @@ import { light } from './light.js';
 import { drawRod, drawTriangle, makeSurface, type ShadedCorner } from './surface.js';
 import { add, at, cross, normalise, sub, type Vec } from './vector.js';
 
-/** What a picture shows: elements, and the bodies that they belong to. */
+/** What a picture shows. */
 export interface Drawable {
   readonly vertexCount: number;
   /** uint32[3·T] */
@@ -12,40 +12,21 @@ export interface Drawable {
   readonly segments: Uint32Array;
   /** uint32[P] */
   readonly particles: Uint32Array;
-  /** In the order of their vertices, which they cover. */
-  readonly bodies: readonly { readonly role: Role; readonly firstVertex: number; readonly vertexCount: number }[];
 }
 
-/** Decides the colour of a body. */
-export type Role = 'first' | 'second' | 'obstacle';
-
-/** How a picture may differ from the usual one. */
 export interface PanelOptions {
-  /** Linear colour of a vertex in place of that of its body. */
-  readonly colourOf?: (vertex: number) => Vec;
-  /** Radii of rods and grains, in the unit of the positions; default: those of the examples. */
-  readonly rodRadius?: number;
-  readonly grainRadius?: number;
+  /** Linear colour of a vertex; a rod has that of its first one. */
+  readonly colourOf: (vertex: number) => Vec;
+  /** Radii of rods and grains, in the unit of the positions. */
+  readonly rodRadius: number;
+  readonly grainRadius: number;
   /** Reach of soft shadows, in the unit of the positions. */
-  readonly creaseRadius?: number;
+  readonly creaseRadius: number;
 }
 
 /** Samples per pixel along each side. */
 const SAMPLES = 3;
 const MARGIN = 0.08;
-const ROD_RADIUS = 0.0012;
-const GRAIN_RADIUS = 0.0026;
-/** The reach of soft shadows. */
-const CREASE_RADIUS = 0.03;
-
-/** Linear colours: front and back of each role. */
-const COLOURS: Record<Role, { readonly front: Vec; readonly back: Vec }> = {
-  first: { front: [0.83, 0.2, 0.1], back: [0.93, 0.48, 0.3] },
-  second: { front: [0.06, 0.27, 0.56], back: [0.2, 0.46, 0.74] },
-  obstacle: { front: [0.6, 0.62, 0.65], back: [0.42, 0.44, 0.47] },
-};
-const SAND: Vec = [0.8, 0.52, 0.2];
-const STRANDS: readonly [Vec, Vec] = [COLOURS.first.front, COLOURS.second.front];
 
 /** Sums of the normals of the triangles around each vertex, weighted by area. */
 function vertexNormals(scene: Drawable, positions: Float64Array): Vec[] {
@@ -78,35 +59,29 @@ export function drawPanel(
   direction: Vec,
   width: number,
   height: number,
-  { colourOf, rodRadius = ROD_RADIUS, grainRadius = GRAIN_RADIUS, creaseRadius = CREASE_RADIUS }: PanelOptions = {},
+  { colourOf, rodRadius, grainRadius, creaseRadius }: PanelOptions,
 ): Picture {
   const surface = makeSurface(width * SAMPLES, height * SAMPLES);
   const camera = frame(framing, direction, surface.width, surface.height, MARGIN);
   const normals = vertexNormals(scene, positions);
-  const roleOf = (vertex: number) =>
-    scene.bodies.find((body) => vertex < body.firstVertex + body.vertexCount)?.role ?? 'first';
   const cornerOf = (vertex: number): ShadedCorner => ({
     seen: camera.see(at(positions, vertex)),
     normal: camera.turn(normals[vertex]),
-    ...(colourOf ? { colour: colourOf(vertex) } : {}),
+    colour: colourOf(vertex),
   });
   const lines = { width: 0.9 * SAMPLES, strength: 0.2 };
   for (let i = 0; i < scene.triangles.length; i += 3) {
     const [a, b, c] = scene.triangles.subarray(i, i + 3);
-    const { front, back } = COLOURS[roleOf(a)];
-    drawTriangle(surface, [cornerOf(a), cornerOf(b), cornerOf(c)], front, back, lines);
+    drawTriangle(surface, [cornerOf(a), cornerOf(b), cornerOf(c)], lines);
   }
-  // Strands alternate between the two bunches; a new strand begins where a segment does not continue the previous one.
-  let strand = -1;
   for (let i = 0; i < scene.segments.length; i += 2) {
     const [a, b] = scene.segments.subarray(i, i + 2);
-    if (i === 0 || scene.segments[i - 1] !== a) strand += 1;
-    const colour = colourOf?.(a) ?? STRANDS[strand % 2];
-    drawRod(surface, camera.see(at(positions, a)), camera.see(at(positions, b)), rodRadius, camera.focal, colour);
+    const [from, to] = [camera.see(at(positions, a)), camera.see(at(positions, b))];
+    drawRod(surface, from, to, rodRadius, camera.focal, colourOf(a));
   }
   for (const grain of scene.particles) {
     const seen = camera.see(at(positions, grain));
-    drawRod(surface, seen, seen, grainRadius, camera.focal, colourOf?.(grain) ?? SAND);
+    drawRod(surface, seen, seen, grainRadius, camera.focal, colourOf(grain));
   }
   return { width, height, pixels: light(surface, SAMPLES, camera.focal, creaseRadius) };
 }

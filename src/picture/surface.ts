@@ -29,8 +29,8 @@ export type Seen = Vec;
 export interface ShadedCorner {
   readonly seen: Seen;
   readonly normal: Vec;
-  /** linear, in place of that of the triangle; all corners have one, or none */
-  readonly colour?: Vec;
+  /** linear */
+  readonly colour: Vec;
 }
 
 function put(surface: Surface, sample: number, depth: number, normal: Vec, colour: Vec): void {
@@ -42,9 +42,9 @@ function put(surface: Surface, sample: number, depth: number, normal: Vec, colou
   }
 }
 
-/** Between colours of corners; without them black, which nobody sees. */
+/** Between colours of corners. */
 function mixColours(corners: readonly ShadedCorner[], u: number, v: number, w: number): Vec {
-  const [a, b, c] = corners.map(({ colour = [0, 0, 0] }) => colour);
+  const [a, b, c] = corners.map(({ colour }) => colour);
   return [0, 1, 2].map((k) => u * a[k]! + v * b[k]! + w * c[k]!) as unknown as Vec;
 }
 
@@ -54,18 +54,15 @@ export interface EdgeLines {
   readonly strength: number;
 }
 
-/** Fills a triangle; `back` is its colour when seen from behind. */
+/** Fills a triangle. */
 export function drawTriangle(
   surface: Surface,
   corners: readonly [ShadedCorner, ShadedCorner, ShadedCorner],
-  front: Vec,
-  back: Vec,
   lines: EdgeLines,
 ): void {
   const [a, b, c] = corners.map((corner) => corner.seen);
   const area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
   if (area === 0) return; // seen edge-on: its neighbours cover those samples
-  const colour = area < 0 ? front : back;
   const lengths = [
     Math.hypot(c[0] - b[0], c[1] - b[1]),
     Math.hypot(a[0] - c[0], a[1] - c[1]),
@@ -93,7 +90,7 @@ export function drawTriangle(
       const unit: Vec = [normal[0] / length, normal[1] / length, normal[2] / length];
       const toEdge = Math.abs(area) * Math.min(u / lengths[0], v / lengths[1], w / lengths[2]);
       const dim = 1 - lines.strength * Math.max(0, 1 - toEdge / lines.width);
-      const own = corners[0].colour ? mixColours(corners, u, v, w) : colour;
+      const own = mixColours(corners, u, v, w);
       put(surface, sample, depth, unit, [own[0] * dim, own[1] * dim, own[2] * dim]);
     }
   }

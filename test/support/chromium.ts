@@ -1,27 +1,14 @@
-import { spawnSync } from 'node:child_process';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Test } from 'tap';
-
-const PROGRAM = ['chromium', 'chromium-browser', 'google-chrome']
-  .map((name) => spawnSync('which', [name], { encoding: 'utf8' }).stdout?.trim())
-  .find((path) => path);
+import { findChromium, launchChromium } from '../../examples/pictures/browser.js';
 
 /** For tap's `skip`: why there is no browser here. */
 export const skipWithoutChromium: string | false =
-  PROGRAM !== undefined || process.env.INTERSTICE_REQUIRE_BROWSER === '1'
+  findChromium() !== undefined || process.env.INTERSTICE_REQUIRE_BROWSER === '1'
     ? false
     : 'no Chromium; deploy/install-browser.sh installs it';
 
-const FLAGS = [
-  // The tests may run as root; they load pages of their own only.
-  '--no-sandbox',
-  '--disable-dev-shm-usage',
-  // WebGL in software, which is the same on every machine.
-  '--use-angle=swiftshader',
-  '--enable-unsafe-swiftshader',
-];
-
-/** ms for a browser to start and for whatever a page is to show: a busy machine takes long, and the limit of the test file ends what hangs */
+/** ms for whatever a page is to show: a busy machine takes long, and the limit of the test file ends what hangs */
 export const PATIENCE_MS = 240_000;
 
 export type TabOptions = BrowserContextOptions;
@@ -29,12 +16,6 @@ export type TabOptions = BrowserContextOptions;
 export interface BrowserOptions {
   /** names that resolve to 127.0.0.1, as an attacker's name server would say */
   readonly hosts?: readonly string[];
-}
-
-/** A browser without a window. @throws Error where there is none */
-export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
-  if (PROGRAM === undefined) throw new Error('There is no Chromium; deploy/install-browser.sh installs it.');
-  return chromium.launch({ executablePath: PROGRAM, args: [...FLAGS, ...flags], timeout: PATIENCE_MS });
 }
 
 /**

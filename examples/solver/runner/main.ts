@@ -104,7 +104,7 @@ async function playOne(
   }
   const cache = new FrameCache(folders.run, model, begin);
   const played = await playShown(title, scene, { ...options, frames, cache });
-  writeOutputs(played, model, cache, settings);
+  await writeOutputs(played, model, cache, settings);
   return played;
 }
 

@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MissingBrowserError } from '../../pictures/browser.js';
+import type { Sheet } from '../../pictures/sheet.js';
+import { drawSheet } from '../../pictures/studio.js';
 import type { Model } from '../src/model.js';
 import type { FrameCache } from './cache.js';
-import { drawStrip, framesOfStrip } from './picture.js';
+import { framesOfStrip, stripOf } from './picture.js';
 import { makePlot } from './plot.js';
 import { encodePly } from './ply.js';
 import type { Played } from './records.js';
@@ -14,18 +17,37 @@ export interface OutputOptions {
 }
 
 /** Writes plots, pictures and meshes of a scene that was played into its folder. */
-export function writeOutputs(played: Played, model: Model, cache: FrameCache, { pictures, ply }: OutputOptions): void {
+export async function writeOutputs(
+  played: Played,
+  model: Model,
+  cache: FrameCache,
+  { pictures, ply }: OutputOptions,
+): Promise<void> {
   if (played.records.length === 0) return;
   const at = (name: string): string => join(cache.folder, name);
   writeFileSync(at('plot.svg'), makePlot(played));
   const last = cache.frameCount;
   if (pictures > 0) {
     const states = framesOfStrip(last, pictures).map((frame) => cache.read(frame));
-    writeFileSync(at('strip.png'), drawStrip(played.scene, model, states));
+    const strip = await drawIfPossible(stripOf(played.scene, model, states));
+    if (strip) writeFileSync(at('strip.png'), strip);
   }
   if (!ply) return;
   mkdirSync(at('ply'), { recursive: true });
   for (let frame = 0; frame <= last; frame++) {
     writeFileSync(join(at('ply'), `${String(frame).padStart(5, '0')}.ply`), encodePly(model, cache.read(frame)));
+  }
+}
+
+/** Where there is no browser: says what is missing, and draws nothing, since the frames are kept and can be drawn later. */
+async function drawIfPossible(sheet: Sheet): Promise<Buffer | undefined> {
+  try {
+    return await drawSheet(sheet);
+  } catch (error) {
+    if (!(error instanceof MissingBrowserError)) throw error;
+    process.stderr.write(
+      `No strip is drawn. ${error.message} The run of the scene with --frames 0 draws it afterwards.\n`,
+    );
+    return undefined;
   }
 }

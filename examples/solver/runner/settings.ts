@@ -22,7 +22,7 @@ export const HELP = `npm run scenes -- [options]
   --out FOLDER     default: out/scenes
   --again          forget what was saved, and begin anew
   --no-judge       do not test every frame for intersections here
-  --pictures N     pictures in a strip of each scene (default 5; 0 = none)
+  --pictures N     pictures in a strip of each scene (default 5; 0 = none); needs Chromium
   --ply            write every frame as a PLY file too
   --list           list the scenes
   --help

@@ -1,11 +1,13 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { FrameCache } from '../runner/cache.js';
 import { mostContested, strideOf, warmUpOf } from '../runner/contested.js';
-import { framesOfStrip } from '../runner/picture.js';
+import { writeOutputs } from '../runner/outputs.js';
+import { framesOfStrip, stripOf } from '../runner/picture.js';
+import { modelOf } from '../runner/play.js';
 import { makePlot, plotSpins, plotTogether } from '../runner/plot.js';
 import { encodePly } from '../runner/ply.js';
 import { lineOf, type Played, type StepRecord } from '../runner/records.js';
@@ -251,6 +253,44 @@ t.test('charts show every line with its name and its place on the axis', async (
 t.test('frames of a strip are evenly spaced, first and last included', async (t) => {
   t.same(framesOfStrip(100, 5), [0, 25, 50, 75, 100]);
   t.same(framesOfStrip(7, 1), [7]);
+});
+
+t.test('a strip has the colours of bodies, and shows what moves', async (t) => {
+  const scene = SCENES.get('needle')!('small');
+  const whole = modelOf(scene);
+  const sheet = stripOf(scene, whole, [whole.start, whole.start]);
+  const [row] = sheet.rows;
+  t.equal(row!.states.length, 2);
+  t.equal(row!.framed.length, 2 * 3 * whole.isKinematic.filter((is) => is === 0).length);
+  const colours = row!.bodies.map(({ colour }) => colour.join());
+  const obstacles = scene.bodies.map(({ material }) => material.kind === 'obstacle');
+  t.equal(new Set(colours.filter((_, b) => obstacles[b])).size, 1, 'obstacles have one colour');
+  const cloths = colours.filter((_, b) => !obstacles[b]);
+  t.ok(cloths.length > 1);
+  t.equal(new Set(cloths).size, cloths.length, 'layers have different ones');
+});
+
+t.test('without a browser there is no strip, and the rest is written', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'outputs-'));
+  const { PATH } = process.env;
+  t.teardown(() => {
+    process.env.PATH = PATH;
+    rmSync(folder, { recursive: true });
+  });
+  const scene = SCENES.get('cone')!('small');
+  const whole = modelOf(scene);
+  const facts = { vertices: whole.vertexCount, elements: '', adapter: 'cpu', firstFrame: 0 };
+  const played: Played = { scene, size: 'small', ...facts, records: [record(1, 1)] };
+  const said = t.capture(process.stderr, 'write', () => true);
+  process.env.PATH = '/nowhere';
+  await writeOutputs(played, whole, new FrameCache(folder, whole), { pictures: 2, ply: true });
+  t.match(
+    said()
+      .map(({ args }) => `${args[0]}`)
+      .join(''),
+    /No strip is drawn\..*deploy\/install-browser\.sh/,
+  );
+  t.same(readdirSync(folder).sort(), ['plot.svg', 'ply']);
 });
 
 t.test('a PLY holds vertices and the surface of solids', async (t) => {
