@@ -27,7 +27,7 @@ const FLAGS = [
 const START_MS = 240_000;
 
 /** A browser without a window. @throws MissingBrowserError */
-export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
   const program = findChromium();
   if (program === undefined) throw new MissingBrowserError();
   return chromium.launch({ executablePath: program, args: [...FLAGS, ...flags], timeout: START_MS });

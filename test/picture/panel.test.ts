@@ -11,8 +11,8 @@ t.test('a PNG holds exactly the pixels it was given', async (t) => {
   const read = PNG.sync.read(encodePng(width, height, pixels));
   t.same([read.width, read.height], [width, height]);
   t.same(
-    read.data.filter((_, i) => i % 4 < 3),
-    pixels,
+    [...read.data].filter((_, i) => i % 4 < 3),
+    [...pixels],
   );
   t.ok(
     read.data.every((value, i) => i % 4 < 3 || value === 255),

@@ -53,7 +53,7 @@ t.test('a missing browser is refused with what installs it', async (t) => {
     process.env.PATH = PATH;
   });
   process.env.PATH = '/nowhere';
-  t.throws(() => launchChromium(), MissingBrowserError);
+  await t.rejects(launchChromium(), new MissingBrowserError());
   await t.rejects(drawSheet(sheetOf()), /deploy\/install-browser\.sh/);
 });
 
@@ -111,6 +111,6 @@ t.test('pictures', { skip: skipWithoutChromium }, async (t) => {
 
   t.test('are the same when they are drawn again', async (t) => {
     const again = await studio.draw(sheetOf());
-    t.same(PNG.sync.read(again).data, all.data);
+    t.ok(PNG.sync.read(again).data.equals(all.data));
   });
 });
