@@ -23,7 +23,7 @@ import type { Colour } from '../../../src/page/colours.js';
 import type { Body } from '../sheet.js';
 import type { Camera } from './camera.js';
 
-/** m: radii of rods and grains, those of the scenes of this repository */
+/** m: radii with which rods and grains are drawn, wide enough to be seen; strands that lie closer than that overlap in the picture */
 const ROD_RADIUS = 0.0012;
 const GRAIN_RADIUS = 0.0026;
 /** Pixels: edges of triangles are drawn where the median one has a length between these: shorter ones would darken the surface, longer ones say nothing. */

@@ -5,6 +5,8 @@ import type { Vec } from '../sheet.js';
 const HALF_VIEW = (11 * Math.PI) / 180;
 /** Share of the picture that stays empty around what it must show. */
 const MARGIN = 0.08;
+/** m: half the width of the picture at least, so that a single point can be looked at. */
+const LEAST_HALF = 1e-9;
 const UP = new Vector3(0, 0, 1);
 
 /** Shows some points completely from a direction. */
@@ -22,7 +24,7 @@ export class Camera {
     const turned = new BufferAttribute(framed.slice(), 3).applyMatrix4(turn.clone().invert());
     const box = new Box3().setFromBufferAttribute(turned);
     const size = box.getSize(new Vector3());
-    const half = Math.max(size.x / 2, ((size.y / 2) * width) / height, 1e-9) / (1 - MARGIN);
+    const half = Math.max(size.x / 2, ((size.y / 2) * width) / height, LEAST_HALF) / (1 - MARGIN);
     // As far as the nearest side of the box needs.
     const distance = half / Math.tan(HALF_VIEW) + size.z / 2;
     this.centre = box.getCenter(new Vector3()).applyMatrix4(turn);

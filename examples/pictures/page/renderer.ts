@@ -36,7 +36,11 @@ const SUN_RADIUS = 0.12;
 /** Sizes in radii of what is shown: half of the region that shadows are computed in, and the ground. */
 const SHADED = 1.7;
 const GROUND = 60;
+/** Radii of what is shown: the ground lies so far below the lowest vertex, so that it is below any ground of the scene itself. */
+const GROUND_GAP = 1e-3;
 const SHADOW_TEXELS = 1024;
+/** Depths of the shadow camera, from 0 to 1: beyond the rounding of a depth of 16 bits, less than a texel of SHADOW_TEXELS. */
+const SHADOW_BIAS = -1e-4;
 const SHADOW_BLUR = 24;
 /** Golden angle: directions spread evenly without a pattern. */
 const TURN = Math.PI * (3 - Math.sqrt(5));
@@ -111,15 +115,14 @@ function makeLight({ centre, radius }: Camera): DirectionalLight {
   Object.assign(light.shadow.camera, { left: -half, right: half, bottom: -half, top: half, near: 0, far: 6 * half });
   // A surface must not lie in the shadow of its own texels.
   light.shadow.normalBias = (2 * half) / SHADOW_TEXELS;
-  light.shadow.bias = -1e-4;
+  light.shadow.bias = SHADOW_BIAS;
   return light;
 }
 
 function makeGround({ centre, radius }: Camera, height: number): Mesh<PlaneGeometry, ShadowMaterial> {
   const side = GROUND * radius;
   const plane = new Mesh(new PlaneGeometry(side, side), new ShadowMaterial({ opacity: 0.45 }));
-  // Below any ground of the scene itself.
-  plane.position.set(centre.x, centre.y, height - 1e-3 * radius);
+  plane.position.set(centre.x, centre.y, height - GROUND_GAP * radius);
   plane.receiveShadow = true;
   return plane;
 }

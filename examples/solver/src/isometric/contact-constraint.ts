@@ -74,9 +74,7 @@ export class ContactConstraint implements Constraint {
   release(multipliers: Float64Array, first: number): boolean {
     const { friction = { static: 0, kinetic: 0 } } = this.#settings;
     const before = this.#axes.slice();
-    const isPulled = Array.from({ length: this.#contacts.count }, (_, c) => multipliers[first + 3 * c]! > 0).some(
-      Boolean,
-    );
+    const isPulled = this.#hasPull(multipliers, first);
     for (let c = 0; c < this.#contacts.count; c++) {
       const [n, t, u] = multipliers.subarray(first + 3 * c, first + 3 * c + 3) as unknown as [number, number, number];
       const held = Math.hypot(t, u);
@@ -94,6 +92,11 @@ export class ContactConstraint implements Constraint {
     }
     this.#fill();
     return before.some((value, i) => value !== this.#axes[i]);
+  }
+
+  #hasPull(multipliers: Float64Array, first: number): boolean {
+    for (let c = 0; c < this.#contacts.count; c++) if (multipliers[first + 3 * c]! > 0) return true;
+    return false;
   }
 
   /** The predicted state x̃ as kinetic friction leaves it. @param inverseMasses float64[V], 1/kg */
