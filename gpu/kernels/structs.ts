@@ -232,11 +232,8 @@ export const CANDIDATE = new Struct('Candidate', {
   masses: ['vec4f', 'Of a row: inverse masses of the slots, 0 where the weight is 0.'],
   entry: ['u32', 'Index and kind of the pair (entryOf).'],
   distance: ['f32', ''],
-  standing: [
-    'u32',
-    '0 = a closer candidate has the same vertices, 1 = none has; of a row that has a colour, 2 and that colour.',
-  ],
-  place: ['u32', 'Of a row: its place in the order of the sweep, which comes after its colour.'],
+  isUnique: ['u32', '1 = no closer candidate has the same vertices.'],
+  place: ['u32', 'Of a row: its place in the order of the sweep.'],
   lambda: ['f32', 'λ'],
   stiffness: ['f32', 'K = Σ w |J|²'],
   excess: ['f32', 'c(x) = d − δ_p'],

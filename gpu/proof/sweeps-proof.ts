@@ -166,7 +166,7 @@ async function sweep(
       steps.linearise(pass);
       if (!isPull) steps.firstEdgeSweep(pass, shape);
       steps.findContacts(pass);
-      steps.selectContacts(pass, shape.selectsAlone, isPull);
+      steps.selectContacts(pass, shape.selectsAlone);
       if (isPull) pullBack.sweeps(pass, shape);
       else steps.sweeps(pass, shape);
       pass.end();

@@ -118,7 +118,7 @@ export class PullBackRecorder {
     }
     if (!parts.hasAim && !parts.isContinued) this.rate(enter('forward'), shape.phase);
     this.#steps.findContacts(enter('geometry'));
-    this.#steps.selectContacts(enter('backward'), shape.selectsAlone, true);
+    this.#steps.selectContacts(enter('backward'), shape.selectsAlone);
   }
 
   /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the state that it begins with. */

@@ -1,7 +1,5 @@
-import { COLOUR_PASSES } from '../../src/solver/constants.js';
 import type { Pass } from '../device/recording.js';
 import { LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
-import type { EntryPoint } from '../kernels/table.js';
 import type { Dispatcher } from './dispatcher.js';
 import { canListEdges, type EdgePlan } from './edge-plan.js';
 import type { Stage } from './stage-clock.js';
@@ -171,13 +169,8 @@ export class StepRecorder {
     this.#dispatcher.overCandidates(pass, 'geometry', LIST_SLOT.NEAR);
   }
 
-  /**
-   * Selects the contacts among the candidates and makes the rows of the sweep, in order.
-   *
-   * @param isAlone in one workgroup
-   * @param isColoured they are of the pull-back, whose sweeps are many
-   */
-  selectContacts(pass: Pass, isAlone = false, isColoured = false): void {
+  /** Selects the contacts among the candidates and makes the rows of the sweep, in order. */
+  selectContacts(pass: Pass, isAlone = false): void {
     if (isAlone) {
       // It writes the sizes of indirect dispatches, so that it cannot be one.
       this.#dispatcher.direct(pass, 'selectAlone', 1);
@@ -186,12 +179,9 @@ export class StepRecorder {
     this.#dispatcher.direct(pass, 'afterGeometry', 1);
     this.#dispatcher.overCandidates(pass, 'count', LIST_SLOT.CANDIDATES);
     this.#dispatcher.indirect(pass, 'offsets', STEP_SLOT.VERTICES);
-    const over = (...entries: readonly EntryPoint[]): void => {
-      for (const entry of entries) this.#dispatcher.overCandidates(pass, entry, LIST_SLOT.CANDIDATES);
-    };
-    over('fill', 'selectUnique', 'rank', 'contactRows', 'listRows');
-    for (let n = 0; isColoured && n < COLOUR_PASSES; n++) over('pickColours', 'settleColours');
-    over('linkRows');
+    for (const entry of ['fill', 'selectUnique', 'rank', 'contactRows', 'listRows', 'linkRows'] as const) {
+      this.#dispatcher.overCandidates(pass, entry, LIST_SLOT.CANDIDATES);
+    }
   }
 
   /** One sweep over the contacts (Eq. 9). */

@@ -1,5 +1,3 @@
-import { SPARE_COLOURS } from './constants.js';
-
 /**
  * Colourings of constraints: no two constraints of a colour share a vertex that can move, so a colour's projections are
  * independent of their order and can run in parallel.
@@ -82,29 +80,19 @@ class UsedColours {
 }
 
 /**
- * Colouring of the contacts in an order that is renewed every step: a constraint's colour is one more than the largest
- * colour of the conflicting constraints that precede it. A sweep colour by colour then equals a sweep in
- * that order, and a sweep on a device where every constraint waits for its conflicting predecessors.
- *
- * The order is a random permutation, and with passes (preferColours) what these prefer comes first: a random order makes two to three times as many colours
- * as a vertex has contacts.
+ * Colouring of the contacts by random priority, renewed every step: a constraint's colour is one more than the largest
+ * colour of the conflicting constraints that precede it in the permutation. A sweep colour by colour then equals a sweep in
+ * the order of the permutation, and a sweep on a device where every constraint waits for its conflicting predecessors.
  *
  * @param corner int32[4·n] vertices of each constraint, −1 where unused
- * @param passes 0 = the permutation alone
  */
-export function colourContacts(
-  count: number,
-  corner: Int32Array,
-  inverseMass: Float32Array,
-  seed: number,
-  passes = 0,
-): Colouring {
+export function colourContacts(count: number, corner: Int32Array, inverseMass: Float32Array, seed: number): Colouring {
   const permutation = new Permutation(count, seed);
   const colour = new Uint32Array(count);
-  const order = Uint32Array.from(colour, (_, n) => permutation.at(n));
   const level = levelOf(inverseMass.length);
   let colours = 0;
-  for (const c of passes > 0 ? byColour(order, preferColours(order, corner, inverseMass, passes)) : order) {
+  for (let n = 0; n < count; n++) {
+    const c = permutation.at(n);
     let above = 0;
     for (let s = 4 * c; s < 4 * c + 4; s++) {
       const v = corner[s];
@@ -116,91 +104,6 @@ export function colourContacts(
   }
   for (let s = 0; s < 4 * count; s++) if (corner[s] >= 0) level[corner[s]] = 0;
   return gather(colour, colours, count);
-}
-
-/** Colours that a constraint may prefer: bits of a word. */
-const MOST_PREFERRED = 32;
-/** Of constraints that prefer none: they come last. */
-export const NO_COLOUR = MOST_PREFERRED;
-
-/**
- * Colours by which few constraints wait for each other, found in passes by all constraints at the same time, as a device does it
- * (gpu/kernels/backward/colour-row.wgsl). In a pass each constraint without a colour picks one that none at its vertices has. Those at a vertex pick different ones as far as they can: it is the k-th
- * that is free to them, k the number of constraints without a colour that precede it in the permutation, where it is largest among its vertices. The constraint keeps its pick unless
- * one at its vertices that precedes it has picked the same.
- *
- * @param order uint32[n] the permutation
- * @returns uint8[n] by constraint; NO_COLOUR where the passes have left it over
- */
-export function preferColours(
-  order: Uint32Array,
-  corner: Int32Array,
-  inverseMass: Float32Array,
-  passes: number,
-): Uint8Array {
-  const vertices = inverseMass.length;
-  const [at, taken, picked, ahead] = [0, 1, 2, 3].map(() => new Uint32Array(vertices));
-  const preferred = new Uint8Array(order.length).fill(NO_COLOUR);
-  const forVertices = (c: number, visit: (v: number) => void): void => {
-    for (let s = 4 * c; s < 4 * c + 4; s++) {
-      const v = corner[s];
-      if (v >= 0 && inverseMass[v] !== 0) visit(v);
-    }
-  };
-  for (const c of order) {
-    forVertices(c, (v) => {
-      at[v]++;
-    });
-  }
-  let left = order;
-  for (let pass = 0; pass < passes && left.length > 0; pass++) {
-    ahead.fill(0);
-    picked.fill(0);
-    // In the order of the permutation: `ahead` and `picked` are of what precedes.
-    for (const c of left) {
-      let [used, rank, most, same] = [0, 0, 0, 0];
-      forVertices(c, (v) => {
-        used |= taken[v];
-        rank = Math.max(rank, ahead[v]++);
-        most = Math.max(most, at[v]);
-        same |= picked[v];
-      });
-      const pick = freeColour(~used & (ALL_USED >>> Math.max(0, MOST_PREFERRED - most - SPARE_COLOURS)), rank);
-      if (pick === NO_COLOUR) continue;
-      if (((same >>> pick) & 1) === 0) preferred[c] = pick;
-      forVertices(c, (v) => {
-        picked[v] |= 1 << pick;
-      });
-    }
-    left = left.filter((c) => {
-      if (preferred[c] === NO_COLOUR) return true;
-      forVertices(c, (v) => {
-        taken[v] |= 1 << preferred[c];
-      });
-      return false;
-    });
-  }
-  return preferred;
-}
-
-/** The n-th of these colours, counted from 0 and round again; NO_COLOUR where there is none. */
-function freeColour(free: number, n: number): number {
-  let count = 0;
-  for (let bits = free; bits !== 0; bits &= bits - 1) count++;
-  if (count === 0) return NO_COLOUR;
-  let bits = free;
-  for (let k = n % count; k > 0; k--) bits &= bits - 1;
-  return 31 - Math.clz32(bits & -bits);
-}
-
-/** The order, sorted by colours: those without one come last. */
-function byColour(order: Uint32Array, preferred: Uint8Array): Uint32Array {
-  const next = new Uint32Array(NO_COLOUR + 2);
-  for (const c of order) next[preferred[c] + 1]++;
-  for (let k = 1; k < next.length; k++) next[k] += next[k - 1];
-  const sorted = new Uint32Array(order.length);
-  for (const c of order) sorted[next[preferred[c]]++] = c;
-  return sorted;
 }
 
 // All zero between calls: to clear the entries in use is cheaper than to clear those of all vertices every step.

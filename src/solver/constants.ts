@@ -60,13 +60,6 @@ export const MIN_DELTA_SHARE = 0.25;
 export const CONTACTS_PER_VERTEX = 24;
 
 /**
- * How contacts are coloured (colouring.ts): passes, of which the fourth leaves some of a hundred contacts over, and colours beyond the largest
- * number of contacts at a vertex of a contact that it may get. Colours of a contact are bits of a word of 32.
- */
-export const COLOUR_PASSES = 4;
-export const SPARE_COLOURS = 4;
-
-/**
  * A contact whose movable vertices all have a smaller closest-point weight than this is left to the forward step: a
  * projection would move a vertex by the violation divided by its weight, many times too far.
  */

@@ -53,7 +53,7 @@ type BufferName =
   | 'offsets';
 
 /** Words of Candidate (gpu/kernels/common/pair.wgsl) and of its fields used here. */
-const CANDIDATE = { words: 16, weight: 0, masses: 4, entry: 8, distance: 9, standing: 10, place: 11 } as const;
+const CANDIDATE = { words: 16, weight: 0, entry: 8, distance: 9 } as const;
 /** Where backward/contact-words.wgsl has the candidates that are kept, and those that are rows, in candidateCapacity words. */
 const CONTACT_SECTIONS = { queue: 13, row: 14 } as const;
 const INDEX_MASK = 0x1fffffff;
@@ -64,10 +64,6 @@ export interface FoundCandidate {
   readonly distance: number;
   /** float32[4] */
   readonly weight: Float32Array;
-  /** of a row: float32[4], and what orders it */
-  readonly masses: Float32Array;
-  readonly standing: number;
-  readonly place: number;
 }
 
 /** One workgroup makes the whole sweep. */
@@ -260,9 +256,6 @@ export class StageBench {
         pair: words[at + CANDIDATE.entry] & INDEX_MASK,
         distance: floats[at + CANDIDATE.distance],
         weight: floats.slice(at + CANDIDATE.weight, at + CANDIDATE.weight + 4),
-        masses: floats.slice(at + CANDIDATE.masses, at + CANDIDATE.masses + 4),
-        standing: words[at + CANDIDATE.standing]!,
-        place: words[at + CANDIDATE.place]!,
       };
     });
   }

@@ -93,7 +93,7 @@ fn judgeUnique(c: u32) {
   let isTaking = takingPart(slots);
   let isUnique = hasMovableWeight(slots) && isClosestOfItsKind(c, slots, isTaking);
   if (isUnique) {
-    candidates[c].standing = 1u;
+    candidates[c].isUnique = 1u;
   }
   let isInVain = listed(slots) & !(isTaking & vec4<bool>(isUnique));
   for (var s = 0u; s < slots.corners; s++) {
@@ -133,7 +133,7 @@ fn isClosestOfItsKind(c: u32, slots: Slots, isTaking: vec4<bool>) -> bool {
 
 // Among the closest at every movable vertex that it has.
 fn isKept(c: u32) -> bool {
-  if (candidates[c].standing == 0u) {
+  if (candidates[c].isUnique == 0u) {
     return false;
   }
   let slots = slotsOf(c);
@@ -151,7 +151,7 @@ fn isKept(c: u32) -> bool {
     let first = lists[v].offset;
     let end = first + atomicLoad(&lists[v].count);
     for (var place = first; place < end; place++) {
-      if (isCloser(place, key, slots.p) && candidates[contacts[place]].standing == 1u) {
+      if (isCloser(place, key, slots.p) && candidates[contacts[place]].isUnique == 1u) {
         closer++;
       }
     }

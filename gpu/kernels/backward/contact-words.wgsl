@@ -3,7 +3,7 @@
 //   list       4C  candidates of the vertices, one list after the other (lists[v].offset and .count), in no order
 //   keys       4C  beside each entry of list its key, until the contacts are chosen; then four followers of each candidate
 //   rowsAt     4C  rows of the vertices, in the room of their lists
-//   waits       C  of each row: the colour that it picks, while rows are coloured; then how many it waits for in the upper half, how many of those have run in the step's first
+//   waits       C  of each row: how many it waits for in the upper half, how many of those have run in the step's first
 //                  sweep in the lower one
 //   queue       C  candidates that are kept, until they are rows; then the sweep's queue, round by round
 //   row         C  candidates that are rows
@@ -25,10 +25,6 @@ fn rowsAt(place: u32) -> u32 {
 
 fn waitsAt(candidate: u32) -> u32 {
   return 12u * control.candidateCapacity + candidate;
-}
-
-fn pickAt(candidate: u32) -> u32 {
-  return waitsAt(candidate);
 }
 
 fn queueAt(n: u32) -> u32 {

@@ -9,7 +9,7 @@
 // better is in them, and how much, so that nothing depends on the order of the threads. Beside each entry of a list stands its key,
 // so that one number suffices to skip most entries, without reading their candidate.
 //
-// In: pairVertex, vertexStep.flags. In and out: candidates.standing, lists, contacts (list, keys, queue for those that are kept).
+// In: pairVertex, vertexStep.flags. In and out: candidates.isUnique, lists, contacts (list, keys, queue for those that are kept).
 // After `unique` lists.cursor is the number of unique contacts that weigh at the vertex. Mirrors selectContacts
 // (src/solver/cpu/select-contacts.ts).
 // #include "common/dispatch.wgsl"

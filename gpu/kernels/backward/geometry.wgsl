@@ -113,6 +113,6 @@ fn geometry(
     candidates[place].weight = examined.weight;
     candidates[place].entry = examined.entry;
     candidates[place].distance = examined.distance;
-    candidates[place].standing = 0u;
+    candidates[place].isUnique = 0u;
   }
 }

@@ -18,34 +18,25 @@ fn listRow(n: u32) {
   }
 }
 
-// The place of a row in the order: its colour, behind all others where it has none (backward/colour-row.wgsl), then its place.
-fn orderOf(c: u32) -> vec2u {
-  return vec2u(candidates[c].standing - FIRST_COLOUR, candidates[c].place);
-}
-
-fn isBefore(a: vec2u, b: vec2u) -> bool {
-  return a.x < b.x || (a.x == b.x && a.y < b.y);
-}
-
 // Links a row with its neighbours in the order. Returns how many rows it waits for.
 fn link(c: u32) -> u32 {
   let ids = pairVertex[pairOf(candidates[c].entry)];
   let masses = candidates[c].masses;
-  let own = orderOf(c);
+  let place = candidates[c].place;
   var waits = 0u;
   for (var s = 0u; s < 4u; s++) {
     var follower = NO_FOLLOWER;
-    var nearest = vec2u(0xffffffffu);
+    var nearest = 0xffffffffu;
     var isLater = false;
     if (masses[s] > 0.0) {
       let first = rowsAt(lists[ids[s]].offset);
       let end = first + atomicLoad(&lists[ids[s]].rows);
       for (var k = first; k < end; k++) {
         let other = contacts[k];
-        let order = orderOf(other);
-        isLater = isLater || isBefore(order, own);
-        if (isBefore(own, order) && !isBefore(nearest, order)) {
-          nearest = order;
+        let otherPlace = candidates[other].place;
+        isLater = isLater || otherPlace < place;
+        if (otherPlace > place && otherPlace <= nearest) {
+          nearest = otherPlace;
           follower = other;
         }
       }

@@ -1,6 +1,6 @@
 // Which candidates of a step become contacts, their rows and the order of their sweep, in one workgroup: what afterGeometry, count, offsets, fill,
-// selectUnique, rank, contactRows, listRows, pickColours, settleColours and linkRows do one after the other (backward/contacts-select.wgsl and those after it), by the same functions. Where
-// candidates are few, nine dispatches, of the pull-back seventeen, cost more than their work. It takes any number of them; the host records it where the last step had few, and a step with
+// selectUnique, rank, contactRows, listRows and linkRows do one after the other (backward/contacts-select.wgsl and those after it), by the same functions. Where
+// candidates are few, nine dispatches cost more than their work. It takes any number of them; the host records it where the last step had few, and a step with
 // more pauses (control/take-candidates.wgsl), for a workgroup would take long.
 //
 // Two things differ, and nothing that is decided depends on either: places in lists and queues depend on the order of the threads, here as there; and
@@ -28,7 +28,6 @@
 // #include "control/take-candidates.wgsl"
 // #include "backward/candidate-choice.wgsl"
 // #include "backward/row-of-candidate.wgsl"
-// #include "backward/colour-row.wgsl"
 // #include "backward/links-of-row.wgsl"
 
 // Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
@@ -91,16 +90,6 @@ fn selectAlone(@builtin(local_invocation_index) local: u32) {
     listRow(n);
   }
   storageBarrier();
-  for (var turn = 0u; turn < select(0u, COLOUR_PASSES, parameters.isAiming == 1u); turn++) {
-    for (var n = local; n < rows; n += SERIAL_THREADS) {
-      pickColour(contacts[rowAt(n)]);
-    }
-    storageBarrier();
-    for (var n = local; n < rows; n += SERIAL_THREADS) {
-      settleColour(contacts[rowAt(n)]);
-    }
-    storageBarrier();
-  }
   for (var n = local; n < rows; n += SERIAL_THREADS) {
     let c = contacts[rowAt(n)];
     if (link(c) == 0u) {

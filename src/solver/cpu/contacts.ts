@@ -53,7 +53,6 @@ export class Contacts {
    * @param x float32[3·V] current state
    * @param seed determines the order of the sweep
    * @param pulse called at short intervals; may throw, and the rows are then undefined
-   * @param passes of the colouring (colourContacts): worth their while where sweeps are many
    */
   assemble(
     pairs: PairSet,
@@ -62,13 +61,12 @@ export class Contacts {
     x: Float32Array,
     seed: number,
     pulse?: () => void,
-    passes = 0,
   ): void {
     this.count = 0;
     const kept = selectContacts(pairs, list, listLength, this.inverseMass, this.#scratch, pulse);
     this.#reserve(kept.length);
     this.#fillRows(pairs, kept, x);
-    this.colouring = colourContacts(this.count, this.corner, this.inverseMass, seed, passes);
+    this.colouring = colourContacts(this.count, this.corner, this.inverseMass, seed);
     this.#lambda.fill(0, 0, this.count);
   }
 

@@ -2,7 +2,6 @@ import type { PathPhase, StateOrigin } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
-  COLOUR_PASSES,
   PULL_BACK_REACH,
   PUSHED,
   REST,
@@ -295,7 +294,7 @@ export class PullBack {
     active.gather(pairs, moving, movingCount);
     candidates.find(pairs, active, x, start, step, delta, this.#distances, pulse, this.#aims);
     clock.lap('geometry');
-    contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse, COLOUR_PASSES);
+    contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse);
     this.#limits?.beginStrains(x, y);
     this.#contacts.begin(pairs, y, WARM_CONTACTS);
     this.#limits?.beginEdges(y, WARM_EDGES);

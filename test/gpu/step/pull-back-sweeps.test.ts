@@ -1,13 +1,6 @@
 import t from 'tap';
 import { PHASE, STATE, UNLIMITED } from '../../../gpu/kernels/constants.js';
-import { NO_COLOUR, preferColours } from '../../../src/solver/colouring.js';
-import {
-  COLOUR_PASSES,
-  EXCESS_WEIGHT,
-  SWEPT_EXCESS,
-  WARM_CONTACTS,
-  WARM_EDGES,
-} from '../../../src/solver/constants.js';
+import { EXCESS_WEIGHT, SWEPT_EXCESS, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
 import { AcceleratedSweeps } from '../../../src/solver/cpu/accelerated-sweeps.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
 import { aimOf } from '../../../src/solver/cpu/contact-aims.js';
@@ -253,34 +246,6 @@ else {
     );
   }
 
-  t.test('contacts have the colours of the reference, and few rounds', async (t) => {
-    const random = seeded();
-    t.comment(`seed ${random.seed}`);
-    const input = withPairs(random, makeSettings({ delta: 0.5, sigma: 1.1, pullBack: PLAN }), 400);
-    const bench = new StageBench(gpu.memory, gpu.kernels, input);
-    bench.run((pass) => {
-      bench.recorder.findContacts(pass);
-      bench.recorder.selectContacts(pass, false, true);
-    });
-    const { rowCount } = await bench.control();
-    const rows = new Set(await bench.pairsIn('row', rowCount));
-    const coloured = (await bench.candidates()).filter(({ pair }) => rows.has(pair));
-    bench.close();
-    const corner = new Int32Array(4 * coloured.length).fill(-1);
-    for (const [r, { pair, masses }] of coloured.entries()) {
-      for (let s = 0; s < 4; s++) if (masses[s]! > 0) corner[4 * r + s] = input.pairs.vertex[4 * pair + s]!;
-    }
-    const order = Uint32Array.from(coloured, (_, r) => r).sort((a, b) => coloured[a]!.place - coloured[b]!.place);
-    const masses = new Float32Array(input.mesh.vertexCount).fill(1);
-    const expected = preferColours(order, corner, masses, COLOUR_PASSES);
-    const standings = coloured.map(({ standing }) => standing);
-    t.strictSame(
-      standings,
-      [...expected].map((colour) => (colour === NO_COLOUR ? 1 : 2 + colour)),
-    );
-    t.ok(coloured.length > 60 && new Set(standings).size > 5, `${coloured.length} contacts`);
-  });
-
   t.test('one workgroup sweeps a small mesh, or where few edges act, to the same bytes', async (t) => {
     if (!gpu.kernels.has('sweepSmall') || !gpu.kernels.has('sweepFew'))
       return t.comment('this adapter allows too few storage buffers');
@@ -305,7 +270,7 @@ else {
         await bench.writeControl({ ...NO_LISTS, keptAt: step === 0 ? 0 : CLOCK });
         bench.run((pass) => {
           bench.recorder.findContacts(pass);
-          bench.recorder.selectContacts(pass, false, true);
+          bench.recorder.selectContacts(pass);
           bench.pullBack.sweeps(pass, { sweeps: PLAN.sweeps, wide: NO_ROUNDS, ...way });
         });
         t.ok((await bench.control()).rowCount > 60, 'there are contacts');

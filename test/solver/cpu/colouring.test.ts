@@ -1,13 +1,5 @@
 import t from 'tap';
-import {
-  type Colouring,
-  colourContacts,
-  colourEdges,
-  NO_COLOUR,
-  Permutation,
-  preferColours,
-} from '../../../src/solver/colouring.js';
-import { COLOUR_PASSES, CONTACTS_PER_VERTEX, SPARE_COLOURS } from '../../../src/solver/constants.js';
+import { type Colouring, colourContacts, colourEdges, Permutation } from '../../../src/solver/colouring.js';
 import { type Random, seeded } from '../../support/random.js';
 
 const random = seeded();
@@ -92,13 +84,7 @@ t.test('contacts: every one has a colour, no two of a colour share a movable ver
     check(
       t,
       constraints,
-      colourContacts(
-        constraints.count,
-        constraints.corner,
-        constraints.inverseMass,
-        random.int(2 ** 31),
-        random.int(COLOUR_PASSES + 1),
-      ),
+      colourContacts(constraints.count, constraints.corner, constraints.inverseMass, random.int(2 ** 31)),
     );
   }
   t.pass('300 sets');
@@ -122,72 +108,6 @@ t.test('contacts: colour by colour gives bit for bit what the order of the permu
     if (!first.every((value, v) => value === second[v])) t.fail(`round ${round}: another result`);
   }
   t.pass('200 sets');
-});
-
-/** The passes as they are described, by all constraints at the same time: each looks at all others. */
-function preferSlowly(order: Uint32Array, { count, corner, inverseMass }: Constraints, passes: number): number[] {
-  const verticesOf = (c: number): number[] =>
-    [...corner.subarray(4 * c, 4 * c + 4)].filter((v) => v >= 0 && inverseMass[v] !== 0);
-  const all = Array.from({ length: count }, (_, c) => c);
-  const place = new Map([...order].map((c, n) => [c, n]));
-  const precedes = (a: number, b: number): boolean => place.get(a)! < place.get(b)!;
-  const at = (v: number): number[] => all.filter((c) => verticesOf(c).includes(v));
-  const besides = (c: number): number[] => all.filter((o) => verticesOf(o).some((v) => verticesOf(c).includes(v)));
-  let colour = all.map(() => NO_COLOUR);
-  for (let pass = 0; pass < passes; pass++) {
-    const before = colour;
-    const picks = all.map((c) => {
-      if (before[c] !== NO_COLOUR) return before[c]!;
-      const palette = Math.min(32, SPARE_COLOURS + Math.max(0, ...verticesOf(c).map((v) => at(v).length)));
-      const used = besides(c).map((o) => before[o]);
-      const free = Array.from({ length: palette }, (_, k) => k).filter((k) => !used.includes(k));
-      const isAhead = (o: number): boolean => before[o] === NO_COLOUR && precedes(o, c);
-      const rank = Math.max(0, ...verticesOf(c).map((v) => at(v).filter(isAhead).length));
-      return free.length > 0 ? free[rank % free.length]! : NO_COLOUR;
-    });
-    colour = all.map((c) => {
-      if (before[c] !== NO_COLOUR || picks[c] === NO_COLOUR) return before[c]!;
-      const isTaken = besides(c).some((o) => before[o] === NO_COLOUR && precedes(o, c) && picks[o] === picks[c]);
-      return isTaken ? NO_COLOUR : picks[c]!;
-    });
-  }
-  return colour;
-}
-
-t.test('contacts: what the passes prefer is what all constraints find at the same time', async (t) => {
-  let left = 0;
-  for (let round = 0; round < 60; round++) {
-    const constraints = makeConstraints(random, 4);
-    const { count, corner, inverseMass } = constraints;
-    const permutation = new Permutation(count, random.int(2 ** 31));
-    const order = Uint32Array.from({ length: count }, (_, n) => permutation.at(n));
-    const passes = 1 + random.int(COLOUR_PASSES);
-    const preferred = [...preferColours(order, corner, inverseMass, passes)];
-    t.strictSame(preferred, preferSlowly(order, constraints, passes), `round ${round}`);
-    left += preferred.filter((colour) => colour === NO_COLOUR).length;
-  }
-  t.ok(left > 0, `${left} are left over`);
-});
-
-t.test('contacts: with passes there are few more colours than contacts at a vertex', async (t) => {
-  // A pile: every contact is one of a vertex and three others nearby, and no vertex has more than it may.
-  const vertices = 600;
-  const at = new Uint32Array(vertices);
-  const corners: number[] = [];
-  for (let n = 0; n < 20_000; n++) {
-    const near = random.int(vertices);
-    const ids = [...new Set([0, 1, 2, 3].map(() => (near + random.int(12)) % vertices))];
-    if (ids.length < 4 || ids.some((v) => at[v] >= CONTACTS_PER_VERTEX)) continue;
-    for (const v of ids) at[v]++;
-    corners.push(...ids);
-  }
-  const masses = new Float32Array(vertices).fill(1);
-  const count = corners.length / 4;
-  const corner = Int32Array.from(corners);
-  const without = colourContacts(count, corner, masses, 7).colours;
-  const { colours } = colourContacts(count, corner, masses, 7, COLOUR_PASSES);
-  t.ok(count > 2000, `${count} contacts`);
-  t.ok(colours < 0.6 * without, `${colours} colours, ${without} without passes`);
 });
 
 t.test('contacts: within a colour every order gives the same', async (t) => {
