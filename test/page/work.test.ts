@@ -248,7 +248,7 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
     await resolve(page);
     await untilAnswered(page);
     t.same(asked, [true, false]);
-    t.match(await page.textContent('#no-path'), /straight way from the start to the answer, which was not tested/);
+    t.match(await page.textContent('#no-path'), /straight line from the start to the answer, which was not tested/);
     await page.locator('#slider').fill('0.5');
     t.match(await page.textContent('#place'), /50\s%/);
   });

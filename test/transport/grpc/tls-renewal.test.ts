@@ -56,7 +56,7 @@ t.test('files with a mistake change nothing', { skip }, async (t) => {
     ['expired', { ...tls, cert: old.cert, key: old.key }, /has expired/],
     ['no authority', { ...tls, ca: nonsense }, /contains no PEM certificate/],
     ['second of two authorities broken', { ...tls, ca: Buffer.concat([ca.cert, broken]) }, /Certificate 2 of the auth/],
-    ['expired authority', { ...tls, ca: oldCa.cert }, /No authority .* valid now/],
+    ['expired authority', { ...tls, ca: oldCa.cert }, /No certificate authority .* valid now/],
     ['no demand any more', { ...own }, /cannot be changed/],
   ];
   for (const [what, files, message] of mistakes) {
