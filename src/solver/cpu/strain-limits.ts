@@ -228,10 +228,11 @@ export class StrainLimits {
     const least = limits[q];
     const most = limits[q + 1];
     const short = Math.min(slack * Math.sqrt(kappa), MAX_STRAIN_SLACK * (Math.min(most, 2) - least));
+    const isTriangle = corners[q + 3] === NO_CORNER;
     deformationGradient(y, corners, gradients, e, f);
     let acts = false;
     if (most < Number.POSITIVE_INFINITY) {
-      const turn = boundStretch(f, this.#push, 18 * e, most - short, kappa, delta);
+      const turn = boundStretch(f, isTriangle, this.#push, 18 * e, most - short, kappa, delta);
       acts = turn !== TURN.IDLE;
       if (turn === TURN.PUSHED) {
         this.#move(y, e, delta);
@@ -239,7 +240,6 @@ export class StrainLimits {
       }
     }
     if (least > 0) {
-      const isTriangle = corners[q + 3] === NO_CORNER;
       const turn = boundShrink(f, this.#frame, 9 * e, isTriangle, this.#push, 18 * e + 9, least + short, kappa, delta);
       if (turn === TURN.PUSHED) this.#move(y, e, delta);
       acts ||= turn !== TURN.IDLE;

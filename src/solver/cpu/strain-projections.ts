@@ -7,8 +7,11 @@ import { symmetricEigen } from '../strain/symmetric-eigen.js';
  *
  *   Z = F + κ Λ,   Λ' = (Z − P(Z)) / κ,   P the nearest point of the set in the Frobenius norm
  *
- * Matrices are [9] by columns; the third column of a triangle is 0.
+ * Matrices are [9] by columns. Those of a triangle have two columns; the third one of what is stored is 0, and is neither read nor written.
  */
+
+/** Entries of the matrices of an element. */
+const entriesOf = (isTriangle: boolean): number => (isTriangle ? 6 : 9);
 
 /** What a turn of an element's set found. */
 export const TURN = {
@@ -29,13 +32,15 @@ export type Turn = (typeof TURN)[keyof typeof TURN];
  */
 export function boundStretch(
   f: Float64Array,
+  isTriangle: boolean,
   push: Float32Array,
   at: number,
   most: number,
   kappa: number,
   change: Float64Array,
 ): Turn {
-  const wasPushing = addPush(f, push, at, kappa);
+  const entries = entriesOf(isTriangle);
+  const wasPushing = addPush(f, push, at, kappa, entries);
   gramMatrix(z, gram);
   const near = NEAR_LIMIT * most;
   // The trace is the sum of the squares of all strains.
@@ -43,12 +48,12 @@ export function boundStretch(
   symmetricEigen(gram, values, vectors);
   const largest = Math.max(values[0]!, values[1]!, values[2]!);
   if (!wasPushing && largest <= most * most) return largest > near * near ? TURN.NEAR : TURN.IDLE;
-  for (let k = 0; k < 9; k++) change[k] = -push[at + k]!;
+  for (let k = 0; k < entries; k++) change[k] = -push[at + k]!;
   for (let i = 0; i < 3; i++) {
     if (values[i]! <= most * most) continue;
-    addAlong(change, z, 0, i, (1 - most / Math.sqrt(values[i]!)) / kappa);
+    addAlong(change, z, 0, i, (1 - most / Math.sqrt(values[i]!)) / kappa, entries);
   }
-  for (let k = 0; k < 9; k++) push[at + k] = push[at + k]! + change[k]!;
+  for (let k = 0; k < entries; k++) push[at + k] = push[at + k]! + change[k]!;
   return TURN.PUSHED;
 }
 
@@ -70,15 +75,12 @@ export function boundShrink(
   kappa: number,
   change: Float64Array,
 ): Turn {
-  const wasPushing = addPush(f, push, at, kappa);
+  const entries = entriesOf(isTriangle);
+  const wasPushing = addPush(f, push, at, kappa, entries);
   const near = least / NEAR_LIMIT;
-  symmetricPart(frame, frameAt);
-  if (isTriangle) {
-    // Its third strain has no limit: a number above all that do.
-    gram[2] = Math.abs(gram[0]!) + Math.abs(gram[1]!) + 2 * Math.abs(gram[3]!) + 2 * near;
-    gram[4] = 0;
-    gram[5] = 0;
-  }
+  symmetricPart(frame, frameAt, isTriangle);
+  // The third strain of a triangle has no limit: a number above all that do.
+  if (isTriangle) gram[2] = Math.abs(gram[0]!) + Math.abs(gram[1]!) + 2 * Math.abs(gram[3]!) + 2 * near;
   // Gershgorin: no eigenvalue is less than this.
   const off = Math.max(
     Math.abs(gram[3]!) + Math.abs(gram[4]!),
@@ -89,12 +91,12 @@ export function boundShrink(
   symmetricEigen(gram, values, vectors);
   const smallest = Math.min(values[0]!, values[1]!, values[2]!);
   if (!wasPushing && smallest >= least) return smallest < near ? TURN.NEAR : TURN.IDLE;
-  for (let k = 0; k < 9; k++) change[k] = -push[at + k]!;
+  for (let k = 0; k < entries; k++) change[k] = -push[at + k]!;
   for (let i = 0; i < 3; i++) {
     if (values[i]! >= least) continue;
-    addAlong(change, frame, frameAt, i, (values[i]! - least) / kappa);
+    addAlong(change, frame, frameAt, i, (values[i]! - least) / kappa, entries);
   }
-  for (let k = 0; k < 9; k++) push[at + k] = push[at + k]! + change[k]!;
+  for (let k = 0; k < entries; k++) push[at + k] = push[at + k]! + change[k]!;
   return TURN.PUSHED;
 }
 
@@ -105,23 +107,25 @@ const values = new Float64Array(3);
 const vectors = new Float64Array(9);
 
 /** z ← F + κ Λ. @returns whether Λ ≠ 0 */
-function addPush(f: Float64Array, push: Float32Array, at: number, kappa: number): boolean {
+function addPush(f: Float64Array, push: Float32Array, at: number, kappa: number, entries: number): boolean {
   let isPushing = false;
-  for (let k = 0; k < 9; k++) {
-    if (push[at + k] !== 0) isPushing = true;
-    z[k] = f[k]! + kappa * push[at + k]!;
+  for (let k = 0; k < entries; k++) {
+    const entry = push[at + k]!;
+    if (entry !== 0) isPushing = true;
+    z[k] = f[k]! + kappa * entry;
   }
+  for (let k = entries; k < 9; k++) z[k] = 0;
   return isPushing;
 }
 
-/** gram ← ½ (RᵀZ + ZᵀR) */
-function symmetricPart(frame: Float32Array, at: number): void {
+/** gram ← ½ (RᵀZ + ZᵀR), of a triangle its 2×2 block, and 0 beside it */
+function symmetricPart(frame: Float32Array, at: number, isTriangle: boolean): void {
   gram[0] = dot(frame, at, 0);
   gram[1] = dot(frame, at + 3, 3);
-  gram[2] = dot(frame, at + 6, 6);
   gram[3] = (dot(frame, at, 3) + dot(frame, at + 3, 0)) / 2;
-  gram[4] = (dot(frame, at, 6) + dot(frame, at + 6, 0)) / 2;
-  gram[5] = (dot(frame, at + 3, 6) + dot(frame, at + 6, 3)) / 2;
+  gram[2] = isTriangle ? 0 : dot(frame, at + 6, 6);
+  gram[4] = isTriangle ? 0 : (dot(frame, at, 6) + dot(frame, at + 6, 0)) / 2;
+  gram[5] = isTriangle ? 0 : (dot(frame, at + 3, 6) + dot(frame, at + 6, 3)) / 2;
 }
 
 function dot(a: Float32Array, i: number, j: number): number {
@@ -129,13 +133,22 @@ function dot(a: Float32Array, i: number, j: number): number {
 }
 
 /** change += share · M v_i v_iᵀ */
-function addAlong(change: Float64Array, m: ArrayLike<number>, at: number, i: number, share: number): void {
-  const v = 3 * i;
+function addAlong(
+  change: Float64Array,
+  m: ArrayLike<number>,
+  at: number,
+  i: number,
+  share: number,
+  entries: number,
+): void {
+  const vx = vectors[3 * i]!;
+  const vy = vectors[3 * i + 1]!;
+  const vz = vectors[3 * i + 2]!;
   for (let r = 0; r < 3; r++) {
-    const along =
-      share * (m[at + r]! * vectors[v]! + m[at + 3 + r]! * vectors[v + 1]! + m[at + 6 + r]! * vectors[v + 2]!);
-    change[r] = change[r]! + along * vectors[v]!;
-    change[3 + r] = change[3 + r]! + along * vectors[v + 1]!;
-    change[6 + r] = change[6 + r]! + along * vectors[v + 2]!;
+    const third = entries === 6 ? 0 : m[at + 6 + r]!;
+    const along = share * (m[at + r]! * vx + m[at + 3 + r]! * vy + third * vz);
+    change[r] = change[r]! + along * vx;
+    change[3 + r] = change[3 + r]! + along * vy;
+    if (entries > 6) change[6 + r] = change[6 + r]! + along * vz;
   }
 }

@@ -14,21 +14,32 @@ export function deformationGradient(
   e: number,
   out: Float64Array,
 ): void {
-  out.fill(0);
   const o = 3 * corners[4 * e]!;
-  const isTriangle = corners[4 * e + 3] === NO_CORNER;
-  for (let k = 1; k < (isTriangle ? 3 : 4); k++) {
+  const ox = y[o]!;
+  const oy = y[o + 1]!;
+  const oz = y[o + 2]!;
+  for (let k = 0; k < 9; k++) out[k] = 0;
+  const size = corners[4 * e + 3] === NO_CORNER ? 3 : 4;
+  for (let k = 1; k < size; k++) {
     const v = 3 * corners[4 * e + k]!;
-    const dx = y[v]! - y[o]!;
-    const dy = y[v + 1]! - y[o + 1]!;
-    const dz = y[v + 2]! - y[o + 2]!;
+    const dx = y[v]! - ox;
+    const dy = y[v + 1]! - oy;
+    const dz = y[v + 2]! - oz;
     const g = 9 * e + 3 * (k - 1);
-    for (let c = 0; c < 3; c++) {
-      const b = gradients[g + c]!;
-      out[3 * c] = out[3 * c]! + dx * b;
-      out[3 * c + 1] = out[3 * c + 1]! + dy * b;
-      out[3 * c + 2] = out[3 * c + 2]! + dz * b;
-    }
+    const bx = gradients[g]!;
+    const by = gradients[g + 1]!;
+    out[0] = out[0]! + dx * bx;
+    out[1] = out[1]! + dy * bx;
+    out[2] = out[2]! + dz * bx;
+    out[3] = out[3]! + dx * by;
+    out[4] = out[4]! + dy * by;
+    out[5] = out[5]! + dz * by;
+    // Of a triangle b has two entries.
+    if (size === 3) continue;
+    const bz = gradients[g + 2]!;
+    out[6] = out[6]! + dx * bz;
+    out[7] = out[7]! + dy * bz;
+    out[8] = out[8]! + dz * bz;
   }
 }
 

@@ -1,22 +1,25 @@
 /**
  * Eigenvalues and eigenvectors of a symmetric 3×3 matrix by cyclic Jacobi rotations: C = V diag(values) Vᵀ.
  *
- * A rotation is skipped where its off-diagonal entry is 0, so a 2×2 matrix in the upper left corner takes one rotation and is
- * exact to rounding. Convergence is quadratic; double precision takes at most five rounds.
+ * A rotation is skipped where its off-diagonal entry is 0, so a 2×2 matrix in the upper left corner, which is that of a triangle,
+ * takes one rotation and is exact to rounding. Convergence is quadratic; double precision takes at most five rounds.
  *
  * @param c [c00, c11, c22, c01, c02, c12]
  * @param values [3] in no order
  * @param vectors [9] eigenvector i at 3·i; they form a rotation
  */
 export function symmetricEigen(c: Float64Array, values: Float64Array, vectors: Float64Array): void {
-  values.set(c.subarray(0, 3));
-  for (let k = 0; k < 3; k++) opposite[k] = c[5 - k]!;
-  vectors.fill(0);
-  vectors[0] = 1;
-  vectors[4] = 1;
-  vectors[8] = 1;
+  for (let k = 0; k < 3; k++) {
+    values[k] = c[k]!;
+    opposite[k] = c[5 - k]!;
+  }
+  for (let k = 0; k < 9; k++) vectors[k] = k % 4 === 0 ? 1 : 0;
   let size = 0;
   for (let k = 0; k < 6; k++) size += Math.abs(c[k]!);
+  if (c[4] === 0 && c[5] === 0) {
+    turnInPlane(c, ROUNDING * size, values, vectors);
+    return;
+  }
   for (let round = 0; round < ROUNDS; round++) {
     const off = Math.abs(opposite[0]!) + Math.abs(opposite[1]!) + Math.abs(opposite[2]!);
     if (off <= ROUNDING * size) break;
@@ -39,6 +42,21 @@ export function symmetricEigen(c: Float64Array, values: Float64Array, vectors: F
       rotate(vectors, 3 * i, 3 * j, cos, sin);
     }
   }
+}
+
+/** The one rotation of a 2×2 matrix in the upper left corner, where its entry off the diagonal is more than rounding. */
+function turnInPlane(c: Float64Array, rounding: number, values: Float64Array, vectors: Float64Array): void {
+  const entry = c[3]!;
+  if (Math.abs(entry) <= rounding) return;
+  const t = tangent(c[0]!, c[1]!, entry);
+  const cos = 1 / Math.sqrt(1 + t * t);
+  const sin = t * cos;
+  values[0] = c[0]! - t * entry;
+  values[1] = c[1]! + t * entry;
+  vectors[0] = cos;
+  vectors[1] = -sin;
+  vectors[3] = sin;
+  vectors[4] = cos;
 }
 
 /** The entry off the diagonal that has neither row nor column k: c12, c02, c01. */
