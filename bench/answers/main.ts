@@ -1,10 +1,3 @@
-/**
- * Prints a digest of every answer over the table of cases, random scenes, the examples and (with data) the dress, for
- * each engine asked for: two versions of the product whose lists are equal give equal answers to the byte. Digests of the
- * WebGPU engine are comparable on one adapter only.
- *
- *     npm run answers -- --engine cpu,webgpu --data DIR > answers.txt
- */
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openOperations, requestOf } from '../../examples/resolve-scene.js';
@@ -15,6 +8,15 @@ import type { ResolveAnswer, ResolveRequest } from '../../src/contract/requests.
 import { CASES, randomScene } from '../../test/solver/cases.js';
 import { seeded } from '../../test/support/random.js';
 import { makeCases } from '../cases.js';
+
+const HELP = `npm run answers -- [options] > answers.txt
+
+Prints a digest of every answer over the table of cases, random scenes, the examples and (with data) the dress: two versions of the
+product whose lists are equal give equal answers to the byte. Digests of the engine webgpu are comparable on one adapter only.
+
+  --engine A,B     cpu (default), webgpu
+  --data FOLDER    meshes of the dress (default: the environment's INTERSTICE_DATA; without it, no dress)
+`;
 
 const RANDOM_SCENES = 12;
 const SESSION_FRAMES = 4;
@@ -106,9 +108,18 @@ async function printAnswers(engine: 'cpu' | 'webgpu', dataFolder: string | undef
   }
 }
 
-const { values } = parseArgs({ options: { engine: { type: 'string' }, data: { type: 'string' } } });
-const dataFolder = values.data ?? process.env.INTERSTICE_DATA;
-for (const engine of (values.engine ?? 'cpu').split(',')) {
-  if (engine !== 'cpu' && engine !== 'webgpu') throw new Error(`--engine takes cpu and webgpu, not "${engine}".`);
-  await printAnswers(engine, dataFolder);
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { engine: { type: 'string', default: 'cpu' }, data: { type: 'string' }, help: { type: 'boolean' } },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  for (const engine of values.engine.split(',')) {
+    if (engine !== 'cpu' && engine !== 'webgpu') throw new Error(`--engine takes cpu and webgpu, not "${engine}".`);
+    await printAnswers(engine, values.data ?? process.env.INTERSTICE_DATA);
+  }
 }
+
+await main();

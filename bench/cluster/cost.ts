@@ -6,18 +6,28 @@ import { createOperations } from '../../src/session/operations.js';
 import { RedisStore } from '../../src/store/redis-store.js';
 import { Redis } from './redis.js';
 
-/**
- * `npm run cluster:cost`: what a store adds to a step. Two sessions with the same history take turns, one in memory only and one in a
- * Redis on this machine; of each step the pair of times counts, so that what else the machine does falls on both.
- */
+const HELP = `npm run cluster:cost -- [options]
+
+What a store adds to a step. Two sessions with the same history take turns, one in memory only and one in a Redis on this machine; of
+each step the pair of times counts, so that what else the machine does falls on both.
+
+  --vertices N     of the mesh (default 70000)
+  --steps N        default 24
+  --fsync WHEN     everysec (default) or always: when Redis writes its log to disk
+`;
 
 const { values } = parseArgs({
   options: {
     vertices: { type: 'string', default: '70000' },
     steps: { type: 'string', default: '24' },
     fsync: { type: 'string', default: 'everysec' },
+    help: { type: 'boolean' },
   },
 });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
 
 const { vertexCount, triangles, start, target } = SCENES.layers!(Number(values.vertices));
 const from = Float32Array.from(start);

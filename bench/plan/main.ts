@@ -10,12 +10,16 @@ import { measureCosts } from '../../src/plan/measure.js';
 import { seeded } from '../../src/plan/plan.js';
 import { simulate } from '../../src/plan/simulate.js';
 
-/*
- * How near the simulation of `interstice plan` comes to the service: costs are measured by the clock, then the same service gets sessions
- * at several shares of what it can compute, and each latency stands beside the simulated one.
- *
- *     npm run plan:check -- [--triangles 1000] [--seconds 20] [--lanes 2] [--out FILE]
- */
+const HELP = `npm run plan:check -- [options]
+
+How near the simulation of interstice plan comes to the service: costs are measured by the clock, then the same service gets sessions at
+several shares of what it can compute, and each latency stands beside the simulated one.
+
+  --triangles N    of a session's mesh (default 1000)
+  --seconds N      of load at each share (default 20)
+  --lanes N        of the service (default 2)
+  --out FILE       where the table is written as well
+`;
 
 const LOADS = [0.2, 0.4, 0.6, 0.8];
 const SESSIONS_A_LANE = 4;
@@ -27,8 +31,13 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '20' },
     lanes: { type: 'string', default: '2' },
     out: { type: 'string' },
+    help: { type: 'boolean' },
   },
 });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
 const [triangles, seconds, lanes] = [Number(values.triangles), Number(values.seconds), Number(values.lanes)];
 const motion = 5;
 const service = await startService({

@@ -17,21 +17,21 @@ import { GaussSeidel } from './gauss-seidel.js';
 import { measureAnswer } from './measure-answer.js';
 import { SCENES } from './scenes.js';
 
-/**
- * What other methods make of the same start and target: the two-way method, volume preserving impulses, and the Gauss-Seidel
- * impulses that their paper compares itself with, in the same loop of searches and pieces.
- *
- *   npm run rivals -- [SECONDS for each resolve, default 20] [WORD of the scene's name]
- *
- * With --ablations: what becomes of Algorithm 1 when one of its stages is replaced, as the paper compares them, and plots of
- * residual and cost over the steps in FOLDER.
- *
- *   npm run rivals -- --ablations [STEPS of each run, default 64] [WORD, '' = all scenes] [FOLDER]
- *
- * With --frames: the same variants in a simulation each, of the first frames of a scene of examples/solver (small).
- *
- *   npm run rivals -- --frames [SCENE, default bow-knot] [FRAMES, default all] [STEPS of each frame, default 256] [FOLDER] [GROUP]
- */
+const HELP = `npm run rivals -- [SECONDS for each resolve, default 20] [WORD of the scene's name]
+
+  What other methods make of the same start and target: the two-way method, volume preserving impulses, and the Gauss-Seidel impulses
+  that their paper compares itself with, in the same loop of searches and pieces.
+
+npm run rivals -- --ablations [STEPS of each run, default 64] [WORD, '' = all scenes] [FOLDER]
+
+  What becomes of Algorithm 1 when one of its stages is replaced, as the paper compares them, and plots of residual and cost over the
+  steps in FOLDER.
+
+npm run rivals -- --frames [SCENE, default bow-knot] [FRAMES, default all] [STEPS of each frame, default 256] [FOLDER] [GROUP]
+
+  The same variants in a simulation each, of the first frames of a scene of examples/solver (small).
+`;
+
 interface Rival {
   readonly name: string;
   readonly parameters: ParametersInput;
@@ -113,6 +113,7 @@ async function overFrames(
 }
 
 const [first, stepLimit, word, folder] = process.argv.slice(2);
-if (first === '--ablations') runAblations(Number(stepLimit ?? 64), word ?? '', folder);
+if (first === '--help') process.stdout.write(HELP);
+else if (first === '--ablations') runAblations(Number(stepLimit ?? 64), word ?? '', folder);
 else if (first === '--frames') await overFrames(...process.argv.slice(3));
 else await main();
