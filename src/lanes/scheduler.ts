@@ -199,9 +199,14 @@ export class Scheduler {
     return (await this.askHome('save', { key })) ?? this.ledger.find(key)?.saved;
   }
 
-  /** Adds a scene that another process held: its first step continues from the data saved there. @param key never used before */
-  adopt(key: number, tenant: string, scene: AdoptedScene): void {
-    this.ledger.adopt(key, tenant, this.pool.groupForScene(scene.mesh, 'NORMAL').lanes, scene);
+  /**
+   * Adds a scene that another process held: its first step continues from the data saved there.
+   *
+   * @param key never used before
+   * @param owner its tenant, and the priority of its opening
+   */
+  adopt(key: number, { tenant, priority }: Pick<Claim, 'tenant' | 'priority'>, scene: AdoptedScene): void {
+    this.ledger.adopt(key, tenant, this.pool.groupForScene(scene.mesh, priority).lanes, scene);
   }
 
   /** Drops the saved data of a parked scene: its next step searches anew, and its report says so. */

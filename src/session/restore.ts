@@ -51,13 +51,13 @@ export async function restoreSession(
   const mesh = unpack<MeshInput>(stored.mesh);
   const head = unpack<HeadRecord>(stored.head);
   if (!opening || !settings || !mesh || (stored.head && !head)) return undefined;
-  const { start, created, opened } = opening;
+  const { start, created, opened, priority = 'NORMAL' } = opening;
   const { allowUnverified, engine, scheduler } = services;
   const makeSession = () => {
     const { parameters, untangled } = opening;
     const { label, idleTimeoutSeconds } = settings;
     const rules = { allowUnverified, engine: { description: engine } };
-    const begin = { id, key, tenant, mesh, start, parameters, created, ...(untangled ? { untangled } : {}) };
+    const begin = { id, key, tenant, mesh, start, parameters, created, priority, ...(untangled ? { untangled } : {}) };
     return new Session({ ...begin, label, idleTimeoutSeconds }, opened, rules);
   };
   let session = makeSession();
@@ -78,7 +78,8 @@ export async function restoreSession(
         lastVersion: 1,
       });
     }
-    scheduler.adopt(key, tenant, { mesh: session.meshInput, measures: opened.measures, saved: undefined });
+    const scene = { mesh: session.meshInput, measures: opened.measures, saved: undefined };
+    scheduler.adopt(key, { tenant, priority }, scene);
     session.residency = 'PARKED';
   }
   if (head) {
@@ -101,17 +102,21 @@ async function repeatHistory(
   const entries = stored.log.map((bytes) => unpack<EntryRecord>(bytes));
   if (base?.by !== by || !entries.every((entry) => entry?.by === by && entry.isRepeatable)) return undefined;
   const { key, tenant } = session;
+  const { priority } = session.opening;
   const { measures } = opening.opened;
   const hooks = { claim: { tenant, session: key, priority: 'INTERACTIVE' as const }, hasPlace: true };
   if (checkpoint) {
     session.goTo(checkpoint.place);
-    scheduler.adopt(key, tenant, { mesh: session.meshInput, measures, saved: checkpoint.saved });
+    scheduler.adopt(key, { tenant, priority }, { mesh: session.meshInput, measures, saved: checkpoint.saved });
     session.residency = 'PARKED';
   } else {
     const now = clock.monotonicMs();
     const { meshVersion, stateVersion } = session.place;
     const state = { key, meshVersion, mesh: session.meshInput, stateVersion, start: session.state };
-    await scheduler.open({ state, parameters: opening.parameters, receivedAt: now, queuedAt: now }, hooks);
+    // The priority of an opening chooses the lanes of its scene; that of the steps is only their turn there.
+    const claim = { ...hooks.claim, ...(priority === 'BATCH' ? { priority } : {}) };
+    const task = { state, parameters: opening.parameters, receivedAt: now, queuedAt: now };
+    await scheduler.open(task, { ...hooks, claim });
   }
   for (const entry of entries) {
     const task = session.repeatStep(entry!, clock.monotonicMs());

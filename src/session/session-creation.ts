@@ -96,15 +96,17 @@ export class SessionCreation {
       await Promise.resolve();
       const opening = await openingOf(request, call, work.signal, scheduler);
       const state = { key, meshVersion: 0, mesh, stateVersion: 0, start: opening.start };
+      const claim = claimOf(call, undefined, key);
       const opened = await scheduler.open(
         { state, parameters: opening.parameters, receivedAt, queuedAt },
-        { signal: work.signal, claim: claimOf(call, undefined, key) },
+        { signal: work.signal, claim },
       );
       if (work.isAbandoned) throw cancelled();
       this.live.residency.admit(opened.residentBytes);
       const idleTimeoutSeconds = request.idleTimeoutSeconds ?? this.options.idleTimeoutSeconds;
+      const { priority } = claim;
       const session = new Session(
-        { id, key, tenant, mesh, ...opening, label, idleTimeoutSeconds, created: clock.wallMs() },
+        { id, key, tenant, mesh, ...opening, label, idleTimeoutSeconds, created: clock.wallMs(), priority },
         opened,
         { allowUnverified, engine: { description: this.options.engine } },
       );

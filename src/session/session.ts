@@ -2,7 +2,7 @@ import type { Warning } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { Report } from '../contract/report.js';
-import type { ResolveAnswer } from '../contract/requests.js';
+import type { Priority, ResolveAnswer } from '../contract/requests.js';
 import type { MeshSummary, Residency, SessionInfo, StepRequest } from '../contract/sessions.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
 import type { OpenAnswer, StepOutcome, StepTask } from '../jobs/tasks.js';
@@ -32,6 +32,8 @@ export interface Opening {
   readonly idleTimeoutSeconds: number;
   /** ms since 1970 */
   readonly created: number;
+  /** that of its opening: the lanes that its scene may be on */
+  readonly priority: Priority;
 }
 
 /** The fields of a step that change the mesh, from that step on. */
@@ -251,9 +253,9 @@ export class Session {
 
   /** The data with which the session was created, for a store. */
   openingRecord(by: string): OpeningRecord {
-    const { start, parameters, created } = this.opening;
+    const { start, parameters, created, priority } = this.opening;
     const { untangled } = this;
-    return { by, start, parameters, created, opened: this.opened, ...(untangled ? { untangled } : {}) };
+    return { by, start, parameters, created, priority, opened: this.opened, ...(untangled ? { untangled } : {}) };
   }
 
   /** Everything except the scene from which a step continues. Its arrays belong to the session. */

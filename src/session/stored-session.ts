@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import type { Positions } from '../contract/mesh.js';
 import type { ParametersInput } from '../contract/parameters.js';
 import type { Report } from '../contract/report.js';
-import type { ResolveAnswer } from '../contract/requests.js';
+import type { Priority, ResolveAnswer } from '../contract/requests.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
 import type { SavedSession } from '../jobs/saved-session.js';
 import type { OpenAnswer } from '../jobs/tasks.js';
@@ -26,6 +26,8 @@ export interface OpeningRecord {
   /** ms since 1970 */
   readonly created: number;
   readonly opened: OpenAnswer;
+  /** of the opening; absent in records of a version that did not store it = NORMAL */
+  readonly priority?: Priority;
   /** what the start came from, until the first step; its positions are the start */
   readonly untangled?: UntangledState;
 }

@@ -8,6 +8,7 @@ import type { UntangleStatus } from '../../src/contract/untangle.js';
 import type { UntangledState } from '../../src/contract/untangle-answer.js';
 import { hashContent } from '../../src/jobs/content-hash.js';
 import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask, UntangleTask } from '../../src/jobs/tasks.js';
+import type { Claim } from '../../src/lanes/fair-queue.js';
 import type { JobPreflight, ScheduleHooks, Scheduler } from '../../src/lanes/scheduler.js';
 import type { SessionClock } from '../../src/session/call.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
@@ -82,8 +83,8 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   /** scenes of parked sessions that were given up */
   readonly dropped: number[] = [];
   readonly forgotten: number[] = [];
-  /** scenes of other processes */
-  readonly adopted: number[] = [];
+  /** owners of scenes of other processes */
+  readonly adopted: Pick<Claim, 'tenant' | 'priority'>[] = [];
   waitingCount = 0;
   waitingBytes = 0;
   runningCount = 0;
@@ -174,8 +175,8 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
 
   async save(): Promise<undefined> {}
 
-  adopt(key: number): void {
-    this.adopted.push(key);
+  adopt(_key: number, owner: Pick<Claim, 'tenant' | 'priority'>): void {
+    this.adopted.push(owner);
   }
 
   dropSaved(key: number): void {

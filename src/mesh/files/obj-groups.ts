@@ -12,7 +12,7 @@ const BEGINNINGS: ReadonlySet<string> = new Set(['o', 'g']);
  * @returns parts that cover all vertices; undefined where names and ranges do not fit, or there is one name only
  */
 export function partsOfGroups({ sources = [], vertexCount }: MeshFile): PartInput[] | undefined {
-  const names: string[] = [];
+  const numbers = new Map<string, number>();
   // uint32[V] 1 + index of the name, 0 = of no element
   const nameOf = new Uint32Array(vertexCount);
   let firstVertex = 0;
@@ -24,7 +24,7 @@ export function partsOfGroups({ sources = [], vertexCount }: MeshFile): PartInpu
       const words = new Words(line);
       const keyword = words.next();
       if (keyword === 'v') vertex++;
-      else if (BEGINNINGS.has(keyword)) current = numberOf(names, words.next());
+      else if (BEGINNINGS.has(keyword)) current = numberOf(numbers, words.next());
       else if (keyword === 'f' || keyword === 'fo' || keyword === 'l' || keyword === 'p') {
         for (let word = words.next(); word !== '' && !word.startsWith('#'); word = words.next()) {
           const number = Number.parseInt(word, 10);
@@ -37,21 +37,24 @@ export function partsOfGroups({ sources = [], vertexCount }: MeshFile): PartInpu
     }
     firstVertex += source.vertexCount;
   }
-  return names.length > 1 && firstVertex === vertexCount ? rangesOf(names, nameOf) : undefined;
+  return numbers.size > 1 && firstVertex === vertexCount ? rangesOf([...numbers.keys()], nameOf) : undefined;
 }
 
 /** 1 + index of a name, which is added where it is new. An unnamed group has the name of the format. */
-function numberOf(names: string[], name: string): number {
+function numberOf(numbers: Map<string, number>, name: string): number {
   const shown = name === '' ? 'default' : name;
-  const known = names.indexOf(shown);
-  return known >= 0 ? known + 1 : names.push(shown);
+  const known = numbers.get(shown);
+  if (known !== undefined) return known;
+  numbers.set(shown, numbers.size + 1);
+  return numbers.size;
 }
 
 /** Every name must have one range. */
 function rangesOf(names: readonly string[], nameOf: Uint32Array): PartInput[] | undefined {
   const first = nameOf.find((name) => name !== 0);
   if (first === undefined) return undefined;
-  const parts: PartInput[] = [];
+  const parts: Omit<PartInput, 'vertexCount'>[] = [];
+  const ends: number[] = [];
   const seen = new Set<number>();
   let current = 0;
   for (let vertex = 0; vertex < nameOf.length; vertex++) {
@@ -59,11 +62,10 @@ function rangesOf(names: readonly string[], nameOf: Uint32Array): PartInput[] | 
     if (name !== current) {
       if (seen.has(name)) return undefined;
       seen.add(name);
-      parts.push({ name: names[name - 1]!, firstVertex: vertex, vertexCount: 0 });
+      parts.push({ name: names[name - 1]!, firstVertex: vertex });
       current = name;
     }
-    const last = parts.at(-1)!;
-    parts[parts.length - 1] = { ...last, vertexCount: last.vertexCount + 1 };
+    ends[parts.length - 1] = vertex + 1;
   }
-  return parts.length > 1 ? parts : undefined;
+  return parts.length > 1 ? parts.map((part, n) => ({ ...part, vertexCount: ends[n]! - part.firstVertex })) : undefined;
 }
