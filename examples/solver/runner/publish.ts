@@ -113,8 +113,11 @@ function publish(from: string, to: string, document: string): void {
   const lengthOf = (title: string): number => published.find((one) => one.title === title)?.played.records.length ?? 0;
   const fresh = findPlayed(from).filter(({ title, played }) => played.records.length >= lengthOf(title));
   const kept = published.filter(({ title }) => !fresh.some((found) => found.title === title));
+  // Scenes in their order, the largest size first.
   const all = [...fresh, ...kept].sort(
-    (a, b) => order.indexOf(a.played.scene.name) - order.indexOf(b.played.scene.name),
+    (a, b) =>
+      order.indexOf(a.played.scene.name) - order.indexOf(b.played.scene.name) ||
+      SIZES.indexOf(b.size) - SIZES.indexOf(a.size),
   );
   for (const folder of ['records', 'plots', 'strips', 'figures']) mkdirSync(join(to, folder), { recursive: true });
   for (const { title, played } of fresh) {
