@@ -30,7 +30,7 @@ export interface CollisionResponse {
 }
 
 /**
- * One resolve by volume preserving impulses (docs/method.md, Volume preserving impulses).
+ * One resolve by volume-preserving impulses (docs/method.md, Volume-preserving impulses).
  *
  * The request's motion is Δt = 1 with the velocity v = y − x. It is tried in one straight piece; a piece whose collisions are not
  * resolved is given up and tried at half its length, as the paper retries with a smaller time step (Section 3, step 5). Impulses
