@@ -175,14 +175,14 @@ const listSources = (folder: string): string[] =>
 
 const sources = [...listSources('src'), ...listSources('gpu')];
 
-t.test('every import keeps to the rooms', async (t) => {
+t.test('every import obeys the rules of its folder', async (t) => {
   t.ok(sources.length > 10, 'the sources are found');
   const references = sources.flatMap((file) => findReferences(file, readFileSync(join(projectRoot, file), 'utf8')));
   t.ok(references.length > sources.length, 'the imports are found');
   t.same(references.map(objectionTo).filter(Boolean), []);
 });
 
-t.test('every room has its rule', async (t) => {
+t.test('every folder has an import rule', async (t) => {
   const rooms = new Set(sources.map((file) => roomOf(file) ?? file));
   for (const room of SHARED) rooms.delete(room);
   t.same(
@@ -191,7 +191,7 @@ t.test('every room has its rule', async (t) => {
   );
 });
 
-t.test('the rules object to planted faults', async (t) => {
+t.test('the import rules reject planted faults', async (t) => {
   const objections = (file: string, text: string) => findReferences(file, text).map(objectionTo).filter(Boolean);
   const forbidden: [string, string][] = [
     ['src/verify/state.ts', "import { pairs } from '../solver/cpu/pair-set.js';"],
@@ -287,7 +287,7 @@ function objectionToBench({ from, to, isPackage, isTypeOnly }: Reference): strin
 
 const benchSources = listSources('bench').filter((file) => !file.startsWith('bench/results/'));
 
-t.test('the campaigns keep to their walls', async (t) => {
+t.test('the campaigns import only what they may', async (t) => {
   for (const { folder } of BENCH_WALLS)
     t.ok(
       benchSources.some((file) => file.startsWith(folder)),

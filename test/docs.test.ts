@@ -188,7 +188,7 @@ t.test('the planted faults of the docs are those of the campaign', async (t) => 
   );
 });
 
-t.test('docs/architecture.md describes every room', async (t) => {
+t.test('docs/architecture.md describes every folder', async (t) => {
   const page = read('docs/architecture.md');
   const rooms = readdirSync(join(projectRoot, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of rooms) t.ok(page.includes(`| \`src/${name}\` |`), name);

@@ -20,7 +20,7 @@ const measurement = (vertices: number, median: number): Measurement => ({
   isRepeatable: true,
 });
 
-t.test('median and spread', async (t) => {
+t.test('median and spread are computed', async (t) => {
   t.same(spreadOf([5, 1, 3]), { median: 3, min: 1, max: 5 });
   t.same(spreadOf([4, 1, 2, 3]), { median: 2.5, min: 1, max: 4 });
   t.same(spreadOf([10, 9]), { median: 9.5, min: 9, max: 10 }, 'sorted as numbers, not as text');

@@ -2,7 +2,7 @@ import t from 'tap';
 import { main } from '../../bench/run.js';
 import { readSettings, UsageError } from '../../bench/settings.js';
 
-t.test('defaults', async (t) => {
+t.test('settings have defaults', async (t) => {
   t.match(readSettings([]), {
     engines: ['cpu'],
     isWhole: false,
@@ -16,12 +16,12 @@ t.test('defaults', async (t) => {
   });
 });
 
-t.test('lists and numbers', async (t) => {
+t.test('lists and numbers are read', async (t) => {
   const settings = readSettings(['--scene', 'layers, hair', '--vertices', '10000,40000', '--repeat', '5', '--out', '']);
   t.match(settings, { scenes: ['layers', 'hair'], vertices: [10000, 40000], repeat: 5, out: '' });
 });
 
-t.test('engines side by side, a whole request on one of them, a suite with its time', async (t) => {
+t.test('engines, --whole, and the time of a suite are read', async (t) => {
   t.match(readSettings(['--engine', 'cpu, webgpu,cpu']), { engines: ['cpu', 'webgpu'], isWhole: false });
   t.match(readSettings(['--engine', 'webgpu', '--whole']), { engines: ['webgpu'], isWhole: true });
   t.match(readSettings(['--suite', 'hardware', '--minutes', '3']), { suite: 'hardware', minutes: 3 });
@@ -47,7 +47,7 @@ t.test('without a suite there is one quality at most', async (t) => {
   t.same(readSettings(['--whole', '--quality', 'FAST'])?.qualities, ['FAST']);
 });
 
-t.test('all scenes, with the dress only where its data is', async (t) => {
+t.test('all means every scene, and the dress only if its data exists', async (t) => {
   const without = readSettings(['--scene', 'all'])?.scenes ?? [];
   t.equal(without.includes('dress'), process.env.INTERSTICE_DATA !== undefined);
   t.ok((readSettings(['--scene', 'all', '--data', 'somewhere'])?.scenes ?? []).includes('dress'));

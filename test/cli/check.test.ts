@@ -11,7 +11,7 @@ const free: CheckAnswer = {
 };
 const facts = { mesh: 'a.obj', vertexCount: 1200 };
 
-t.test('a free state is one line', async (t) => {
+t.test('a free state gives one line', async (t) => {
   t.equal(describeCheck(free, facts), 'a.obj (1,200 vertices): free of intersections');
   t.notOk(hasFindings(free));
 });
@@ -25,7 +25,7 @@ t.test('an intersecting state lists pairs and the complete count', async (t) => 
   t.ok(hasFindings(answer));
 });
 
-t.test('a path that may collide tells how much of it is free', async (t) => {
+t.test('the report says how much of a path that may collide is free', async (t) => {
   const answer = { ...free, pathFree: false, earliestImpact: 0.035 };
   const text = describeCheck(answer, { ...facts, pathEnd: 'b.obj' });
   t.match(text, /free of intersections, but the path is not/);
@@ -36,13 +36,13 @@ t.test('a path that may collide tells how much of it is free', async (t) => {
   t.ok(hasFindings(answer));
 });
 
-t.test('a free path', async (t) => {
+t.test('a free path is reported as free', async (t) => {
   const answer = { ...free, pathFree: true };
   t.match(describeCheck(answer, { ...facts, pathEnd: 'b.obj' }), /and so is the path[\s\S]*free all the way/);
   t.notOk(hasFindings(answer));
 });
 
-t.test('a path that begins with an intersection', async (t) => {
+t.test('a path that begins with an intersection is reported', async (t) => {
   const answer = { ...free, intersectionFree: false, intersectionCount: 2, pathFree: false, earliestImpact: 0 };
   t.match(
     describeCheck(answer, { ...facts, pathEnd: 'b.obj' }),
@@ -50,7 +50,7 @@ t.test('a path that begins with an intersection', async (t) => {
   );
 });
 
-t.test('distance and close pairs are told and are no finding', async (t) => {
+t.test('distance and close pairs are reported and do not change the exit code', async (t) => {
   const pair = { kind: 'VERTEX_VERTEX', a: [1], b: [2], distance: 0.0005 } as const;
   const answer = { ...free, minDistance: 0.0005, closePairs: [pair] };
   const text = describeCheck(answer, { ...facts, closerThan: 0.001 });
@@ -60,6 +60,6 @@ t.test('distance and close pairs are told and are no finding', async (t) => {
   t.match(describeCheck(free, { ...facts, closerThan: 0.001 }), /close pairs +none closer than 0\.001/);
 });
 
-t.test('intersections among kinematic elements are told even when they are skipped', async (t) => {
+t.test('intersections among kinematic elements are reported even when they are skipped', async (t) => {
   t.match(describeCheck({ ...free, kinematicIntersectionCount: 4 }, facts), /kinematic +4 intersections among/);
 });

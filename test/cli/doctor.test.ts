@@ -15,14 +15,14 @@ const write = (name: string, text: string): string => {
 const well = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n';
 const panels = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 4 6 5\n';
 
-t.test('a mesh that is well', async (t) => {
+t.test('a mesh without problems is reported as such', async (t) => {
   const { status, stdout } = await run(['doctor', write('well.obj', well)]);
   t.equal(status, 0, stdout);
   t.match(stdout, /well\.obj \(3 vertices\) is accepted as a start: 0 problems, 0 warnings/);
   t.match(stdout, /lengths +δ 0\.1/);
 });
 
-t.test('a mesh that is refused, as text and as JSON', async (t) => {
+t.test('the problems of a mesh that would be refused are reported as text and as JSON', async (t) => {
   const path = write('panels.obj', panels);
   const text = await run(['doctor', path]);
   t.equal(text.status, 1, text.stdout);
@@ -59,7 +59,7 @@ t.test('objects and groups of an OBJ are called by their names', async (t) => {
   t.notMatch(shared.stdout, /parts +a:/, 'a vertex of two groups: no parts');
 });
 
-t.test('a picture', async (t) => {
+t.test('--picture draws the findings', async (t) => {
   const output = join(folder, 'picture.png');
   const { status } = await run(['doctor', write('panels.obj', panels), '--picture', output]);
   t.equal(status, 1);
@@ -68,7 +68,7 @@ t.test('a picture', async (t) => {
   t.ok(png.length > 1000);
 });
 
-t.test('mistakes of the command line', async (t) => {
+t.test('mistakes on the command line are refused', async (t) => {
   const path = write('well.obj', well);
   t.equal((await run(['doctor', path, '--weld-to', path])).status, 2);
   t.equal((await run(['doctor', path, '--weld-to', 'a.glb'])).status, 2);

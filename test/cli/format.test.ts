@@ -24,7 +24,7 @@ t.test('counts have thousands separators', async (t) => {
   t.equal(formatCount(1234567), '1,234,567');
 });
 
-t.test('plurals', async (t) => {
+t.test('plurals follow the count', async (t) => {
   t.equal(formatPlural(1, 'step'), '1 step');
   t.equal(formatPlural(0, 'step'), '0 steps');
   t.equal(formatPlural(2, 'vertex', 'vertices'), '2 vertices');
@@ -48,7 +48,7 @@ t.test('a pair names both elements by their vertices', async (t) => {
   t.equal(formatPair({ kind: 'EDGE_TRIANGLE', a: [3, 5], b: [1, 2, 4] }), 'edge 3-5 × triangle 1-2-4');
 });
 
-t.test('a list says how many it excludes, also of those it was never given', async (t) => {
+t.test('a list says how many items it omits, also if it was not given all', async (t) => {
   const pair = { kind: 'VERTEX_VERTEX', a: [1], b: [2] } as const;
   t.strictSame(formatPairs([pair, pair, pair], 1000, 2).at(-1), '… and 998 more');
   t.strictSame(formatPairs([pair], 1, 2), ['vertex 1 × vertex 2']);

@@ -21,13 +21,13 @@ t.test('comments, empty lines, indents, a byte order mark and every line ending'
   t.strictSame(read(''), []);
 });
 
-t.test('what was marked before stays', async (t) => {
+t.test('vertices that are already marked stay marked', async (t) => {
   const marks = new Uint8Array([1, 0, 0]);
   markKinematicList('2', 'pins.txt', marks);
   t.strictSame(listKinematic(marks), [0, 2]);
 });
 
-t.test('a line that is neither is refused with its number', async (t) => {
+t.test('a line that is neither an id nor a range is refused with its number', async (t) => {
   for (const line of ['x', '-1', '1,2', '1 2', '1.5', '1-', '1-2-3', '0x1']) {
     t.throws(() => read(`0\n\n${line}\n`), { code: 'MALFORMED_BODY', message: /^pins\.txt, line 3: / }, line);
   }

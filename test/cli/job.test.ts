@@ -42,7 +42,7 @@ t.test('a terminal is shown the progress of the service', async (t) => {
   t.match((await run(resolve('--quiet', ...at), { cwd, isTerminal: true })).stderr, /^$/);
 });
 
-t.test('a refusal that may pass is asked again, any other is not', async (t) => {
+t.test('a retryable refusal is retried, any other is not', async (t) => {
   let asked = 0;
   const error = (code: string) => ({ code, message: code, hint: '', requestId: 'r' });
   const server = createServer((_request, response) => {
@@ -120,7 +120,7 @@ t.test('the wrong start is not written over the answer of another mesh', async (
   t.notOk(existsSync(join(cwd, 'x.obj')));
 });
 
-t.test('what cannot be', async (t) => {
+t.test('impossible combinations of job options are refused', async (t) => {
   const cwd = writeSheets(t.testdir());
   t.match(await run(resolve('--job'), { cwd }), { status: 2, stderr: /--job needs --server/ });
   t.match(await run(resolve('--job', '--sequence', '-o', 'out', ...at), { cwd }), { status: 2, stderr: /--sequence/ });

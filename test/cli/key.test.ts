@@ -2,7 +2,7 @@ import t from 'tap';
 import { parseKeys } from '../../src/transport/auth/key-file.js';
 import { run } from './in-process.js';
 
-t.test('a new key and its line', async (t) => {
+t.test('a new key is printed with its line for the key file', async (t) => {
   const { status, stdout, stderr } = await run(['key', 'acme', '--priority', 'batch']);
   t.equal(status, 0);
   const [, key = '', line = ''] = /^key {3}(\S+)\nline {2}(\S+)\n$/.exec(stdout) ?? [];
@@ -11,7 +11,7 @@ t.test('a new key and its line', async (t) => {
   t.notOk(line.includes(key) || stderr.includes(key));
 });
 
-t.test('what the file could not hold is refused', async (t) => {
+t.test('values that the key file cannot hold are refused', async (t) => {
   t.match(await run(['key', 'a:b']), { status: 3, stdout: '', stderr: /A tenant has 1 to 64 letters/ });
   t.match(await run(['key', 'acme', '--priority', 'urgent']), { status: 3, stdout: '', stderr: /BATCH, NORMAL/ });
   t.match(await run(['key']), { status: 2 });

@@ -20,7 +20,7 @@ t.test('a new file in an existing folder may be written', async (t) => {
   await assertWritable(join(folder, 'out.obj'), [join(folder, 'missing.obj')]);
 });
 
-t.test('an input is never overwritten, under whatever name', async (t) => {
+t.test('an input is never overwritten, under any name', async (t) => {
   const folder = t.testdir({ 'in.obj': 'x', 'other.obj': 'y' });
   const input = join(folder, 'in.obj');
   symlinkSync(input, join(folder, 'soft.obj'));

@@ -69,7 +69,7 @@ t.test('a request reaches the service whole, and the answer comes back bit for b
   });
 });
 
-t.test('a check, under a prefix', async (t) => {
+t.test('a check works on a service under a path prefix', async (t) => {
   const url = await serve(t, (incoming, body, response) => {
     t.equal(incoming.url, '/collisions/v1/check');
     t.match(JSON.parse(body), { maxPairs: 3, pathEnd: { scalar: 'FLOAT32' } });
@@ -113,7 +113,7 @@ t.test('a refusal of the service is the same error here', async (t) => {
   });
 });
 
-t.test('an answer that is not of an Interstice service is a failure that says so', async (t) => {
+t.test('an answer of another program is reported as such', async (t) => {
   const bodies: Handler[] = [
     (_i, _b, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
     (_i, _b, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>'),
@@ -127,7 +127,7 @@ t.test('an answer that is not of an Interstice service is a failure that says so
   }
 });
 
-t.test('a service that is not there', async (t) => {
+t.test('a missing service is reported as UNREACHABLE', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -170,7 +170,7 @@ t.test('only a new connection has to be made in time: over one that was kept an 
   t.equal(connections, 1);
 });
 
-t.test('cancelling hangs up', async (t) => {
+t.test('a cancelled request closes its connection', async (t) => {
   const controller = new AbortController();
   const hungUp = new Promise<void>((resolve) => {
     void serve(t, (_incoming, _body, response) => {
@@ -214,7 +214,7 @@ t.test('who wants progress is told it line by line, and gets the same answer', a
   t.strictSame(await createRemote(plain).resolve(request, { onProgress }), { positions, report }, 'without a stream');
 });
 
-t.test('a stream that ends with an error, with anything else, or early', async (t) => {
+t.test('a stream that ends with an error, with other data or too early is reported', async (t) => {
   const late = new IntersticeError('DEADLINE_EXCEEDED', 'Too late.', { hint: 'More time.' });
   const error = `${JSON.stringify({ error: encodeJson('Error', fromError(late, 'id'), { arrays: false }) })}\n`;
   const progress = `${JSON.stringify({ progress: { steps: 1, residual: 1, unfinishedVertices: 3 } })}\n`;
@@ -241,7 +241,7 @@ t.test('a stream that ends with an error, with anything else, or early', async (
   await t.rejects(createRemote(breaking).resolve(request, { onProgress: () => {} }), { code: 'UNREACHABLE' });
 });
 
-t.test('cancelling amid a stream hangs up', async (t) => {
+t.test('a cancelled stream closes its connection', async (t) => {
   const controller = new AbortController();
   let hungUp!: () => void;
   const closed = new Promise<void>((resolve) => {

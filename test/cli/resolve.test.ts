@@ -11,7 +11,7 @@ import { sheetVertices, verticesOf, writeSheets } from './sheets.js';
 const lowerIsKinematic = ['--kinematic-from', String(sheetVertices)];
 const read = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8');
 
-t.test('a free motion arrives, number for number', async (t) => {
+t.test('a motion without obstacles ends at the target, number for number', async (t) => {
   const cwd = writeSheets(t.testdir());
   const { status, stdout, stderr } = main(['resolve', 'start.obj', 'free.obj', '-o', 'out.obj'], { cwd });
   t.equal(status, 0, stderr);
@@ -52,7 +52,7 @@ t.test('a run that may not finish is safe, written, and ends with 4', async (t) 
   t.equal((await run(['check', 'start.obj', 'out.obj'], { cwd })).status, 0, 'one step is one straight, free piece');
 });
 
-t.test('flags win over the options file, and kinematic vertices add up', async (t) => {
+t.test('flags take precedence over the options file, and kinematic vertices add up', async (t) => {
   const cwd = writeSheets(t.testdir());
   const options = { parameters: { stepLimit: 1, damping: 0.5 }, kinematicVertices: [0] };
   writeFileSync(join(cwd, 'options.json'), JSON.stringify(options));
@@ -135,7 +135,7 @@ t.test('a target in other units is named before the run and in the report', asyn
   t.match(stdout, /Convert one of the files/);
 });
 
-t.test('quiet means quiet', async (t) => {
+t.test('--quiet prints nothing', async (t) => {
   const cwd = writeSheets(t.testdir());
   t.match(await run(['resolve', 'start.obj', 'free.obj', '--quiet'], { cwd }), { status: 0, stdout: '', stderr: '' });
 });

@@ -110,7 +110,7 @@ function runWatched(
   });
 }
 
-t.test('a signal ends a sequence at a frame, and the same command goes on', async (t) => {
+t.test('a signal ends a sequence after a frame, and the same command continues it', async (t) => {
   const cwd = writeFrames(t.testdir({ in: {} }));
   process.chdir(cwd);
   const terminal = recordTerminal({ folder: cwd });
@@ -128,7 +128,7 @@ t.test('a signal ends a sequence at a frame, and the same command goes on', asyn
   );
 });
 
-t.test('on a service', async (t) => {
+t.test('a sequence runs on a service', async (t) => {
   const cwd = writeFrames(t.testdir({ in: {} }));
   const service = await openService();
   t.teardown(() => service.close());
@@ -158,7 +158,7 @@ t.test('the priority of the options file is that of every step, here and on a se
   t.same(sent, ['BATCH', 'BATCH', 'BATCH'], stderr);
 });
 
-t.test('nothing of somebody else is overwritten', async (t) => {
+t.test('files that the command did not write are not overwritten', async (t) => {
   const cwd = writeFrames(t.testdir({ in: {}, out: { 'f2.obj': 'precious' } }));
   const foreign = await run(argv(), { cwd });
   t.equal(foreign.status, 2);

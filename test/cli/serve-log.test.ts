@@ -63,14 +63,14 @@ async function endsWell(t: Test, { child }: Started): Promise<void> {
   t.same([code, signal], [0, null], 'it ended by itself');
 }
 
-t.test('a full disk', { skip: !existsSync('/dev/full') }, async (t) => {
+t.test('a full disk does not stop the service', { skip: !existsSync('/dev/full') }, async (t) => {
   const started = await start(t, openSync('/dev/full', 'w'));
   for (let n = 0; n < 50; n++) t.equal(await ask(started, LONG_PATH), 404);
   t.ok((await lostLines(started)).DISK_FULL > 0);
   await endsWell(t, started);
 });
 
-t.test('a pipe that nobody drains for a while', async (t) => {
+t.test('a pipe that nobody reads for a while does not stop the service', async (t) => {
   const started = await start(t, 'pipe');
   const { child } = started;
   for (let n = 0; n < 80; n++) t.equal(await ask(started, LONG_PATH), 404);
@@ -86,7 +86,7 @@ t.test('a pipe that nobody drains for a while', async (t) => {
   await endsWell(t, started);
 });
 
-t.test('a pipe whose reader has gone', async (t) => {
+t.test('a pipe whose reader has gone does not stop the service', async (t) => {
   const started = await start(t, 'pipe');
   started.child.stderr?.destroy();
   for (let n = 0; n < 60; n++) t.equal(await ask(started, LONG_PATH), 404);

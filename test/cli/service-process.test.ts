@@ -34,15 +34,18 @@ t.test('a service that a command starts ends with it, even if that is killed', a
   t.notOk(await isThere(address));
 });
 
-t.test('it is told to stop, and has nothing of the store and the keys of others', async (t) => {
-  const service = await startService({
-    ...process.env,
-    INTERSTICE_ENGINE: 'cpu',
-    INTERSTICE_THREADS: '1',
-    INTERSTICE_STORE: 'redis://127.0.0.1:1/0',
-    INTERSTICE_API_KEYS: '/no/such/file',
-  });
-  t.ok(await isThere(service.http));
-  await service.stop();
-  t.notOk(await isThere(service.http));
-});
+t.test(
+  'a service that a command starts stops on request, and gets no store or keys from the environment',
+  async (t) => {
+    const service = await startService({
+      ...process.env,
+      INTERSTICE_ENGINE: 'cpu',
+      INTERSTICE_THREADS: '1',
+      INTERSTICE_STORE: 'redis://127.0.0.1:1/0',
+      INTERSTICE_API_KEYS: '/no/such/file',
+    });
+    t.ok(await isThere(service.http));
+    await service.stop();
+    t.notOk(await isThere(service.http));
+  },
+);

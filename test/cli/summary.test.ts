@@ -51,7 +51,7 @@ t.test('a run that did not converge says what is left, what holds it and what to
   t.match(summary({ status: 'DEADLINE' }), /time budget[\s\S]*--time-budget/);
 });
 
-t.test('edges over the limit, and what the pull-back has gained', async (t) => {
+t.test('overlong edges and the gain of the pull-back are reported', async (t) => {
   t.match(summary({ overlongEdges: 1 }), /overlong +1 edge longer than σ = 1\.1 × the length in the target$/m);
   const worstEdge = { a: 4, b: 9, stretch: 2.5 };
   t.match(summary({ overlongEdges: 3, worstEdge }), /overlong +3 edges .*; the worst, 4-9, 2\.5 ×$/m);
@@ -113,7 +113,7 @@ t.test('warnings come with their count and a cure where there is one', async (t)
   t.match(text, /warning +SOMETHING_NEW: Unheard of\.\n +written/);
 });
 
-t.test('nothing that weakens the answer is excluded', async (t) => {
+t.test('everything that weakens the answer is mentioned', async (t) => {
   const verification = {
     performed: 'PATH',
     pairsTested: 1,
@@ -129,7 +129,7 @@ t.test('nothing that weakens the answer is excluded', async (t) => {
   t.match(summary({ minDistance: undefined }), /nothing within reach/);
 });
 
-t.test('where the answer and the trace went', async (t) => {
+t.test('the summary names the files of answer and trace', async (t) => {
   t.match(summary({}, { writtenTo: undefined }), /written +nothing; name a file with -o/);
   t.match(summary({}, { traceFolder: 'path', traceStates: 8 }), /trace +path \(8 states\)/);
 });

@@ -12,7 +12,7 @@ import {
 
 const pair = { 'start.obj': '', 'target.obj': '', 'options.json': '{}' };
 
-t.test('a word survives the shell as it is', async (t) => {
+t.test('a quoted word survives the shell unchanged', async (t) => {
   for (const word of ['plain', 'a b', "it's", '$HOME', 'a;b', 'x=<y', '`id`', 'ö', '']) {
     t.equal(execFileSync('sh', ['-c', `printf %s ${quoteWord(word)}`], { encoding: 'utf8' }), word, word);
   }
@@ -45,7 +45,7 @@ t.test('without the examples there is no command', async (t) => {
   t.equal(exampleCommand('http://h:1', root, root), undefined);
 });
 
-t.test('a path is shown from here only where that is shorter', async (t) => {
+t.test('a path is shown relative to the current folder only where that is shorter', async (t) => {
   t.equal(displayPath('/a/b/c.obj', '/a'), 'b/c.obj');
   t.equal(displayPath('/a.obj', '/x/y/z'), '/a.obj');
 });
@@ -56,7 +56,7 @@ t.test('a wildcard address is shown as one that can be connected to', async (t) 
   t.equal(reachable('http://10.0.0.0:8080'), 'http://10.0.0.0:8080');
 });
 
-t.test('a person gets a block with the command alone on its line, a pipe gets a fact a line', async (t) => {
+t.test('a terminal gets the command on a line of its own, a pipe gets one fact per line', async (t) => {
   const facts = { address: 'http://127.0.0.1:8080', engine: 'cpu', command: 'curl x' };
   const lines = renderWelcome(facts).split('\n');
   t.ok(lines.includes('curl x'));

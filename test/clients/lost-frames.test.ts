@@ -31,7 +31,7 @@ interface Opened {
   readonly step: (target: Float32Array) => Promise<StepResult>;
 }
 
-t.test('a store that has lost its last second', { skip: lacksRedis }, async (t) => {
+t.test('a client notices frames that the store has lost', { skip: lacksRedis }, async (t) => {
   const redis = await Redis.start();
   t.teardown(() => redis.stop());
   let count = 0;
@@ -88,7 +88,7 @@ t.test('a store that has lost its last second', { skip: lacksRedis }, async (t) 
     t.same(fourth.positions, positions, 'it goes on from the last answer');
   });
 
-  t.test('or throws, and the lost frames are sent again to the same bytes', async (t) => {
+  t.test('with onFrameLost throw the lost frames can be sent again and give the same bytes', async (t) => {
     const { session, received } = await forgetful(t, opening({ onFrameLost: 'throw' }));
     const error = await session.step(TARGETS[3]!).then(
       () => undefined,
@@ -108,7 +108,7 @@ t.test('a store that has lost its last second', { skip: lacksRedis }, async (t) 
     await session.step(TARGETS[3]!);
   });
 
-  t.test('the example of the documentation does that', async (t) => {
+  t.test('the example of the documentation sends lost frames again', async (t) => {
     const blocks = [
       ...readFileSync(join(projectRoot, 'docs', 'clients.md'), 'utf8').matchAll(/^ *```ts\n([\s\S]*?)^ *```/gm),
     ];
@@ -134,7 +134,7 @@ t.test('a store that has lost its last second', { skip: lacksRedis }, async (t) 
   });
 });
 
-t.test('a step that was accepted, and whose answer was never seen, is not gone on from', async (t) => {
+t.test('the client does not continue from an accepted step whose answer it never received', async (t) => {
   const service = await openService();
   t.teardown(() => service.close());
   const session = await new Client(service.url, { retry: { firstPauseMs: 5 } }).session(MESH, START);

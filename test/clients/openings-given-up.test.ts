@@ -48,7 +48,7 @@ async function withHeldCreations(t: Test, timeoutSeconds?: number) {
   };
 }
 
-t.test('a cancelled opening', async (t) => {
+t.test('a cancelled opening leaves no session', async (t) => {
   const { client, deleted, hold, countSessions } = await withHeldCreations(t);
   const caller = new AbortController();
   hold(() => caller.abort());
@@ -57,7 +57,7 @@ t.test('a cancelled opening', async (t) => {
   t.equal(await countSessions(), 0);
 });
 
-t.test('an opening whose time was over', async (t) => {
+t.test('an opening that exceeds its time leaves no session', async (t) => {
   const { client, deleted, hold, countSessions } = await withHeldCreations(t, 0.02);
   hold();
   await t.rejects(client.session(MESH, START), { code: 'TIMEOUT' });

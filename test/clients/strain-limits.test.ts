@@ -43,7 +43,7 @@ t.test('a session of a remote client keeps strain limits on the engine cpu', asy
 const { engine, options } = await openTestEngine();
 await engine?.close();
 
-t.test('and on the engine webgpu', options, async (t) => {
+t.test('a session of a remote client keeps strain limits on the engine webgpu', options, async (t) => {
   const service = await openService(0, 'webgpu');
   t.teardown(() => service.close());
   await drape(t, service);

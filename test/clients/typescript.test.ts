@@ -57,7 +57,7 @@ t.test('resolves and steps hand out their progress', async (t) => {
   await session.close();
 });
 
-t.test('against the real service', async (t) => {
+t.test('the client against the real service', async (t) => {
   const service = await openService();
   t.teardown(() => service.close());
   const client = new Client(service.url, { apiKey: 'secret', retry: QUICK });
@@ -92,7 +92,7 @@ t.test('against the real service', async (t) => {
     t.equal(routes.length, 4, 'on every request of it: open, step, check, close');
   });
 
-  await t.test('doubles, overrides, and what goes with a target', async (t) => {
+  await t.test('doubles, overridden parameters and the other fields of a target are sent', async (t) => {
     const session = await client.session(MESH, Float64Array.from(START));
     const target = Float64Array.from(lowered(0.01));
     const plain = await session.step(target, { override: { stepLimit: 9 }, timeBudgetSeconds: 60, onBudget: 'FAIL' });
@@ -188,7 +188,7 @@ t.test('against the real service', async (t) => {
     await session.close();
   });
 
-  await t.test('a caller may give up, and may close', async (t) => {
+  await t.test('a caller may cancel a call and close the client', async (t) => {
     const session = await client.session(MESH, START);
     const signal = AbortSignal.abort();
     t.match(await failureOf(session.step(lowered(0.1), { signal })), { code: 'CANCELLED' });
@@ -201,7 +201,7 @@ t.test('against the real service', async (t) => {
   });
 });
 
-t.test('a service that is restarted between two steps', async (t) => {
+t.test('a session survives a restart of the service between two steps', async (t) => {
   // One that nobody else is given while the service is away.
   const first = await openService(await freePort());
   t.teardown(() => first.close());
@@ -233,7 +233,7 @@ t.test('a service that is restarted between two steps', async (t) => {
   t.equal(await session.close(), true);
 });
 
-t.test('what the package promises of its clients', async (t) => {
+t.test('the package exports the client, and its examples are short', async (t) => {
   const entry = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')).exports['./client'];
   t.same(entry, { types: './dist/src/client/index.d.ts', default: './dist/src/client/index.js' });
   const examples = ['typescript/falling-cloth.mjs', 'typescript/normal-flow.mjs', 'python/falling_cloth.py'];
@@ -245,7 +245,7 @@ t.test('what the package promises of its clients', async (t) => {
   }
 });
 
-t.test('what is no service is told apart', async (t) => {
+t.test('another server is recognised as not being the service', async (t) => {
   const html = (status: number) => (async () => new Response('<html>', { status })) as unknown as typeof fetch;
   const retry = { attempts: 2, firstPauseMs: 1 };
   const ask = (status: number) => failureOf(new Client('http://proxy', { retry, fetch: html(status) }).info());

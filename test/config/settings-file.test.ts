@@ -4,7 +4,7 @@ import { readSettingsFile } from '../../src/config/settings-file.js';
 const KNOWN = new Set(['INTERSTICE_A', 'INTERSTICE_B', 'INTERSTICE_C']);
 const read = (t: Test, content: string) => readSettingsFile(`${t.testdir({ file: content })}/file`, KNOWN);
 
-t.test('lines of NAME=value', async (t) => {
+t.test('a settings file may have lines of NAME=value', async (t) => {
   const { values, problems } = read(
     t,
     '\uFEFF# mine\r\n\r\nINTERSTICE_A=1\r\n  INTERSTICE_B = "two # words"\nINTERSTICE_C=',
@@ -13,13 +13,13 @@ t.test('lines of NAME=value', async (t) => {
   t.same(values, { INTERSTICE_A: '1', INTERSTICE_B: 'two # words', INTERSTICE_C: '' });
 });
 
-t.test('a JSON object', async (t) => {
+t.test('a settings file may be a JSON object', async (t) => {
   const { values, problems } = read(t, '\n {"INTERSTICE_A": 1.5, "INTERSTICE_B": "x", "INTERSTICE_C": true}');
   t.same(problems, []);
   t.same(values, { INTERSTICE_A: '1.5', INTERSTICE_B: 'x', INTERSTICE_C: '1' });
 });
 
-t.test('every unusable line or value is a problem', async (t) => {
+t.test('every invalid line or value is reported', async (t) => {
   const cases: [string, RegExp[]][] = [
     ['INTERSTICE_A', [/line 1: expected NAME=value/]],
     ['export INTERSTICE_A=1', [/line 1: expected NAME=value/]],

@@ -7,7 +7,7 @@ import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { callRaw, detailsOf, openGrpc } from '../transport/grpc/door.js';
 import { type Door, openOperations, runCases } from './run.js';
 
-t.test('gRPC', async (t) => {
+t.test('gRPC conformance', async (t) => {
   const operations = await openOperations(t);
   const { client } = await openGrpc(t, { operations, maxMessageBytes: 1 << 20 });
   const door: Door = {

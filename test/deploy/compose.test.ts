@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test('every file and volume that is mounted is there, and what is waited for is a service', async (t) => {
+t.test('every mounted file and volume exists, and every dependency is a service', async (t) => {
   for (const [name, { volumes: mounts = [], depends_on: waits = [] }] of Object.entries(services)) {
     for (const mount of mounts) {
       const [source] = mount.split(':');
@@ -124,7 +124,7 @@ interface ComposeFile {
 }
 const composeFile = (await import(pathToFileURL(join(projectRoot, 'deploy', 'compose-file.mjs')).href)) as ComposeFile;
 
-t.test('deploy/test-compose.mjs starts what the file says, and leaves out nothing', async (t) => {
+t.test('deploy/test-compose.mjs starts every service of the file', async (t) => {
   const { readCompose, engineArguments, waitsOf } = composeFile;
   const { services: settled } = readCompose({ INTERSTICE_ENGINE: 'cpu' });
   t.same(Object.keys(settled), Object.keys(services));

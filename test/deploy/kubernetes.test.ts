@@ -53,7 +53,7 @@ t.test('the settings of both profiles are settings of the service, and it accept
   t.equal(settingsOf(base, gpu).INTERSTICE_ENGINE, 'webgpu');
 });
 
-t.test('a pod has the time that its drain takes, and probes ask doors that exist', async (t) => {
+t.test('a pod has enough time to drain, and its probes use existing ports', async (t) => {
   const config = readConfig({ ...settingsOf(base), INTERSTICE_HOST: '0.0.0.0' });
   const pod = at(only('Deployment').spec, 'template', 'spec');
   const notice = Number(settingsOf(base).INTERSTICE_DRAIN_NOTICE_SECONDS);

@@ -37,7 +37,7 @@ function depthOf(count: number, edges: readonly (readonly number[])[], cuts: rea
 const path = (first: number, count: number): number[][] =>
   Array.from({ length: count - 1 }, (_, n) => [first + n, first + n + 1]);
 
-t.test('the smaller of two pieces that a cut separates has come through', async (t) => {
+t.test('the smaller of two pieces that a cut separates counts as the part that came through', async (t) => {
   t.equal(depthOf(20, path(0, 20), [[4, 5]]), FAR);
 });
 
@@ -53,7 +53,7 @@ t.test('a cut that separates nothing leaves no piece', async (t) => {
   );
 });
 
-t.test('what a walk that was ended has left is no piece', async (t) => {
+t.test('an interrupted walk gives no piece', async (t) => {
   const count = LONGEST_WALK + 100;
   t.equal(depthOf(count, [...path(0, count), [count - 1, 0]], [[0, count - 1]]), NEAR);
 });

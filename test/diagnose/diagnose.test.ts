@@ -21,7 +21,7 @@ const bent: Shape = {
   x: plain.x.map((v, k) => (k % 3 === 2 ? (plain.x[k - 2]! + 2 * plain.x[k - 1]!) ** 2 * 3 : v)),
 };
 
-t.test('nothing is found where nothing is', async (t) => {
+t.test('a mesh without problems has no findings', async (t) => {
   const diagnosis = await diagnose(
     plain,
     target(plain, ([x, y, z]) => [x!, y!, z! + 0.01]),
@@ -46,7 +46,7 @@ t.test('units are guessed where size and edges fit one', async (t) => {
   }
 });
 
-t.test('a target in other units or axes', async (t) => {
+t.test('a target in other units or axes is found', async (t) => {
   for (const [factor, words] of [
     [1000, /metres to millimetres/],
     [0.01, /metres to centimetres/],
@@ -80,7 +80,7 @@ t.test('a target in other units or axes', async (t) => {
   );
 });
 
-t.test('coordinates far from the origin', async (t) => {
+t.test('coordinates far from the origin are found', async (t) => {
   const far = { ...plain, x: plain.x.map((v) => Math.fround(v + 1000)) };
   const positions = Float32Array.from(far.x);
   t.match(findingOf(await diagnose(far, { positions }), 'FAR_FROM_ORIGIN'), { severity: 'WARNING', unit: 'length' });
@@ -107,7 +107,7 @@ t.test('elements that no operation reads are named, and the rest is looked at', 
   t.match(findingOf(await diagnose({ x: [0, 0, 0], triangles: [] }), 'NO_ELEMENTS'), { severity: 'PROBLEM' });
 });
 
-t.test('vertices of no element, vertices at one place, seams and flipped panels', async (t) => {
+t.test('unused vertices, coincident vertices, seams and flipped panels are found', async (t) => {
   t.match(findingOf(await diagnose({ ...plain, x: [...plain.x, 5, 5, 5] }), 'UNUSED_VERTICES'), {
     count: 1,
     elements: [{ index: 81 }],
@@ -124,7 +124,7 @@ t.test('vertices of no element, vertices at one place, seams and flipped panels'
   t.match(findingOf(await diagnose(together(exact, reversed)), 'FLIPPED_PANEL'), { count: 8 });
 });
 
-t.test('orientation and edges with three triangles', async (t) => {
+t.test('inconsistent orientation and edges with three triangles are found', async (t) => {
   const [a, b, c, ...rest] = plain.triangles as [number, number, number, ...number[]];
   t.match(findingOf(await diagnose({ ...plain, triangles: [a, c, b, ...rest] }), 'FLIPPED_TRIANGLES'), {
     count: 1,
@@ -134,7 +134,7 @@ t.test('orientation and edges with three triangles', async (t) => {
   t.match(findingOf(await diagnose(fin), 'NON_MANIFOLD_EDGE'), { count: 1, elements: [{ vertices: [10, 11] }] });
 });
 
-t.test('slivers, and triangles and edges without extent', async (t) => {
+t.test('slivers, and triangles and edges without extent, are found', async (t) => {
   const at = (x: number[]) => ({ x: [...plain.x, ...x], triangles: [...plain.triangles, 81, 82, 83] });
   t.match(findingOf(await diagnose(at([1, 0, 0, 1.01, 0, 0, 1.005, 0.0001, 0])), 'SLIVER_TRIANGLE'), {
     count: 1,
@@ -147,14 +147,14 @@ t.test('slivers, and triangles and edges without extent', async (t) => {
   });
 });
 
-t.test('thin gaps', async (t) => {
+t.test('thin gaps are found', async (t) => {
   const thin = await diagnose(together(plain, sheet(8, 0.01, 1e-5)));
   t.match(findingOf(thin, 'THIN_GAP'), { severity: 'NOTE' });
   t.ok(Math.abs(findingOf(thin, 'THIN_GAP')!.measure! - 1e-5) < 1e-9);
   t.match(findingOf(await diagnose(together(plain, sheet(8, 0.01, 1e-9))), 'THIN_GAP'), { severity: 'WARNING' });
 });
 
-t.test('intersections by region, with size and depth', async (t) => {
+t.test('intersections are grouped by region, with size and depth', async (t) => {
   const spike = (left: number, depth: number): Shape => ({
     x: [left - 0.004, 0.041, 0.02, left + 0.005, 0.042, 0.02, left + 0.001, 0.047, 0.02, left, 0.0437, -depth],
     triangles: [0, 1, 3, 1, 2, 3, 2, 0, 3],
@@ -192,7 +192,7 @@ t.test('a long cut through a large surface encloses nothing: it is as deep as ed
   t.ok(regions[0]!.depth <= 0.01, `depth ${regions[0]!.depth}`);
 });
 
-t.test('the order of layers', async (t) => {
+t.test('the order of layers is found', async (t) => {
   const layers = await diagnose(together(box([0, 0, -1], [1, 1, 0]), sheet(10, 0.1, 0.02), sheet(10, 0.1, 0.04)));
   const [body, first, second] = ['component 3', 'component 1', 'component 2'];
   const told = layers.layers.map(({ inner, outer }) => `${inner} < ${outer}`);
@@ -226,7 +226,7 @@ t.test('elements are counted completely and named up to the limit', async (t) =>
   await t.rejects(diagnose(plain, { maxElements: -1 }), { code: 'INVALID_PARAMETER' });
 });
 
-t.test('it can be cancelled, and what is no mesh is refused', async (t) => {
+t.test('a diagnosis can be cancelled, and input that is not a mesh is refused', async (t) => {
   let asked = 0;
   await t.rejects(
     diagnose(plain, {}, () => ++asked > 2),

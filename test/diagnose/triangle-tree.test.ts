@@ -1,7 +1,7 @@
 import t from 'tap';
 import { alongCurve, TriangleTree } from '../../src/diagnose/triangle-tree.js';
 
-t.test('the nearest of many triangles', async (t) => {
+t.test('the nearest of many triangles is found', async (t) => {
   const x = Float64Array.from({ length: 9 * 100 }, (_, k) => {
     const corner = Math.floor(k / 3) % 3;
     const place = [Math.floor(k / 9), 0, 0][k % 3]!;
@@ -17,7 +17,7 @@ t.test('the nearest of many triangles', async (t) => {
   t.match(tree.nearest(1000, 0, 0, 5), { triangle: -1 });
 });
 
-t.test('a large tree can be given up while it is built', async (t) => {
+t.test('the construction of a large tree can be stopped', async (t) => {
   const count = 20_000;
   const x = Float64Array.from({ length: 9 * count }, (_, k) => (k % 3 === 0 ? k : k % 9));
   const triangles = Uint32Array.from({ length: 3 * count }, (_, v) => v);

@@ -47,7 +47,7 @@ else {
     t.same(stopped.positions, limited.positions);
   });
 
-  t.test('where there is no room, they stay, and what holds the others is told', async (t) => {
+  t.test('without room the vertices stay, and limiting pairs of other vertices are reported', async (t) => {
     for (const gap of [-1e-3, 1e-4]) {
       const { mesh, start, target } = pinch(gap).build();
       const judged = await resolveJudged(engine, mesh, start, target, { quality: 'FAST', stepLimit: 120 });

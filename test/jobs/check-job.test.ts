@@ -13,7 +13,7 @@ function check(height: number, more: Partial<CheckRequest> = {}) {
   );
 }
 
-t.test('a free state', async (t) => {
+t.test('a free state has no intersections', async (t) => {
   t.same(check(0.5), {
     intersectionFree: true,
     intersectionCount: 0,
@@ -23,7 +23,7 @@ t.test('a free state', async (t) => {
   });
 });
 
-t.test('an intersecting state, counted completely, listed up to maxPairs', async (t) => {
+t.test('an intersecting state is counted completely and listed up to maxPairs', async (t) => {
   const all = check(-0.1);
   t.match(all, { intersectionFree: false, intersectionCount: 2 });
   t.equal(all.intersections.length, 2);
@@ -33,7 +33,7 @@ t.test('an intersecting state, counted completely, listed up to maxPairs', async
   t.equal(check(-0.1, { maxPairs: 0 }).intersections.length, 0);
 });
 
-t.test('kinematic pairs are counted apart, and tested when protected', async (t) => {
+t.test('kinematic pairs are counted separately, and tested when protected', async (t) => {
   const mesh = { ...spike(0, 0).mesh, kinematic: new Uint8Array(6).fill(1) };
   t.match(check(-0.1, { mesh }), { intersectionFree: true, kinematicIntersectionCount: 2 });
   t.match(check(-0.1, { mesh, kinematicPairs: 'PROTECT' }), { intersectionFree: false, intersectionCount: 2 });
@@ -67,7 +67,7 @@ t.test(
   },
 );
 
-t.test('refusals', async (t) => {
+t.test('an invalid check is refused with its code', async (t) => {
   const cases: [string, Partial<CheckRequest>][] = [
     ['INVALID_PARAMETER', { maxPairs: -1 }],
     ['INVALID_PARAMETER', { maxPairs: 1.5 }],

@@ -28,7 +28,7 @@ t.test('every thread reads the same clock', async (t) => {
   t.ok(before <= there && there <= monotonicMs());
 });
 
-t.test('the first value passes, later ones once per interval', async (t) => {
+t.test('a throttle passes the first value and then one per interval', async (t) => {
   let now = 0;
   const seen: number[] = [];
   const offer = throttle(

@@ -5,7 +5,7 @@ import { hashContent } from '../../src/jobs/content-hash.js';
 const mesh = { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) };
 const start = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
 
-t.test('as documented: a line for each field, then its bytes, little-endian', async (t) => {
+t.test('the hash covers a line for each field and then its bytes, little-endian, as documented', async (t) => {
   const hash = createHash('sha256');
   hash.update('vertexCount u32 4\n').update(Uint8Array.of(3, 0, 0, 0));
   hash.update('triangles u32 12\n').update(Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0));
@@ -17,7 +17,7 @@ t.test('as documented: a line for each field, then its bytes, little-endian', as
   t.equal(hashContent(mesh, start), hash.digest('hex'));
 });
 
-t.test('every field counts, and its name, type and scalar', async (t) => {
+t.test('every field changes the hash, and so do its name, type and scalar', async (t) => {
   const parts = [{ name: 'a', firstVertex: 0, vertexCount: 3 }];
   const hashes = [
     hashContent(mesh, start),

@@ -6,7 +6,7 @@ import { type Behaviour, fakeEngine, resolution, stepping } from '../support/fak
 import { type FakeClock, refusalOf, runJob, spike } from '../support/job.js';
 import { DirectSession } from '../support/scenes.js';
 
-t.test('without a budget nothing is ever due', async (t) => {
+t.test('without a budget no deadline ever passes', async (t) => {
   const deadline = new Deadline(undefined, 'FAIL', 0, () => 1e15);
   t.notOk(deadline.isDue());
   t.doesNotThrow(() => deadline.refuseIfOver('here'));
@@ -44,7 +44,7 @@ t.test('a long step is forgotten after four shorter ones', async (t) => {
   t.notOk(deadline.isDue(), 'the 500 ms at the start no longer count');
 });
 
-t.test('FAIL reserves nothing', async (t) => {
+t.test('FAIL reserves no time', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'FAIL', 0, () => now);
   deadline.keepBack({ check: 500, finish: 350, distances: 650 });
@@ -55,7 +55,7 @@ t.test('FAIL reserves nothing', async (t) => {
   t.ok(deadline.isDue());
 });
 
-t.test('an answer that has not moved needs no test: its time is for the search', async (t) => {
+t.test('an answer that has not moved needs no test: the time for it goes to the search', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
   deadline.keepBack({ check: 600, finish: 50, distances: 700 });
@@ -67,7 +67,7 @@ t.test('an answer that has not moved needs no test: its time is for the search',
   t.same(deadline.keptBack, { check: 600, finish: 50, distances: 0 }, 'nothing is kept back for what is optional');
 });
 
-t.test('the time of a search is not that of a step', async (t) => {
+t.test('the time of a search does not count as that of a step', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
   t.notOk(deadline.isDue());
@@ -78,7 +78,7 @@ t.test('the time of a search is not that of a step', async (t) => {
 });
 
 t.test(
-  'time for the smallest distance is kept back where all that follows takes less than half of what is left',
+  'time for the smallest distance is reserved if everything after the last step takes less than half of the rest',
   async (t) => {
     const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => 0);
     deadline.keepBack({ check: 200, finish: 50, distances: 250 });
@@ -133,7 +133,7 @@ t.test('RETURN_SAFE: the state reached in time, with status DEADLINE', async (t)
   t.equal(answer.report.timings.total, 400_000);
 });
 
-t.test('a budget that other work had the cores for says so', async (t) => {
+t.test('a report says when other work used the cores during the budget', async (t) => {
   for (const share of [0.05, 0.5]) {
     const clock = { time: 0 };
     // Before the job the thread had waited for two seconds already.
@@ -274,7 +274,7 @@ t.test('a budget that was spent before anything is known to be safe is refused b
   t.equal(clock.time, 450);
 });
 
-t.test('FAIL: nothing changed', async (t) => {
+t.test('FAIL: a job that exceeds its budget is refused', async (t) => {
   const clock = { time: 0 };
   const error = await refusalOf(runJob(budgeted('FAIL'), fakeEngine(ticking(clock)), { clock }));
   t.equal(error.code, 'DEADLINE_EXCEEDED');
@@ -293,44 +293,47 @@ t.test('a budget spent in the queue is refused under RETURN_SAFE and FAIL', asyn
   }
 });
 
-t.test('frames with a budget below two tests of a state move, and the report says what was kept back', async (t) => {
-  const clock = { time: 0 };
-  const { start, target } = spike(1, 0.5);
-  // The engine searches in pieces of 30 ms, 120 ms in all, and keeps what it has found; a step takes 40 ms.
-  let found = 0;
-  const searching: Behaviour = (step) => {
-    while (found < 4) {
-      if (step.searchTimeLeft!() <= 0) return resolution(step, step.x.slice(), 'DEADLINE', 0);
-      clock.time += 30;
-      found++;
+t.test(
+  'frames with a budget of less than two tests of a state move, and the report states the reserved time',
+  async (t) => {
+    const clock = { time: 0 };
+    const { start, target } = spike(1, 0.5);
+    // The engine searches in pieces of 30 ms, 120 ms in all, and keeps what it has found; a step takes 40 ms.
+    let found = 0;
+    const searching: Behaviour = (step) => {
+      while (found < 4) {
+        if (step.searchTimeLeft!() <= 0) return resolution(step, step.x.slice(), 'DEADLINE', 0);
+        clock.time += 30;
+        found++;
+      }
+      const x = step.x.slice();
+      for (let n = 0; ; n++) {
+        if (step.shouldStop!()) return resolution(step, x, 'DEADLINE', n);
+        if (step.timeLeft!() <= 40) return resolution(step, x, 'DEADLINE', n);
+        clock.time += 40;
+        x.forEach((value, k) => {
+          x[k] = value + (step.y[k]! - value) / 2;
+        });
+        step.onState?.(x);
+      }
+    };
+    const verifier = slow(clock, { state: 100, distances: 130 });
+    const session = new DirectSession(
+      { ...spike(1, 0.5) },
+      { ...fakeEngine(searching), hasCheapStates: true },
+      { verifier, now: () => clock.time },
+    );
+    await session.open();
+    const heights: number[] = [];
+    for (let frame = 0; frame < 6; frame++) {
+      const begun = clock.time;
+      const answer = await session.step(target, { timeBudgetSeconds: 0.2, receivedAt: begun, queuedAt: begun });
+      heights.push(answer.positions[11]!);
+      t.ok(clock.time - begun <= 225, `frame ${frame} took ${clock.time - begun} of 200 ms`);
+      t.match(answer.report.budget, { grantedUs: 200_000, keptForMinDistanceUs: 0 });
+      if (frame === 0) t.equal(answer.report.budget!.keptForTestUs, 100_000);
     }
-    const x = step.x.slice();
-    for (let n = 0; ; n++) {
-      if (step.shouldStop!()) return resolution(step, x, 'DEADLINE', n);
-      if (step.timeLeft!() <= 40) return resolution(step, x, 'DEADLINE', n);
-      clock.time += 40;
-      x.forEach((value, k) => {
-        x[k] = value + (step.y[k]! - value) / 2;
-      });
-      step.onState?.(x);
-    }
-  };
-  const verifier = slow(clock, { state: 100, distances: 130 });
-  const session = new DirectSession(
-    { ...spike(1, 0.5) },
-    { ...fakeEngine(searching), hasCheapStates: true },
-    { verifier, now: () => clock.time },
-  );
-  await session.open();
-  const heights: number[] = [];
-  for (let frame = 0; frame < 6; frame++) {
-    const begun = clock.time;
-    const answer = await session.step(target, { timeBudgetSeconds: 0.2, receivedAt: begun, queuedAt: begun });
-    heights.push(answer.positions[11]!);
-    t.ok(clock.time - begun <= 225, `frame ${frame} took ${clock.time - begun} of 200 ms`);
-    t.match(answer.report.budget, { grantedUs: 200_000, keptForMinDistanceUs: 0 });
-    if (frame === 0) t.equal(answer.report.budget!.keptForTestUs, 100_000);
-  }
-  t.equal(heights[0], start[11], 'the first frame searches');
-  for (let n = 1; n < heights.length; n++) t.ok(heights[n]! < heights[n - 1]!, `frame ${n} moves`);
-});
+    t.equal(heights[0], start[11], 'the first frame searches');
+    for (let n = 1; n < heights.length; n++) t.ok(heights[n]! < heights[n - 1]!, `frame ${n} moves`);
+  },
+);

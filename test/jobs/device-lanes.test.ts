@@ -44,7 +44,7 @@ const run = (program: string, options: object = {}) =>
     },
   );
 
-t.test('two lanes work on two devices, and close while they do', needsAdapter, async (t) => {
+t.test('two lanes work on two devices, and can be closed while they work', needsAdapter, async (t) => {
   const { status, signal, stdout, stderr } = run(`
     console.log((await scheduler.hello()).name);
     const answers = await Promise.all(Array.from({ length: 6 }, resolve));
@@ -62,7 +62,7 @@ t.test('two lanes work on two devices, and close while they do', needsAdapter, a
   t.match(late, /^((CONVERGED|DRAINING) ){39}DRAINING$/);
 });
 
-t.test('lanes that close while their devices are being opened', needsAdapter, async (t) => {
+t.test('lanes can be closed while their devices are being opened', needsAdapter, async (t) => {
   const { status, signal, stdout, stderr } = run(`
     const work = [resolve(), resolve()].map((work) => work.catch(({ code }) => code));
     await new Promise(setImmediate);

@@ -19,7 +19,7 @@ function stretchOf(mesh: CollisionMesh, answer: Positions, target: Positions, sc
   return measureStretch(mesh, answer, target, scale, off);
 }
 
-t.test('distances to the target', async (t) => {
+t.test('distances to the target are computed over dynamic vertices', async (t) => {
   const answer = Float64Array.of(0, 0, 1, 3, 0, 0, 0, 4, 2, 9, 9, 9);
   const result = compareToTarget(MESH, answer, TARGET, { delta: 1, scale: 1, isListed: true });
   t.same(result, {
@@ -35,7 +35,7 @@ t.test('distances to the target', async (t) => {
   t.equal(compareToTarget(MESH, answer, TARGET, { delta: 1, scale: 1, isListed: false }).distances, undefined);
 });
 
-t.test('kinematic vertices do not thin out the distances, and have a largest one of their own', async (t) => {
+t.test('kinematic vertices do not count in the distances, and have a separate maximum', async (t) => {
   const bodies = (count: number) => {
     const kinematic = new Uint8Array(3 + count).fill(1, 3);
     const triangles = Uint32Array.from({ length: 3 + count }, (_, v) => v);
@@ -72,7 +72,7 @@ t.test('no unit is too large or too small, given the frame’s scale', async (t)
   }
 });
 
-t.test('stretch: the worst edge, without those that have no length in the target', async (t) => {
+t.test('stretch is that of the worst edge, without edges of zero length in the target', async (t) => {
   t.equal(stretchOf(MESH, TARGET, TARGET, 1), 1);
   const longer = TARGET.slice();
   longer[3] = 6;
@@ -106,7 +106,7 @@ t.test('stretch: the worst edge, without those that have no length in the target
   );
 });
 
-t.test('vertices at their targets change no result: it is as computed edge by edge', async (t) => {
+t.test('skipping vertices at their targets does not change the measured differences', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const side = 6;

@@ -33,7 +33,7 @@ const withoutDriver = (options: object) => {
   return JSON.parse(run.stdout);
 };
 
-t.test('cpu is the CPU engine, and loads no native module', async (t) => {
+t.test('engine cpu is the CPU engine and loads no native module', async (t) => {
   const engine = await openEngine({ engine: 'cpu' });
   t.equal(engine.description.name, 'cpu');
   t.notMatch(engine.description.adapter, /auto/);
@@ -93,7 +93,7 @@ t.test('auto takes a hardware adapter, or says why it did not', needsAdapter, as
   }
 });
 
-t.test('an adapter that does not exist', needsAdapter, async (t) => {
+t.test('an adapter that does not exist is refused', needsAdapter, async (t) => {
   const wishes = { adapter: 'no such adapter' };
   const auto = await openEngine({ engine: 'auto', ...wishes });
   t.teardown(() => auto.close());
@@ -106,7 +106,7 @@ t.test('an adapter that does not exist', needsAdapter, async (t) => {
 });
 
 t.test(
-  'without a driver',
+  'without a driver the WebGPU engine is refused with the reason',
   { skip: process.platform === 'linux' ? false : 'Metal and Direct3D cannot be hidden' },
   async (t) => {
     t.match(withoutDriver({ engine: 'cpu' }), { description: { name: 'cpu' } });

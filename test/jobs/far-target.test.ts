@@ -134,7 +134,7 @@ t.test('if contacts push a state beyond the range, the answer is an earlier stat
   t.match(answer.report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', message: /an earlier state/ }]);
 });
 
-t.test('where float32 numbers are the engine’s own nothing is cut', async (t) => {
+t.test('where the engine uses the caller’s float32 numbers unchanged, no target is cut', async (t) => {
   const engine = fakeEngine((step) => resolution(step, step.y.slice(), 'CONVERGED', 1));
   const atOrigin = start.map((c) => c - 504.201);
   const goal = target.map((c) => c - 504.201);

@@ -43,7 +43,7 @@ for (const parameters of [{ quality: 'BALANCED' }, { quality: 'FAST', preset: 'P
   );
 }
 
-t.test('what reaches its target is held by nothing', async (t) => {
+t.test('no edge is named for a vertex that reaches its target', async (t) => {
   const { answer } = await runJob(chain(0, {}), createCpuEngine());
   t.same(answer.report.limitingEdges, []);
 });

@@ -102,7 +102,7 @@ t.test('the engine gets the excluded pairs, or no list if there are none', async
   t.same(told, [9, undefined], 'three vertices against the floor, two edges against its three sides');
 });
 
-t.test('rods that cross exactly, under both levels', async (t) => {
+t.test('rods that cross exactly are excluded, at both levels of verification', async (t) => {
   for (const verify of ['STATE', 'PATH'] as const) {
     const request = { ...rods(0, -0.5), parameters: { ...IGNORE, verify, activationDistance: 0.1 } };
     const { answer, findings } = await runJob(request, createCpuEngine());

@@ -51,13 +51,13 @@ t.test('asking for the path changes no bit of the answer', async (t) => {
   t.equal(told.answer.report.steps, plain.answer.report.steps);
 });
 
-t.test('withdrawn states are no part of the path', async (t) => {
+t.test('withdrawn states do not belong to the path', async (t) => {
   const { answer } = await runJob(asking(spike(0.25, 0.4)), fakeEngine(stepping(4)));
   t.equal(answer.path?.phases.length, 3, 'two of four steps intersect');
   t.same(stateOf(answer.path!, 2), answer.positions);
 });
 
-t.test('a start in doubles makes the path one of doubles, so that nothing of it is rounded', async (t) => {
+t.test('a start in doubles gives a path in doubles, so that no state is rounded', async (t) => {
   const wide = { ...spike(1, 0.5), start: Float64Array.from(spike(1, 0.5).start, (x) => x + 1e-12) };
   const { answer } = await runJob(asking(wide), fakeEngine(stepping(2)));
   t.ok(answer.positions instanceof Float32Array);

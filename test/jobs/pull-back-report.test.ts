@@ -32,7 +32,7 @@ function distancesOf({ mesh: { kinematic, vertexCount } }: ResolveRequest, x: Po
 
 const near = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.abs(b);
 
-t.test('the report says what the pull-back has gained, from the state in which Algorithm 1 ended', async (t) => {
+t.test('the report states the gain of the pull-back since the state in which Algorithm 1 ended', async (t) => {
   const request = sleeve({ quality: 'BALANCED' });
   // The start comes first.
   const states: Positions[] = [];
@@ -52,7 +52,7 @@ t.test('the report says what the pull-back has gained, from the state in which A
   t.notOk(report.warnings.some(({ code }) => code === 'OVERLONG_EDGES'));
 });
 
-t.test('without a pull-back there is no report of one, and overlong edges are told all the same', async (t) => {
+t.test('without a pull-back the report omits it but still counts overlong edges', async (t) => {
   const { report } = (await runJob(sleeve({ quality: 'FAST' }), createCpuEngine())).answer;
   t.notOk('pullBack' in report);
   t.ok(report.overlongEdges > 0);

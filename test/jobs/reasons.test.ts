@@ -50,14 +50,14 @@ for (const quality of ['FAST', 'BALANCED'] as const) {
   });
 }
 
-t.test('what is at its target has reached it', async (t) => {
+t.test('a vertex at its target has the reason that it has reached it', async (t) => {
   const { reasons } = await reasonsOf(asking(spike(1, 0.5)));
   t.ok(reasons.holds.every((hold) => HOLDS[hold] === 'REACHED'));
   t.ok(reasons.pairs.every((p) => p === NO_PAIR));
   t.equal(reasons.kinds.length, 0);
 });
 
-t.test('an edge at its limit holds the end that going on would lengthen', async (t) => {
+t.test('an edge at its limit holds the end whose motion would lengthen it', async (t) => {
   const start = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 0, 9, 1, 0, 9);
   const target = start.map((x, i) => (i === 0 || i === 3 ? x + 5 : x));
   // Vertex 0 stays, and vertex 1 goes as far as the rod allows.
@@ -78,7 +78,7 @@ t.test('an edge at its limit holds the end that going on would lengthen', async 
   t.equal(holdOf(reasons, 2), 'REACHED');
 });
 
-t.test('a run that ends early says what has ended it', async (t) => {
+t.test('a run that ends early states the reason', async (t) => {
   const steps = await reasonsOf(asking(spike(8, 1), { stepLimit: 1, leap: 0, quality: 'FAST' }));
   t.equal(steps.answer.report.status, 'STEP_LIMIT');
   t.equal(holdOf(steps.reasons, 3), 'OUT_OF_STEPS');

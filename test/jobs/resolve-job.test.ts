@@ -7,7 +7,7 @@ import { refusalOf, rods, runJob, spike } from '../support/job.js';
 
 const mapZ = (positions: ArrayLike<number>, vertex: number) => positions[3 * vertex + 2]!;
 
-t.test('a free motion arrives, bit for bit, and is reported', async (t) => {
+t.test('a motion without obstacles ends at the target, bit for bit, and the report says so', async (t) => {
   const request = { ...spike(1, 0.5), include: { vertices: true } };
   const engine = fakeEngine(stepping(4));
   const { answer, findings } = await runJob(request, engine);
@@ -48,7 +48,7 @@ t.test('limiting pairs come back in the caller’s unit', async (t) => {
   t.equal(answer.report.limitingPairs[0]?.distance, 0.25);
 });
 
-t.test('half the way: distances are those of the caller’s numbers', async (t) => {
+t.test('a run that ends half way measures distances in the caller’s numbers', async (t) => {
   const request = {
     ...spike(1, 0.5),
     include: { vertices: true },
@@ -87,7 +87,7 @@ t.test('the answer has the scalar of the target', async (t) => {
   t.same(narrow.answer.positions, request.target);
 });
 
-t.test('refusals come before the engine', async (t) => {
+t.test('invalid requests are refused before the engine runs', async (t) => {
   const good = spike(1, 0.5);
   const broken = (change: Partial<ResolveRequest>): ResolveRequest => ({ ...good, ...change });
   const nan = good.target.map((x, i) => (i === 4 ? Number.NaN : x));
@@ -308,7 +308,7 @@ t.test('minDistance is present if a pair is near', async (t) => {
   t.notOk('minDistance' in far.answer.report);
 });
 
-t.test('contacts within the requested distance', async (t) => {
+t.test('contacts within the requested distance are reported', async (t) => {
   const request = spike(0.25, 0.1875);
   const count = async (include: ResolveRequest['include']) =>
     (await runJob({ ...request, ...(include ? { include } : {}) }, fakeEngine(stepping(1)))).answer.contacts?.distances;

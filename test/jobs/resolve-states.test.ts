@@ -5,7 +5,7 @@ import { rods, runJob, spike } from '../support/job.js';
 
 const mapZ = (positions: ArrayLike<number>, vertex: number) => positions[3 * vertex + 2]!;
 
-t.test('states: the start first, every step, the answer last, in the target’s scalar', async (t) => {
+t.test('reported states are the start, every step and the answer, in the target’s scalar', async (t) => {
   const seen: (Float32Array | Float64Array)[] = [];
   const request = { ...spike(1, 0.5), target: Float64Array.from(spike(1, 0.5).target) };
   const { answer } = await runJob(request, fakeEngine(stepping(4)), { onState: (state) => seen.push(state) });

@@ -61,7 +61,7 @@ export function testRestLengths(t: Test, engine: Engine): void {
     },
   );
 
-  t.test('single edges: 0 is no limit, and what is not named is relative to the target', async (t) => {
+  t.test('lengths of single edges: 0 means no limit, and unnamed edges are relative to the target', async (t) => {
     const { edges } = buildMesh(sheet);
     const row = (v: number) => Math.floor(v / 11);
     const named = [...Array(edges.length / 2).keys()].filter((e) => row(edges[2 * e]!) < 4);
@@ -79,7 +79,7 @@ export function testRestLengths(t: Test, engine: Engine): void {
     t.ok(Math.max(...stretches(none.positions, sheet.rest)) > 1.5, 'stretchLimit 0 is off');
   });
 
-  t.test('lengths at rest that are the target’s change nothing but rounding', async (t) => {
+  t.test('lengths at rest equal to those of the target change only rounding', async (t) => {
     const plain = await resolve(undefined);
     const same = await resolve({ positions: wide });
     const worst = Math.max(...Array.from(same.positions, (value, k) => Math.abs(value - plain.positions[k]!)));

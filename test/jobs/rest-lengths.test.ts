@@ -24,7 +24,7 @@ t.test('vertices with very far targets keep within limits while they fly', async
   t.equal(answer.report.overlongEdges, 0, JSON.stringify(answer.report.worstEdge));
 });
 
-t.test('lengths that squares in float32 do not hold are refused by name', async (t) => {
+t.test('lengths whose squares overflow or underflow in float32 are refused, and the field is named', async (t) => {
   const { vertexCount, triangles, rest } = flatSheet(1, 1);
   for (const positions of [rest.map((p) => 1e30 * p), Float64Array.from(rest, (p) => 1.7e308 * Math.sign(p - 0.01))]) {
     const mesh = { vertexCount, triangles, restLengths: { positions } };

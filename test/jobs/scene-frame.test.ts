@@ -31,7 +31,7 @@ function next(fitted: ReturnType<typeof fit>, x: number, { isDouble = false, del
   return frameFor(fitted, start, EDGE, { start: bounds, target: undefined }, delta, isDouble ? 'FLOAT64' : 'FLOAT32');
 }
 
-t.test('the frame is kept while nothing is lost', async (t) => {
+t.test('the coordinate frame is kept while it loses no precision', async (t) => {
   const first = fit(0);
   for (const x of [0, 0.5, 1, 30]) {
     const { frame, range } = next(first, x);
@@ -40,31 +40,34 @@ t.test('the frame is kept while nothing is lost', async (t) => {
   }
 });
 
-t.test('fitted anew when the floor rises with the distance', async (t) => {
+t.test('the frame is fitted anew when the floor rises with the distance', async (t) => {
   const first = fit(0, true);
   const far = next(first, 5000, { isDouble: true });
   t.not(far.frame, first.frame);
   t.equal(far.range.floor, first.range.floor, 'centred there, nothing is lost');
 });
 
-t.test('fitted anew when a float32 state returns from far out and its image would be rounded', async (t) => {
-  const { start, bounds } = cubeAt(100);
-  const far = frameFor(undefined, start, EDGE, { start: bounds, target: undefined }, DELTA, 'FLOAT32');
-  t.ok(far.frame.origin[0] > 99);
-  const small = Float32Array.of(0.1, 0.3, 0.7, 1.1, 0.9, 0.2);
-  const back = frameFor(
-    far,
-    small,
-    EDGE,
-    { start: [0.1, 0.2, 0.2, 1.1, 0.9, 0.9], target: undefined },
-    DELTA,
-    'FLOAT32',
-  );
-  t.not(back.frame, far.frame);
-  t.ok(back.frame.isExact(small, back.frame.toEngine(small)));
-});
+t.test(
+  'the frame is fitted anew when a float32 state returns from far away and its image would be rounded',
+  async (t) => {
+    const { start, bounds } = cubeAt(100);
+    const far = frameFor(undefined, start, EDGE, { start: bounds, target: undefined }, DELTA, 'FLOAT32');
+    t.ok(far.frame.origin[0] > 99);
+    const small = Float32Array.of(0.1, 0.3, 0.7, 1.1, 0.9, 0.2);
+    const back = frameFor(
+      far,
+      small,
+      EDGE,
+      { start: [0.1, 0.2, 0.2, 1.1, 0.9, 0.9], target: undefined },
+      DELTA,
+      'FLOAT32',
+    );
+    t.not(back.frame, far.frame);
+    t.ok(back.frame.isExact(small, back.frame.toEngine(small)));
+  },
+);
 
-t.test('fitted anew for another scalar', async (t) => {
+t.test('the frame is fitted anew for another scalar', async (t) => {
   const first = fit(0);
   t.not(next(first, 0, { isDouble: true }).frame, first.frame);
   t.equal(next(first, 0).frame, first.frame);

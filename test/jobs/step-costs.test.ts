@@ -1,7 +1,7 @@
 import t from 'tap';
 import { StepCosts } from '../../src/jobs/step-costs.js';
 
-t.test('before anything is measured, all follows from the test of the start', async (t) => {
+t.test('before any measurement all estimates follow from the test of the start', async (t) => {
   const costs = new StepCosts();
   t.same(costs.answerFor(1), { check: 0, finish: 0, distances: 0 });
   costs.noteCheck(100);
@@ -20,7 +20,7 @@ t.test('an estimate is the median of the last three measurements', async (t) => 
   t.match(costs.answerFor(1), { finish: 7, distances: 50 });
 });
 
-t.test('where few vertices may move, a part of the test is kept back', async (t) => {
+t.test('if few vertices may move, only a part of the time of a test is reserved', async (t) => {
   const costs = new StepCosts();
   costs.noteCheck(100);
   t.equal(costs.answerFor(0.1).check, 20);
@@ -28,27 +28,33 @@ t.test('where few vertices may move, a part of the test is kept back', async (t)
   t.equal(costs.answerFor(0).check, 0);
 });
 
-t.test('a test that was ended takes at least as long, and an estimate that allows no step shrinks', async (t) => {
-  const costs = new StepCosts();
-  costs.noteCheck(100);
-  costs.noteCheckCutShort(40);
-  t.equal(costs.answerFor(1).check, 100);
-  costs.noteCheckCutShort(300);
-  t.equal(costs.answerFor(1).check, 100, 'once may be an accident');
-  costs.noteCheckCutShort(300);
-  t.equal(costs.answerFor(1).check, 300);
-  for (let n = 0; n < 10; n++) costs.relax();
-  t.ok(costs.answerFor(1).check < 10);
-});
+t.test(
+  'a test that was stopped twice counts with its time so far, and an estimate that leaves no time for a step shrinks',
+  async (t) => {
+    const costs = new StepCosts();
+    costs.noteCheck(100);
+    costs.noteCheckCutShort(40);
+    t.equal(costs.answerFor(1).check, 100);
+    costs.noteCheckCutShort(300);
+    t.equal(costs.answerFor(1).check, 100, 'once may be an accident');
+    costs.noteCheckCutShort(300);
+    t.equal(costs.answerFor(1).check, 300);
+    for (let n = 0; n < 10; n++) costs.relax();
+    t.ok(costs.answerFor(1).check < 10);
+  },
+);
 
-t.test('what a step needs: a search, however many requests it took, a step, a test and the report', async (t) => {
-  const costs = new StepCosts();
-  costs.noteCheck(100);
-  costs.noteFinish(10);
-  costs.noteRun(0, 80, 0, 0);
-  costs.noteRun(0, 80, 0, 0);
-  costs.noteRun(1, 40, 0, 5);
-  t.equal(costs.needed, undefined);
-  costs.noteRun(0, 0, 2, 60);
-  t.equal(costs.needed, 200 + 30 + 100 + 10);
-});
+t.test(
+  'the budget that a frame needs covers a search, a step, a test and the report, even if the search took several frames',
+  async (t) => {
+    const costs = new StepCosts();
+    costs.noteCheck(100);
+    costs.noteFinish(10);
+    costs.noteRun(0, 80, 0, 0);
+    costs.noteRun(0, 80, 0, 0);
+    costs.noteRun(1, 40, 0, 5);
+    t.equal(costs.needed, undefined);
+    costs.noteRun(0, 0, 2, 60);
+    t.equal(costs.needed, 200 + 30 + 100 + 10);
+  },
+);

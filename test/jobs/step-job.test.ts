@@ -44,7 +44,7 @@ t.test('the real engine: a session that hardly moves is searched once', async (t
   }
 });
 
-t.test('what rests is not tested again, whatever became of the steps between', async (t) => {
+t.test('elements at rest are not tested again, whatever happened to the steps between', async (t) => {
   // The vertices of the floor rest; the tip of the spike moves.
   const session = new DirectSession(spike(0.25, 0), fakeEngine(arriving));
   await session.open();
@@ -144,7 +144,7 @@ t.test('an answer that the session did not commit has no effect', async (t) => {
   t.ok(engine.opened[0]?.closed);
 });
 
-t.test('what is known of the held state is not tested again', async (t) => {
+t.test('results that are known for the held state are not tested again', async (t) => {
   const { count, verifier } = countingVerifier();
   const session = new DirectSession(spike(1, 0), fakeEngine(arriving), { verifier });
   const asked = async (height: number, more: Parameters<DirectSession['step']>[1] = {}) => {
@@ -242,7 +242,7 @@ t.test('any other fault of the engine closes the scene; the next step opens anot
   t.same((await session.step(tipAt(0.9))).positions, tipAt(0.9));
 });
 
-t.test('an answer that is not sent is not the next start', async (t) => {
+t.test('an answer that was not sent does not become the next start', async (t) => {
   const session = new DirectSession(spike(0.25, 0), fakeEngine(stepping(4)));
   await session.open();
   const fallen = await session.step(tipAt(-0.15));
@@ -284,7 +284,7 @@ t.test(
   },
 );
 
-t.test('a session that moves away keeps its frame until that costs something', async (t) => {
+t.test('a session that moves away keeps its coordinate frame until precision would be lost', async (t) => {
   const engine = fakeEngine(arriving);
   const { mesh, start } = spike(1, 0);
   const session = new DirectSession({ mesh, start }, engine);
@@ -322,7 +322,7 @@ t.test('the floor follows the state, within one frame', async (t) => {
   t.equal(tiny.code, 'TOLERANCE_TOO_SMALL');
 });
 
-t.test('PATH: pieces are tested from the committed answer on', async (t) => {
+t.test('PATH: pieces are tested beginning at the committed answer', async (t) => {
   const { count, verifier } = countingVerifier();
   const session = new DirectSession(rods(0.5, 0), fakeEngine(arriving), { verifier });
   await session.open({ verify: 'PATH' });

@@ -89,7 +89,7 @@ t.test('RETURN_SAFE: a budget that ends in the check of the answer gives the sta
   t.same(findings, [], 'nobody has found anything');
 });
 
-t.test('RETURN_SAFE: what nobody has tested to its end is never sent, even by an engine that pierces', async (t) => {
+t.test('RETURN_SAFE: a state whose test did not end is never sent, even if the engine pierces', async (t) => {
   const piercing: Behaviour = (step) => resolution(step, step.y.slice(), 'CONVERGED', 1);
   const request = withBudget('RETURN_SAFE', spike(1, 1.5));
   for (const verify of ['STATE', 'PATH'] as const) {
@@ -103,7 +103,7 @@ t.test('RETURN_SAFE: what nobody has tested to its end is never sent, even by an
   }
 });
 
-t.test('RETURN_SAFE: a start that is narrower in the answer is one that was tested', async (t) => {
+t.test('RETURN_SAFE: a start that is sent in a narrower scalar was tested in that scalar', async (t) => {
   const clock = { time: 0 };
   const request = withBudget('RETURN_SAFE');
   const start = Float64Array.from(request.start, (value) => value + 1 / 3);
@@ -154,7 +154,7 @@ t.test('FAIL: a budget that ends in the check of the answer, or of a piece, is r
   }
 });
 
-t.test('what only adds to an answer is excluded when the budget ends in it, and that is said', async (t) => {
+t.test('optional measurements are omitted when the budget ends in them, with a warning', async (t) => {
   const clock = { time: 0 };
   const request = { ...withBudget('RETURN_SAFE'), include: { contacts: true } };
   const verifier = overrunning(clock, 'findMinDistance');

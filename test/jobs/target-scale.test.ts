@@ -26,7 +26,7 @@ function cloth(side = 12) {
 const { mesh: input, positions } = cloth();
 const warningsOf = (target: Float64Array, mesh = buildMesh(input)) => warnOfScale(mesh, positions, target);
 
-t.test('a target in other units is named, with the factor and the units', async (t) => {
+t.test('a target in other units is reported with the factor and the units', async (t) => {
   for (const [factor, words] of [
     [1000, /is 1000 times as large as the start, the ratio of metres to millimetres: are both/],
     [0.001, /is 1000 times as small as the start, the ratio of metres to millimetres/],
@@ -41,31 +41,34 @@ t.test('a target in other units is named, with the factor and the units', async 
   }
 });
 
-t.test('a target in other units that is deformed as well is named', async (t) => {
+t.test('a deformed target in other units is reported as well', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const deformed = positions.map((p) => 100 * (p + random.between(-0.0005, 0.0005)));
   t.match(warningsOf(deformed), [{ code: 'TARGET_SCALED' }]);
 });
 
-t.test('motions are not: a fall of 10 km, a turn, crumpling, collapse to a point, growth to the double', async (t) => {
-  const random = seeded();
-  t.comment(`TEST_SEED=${random.seed}`);
-  t.same(warningsOf(positions.map((p, k) => (k % 3 === 2 ? p - 10_000 : p))), []);
-  t.same(warningsOf(positions.map((_, k) => positions[k - (k % 3) + ((k + 1) % 3)])), []);
-  t.same(warningsOf(positions.map(() => random.between(-10, 10))), [], 'crumpled at random, far out');
-  t.same(warningsOf(positions.map(() => 0.25)), []);
-  t.same(warningsOf(positions.map((p) => 2 * p)), []);
-});
+t.test(
+  'motions are not reported as other units: a fall of 10 km, a turn, crumpling, collapse to a point, growth to double size',
+  async (t) => {
+    const random = seeded();
+    t.comment(`TEST_SEED=${random.seed}`);
+    t.same(warningsOf(positions.map((p, k) => (k % 3 === 2 ? p - 10_000 : p))), []);
+    t.same(warningsOf(positions.map((_, k) => positions[k - (k % 3) + ((k + 1) % 3)])), []);
+    t.same(warningsOf(positions.map(() => random.between(-10, 10))), [], 'crumpled at random, far out');
+    t.same(warningsOf(positions.map(() => 0.25)), []);
+    t.same(warningsOf(positions.map((p) => 2 * p)), []);
+  },
+);
 
-t.test('no example is suspected', async (t) => {
+t.test('no example is reported as having other units', async (t) => {
   for (const [name, make] of Object.entries(EXAMPLES)) {
     const { mesh, start, target } = requestOf(make());
     t.same(warnOfScale(buildMesh(mesh), start, target), [], name);
   }
 });
 
-t.test('parts, kinematic vertices and particles are judged apart', async (t) => {
+t.test('parts, kinematic vertices and particles are judged separately', async (t) => {
   const both = {
     vertexCount: 288,
     triangles: Uint32Array.from([...input.triangles, ...input.triangles.map((v) => v + 144)]),
@@ -96,7 +99,7 @@ t.test('parts, kinematic vertices and particles are judged apart', async (t) => 
   );
 });
 
-t.test('it is the first warning of the report', async (t) => {
+t.test('the warning about units is the first warning of the report', async (t) => {
   const target = positions.map((p) => 100 * p);
   const parameters = { stepLimit: 1 } as const;
   const { answer } = await runJob({ mesh: input, start: positions, target, parameters }, createCpuEngine());

@@ -22,7 +22,7 @@ function refusalOf(act: () => unknown): IntersticeError {
   throw new Error('nothing was refused');
 }
 
-t.test('box and image are the same whether the frame was expected or not', async (t) => {
+t.test('box and image of a target do not depend on whether the frame was expected', async (t) => {
   const scenes = new ResidentScenes();
   const [frame, other] = [frameOf(0.3), frameOf(3)];
   for (const vertices of [5, 2, 7]) {
@@ -37,7 +37,7 @@ t.test('box and image are the same whether the frame was expected or not', async
   }
 });
 
-t.test('the same refusals with the same vertex named', async (t) => {
+t.test('refusals name the same vertex whether the frame was expected or not', async (t) => {
   const scenes = new ResidentScenes();
   const frame = frameOf(2 ** -20);
   for (const isExpected of [false, true]) {

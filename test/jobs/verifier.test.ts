@@ -75,7 +75,7 @@ t.test('doubtful pairs are decided exactly', async (t) => {
   t.equal((await testState(verifier, mesh, x, PROTECT)).intersectionCount, 0);
 });
 
-t.test('where little has moved since a state that is remembered, the device is not asked', async (t) => {
+t.test('if little has moved since a remembered state, the filter is not used', async (t) => {
   let asked = 0;
   const filter = doubter();
   const counting: StateFilter = {
@@ -171,7 +171,7 @@ t.test('a filter that a device works on is not closed for a newer one', async (t
   t.equal(closed, 2);
 });
 
-t.test('filters of all meshes are kept whose jobs an engine takes at once', async (t) => {
+t.test('the filters of all meshes that an engine serves at once are kept', async (t) => {
   let closed = 0;
   const engine = { ...engineWith(() => doubter(() => closed++)), together: { jobs: 6, vertices: 1000 } };
   const states = new FilteredStates(engine);
@@ -200,7 +200,7 @@ t.test('the filter of a forgotten mesh is closed, and opened again if the mesh r
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());
 
-t.test('with a device', options, async (t) => {
+t.test('the verifier with a device', options, async (t) => {
   if (!engine) return;
   const before = engine.memoryBudget.total;
   const states = new FilteredStates(engine, (message) => t.fail(message));

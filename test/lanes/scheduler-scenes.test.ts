@@ -46,7 +46,7 @@ t.test('the bytes that lanes keep for their next jobs are counted, and freed wit
   t.equal(scheduler.sharedBytes, 0);
 });
 
-t.test('a session: opened, stepped, parked, stepped, forgotten', async (t) => {
+t.test('a session is opened, stepped, parked, stepped again and forgotten', async (t) => {
   const scheduler = schedulerOf(t, 'createMortalEngine');
   let scene = sceneOf(flyer());
   const { summary, resolved } = await scheduler.open(openTask(scene), { claim: CLAIM });

@@ -16,13 +16,13 @@ t.test('a resolve on a worker thread: the answer returns, and the caller keeps i
   t.equal(scheduler.runningCount, 0);
 });
 
-t.test('checks run on the same lanes', async (t) => {
+t.test('checks run on the lanes of resolves', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine');
   const { mesh, start } = spike(-0.1, 0);
   t.equal((await scheduler.check({ mesh, positions: start }, { claim: CLAIM })).intersectionCount, 2);
 });
 
-t.test('refusals cross the thread with all they say', async (t) => {
+t.test('refusals arrive from the thread with all their fields', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine');
   const error = await refusalOf(resolve(scheduler, spike(-0.1, 0)));
   t.match(error, { code: 'INTERSECTING_START', pairCount: 2 });
@@ -122,7 +122,7 @@ t.test('jobs of one thread run in the order they came', async (t) => {
   t.same(order, [0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
-t.test('two threads run two jobs', async (t) => {
+t.test('two threads run two jobs at once', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine', { threads: 2 });
   const abort = new AbortController();
   const jobs = [started(), started()].map(({ running, hooks }) => {
@@ -191,7 +191,7 @@ t.test('a thread that the system refuses fails the jobs that wait for it, and th
   t.equal((await resolve(scheduler)).report.status, 'CONVERGED');
 });
 
-t.test('a request that is no plain data fails alone', async (t) => {
+t.test('a request that is not plain data fails without affecting others', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine');
   const odd = { ...spike(1, 0.5), surprise: () => 1 };
   t.equal((await refusalOf(resolve(scheduler, odd))).code, 'INTERNAL');

@@ -80,7 +80,7 @@ const sample = (at: number, ms: number, code = 'OK'): Sample => ({
   ...(code === 'OK' ? { timings, status: 'CONVERGED' } : {}),
 });
 
-t.test('figures leave the warm-up out, and count long answers to their end', async (t) => {
+t.test('figures omit the warm-up and count long answers to their end', async (t) => {
   const samples = [sample(500, 1), sample(1000, 10), sample(2000, 3000), sample(2500, 5, 'QUEUE_FULL')];
   const figures = figuresOf(samples, { warmUp: 1, seconds: 2, rate: 10 });
   t.match(figures, { asked: 3, accepted: 2, refused: { QUEUE_FULL: 1 }, statuses: { CONVERGED: 2 }, max: 3000 });

@@ -8,7 +8,7 @@ const ids = (...values: number[]): Uint32Array => Uint32Array.from(values);
 const pairs = (flat: Uint32Array): string[] =>
   Array.from({ length: flat.length / 2 }, (_, i) => `${flat[2 * i]}-${flat[2 * i + 1]}`);
 
-t.test('two triangles that share an edge', async (t) => {
+t.test('two triangles that share an edge have five edges', async (t) => {
   const mesh = buildMesh({ vertexCount: 4, triangles: ids(0, 1, 2, 2, 1, 3) });
   t.same([...mesh.triangles], [0, 1, 2, 2, 1, 3]);
   t.same(pairs(mesh.edges), ['0-1', '0-2', '1-2', '1-3', '2-3']);
@@ -22,7 +22,7 @@ t.test('two triangles that share an edge', async (t) => {
   t.same(mesh.sent, { triangles: 2, segments: 0, particles: 0, tetrahedra: 0 });
 });
 
-t.test('every codimension at once', async (t) => {
+t.test('a mesh may have triangles, rods, particles and tetrahedra at once', async (t) => {
   // A triangle, a segment on its side, a rod from its corner, a lone rod, and particles on and off them.
   const mesh = buildMesh({
     vertexCount: 9,
@@ -102,7 +102,7 @@ t.test('a face that three tetrahedra share is refused', async (t) => {
   });
 });
 
-t.test('what is refused, with the element at fault', async (t) => {
+t.test('invalid elements are refused, and the element at fault is named', async (t) => {
   const triangle = { vertexCount: 4, triangles: ids(0, 1, 2) };
   const cases: [string, MeshInput, { code: string; [key: string]: unknown }][] = [
     [
@@ -225,7 +225,7 @@ t.test("the caller's arrays are neither changed nor kept", async (t) => {
   t.same([...mesh.kinematic], [0, 0, 0, 0, 1]);
 });
 
-t.test('edges ascend, also at a vertex with many', async (t) => {
+t.test('edges are in ascending order, also at a vertex with many edges', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   const rim = Array.from({ length: 200 }, (_, k) => k + 1).sort(() => random() - 0.5);
@@ -238,7 +238,7 @@ t.test('edges ascend, also at a vertex with many', async (t) => {
   }
 });
 
-t.test('random meshes against the plain definition', async (t) => {
+t.test('random meshes agree with the plain definition of their edges', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   for (let round = 0; round < 40; round++) {

@@ -28,7 +28,7 @@ t.test('an edge–triangle pair is unprotected as soon as one of its five is exc
   t.notOk(pierced.hasEdgeTriangle(0, 9, 5, 6, 8), 'another edge against the neighbour');
 });
 
-t.test('codimensional pairs exclude themselves', async (t) => {
+t.test('a proximity pair in the list excludes itself, in any order of its vertices', async (t) => {
   const pairs = new ExcludedPairs([
     { kind: 'VERTEX_TRIANGLE', a: [3], b: [0, 1, 2] },
     { kind: 'EDGE_EDGE', a: [10, 11], b: [12, 13] },
@@ -54,7 +54,7 @@ t.test('codimensional pairs exclude themselves', async (t) => {
   );
 });
 
-t.test('lists are told apart by what they exclude', async (t) => {
+t.test('lists are equal if they exclude the same pairs', async (t) => {
   t.ok(pierced.isSameAs(new ExcludedPairs([{ kind: 'EDGE_TRIANGLE', a: [1, 0], b: [5, 6, 7] }])));
   t.notOk(pierced.isSameAs(new ExcludedPairs([{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [5, 6, 8] }])));
   t.notOk(pierced.isSameAs(undefined));

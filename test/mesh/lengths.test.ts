@@ -13,7 +13,7 @@ function bruteForce(positions: Float64Array, points: Uint32Array): number[] {
 
 const sorted = (values: Iterable<number>): number[] => [...values].sort((a, b) => a - b);
 
-t.test('clouds of every shape, against all pairs', async (t) => {
+t.test('nearest neighbours agree with a comparison of all pairs, for clouds of every shape', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   const shapes: Record<string, () => number[]> = {

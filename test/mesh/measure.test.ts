@@ -5,7 +5,7 @@ import { seeded } from '../support/random.js';
 
 const ids = (...values: number[]): Uint32Array => Uint32Array.from(values);
 
-t.test('a right triangle: median edge, smallest height, bounds', async (t) => {
+t.test('a right triangle has the expected median edge, smallest height and bounds', async (t) => {
   const mesh = buildMesh({ vertexCount: 4, triangles: ids(0, 1, 2) });
   const measures = measureMesh(mesh, Float64Array.of(1, 0, 0, 5, 0, 0, 1, 3, 0, 100, 100, 100));
   t.equal(measures.medianEdge, 4);
@@ -14,7 +14,7 @@ t.test('a right triangle: median edge, smallest height, bounds', async (t) => {
   t.same(measures.warnings, []);
 });
 
-t.test('an even number of edges: the mean of the middle two', async (t) => {
+t.test('the median of an even number of edges is the mean of the middle two', async (t) => {
   const mesh = buildMesh({ vertexCount: 5, segments: ids(0, 1, 1, 2, 2, 3, 3, 4) });
   const { medianEdge, minHeight } = measureMesh(mesh, Float32Array.of(0, 0, 0, 1, 0, 0, 3, 0, 0, 7, 0, 0, 15, 0, 0));
   t.equal(medianEdge, 3);
@@ -41,7 +41,7 @@ t.test('edges inside solids count, and so do their vertices', async (t) => {
   t.equal(medianEdge, Math.SQRT2, `ten edges: ${lengths} and four of about 15`);
 });
 
-t.test('edges without length are named; the median is of the others', async (t) => {
+t.test('edges of zero length are named, and do not count in the median', async (t) => {
   const mesh = buildMesh({ vertexCount: 5, segments: ids(0, 1, 1, 2, 2, 3, 3, 4) });
   const measures = measureMesh(mesh, Float64Array.of(0, 0, 0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5));
   t.match(measures.warnings, [
@@ -78,7 +78,7 @@ t.test('far from the origin heights stay right to the last digits', async (t) =>
   t.equal(measureMesh(mesh, positions).minHeight, 2 ** -10);
 });
 
-t.test('particles alone: the median distance to the nearest other one', async (t) => {
+t.test('for particles alone the median distance to the nearest neighbour is used', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   const count = 301;

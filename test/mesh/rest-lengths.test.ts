@@ -17,7 +17,7 @@ const byEnds = (input: RestLengthsInput) => {
   );
 };
 
-t.test('positions give every edge its length, and edges by name have their own', async (t) => {
+t.test('lengths at rest come from positions, or from the list for the edges that it names', async (t) => {
   t.same(byEnds({ positions }), { '0-1': 3, '0-2': 4, '1-2': 5, '2-3': 0.5 });
   const named = { edges: Uint32Array.of(2, 0, 3, 2), lengths: Float32Array.of(7, 0) };
   t.same(byEnds({ positions, ...named }), { '0-1': 3, '0-2': 7, '1-2': 5, '2-3': 0 }, 'ends in any order');
@@ -40,14 +40,14 @@ t.test('edges inside solids have lengths at rest as well', async (t) => {
   }
 });
 
-t.test('what is between kinematic vertices is not among the edges that a solver can change', async (t) => {
+t.test('edges between kinematic vertices do not count as edges that a solver can change', async (t) => {
   const kinematic = Uint8Array.of(1, 1, 0, 0);
   const { ends, rest } = movableEdges(buildMesh({ ...base, kinematic, restLengths: { positions } }));
   t.same([...ends], [0, 2, 1, 2, 2, 3]);
   t.same([...rest!], [4, 5, 0.5]);
 });
 
-t.test('what is refused', async (t) => {
+t.test('invalid lengths at rest are refused', async (t) => {
   const infinite = positions.slice();
   infinite[4] = Number.NaN;
   const farApart = positions.slice();

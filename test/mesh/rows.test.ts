@@ -61,7 +61,7 @@ t.test('the first repetition is found, with the earliest row that it repeats', a
   }
 });
 
-t.test('joining', async (t) => {
+t.test('rows are joined', async (t) => {
   t.same([...joinArrays(Uint32Array.of(1, 2), Uint32Array.of(3))], [1, 2, 3]);
   t.same([...joinArrays(new Uint32Array(0), Uint32Array.of(3))], [3]);
 });

@@ -7,7 +7,7 @@ const rest = Float32Array.of(0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 1);
 const base = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2), tetrahedra: Uint32Array.of(0, 1, 2, 3) };
 const strainLimits = { rest, min: 0.9, max: 1.1 };
 
-t.test('gradients of shape functions, triangles first', (t) => {
+t.test('gradients of shape functions are computed, those of triangles first', (t) => {
   const { strain } = buildMesh({ ...base, strainLimits });
   t.same([...strain!.corners], [0, 1, 2, 0xffffffff, 0, 1, 2, 3]);
   t.same([...strain!.gradients.subarray(0, 9)], [1 / 2, -0, 0, 0, 1 / 3, 0, 0, 0, 0]);
@@ -28,7 +28,7 @@ t.test('parts have limits of their own; an element that joins two has the wider 
   t.end();
 });
 
-t.test('what is refused', (t) => {
+t.test('invalid strain limits are refused', (t) => {
   const flat = rest.slice();
   flat[11] = 0;
   const infinite = rest.slice();

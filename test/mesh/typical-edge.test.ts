@@ -84,7 +84,7 @@ t.test('a few slivers, fine details and a button leave the median as it is', asy
   t.equal(edgesOf(strands).typical, edgesOf(strands).median);
 });
 
-t.test('beside a coarse part a fine one decides, whichever has more edges', async (t) => {
+t.test('the fine part of a mesh decides the typical edge, even if a coarse part has more edges', async (t) => {
   for (const [coarse, fine] of [
     [60, 40],
     [60, 20],
@@ -100,7 +100,7 @@ t.test('beside a coarse part a fine one decides, whichever has more edges', asyn
   }
 });
 
-t.test('slivers: δ is half of their height', async (t) => {
+t.test('for slivers δ is half of their height', async (t) => {
   const scene = new SceneBuilder();
   addBand(scene, 400, 1, 0.00025, 0, 0);
   const { median, typical } = edgesOf(scene);

@@ -31,7 +31,7 @@ t.test('a kinematic flag is 0 or 1', async (t) => {
   });
 });
 
-t.test('masses that are none are refused, for kinematic vertices too', async (t) => {
+t.test('invalid masses are refused, also for kinematic vertices', async (t) => {
   const at = (index: number) => ({ element: { kind: 'vertex', index, vertices: [index] } });
   t.throws(() => buildMesh(masses(1, Number.NaN, 1, 1)), { code: 'NOT_FINITE', ...at(1) });
   t.throws(() => buildMesh(masses(1, 1, Number.POSITIVE_INFINITY, 1)), { code: 'NOT_FINITE', ...at(2) });

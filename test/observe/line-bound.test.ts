@@ -17,7 +17,7 @@ function makeClock() {
   };
 }
 
-t.test('so many a second are written, and the others counted by reason; the next second begins anew', async (t) => {
+t.test('a limited number of lines is written per second, and the others are counted by reason', async (t) => {
   const clock = makeClock();
   const told: object[] = [];
   const bound = new LineBound((unwritten) => told.push(unwritten), 3, clock.after);
@@ -31,7 +31,7 @@ t.test('so many a second are written, and the others counted by reason; the next
   t.same(told.slice(1), [{ b: 1 }], 'each is told once');
 });
 
-t.test('nothing runs while nothing happens, and nothing is told where nothing was excluded', async (t) => {
+t.test('no timer runs without events, and no summary is written if no line was suppressed', async (t) => {
   const clock = makeClock();
   const told: object[] = [];
   const bound = new LineBound((unwritten) => told.push(unwritten), 2, clock.after);
@@ -44,7 +44,7 @@ t.test('nothing runs while nothing happens, and nothing is told where nothing wa
   t.same(told, []);
 });
 
-t.test('at the end what is left is told at once, and only once', async (t) => {
+t.test('closing writes the last summary at once, and only once', async (t) => {
   const clock = makeClock();
   const told: object[] = [];
   const bound = new LineBound((unwritten) => told.push(unwritten), 0, clock.after);

@@ -20,24 +20,27 @@ function fakeFile() {
   return { file, write };
 }
 
-t.test('lines wait for a full disk, are lost beyond the bound, and come back whole and in order', async (t) => {
-  const { file, write } = fakeFile();
-  const counted: LossReason[] = [];
-  const sink = new LogSink({ write, maxWaitingBytes: 40, onLost: (reason) => counted.push(reason) });
-  const told: object[] = [];
-  sink.onRecovered = (lost) => told.push(lost);
-  file.room = 15;
-  for (let n = 0; n < 8; n++) sink.write(`line no. ${n}\n`);
-  t.equal(file.text, 'line no. 0\nline', 'the disk took a part of the second line');
-  t.same(counted, ['DISK_FULL', 'DISK_FULL', 'DISK_FULL'], 'what does not fit into the buffer is counted');
-  t.same(told, []);
-  file.room = Number.POSITIVE_INFINITY;
-  sink.write('later\n');
-  t.equal(file.text, 'line no. 0\nline no. 1\nline no. 2\nline no. 3\nline no. 4\nlater\n');
-  t.same(told, [{ DISK_FULL: 3 }]);
-});
+t.test(
+  'while the disk is full lines wait, are lost beyond the bound, and are written whole and in order afterwards',
+  async (t) => {
+    const { file, write } = fakeFile();
+    const counted: LossReason[] = [];
+    const sink = new LogSink({ write, maxWaitingBytes: 40, onLost: (reason) => counted.push(reason) });
+    const told: object[] = [];
+    sink.onRecovered = (lost) => told.push(lost);
+    file.room = 15;
+    for (let n = 0; n < 8; n++) sink.write(`line no. ${n}\n`);
+    t.equal(file.text, 'line no. 0\nline', 'the disk took a part of the second line');
+    t.same(counted, ['DISK_FULL', 'DISK_FULL', 'DISK_FULL'], 'what does not fit into the buffer is counted');
+    t.same(told, []);
+    file.room = Number.POSITIVE_INFINITY;
+    sink.write('later\n');
+    t.equal(file.text, 'line no. 0\nline no. 1\nline no. 2\nline no. 3\nline no. 4\nlater\n');
+    t.same(told, [{ DISK_FULL: 3 }]);
+  },
+);
 
-t.test('what waits is written without a further line', async (t) => {
+t.test('waiting lines are written without another line', async (t) => {
   const { file, write } = fakeFile();
   const sink = new LogSink({ write });
   file.room = 0;
@@ -53,7 +56,7 @@ t.test('a line longer than the bound is written when nothing waits', async (t) =
   t.equal(file.text, 'a long line\n');
 });
 
-t.test('each cause has its reason', async (t) => {
+t.test('each cause of a failure has its own reason', async (t) => {
   const reasons = { EAGAIN: 'SLOW_READER', EPIPE: 'READER_GONE', EDQUOT: 'DISK_FULL', EIO: 'ERROR' };
   for (const [code, reason] of Object.entries(reasons)) {
     const counted: LossReason[] = [];

@@ -42,13 +42,13 @@ t.test("only the service's own faults are errors", async (t) => {
   );
 });
 
-t.test('the level is obeyed', async (t) => {
+t.test('lines below the log level are not written', async (t) => {
   const { log, lines } = capture('error');
   logRequest(log, line);
   t.equal(lines.length, 0);
 });
 
-t.test('a header that gets into a line by accident loses its value', async (t) => {
+t.test('the value of a header that gets into a log line is removed', async (t) => {
   const { log, lines } = capture('info');
   const headers = { authorization: 'Bearer isk_x', 'x-api-key': 'isk_y', accept: '*/*' };
   log.info({ ...headers, request: { headers }, metadata: headers }, 'odd');

@@ -4,7 +4,7 @@ import { fakeReport } from '../transport/fake-answers.js';
 
 const lines = async (metrics: Metrics) => new Set((await metrics.text()).split('\n'));
 
-t.test('known events make known numbers', async (t) => {
+t.test('known events give the expected metrics', async (t) => {
   const metrics = new Metrics();
   const report = { ...fakeReport(), proximitySetReused: true };
   metrics.observe({ type: 'request', operation: 'step', code: 'OK', tenant: 'red', seconds: 0.3, report });
@@ -46,7 +46,7 @@ t.test('known events make known numbers', async (t) => {
   }
 });
 
-t.test('what alerts watch begins at 0, so that its first event is an increase', async (t) => {
+t.test('counters of alerts begin at 0, so that the first event is an increase', async (t) => {
   const found = await lines(new Metrics());
   for (const line of [
     'interstice_findings_total{kind="STATE",engine="webgpu"} 0',
@@ -60,7 +60,7 @@ t.test('what alerts watch begins at 0, so that its first event is an increase', 
   }
 });
 
-t.test('gauges tell the moment at which somebody asks', async (t) => {
+t.test('gauges show the values at the time of the query', async (t) => {
   const metrics = new Metrics();
   const stats = {
     waiting: 1,
@@ -113,7 +113,7 @@ t.test('gauges tell the moment at which somebody asks', async (t) => {
   t.ok(after.has('interstice_convoy_parts_total 45'));
 });
 
-t.test('refusals at the doors are counted, without paths or ids', async (t) => {
+t.test('refusals by a transport are counted, without paths or ids', async (t) => {
   const metrics = new Metrics();
   const line = { requestId: 'r-77', path: '/v1/sessions/abc', milliseconds: 1, bytesIn: 0, bytesOut: 0 };
   metrics.countAnswer({ ...line, method: 'POST', status: 401, code: 'UNAUTHENTICATED' });
@@ -124,7 +124,7 @@ t.test('refusals at the doors are counted, without paths or ids', async (t) => {
   t.notMatch(text, /abc|r-77/);
 });
 
-t.test('two of them in one process do not meet', async (t) => {
+t.test('two registries in one process are independent', async (t) => {
   const [one, two] = [new Metrics(), new Metrics()];
   one.observe({ type: 'worker-lost' });
   t.ok((await lines(two)).has('interstice_workers_lost_total 0'));

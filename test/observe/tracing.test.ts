@@ -13,7 +13,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 const header = (name: string) => (name === 'traceparent' ? `00-${TRACE}-${PARENT}-01` : undefined);
 
-t.test('without an SDK everything goes its way', async (t) => {
+t.test('without an SDK requests run as usual', async (t) => {
   const operations = new FakeOperations();
   const traced = withTracing(operations);
   t.same((await traced.resolve(request, { header })).report, fakeReport());
@@ -22,7 +22,7 @@ t.test('without an SDK everything goes its way', async (t) => {
   await t.rejects(traced.check({ ...request, positions: request.start }), { code: 'QUEUE_FULL' });
 });
 
-t.test('with an SDK', async (t) => {
+t.test('with an SDK spans are recorded', async (t) => {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   trace.setGlobalTracerProvider(provider);

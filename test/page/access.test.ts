@@ -50,7 +50,7 @@ const focused = `(() => {
   return { name: element.id || element.textContent.trim().slice(0, 30), seen: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 };
 })()`;
 
-t.test('access', { skip: skipWithoutChromium }, async (t) => {
+t.test('the page is accessible', { skip: skipWithoutChromium }, async (t) => {
   const { open } = await openPageService(t);
   const answered = async (page: Page) => {
     await page.setInputFiles('#files', [fileOf('start.obj', squares(0, 0.5)), fileOf('target.obj', squares(1, 0.5))]);
@@ -58,7 +58,7 @@ t.test('access', { skip: skipWithoutChromium }, async (t) => {
     await untilAnswered(page);
   };
 
-  await t.test('by keyboard, in the order of what is seen, and one sees where one is', async (t) => {
+  await t.test('the keyboard reaches every control in visual order, and the focus is visible', async (t) => {
     const page = await open(t);
     await answered(page);
     await page.evaluate('document.activeElement.blur()');
@@ -132,7 +132,7 @@ t.test('access', { skip: skipWithoutChromium }, async (t) => {
     });
   }
 
-  await t.test('a small screen has no horizontal scroll bar, whatever is shown', async (t) => {
+  await t.test('a small screen never has a horizontal scroll bar', async (t) => {
     const page = await open(t, { viewport: { width: 320, height: 640 } });
     const fits = async (what: string) => {
       const wide = await page.evaluate<

@@ -14,7 +14,7 @@ const answerOf = (page: Page) => page.evaluate<number[]>('[...interstice.explore
 // A browser and an engine beside other work take their time.
 t.setTimeout(300_000);
 
-t.test('files of the page', { skip: skipWithoutChromium }, async (t) => {
+t.test('the page reads and writes mesh files', { skip: skipWithoutChromium }, async (t) => {
   const { address, open } = await openPageService(t);
   const pair = [fileOf('start.obj', squares(0, 0.5)), fileOf('target.obj', squares(1, 0.5))];
 
@@ -48,7 +48,7 @@ t.test('files of the page', { skip: skipWithoutChromium }, async (t) => {
     t.same([...kept!.getAttribute('POSITION')!.getArray()!], await answerOf(page));
   });
 
-  await t.test('seams are welded, and ids stay', async (t) => {
+  await t.test('welding seams keeps the ids of vertices', async (t) => {
     // Two panels that meet at an edge whose vertices each of them has.
     const panels = (z: number) =>
       `v 0 0 ${z}\nv 1 0 ${z}\nv 1 1 ${z}\nv 1 0 ${z}\nv 2 0 ${z}\nv 1 1 ${z}\nf 1 2 3\nf 4 5 6\n`;
@@ -77,7 +77,7 @@ t.test('files of the page', { skip: skipWithoutChromium }, async (t) => {
     t.equal(await page.isDisabled('#weld'), true);
   });
 
-  await t.test('explain through a service writes what the page shows', async (t) => {
+  await t.test('explain with a service writes the report that the page shows', async (t) => {
     const folder = t.testdir({ 'start.obj': squares(0, 0.5), 'target.obj': squares(1, 0.5) });
     const argv = ['explain', 'start.obj', 'target.obj', '-o', 'report.html', '--server', address];
     const { status, stderr } = await run(argv, { cwd: folder });

@@ -21,7 +21,7 @@ t.test('every edge is listed once', async (t) => {
   t.equal(medianLength(listEdges(square), flat), 1);
 });
 
-t.test('measures of vertices', async (t) => {
+t.test('distances and stretch are computed for every vertex', async (t) => {
   const wide = flat.map((value, i) => (i % 3 === 0 ? 2 * value : value));
   t.same([...distances(wide, flat)], [0, 1, 1, 0]);
   t.same([...stretches(wide, edgeLengths(listEdges(square), flat), listEdges(square), 4)], [2, 2, 2, 2]);
@@ -34,7 +34,7 @@ t.test('measures of vertices', async (t) => {
   t.same([...counts([{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [1, 2, 3] }], 4)], [1, 2, 1, 1]);
 });
 
-t.test('stretch is against the lengths at rest where the mesh has them', async (t) => {
+t.test('stretch refers to lengths at rest where the mesh has them', async (t) => {
   const half = flat.map((x) => x / 2);
   const stretchOf = (mesh: MeshInput) => {
     const study = studyOfPair({ title: '', mesh, start: flat, target: flat });
@@ -63,7 +63,7 @@ t.test('a ray picks the front-most element and its nearest vertex, and nothing t
   t.match(pick(elements(none, Uint32Array.of(1)), positions, { ...ray, origin: [1.001, 0, 5] }, 0.01), { vertex: 1 });
 });
 
-t.test('parts are what hangs together', async (t) => {
+t.test('without named parts, connected components are the parts', async (t) => {
   const mesh = {
     vertexCount: 9,
     triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),
@@ -87,7 +87,7 @@ t.test('parts are what hangs together', async (t) => {
   );
 });
 
-t.test('the colour map only grows lighter', async (t) => {
+t.test('the lightness of the colour map increases monotonically', async (t) => {
   const lightness = ([r, g, b]: readonly number[]) => 0.2126 * r! ** 2.2 + 0.7152 * g! ** 2.2 + 0.0722 * b! ** 2.2;
   for (let i = 1; i <= 64; i++) {
     const [before, now] = [lightness(viridis((i - 1) / 64)), lightness(viridis(i / 64))];
@@ -96,7 +96,7 @@ t.test('the colour map only grows lighter', async (t) => {
   t.ok(lightness(viridis(1)) > 10 * lightness(viridis(0)));
 });
 
-t.test('numbers as people read them', async (t) => {
+t.test('numbers are shown in a readable form', async (t) => {
   t.equal(formatLength(0.00123, 'm'), '1.23\u202fmm');
   t.equal(formatLength(12, 'cm'), '120\u202fmm');
   t.equal(formatLength(3, 'unit'), '3\u202funits');
@@ -108,7 +108,7 @@ t.test('numbers as people read them', async (t) => {
   );
 });
 
-t.test('which file is the start follows from the names', async (t) => {
+t.test('the names of the files decide which one is the start', async (t) => {
   t.same(orderNames(['target.obj', 'start.obj']), ['start.obj', 'target.obj']);
   t.same(orderNames(['frame10.ply', 'frame9.ply']), ['frame9.ply', 'frame10.ply']);
   t.same(orderNames(['shirt_y.obj', 'shirt_x.obj']), ['shirt_x.obj', 'shirt_y.obj']);
@@ -154,7 +154,7 @@ t.test('an untangled start is a path of two states, and its regions have the col
   t.ok([...field.valuesOf(flat, undefined)].every(Number.isNaN), 'nothing on the way');
 });
 
-t.test('a closed curve ends where it begins', async (t) => {
+t.test('a closed contour ends at its first point', async (t) => {
   const points = Float32Array.of(0, 0, 0, 1, 0, 0, 1, 1, 0);
   t.same([...curveOf(points, false)], [0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0]);
   t.equal(curveOf(points, true).length, 18);

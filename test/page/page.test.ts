@@ -28,10 +28,10 @@ const pairFiles = (pair: string) =>
 /** A triangle across another one. */
 const crossed = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.2 -1\nv 0.2 0.2 1\nv 0.3 0.3 1\nf 1 2 3\nf 4 5 6\n';
 
-t.test('the page', { skip: skipWithoutChromium }, async (t) => {
+t.test('the page in a browser', { skip: skipWithoutChromium }, async (t) => {
   const { operations, open } = await openPageService(t);
 
-  await t.test('an example on one click: answer, slider over the path, target, legend, vertex', async (t) => {
+  await t.test('one click on an example shows answer, path slider, target, legend and vertex details', async (t) => {
     const page = await open(t);
     await page.getByRole('button', { name: 'Cloth over a spike' }).click();
     await untilAnswered(page);
@@ -56,7 +56,7 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     await page.mouse.click(box.x + box.width - 20, box.y + 20);
     t.match(await page.textContent('#vertex'), /Click a vertex/, 'the background is no vertex');
 
-    await t.test('at rest it draws nothing', async (t) => {
+    await t.test('the page draws nothing while nothing changes', async (t) => {
       const frames = 'interstice.explorer.stage.viewer.frames';
       await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
       const before = await page.evaluate<number>(frames);
@@ -107,7 +107,7 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     t.match(saved, /^f 5 7 8$/m);
   });
 
-  await t.test('a dropped glTF file is a pair by its morph target, and so are two of them', async (t) => {
+  await t.test('a glTF file with a morph target is a pair, and so are two glTF files', async (t) => {
     const page = await open(t);
     /** As a browser hands files over that are dropped. */
     const drop = async (...files: readonly { readonly name: string; readonly buffer: Buffer }[]) => {
@@ -168,7 +168,7 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     t.match(await page.textContent('#file-start'), /^inside\.gltf, 8/);
   });
 
-  await t.test('a certificate is confirmed in the page, offline, and a tampered one is refused', async (t) => {
+  await t.test('the page confirms a certificate offline and refuses a changed one', async (t) => {
     const folder = t.testdir({ 'start.obj': squares(0, 0.5), 'target.obj': squares(1, 0.5) });
     const file = join(folder, 'answer.certificate');
     const { status, stderr } = await run([
@@ -226,7 +226,7 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     t.match(await page.textContent('#title'), /lie\.certificate/);
   });
 
-  await t.test('a refusal is shown with its hint and its place', async (t) => {
+  await t.test('a refusal is shown with its hint and its location in the mesh', async (t) => {
     const page = await open(t);
     await page.setInputFiles('#files', [fileOf('start.obj', crossed), fileOf('target.obj', crossed)]);
     await resolve(page);
@@ -243,7 +243,7 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     await page.locator('#diagnosis').getByRole('button', { name: /^Show/ }).first().click();
   });
 
-  await t.test('options go with their mesh: another one begins without them', async (t) => {
+  await t.test('options belong to their mesh: another mesh begins without them', async (t) => {
     const page = await open(t);
     const pair = (obj: (low: number, high: number) => string) => [
       fileOf('start.obj', obj(0, 0.5)),
@@ -288,7 +288,7 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     t.match(await page.textContent('#problem-text'), /start\.obj: .*nonsense/);
   });
 
-  await t.test('dark and light, and a phone', async (t) => {
+  await t.test('the page works in dark and light colours and on a phone', async (t) => {
     const page = await open(t, { colorScheme: 'dark', viewport: { width: 390, height: 844 } });
     const theme = () => page.getAttribute('html', 'data-theme');
     t.equal(await theme(), 'dark', 'as the system says');
@@ -347,27 +347,31 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
   });
 });
 
-t.test('a service with keys asks for one, and for another if it is wrong', { skip: skipWithoutChromium }, async (t) => {
-  await ensurePage();
-  const { makeKey } = await import('../../src/transport/auth/key-file.js');
-  const key = makeKey('red');
-  const settings = {
-    ...{ INTERSTICE_HTTP_PORT: '0', INTERSTICE_GRPC_PORT: 'off', INTERSTICE_ADMIN_PORT: 'off' },
-    INTERSTICE_API_KEYS: join(t.testdir({ keys: `${key.line}\n` }), 'keys'),
-  };
-  const options = { log: pino({ level: 'silent' }), handleSignals: false };
-  const server = await startServer(readConfig(settings), await openOperations(t), options);
-  t.teardown(() => server.close());
-  const page = await (await openBrowser(t))(t);
-  await page.goto(server.address);
-  await page.setInputFiles('#files', pairFiles('spike').slice(0, 2));
-  await resolve(page);
-  await page.waitForSelector('#key-dialog[open]');
-  await page.fill('#key', 'wrong');
-  await page.getByRole('button', { name: 'Use it' }).click();
-  await page.waitForSelector('text=did not accept this key');
-  await page.fill('#key', key.key);
-  await page.getByRole('button', { name: 'Use it' }).click();
-  await untilAnswered(page);
-  t.match(await page.textContent('#result'), /converged/);
-});
+t.test(
+  'a service with keys asks for a key, and again if the key is wrong',
+  { skip: skipWithoutChromium },
+  async (t) => {
+    await ensurePage();
+    const { makeKey } = await import('../../src/transport/auth/key-file.js');
+    const key = makeKey('red');
+    const settings = {
+      ...{ INTERSTICE_HTTP_PORT: '0', INTERSTICE_GRPC_PORT: 'off', INTERSTICE_ADMIN_PORT: 'off' },
+      INTERSTICE_API_KEYS: join(t.testdir({ keys: `${key.line}\n` }), 'keys'),
+    };
+    const options = { log: pino({ level: 'silent' }), handleSignals: false };
+    const server = await startServer(readConfig(settings), await openOperations(t), options);
+    t.teardown(() => server.close());
+    const page = await (await openBrowser(t))(t);
+    await page.goto(server.address);
+    await page.setInputFiles('#files', pairFiles('spike').slice(0, 2));
+    await resolve(page);
+    await page.waitForSelector('#key-dialog[open]');
+    await page.fill('#key', 'wrong');
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.waitForSelector('text=did not accept this key');
+    await page.fill('#key', key.key);
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await untilAnswered(page);
+    t.match(await page.textContent('#result'), /converged/);
+  },
+);

@@ -79,7 +79,7 @@ t.test(
   },
 );
 
-t.test('a pick looks at few of many triangles', async (t) => {
+t.test('a pick tests only few of many triangles', async (t) => {
   const side = 100;
   const positions = Float32Array.from({ length: 3 * (side + 1) ** 2 }, (_, i) => {
     const v = Math.floor(i / 3);
@@ -102,7 +102,7 @@ t.test('a pick looks at few of many triangles', async (t) => {
   }
 });
 
-t.test('only what moves is written, with its neighbours\u2019 normals', async (t) => {
+t.test('only moved vertices and the normals around them are written', async (t) => {
   // A strip of five squares, of which the last two vertices move.
   const mesh = { vertexCount: 12, triangles: new Uint32Array(30) };
   for (let s = 0; s < 5; s++)

@@ -22,7 +22,7 @@ const RESOLVING = { steps: 7, residual: 0.25, unfinishedVertices: 3 };
 // A browser and an engine beside other work take their time.
 t.setTimeout(300_000);
 
-t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
+t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
   const { operations, open } = await openPageService(t);
   const pair = [fileOf('start.obj', squares(0, 0.5)), fileOf('target.obj', squares(1, 0.5))];
 
@@ -64,54 +64,61 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
     },
   );
 
-  await t.test('an untangling heeds which parts lie upon each other, and is a job that can be cancelled', async (t) => {
-    const page = await open(t);
-    // As above, with named parts.
-    const pierced = squares(0, 0.5)
-      .replace('v 1 1 0.5', 'v 0.7 0.6 -0.2')
-      .replace('f 1 2 3', 'o lower\nf 1 2 3')
-      .replace('f 5 6 7', 'o upper\nf 5 6 7');
-    await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
-    await resolve(page);
-    await page.waitForSelector('#problem:not([hidden])');
-    await page.click('#problem-close');
-    const dialog = page.locator('#layers-dialog');
-    const untangle = dialog.getByRole('button', { name: 'Untangle' });
-    const submitted = async () => {
-      const request = page.waitForRequest((one) => one.method() === 'POST' && /\/v1\/jobs$/.test(one.url()));
-      await untangle.click();
-      return JSON.parse((await request).postData() ?? '').untangle.options.layers;
-    };
-    await page.click('#untangle');
-    await dialog.getByRole('button', { name: 'Add a hint' }).click();
-    t.same(await submitted(), [{ inner: 'lower', outer: 'upper', side: 'ALONG_NORMALS' }]);
-    t.match(await textOnce(page, '#contours', 'Contour 0'), /vertices of upper; a layer hint says so/);
-    t.match(await page.textContent('#untangled'), /no intersection/);
+  await t.test(
+    'an untangling obeys the order of parts that the user gave, and can be cancelled as a job',
+    async (t) => {
+      const page = await open(t);
+      // As above, with named parts.
+      const pierced = squares(0, 0.5)
+        .replace('v 1 1 0.5', 'v 0.7 0.6 -0.2')
+        .replace('f 1 2 3', 'o lower\nf 1 2 3')
+        .replace('f 5 6 7', 'o upper\nf 5 6 7');
+      await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
+      await resolve(page);
+      await page.waitForSelector('#problem:not([hidden])');
+      await page.click('#problem-close');
+      const dialog = page.locator('#layers-dialog');
+      const untangle = dialog.getByRole('button', { name: 'Untangle' });
+      const submitted = async () => {
+        const request = page.waitForRequest((one) => one.method() === 'POST' && /\/v1\/jobs$/.test(one.url()));
+        await untangle.click();
+        return JSON.parse((await request).postData() ?? '').untangle.options.layers;
+      };
+      await page.click('#untangle');
+      await dialog.getByRole('button', { name: 'Add a hint' }).click();
+      t.same(await submitted(), [{ inner: 'lower', outer: 'upper', side: 'ALONG_NORMALS' }]);
+      t.match(await textOnce(page, '#contours', 'Contour 0'), /vertices of upper; a layer hint says so/);
+      t.match(await page.textContent('#untangled'), /no intersection/);
 
-    await page.click('#untangle');
-    await dialog.getByLabel('Side').selectOption('AGAINST_NORMALS');
-    t.same(await submitted(), [{ inner: 'lower', outer: 'upper', side: 'AGAINST_NORMALS' }], 'the hint is still there');
-    await textOnce(page, '#contours', 'Contour 0');
-    await page.waitForSelector('#busy', { state: 'hidden' });
-    await page.click('#untangle');
-    await dialog.getByRole('button', { name: 'Remove this hint' }).click();
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await page.click('#untangle');
+      await dialog.getByLabel('Side').selectOption('AGAINST_NORMALS');
+      t.same(
+        await submitted(),
+        [{ inner: 'lower', outer: 'upper', side: 'AGAINST_NORMALS' }],
+        'the hint is still there',
+      );
+      await textOnce(page, '#contours', 'Contour 0');
+      await page.waitForSelector('#busy', { state: 'hidden' });
+      await page.click('#untangle');
+      await dialog.getByRole('button', { name: 'Remove this hint' }).click();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
 
-    const untangleProgress = { phase: 'UNTANGLING', iteration: 2, pierces: '9', contours: 1, regionVertices: 5 };
-    const held = await holdJobs(page, { untangleProgress });
-    await page.click('#untangle');
-    t.same(await submitted(), [], 'a hint that was removed is gone');
-    t.match(await textOnce(page, '#busy-note', 'iteration 2'), /8 vertices, iteration 2, 9\spierces, 1\scontour/);
-    t.match(await page.textContent('#busy-text'), /The service untangles/);
-    const gone = page.waitForRequest((request) => request.method() === 'DELETE');
-    await page.click('#cancel');
-    t.match((await gone).url(), new RegExp(`/v1/jobs/${held.ids[0]}$`), 'the job is stopped');
-    await page.waitForSelector('#busy', { state: 'hidden' });
-    t.equal(await page.isVisible('#problem'), false, 'which is no error');
-    t.equal(await page.isEnabled('#untangle'), true);
-  });
+      const untangleProgress = { phase: 'UNTANGLING', iteration: 2, pierces: '9', contours: 1, regionVertices: 5 };
+      const held = await holdJobs(page, { untangleProgress });
+      await page.click('#untangle');
+      t.same(await submitted(), [], 'a hint that was removed is gone');
+      t.match(await textOnce(page, '#busy-note', 'iteration 2'), /8 vertices, iteration 2, 9\spierces, 1\scontour/);
+      t.match(await page.textContent('#busy-text'), /The service untangles/);
+      const gone = page.waitForRequest((request) => request.method() === 'DELETE');
+      await page.click('#cancel');
+      t.match((await gone).url(), new RegExp(`/v1/jobs/${held.ids[0]}$`), 'the job is stopped');
+      await page.waitForSelector('#busy', { state: 'hidden' });
+      t.equal(await page.isVisible('#problem'), false, 'which is no error');
+      t.equal(await page.isEnabled('#untangle'), true);
+    },
+  );
 
-  await t.test('an untangling survives a reload, and what replaces it has it stopped', async (t) => {
+  await t.test('an untangling survives a reload, and work that replaces it stops it', async (t) => {
     const page = await open(t);
     await openTangled(page);
     const untangleProgress = { phase: 'UNTANGLING', iteration: 2, pierces: '9', contours: 1, regionVertices: 5 };
@@ -171,7 +178,7 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
     t.equal((await operations.listJobs({})).jobs.length, 0, 'nothing is left at the service');
   });
 
-  await t.test('a resolve is a job: it tells how far it is, survives a reload, and can be cancelled', async (t) => {
+  await t.test('a resolve is a job: it shows its progress, survives a reload and can be cancelled', async (t) => {
     const page = await open(t);
     const { ids, reload } = await holdJobs(page);
     await page.setInputFiles('#files', pair);
@@ -215,7 +222,7 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
     t.equal(await page.isVisible('#welcome'), true);
   });
 
-  await t.test('the path of a mesh with more than 20,000 vertices', async (t) => {
+  await t.test('the page shows the path of a mesh with more than 20,000 vertices', async (t) => {
     const grains = 20_001 - 8;
     const beside = Array.from({ length: grains }, (_, i) => `v ${2 + (i % 200)} ${Math.floor(i / 200)} 0\n`).join('');
     const ids = Array.from({ length: grains }, (_, i) => `p ${i + 9}\n`).join('');
@@ -236,7 +243,7 @@ t.test('work with the page', { skip: skipWithoutChromium }, async (t) => {
     t.same(end, answer, 'which ends with the answer');
   });
 
-  await t.test('a path that is too large for one message is missing, which is said', async (t) => {
+  await t.test('the page says that a path is missing because it is too large for one message', async (t) => {
     const page = await open(t);
     const asked: boolean[] = [];
     await page.route(/\/v1\/jobs$/, async (route) => {

@@ -46,12 +46,12 @@ t.test('the nearer surface hides the farther one', async (t) => {
   t.ok(blue[2] > blue[0] + 0.2, `blue in front: ${blue}`);
 });
 
-t.test('nothing is drawn where nothing is', async (t) => {
+t.test('the background stays empty', async (t) => {
   const { corner } = draw(0, 0.5);
   t.ok(Math.min(...corner) > 0.9, `background: ${corner}`);
 });
 
-t.test('words leave ink, unknown letters are refused', async (t) => {
+t.test('words are drawn, and unknown letters are refused', async (t) => {
   const pixels = new Uint8Array(3 * 80 * 30).fill(255);
   drawWord(pixels, 80, 'START', 40, 8, 14, [0, 0, 0]);
   t.ok(pixels.some((value) => value < 40));

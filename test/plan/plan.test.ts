@@ -31,7 +31,7 @@ const costs: Costs = {
   sizes: [size(100, 1), size(10_000, 100)],
 };
 
-t.test('costs between sizes are powers, and beyond them marked', async (t) => {
+t.test('costs are interpolated as powers between measured sizes, and marked beyond them', async (t) => {
   const middle = costOf(costs, 1000);
   t.ok(Math.abs(middle.meanMs - 10) < 1e-9, `${middle.meanMs}`);
   t.ok(Math.abs(meanOf(middle.quantiles) - 10) < 1e-9, 'the distribution has that mean');
@@ -46,7 +46,7 @@ t.test('costs between sizes are powers, and beyond them marked', async (t) => {
 /** Every session sends at once: phases are the first numbers drawn. */
 const together = () => 0;
 
-t.test('a queue of known times has the latencies of arithmetic', async (t) => {
+t.test('a queue with known times has the latencies that arithmetic gives', async (t) => {
   const one = simulate({ sessions: 1, lanes: 1, rate: 10, quantiles: [40, 40] }, together);
   t.same([...new Set(one.latencies)], [40], 'nobody to wait for');
   t.ok(Math.abs(one.utilisation - 0.4) < 1e-3, `${one.utilisation}`);
@@ -103,7 +103,7 @@ t.test('a plan on graphics cards says what each of them needs', async (t) => {
   t.equal(plan(costs, demand).plan!.deviceBytes, undefined, 'not measured');
 });
 
-t.test('what lies on a graphics card is no memory of the machine, and of its stand-in it is', async (t) => {
+t.test('memory on a graphics card does not count as memory of the machine, except on a software adapter', async (t) => {
   const onCard = {
     ...costs,
     engine: 'webgpu: one',
@@ -116,14 +116,14 @@ t.test('what lies on a graphics card is no memory of the machine, and of its sta
   t.ok(Math.abs(standIn.memoryBytes - (1e8 + standIn.fullest * 1e6 + 2000)) < 1, `${standIn.memoryBytes}`);
 });
 
-t.test('a graphics card computes no more with more lanes than were measured', async (t) => {
+t.test('a graphics card is not planned with more lanes than were measured', async (t) => {
   const onCard = { ...costs, engine: 'webgpu: one' };
   const demand = { sessions: 60, triangles: 1000, rate: 10, within: 0.1 };
   for (const lanes of [1, 8]) t.throws(() => plan(onCard, { ...demand, lanes }), /lanes that were measured, 2 here/);
   t.same(plan(onCard, { ...demand, lanes: 2 }), plan(onCard, demand), 'those that were measured');
 });
 
-t.test('costs of both engines come with the program, and those of webgpu say what computed', async (t) => {
+t.test('the program contains costs of both engines, and those of webgpu name their adapter', async (t) => {
   t.notOk(isOnDevice(costsOfEngine('cpu')));
   const costsOfCard = costsOfEngine('webgpu');
   t.ok(isOnDevice(costsOfCard));
@@ -132,7 +132,7 @@ t.test('costs of both engines come with the program, and those of webgpu say wha
   t.ok(costsOfCard.sizes.every(({ deviceBytes = 0 }) => deviceBytes > 0));
 });
 
-t.test('what one session alone cannot have is said, with what it can have', async (t) => {
+t.test('a latency that a single session cannot have is refused, with the one that it can have', async (t) => {
   const { plan: found, bestRate } = plan(costs, { sessions: 500, triangles: 10_000, rate: 30, within: 1 / 30 });
   t.equal(found, undefined);
   t.equal(bestRate, 0, 'a step takes longer than the time allowed');
@@ -141,7 +141,7 @@ t.test('what one session alone cannot have is said, with what it can have', asyn
   t.ok(slower.bestRate > 5 && slower.bestRate < 10, `${slower.bestRate}`);
 });
 
-t.test('files of costs are read by name or path, and others refused', async (t) => {
+t.test('files of costs are found by name or path, and other files are refused', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'interstice-costs-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const write = (name: string, value: unknown): string => {

@@ -48,7 +48,7 @@ async function callInfo(t: Test, grpc: string): Promise<unknown> {
   return (await callRaw(client, 'GetServerInfo', new Uint8Array())).error;
 }
 
-t.test('a hundred idle connections to each door, with 128 files, keep nobody out', async (t) => {
+t.test('a hundred idle connections to each port, with 128 file descriptors, block no other client', async (t) => {
   const service = await serveProgram(t, {}, 128);
   const { http, grpc, admin, read, lines } = service;
   const ask = {
@@ -75,7 +75,7 @@ t.test('a hundred idle connections to each door, with 128 files, keep nobody out
   t.ok(lines.some((line) => line.includes('"event":"connections"')));
 });
 
-t.test('connections in use keep their places, and the next one is told why it gets none', async (t) => {
+t.test('connections in use keep their places, and the next connection is refused with the reason', async (t) => {
   const { http, grpc, read } = await serveProgram(t, {
     INTERSTICE_MAX_CONNECTIONS: '4',
     INTERSTICE_MAX_CONNECTIONS_PER_ADDRESS: '4',
@@ -124,7 +124,7 @@ t.test('connections in use keep their places, and the next one is told why it ge
   t.notOk(isClosed, 'the uploads are still there');
 });
 
-t.test('a shortage of descriptors is logged at its begin and end, and counted', async (t) => {
+t.test('a shortage of file descriptors is counted, and logged when it begins and ends', async (t) => {
   const lines: { level: number; msg: string }[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const answers: (() => readonly unknown[])[] = [

@@ -17,7 +17,7 @@ const options = { log: pino({ level: 'silent' }), handleSignals: false };
 const ID = 'f'.repeat(32);
 
 t.test(
-  'a shutdown that waits for jobs answers about them, and nothing else, until their results are fetched',
+  'a shutdown that waits for jobs answers only questions about jobs, until their results are fetched',
   async (t) => {
     const operations = new FakeOperations();
     const fetched = deferred();
@@ -47,7 +47,7 @@ t.test(
   },
 );
 
-t.test('it waits no longer than it was told, and not at all unless it was told', async (t) => {
+t.test('a shutdown waits for jobs only as long as the setting says, and by default not at all', async (t) => {
   for (const seconds of ['0.2', '0']) {
     const operations = new FakeOperations();
     operations.jobsSettled = new Promise(() => {});

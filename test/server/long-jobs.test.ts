@@ -46,7 +46,7 @@ t.test('a job outlives the connection that submitted it, and is unknown to the n
   t.match(await lost.json(), { code: 'JOB_NOT_FOUND', hint: /[Ss]ubmit/ });
 });
 
-t.test('a server that shuts down answers to who waits for a result', async (t) => {
+t.test('a server that shuts down answers clients that wait for a result', async (t) => {
   const server = await open(t);
   const { id } = (await (await submit(server.address)).json()) as { id: string };
   const waiting = fetch(`${server.address}/v1/jobs/${id}/result?wait=60s`);
@@ -57,7 +57,7 @@ t.test('a server that shuts down answers to who waits for a result', async (t) =
   t.match(await answer.json(), { report: { status: 'CONVERGED' } });
 });
 
-t.test('a job that runs shows its progress, lets the next one wait, and stops when it is deleted', async (t) => {
+t.test('a running job shows its progress, makes the next one wait, and stops when it is deleted', async (t) => {
   // One lane for work of this kind; the swap of two layers takes far longer than the test.
   const operations = await openOperations(t);
   const { cloth, target } = makeSwap(10_000);

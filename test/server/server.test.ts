@@ -120,7 +120,7 @@ t.test('when the drain time is over, running requests return what they have reac
   t.equal(headers.get('connection'), 'close', 'the client sends no further request on this connection');
 });
 
-t.test('work that outlasts that too is refused, over both doors', async (t) => {
+t.test('work that outlasts the extra time is refused, over HTTP and gRPC', async (t) => {
   const operations = new FakeOperations();
   const closing = deferred();
   const begun = deferred();
@@ -144,7 +144,7 @@ t.test('work that outlasts that too is refused, over both doors', async (t) => {
   t.match(detailsOf((await answers[1]).error), { code: 14, error: { code: 'DRAINING' } });
 });
 
-t.test('what has not arrived when the drain time is over is refused, over both doors', async (t) => {
+t.test('a request that has not arrived when the drain time ends is refused, over HTTP and gRPC', async (t) => {
   const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
   const state: string[] = [];
   const server = await startServer(config, new FakeOperations(), options);
@@ -181,7 +181,7 @@ t.test('what has not arrived when the drain time is over is refused, over both d
   session.close();
 });
 
-t.test('an address in use is refused with its name', async (t) => {
+t.test('the server refuses an address that is in use, and names it', async (t) => {
   const first = await startServer(readConfig(environment), new FakeOperations(), options);
   t.teardown(() => first.close());
   const operations = new FakeOperations();
@@ -227,7 +227,7 @@ t.test('SIGTERM lets running requests finish; then the process ends by itself', 
   t.equal(await exited, 0);
 });
 
-t.test('both doors drain together, and the admin port shows it until the end', async (t) => {
+t.test('HTTP and gRPC drain together, and the admin port shows it until the end', async (t) => {
   const operations = new FakeOperations();
   const gate = deferred();
   const begun = deferred();
@@ -270,14 +270,14 @@ t.test('both doors drain together, and the admin port shows it until the end', a
   await t.rejects(page(), 'closed as well');
 });
 
-t.test('doors that are off have no address', async (t) => {
+t.test('a transport that is switched off has no address', async (t) => {
   const config = readConfig({ ...environment, INTERSTICE_GRPC_PORT: 'off', INTERSTICE_ADMIN_PORT: 'off' });
   const server = await startServer(config, new FakeOperations(), options);
   t.teardown(() => server.close());
   t.same(Object.keys(server).sort(), ['address', 'close']);
 });
 
-t.test('one file of keys serves both doors; the admin port needs no key', async (t) => {
+t.test('one key file serves HTTP and gRPC; the admin port needs no key', async (t) => {
   const { key, line } = makeKey('red', 'NORMAL');
   const INTERSTICE_API_KEYS = `${t.testdir({ keys: line })}/keys`;
   const operations = new FakeOperations();
@@ -369,7 +369,7 @@ const statusFor = (address: string, host: string, path = '/v1') =>
     }).on('error', reject);
   });
 
-t.test('who may call it by which name', async (t) => {
+t.test('hosts and pages that may call the server are checked', async (t) => {
   const open = async (settings: Record<string, string>) => {
     const server = await startServer(readConfig({ ...environment, ...settings }), new FakeOperations(), options);
     t.teardown(() => server.close());

@@ -6,27 +6,30 @@ import { projectRoot } from '../../src/paths.js';
 import { onStopSignals } from '../../src/server/stop-signals.js';
 import { plainEnvironment } from '../cli/main-program.js';
 
-t.test('a first signal stops, its echo does nothing, a second one ends', async (t) => {
-  const source = new EventEmitter();
-  const seen: string[] = [];
-  let now = 1000;
-  const remove = onStopSignals(
-    (signal) => seen.push(`stop ${signal}`),
-    (signal) => seen.push(`end ${signal}`),
-    source,
-    () => now,
-  );
-  source.emit('SIGINT', 'SIGINT');
-  now += 40;
-  source.emit('SIGINT', 'SIGINT');
-  source.emit('SIGTERM', 'SIGTERM');
-  t.same(seen, ['stop SIGINT']);
-  now += 1000;
-  source.emit('SIGTERM', 'SIGTERM');
-  t.same(seen, ['stop SIGINT', 'end SIGTERM']);
-  remove();
-  t.same(source.eventNames(), []);
-});
+t.test(
+  'the first signal drains, a repetition within half a second does nothing, a later one ends the process',
+  async (t) => {
+    const source = new EventEmitter();
+    const seen: string[] = [];
+    let now = 1000;
+    const remove = onStopSignals(
+      (signal) => seen.push(`stop ${signal}`),
+      (signal) => seen.push(`end ${signal}`),
+      source,
+      () => now,
+    );
+    source.emit('SIGINT', 'SIGINT');
+    now += 40;
+    source.emit('SIGINT', 'SIGINT');
+    source.emit('SIGTERM', 'SIGTERM');
+    t.same(seen, ['stop SIGINT']);
+    now += 1000;
+    source.emit('SIGTERM', 'SIGTERM');
+    t.same(seen, ['stop SIGINT', 'end SIGTERM']);
+    remove();
+    t.same(source.eventNames(), []);
+  },
+);
 
 /** `npm start` as a person types it, without the preparation, in a process group of its own. */
 async function startByNpm(t: Test) {

@@ -35,7 +35,7 @@ t.test('a finding is written with everything that reproduces it', async (t) => {
   t.same(new Uint32Array(Uint8Array.from(triangles).buffer), finding.request.mesh.triangles);
 });
 
-t.test('two findings get two folders, which only the owner can read', async (t) => {
+t.test('two findings are written to two folders, which only the owner can read', async (t) => {
   const parent = join(t.testdir(), 'findings');
   const finding = await plantedFinding();
   await Promise.all([writeFinding(finding, parent), writeFinding(finding, parent)]);

@@ -144,7 +144,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     },
   );
 
-  t.test('keys, quotas and ends hold for all processes; tenants are apart', async (t) => {
+  t.test('keys, quotas and deletions apply to all processes; tenants are separate', async (t) => {
     const prefix = name();
     const limits = { ...LIMITS, maxSessions: 3 };
     const both = { limits, maxSessionsPerTenant: 2 };
@@ -174,7 +174,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.not((await a.operations.createSession(keyed)).id, first.id, 'the key is free again');
   });
 
-  t.test('a store that stands still: refused, then accepted once', async (t) => {
+  t.test('while the store hangs, a step is refused, and afterwards it is accepted exactly once', async (t) => {
     const own = await Redis.start();
     t.teardown(() => own.stop());
     // The refusal takes as long.
@@ -198,7 +198,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.equal(third.report.sessionRebuilt, false);
   });
 
-  t.test('a store that is down, and sessions that go on', async (t) => {
+  t.test('under continue, sessions go on while the store is down', async (t) => {
     const own = await Redis.start();
     t.teardown(() => own.stop());
     const a = await processOf(t, 'p', { url: own.url, onFailure: 'continue' });
@@ -292,7 +292,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.match(await operations.listSessions({}), { sessions: [{ label: 'next' }] });
   });
 
-  t.test('a change of a session that the store does not take is none', async (t) => {
+  t.test('a change of a session that the store does not accept has no effect', async (t) => {
     const { operations, store } = await processOf(t, name());
     const { id: sessionId } = await operations.createSession({ ...OPENING, label: 'old', idleTimeoutSeconds: 100 });
     const update = store.update.bind(store);

@@ -38,7 +38,7 @@ export function testContactOffset(t: Test, engine: Engine): void {
     });
   }
 
-  t.test('frames of a session do not wear gaps down, nor drift away', async (t) => {
+  t.test('frames of a session neither reduce gaps nor drift away from the target', async (t) => {
     const scenes = [
       { name: 'two sheets', pair: sheetsOnTable(2, 0.02, 0.05), asked: askFor(0.25) },
       { name: 'solid', pair: examplePair('solid'), asked: examplePair('solid').parameters },

@@ -17,7 +17,7 @@ const borderOf = (input: { triangles?: number[]; segments?: number[]; particles?
   };
 };
 
-t.test('a strip that is kinematic at one end', async (t) => {
+t.test('elements are inner in a strip that is kinematic at one end', async (t) => {
   // 0-1 / 2-3 / 4-5 / 6-7 are its rungs.
   const triangles = [0, 1, 2, 1, 3, 2, 2, 3, 4, 3, 5, 4, 4, 5, 6, 5, 7, 6];
   t.same(borderOf({ triangles, kinematic: [0, 1, 2, 3] }), { vertices: [2, 3], edges: ['2-3'] });
@@ -36,7 +36,7 @@ t.test('an edge between two vertices of the border is inner when its triangles a
   t.same(borderOf({ triangles, kinematic: [0, 1, 2] }), { vertices: [1, 2], edges: [] });
 });
 
-t.test('rods and free points', async (t) => {
+t.test('rods and particles are inner by their own rules', async (t) => {
   t.same(
     borderOf({ segments: [0, 1, 1, 2], kinematic: [0, 1] }),
     { vertices: [1], edges: [] },

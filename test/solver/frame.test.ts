@@ -118,7 +118,7 @@ t.test('subnormals and −0 become +0', async (t) => {
   t.equal(frame.toEngine(Float32Array.of(2 ** -126, 0, 0))[0], 2 ** -126, 'the smallest normal number stays');
 });
 
-t.test('what float32 cannot hold is refused, naming the vertex', async (t) => {
+t.test('coordinates that float32 cannot hold are refused, and the vertex is named', async (t) => {
   const frame = fit(Float32Array.of(0, 0, 0, 1e-9, 0, 0), 1e-9);
   const error = caught(() => frame.toEngine(Float32Array.of(0, 0, 0, 0, 1e30, 0), 'target'));
   t.equal(error.code, 'COORDINATE_RANGE');
@@ -126,7 +126,7 @@ t.test('what float32 cannot hold is refused, naming the vertex', async (t) => {
   t.same(error.element, { kind: 'vertex', index: 1, vertices: [1] });
 });
 
-t.test('mapping back', async (t) => {
+t.test('answers are mapped back to the caller’s coordinates', async (t) => {
   // Axis x is centred at 15.25, so a target of 1e-3 there is rounded on the way in.
   const start = Float32Array.of(10.5, -0, 1, 12.25, 0, 1, 20, 0, 2);
   const target = Float64Array.of(10.5, 5, 1, 1e-3, 0, 1, 20.5, 0, 2);
@@ -183,7 +183,7 @@ t.test('a float64 start answered in float32 keeps the numbers that exist there',
   );
 });
 
-t.test('the floor', async (t) => {
+t.test('the floor covers the rounding of coordinates', async (t) => {
   const near = fit(Float32Array.of(-1, -1, -1, 1, 1, 1), 1);
   t.equal(floorOf(0.1, near, 'FLOAT32'), 0.001, 'δ/100 near the origin');
   t.equal(

@@ -66,7 +66,7 @@ t.test('preset PAPER is metric', async (t) => {
   t.equal(resolve({ metresPerUnit: 0.001 }).activationDistance, 1, 'and TUNED is not');
 });
 
-t.test('what is set wins over the preset, and lengths follow δ', async (t) => {
+t.test('set parameters take precedence over the preset, and lengths follow δ', async (t) => {
   t.match(resolve({ activationDistance: 2, damping: 0.5, contact: 'VOLUME', leap: 0 }), {
     activationDistance: 2,
     reach: 3.6,
@@ -129,13 +129,13 @@ t.test('without any length δ must be set', async (t) => {
   t.equal(resolve({ preset: 'PAPER' }, flat).activationDistance, 0.001, 'PAPER needs no mesh');
 });
 
-t.test('IGNORE_PAIRS is taken; verify NONE only where it is allowed', async (t) => {
+t.test('IGNORE_PAIRS is accepted; verify NONE only where it is allowed', async (t) => {
   t.equal(resolve({ onIntersectingStart: 'IGNORE_PAIRS' }).onIntersectingStart, 'IGNORE_PAIRS');
   t.equal(refusal({ verify: 'NONE' }).code, 'PERMISSION_DENIED');
   t.equal(resolve({ verify: 'NONE' }, MEASURES, { allowUnverified: true }).verify, 'NONE');
 });
 
-t.test('warnings say the numbers', async (t) => {
+t.test('warnings contain the numbers', async (t) => {
   const warningsOf = (input: ParametersInput, measures = MEASURES) => resolveParameters(input, measures).warnings;
   t.same(warningsOf({}), []);
   t.same(warningsOf({ activationDistance: 5 }), [], 'half the edge, and the height, are still allowed');

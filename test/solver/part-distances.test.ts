@@ -30,13 +30,13 @@ t.test('parts without a distance of their own take the parameters’', async (t)
   t.same(rangeOfDistances(none, 0.1), { smallest: 0.1, largest: 0.1 });
 });
 
-t.test('by vertex, in engine units', async (t) => {
+t.test('distances are given by vertex in engine units', async (t) => {
   const settings = makeSettings({ delta: 0.5, scale: 4 });
   t.same(distancesByVertex(meshOf(0.25, undefined), settings), Float32Array.of(1, 1, 1, 0.5, 0.5, 0.5));
   t.equal(distancesByVertex(meshOf(undefined, undefined), settings), undefined);
 });
 
-t.test('what does not fit is refused by its path', async (t) => {
+t.test('invalid distances are refused with the path of the field', async (t) => {
   const refusal = (work: () => unknown): Partial<IntersticeError> => {
     try {
       work();

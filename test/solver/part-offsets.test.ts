@@ -28,12 +28,15 @@ const meshOf = (...lengths: Lengths[]) => {
 const PULL_BACK = { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25 };
 const settings = makeSettings({ delta: 0.5, scale: 4, pullBack: PULL_BACK });
 
-t.test('by vertex, in engine units; a part without an offset takes the same share of its own δ', async (t) => {
-  const mesh = meshOf({ contactOffset: 0.0625 }, { activationDistance: 0.25 }, {});
-  t.same(offsetsByVertex(mesh, settings), Float32Array.of(0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.125, 0.125, 0.125));
-  t.equal(offsetsByVertex(meshOf({ activationDistance: 0.25 }, {}), settings), undefined, 'no part has one');
-  t.equal(offsetsByVertex(mesh, makeSettings()), undefined, 'FAST aims at none');
-});
+t.test(
+  'offsets are given by vertex in engine units; a part without one takes the same share of its own δ',
+  async (t) => {
+    const mesh = meshOf({ contactOffset: 0.0625 }, { activationDistance: 0.25 }, {});
+    t.same(offsetsByVertex(mesh, settings), Float32Array.of(0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.125, 0.125, 0.125));
+    t.equal(offsetsByVertex(meshOf({ activationDistance: 0.25 }, {}), settings), undefined, 'no part has one');
+    t.equal(offsetsByVertex(mesh, makeSettings()), undefined, 'FAST aims at none');
+  },
+);
 
 t.test('the offset of a pair is the mean of both sides, as its δ is', async (t) => {
   const offsetBetween = (...lengths: Lengths[]): number => {
@@ -68,7 +71,7 @@ t.test('an aim is the offset, or a little more than the distance at the start', 
   t.equal(aimAt(0.05, 0), 0);
 });
 
-t.test('what does not fit is refused by its path', async (t) => {
+t.test('invalid offsets are refused with the path of the field', async (t) => {
   const refusal = (work: () => unknown): Partial<IntersticeError> => {
     try {
       work();

@@ -113,7 +113,7 @@ t.test('nothing is cut where the map is exact both ways', async (t) => {
   t.ok(rangeOf(1e-3, frame, boundsOf(start), [-1, -1, -1, 1e6, 1, 1], 'FLOAT64').cut);
 });
 
-t.test('a cut target lies on the straight way, and what belongs to no element goes where it likes', async (t) => {
+t.test('a cut target lies on the straight line to the target, and a vertex of no element is not cut', async (t) => {
   const mesh = buildMesh({ vertexCount: 5, triangles: Uint32Array.of(0, 1, 2) });
   const start = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 9, 9, 9, 0, 0, 1);
   const target = Float32Array.of(40, 10, 0, 1, 0, 5, 0, -30, -60, 999, 999, 999, 500, 0, 1);

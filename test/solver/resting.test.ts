@@ -21,7 +21,7 @@ function overPlane(half: number, isDouble: boolean) {
   return { mesh, start: isDouble ? Float64Array.from(positions) : Float32Array.from(positions) };
 }
 
-t.test('what rests is kinematic, and has its start as its target, as numbers', async (t) => {
+t.test('a vertex rests if it is kinematic and its target equals its start as numbers', async (t) => {
   const { mesh, start } = overPlane(500, false);
   const target = Float64Array.from(start, (x, k) => (k >= 9 && k < 18 ? x - 0.1 : x));
   const resting = findResting(mesh, start, target)!;

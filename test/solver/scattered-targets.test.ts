@@ -49,7 +49,7 @@ t.test('targets that neighbours share are not scattered, however far they are', 
   for (const [name, to] of Object.entries(targets)) t.same(planFor(to), EARLY, name);
 });
 
-t.test('targets that tear most edges apart are', async (t) => {
+t.test('targets that tear most edges apart are scattered', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   const scattered = {

@@ -30,7 +30,7 @@ const PATIENT = { timeoutMs: 30_000 };
 /** ms of what a test waits for, long enough to connect on a slow machine */
 const BRIEF_MS = 6000;
 
-t.test('an encrypted store', { skip: lacksRedis || skipWithoutOpenssl }, async (t) => {
+t.test('a store is reached over TLS', { skip: lacksRedis || skipWithoutOpenssl }, async (t) => {
   const authority = makeAuthority(folder, 'store-ca');
   const other = makeAuthority(folder, 'other-ca');
   const { files } = makeCertificate(folder, 'store', authority);
@@ -55,7 +55,7 @@ t.test('an encrypted store', { skip: lacksRedis || skipWithoutOpenssl }, async (
   }
 });
 
-t.test('a store with passwords', { skip: lacksRedis }, async (t) => {
+t.test('a store is reached with a user and a password', { skip: lacksRedis }, async (t) => {
   const redis = await Redis.start([], { password: 'first word' });
   t.teardown(() => redis.stop());
   redis.cli('ACL', 'SETUSER', 'service:1', 'on', '>its-own', '~*', '+@all');
@@ -87,7 +87,7 @@ t.test('a store with passwords', { skip: lacksRedis }, async (t) => {
   t.pass('a password that is changed while the service runs');
 });
 
-t.test('why a server was not reached is told', async (t) => {
+t.test('the error says why a server was not reached', async (t) => {
   // As a Redis server in protected mode does.
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -105,7 +105,7 @@ t.test('why a server was not reached is told', async (t) => {
   t.notMatch(absent.hint, /protected mode/);
 });
 
-t.test('a store with a replica', { skip: lacksRedis }, async (t) => {
+t.test('writes wait for the replicas that the settings require', { skip: lacksRedis }, async (t) => {
   const primary = await Redis.start(FAST_SYNC);
   t.teardown(() => primary.stop());
   const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
@@ -178,22 +178,18 @@ t.test('an answer that arrives while the thread is busy is not late', { skip: la
   t.equal(store.health.isUp, true);
 });
 
-t.test(
-  'a store that stands still is noticed without a question, and so is its return',
-  { skip: lacksRedis },
-  async (t) => {
-    const redis = await Redis.start();
-    t.teardown(() => redis.stop());
-    const store = await redis.open('p', { timeoutMs: BRIEF_MS });
-    t.teardown(() => store.close());
-    redis.signal('SIGSTOP');
-    while (store.health.isUp) await sleep(20);
-    t.match(store.health.reason, /^The store failed: /);
-    redis.signal('SIGCONT');
-    while (!store.health.isUp) await sleep(20);
-    t.equal(await store.peek({ tenant: 'a', id: 'b' }), undefined);
-  },
-);
+t.test('a store that hangs is noticed without a request, and so is its return', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  const store = await redis.open('p', { timeoutMs: BRIEF_MS });
+  t.teardown(() => store.close());
+  redis.signal('SIGSTOP');
+  while (store.health.isUp) await sleep(20);
+  t.match(store.health.reason, /^The store failed: /);
+  redis.signal('SIGCONT');
+  while (!store.health.isUp) await sleep(20);
+  t.equal(await store.peek({ tenant: 'a', id: 'b' }), undefined);
+});
 
 /** Until the store takes a question again, after its connections have broken. */
 async function untilAnswered(store: RedisStore): Promise<void> {

@@ -118,7 +118,7 @@ t.test('an error of a kernel ends the run, and the next run works', async (t) =>
   }
 });
 
-t.test('what helpers cannot compute, the asking thread computes, all of it', async (t) => {
+t.test('the thread of the request computes everything that helpers cannot', async (t) => {
   const { team } = await openTeam(t, 3);
   for (let round = 0; round < 5; round++) {
     const done = shared(400);
@@ -241,7 +241,7 @@ t.test('a pulse that throws ends the run once claimed chunks are done', async (t
   t.ok(before[4999] === 0, 'the rest is not computed');
 });
 
-t.test('a helper that dies in the middle of a chunk is told from a slow one', async (t) => {
+t.test('a helper that dies in the middle of a chunk is distinguished from a slow one', async (t) => {
   const { team, pool } = await openTeam(t, 2);
   const slow = shared(64);
   team.run({ stage: SLOW, arrays: { done: slow }, numbers: {}, count: 64, chunk: 8, cost: 1e6 });

@@ -14,7 +14,7 @@ function verdict(rules: Partial<BrowserRules>, host: string | undefined, origin?
   }
 }
 
-t.test('hosts', async (t) => {
+t.test('only allowed hosts are accepted', async (t) => {
   const loopback = ['localhost', 'LOCALHOST:8080', '127.0.0.1', '127.0.0.1:1', '127.9.8.7:8080', '[::1]', '[::1]:8080'];
   for (const host of loopback) t.equal(verdict({}, host), 'served', host);
   t.equal(verdict({}, undefined), 'served', 'HTTP/1.0 without a host');
@@ -49,7 +49,7 @@ t.test('hosts', async (t) => {
   t.equal(verdict({ hosts: undefined }, 'evil.example'), 'served', 'names are not checked');
 });
 
-t.test('origins', async (t) => {
+t.test('only allowed origins are accepted', async (t) => {
   const host = '127.0.0.1:8080';
   t.equal(verdict({}, host, 'http://127.0.0.1:8080'), 'served', 'the own page');
   t.equal(verdict({}, 'localhost', 'http://localhost'), 'served', 'without a port');

@@ -37,7 +37,7 @@ t.test('the tables of the guide are those of the program', async (t) => {
   t.same(Object.fromEntries(found), PARTS);
 });
 
-t.test('its examples are requests', async (t) => {
+t.test('the examples of the guide are valid requests', async (t) => {
   const json = /-d '([^']+)'/.exec(guide)?.[1] ?? '';
   const request = toResolveRequest(decodeJson('ResolveRequest', JSON.parse(json)).message);
   t.equal(request.start.length, 3 * request.mesh.vertexCount);
@@ -46,7 +46,7 @@ t.test('its examples are requests', async (t) => {
   t.equal(readOptions(JSON.parse(options), { vertexCount: 15106, parts: [] }).kinematic?.[15105], 1);
 });
 
-t.test('it names every option', async (t) => {
+t.test('the guide names every option', async (t) => {
   for (const { jsonName } of messageShape('Options').fields) {
     t.ok(guide.includes(`\`${jsonName}\``), jsonName);
   }

@@ -18,7 +18,7 @@ const answer = (intersections: number, closePairs: number): CheckAnswer => ({
   closePairs: pairs(closePairs),
 });
 
-t.test('in slices the same bytes come out', async (t) => {
+t.test('encoding in slices gives the same bytes', async (t) => {
   for (const [intersections, close] of [
     [0, 0],
     [1, 2000],
@@ -44,7 +44,7 @@ t.test('in slices the same bytes come out', async (t) => {
   }
 });
 
-t.test('others are answered while a long list is encoded', async (t) => {
+t.test('other requests are answered while a long list is encoded', async (t) => {
   const { app, operations } = await openDoor(t);
   let tellChecked: () => void = () => {};
   const checked = new Promise<void>((resolve) => {

@@ -50,7 +50,7 @@ t.test('no state is tested twice for an answer', async (t) => {
   t.match([late.report.status, late.tests], ['UNRESOLVED', { START: 1, CHECKING_ANSWER: 0 }], 'the start is known');
 });
 
-t.test('time is kept back for every test that the answer may need', async (t) => {
+t.test('time is reserved for every test that the answer may need', async (t) => {
   const [took, limit] = [10, 1e6];
   for (const [positions, tests] of [
     [partly().positions, 2],
@@ -75,7 +75,7 @@ t.test('time is kept back for every test that the answer may need', async (t) =>
   }
 });
 
-t.test('a pull-back that was cut short, or for which no time was left, is told', async (t) => {
+t.test('the report says if the pull-back was cut short or had no time', async (t) => {
   // After the first iteration, which gains, the engine leads nowhere but back to the start.
   const stuck = () => {
     let start: Float32Array | undefined;

@@ -68,7 +68,7 @@ t.test('a contour that leaves a sheet at its border ends there', async (t) => {
   t.same([isClosed, borderEnds[0] + borderEnds[1], tips], [false, 2, []]);
 });
 
-t.test('ends of cut edges know on which side they are', async (t) => {
+t.test('the ends of cut edges are labelled with their side', async (t) => {
   const { topology, contours, positions } = analyse(peaked([[4.2, 3.9]]));
   const [crossing] = groupCrossings(topology, contours);
   for (const ends of crossing!.ends.get(0)!) {
@@ -126,35 +126,38 @@ t.test('an open contour is made shorter where nothing tells which side is wrong'
   t.equal(countAt(at), 0, 'until it is gone');
 });
 
-t.test('what is left out: the five of each pierce, and a region against the patch it goes through', async (t) => {
-  const { mesh, topology, pairs } = analyse(peaked([[4.2, 3.9]]));
-  const region: Region = {
-    ...{
-      contour: 0,
-      role: 0,
-      vertices: [100],
-      spans: [],
-      cuts: [],
-      right: 1,
-      isLimited: false,
-      deepest: Number.POSITIVE_INFINITY,
-    },
-    partner: [0, 1],
-  };
-  const rule = new RegionsLeftOut(topology, pairs, [region]);
-  for (const { kind, a, b } of pairs) {
-    t.equal(kind, 'EDGE_TRIANGLE');
-    const [p, q] = a as [number, number];
-    const [i, j, k] = b as [number, number, number];
-    t.ok(rule.hasVertexTriangle(p, j, k, i) && rule.hasVertexTriangle(q, k, i, j));
-    t.ok(rule.hasEdgeEdge(p, q, j, i) && rule.hasEdgeEdge(k, j, q, p) && rule.hasEdgeEdge(i, k, p, q));
-    t.ok(rule.hasEdgeTriangle(q, p, k, j, i));
-  }
-  const [i, j, k] = mesh.triangles.subarray(0, 3) as unknown as [number, number, number];
-  t.ok(rule.hasVertexTriangle(100, i, j, k), 'the region against its partner');
-  t.ok(rule.hasVertexTriangle(i, 100, 101, 109), 'a vertex of the partner against a triangle of the region');
-  t.ok(rule.hasEdgeEdge(100, 101, i, j) && rule.hasEdgeEdge(j, i, 101, 100));
-  t.notOk(rule.hasVertexTriangle(101, i, j, k), 'what is not in the region is protected');
-  t.notOk(rule.hasVertexTriangle(100, i, j, 80), 'and what is not wholly in the patch');
-  t.notOk(rule.hasEdgeEdge(101, 102, i, j));
-});
+t.test(
+  'excluded are the five proximity pairs of each pierce, and pairs of a region with the patch that it passes',
+  async (t) => {
+    const { mesh, topology, pairs } = analyse(peaked([[4.2, 3.9]]));
+    const region: Region = {
+      ...{
+        contour: 0,
+        role: 0,
+        vertices: [100],
+        spans: [],
+        cuts: [],
+        right: 1,
+        isLimited: false,
+        deepest: Number.POSITIVE_INFINITY,
+      },
+      partner: [0, 1],
+    };
+    const rule = new RegionsLeftOut(topology, pairs, [region]);
+    for (const { kind, a, b } of pairs) {
+      t.equal(kind, 'EDGE_TRIANGLE');
+      const [p, q] = a as [number, number];
+      const [i, j, k] = b as [number, number, number];
+      t.ok(rule.hasVertexTriangle(p, j, k, i) && rule.hasVertexTriangle(q, k, i, j));
+      t.ok(rule.hasEdgeEdge(p, q, j, i) && rule.hasEdgeEdge(k, j, q, p) && rule.hasEdgeEdge(i, k, p, q));
+      t.ok(rule.hasEdgeTriangle(q, p, k, j, i));
+    }
+    const [i, j, k] = mesh.triangles.subarray(0, 3) as unknown as [number, number, number];
+    t.ok(rule.hasVertexTriangle(100, i, j, k), 'the region against its partner');
+    t.ok(rule.hasVertexTriangle(i, 100, 101, 109), 'a vertex of the partner against a triangle of the region');
+    t.ok(rule.hasEdgeEdge(100, 101, i, j) && rule.hasEdgeEdge(j, i, 101, 100));
+    t.notOk(rule.hasVertexTriangle(101, i, j, k), 'what is not in the region is protected');
+    t.notOk(rule.hasVertexTriangle(100, i, j, 80), 'and what is not wholly in the patch');
+    t.notOk(rule.hasEdgeEdge(101, 102, i, j));
+  },
+);

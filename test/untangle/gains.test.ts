@@ -22,7 +22,7 @@ t.test('iterations without a gain go back to the best state', async (t) => {
   t.equal(report.piercesAfter, best, 'which is the answer');
 });
 
-t.test('after the last gain every way has a whole turn, whichever gained', async (t) => {
+t.test('after the last gain every strategy gets its full number of iterations', async (t) => {
   const state = (intersectionCount: number, iteration: number) => ({
     ...{ x: new Float32Array(0), at: new Float64Array(0), iteration },
     findings: { intersectionCount, intersections: [], kinematicIntersectionCount: 0, pairsTested: 0, doubtfulPairs: 0 },

@@ -19,7 +19,7 @@ function sheets(height: (u: number) => number, shift = 0.3, pulse = () => {}) {
   return { layering, x: Float64Array.from(positions), turn: topology.turn[0]! };
 }
 
-t.test('of two sheets that lie over one another, the side of most of them counts', async (t) => {
+t.test('where two sheets lie over one another, the side of the larger part decides', async (t) => {
   for (const share of [0.2, 0.8]) {
     const { layering, x, turn } = sheets((u) => u - share);
     const found = layering.of([0, COUNT], x)!;
@@ -30,7 +30,7 @@ t.test('of two sheets that lie over one another, the side of most of them counts
   }
 });
 
-t.test('what was decided is kept', async (t) => {
+t.test('a decision about layers is kept', async (t) => {
   const { layering, x } = sheets((u) => u - 0.1);
   const before = layering.of([0, COUNT], x);
   t.equal(layering.of([0, COUNT], sheets((u) => u - 0.8).x), before);
@@ -46,7 +46,7 @@ t.test('sheets of which half is on each side, or that do not lie over one anothe
   t.equal(halves.layering.of([0, 0], halves.x), undefined, 'a sheet is no layer upon itself');
 });
 
-t.test('an end of the time is noticed within a guess, and half a guess is not kept', async (t) => {
+t.test('the end of the time budget is noticed within a decision, and an unfinished decision is not kept', async (t) => {
   let pulses = 0;
   let left = Number.POSITIVE_INFINITY;
   const pulse = () => {

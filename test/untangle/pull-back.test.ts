@@ -25,7 +25,7 @@ t.setTimeout(180_000);
 
 const engine = createCpuEngine();
 
-t.test('what is left over is pulled back as well, and meets no other pair', async (t) => {
+t.test('a state with remaining intersections is pulled back as well, and no other pair meets', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const tangle = { ...dent(random, random.between(1.5, 2)), maxIterations: 2 };
@@ -138,7 +138,7 @@ t.test('a pull-back that adds pierces is taken back', async (t) => {
   t.ok(isNear(pieces.at(-1)!.to, positions), 'where the path ends');
 });
 
-t.test('what was pushed far does not draw along what was not pushed', async (t) => {
+t.test('vertices that were pushed far do not draw along vertices that were not pushed', async (t) => {
   const { mesh, positions } = sphereThrough(0.4, true).make(seeded(1));
   const { report } = await untangleOne({ mesh, positions }, engine);
   t.equal(report.status, 'FREE');

@@ -56,7 +56,7 @@ function meanHeight(positions: Float64Array): number {
   return sum / count;
 }
 
-t.test('what is pushed through comes back, and nothing else meets on the way', async (t) => {
+t.test('a part that was pushed through comes back, and nothing else meets on the way', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const tangle = dent(random, random.between(0.4, 1.2));
@@ -77,7 +77,7 @@ t.test('what is pushed through comes back, and nothing else meets on the way', a
   }
 });
 
-t.test('a body decides, whatever is smaller', async (t) => {
+t.test('a body decides the wrong side, even if it is the smaller one', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const { mesh, positions, centre, radius } = poked(random);
@@ -93,7 +93,7 @@ t.test('a body decides, whatever is smaller', async (t) => {
   }
 });
 
-t.test('a hint decides, and the opposite hint the other way', async (t) => {
+t.test('a hint decides the wrong side, and the opposite hint decides the opposite', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const tangle = crossed(random);
@@ -106,7 +106,7 @@ t.test('a hint decides, and the opposite hint the other way', async (t) => {
   t.ok(meanHeight(below.positions as Float64Array) < 0);
 });
 
-t.test('a guess can be turned by the id of its contour', async (t) => {
+t.test('a guess can be reversed by the id of its contour', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const tangle = crossed(random);
@@ -126,7 +126,7 @@ t.test('a guess can be turned by the id of its contour', async (t) => {
   t.equal(turned.report.status, 'FREE');
 });
 
-t.test('a budget, a cancel and a limit leave the best state', async (t) => {
+t.test('an untangling that ends by budget, cancellation or limit returns the best state', async (t) => {
   const tangle = dent(seeded(7), 1.2);
   const late = await untangleOne(tangle, engine, { timeLeft: () => 0 });
   t.match(late.report, { status: 'UNRESOLVED', ended: 'TIME_BUDGET' });
@@ -143,7 +143,7 @@ t.test('a budget, a cancel and a limit leave the best state', async (t) => {
   t.equal(short.report.piercesByIteration.length, 2, 'one iteration, and what it left');
 });
 
-t.test('a budget and a cancel are noticed within an iteration, wherever they come', async (t) => {
+t.test('the end of the budget and a cancellation are noticed anywhere within an iteration', async (t) => {
   const tangle = dent(seeded(7), 1.2);
   /** Ends it at the n-th question; tells how often it was asked after that, and how many tests were begun by then. */
   const endAt = async (n: number, why: 'CANCELLED' | 'TIME_BUDGET') => {
@@ -194,23 +194,26 @@ t.test('a budget that ends in the test of the start has no state to answer with'
   await t.rejects(untangleOne(dent(seeded(7), 1.2), engine, tools), over);
 });
 
-t.test('a device that is lost while it pulls back leaves the free state, and says who did what', async (t) => {
-  const tangle = dent(seeded(7), 1.2);
-  const lost = async (): Promise<never> => {
-    throw new IntersticeError('DEVICE_LOST', 'The device was lost.');
-  };
-  /** an engine that takes lists only, as one with a device; lost while it opens a scene, or while that resolves */
-  const fragile = (opens: boolean): Engine => ({
-    ...engine,
-    leavesOutByRule: false,
-    open: async (...scene) => (opens ? { ...(await engine.open(...scene)), resolve: lost } : lost()),
-  });
-  for (const opens of [true, false]) {
-    const { report, positions } = await untangleOne(tangle, fragile(opens));
-    t.match(report, { status: 'FREE', ended: 'LOST_DEVICE', pushingEngine: 'cpu', remaining: [] });
-    t.equal(findIntersections(buildMesh(tangle.mesh), positions, RULES).intersectionCount, 0);
-  }
-});
+t.test(
+  'if the device is lost during the pull-back, the free state is returned, and the report names the engine of each part',
+  async (t) => {
+    const tangle = dent(seeded(7), 1.2);
+    const lost = async (): Promise<never> => {
+      throw new IntersticeError('DEVICE_LOST', 'The device was lost.');
+    };
+    /** an engine that takes lists only, as one with a device; lost while it opens a scene, or while that resolves */
+    const fragile = (opens: boolean): Engine => ({
+      ...engine,
+      leavesOutByRule: false,
+      open: async (...scene) => (opens ? { ...(await engine.open(...scene)), resolve: lost } : lost()),
+    });
+    for (const opens of [true, false]) {
+      const { report, positions } = await untangleOne(tangle, fragile(opens));
+      t.match(report, { status: 'FREE', ended: 'LOST_DEVICE', pushingEngine: 'cpu', remaining: [] });
+      t.equal(findIntersections(buildMesh(tangle.mesh), positions, RULES).intersectionCount, 0);
+    }
+  },
+);
 
 t.test('an engine without room for the pairs leaves the best state', async (t) => {
   const tangle = dent(seeded(7), 1.2);
@@ -245,7 +248,7 @@ t.test('an engine without room for the pairs leaves the best state', async (t) =
   t.match(lists.report, { status: 'UNRESOLVED', ended: 'MEMORY' });
 });
 
-t.test('a start that is free stays as it is', async (t) => {
+t.test('a free start is returned unchanged', async (t) => {
   const scene = dent(seeded(3), -0.2);
   const { report, positions, regions } = await untangleOne(scene, engine);
   t.match(report, { status: 'FREE', piercesBefore: 0, piercesAfter: 0, contours: [], leftOutPierces: 0 });
@@ -253,7 +256,7 @@ t.test('a start that is free stays as it is', async (t) => {
   t.ok(regions.every((region) => region === -1));
 });
 
-t.test('hints name parts that there are', async (t) => {
+t.test('hints that name missing parts are refused', async (t) => {
   const tangle = dent(seeded(5), 1);
   await t.rejects(untangleOne({ ...tangle, layers: [{ inner: 'lower', outer: 'lining' }] }, engine), {
     code: 'INVALID_PARAMETER',
@@ -328,7 +331,7 @@ t.test('a free state that stays too far away is no part of the path', async (t) 
   t.same(pieces, []);
 });
 
-t.test('a budget that ends in the pull-back is told, and the answer is free', async (t) => {
+t.test('if the budget ends in the pull-back, the report says so and the answer is free', async (t) => {
   const tangle = dent(seeded(7), 1.2);
   let isPulling = false;
   const { report } = await untangleOne(tangle, engine, {
@@ -340,7 +343,7 @@ t.test('a budget that ends in the pull-back is told, and the answer is free', as
   t.match(report, { status: 'FREE', piercesAfter: 0, ended: 'TIME_BUDGET' });
 });
 
-t.test('a start whose image in float32 is free is judged by its own numbers', async (t) => {
+t.test('a start that intersects, but whose float32 image is free, is untangled', async (t) => {
   // A tip that reaches through a triangle by less than float32 holds so far from the middle.
   const vertexCount = 6;
   const triangles = Uint32Array.of(0, 1, 2, 3, 4, 5);

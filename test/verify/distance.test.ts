@@ -53,7 +53,7 @@ t.test('distances agree with enumeration of faces', async (t) => {
   }
 });
 
-t.test('what is farther than asked is not there', async (t) => {
+t.test('pairs farther apart than requested are not listed', async (t) => {
   const { mesh, x } = mixed(3);
   const [first] = listDistances(mesh, x);
   t.same(findDistances(mesh, x, PROTECT, first.distance / 2), { minDistance: undefined, closePairs: [] });
@@ -93,7 +93,7 @@ function closest(kind: keyof typeof pairMesh, x: number[]): ElementPair {
   return closePairs[0];
 }
 
-t.test('elements without extent and parallel edges', async (t) => {
+t.test('elements without extent and parallel edges have exact distances', async (t) => {
   const cases: [string, keyof typeof pairMesh, number[], number][] = [
     ['parallel edges side by side', 'EDGE_EDGE', [0, 0, 0, 4, 0, 0, 1, 0, 3, 9, 0, 3], 3],
     ['parallel edges one behind the other', 'EDGE_EDGE', [0, 0, 0, 4, 0, 0, 7, 4, 0, 9, 4, 0], 5],
@@ -130,7 +130,7 @@ t.test('normals point from b to a, also where the elements touch', async (t) => 
   t.equal(Math.hypot(...(closest('VERTEX_VERTEX', [1, 1, 1, 1, 1, 1]).normal as readonly number[])), 1);
 });
 
-t.test('coordinates of any size', async (t) => {
+t.test('coordinates of any size are measured', async (t) => {
   for (const size of [1e-200, 1e-30, 1e30, 1e150, 1e300]) {
     const pair = closest(
       'VERTEX_TRIANGLE',
@@ -146,7 +146,7 @@ t.test('coordinates of any size', async (t) => {
   t.ok(tiny > 0 && tiny <= 1.1e-200, `a gap of 1e-200 over a triangle of size 4 is ${tiny}`);
 });
 
-t.test('pairs that do not count', async (t) => {
+t.test('kinematic and ignored pairs are not measured', async (t) => {
   const two = { vertexCount: 6, triangles: [0, 1, 2, 3, 4, 5] };
   const x = new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1]);
   t.equal(findDistances(makeMesh(two), x, SKIP, 5).minDistance, 1);
@@ -159,7 +159,7 @@ t.test('pairs that do not count', async (t) => {
   t.equal(findDistances(fan, x.subarray(0, 9), SKIP, Infinity).minDistance, undefined, 'neighbours have no distance');
 });
 
-t.test('contacts are all or none: too many are refused before they fill the memory', async (t) => {
+t.test('contacts are complete or refused: too many are refused before they fill the memory', async (t) => {
   const { mesh, x } = mixed(5);
   const count = findContacts(mesh, x, PROTECT, 0.6).kinds.length;
   t.equal(findContacts(mesh, x, PROTECT, 0.6, count).kinds.length, count);

@@ -13,7 +13,7 @@ const state = (z: number) =>
 const first = { kind: 'EDGE_TRIANGLE', a: [3, 4], b: [0, 1, 2] } as const;
 const second = { kind: 'EDGE_TRIANGLE', a: [5, 6], b: [0, 1, 2] } as const;
 
-t.test('what is excluded is listed apart and counted nowhere', async (t) => {
+t.test('excluded pairs are listed separately and not counted', async (t) => {
   const all = findIntersections(mesh, state(0), PROTECT);
   t.equal(all.intersectionCount, 2);
   t.equal(all.excludedPairs, undefined);
@@ -53,7 +53,7 @@ t.test('distances and contacts leave the same pairs out', async (t) => {
   t.same([...findContacts(mesh, near, rules, 0.5).vertices], [5, 0, 1, 2]);
 });
 
-t.test('pairs that have parted, but by no more than asked', async (t) => {
+t.test('excluded pairs that are within a given distance are found', async (t) => {
   t.same(findNear(mesh, state(1.25), [first, second], 0.25), [first, second]);
   t.same(findNear(mesh, state(1.25), [first, second], 0.24), []);
   // The side x = 0 of the triangle runs past a rod: only edges are near.

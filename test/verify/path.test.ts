@@ -22,7 +22,7 @@ const KINDS: readonly (readonly [PairKind, number, number])[] = [
   ['VERTEX_VERTEX', 1, 1],
 ];
 
-t.test('paths that collide at a known time', async (t) => {
+t.test('collisions at a known time are found', async (t) => {
   const flat = [0, 0, 0, 4, 0, 0, 0, 4, 0];
   const impact = (height: number, end: number): number | undefined =>
     pathMeets('VERTEX_TRIANGLE', points(1, 1, height, ...flat), points(1, 1, end, ...flat));
@@ -57,7 +57,7 @@ t.test('paths that collide at a known time', async (t) => {
   t.equal(pathMeets('VERTEX_VERTEX', points(1, 1, 1, 1, 1, 1), points(2, 2, 2, 2, 2, 2)), 0, 'two points as one');
 });
 
-t.test('bad input is refused', async (t) => {
+t.test('invalid input is refused', async (t) => {
   t.throws(() => pathMeets('EDGE_TRIANGLE', points(), points()), { code: 'INVALID_PARAMETER' });
   t.throws(() => pathMeets('EDGE_EDGE', points(Number.NaN), points()), { code: 'NOT_FINITE' });
   const mesh = makeMesh({ vertexCount: 2, particles: [0, 1] });
@@ -138,7 +138,7 @@ t.test('no pair that truly meets is ever called free', async (t) => {
   }
 });
 
-t.test('coordinates of any size', async (t) => {
+t.test('coordinates of any size are tested', async (t) => {
   const flat = [0, 0, 0, 4, 0, 0, 0, 4, 0];
   for (const size of [2 ** -1060, 1e-200, 1e-20, 1e20, 1e150, 1e300]) {
     const scaled = (...values: number[]): Float64Array => points(...values.map((value) => value * size));
@@ -186,7 +186,7 @@ const scene = (seed: number, step: number) => {
   return { mesh, start, end };
 };
 
-t.test('a mesh finds what pair after pair finds', async (t) => {
+t.test('the test of a mesh finds the same collisions as tests of single pairs', async (t) => {
   const seed = seeded().seed;
   t.comment(`TEST_SEED=${seed}`);
   for (const step of [0.05, 0.3, 1]) {
@@ -244,7 +244,7 @@ t.test('the codimensional scope holds what no pierced state shows', async (t) =>
   t.ok(kindsFor('all', ontoTriangle).length > 0);
 });
 
-t.test('pairs that do not count', async (t) => {
+t.test('kinematic and ignored pairs do not count', async (t) => {
   const two = { vertexCount: 6, triangles: [0, 1, 2, 3, 4, 5] };
   const start = new Float32Array([0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 1, 4, 0, 1, 0, 4, 1]);
   const end = start.map((value, k) => (k > 8 && k % 3 === 2 ? -1 : value));

@@ -25,7 +25,7 @@ async function load(file: string, firstKinematic?: number): Promise<{ mesh: Coll
   return { mesh: buildMesh({ ...input, kinematic }), x: read.positions };
 }
 
-t.test('published states', options, async (t) => {
+t.test('published states are judged as published', options, async (t) => {
   const counts: [string, number][] = [
     ['static/spot.obj', 0],
     ['static/bunny.ply', 0],
@@ -42,7 +42,7 @@ t.test('published states', options, async (t) => {
   }
 });
 
-t.test('a dress on a mannequin', options, async (t) => {
+t.test('a dress on a mannequin has the known intersections and distances', options, async (t) => {
   const { mesh, x } = await load('dress/x.obj', FIRST_MANNEQUIN_VERTEX);
   const y = (await load('dress/y_kick1_eighth.obj')).x;
   for (const [name, start, target] of [
@@ -61,7 +61,7 @@ t.test('a dress on a mannequin', options, async (t) => {
   t.equal(testPath(mesh, x, rest, SKIP).pathFree, true, 'free up to shortly before the first impact');
 });
 
-t.test('a thick cloth', options, async (t) => {
+t.test('a thick cloth has the known intersections', options, async (t) => {
   const { mesh, x } = await load('thick_cloth/x.ply');
   const y = (await load('thick_cloth/y.ply')).x;
   t.equal(findIntersections(mesh, x, PROTECT).intersectionCount, 0);

@@ -17,7 +17,7 @@ function meets(triangle: number[], rod: number[]): boolean {
   return intersectionCount === 1;
 }
 
-t.test('an edge against a triangle', async (t) => {
+t.test('an edge that pierces a triangle is found', async (t) => {
   t.ok(meets(FLAT, [1, 1, -1, 1, 1, 1]), 'pierces the inside');
   t.notOk(meets(FLAT, [3, 3, -1, 3, 3, 1]), 'passes beside');
   t.notOk(meets(FLAT, [1, 1, 1, 1, 1, 2]), 'ends before the plane');
@@ -28,7 +28,7 @@ t.test('an edge against a triangle', async (t) => {
   t.notOk(meets(FLAT, [5, 0, 0, 5, 5, 5]), 'one end on the plane, outside');
 });
 
-t.test('an edge in the plane of a triangle', async (t) => {
+t.test('an edge in the plane of a triangle is found if they overlap', async (t) => {
   t.ok(meets(FLAT, [0.5, 0.5, 0, 1, 1, 0]), 'inside');
   t.ok(meets(FLAT, [-1, 1, 0, 5, 1, 0]), 'across');
   t.ok(meets(FLAT, [1, -1, 0, 1, 0, 0]), 'touches a side from outside');
@@ -55,7 +55,7 @@ t.test('one unit in the last place decides', async (t) => {
   t.ok(meets(slanted, [1, 1, 1 - 2 ** -53, 2, 2, 2]));
 });
 
-t.test('elements without extent', async (t) => {
+t.test('elements without extent are tested exactly', async (t) => {
   const segment = [0, 0, 0, 4, 4, 4, 2, 2, 2];
   t.ok(meets(segment, [0, 2, 1, 2, 0, 1]), 'a flat triangle crossed by an edge');
   t.notOk(meets(segment, [0, 2, 1, 2, 0, 1.5]), 'a flat triangle passed by an edge');
@@ -69,7 +69,7 @@ t.test('elements without extent', async (t) => {
   t.notOk(meets(FLAT, [3, 3, 0, 3, 3, 0]), 'an edge that is a point, in the plane');
 });
 
-t.test('coordinates of any size', async (t) => {
+t.test('coordinates of any size are tested exactly', async (t) => {
   for (const size of [1e-200, 2 ** -1070, 1e-30, 1e30, 1e150, 1e307]) {
     const scaled = (values: number[]): number[] => values.map((value) => value * size);
     t.ok(meets(scaled(FLAT), scaled([1, 1, -1, 1, 1, 1])), `pierces at ${size}`);
@@ -88,7 +88,7 @@ t.test('coordinates of any size', async (t) => {
   t.ok(meets(FLAT, [1, 1, -1e-200, 1, 1, 1e-200]), 'a rod of length 2e-200 through a triangle of size 4');
 });
 
-t.test('rods and particles among themselves', async (t) => {
+t.test('rods and particles that meet are found', async (t) => {
   const rods = makeMesh({ vertexCount: 4, segments: [0, 1, 2, 3] });
   const meetsRods = (x: number[]): number => findIntersections(rods, new Float64Array(x), PROTECT).intersectionCount;
   t.equal(meetsRods([0, 0, 0, 2, 2, 2, 0, 2, 1, 2, 0, 1]), 1, 'crossing');
@@ -108,7 +108,7 @@ t.test('rods and particles among themselves', async (t) => {
   t.same(namesOf(findIntersections(points, x, PROTECT)), ['VERTEX_EDGE 6 3,4', 'VERTEX_TRIANGLE 5 0,1,2']);
 });
 
-t.test('pairs that do not count', async (t) => {
+t.test('kinematic and ignored pairs do not count', async (t) => {
   const fan = makeMesh({ vertexCount: 5, triangles: [0, 1, 2, 0, 3, 4] });
   const flat = new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 3, -1, -1, -1, -3, 1]);
   t.equal(findIntersections(fan, flat, PROTECT).intersectionCount, 0, 'triangles that share a corner, apart');
@@ -149,7 +149,7 @@ t.test('pairs that do not count', async (t) => {
   );
 });
 
-t.test('bad input is refused, not passed', async (t) => {
+t.test('invalid input is refused', async (t) => {
   const x = new Float32Array(15);
   t.throws(() => findIntersections(TRIANGLE_AND_ROD, x.subarray(3), PROTECT), { code: 'SIZE_MISMATCH' });
   x[7] = Number.NaN;
@@ -204,7 +204,7 @@ t.test('the list is the beginning of the sorted whole', async (t) => {
   );
 });
 
-t.test('elements of very different sizes, and far outliers', async (t) => {
+t.test('elements of very different sizes and far outliers are tested exactly', async (t) => {
   const random = seeded(11);
   const count = 90;
   const x: number[] = [];

@@ -82,7 +82,7 @@ async function openBusyService(t: Test, { count, code, retryable }: Refusals, lo
   return { address: `127.0.0.1:${port}`, seen };
 }
 
-t.test('a target that is refused for the moment is sent again under its number', async (t) => {
+t.test('a target that gets a retryable refusal is sent again with the same frame number', async (t) => {
   const { address, seen } = await openBusyService(t, { count: 2, code: 'QUEUE_FULL', retryable: true });
   const service = await Service.open(address, model, x, {}, { apiKey: 'a key' });
   t.same([...(await service.step(x, 0.001)).positions], [...x]);
@@ -92,7 +92,7 @@ t.test('a target that is refused for the moment is sent again under its number',
   t.same([...seen.keys], ['Bearer a key'], 'every call brings the key');
 });
 
-t.test('a refusal for good ends the step at once, and a parameter that there is not is no number', async (t) => {
+t.test('a final refusal ends the step at once, and a parameter that the report lacks is not a number', async (t) => {
   const { address, seen } = await openBusyService(t, { count: 1, code: 'FRAME_LOST', retryable: false });
   const service = await Service.open(address, model, x, {});
   await t.rejects(service.step(x, 0.001), /^FRAME_LOST: Not now\./);
@@ -102,7 +102,7 @@ t.test('a refusal for good ends the step at once, and a parameter that there is 
   await service.close();
 });
 
-t.test('every step names the frame that it goes on from: that of the last answer', async (t) => {
+t.test('every step names the frame of the last answer, from which it continues', async (t) => {
   const { address, seen } = await openBusyService(t, { count: 1, code: 'INVALID_ARGUMENT', retryable: false });
   const service = await Service.open(address, model, x, {});
   await t.rejects(service.step(x, 0.001), /^INVALID_ARGUMENT/);

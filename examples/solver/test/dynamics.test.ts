@@ -96,7 +96,7 @@ t.test('a hanging cloth loses energy and never gains it', async (t) => {
   t.same([...state.x.slice(60, 63)], [...model.start.slice(60, 63)], 'pins do not move');
 });
 
-t.test('staggered, the service is called for the last target alone', async (t) => {
+t.test('in staggered mode the service is called only for the last target', async (t) => {
   const model = assemble([{ ...cloth, pins: [20, 24] }]);
   const play = async (coupling: Coupling) => {
     let calls = 0;
@@ -131,13 +131,13 @@ t.test('smaller time steps come nearer to a point mass that falls exactly', asyn
   for (let i = 1; i < errors.length; i++) t.ok(Math.abs(errors[i]! / errors[i - 1]! - 0.5) < HALVED, `${errors}`);
 });
 
-t.test('kinematic vertices are where their motion says', async (t) => {
+t.test('kinematic vertices follow their motion', async (t) => {
   const pins = [0, 4];
   const { state, model } = await simulate([{ ...cloth, pins, motion: ([x, y, z], time) => [x, y, z + time] }], 10);
   for (const pin of pins) t.ok(Math.abs(state.x[3 * pin + 2]! - model.start[3 * pin + 2]! - 0.1) < COPIED);
 });
 
-t.test('contact impulses of a push and of a pair of forces', async (t) => {
+t.test('contact impulses of a push and of a couple are found', async (t) => {
   const model = assemble([{ ...cloth, pins: [0] }]);
   const y = model.start;
   const pushed = y.map((value, i) => (i === 3 || i === 0 ? value + 0.01 : value));

@@ -122,7 +122,7 @@ for (const [name, stiffness] of [
   });
 }
 
-t.test('a moving floor pulls on what is tied no harder than Coulomb says', async (t) => {
+t.test("a moving floor pulls on a tied body no harder than Coulomb's law allows", async (t) => {
   const [tension, speed] = [2, 0.2]; // N, of the whole rod if it were twice as long; m/s
   const model = assemble(
     [

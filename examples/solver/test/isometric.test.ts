@@ -36,7 +36,7 @@ const SLIDE = { timeStep: 0.01, steps: 12 };
 const CURVED = 2e-4;
 const CONTACT = { gap: 1e-3, softness: 1e-3, tangentialSoftness: 1e-2, friction: { static: 0.3, kinetic: 0.2 } };
 
-t.test('derivatives of all constraints agree with differences', async (t) => {
+t.test('the derivatives of all constraints agree with finite differences', async (t) => {
   t.comment(`seed ${SEED}`);
   const random = makeRandom(SEED);
   const mesh = subdivide(makeGrid(4, 5, 1, 1.2));
@@ -229,7 +229,7 @@ t.test('a sheet falls onto a sphere without intersections, whichever way it is c
   t.match(makeComparison([compared]), /staggered[\s\S]*simultaneous/);
 });
 
-t.test('nothing slides for the normal force of a contact that others pull against', async (t) => {
+t.test('a contact that other contacts pull against does not slide', async (t) => {
   const contacts = {
     count: 2,
     vertices: Uint32Array.of(0, 0, 0, 0, 1, 1, 1, 1),

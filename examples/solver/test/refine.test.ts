@@ -13,7 +13,7 @@ import { SCENES } from '../scenes/index.js';
 /** m: rounding of sums of four products of lengths near 1 */
 const ROUNDING = 1e-12;
 
-t.test('a state of a coarse model is carried over to a fine one: what is linear in space stays so', async (t) => {
+t.test('a state of a coarse model is transferred to a fine one, and linear functions stay linear', async (t) => {
   // A flat sheet, and a solid: their vertices lie in elements of the coarse ones.
   for (const [name, body] of [
     ['funnel-40', 0],
@@ -34,12 +34,12 @@ t.test('a state of a coarse model is carried over to a fine one: what is linear 
   }
 });
 
-t.test('grains have no elements to lie in', async (t) => {
+t.test('a model of grains cannot be refined, because grains have no elements', async (t) => {
   t.equal(refine(SCENES.get('sand')!('small').bodies, SCENES.get('sand')!('quarter').bodies), undefined);
   t.equal(refine(SCENES.get('cone')!('small').bodies, SCENES.get('funnel-40')!('small').bodies), undefined);
 });
 
-t.test('a model is led after a coarse one, past nothing', async (t) => {
+t.test('a fine model follows a coarse one without passing through anything', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'follow-'));
   const server = await ServerProcess.start({ engine: 'cpu' });
   t.teardown(async () => {

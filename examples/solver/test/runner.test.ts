@@ -136,27 +136,24 @@ t.test('the most contested frames are those with most steps, and begin where a w
   t.equal(strideOf(SCENES.get('cone')!('full')), 1);
 });
 
-t.test(
-  'records are read where they were played and where they were published, but for a line that was cut off',
-  async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'records-'));
-    t.teardown(() => rmSync(folder, { recursive: true }));
-    t.same([readRecords(folder), readPublished(folder, 'mats-small')], [[], []], 'nothing was played');
-    const text = `${lineOf(record(1, 4))}\n${lineOf(record(2, 8))}\n{"frame":3`;
-    writeFileSync(join(folder, 'steps.jsonl'), text);
-    mkdirSync(join(folder, 'records'));
-    const file = publishedFile(folder, 'mats-small');
-    writeFileSync(file, gzipSync(text));
-    t.equal(titleOfPublished(file.slice(join(folder, 'records').length + 1)), 'mats-small');
-    t.equal(titleOfPublished('verdicts.json'), undefined);
-    for (const records of [readRecords(folder), readPublished(folder, 'mats-small')]) {
-      t.same(
-        records.map(({ steps }) => steps),
-        [4, 8],
-      );
-    }
-  },
-);
+t.test('records are read from runs and from published results, without a line that was cut off', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'records-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  t.same([readRecords(folder), readPublished(folder, 'mats-small')], [[], []], 'nothing was played');
+  const text = `${lineOf(record(1, 4))}\n${lineOf(record(2, 8))}\n{"frame":3`;
+  writeFileSync(join(folder, 'steps.jsonl'), text);
+  mkdirSync(join(folder, 'records'));
+  const file = publishedFile(folder, 'mats-small');
+  writeFileSync(file, gzipSync(text));
+  t.equal(titleOfPublished(file.slice(join(folder, 'records').length + 1)), 'mats-small');
+  t.equal(titleOfPublished('verdicts.json'), undefined);
+  for (const records of [readRecords(folder), readPublished(folder, 'mats-small')]) {
+    t.same(
+      records.map(({ steps }) => steps),
+      [4, 8],
+    );
+  }
+});
 
 t.test('a table has averages and maxima, and counts what did not converge', async (t) => {
   const scene = SCENES.get('cone')!('small');
@@ -233,7 +230,7 @@ t.test('the short table has whole runs, and small ones where there is no larger 
   );
 });
 
-t.test('charts show every line with its name and its place on the axis', async (t) => {
+t.test('charts show every line with its name and position on the axis', async (t) => {
   const played = (name: string, count: number, firstFrame = 0): Played => {
     const records = Array.from({ length: count }, (_, i) => record(firstFrame + i + 1, i + 1));
     const scene = SCENES.get(name)!('small');

@@ -121,7 +121,7 @@ t.test('two shells that collide exchange momentum, and lose none', async (t) => 
   );
 });
 
-t.test('a cloth that falls onto a sphere is played, interrupted, gone on with, and written out', async (t) => {
+t.test('a scene can be played, interrupted, continued and written out', async (t) => {
   await playSmall('rotating-sphere', 14);
   const { played, model, cache } = await playSmall('rotating-sphere', 20);
   t.same(

@@ -19,7 +19,7 @@ const { x } = startOf(model);
 const lowered = (by: number): Float64Array =>
   x.map((value, i) => (i % 3 === 2 && !model.isKinematic[Math.floor(i / 3)] ? value - by : value));
 
-t.test('an answer brings the path that led to it, where asked', async (t) => {
+t.test('an answer contains its path if that was requested', async (t) => {
   const service = await Service.open(server.grpcAddress, model, x, {});
   try {
     t.equal((await service.step(lowered(0.01), 0.001)).path, undefined);
@@ -81,7 +81,7 @@ async function openCutter(t: Test) {
   };
 }
 
-t.test('a session goes on when its stream is lost: between two steps, and with an answer on its way', async (t) => {
+t.test('a session continues when its stream is lost, between two steps or before an answer arrives', async (t) => {
   const ways = [0.01, 0.02, 0.03, 0.04];
   const whole = await Service.open(server.grpcAddress, model, x, {});
   const expected: number[][] = [];

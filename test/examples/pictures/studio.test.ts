@@ -57,7 +57,7 @@ t.test('a missing browser is refused with what installs it', async (t) => {
   await t.rejects(drawSheet(sheetOf()), /deploy\/install-browser\.sh/);
 });
 
-t.test('pictures', { skip: skipWithoutChromium }, async (t) => {
+t.test('pictures that the studio draws', { skip: skipWithoutChromium }, async (t) => {
   const studio = await Studio.open();
   t.teardown(() => studio.close());
   const draw = async (sheet: Sheet): Promise<PNG> => PNG.sync.read(await studio.draw(sheet));
@@ -71,7 +71,7 @@ t.test('pictures', { skip: skipWithoutChromium }, async (t) => {
     return count;
   };
 
-  t.test('have the size that was asked for', async (t) => {
+  t.test('a picture has the requested size', async (t) => {
     t.same([all.width, all.height], [2 * panel.width + GAP, panel.height]);
     const headed = await draw(sheetOf(bodies, ['Start', 'Answer']));
     t.same([headed.width, headed.height], [2 * panel.width + GAP, panel.height + HEADING]);
@@ -86,7 +86,7 @@ t.test('pictures', { skip: skipWithoutChromium }, async (t) => {
     t.equal(difference(all, below), 0, 'the panels below are the same');
   });
 
-  t.test('show every body', async (t) => {
+  t.test('a picture shows every body', async (t) => {
     const empty = await draw(sheetOf([]));
     t.ok(difference(all, empty) > 0.2 * panel.width * panel.height, 'bodies cover a part of the picture');
     for (const [b, { name }] of RANGES.entries()) {
@@ -95,7 +95,7 @@ t.test('pictures', { skip: skipWithoutChromium }, async (t) => {
     }
   });
 
-  t.test('have the colours of bodies, and shadows on the ground', async (t) => {
+  t.test('a picture has the colours of bodies and shadows on the ground', async (t) => {
     const cloth = bodies.filter((_, b) => b === 0);
     const alone = await draw(sheetOf(cloth));
     const empty = await draw(sheetOf([]));
@@ -109,7 +109,7 @@ t.test('pictures', { skip: skipWithoutChromium }, async (t) => {
     t.ok(dark > 50, `${dark} pixels of the ground are in the shadow`);
   });
 
-  t.test('are the same when they are drawn again', async (t) => {
+  t.test('a picture is the same when it is drawn again', async (t) => {
     const again = await studio.draw(sheetOf());
     t.ok(PNG.sync.read(again).data.equals(all.data));
   });

@@ -23,7 +23,7 @@ t.test('a file becomes the input of a mesh', async (t) => {
   t.equal(mesh.components, 3);
 });
 
-t.test('files one after the other: ids are shifted, order and precision kept', async (t) => {
+t.test('several files become one mesh: ids are shifted, order and precision are kept', async (t) => {
   const quad = await obj(`${SQUARE}f 1 2 3 4\n`);
   const sand = await cloud('float', 2);
   const rod = await obj('v 0 0 0\nv 0 0 1\nl 1 2\n');
@@ -75,7 +75,7 @@ t.test('a target lists the elements of its start, or none', async (t) => {
   t.throws(same(await obj(`${SQUARE}p 1\n`)), { code: 'INVALID_MESH', message: /1 particles; the start has 0/ });
 });
 
-t.test('clouds match clouds', async (t) => {
+t.test('a point cloud matches itself, and a file with other particles does not match', async (t) => {
   const start = await cloud('float', 3);
   t.doesNotThrow(() => assertSameTopology(start, start));
   const sand = await obj('v 0 0 0\nv 0 0 1\np 1\n');

@@ -10,7 +10,7 @@ function split(chunks: readonly string[]): [string, number][] {
   return lines;
 }
 
-t.test('every line end, wherever the chunks are cut', async (t) => {
+t.test('lines are split at every kind of line end, wherever the chunks are cut', async (t) => {
   const text = 'a\nb\r\nc\rd\r\r\n\n\re\xe4';
   const expected = ['a', 'b', 'c', 'd', '', '', '', 'e\xe4'].map((line, i) => [line, i + 1]);
   t.same(split([text]), expected);
@@ -24,7 +24,7 @@ t.test('no line after the last line end', async (t) => {
   t.same(split([]), []);
 });
 
-t.test('a chunk far longer than what is decoded at once', async (t) => {
+t.test('a chunk may be far longer than what is decoded at once', async (t) => {
   const words = Array.from({ length: 200_000 }, (_, i) => `${i}`);
   t.same(
     split([words.join('\r\n')]).map(([line]) => line),
@@ -43,7 +43,7 @@ t.test('a line without an end is refused before it fills the memory', async (t) 
   t.ok(taken <= MAX_RECORD_BYTES);
 });
 
-t.test('words are what blanks and tabs separate', async (t) => {
+t.test('blanks and tabs separate words', async (t) => {
   const words = new Words(' \ta  bb\tccc ');
   t.same([words.next(), words.next(), words.next(), words.next(), words.next()], ['a', 'bb', 'ccc', '', '']);
   t.equal(new Words('\0a\0b').next(), '\0a\0b', 'a zero is no blank');

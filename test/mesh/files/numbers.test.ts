@@ -6,7 +6,7 @@ import { seeded } from '../../support/random.js';
 const { seed } = seeded();
 t.comment(`seed ${seed}`);
 
-t.test('decimals as programs write them', async (t) => {
+t.test('decimals are read in the forms that programs write', async (t) => {
   const cases: [string, number][] = [
     ['1', 1],
     ['-0.5', -0.5],

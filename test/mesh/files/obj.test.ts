@@ -6,7 +6,7 @@ const read = (text: string) => readMesh([Buffer.from(text, 'latin1')], 'obj');
 const CORNERS = 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\n';
 const faces = async (statements: string): Promise<number[]> => [...(await read(CORNERS + statements)).triangles];
 
-t.test('a plain file', async (t) => {
+t.test('a plain file is read', async (t) => {
   const file = await read('v 1 2 3\nv 4 5 6\nv 7 8 9.5\nf 1 3 2\n');
   t.match(file, { format: 'obj', scalar: 'FLOAT64', vertexCount: 3 });
   t.equal(file.plyEncoding, undefined);
@@ -18,7 +18,7 @@ t.test('a plain file', async (t) => {
   t.equal(file.segments.length + file.particles.length, 0);
 });
 
-t.test('vertices as programs write them', async (t) => {
+t.test('vertices are read in the forms that programs write', async (t) => {
   const file = await read(
     [
       '\xef\xbb\xbfv 1 2 3',
@@ -37,7 +37,7 @@ t.test('vertices as programs write them', async (t) => {
   t.ok(Object.is(file.positions[19], -0));
 });
 
-t.test('faces of every kind', async (t) => {
+t.test('faces of every form are read', async (t) => {
   t.same(await faces('f 1 2 3'), [0, 1, 2]);
   t.same(await faces('f 1/1 2/2 3/3\nf 1/1/1 2/2/2 4/3/3\nf 1//1 2//1 5//1'), [0, 1, 2, 0, 1, 3, 0, 1, 4]);
   t.same(await faces('f -1 -2 -5\nf -1/-1/-1 2 3'), [4, 3, 0, 4, 1, 2]);
@@ -61,12 +61,12 @@ t.test('polylines are segments, points are particles', async (t) => {
   t.equal(file.triangles.length, 0);
 });
 
-t.test('statements that say nothing about the shape are passed over', async (t) => {
+t.test('statements that do not describe the shape are ignored', async (t) => {
   const text = `# made by hand\nmtllib a.mtl\no thing\ng a b\n${CORNERS}vt 0 0\nvn 0 0 1\nusemtl red\ns off\n\n   \nf 1 2 3\n#end`;
   t.same([...(await read(text)).triangles], [0, 1, 2]);
 });
 
-t.test('line ends and continuations', async (t) => {
+t.test('all line ends and continued lines are read', async (t) => {
   const text = `${CORNERS}f 1 \\\n2 3\nl 1 2\\\n 3 \\\n 4\n`;
   for (const end of ['\n', '\r\n', '\r']) {
     const file = await read(text.replaceAll('\n', end));
@@ -77,7 +77,7 @@ t.test('line ends and continuations', async (t) => {
   t.same(await faces('f 1 2 3 \\'), [0, 1, 2], 'at the end of the file');
 });
 
-t.test('any division into chunks reads the same', async (t) => {
+t.test('a file reads the same however it is divided into chunks', async (t) => {
   const bytes = Buffer.from(`${CORNERS}f 1 2 \\\r\n3\r\nl 1 -1\r\np 2\r\nv 1e-5 2.5 -3`);
   const expected = await readMesh([bytes], 'obj');
   for (const size of [1, 2, 3, 7]) {
@@ -98,11 +98,11 @@ t.test('chunks may be reused by their sender', async (t) => {
   t.same([...(await readMesh(reuse(), 'obj')).triangles], [0, 1, 2]);
 });
 
-t.test('an empty file is a mesh without anything', async (t) => {
+t.test('an empty file is an empty mesh', async (t) => {
   t.match(await read('# nothing\n'), { vertexCount: 0, positions: { length: 0 }, triangles: { length: 0 } });
 });
 
-t.test('what is refused, and where', async (t) => {
+t.test('invalid statements are refused with their line', async (t) => {
   const cases: [string, { code: string; [key: string]: unknown }][] = [
     ['v 1 2', { code: 'MALFORMED_BODY', message: /Line 6: a number is missing/ }],
     ['v 1 2 # 3', { code: 'MALFORMED_BODY', message: /Line 6: a number is missing/ }],

@@ -32,7 +32,7 @@ function pack(
   return new Uint8Array(view.buffer, 0, length);
 }
 
-t.test('ASCII: triangle and quad', async (t) => {
+t.test('an ASCII file with a triangle and a quad is read', async (t) => {
   const text = `${ply('ascii', 'comment by hand', ...xyz(4), 'element face 2', FACES)}0 0 0\n1 0 0\n1 1 0\n0 1 0.1\n3 0 1 2\n4 0 1 2 3\n`;
   for (const end of ['\n', '\r\n', '\r']) {
     const file = await read(text.replaceAll('\n', end));
@@ -51,7 +51,7 @@ t.test('ASCII doubles stay doubles', async (t) => {
   t.same([...file.positions], [0.1, 1e-300, -0]);
 });
 
-t.test('any order, more properties and lists, on both sides and in both byte orders', async (t) => {
+t.test('properties in any order, further properties and lists are read, in both byte orders', async (t) => {
   const declarations = [
     'element before 2',
     'property list ushort double weights',
@@ -121,7 +121,7 @@ t.test('any order, more properties and lists, on both sides and in both byte ord
   }
 });
 
-t.test('every name of every type', async (t) => {
+t.test('every name of every scalar type is read', async (t) => {
   const integers = [
     'char',
     'int8',
@@ -183,7 +183,7 @@ t.test('faces may come before the vertices', async (t) => {
   t.same([...file.triangles], [0, 1, 2]);
 });
 
-t.test('a binary body that begins like a line end', async (t) => {
+t.test('a binary body may begin with the bytes of a line end', async (t) => {
   // 0x0a as the first byte must not be taken for the rest of a CRLF that the header does not use.
   const vertex = pack(true, ['Uint8', 10], ['Uint8', 13], ['Uint8', 10]);
   const declarations = xyz(1, 'uchar');
@@ -193,14 +193,14 @@ t.test('a binary body that begins like a line end', async (t) => {
   }
 });
 
-t.test('blank lines in ASCII and blanks after a binary body are no contents', async (t) => {
+t.test('blank lines in ASCII and blanks after a binary body are ignored', async (t) => {
   const ascii = await read(ply('ascii', ...xyz(1)), '\n1 2 3  \n\n \n');
   t.equal(ascii.vertexCount, 1);
   const binary = await read(ply('binary_little_endian', ...xyz(1, 'uchar')), Uint8Array.of(1, 2, 3, 10, 0));
   t.equal(binary.vertexCount, 1);
 });
 
-t.test('headers that are none', async (t) => {
+t.test('invalid headers are refused', async (t) => {
   const cases: [string, RegExp][] = [
     ['', /begins with a line "ply"; this one begins with ""/],
     ['solid cube\n', /begins with a line "ply"; this one begins with "solid cube"/],
@@ -237,7 +237,7 @@ t.test('headers that are none', async (t) => {
   await t.rejects(read(strips), { code: 'UNIMPLEMENTED', message: /tristrips/ });
 });
 
-t.test('counts that lie are refused, without memory for the lie', async (t) => {
+t.test('counts that exceed the contents are refused without allocating memory for them', async (t) => {
   const binary = 'binary_little_endian';
   const refused = { code: 'MALFORMED_BODY' };
   await t.rejects(read(ply(binary, ...xyz(100_000_000)), new Uint8Array(24)), {
@@ -271,7 +271,7 @@ t.test('counts that lie are refused, without memory for the lie', async (t) => {
   await t.rejects(read(ply(binary, ...xyz(1)), new Uint8Array(13).fill(65)), { ...refused, message: /goes on/ });
 });
 
-t.test('ASCII records that do not fit their header', async (t) => {
+t.test('ASCII records that do not match the header are refused', async (t) => {
   const header = ply('ascii', ...xyz(3), 'element face 1', FACES);
   const corners = '0 0 0\n1 0 0\n0 1 0\n';
   const cases: [string, { code: string; [key: string]: unknown }][] = [
@@ -304,7 +304,7 @@ t.test('ASCII records that do not fit their header', async (t) => {
   for (const [text, expected] of cases) await t.rejects(read(header, text), expected, JSON.stringify(text));
 });
 
-t.test('binary records that make no sense', async (t) => {
+t.test('invalid binary records are refused', async (t) => {
   const header = ply('binary_big_endian', ...xyz(3), 'element face 1', FACES);
   const corners = new Uint8Array(36);
   const face = (...ids: number[]): Uint8Array =>
@@ -324,7 +324,7 @@ t.test('binary records that make no sense', async (t) => {
   });
 });
 
-t.test('limits hold', async (t) => {
+t.test('limits are enforced', async (t) => {
   const text = Buffer.from(
     `${ply('ascii', ...xyz(4), 'element face 1', FACES)}0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n`,
   );
@@ -333,7 +333,7 @@ t.test('limits hold', async (t) => {
   t.match(await readMesh([text], 'ply', { maxVertices: 4, maxElements: 2 }), { vertexCount: 4 });
 });
 
-t.test('a long record in tiny chunks', async (t) => {
+t.test('a long record may arrive in tiny chunks', async (t) => {
   const count = 5000;
   const header = ply(
     'binary_little_endian',

@@ -51,7 +51,7 @@ for (const { path, vertices, faces, scalar, unused } of meshes) {
   });
 }
 
-t.test('the dress: numbers as the file has them, and a target that fits', needsData, async (t) => {
+t.test('the dress is read with the numbers of its file, and its target matches', needsData, async (t) => {
   const [start, target] = [await open('dress/x.obj'), await open('dress/y_kick1_eighth.obj')];
   t.doesNotThrow(() => assertSameTopology(start, target));
   const lines = (await readFile(join(folder!, 'dress/x.obj'), 'latin1')).split('\n');

@@ -179,7 +179,7 @@ t.test('a PLY keeps everything but its coordinates', async (t) => {
   }
 });
 
-t.test('however the bytes arrive', async (t) => {
+t.test('the source of a file does not depend on how its bytes arrive', async (t) => {
   for (const bytes of [binary(true), binary(false), Buffer.from(ASCII), Buffer.from(DRESS)]) {
     const format = bytes.subarray(0, 3).toString() === 'ply' ? 'ply' : 'obj';
     for (const length of [1, 2, 3, 7, 64, 200]) {
@@ -190,7 +190,7 @@ t.test('however the bytes arrive', async (t) => {
   }
 });
 
-t.test('what another format, or several files, cannot hold is named', async (t) => {
+t.test('contents that another format, or several files, cannot hold are named', async (t) => {
   const [obj, ply] = [await read(DRESS, 'obj'), await read(ASCII, 'ply')];
   t.same(attributesLost(obj, 'ply').slice(0, 4), ['mtllib', 'o', 'vertex colours or weights', 'vt']);
   t.same(attributesLost(ply, 'obj'), ['vertex.red', 'vertex.weights', 'vertex.nx', 'material', 'face.texcoord']);

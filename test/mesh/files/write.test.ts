@@ -33,7 +33,7 @@ const bare: MeshFile = {
   faceVertices: ids(0, 1, 2, 3),
 };
 
-t.test('OBJ as text', async (t) => {
+t.test('an OBJ file is written as text', async (t) => {
   t.equal(
     text({ ...bare, segments: ids(0, 3), particles: ids(2) }, 'obj'),
     'v 0 0 0\nv 0.1 0 0\nv 1 1 -0\nv 1e-7 1 0\nf 1 2 3 4\nl 1 4\np 3\n',
@@ -42,7 +42,7 @@ t.test('OBJ as text', async (t) => {
   t.match(text(single, 'obj'), 'v 0.10000000149011612 0 0', 'the very double that the float32 is');
 });
 
-t.test('PLY as text', async (t) => {
+t.test('a PLY file is written as text', async (t) => {
   const file: MeshFile = {
     ...bare,
     plyEncoding: 'ascii',
@@ -80,7 +80,7 @@ t.test('PLY as text', async (t) => {
   );
 });
 
-t.test('a PLY without a word about its encoding is little-endian', async (t) => {
+t.test('a PLY without a chosen encoding is written in little-endian', async (t) => {
   t.match(text(bare, 'ply'), /^ply\nformat binary_little_endian 1.0\n/);
 });
 
@@ -146,7 +146,7 @@ t.test('what is written reads back, bit for bit', async (t) => {
   await fc.assert(property, { seed, numRuns: 150 });
 });
 
-t.test('clouds, vertices alone and wide polygons keep what they are', async (t) => {
+t.test('point clouds, vertices without elements and wide polygons are kept', async (t) => {
   const none = { triangles: ids(), faceSizes: ids(), faceVertices: ids() };
   const cloud: MeshFile = { ...bare, ...none, format: 'ply', particles: ids(0, 1, 2, 3) };
   t.notMatch(text(cloud, 'ply'), /element point/, 'as any program writes a cloud');
@@ -191,14 +191,14 @@ t.test('what cannot be written is refused before the first byte', async (t) => {
   t.throws(() => writeMesh({ ...bare, scalar: 'FLOAT32' }, 'ply'), { code: 'SIZE_MISMATCH' });
 });
 
-t.test('the format by name', async (t) => {
+t.test('the name of a file decides the format', async (t) => {
   t.equal(formatOf('a.obj'), 'obj');
   t.equal(formatOf('folder.obj/b.PLY'), 'ply');
   t.throws(() => formatOf('a.stl'), { code: 'UNSUPPORTED_MEDIA_TYPE', message: /a\.stl/ });
   t.equal(guessFormat('obj'), undefined);
 });
 
-t.test('files on disk', async (t) => {
+t.test('files are written to disk', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'interstice-mesh-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const path = join(folder, 'quad.obj');

@@ -58,7 +58,7 @@ async function movedSquare(path: string): Promise<string> {
   return save(document, path);
 }
 
-t.test('every kind of primitive is read, where its nodes put it', async (t) => {
+t.test('every kind of primitive is read, with the transforms of its nodes', async (t) => {
   const { document, scene, primitive, vectors } = begin();
   const shared = vectors(CORNERS);
   const mesh = document.createMesh();
@@ -76,7 +76,7 @@ t.test('every kind of primitive is read, where its nodes put it', async (t) => {
   }
 });
 
-t.test('a morph target is a state of its own', async (t) => {
+t.test('a morph target is read as a separate state', async (t) => {
   const path = await movedSquare(join(t.testdir(), 'moved.glb'));
   const plain = await readMeshFile(path);
   for (const name of ['Bump', '0']) {
@@ -147,7 +147,7 @@ t.test('a mesh of another format becomes a .glb file, in single precision only',
   );
 });
 
-t.test('what would be read wrongly is refused, with a way out', async (t) => {
+t.test('files that would be read wrongly are refused with a remedy', async (t) => {
   const folder = t.testdir();
   const { document, scene, primitive } = begin();
   const node = document.createNode('skinned').setMesh(document.createMesh().addPrimitive(primitive(4, [0, 1, 2])));

@@ -62,7 +62,7 @@ const BROKEN: readonly (readonly [what: string, more: object, message: RegExp])[
   ],
 ];
 
-t.test('a damaged file is refused, and nothing is read in place of what is missing', async (t) => {
+t.test('a damaged file is refused, and missing data is never replaced', async (t) => {
   const folder = t.testdir();
   const write = (json: object) => {
     const path = join(folder, 'mesh.gltf');

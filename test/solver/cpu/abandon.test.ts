@@ -17,7 +17,7 @@ async function watch(scene: Scene, more: Partial<StepInput> = {}) {
   return { resolution, states };
 }
 
-t.test('a step that is given up, wherever that is, has not happened', async (t) => {
+t.test('a step that is abandoned, at any point, changes nothing', async (t) => {
   const whole = until(Infinity);
   const plain = await watch(await open());
   const { resolution, states } = await watch(await open(), whole);

@@ -25,19 +25,22 @@ const expected = (pairs: PairSet, moving: Uint8Array): number[] =>
 
 const listOf = (active: ActivePairs): number[] => [...active.list.subarray(0, active.count)];
 
-t.test('many moving or few: the pairs with a moving vertex, ascending', async (t) => {
-  for (let round = 0; round < 60; round++) {
-    const pairs = makePairs(random, random.int(2000), VERTICES);
-    const active = new ActivePairs();
-    // 1/32 of the vertices is where gathering takes over from scanning.
-    for (const share of [0, 0.003, 0.02, 0.03, 0.04, 0.5, 1]) {
-      const moving = Uint8Array.from({ length: VERTICES }, () => (random() < share ? 1 : 0));
-      const count = moving.reduce((sum, one) => sum + one, 0);
-      for (let n = 0; n <= SCANS_PER_INCIDENCE; n++) active.gather(pairs, moving, count);
-      t.strictSame(listOf(active), expected(pairs, moving), `${count} moving`);
+t.test(
+  'the pairs with a moving vertex are listed in ascending order, for many moving vertices and for few',
+  async (t) => {
+    for (let round = 0; round < 60; round++) {
+      const pairs = makePairs(random, random.int(2000), VERTICES);
+      const active = new ActivePairs();
+      // 1/32 of the vertices is where gathering takes over from scanning.
+      for (const share of [0, 0.003, 0.02, 0.03, 0.04, 0.5, 1]) {
+        const moving = Uint8Array.from({ length: VERTICES }, () => (random() < share ? 1 : 0));
+        const count = moving.reduce((sum, one) => sum + one, 0);
+        for (let n = 0; n <= SCANS_PER_INCIDENCE; n++) active.gather(pairs, moving, count);
+        t.strictSame(listOf(active), expected(pairs, moving), `${count} moving`);
+      }
     }
-  }
-});
+  },
+);
 
 t.test('both ways give the same list', async (t) => {
   for (let round = 0; round < 100; round++) {
@@ -53,7 +56,7 @@ t.test('both ways give the same list', async (t) => {
   }
 });
 
-t.test('a new P is looked at anew without being told, also a larger or a smaller one', async (t) => {
+t.test('a new P is noticed by itself, also a larger or a smaller one', async (t) => {
   const active = new ActivePairs();
   const pairs = new PairSet();
   for (const count of [100, 3000, 0, 1500, 10]) {

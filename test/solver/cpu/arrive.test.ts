@@ -22,7 +22,7 @@ t.test('only kinematic vertices that have used up their motion are aimed at thei
   t.same(y, kept, 'nothing to do, nothing done');
 });
 
-t.test('all of a motion or nothing, and the residuals follow', async (t) => {
+t.test('the last step makes a whole motion or none, and updates the residuals', async (t) => {
   const alpha = Float32Array.of(1, 0.999, 0, 1);
   allOrNothing(alpha);
   t.same([...alpha], [1, 0, 0, 1]);
@@ -66,7 +66,7 @@ t.test('the last step obeys the step limit and the caller', async (t) => {
   t.same(stopped.positions, limited.positions);
 });
 
-t.test('where there is no room, they stay, and what holds the others is told', async (t) => {
+t.test('without room the vertices stay, and limiting pairs of other vertices are reported', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   for (let round = 0; round < 12; round++) {

@@ -28,7 +28,7 @@ t.test('a search pays where boxes take more than their share of the motions', as
   );
 });
 
-t.test('nothing that moves loses nothing', async (t) => {
+t.test('without moving vertices boxes take no motion', async (t) => {
   const x = Float32Array.of(0, 0, 0, 5, 5, 5);
   const wanted = Uint8Array.of(1, 1);
   t.notOk(losesToBoxes(boxesOf(2), x, x, wanted));

@@ -50,7 +50,7 @@ t.test('a box holds x and the way towards y up to the leap, grown by the reach',
   t.strictSame(wrong.slice(0, 5), []);
 });
 
-t.test('100 000 ways: α_box never leads out, and is 1 iff y lies inside', async (t) => {
+t.test('α_box never leads out of a box, and is 1 exactly if y lies inside (100 000 motions)', async (t) => {
   const wrong: string[] = [];
   let outside = 0;
   let inside = 0;
@@ -85,7 +85,7 @@ t.test('100 000 ways: α_box never leads out, and is 1 iff y lies inside', async
   t.ok(inside > 10_000 && outside > 10_000, `${inside} inside, ${outside} outside`);
 });
 
-t.test('α_box uses the room there is', async (t) => {
+t.test('α_box uses all of the room in a box', async (t) => {
   const x = Float32Array.of(0, 0, 0);
   const y = Float32Array.of(10, 1, 0);
   const { box } = fill(x, y, 2, 0.5);
@@ -120,7 +120,7 @@ t.test('guard RADIUS: points, and half of Dmax on every side', async (t) => {
   }
 });
 
-t.test('what is marked KEPT keeps its box', async (t) => {
+t.test('a vertex that is marked KEPT keeps its box', async (t) => {
   const x = Float32Array.from({ length: 9 }, () => random.between(-1, 1));
   const boxes = { box: new Float32Array(18), growth: 0 };
   fillTrustBoxes(boxes, x, x, new Uint8Array(3), settings, 1, 0.2, new Uint8Array(3));

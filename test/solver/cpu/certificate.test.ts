@@ -78,7 +78,7 @@ for (const kind of KINDS) {
 }
 
 for (const kind of KINDS) {
-  t.test(`${KIND_NAMES[kind]}: what is certified is apart`, async (t) => {
+  t.test(`${KIND_NAMES[kind]}: pairs with a certificate are apart`, async (t) => {
     const { a, b } = sidesOf(kind);
     let certified = 0;
     let apart = 0;

@@ -83,7 +83,7 @@ t.test('every feature of the sides is met as the closest one', async (t) => {
   }
 });
 
-t.test('known answers', async (t) => {
+t.test('known pairs have the known closest points', async (t) => {
   const answer = (kind: number, ...points: number[]): number[] => {
     measureClosest(lonePair(kind), 0, Float32Array.from([...points, ...Array(12 - points.length).fill(0)]));
     return [closest.w0, closest.w1, closest.w2, closest.w3, closest.x, closest.y, closest.z].map((value) => value + 0);

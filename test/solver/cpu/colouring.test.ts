@@ -135,7 +135,7 @@ t.test('a permutation takes every value once, for every count up to 600', async 
   t.pass('all bijections');
 });
 
-t.test('and for large counts around powers of two', async (t) => {
+t.test('a permutation takes every value once, for large counts around powers of two', async (t) => {
   for (const count of [65_535, 65_536, 65_537, 300_007]) {
     const permutation = new Permutation(count, random.int(2 ** 32));
     const seen = new Uint8Array(count);
@@ -148,7 +148,7 @@ t.test('and for large counts around powers of two', async (t) => {
   }
 });
 
-t.test('another seed, another order', async (t) => {
+t.test('another seed gives another order', async (t) => {
   const count = 1000;
   const image = (seed: number): number[] => Array.from({ length: count }, (_, n) => new Permutation(count, seed).at(n));
   const [first, second] = [image(1), image(2)];

@@ -59,7 +59,7 @@ t.test('a stretched edge comes back to σ L* along the direction of its target',
   }
 });
 
-t.test('unilateral: nothing up to σ L*, in any direction but stretching', async (t) => {
+t.test('an edge of at most σ L* has no constraint', async (t) => {
   const edges = rod();
   const target = Float32Array.of(0, 0, 0, 1, 0, 0);
   edges.linearise(target, SIGMA);

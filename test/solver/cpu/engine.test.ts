@@ -63,7 +63,7 @@ t.test('configure keeps the proximity set, unless it was found with what changed
   }
 });
 
-t.test('a scene that was configured computes what one that was opened so computes', async (t) => {
+t.test('a scene with changed parameters computes what a scene opened with them computes', async (t) => {
   const { scene, parameters, units, x } = await open();
   // Far enough for contacts: the sheets change places.
   const y = x.map((value, i) => (i % 3 === 1 ? 0.03 * units.scale - value : value));
@@ -89,7 +89,7 @@ t.test('bytes grow with the mesh and with the pairs', async (t) => {
   t.ok(scene.bytes > before);
 });
 
-t.test('a step of many sweeps asks in between whether to go on', async (t) => {
+t.test('a step of many sweeps checks between them whether to stop', async (t) => {
   const { scene, parameters, units, x, y } = await open();
   scene.configure({ ...parameters, stepLimit: 1, sweepsPerStep: 1000 }, units);
   let asked = 0;

@@ -186,7 +186,7 @@ t.test('gaps smaller than what writing a position rounds away survive sliding', 
   }
 });
 
-t.test('planar: at the floor sliding along is not held up, nor is parting from under it', async (t) => {
+t.test('planar: at the floor neither sliding nor separation is limited', async (t) => {
   const floor = f(1e-4);
   let held = 0;
   let least = Number.POSITIVE_INFINITY;

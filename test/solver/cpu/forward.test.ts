@@ -14,7 +14,7 @@ t.comment(`seed ${random.seed}`);
 const RULES = ['PLANAR', 'ISOTROPIC'] as const;
 
 for (const rule of RULES) {
-  t.test(`${rule}: what has no certificate is frozen, its bits are copied, and nothing else is held up`, async (t) => {
+  t.test(`${rule}: a pair without a certificate is frozen with its bits, and no other vertex is limited`, async (t) => {
     for (const kind of KINDS) {
       const corners = CORNERS[kind];
       // The first vertices of both sides coincide; two more points are free.
@@ -54,7 +54,7 @@ for (const rule of RULES) {
     t.equal(forward.largestMove, 0);
   });
 
-  t.test(`${rule}: arriving copies y bit for bit`, async (t) => {
+  t.test(`${rule}: a vertex that arrives gets the bits of y`, async (t) => {
     const x = Float32Array.of(1, 2, 3);
     const y = Float32Array.of(-0, 0.1, 1e-45);
     const forward = new Forward(1);
@@ -163,7 +163,7 @@ t.test('a normal of an earlier step spares a pair only if it stays apart to the 
   }
 });
 
-t.test('guard BOXES: nobody leaves its box, however far it wants to go', async (t) => {
+t.test('guard BOXES: no vertex leaves its box, however long its motion is', async (t) => {
   const count = 200;
   for (const travel of [0.5, 1e3, 1e20, 3e38]) {
     const x = Float32Array.from({ length: 3 * count }, () => random.between(-4, 4));
@@ -189,7 +189,7 @@ t.test('guard BOXES: nobody leaves its box, however far it wants to go', async (
   t.pass('800 vertices');
 });
 
-t.test('guard RADIUS: no farther than γ (D − floor)/2, and nowhere once D is used up', async (t) => {
+t.test('guard RADIUS: no vertex moves farther than γ (D − floor)/2, and none once D is used up', async (t) => {
   const count = 100;
   for (const [radius, floor] of [
     [0.4, 0.01],
@@ -209,7 +209,7 @@ t.test('guard RADIUS: no farther than γ (D − floor)/2, and nowhere once D is 
   }
 });
 
-t.test('only the active pairs are looked at', async (t) => {
+t.test('only active pairs are bounded', async (t) => {
   const x = Float32Array.of(0, 0, 1, 0, 0, 0, 5, 0, 1, 5, 0, 0);
   const y = Float32Array.of(0, 0, -1, 0, 0, 0, 5, 0, -1, 5, 0, 0);
   const pairs = pairsOf([

@@ -11,7 +11,7 @@ import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 import { allPairs, boundsApart, keysOf, leastDistance } from '../../support/trust-oracle.js';
 
-t.test('δ of a pair: the mean of its sides, the largest of each', async (t) => {
+t.test('δ of a pair is the mean of its sides, each with the largest δ of its vertices', async (t) => {
   const d = Float32Array.of(1, 2, 3, 8);
   t.equal(pairActivationDistance(d, VT, 0, 1, 2, 3), 4.5);
   t.equal(pairActivationDistance(d, EE, 0, 1, 2, 3), 5);
@@ -37,7 +37,7 @@ t.test('the same distance for every part is as one for all, to the bit', async (
   t.equal(each.answer.report.steps, one.answer.report.steps);
 });
 
-t.test('the floor goes by the smallest distance that somebody has', async (t) => {
+t.test('the floor follows the smallest distance of any part', async (t) => {
   const small = pressedSquares([1e-9, undefined, undefined]);
   await t.rejects(runJob(small, createCpuEngine()), {
     code: 'TOLERANCE_TOO_SMALL',

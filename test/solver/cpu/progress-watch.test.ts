@@ -39,7 +39,7 @@ function begin(count = COUNT): ProgressWatch {
   return watch;
 }
 
-t.test('a tenth of the unfinished stopped at their boxes: search', async (t) => {
+t.test('a search is requested when boxes stop a tenth of the unfinished vertices', async (t) => {
   for (const [stopped, expected] of [
     [0, false],
     [9, false],
@@ -52,7 +52,7 @@ t.test('a tenth of the unfinished stopped at their boxes: search', async (t) => 
   }
 });
 
-t.test('only the unfinished count', async (t) => {
+t.test('only unfinished vertices count', async (t) => {
   const step = makeStep();
   stopAtBox(step, 0, 5);
   step.residual.fill(settings.epsilon / 2, 50);
@@ -63,25 +63,28 @@ t.test('only the unfinished count', async (t) => {
   t.equal(asks(begin(), step), true, 'from ε on it is unfinished');
 });
 
-t.test('stopped by a contact, or not wanting to move, is not stopped by the box', async (t) => {
-  const step = makeStep();
-  step.forward.alphaGuard.fill(0.4);
-  step.forward.alpha.fill(0.3);
-  t.equal(asks(begin(), step), false, 'α well under α_box');
-  step.forward.alpha.fill(0.4 * 0.9995);
-  t.equal(asks(begin(), step), true, 'α within rounding of α_box');
-  step.moving.fill(0);
-  t.equal(asks(begin(), step), false, 'nothing moves');
-  step.moving.fill(1);
-  step.forward.alphaGuard.fill(1);
-  step.forward.alpha.fill(1);
-  t.equal(asks(begin(), step), false, 'arriving inside the box');
-  step.forward.alphaGuard.fill(0);
-  step.forward.alpha.fill(0);
-  t.equal(asks(begin(), step), true, 'on the face of the box: no way on at all');
-});
+t.test(
+  'a vertex that a contact stops, or that does not want to move, does not count as stopped by its box',
+  async (t) => {
+    const step = makeStep();
+    step.forward.alphaGuard.fill(0.4);
+    step.forward.alpha.fill(0.3);
+    t.equal(asks(begin(), step), false, 'α well under α_box');
+    step.forward.alpha.fill(0.4 * 0.9995);
+    t.equal(asks(begin(), step), true, 'α within rounding of α_box');
+    step.moving.fill(0);
+    t.equal(asks(begin(), step), false, 'nothing moves');
+    step.moving.fill(1);
+    step.forward.alphaGuard.fill(1);
+    step.forward.alpha.fill(1);
+    t.equal(asks(begin(), step), false, 'arriving inside the box');
+    step.forward.alphaGuard.fill(0);
+    step.forward.alpha.fill(0);
+    t.equal(asks(begin(), step), true, 'on the face of the box: no way on at all');
+  },
+);
 
-t.test('one that is stopped four steps running is enough', async (t) => {
+t.test('one vertex that its box stops four steps in a row requests a search', async (t) => {
   const watch = begin();
   const step = makeStep();
   stopAtBox(step, 7, 8);
@@ -112,24 +115,21 @@ t.test('one that is stopped four steps running is enough', async (t) => {
   );
 });
 
-t.test(
-  'a vertex that stands in the way of an unfinished one and cannot give way counts, though it has arrived',
-  async (t) => {
-    const watch = begin();
-    const step = makeStep();
-    step.residual.fill(0);
-    step.residual[3] = 1;
-    step.pairs.push(VV, 3, 8, -1, -1, 0, 0, 1);
-    stopAtBox(step, 8, 9);
-    t.equal(asks(watch, step), false, 'no pair bounds the unfinished one');
-    step.forward.limiter[3] = 0;
-    t.equal(asks(watch, step), true, 'the pair with the stopped vertex does: one of two concerned');
-    step.residual[3] = 0;
-    t.equal(asks(watch, step), false, 'nobody is unfinished');
-  },
-);
+t.test('a vertex that has arrived counts if it blocks an unfinished one and cannot give way', async (t) => {
+  const watch = begin();
+  const step = makeStep();
+  step.residual.fill(0);
+  step.residual[3] = 1;
+  step.pairs.push(VV, 3, 8, -1, -1, 0, 0, 1);
+  stopAtBox(step, 8, 9);
+  t.equal(asks(watch, step), false, 'no pair bounds the unfinished one');
+  step.forward.limiter[3] = 0;
+  t.equal(asks(watch, step), true, 'the pair with the stopped vertex does: one of two concerned');
+  step.residual[3] = 0;
+  t.equal(asks(watch, step), false, 'nobody is unfinished');
+});
 
-t.test('wanted: the moving that are unfinished or at their box', async (t) => {
+t.test('moving vertices that are unfinished or at their box get new boxes', async (t) => {
   const watch = begin(5);
   const step = makeStep(5);
   step.residual.set([1, 0, 1, 0, 0]);
@@ -140,7 +140,7 @@ t.test('wanted: the moving that are unfinished or at their box', async (t) => {
   t.strictSame([...watch.wanted], [1, 0, 0, 1, 0]);
 });
 
-t.test('stagnation: 32 steps without motion, a search, 32 more', async (t) => {
+t.test('a run stagnates after 32 steps without motion, a search, and 32 more', async (t) => {
   const watch = begin();
   const x = new Float32Array(3 * COUNT);
   const residual = new Float32Array(COUNT).fill(1);

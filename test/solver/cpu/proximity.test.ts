@@ -210,7 +210,7 @@ const crowd = (count: number): { mesh: CollisionMesh; x: Float32Array; y: Float3
   return { mesh, x, y: x.map((value) => value + 5) };
 };
 
-t.test('too many pairs for long leaps: shorter boxes, and still every pair', async (t) => {
+t.test('too many pairs for long leaps lead to shorter boxes, and P still has every pair', async (t) => {
   // 80 000 pairs that are close whatever the boxes; small meshes are given 65 536 before leaps are cut.
   const { mesh, x, y } = crowd(400);
   const proximity = new Proximity(mesh, { ...settings, leap: 2 });

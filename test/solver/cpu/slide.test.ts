@@ -54,38 +54,41 @@ function alongNormal(
 }
 
 for (const kind of KINDS) {
-  t.test(`${KIND_NAMES[kind]}: what would cross the plane is taken out of y, the rest stays`, async (t) => {
-    let changed = 0;
-    for (let n = 0; n < 300; n++) {
-      const { pairs, x, y } = makeTouch(kind);
-      const stuck = [0, 1, 2, 3].filter((v) => v < CORNERS[kind] && random() < 0.6);
-      const before = y.slice();
-      const inverseMass = Float32Array.from({ length: 4 }, () => (random() < 0.2 ? 0 : 1));
-      heldBy(stuck, 4).apply(pairs, ONE, 1, x, y, inverseMass);
-      const old = alongNormal(pairs, x, before);
-      const now = alongNormal(pairs, x, y);
-      const room = 0.5 * settings.gamma * Math.max(0, old.gap - settings.floor);
-      for (let v = 0; v < CORNERS[kind]; v++) {
-        const limit = settings.gamma * old.slack[v] + room;
-        const isBound = stuck.includes(v) && inverseMass[v] > 0 && old.approach[v] > limit + 1e-5;
-        const change = [0, 1, 2].map((c) => y[3 * v + c] - before[3 * v + c]);
-        if (!isBound) {
-          if (Math.hypot(...change) > 2e-5) t.fail(`vertex ${v} had nothing to give up`);
-          continue;
+  t.test(
+    `${KIND_NAMES[kind]}: the part of the motion that would cross the plane is removed from y, the rest stays`,
+    async (t) => {
+      let changed = 0;
+      for (let n = 0; n < 300; n++) {
+        const { pairs, x, y } = makeTouch(kind);
+        const stuck = [0, 1, 2, 3].filter((v) => v < CORNERS[kind] && random() < 0.6);
+        const before = y.slice();
+        const inverseMass = Float32Array.from({ length: 4 }, () => (random() < 0.2 ? 0 : 1));
+        heldBy(stuck, 4).apply(pairs, ONE, 1, x, y, inverseMass);
+        const old = alongNormal(pairs, x, before);
+        const now = alongNormal(pairs, x, y);
+        const room = 0.5 * settings.gamma * Math.max(0, old.gap - settings.floor);
+        for (let v = 0; v < CORNERS[kind]; v++) {
+          const limit = settings.gamma * old.slack[v] + room;
+          const isBound = stuck.includes(v) && inverseMass[v] > 0 && old.approach[v] > limit + 1e-5;
+          const change = [0, 1, 2].map((c) => y[3 * v + c] - before[3 * v + c]);
+          if (!isBound) {
+            if (Math.hypot(...change) > 2e-5) t.fail(`vertex ${v} had nothing to give up`);
+            continue;
+          }
+          changed++;
+          if (Math.abs(now.approach[v] - limit) > 1e-5)
+            t.fail(`vertex ${v} approaches by ${now.approach[v]}, may by ${limit}`);
+          const along = change.reduce((sum, value, c) => sum + value * pairs.normal[c], 0);
+          const aside = Math.hypot(...change.map((value, c) => value - along * pairs.normal[c]));
+          if (aside > 1e-5) t.fail(`vertex ${v} was moved aside by ${aside}`);
         }
-        changed++;
-        if (Math.abs(now.approach[v] - limit) > 1e-5)
-          t.fail(`vertex ${v} approaches by ${now.approach[v]}, may by ${limit}`);
-        const along = change.reduce((sum, value, c) => sum + value * pairs.normal[c], 0);
-        const aside = Math.hypot(...change.map((value, c) => value - along * pairs.normal[c]));
-        if (aside > 1e-5) t.fail(`vertex ${v} was moved aside by ${aside}`);
       }
-    }
-    t.ok(changed > 50, `${changed} ways were cut`);
-  });
+      t.ok(changed > 50, `${changed} ways were cut`);
+    },
+  );
 }
 
-t.test('stuck: held by a pair four steps running', async (t) => {
+t.test('a vertex is stuck if a pair holds it four steps in a row', async (t) => {
   const { pairs, x, y } = makeTouch(0);
   for (let c = 0; c < 3; c++) y[c] = x[c] - pairs.normal[c];
   const isCut = (slide: Slide): boolean => {

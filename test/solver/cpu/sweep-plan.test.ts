@@ -61,7 +61,7 @@ t.test(
   },
 );
 
-t.test('what acts after a complete sweep is found colour by colour', async (t) => {
+t.test('rows that act after a complete sweep are listed colour by colour', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   for (let trial = 0; trial < 50; trial++) {

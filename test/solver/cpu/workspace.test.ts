@@ -62,7 +62,7 @@ t.test('scenes of one engine answer by turns, bit for bit, what each answers wit
   }
 });
 
-t.test('the same at random: whoever comes next, and whatever became of the last one', async (t) => {
+t.test('scenes that take turns at random answer as with an engine of their own, even after failures', async (t) => {
   const engine = createCpuEngine();
   const wanted = ['layers', 'layers', 'sleeve'].map((name) => [name, 60 + random.int(400)] as const);
   const together: Opened[] = [];
@@ -153,7 +153,7 @@ t.test('what resolves share goes with the last scene, and with the one that need
   small.scene.close();
 });
 
-t.test('a proximity set survives that its scene had to make room', async (t) => {
+t.test('a proximity set survives when its scene gives up shared memory', async (t) => {
   const engine = createCpuEngine();
   const one = await open(engine, 'layers', 200, 0.3);
   const other = await open(engine, 'layers', 300);
@@ -238,7 +238,7 @@ t.test('a slowly growing demand allocates rarely', async (t) => {
   t.ok(scratch.bytes < 1.25 * 4 * 2000);
 });
 
-t.test('free gives everything back', async (t) => {
+t.test('free releases all memory', async (t) => {
   const scratch = new Scratch();
   scratch.float32('a', 100);
   scratch.free();

@@ -110,7 +110,7 @@ t.test('a wall ends a flight, whatever lies behind it', async (t) => {
   t.ok(judged.resolution.steps < 200, `and did not leap there: ${judged.resolution.steps}`);
 });
 
-t.test('an edge with a limit holds the end that could fly on', async (t) => {
+t.test('an edge with a limit holds the end that could fly farther', async (t) => {
   const b = new SceneBuilder();
   b.sheet(6, (u, v) => ({ at: [4 * u - 2, 4 * v - 2, 100], to: [4 * u - 2, 4 * v - 2, 100] }), true);
   // The first point meets the wall, the others fly beside it.
@@ -157,7 +157,7 @@ t.test('a flight that is given up has moved nothing', async (t) => {
   }
 });
 
-t.test('nobody flies where targets are ordinary', async (t) => {
+t.test('no vertex flies if targets are near', async (t) => {
   const { mesh, x, settings } = engineInputOf(sheets());
   const target = x.map((value, k) => value + (k % 3 === 2 ? (FAR_LEAPS - 1) * settings.leap : 0));
   const fly = () => t.fail('no piece, no search');

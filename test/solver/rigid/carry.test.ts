@@ -94,7 +94,7 @@ t.test(
   },
 );
 
-t.test('sessions whose groups go on frame by frame are free on every piece, and keep P', async (t) => {
+t.test('sessions whose groups move frame by frame are free on every piece, and keep P', async (t) => {
   const rules = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
   let reused = 0;
   let pieces = 0;

@@ -39,17 +39,17 @@ const by =
   (p: Point): Point => [p[0] + x, p[1] + y, p[2] + z];
 const stay = by(0);
 
-t.test('what moves alike moves together; what rests, or moves by less than a leap, rests', async (t) => {
+t.test('components with the same motion form a group; components that move by less than a leap rest', async (t) => {
   const { count, labels } = group(squares(by(5), by(5, 0.5), stay, by(0.5), by(0, 4)));
   t.equal(count, 2);
   t.same(labels, [1, 1, 0, 0, 2]);
 });
 
-t.test('nothing moves where no vertex moves by a leap', async (t) => {
+t.test('no group moves if no vertex moves by a leap', async (t) => {
   t.equal(group(squares(by(0.9), by(0, 0.9))).count, 0);
 });
 
-t.test('a component that turns goes with the one that it turns about', async (t) => {
+t.test('a component that turns joins the component about which it turns', async (t) => {
   const turned = (p: Point): Point => [-p[1], p[0], p[2]];
   t.same(group(squares(turned, turned, stay)).labels, [1, 1, 0]);
 });
@@ -77,13 +77,13 @@ t.test(
   },
 );
 
-t.test('at most five groups move, those with the longest ways', async (t) => {
+t.test('at most five groups move, those with the longest motions', async (t) => {
   const { count, labels } = group(squares(by(5), by(0, 9), by(-7), by(0, -6), by(0, 0, 8), by(0, 0, -4), by(3, 3)));
   t.equal(count, 5);
   t.same(labels, [5, 1, 3, 4, 2, 0, 0]);
 });
 
-t.test('a vertex of no element moves with nothing', async (t) => {
+t.test('a vertex of no element joins no group', async (t) => {
   const scene = squares(by(5));
   scene.vertex([0, 0, 5], [5, 0, 5]);
   t.equal(group(scene).label[16], 0);

@@ -92,7 +92,7 @@ function moveJudged(seed: number): Judged | undefined {
   return judged;
 }
 
-t.test('no piece of groups among each other and what rests meets anything, and none wears a gap down', async (t) => {
+t.test('no piece of moving groups meets anything or reduces a gap below its minimum', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}, ${CASES} cases`);
   let pieces = 0;
@@ -108,7 +108,7 @@ t.test('no piece of groups among each other and what rests meets anything, and n
   t.ok(pieces > CASES / 4, `${pieces} pieces`);
 });
 
-t.test('two cloths that exchange their places are left to the steps after one look', async (t) => {
+t.test('two cloths that exchange places are left to the steps after the first test', async (t) => {
   const { mesh: input, start, target, parameters: overrides } = requestOf(makeLayers(200));
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, start);

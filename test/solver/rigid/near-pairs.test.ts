@@ -10,7 +10,7 @@ import { SceneBuilder } from '../../support/scene-builder.js';
 
 const RULES = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
 
-t.test('pairs under the floor are neither crossed nor worn down, piece after piece', async (t) => {
+t.test('pairs nearer than the floor neither cross nor lose their gap, piece after piece', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   let settled = 0;

@@ -16,7 +16,7 @@ const wall = (normal: Vector, at: Vector, room: number) => ({
   room,
 });
 
-t.test('a motion without obstacles is the one that is wished', async (t) => {
+t.test('a motion without obstacles is the wanted one', async (t) => {
   const wish = { centre, shift: [1, 2, 3] as const, spin: [0.1, 0, 0.2] as const };
   t.same(slidePast([wish], [inertia], []), [wish]);
 });
@@ -73,7 +73,7 @@ t.test('a point is pushed and not turned', async (t) => {
   t.same(spin, [0, 0, 0]);
 });
 
-t.test('what two motions have in common', async (t) => {
+t.test('the common part of two motions is found', async (t) => {
   const along = { centre, shift: [3, 0, 0] as const, spin: [0, 0, 0] as const };
   const back = { centre, shift: [-1, 0, 0] as const, spin: [0, 0, 0] as const };
   const turn = { centre, shift: [0, 0, 0] as const, spin: [0, 0, 1] as const };

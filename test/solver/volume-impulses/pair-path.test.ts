@@ -14,7 +14,7 @@ const path = new PairPath();
 const meets = (kind: number, from: readonly number[], to: readonly number[], floor = FLOOR) =>
   path.meets(kind, Float32Array.from(from), Float32Array.from(to), 0, 1, 2, 3, floor);
 
-t.test('what a pair does is told', async (t) => {
+t.test('pairs that meet or come too near are distinguished from those that stay apart', async (t) => {
   const vertex = (from: readonly number[], to: readonly number[]) =>
     meets(VT, [...from, ...TRIANGLE], [...to, ...TRIANGLE]);
   t.ok(vertex([0.2, 0.2, 0.1], [0.2, 0.2, -0.1]), 'through the triangle');
@@ -34,7 +34,7 @@ t.test('what a pair does is told', async (t) => {
   t.notOk(edge([0, 0, 0.1, 1, 0, 0.1], [0, 0.5, 0.1, 1, 0.5, 0.1]), 'parallel, sideways');
 });
 
-t.test('a pair that moves as one never meets, one that began together and moves does', async (t) => {
+t.test('a pair that moves as one never meets; a pair that touches and moves does', async (t) => {
   const from = [0.25, 0.25, 0, ...TRIANGLE];
   t.notOk(
     meets(
@@ -63,7 +63,7 @@ const gapAt = (kind: number, from: Float64Array, to: Float64Array, time: number)
 };
 const sizeOf = (points: Float64Array): number => Math.max(...points.map((value, i) => Math.abs(value - points[i % 3])));
 
-t.test('what is let through never meets, by the test of the verifier, and keeps its gap', async (t) => {
+t.test('pairs that pass never meet, by the test of the verifier, and keep their gap', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const counts = { free: 0, meeting: 0, missed: 0, near: 0 };

@@ -166,7 +166,7 @@ t.test('the volume of a lone tetrahedron is kept', async (t) => {
   t.ok(Math.abs(after - before) < 1e-3 * Math.abs(before), `${before} → ${after}`);
 });
 
-t.test('what nothing meets goes to the bits of its target in one piece', async (t) => {
+t.test('a motion without collisions reaches the bits of its target in one piece', async (t) => {
   const scene = new SceneBuilder();
   scene.sheet(4, (u, v) => ({ at: [u, 0, v], to: [u + 7, 0.3 * u, v] }));
   const { resolution, arrived } = await resolve(scene.build());
@@ -182,7 +182,7 @@ t.test('a kinematic body pushes what is in its way, and arrives', async (t) => {
   t.ok(arrived.every((is, v) => is || judged.mesh.kinematic[v] === 0));
 });
 
-t.test('where it fails it says so, with the pairs that remain and the share of the motion', async (t) => {
+t.test('a failure is reported with the pairs that remain and the share of the motion', async (t) => {
   // The volume of parallel edges is 0 wherever they are in their plane: nothing pushes them apart.
   const { mesh, start, target } = CASES.find(({ name }) => name === 'parallel rods')!;
   const { resolution, intersections, collisions } = await resolve({ mesh, start, target });
@@ -195,7 +195,7 @@ t.test('where it fails it says so, with the pairs that remain and the share of t
   t.ok(resolution.unfinishedVertices > 0);
 });
 
-t.test('a budget ends it between pieces, and a step limit after them', async (t) => {
+t.test('a time budget ends a run between pieces, and a step limit after them', async (t) => {
   const scene = stackSwap(8).build();
   const limited = await resolve(scene, { stepLimit: 1 });
   t.ok(['STEP_LIMIT', 'CONVERGED'].includes(limited.resolution.status));
@@ -224,7 +224,7 @@ function randomSceneOf(random: Random): Scene {
   return { ...scene, mesh: { ...scene.mesh, particles: new Uint32Array(0) } };
 }
 
-t.test('random scenes are safe whatever becomes of them', async (t) => {
+t.test('random scenes are safe whatever their status', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const ends: Record<string, number> = {};

@@ -8,7 +8,7 @@ import { freeCapacity, openCapacity } from '../../../src/transport/admin/capacit
 import { BrowserGuard } from '../../../src/transport/browser-guard.js';
 import { ServiceState } from '../../../src/transport/service-state.js';
 
-t.test('metrics, health and settings, and nothing else', async (t) => {
+t.test('the admin port serves metrics, health and settings, and nothing else', async (t) => {
   const metrics = new Metrics();
   const state = new ServiceState();
   const { settings } = readConfig({ INTERSTICE_API_KEYS: 'keys.txt' });
@@ -35,7 +35,7 @@ t.test('metrics, health and settings, and nothing else', async (t) => {
   t.equal((await app.inject({ method: 'POST', url: '/metrics', payload: {} })).statusCode, 404);
 });
 
-t.test('pages of strangers see nothing', async (t) => {
+t.test('foreign web pages cannot read the admin port', async (t) => {
   const guard = new BrowserGuard({ hosts: [], acceptsAddresses: false, origins: [], refusesOtherPages: true });
   const app = await buildAdminApp({ metrics: new Metrics(), state: new ServiceState(), settings: [], guard });
   t.teardown(() => app.close());

@@ -18,7 +18,7 @@ t.test('each key is its tenant, wherever it stands in the file and whichever hea
   }
 });
 
-t.test('everything else is refused without repeating it', async (t) => {
+t.test('any other key is refused without repeating it', async (t) => {
   const ring = Keyring.open(`${t.testdir({ keys: content })}/keys`);
   const [first, second] = [keys[0]!.key, keys[1]!.key];
   const cases: Record<string, string>[] = [

@@ -70,7 +70,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-t.test('messages are charged by their prefixes, and refused before they come', async (t) => {
+t.test('messages are charged by their length prefixes, and refused before they arrive', async (t) => {
   const { session, bodies, client, state } = await open(t);
   const calls = Array.from({ length: 40 }, () => begin(session));
   for (const { stream } of calls) stream.write(prefix(MiB));
@@ -123,7 +123,7 @@ t.test('a refused client is told to stop, and its connection goes on', async (t)
   t.match(await third.refusal, { status: 0 });
 });
 
-t.test('what unpacks beyond the room is stopped there', async (t) => {
+t.test('a compressed message is stopped when it exceeds the room', async (t) => {
   const { session, bodies } = await open(t);
   const other = begin(session);
   other.stream.write(prefix(3 * MiB));
@@ -193,7 +193,7 @@ t.test('health and reflection, which need no key, take small messages only', asy
   await until(() => bodies.bytes === 0);
 });
 
-t.test('a path that does not exist keeps nothing', async (t) => {
+t.test('a call to an unknown path keeps no memory', async (t) => {
   const { session, bodies } = await open(t);
   const call = begin(session, '/no.Such/Method');
   call.stream.write(prefix(MiB));

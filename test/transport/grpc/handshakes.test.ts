@@ -95,7 +95,7 @@ t.test('whoever is turned away at the handshake is in the log once, by address a
   t.notMatch(JSON.stringify(lines), /BEGIN|PRI \*|GET \//, 'nothing of what was sent');
 });
 
-t.test('who is served is not among them, nor who only looks whether the port is open', { skip }, async (t) => {
+t.test('successful handshakes and port probes are not logged as refusals', { skip }, async (t) => {
   const { port, lines, refused, certificates, until } = await openGuarded(t);
   const { ca, known } = certificates;
   const probe = quiet(connectPlain(port, '127.0.0.1'));
@@ -155,7 +155,7 @@ t.test('the fields of libraries are looked for, not assumed', async (t) => {
   t.same(http2ServersOf(new Server()), [], 'not bound yet');
 });
 
-t.test('what no real client here does has its words too', async (t) => {
+t.test('failures that no client of this test causes have messages too', async (t) => {
   const nothing = { code: undefined, words: undefined, certificateFault: undefined, bytesIn: 9 };
   const cases: [Parameters<typeof explainHandshake>[0], HandshakeReason, RegExp][] = [
     [

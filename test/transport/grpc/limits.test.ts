@@ -99,7 +99,7 @@ t.test('what unpacks to more than the limit is refused; what does not is read', 
   t.equal(operations.resolves.length, 0);
 });
 
-t.test('compression that is broken or unknown', async (t) => {
+t.test('broken or unknown compression is refused', async (t) => {
   const { port } = await openGrpc(t);
   const session = await openSession(t, port);
   const broken = await bareCall(session, { 'grpc-encoding': 'gzip' }, frame(Buffer.from('no gzip at all'), true));
@@ -113,7 +113,7 @@ t.test('compression that is broken or unknown', async (t) => {
   t.equal(readDetails(unknown.details!).error.code, 'UNIMPLEMENTED');
 });
 
-t.test('calls that break the rules of gRPC', async (t) => {
+t.test('calls that violate the gRPC protocol are refused', async (t) => {
   const { port, state } = await openGrpc(t);
   const session = await openSession(t, port);
   const none = await bareCall(session, {}, new Uint8Array());
@@ -149,7 +149,7 @@ t.test('a deadline stops the work and ends the call with the details of any othe
   t.match(lines, [{ requestId: 'late', status: 504, code: 'DEADLINE_EXCEEDED' }]);
 });
 
-t.test('a message that does not come in time is given up', async (t) => {
+t.test('a message that does not arrive in time is refused', async (t) => {
   const { port, state } = await openGrpc(t, { uploadTimeoutMs: 50 });
   const session = await openSession(t, port);
   const answer = await bareCall(session, {}, frame(new Uint8Array(100)).subarray(0, 50), false);
@@ -183,7 +183,7 @@ t.test('a client that answers no ping is disconnected', async (t) => {
   await once(socket, 'close');
 });
 
-t.test('how long a client may leave a ping unanswered', async (t) => {
+t.test('the setting decides how long a client may leave a ping unanswered', async (t) => {
   const of = (keepaliveMs: number) => {
     const options = channelOptions({ maxMessageBytes: 1, keepaliveMs });
     return [options['grpc.keepalive_time_ms'], options['grpc.keepalive_timeout_ms']];

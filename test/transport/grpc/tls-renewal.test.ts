@@ -22,7 +22,7 @@ function comer(t: Test, port: number, channel: ReturnType<typeof credentials.cre
   return client;
 }
 
-t.test('renewed: who comes meets the new certificate, who is connected stays', { skip }, async (t) => {
+t.test('after a renewal new connections get the new certificate, and open ones stay', { skip }, async (t) => {
   const folder = t.testdir();
   const [ca, nextCa] = [makeAuthority(folder, 'ca'), makeAuthority(folder, 'next-ca')];
   const [first, second] = [makeCertificate(folder, 'first', ca), makeCertificate(folder, 'second', nextCa)];

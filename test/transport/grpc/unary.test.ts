@@ -76,7 +76,7 @@ t.test('every unary method reaches its operation and answers with its message', 
   });
 });
 
-t.test('the door writes its own times into the report of a new answer, and leaves those of a replay', async (t) => {
+t.test('the transport writes its times into the report of a new answer, but not into a replay', async (t) => {
   const { client, operations } = await openGrpc(t);
   for (const isReplay of [false, true]) {
     operations.onStep = async () => ({ frame: 1n, positions: FLOATS.target, report: fakeReport(), isReplay });
@@ -87,7 +87,7 @@ t.test('the door writes its own times into the report of a new answer, and leave
   }
 });
 
-t.test('a request is named by its caller if it can be, otherwise by the door', async (t) => {
+t.test('the request id is that of the caller if it is usable, otherwise a new one', async (t) => {
   const { client, operations, lines } = await openGrpc(t);
   const named = await callRaw(client, 'GetServerInfo', new Uint8Array(), { metadata: { 'x-request-id': 'job-7' } });
   t.equal(named.headers?.get('x-request-id')[0], 'job-7');
@@ -145,7 +145,7 @@ t.test('a refusal carries status, text, retry-after and the whole error', async 
   );
 });
 
-t.test('what nobody foresaw tells the caller nothing and the log everything', async (t) => {
+t.test('an unexpected error tells the caller no details and the log all of them', async (t) => {
   const { client, operations, lines } = await openGrpc(t);
   operations.failure = new TypeError('secret of the house');
   const { error } = await call(client, 'resolve', RESOLVE);
@@ -158,7 +158,7 @@ t.test('what nobody foresaw tells the caller nothing and the log everything', as
   );
 });
 
-t.test('bytes that are no message are the fault of the caller', async (t) => {
+t.test('bytes that are not a message are reported as a fault of the caller', async (t) => {
   const { client, operations } = await openGrpc(t);
   const nonsense: [string, Uint8Array, string][] = [
     ['cut off', Uint8Array.of(0x0a, 0xff, 0x01), 'MALFORMED_BODY'],
@@ -174,7 +174,7 @@ t.test('bytes that are no message are the fault of the caller', async (t) => {
   t.equal(operations.resolves.length, 0);
 });
 
-t.test('a method that is not there', async (t) => {
+t.test('a missing method is refused', async (t) => {
   const { client } = await openGrpc(t);
   const { error } = await callRaw(client, 'Dissolve', new Uint8Array());
   t.equal(error?.code, status.UNIMPLEMENTED);
@@ -269,7 +269,7 @@ t.test('closing ends what outlasts the grace', async (t) => {
   t.ok((await answer).error);
 });
 
-t.test('an address that is taken', async (t) => {
+t.test('an address in use is refused', async (t) => {
   const { port } = await openGrpc(t);
   const { server } = await openGrpc(t);
   await t.rejects(server.listen('127.0.0.1', port), { code: 'INVALID_PARAMETER', message: /Cannot listen on/ });

@@ -35,7 +35,7 @@ async function openGuarded(t: Test) {
   return { app, operations, state, lines, answered };
 }
 
-t.test('every path that does or tells something needs a key', async (t) => {
+t.test('every path except health and the page needs a key', async (t) => {
   const { app, operations } = await openGuarded(t);
   const guarded: [method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'HEAD', url: string][] = [
     ['GET', '/v1'],
@@ -64,7 +64,7 @@ t.test('every path that does or tells something needs a key', async (t) => {
   t.same([operations.resolves, operations.checks, operations.sessionCalls], [[], [], []]);
 });
 
-t.test('no path of the door is forgotten', async (t) => {
+t.test('the test of keys covers every path', async (t) => {
   const { app } = await openGuarded(t);
   const open = new Set<string>();
   for (const [url, methods] of Object.entries(app.swagger().paths ?? {})) {
@@ -109,7 +109,7 @@ t.test('a key makes its caller known to the operations, each to its own', async 
   );
 });
 
-t.test('who has no key is refused before the body comes', async (t) => {
+t.test('a request without a key is refused before its body arrives', async (t) => {
   const { app } = await openGuarded(t);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');

@@ -86,7 +86,7 @@ t.test('expect: 100-continue is not answered where there is no room', async (t) 
   t.match(await talk(announced(3 * MiB, 'expect: 100-continue')).heard('"retryAfter"'), /^HTTP\/1\.1 429 /);
 });
 
-t.test('a chunked body is charged with what has come, and refused on its way', async (t) => {
+t.test('a chunked body is charged with the bytes that have arrived, and may be refused meanwhile', async (t) => {
   const { talk, bodies, post } = await listen(t, 8 * MiB);
   const first = talk(CHUNKED, ...chunk(3 * MiB));
   await until(() => bodies.bytes >= 3 * MiB);

@@ -68,7 +68,7 @@ t.test('a form of a foreign page is refused, one of the own page is not', async 
   t.notOk(own.headers.vary);
 });
 
-t.test('pages of allowed origins', async (t) => {
+t.test('pages of allowed origins are served', async (t) => {
   const app = await openGuarded(t, { origins: [PAGE] }, needsKey);
   const ask = {
     origin: PAGE,
@@ -112,7 +112,7 @@ t.test('pages of allowed origins', async (t) => {
   t.notOk(foreign.headers['access-control-allow-origin']);
 });
 
-t.test('with keys the reference has a place for one', async (t) => {
+t.test('with keys the reference has a field for a key', async (t) => {
   const keyed = (await (await openGuarded(t, {}, needsKey)).inject('/openapi.json')).json();
   t.match(keyed.components.securitySchemes, { key: { type: 'http', scheme: 'bearer' } });
   t.same(keyed.security, [{ key: [] }]);
@@ -120,7 +120,7 @@ t.test('with keys the reference has a place for one', async (t) => {
   t.notOk(open.security);
 });
 
-t.test('every page', async (t) => {
+t.test('the origin * admits every page', async (t) => {
   const app = await openGuarded(t, { origins: ['*'] });
   const answer = await app.inject({ url: '/v1', headers: { origin: 'null' } });
   t.match(answer.headers, { 'access-control-allow-origin': '*', vary: undefined });

@@ -14,7 +14,7 @@ const obj = (positions: readonly number[]) => {
   return `${rows.join('')}f 1 2 3\nf 4 5 6\n`;
 };
 
-t.test('through the real operations', async (t) => {
+t.test('requests pass through the real operations', async (t) => {
   const config = readConfig({
     INTERSTICE_HTTP_PORT: '0',
     INTERSTICE_GRPC_PORT: 'off',
@@ -77,7 +77,7 @@ t.test('through the real operations', async (t) => {
   const short = await post('/v1/resolve', { mesh, start: { data: [1, 2, 3] }, target: asDoubles(TARGET) });
   t.match(await short.json(), { code: 'SIZE_MISMATCH', status: 400 });
 
-  await t.test('what follows a request and is none is refused after its answer, not in the middle of it', async (t) => {
+  await t.test('invalid bytes after a request are refused after its answer', async (t) => {
     const boundary = 'b0undary';
     const part = (name: string, text: string) =>
       `--${boundary}\r\ncontent-disposition: form-data; name="${name}"; filename="${name}.obj"\r\n\r\n${text}\r\n`;

@@ -42,7 +42,7 @@ t.test('an unforeseen error tells the caller nothing of its text, and the log ev
   t.match(logged, { requestId: answer.json().requestId, err: { message: 'secret of the house' } });
 });
 
-t.test('paths and methods that are not there', async (t) => {
+t.test('missing paths and methods are refused', async (t) => {
   const { app } = await openDoor(t);
   const unknown = await app.inject({
     method: 'POST',
@@ -65,7 +65,7 @@ t.test('paths and methods that are not there', async (t) => {
   t.match((await app.inject({ method: 'GET', url: '/%zz' })).json(), { code: 'MALFORMED_BODY', status: 400 });
 });
 
-t.test('bodies of the wrong kind', async (t) => {
+t.test('bodies of an unsupported media type are refused', async (t) => {
   const { app } = await openDoor(t);
   const send = (headers: Record<string, string>, payload = '{}') =>
     app.inject({ method: 'POST', url, headers, payload });
@@ -94,7 +94,7 @@ t.test('bodies of the wrong kind', async (t) => {
   t.match(bare.json(), { code: 'UNSUPPORTED_MEDIA_TYPE', status: 415 }, 'bare positions are for steps');
 });
 
-t.test('JSON that is none', async (t) => {
+t.test('invalid JSON is refused', async (t) => {
   const { app } = await openDoor(t);
   const send = (payload: string) => app.inject({ method: 'POST', url, headers: json, payload });
   t.match((await send('{"mesh": {,}}')).json(), { code: 'MALFORMED_BODY', message: /line 1, column 11/, status: 400 });
@@ -104,7 +104,7 @@ t.test('JSON that is none', async (t) => {
   t.match((await send('{"__proto__": {}}')).json(), { code: 'UNKNOWN_FIELD' });
 });
 
-t.test('the accept header', async (t) => {
+t.test('an accept header that cannot be served is refused', async (t) => {
   const { app } = await openDoor(t);
   const send = (accept: string) => app.inject({ method: 'POST', url, headers: { accept }, payload: arraysRequest() });
   for (const good of ['*/*', 'application/*', 'text/html, application/json;q=0.1']) {
@@ -116,7 +116,7 @@ t.test('the accept header', async (t) => {
   t.equal((await send('application/json;q=0')).statusCode, 406);
 });
 
-t.test('bodies beyond the limit', async (t) => {
+t.test('bodies beyond the limit are refused', async (t) => {
   const { app } = await openDoor(t, 2048);
   const payload = `{"x":"${'y'.repeat(3000)}"}`;
   const answer = await app.inject({ method: 'POST', url, headers: json, payload });
@@ -124,7 +124,7 @@ t.test('bodies beyond the limit', async (t) => {
   t.match(answer.json(), { code: 'TOO_LARGE', message: /2048 bytes, but 3008 bytes were sent/, retryable: false });
 });
 
-t.test('queries that mean nothing', async (t) => {
+t.test('unknown query parameters are refused', async (t) => {
   const { app } = await openDoor(t);
   const query = await app.inject({ method: 'POST', url: `${url}?scalar=float64`, payload: arraysRequest() });
   t.match(query.json(), { code: 'UNKNOWN_FIELD', message: /scalar/ });

@@ -3,7 +3,7 @@ import { ENUMS, MESSAGES } from '../../../src/transport/messages/schema.js';
 import { openDoor } from '../door.js';
 import { arraysRequest } from '../fixtures.js';
 
-t.test('GET /v1', async (t) => {
+t.test('GET /v1 describes the service', async (t) => {
   const { app } = await openDoor(t);
   const answer = await app.inject({ url: '/v1' });
   t.equal(answer.statusCode, 200);
@@ -19,7 +19,7 @@ t.test('GET /v1', async (t) => {
   });
 });
 
-t.test('health', async (t) => {
+t.test('the health paths answer', async (t) => {
   const { app, state } = await openDoor(t);
   t.same((await app.inject({ url: '/livez' })).json(), { status: 'ok' });
   t.match((await app.inject({ url: '/readyz' })).json(), { status: 'ready' });

@@ -38,7 +38,7 @@ t.test('a request in base64 is answered in base64; float64 comes back as float64
   t.same(double.json().positions, { data, scalar: 'FLOAT64' });
 });
 
-t.test('contacts and vertices come when they are there', async (t) => {
+t.test('contacts and vertices are sent when the answer has them', async (t) => {
   const { app, operations } = await openDoor(t);
   operations.onResolve = async (request) => ({
     positions: request.target,
@@ -64,7 +64,7 @@ t.test('contacts and vertices come when they are there', async (t) => {
   t.same(operations.resolves[0]?.request.include, { contacts: true, vertices: true });
 });
 
-t.test('a check in JSON', async (t) => {
+t.test('a check may be sent as JSON', async (t) => {
   const { app, operations } = await openDoor(t);
   const payload = { mesh: { vertexCount: 1, particles: [0] }, positions: { data: [0, 0, 0] }, maxPairs: 1 };
   const answer = await app.inject({ method: 'POST', url: '/v1/check', payload });
@@ -80,7 +80,7 @@ t.test('a check in JSON', async (t) => {
   t.match(answer.headers['server-timing'], /total;dur=/);
 });
 
-t.test('the time budget of headers and of the body', async (t) => {
+t.test('the time budget may be in a header or in the body', async (t) => {
   const { app, operations } = await openDoor(t);
   const send = (headers: Record<string, string>, over = {}, path = url) =>
     app.inject({ method: 'POST', url: path, headers, payload: { ...arraysRequest(), ...over } });
@@ -110,7 +110,7 @@ t.test('the time budget of headers and of the body', async (t) => {
   t.match((await check(ofCheck, { timeBudget: '1s' })).json(), { code: 'INVALID_PARAMETER', message: /header/ });
 });
 
-t.test('what is there when the decoder refuses', async (t) => {
+t.test('a refusal of the decoder names the field, and nothing is computed', async (t) => {
   const { app, operations } = await openDoor(t);
   const answer = await app.inject({ method: 'POST', url, payload: { mesh: { vertexCount: 3, triangels: [] } } });
   t.equal(answer.statusCode, 400);

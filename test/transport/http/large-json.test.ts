@@ -166,7 +166,7 @@ t.test('a body whose thread dies is refused, and may be sent again', async (t) =
   t.equal(other.statusCode, 200);
 });
 
-t.test('a door that closes while a body is read', async (t) => {
+t.test('the server may close while a body is read', async (t) => {
   const { json, started } = gated();
   const { app, operations } = await openDoorWith(t, json);
   const large = app.inject({ method: 'POST', url, payload: arraysRequest() });

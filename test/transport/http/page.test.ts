@@ -35,7 +35,7 @@ async function openWithPage(t: Test, files: Record<string, string>, key?: { read
   return app;
 }
 
-t.test('the root shows people the page and tells programs where things are', async (t) => {
+t.test('the root serves the page to browsers and JSON with links to programs', async (t) => {
   const app = await openWithPage(t, BUILT);
   const person = await app.inject({ url: '/', headers: PERSON });
   t.equal(person.statusCode, 200);

@@ -26,7 +26,7 @@ t.test('a request in protobuf is answered in protobuf', async (t) => {
   t.match(answer.headers['server-timing'], /encode;dur=.*total;dur=/);
 });
 
-t.test('the accept header chooses, either way', async (t) => {
+t.test('the accept header chooses the format of the answer', async (t) => {
   const { app } = await openDoor(t);
   const asJson = await app.inject({
     method: 'POST',
@@ -55,7 +55,7 @@ const withAccept = ({ payload, headers }: ReturnType<typeof form>) => ({
   headers: { ...headers, accept: type },
 });
 
-t.test('a check', async (t) => {
+t.test('a check may be sent as protobuf', async (t) => {
   const { app, operations } = await openDoor(t);
   const value = { mesh: { vertexCount: 1, particles: [0] }, positions: { data: [0, 0, 0] } };
   const answer = await app.inject({

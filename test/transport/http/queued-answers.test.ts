@@ -6,7 +6,7 @@ import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { openDoor } from '../door.js';
 import { hangingResolve } from '../fake-operations.js';
 
-t.test('a caller who leaves with several requests under way leaves nothing behind', async (t) => {
+t.test('all pipelined requests of a caller who disconnects are released', async (t) => {
   const bodies = new BodyLedger(1 << 20);
   const { app, state, operations, lines } = await openDoor(t, 65536, undefined, {}, { bodies });
   let aborted = 0;

@@ -10,7 +10,7 @@ const { id } = fakeSession();
 const { mesh, start } = arraysRequest();
 const protobuf = 'application/x-protobuf';
 
-t.test('opening a session', async (t) => {
+t.test('a session is opened', async (t) => {
   const { app, operations } = await openDoor(t);
   const payload = { mesh, start, label: 'cape', idleTimeout: '60s', idempotencyKey: 'k' };
   const answer = await app.inject({ method: 'POST', url: '/v1/sessions', payload });
@@ -46,7 +46,7 @@ t.test('opening a session', async (t) => {
   t.strictSame(operations.sessionCalls[1]?.request, operations.sessionCalls[0]?.request);
 });
 
-t.test('reading, listing, changing, closing', async (t) => {
+t.test('sessions are read, listed, changed and closed', async (t) => {
   const { app, operations } = await openDoor(t);
   const one = `/v1/sessions/${id}`;
   t.match((await app.inject({ url: one })).json(), { id, lastReport: { status: 'CONVERGED', steps: 7 } });
@@ -78,7 +78,7 @@ t.test('a session without a step has no report', async (t) => {
   t.match(answer.json(), { code: 'NOT_FOUND', message: /no step/ });
 });
 
-t.test('what is refused', async (t) => {
+t.test('invalid requests about sessions are refused', async (t) => {
   const { app, operations } = await openDoor(t);
   const one = `/v1/sessions/${id}`;
   const cases = [

@@ -35,7 +35,7 @@ const head = (lines: readonly string[], path = '/v1/resolve') =>
 const body = JSON.stringify(arraysRequest());
 const jsonHead = head(['content-type: application/json', `content-length: ${body.length}`]);
 
-t.test('hanging up aborts the operation', async (t) => {
+t.test('closing the connection aborts the operation', async (t) => {
   const { operations, open, state, lines } = await listen(t);
   const hanging = hangingResolve();
   operations.onResolve = hanging.resolve;
@@ -92,7 +92,7 @@ t.test('a caller that leaves in the middle of its body costs nothing', async (t)
   t.equal((await fetch(`${origin}/livez`)).status, 200);
 });
 
-t.test('too much is refused before it is read, announced or not', async (t) => {
+t.test('a body beyond the limit is refused before it is read, announced or not', async (t) => {
   const { open } = await listen(t, 2048);
   const announced = open();
   announced.write(head(['content-type: application/json', 'content-length: 999999']));

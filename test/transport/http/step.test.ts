@@ -9,7 +9,7 @@ const url = '/v1/sessions/abc/steps';
 const bare = { 'content-type': 'application/octet-stream' };
 const bytesOf = (array: Float32Array | Float64Array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
-t.test('a step as a message', async (t) => {
+t.test('a step may be sent as a message', async (t) => {
   const { app, operations } = await openDoor(t);
   const payload = {
     frame: '9007199254740993',
@@ -31,7 +31,7 @@ t.test('a step as a message', async (t) => {
   t.same(operations.sessionCalls.at(-1)?.request, { sessionId: 'abc', timeBudgetSeconds: 0.25, onBudget: 'FAIL' });
 });
 
-t.test('a step as bare positions', async (t) => {
+t.test('a step may be sent as bare positions', async (t) => {
   const { app, operations } = await openDoor(t);
   const target = Float32Array.from(TARGET);
   const single = await app.inject({ method: 'POST', url, headers: bare, payload: bytesOf(target) });
@@ -106,7 +106,7 @@ t.test('a frame that is sent again is answered with the same bytes', async (t) =
   }
 });
 
-t.test('what is refused', async (t) => {
+t.test('invalid steps are refused', async (t) => {
   const { app, operations } = await openDoor(t);
   const post = (over: object) => app.inject({ method: 'POST', url, ...over });
   const payload = bytesOf(Float32Array.from(TARGET));

@@ -98,7 +98,7 @@ t.test('an untangling in lines and messages: progress, then the answer as it is 
   t.same(others, []);
 });
 
-t.test('a step behind its lengths, from bare positions', async (t) => {
+t.test('a step from bare positions is streamed as length-delimited messages', async (t) => {
   const { app, operations } = await openDoor(t);
   tellOnce(operations);
   const answer = await app.inject({
@@ -124,7 +124,7 @@ t.test('a step behind its lengths, from bare positions', async (t) => {
   ]);
 });
 
-t.test('files in, lines out', async (t) => {
+t.test('a form with files is answered with lines', async (t) => {
   const { app, operations } = await openDoor(t);
   tellOnce(operations);
   const { payload, headers } = form([startPart, targetPart]);
@@ -159,7 +159,7 @@ t.test(
   },
 );
 
-t.test('what no stream is for, and what is no stream', async (t) => {
+t.test('operations without a stream refuse one, and other media types are not streams', async (t) => {
   const { app, operations } = await openDoor(t);
   const check = { mesh: arraysRequest().mesh, positions: arraysRequest().start };
   const refused = await app.inject({ method: 'POST', url: '/v1/check', payload: check, headers: LINES });

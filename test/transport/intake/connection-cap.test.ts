@@ -26,7 +26,7 @@ t.test('a new connection takes the place of the one that is idle for longest', a
   t.same(events, ['idle http 10.0.0.1', 'idle http 10.0.0.1']);
 });
 
-t.test('one with a request in progress keeps its place', async (t) => {
+t.test('a connection with a request in progress keeps its place', async (t) => {
   const { cap, enter, closed, events } = open(2, 2);
   const [a, b] = [enter('a')!, enter('b')!];
   a.begin();
@@ -47,7 +47,7 @@ t.test('one with a request in progress keeps its place', async (t) => {
   t.same(closed, ['a', 'c']);
 });
 
-t.test('an address has half of all, and displaces only its own', async (t) => {
+t.test('an address may have half of all connections, and displaces only its own', async (t) => {
   const { enter, closed } = open(4);
   for (const name of ['a', 'b', 'c', 'd']) t.ok(enter(name));
   t.same(closed, ['a', 'b']);
@@ -58,7 +58,7 @@ t.test('an address has half of all, and displaces only its own', async (t) => {
   t.same(closed, ['a', 'b', 'c']);
 });
 
-t.test('no limit', async (t) => {
+t.test('without a limit every connection is accepted', async (t) => {
   const { enter, closed, cap } = open(0);
   for (let i = 0; i < 10_000; i++) enter(String(i));
   t.equal(cap.countOf('http'), 10_000);

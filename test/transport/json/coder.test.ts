@@ -51,7 +51,7 @@ const TEXTS: readonly (readonly [string, string])[] = [
   ['empty', ''],
 ];
 
-t.test('what is read on the thread is what is read on the spot, refusals included', async (t) => {
+t.test('the thread reads the same values and refusals as a direct call', async (t) => {
   const near = open(t, { largeBytes: Number.POSITIVE_INFINITY });
   const far = open(t, { largeBytes: 0 });
   for (const [name, text] of TEXTS) {
@@ -79,7 +79,7 @@ t.test('a long list of numbers comes as numbers', async (t) => {
   if ('decoded' in reading) t.same([...(reading.decoded.message.kinematicVertices as Iterable<number>)], vertices);
 });
 
-t.test('what is written on the thread is what is written on the spot, and its arrays stay', async (t) => {
+t.test('the thread writes the same text as a direct call, and arrays stay usable', async (t) => {
   const data = Float64Array.from({ length: 300_000 }, (_, i) => Math.sin(i) / 3);
   data[5] = -0;
   const contacts = { kinds: Uint8Array.of(1, 2), weights: Float32Array.of(0.1, Number.NaN, 3) };
@@ -97,7 +97,7 @@ t.test('what is written on the thread is what is written on the spot, and its ar
   t.equal(data.length, 300_000, 'the arrays were copied');
 });
 
-t.test('a last member fits wherever there is room, and where there is none', async (t) => {
+t.test('a last member is added whether or not the buffer has room for it', async (t) => {
   for (const room of [0, 5, 100]) {
     for (const text of ['{}', '{"a":1}']) {
       const bytes = Buffer.alloc(text.length + room);
@@ -133,7 +133,7 @@ t.test('tenants take turns', async (t) => {
   t.same(order, ['a', 'a', 'b', 'c', 'a', 'b', 'a']);
 });
 
-t.test('what may wait is bounded, and one may always', async (t) => {
+t.test('the waiting texts are bounded, but one may always wait', async (t) => {
   const coder = open(t, { largeBytes: 0, maxWaitingBytes: 10 });
   const running = coder.read(body('{}'));
   const waiting = coder.read(body(JSON.stringify(arraysRequest())));
@@ -142,7 +142,7 @@ t.test('what may wait is bounded, and one may always', async (t) => {
   t.same(await coder.read(body('{}')), { decoded: { message: {}, usedArrays: false } }, 'there is room again');
 });
 
-t.test('who went away waits for nothing', async (t) => {
+t.test('a text whose caller has left is dropped', async (t) => {
   const coder = open(t, { largeBytes: 0, maxWaitingBytes: 10 });
   const leaver = new AbortController();
   const other = new AbortController();
@@ -196,7 +196,7 @@ t.test('a thread that cannot be started takes nothing else with it', async (t) =
   t.same(await coder.read(body('{}')), { decoded: { message: {}, usedArrays: false } });
 });
 
-t.test('a thread that runs out of memory', async (t) => {
+t.test('a thread that runs out of memory fails its text and is replaced', async (t) => {
   const resourceLimits = { maxOldGenerationSizeMb: 24 };
   const thread = () =>
     new Worker(new URL('../../../src/transport/json/coder-thread.js', import.meta.url), { resourceLimits });

@@ -33,7 +33,7 @@ t.test('unknown keys are refused with their place and a guess', async (t) => {
   }
 });
 
-t.test('null is unset', async (t) => {
+t.test('null counts as unset', async (t) => {
   const { message } = decodeJson('ResolveRequest', {
     mesh: null,
     timeBudget: null,
@@ -95,7 +95,7 @@ t.test('enums: known names and numbers only', async (t) => {
   t.match(refusal('Parameters', { preset: 'toString' }), /INVALID_PARAMETER/);
 });
 
-t.test('integers', async (t) => {
+t.test('integers are read from numbers and strings, and must be in range', async (t) => {
   t.same(decodeJson('Mesh', { vertexCount: '7' }).message, { vertexCount: 7 });
   t.same(decodeJson('Mesh', { vertexCount: 1e3 }).message, { vertexCount: 1000 });
   for (const bad of [-1, 1.5, 4294967296, '4294967296', '0x1', '', ' 1', true, [], {}, Number.POSITIVE_INFINITY]) {
@@ -107,7 +107,7 @@ t.test('integers', async (t) => {
   t.match(refusal('StepRequest', { frame: '18446744073709551616' }), /MALFORMED_BODY/);
 });
 
-t.test('numbers, booleans, strings', async (t) => {
+t.test('numbers, booleans and strings are checked', async (t) => {
   t.same(decodeJson('Parameters', { reach: '1.5e-3' }).message, { reach: 0.0015 });
   t.match(refusal('Parameters', { reach: 'NaN' }), /NOT_FINITE: reach/);
   t.match(refusal('Parameters', { reach: '-Infinity' }), /NOT_FINITE: reach/);
@@ -120,7 +120,7 @@ t.test('numbers, booleans, strings', async (t) => {
   t.equal(refusal('Part', { name: '🧥' }), 'accepted');
 });
 
-t.test('durations and timestamps', async (t) => {
+t.test('durations and timestamps are read and checked', async (t) => {
   const budget = (text: unknown) => decodeJson('ResolveRequest', { timeBudget: text }).message.timeBudget;
   t.same(budget('1.5s'), { seconds: 1, nanos: 500_000_000 });
   t.same(budget('-0.000000001s'), { seconds: 0, nanos: -1 });
@@ -143,7 +143,7 @@ t.test('members of a oneof exclude each other', async (t) => {
   t.equal(refusal('CheckRequest', { mesh: {}, sessionId: null }), 'accepted');
 });
 
-t.test('the shape of the whole', async (t) => {
+t.test('a body or a field of the wrong shape is refused', async (t) => {
   for (const bad of [null, [], 'x', 1, true]) t.match(refusal('ResolveRequest', bad), /MALFORMED_BODY: The body is/);
   t.match(refusal('ResolveRequest', { mesh: [] }), /MALFORMED_BODY: mesh is an array, expected an object/);
   t.match(refusal('Mesh', { parts: {} }), /MALFORMED_BODY: parts is an object, expected an array/);

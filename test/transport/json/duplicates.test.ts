@@ -38,7 +38,7 @@ t.test('the same name in different objects, and names inside of strings, are no 
   for (const text of texts) t.equal(find(text), undefined, text);
 });
 
-t.test('deep nesting, long names and large texts', async (t) => {
+t.test('duplicates are found in deep nesting, long names and large texts', async (t) => {
   const deep = 100_000;
   const nested = `${'{"a":['.repeat(deep)}{"b":1,"b":2}${']}'.repeat(deep)}`;
   t.match(find(nested)?.path, /^….*\.b$/);

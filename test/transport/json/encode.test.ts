@@ -27,7 +27,7 @@ t.test('64-bit integers are strings, whatever holds them', async (t) => {
   t.equal(encodeJson('Warning', { count: 2n ** 64n - 1n }, plain).count, '18446744073709551615');
 });
 
-t.test('durations', async (t) => {
+t.test('durations are encoded as in proto3 JSON', async (t) => {
   const wait = (seconds: number, nanos: number) =>
     encodeJson('Error', { retryAfter: { seconds, nanos } }, plain).retryAfter;
   t.equal(wait(1, 0), '1s');
@@ -37,7 +37,7 @@ t.test('durations', async (t) => {
   t.equal(wait(-3, 0), '-3s');
 });
 
-t.test('timestamps', async (t) => {
+t.test('timestamps are encoded as in proto3 JSON', async (t) => {
   t.equal(
     encodeJson('Session', { created: { seconds: 1, nanos: 250_000_000 } }, plain).created,
     '1970-01-01T00:00:01.250Z',
@@ -60,7 +60,7 @@ t.test('bulk fields as base64 or arrays, from bytes or typed arrays', async (t) 
   });
 });
 
-t.test('what JSON has no number for is a word', async (t) => {
+t.test('numbers that JSON cannot represent are encoded as words', async (t) => {
   t.equal(encodeJson('MeshSummary', { minHeight: Number.POSITIVE_INFINITY }, plain).minHeight, 'Infinity');
 });
 

@@ -38,7 +38,7 @@ t.test('vertices and files that are not there are refused', async (t) => {
   t.match(refusal({ kinematicParts: ['body.obj'] }, { parts: twice }), /INVALID_PARAMETER: .*2 files have that name/);
 });
 
-t.test('parameters and the rest', async (t) => {
+t.test('parameters and all other options are read', async (t) => {
   t.same(
     readOptions(
       {
@@ -65,7 +65,7 @@ t.test('parameters and the rest', async (t) => {
   t.same(readOptions({}, context), { parameters: {} });
 });
 
-t.test('what means nothing here is refused by its name', async (t) => {
+t.test('options without a meaning here are refused by name', async (t) => {
   t.match(
     refusal({ kinematik: 1 }, { path: 'options' }),
     /UNKNOWN_FIELD: options\.kinematik is not a field of Options/,

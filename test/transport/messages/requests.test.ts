@@ -117,7 +117,7 @@ t.test('empty bytes and null count as unset, as protobuf libraries hand them out
   t.equal(request.timeBudgetSeconds, 2.5);
 });
 
-t.test('what is missing, or of the wrong size is refused by its name', async (t) => {
+t.test('fields that are missing or have the wrong size are refused by name', async (t) => {
   for (const name of ['mesh', 'start', 'target']) {
     t.match(resolveRefusal({ [name]: null }), new RegExp(`^MALFORMED_BODY: ${name} is missing`));
   }
@@ -137,7 +137,7 @@ t.test('what is missing, or of the wrong size is refused by its name', async (t)
   );
 });
 
-t.test('a check', async (t) => {
+t.test('the fields of a check are read', async (t) => {
   const check = (value: unknown) => toCheckRequest(decodeJson('CheckRequest', value).message);
   const mesh = { vertexCount: 1, particles: [0] };
   t.strictSame(check({ mesh, positions: { data: [1, 2, 3] } }), {
@@ -190,7 +190,7 @@ t.test('bulk fields are viewed in place where they are aligned and copied where 
   t.equal(copied[0], 8);
 });
 
-t.test('sessions: opening, changing, listing', async (t) => {
+t.test('requests to open, change and list sessions are read', async (t) => {
   const create = (value: unknown) => toCreateSessionRequest(decodeJson('CreateSessionRequest', value).message);
   const { mesh, start } = arraysRequest();
   const opened = { mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) }, start: Float32Array.from(START) };
@@ -228,7 +228,7 @@ t.test('sessions: opening, changing, listing', async (t) => {
   t.strictSame(list({ page_size: '7', pageToken: 'p', label: 'l' }), { pageSize: 7, pageToken: 'p', label: 'l' });
 });
 
-t.test('steps', async (t) => {
+t.test('the fields of a step are read', async (t) => {
   const step = (value: unknown, origin = {}) => toStepRequest(decodeJson('StepRequest', value).message, origin);
   t.strictSame(step({}, { sessionId: 'abc' }), { sessionId: 'abc' }, 'on towards the last target');
   const whole = {
