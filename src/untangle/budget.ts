@@ -4,7 +4,7 @@ import type { UntangleTools } from './problem.js';
 
 export type Ended = NonNullable<UntangleReport['ended']>;
 
-/** Thrown by {@link Budget.pulse}: the iteration is given up, and the best state so far is the answer. */
+/** Thrown by {@link Budget.pulse}: it abandons the iteration, and the best state so far is the answer. */
 export class Interrupted extends Error {
   constructor(readonly why: Ended) {
     super(`The iteration was given up: ${why}.`);
@@ -12,8 +12,8 @@ export class Interrupted extends Error {
 }
 
 /**
- * When an untangling has to end: it was cancelled, or its time is over but for what the tests of the answer take. Each of them is
- * assumed to take as long as the longest test so far, since all of them test the same mesh.
+ * Decides when an untangling has to end: when it is cancelled, or when only the time for the tests of the answer is left. Each of these is
+ * assumed to take as long as the longest test so far, because all of them test the same mesh.
  */
 export class Budget {
   readonly #tools: Pick<UntangleTools, 'timeLeft' | 'isCancelled'>;
@@ -26,7 +26,7 @@ export class Budget {
     this.#tools = tools;
   }
 
-  /** ms until the tests of the answer have to begin; 0 or less where everything else has to end */
+  /** ms until the tests of the answer have to begin; 0 or less if everything else has to end now */
   timeLeft(): number {
     return this.#tools.isCancelled() ? 0 : this.#tools.timeLeft() - this.#keptBack;
   }
@@ -36,7 +36,7 @@ export class Budget {
     return this.#tests * this.#longestTest;
   }
 
-  /** @param tests of the answer that may be needed from now on, which are one until then */
+  /** @param tests number of tests of the answer that may be needed from now on; it is 1 at the beginning */
   keepBack(tests: number): void {
     this.#tests = tests;
   }
@@ -53,7 +53,7 @@ export class Budget {
     if (why) throw new Interrupted(why);
   };
 
-  /** What ends a resolve in time. Its status is then DEADLINE, also where it was cancelled: {@link whyOver} knows which. */
+  /** What ends a resolve in time. The status is then DEADLINE, even if the resolve was cancelled; {@link whyOver} tells these cases apart. */
   interrupts() {
     return {
       shouldStop: () => this.timeLeft() <= 0,
@@ -61,7 +61,7 @@ export class Budget {
     };
   }
 
-  /** Runs the test of a state, and keeps back as much time for that of the answer. */
+  /** Runs the test of a state, and reserves as much time for the test of the answer. */
   async measure<T>(test: () => Promise<T>): Promise<T> {
     const before = this.#tools.timeLeft();
     const findings = await test();
@@ -72,17 +72,25 @@ export class Budget {
   }
 }
 
-/** Errors of engines after which the best state so far is the answer: the request is larger than its budget or the device, or that is gone. */
+/** Errors of engines after which the best state so far is the answer: the request exceeds its memory or that of the device, or the device is lost. */
 const ENDS: Partial<Record<ErrorCode, Ended>> = {
   TOO_LARGE: 'MEMORY',
   OUT_OF_DEVICE_MEMORY: 'MEMORY',
   DEVICE_LOST: 'LOST_DEVICE',
 };
 
-/** Why the best state so far is the answer. @throws what is no reason for that */
+/** Why the best state so far is the answer. @throws any other error unchanged */
 export function whyGivenUp(thrown: unknown): Ended {
   if (thrown instanceof Interrupted) return thrown.why;
   const why = thrown instanceof IntersticeError ? ENDS[thrown.code] : undefined;
   if (why) return why;
   throw thrown;
+}
+
+/**
+ * Why an untangling ended. NO_PROGRESS of the pushing counts only if nothing cut the pull-back short, because more time or memory
+ * for the pull-back could have led to another answer.
+ */
+export function endOf(pushing: Ended | undefined, pullBack: Ended | undefined): Ended | undefined {
+  return pushing === 'NO_PROGRESS' ? (pullBack ?? pushing) : (pushing ?? pullBack);
 }

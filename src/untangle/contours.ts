@@ -1,17 +1,17 @@
 import type { Pierce } from './pierces.js';
 import { rowOf, type Topology } from './topology.js';
 
-/** Which of the two sheets of a contour: the one of the edge of its first pierce is 0. */
+/** One of the two sheets of a contour; 0 is the sheet of the edge of its first pierce. */
 export type Role = 0 | 1;
 
 export interface Contour {
-  /** in the order of the curve as far as it is one */
+  /** in the order along the curve, where the contour is a single curve */
   readonly pierces: readonly Pierce[];
   /** by pierce: the role of the sheet of its edge */
   readonly roles: readonly Role[];
-  /** it ends nowhere */
+  /** it has no ends */
   readonly isClosed: boolean;
-  /** vertices that both sheets share, at which it ends */
+  /** vertices of both sheets at which it ends */
   readonly tips: readonly number[];
   /** ends at borders of the sheet of a role */
   readonly borderEnds: readonly [number, number];
@@ -19,7 +19,7 @@ export interface Contour {
 
 interface Link {
   readonly to: number;
-  /** the edge's sheet of the one is the triangle's sheet of the other */
+  /** the sheet of the edge of one pierce is the sheet of the triangle of the other */
   readonly flips: boolean;
 }
 
@@ -30,10 +30,10 @@ interface End {
 }
 
 /**
- * Puts pierces together to the curves along which sheets cross. Edge e pierces triangle t: for each triangle f at e the pair
- * (f, t) has a common segment that begins at this pierce. It ends at a pierce of another side of f through t, of a side of t through f, or
- * at a vertex that f and t share. Two pierces of the same pair of triangles are therefore neighbours on the curve. Pierces of
- * a contour are in a fixed order, and contours are in the order of their first pierces.
+ * Joins pierces to the curves along which sheets cross. If edge e pierces triangle t, then for each triangle f at e the triangles
+ * f and t have a common segment that begins at this pierce. It ends at a pierce of another side of f through t, at a pierce of a side of t
+ * through f, or at a vertex of both f and t. Two pierces of the same pair of triangles are therefore neighbours on the curve. The pierces of
+ * a contour have a fixed order, and contours are in the order of their first pierces.
  *
  * Linear in the number of pierces.
  */
@@ -82,7 +82,7 @@ function walk(
   role: Int8Array,
 ): Contour {
   const members = reach(seed, links, role);
-  // The curve is told from one of its ends; its roles stay those of the seed.
+  // An open curve is listed from one of its ends; its roles remain those of the seed.
   const start = members.find((n) => links[n]!.length < 2) ?? seed;
   const seen = new Set<number>();
   const order: number[] = [];
@@ -110,7 +110,7 @@ function walk(
   };
 }
 
-/** What hangs together with a pierce; sets the roles. */
+/** All pierces that are connected with a pierce; sets their roles. */
 function reach(seed: number, links: readonly (readonly Link[])[], role: Int8Array): number[] {
   const members = [seed];
   role[seed] = 0;

@@ -2,7 +2,7 @@ import type { Contour, Role } from './contours.js';
 import type { Pierce } from './pierces.js';
 import type { Topology } from './topology.js';
 
-/** A label: on which side of the other sheet's triangles (turned) a vertex is. */
+/** The side of the (consistently oriented) triangles of the other sheet on which a vertex lies. */
 export type Label = 1 | -1;
 
 /** An end of an edge that a contour cuts. */
@@ -10,12 +10,12 @@ export interface CutEnd {
   readonly vertex: number;
   readonly label: Label;
   readonly edge: number;
-  /** the triangle that the edge meets next to this end, and where on the edge, as in Pierce */
+  /** the triangle that the edge pierces nearest to this end, and where on the edge, as in Pierce */
   readonly triangle: number;
   readonly at: number;
 }
 
-/** A piece of an edge between two pierces: both its ends are on the same side, and the piece is on the other. */
+/** A piece of an edge between two pierces: both ends of the edge lie on one side, and the piece lies on the other. */
 export interface Span {
   readonly edge: number;
   /** middle of the piece, 0 to 1 from the first end of the edge */
@@ -24,15 +24,15 @@ export interface Span {
   readonly label: Label;
 }
 
-/** The contours between two sheets, or of one sheet with itself: their edges cut the sheets into patches together. */
+/** All contours between two sheets, or of one sheet with itself; together they cut the sheets into patches. */
 export interface Crossing {
   /** lowest vertices of the sheets, the lower first */
   readonly sheets: readonly [number, number];
   /** indices of its contours */
   readonly contours: readonly number[];
-  /** edges that its contours cut an odd number of times: their ends are on different sides */
+  /** edges that its contours cut an odd number of times, so that their ends lie on different sides */
   readonly cut: ReadonlySet<number>;
-  /** vertices at which contours end that both sheets share: they lie on the contour */
+  /** vertices of both sheets at which contours end; they lie on the contour */
   readonly tips: ReadonlySet<number>;
   /** by contour, by role: ends of the edges that it cuts */
   readonly ends: ReadonlyMap<number, readonly [readonly CutEnd[], readonly CutEnd[]]>;

@@ -9,18 +9,18 @@ type Vector = readonly [number, number, number];
 /** A gradient as long as this, of lengths of a contour per length of motion, gets about 0.7 of the longest motion. */
 const TYPICAL = 1;
 
-/** Below this share of an edge's length the edge lies in the plane of the triangle, and sliding it says nothing. */
+/** An edge whose height over the plane of the triangle is below this share of its length counts as lying in the plane, where sliding it has no defined effect. */
 const FLAT = 0.05;
 
 /**
- * What makes a contour shorter where it is not known which side is wrong (intersection contour minimisation, Volino and
- * Magnenat-Thalmann 2006): an edge is moved against the triangle that it pierces along
+ * Shortens a contour where it is not known which side is wrong (intersection contour minimisation, Volino and
+ * Magnenat-Thalmann 2006). It moves an edge, relative to the triangle that it pierces, along
  *
  *     G = Σ_f (r_f − 2 (e·r_f)/(e·n) n),
  *
- * where e is the direction of the edge, n the normal of the triangle, and r_f the direction in which the contour goes on in the
- * triangle f at the edge. Inside a curve the r_f of both triangles nearly cancel, and what is left draws towards its inside;
- * at its end and at a border there is one f, and the contour is drawn in.
+ * where e is the direction of the edge, n the normal of the triangle, and r_f the direction in which the contour continues in the
+ * triangle f at the edge. Along a curve the r_f of both triangles nearly cancel, and their sum points towards the inside of the curve.
+ * At its end and at a border there is only one f, which draws the end of the contour inward.
  */
 export function gradientRowsOf(topology: Topology, x: Float64Array, contour: Contour, longest: number): HeightRow[] {
   const { edges, triangles } = topology.mesh;
@@ -55,7 +55,7 @@ function gradientOf(topology: Topology, x: Float64Array, pierce: Pierce): Vector
   if (Math.abs(steep) < FLAT) return g;
   for (const f of rowOf(trianglesOfEdge, edge)) {
     const r = unit(cross(normalOf(topology, x, f), n));
-    // f is on the side of the edge on which its third corner is.
+    // f lies on the side of the edge on which its third corner lies.
     const third = [0, 1, 2].map((k) => mesh.triangles[3 * f + k]).find((v) => v !== a && v !== b)!;
     const to: Vector = [x[3 * third] - x[3 * a], x[3 * third + 1] - x[3 * a + 1], x[3 * third + 2] - x[3 * a + 2]];
     const along = dot(to, e);

@@ -6,9 +6,9 @@ import type { Topology } from './topology.js';
 
 type Vector = readonly [number, number, number];
 
-/** A point of an edge that has to be some height above a point of a triangle: n · (Σ s_i y_i − Σ w_i y_i) ≥ least. */
+/** A point of an edge must have a least height above a point of a triangle: n · (Σ s_i y_i − Σ w_i y_i) ≥ least. */
 export interface HeightRow {
-  /** a vertex is an edge whose second end has the share 0 */
+  /** a vertex is written as an edge whose second end has the share 0 */
   readonly ends: readonly [number, number];
   readonly shares: readonly [number, number];
   readonly corners: readonly [number, number, number];
@@ -19,16 +19,16 @@ export interface HeightRow {
 
 /** Lengths in the unit of the positions. */
 export interface RowLengths {
-  /** that is left between sheets */
+  /** the gap that remains between sheets */
   readonly gap: number;
-  /** by which a row lifts, at most */
+  /** the largest height by which a row lifts */
   readonly longest: number;
 }
 
 /**
- * What brings a region through to its side. A vertex goes above the triangle of its partner that is nearest; an end of a cut
- * edge, which is behind the triangle that it pierces, above that one as well; of an edge whose ends are right, the middle of the piece
- * that is wrong.
+ * The rows that bring a region to its right side. A vertex must come to lie above the nearest triangle of the partner sheet. A wrong end of a cut
+ * edge must also come to lie above the triangle that the edge pierces. Of an edge with both ends on the right side, the middle of the wrong
+ * piece must.
  *
  * @param pulse called at short intervals; may throw
  */
@@ -57,7 +57,7 @@ export function heightRowsOf(
     const n = towards(topology, x, triangle, region);
     if (n[0] * (p[0] - q.x) + n[1] * (p[1] - q.y) + n[2] * (p[2] - q.z) <= 0)
       add(ends, at, triangle, n, [q.x, q.y, q.z]);
-    // Beyond the rim of a fold the plane says nothing: the way to the nearest point does.
+    // Beyond the rim of a fold the plane has no meaning; the direction to the nearest point is used.
     else if (distance > lengths.gap) {
       const back: Vector = [(q.x - p[0]) / distance, (q.y - p[1]) / distance, (q.z - p[2]) / distance];
       add(ends, at, triangle, back, [q.x, q.y, q.z]);
@@ -75,7 +75,7 @@ export function heightRowsOf(
   return rows;
 }
 
-/** Normal of a triangle to the side where a region belongs. */
+/** Normal of a triangle, towards the side on which the region belongs. */
 function towards(topology: Topology, x: Float64Array, triangle: number, { right }: Region): Vector {
   const n = normalOf(topology, x, triangle);
   return [right * n[0], right * n[1], right * n[2]];

@@ -4,7 +4,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import type { Guidance } from './sides.js';
 
 /**
- * Hints with the parts they name as indices.
+ * Hints, with indices instead of the names of parts.
  *
  * @throws INVALID_PARAMETER for a part that the mesh does not have, or a layer upon itself
  */
@@ -37,7 +37,7 @@ export function readHints(
   };
 }
 
-/** As the contract's uint32. */
+/** The largest uint32, as in the contract. */
 const MOST_ITERATIONS = 2 ** 32 - 1;
 
 /** @throws INVALID_PARAMETER for bounds out of their range; every comparison is written so that NaN fails it */
@@ -58,7 +58,7 @@ export function checkBounds({ maxIterations, maxDisplacement }: UntangleOptions)
 }
 
 /**
- * Which contours there are is known when the start has been looked at.
+ * Refuses ids of contours that the start does not have; they are known only after the start has been analysed.
  *
  * @param count contours of the start
  * @throws INVALID_PARAMETER for an id that none of them has

@@ -3,26 +3,26 @@ import type { Label } from './crossings.js';
 import { heightOver, NEAREST_PER_PULSE } from './heights.js';
 import type { Topology } from './topology.js';
 
-/** Edges within which a vertex lies over a sheet: beyond it, sheets that cross elsewhere are no layers here. */
+/** Edges within which a vertex counts as lying over a sheet. Sheets that are farther apart here are not layers, even if they cross elsewhere. */
 const REACH = 3;
 
-/** Two sheets are layers if one of them lies over the other with an area of at least this share of the smaller one, */
+/** Two sheets are layers if the area of one that lies over the other is at least this share of the smaller sheet. */
 const COVERED = 0.3;
 
-/** of which at least this share is on one side: with less it is not clear which is above. */
+/** At least this share of that area must lie on one side; otherwise it is not clear which sheet is above. */
 const CLEAR = 0.75;
 
-/** A sheet that lies upon another one. */
+/** A sheet that lies above another one. */
 export interface Layered {
   /** lowest vertex of the sheet */
   readonly upper: number;
-  /** on which side of the triangles of the other one, turned, it is */
+  /** the side of the (consistently oriented) triangles of the other sheet on which it lies */
   readonly side: Label;
   /** 0.5 to 1: share of its area over the other one that is on this side */
   readonly confidence: number;
 }
 
-/** An area over each side of another sheet. */
+/** The areas that lie over each side of another sheet. */
 interface Vote {
   readonly sheet: number;
   readonly plus: number;
@@ -32,8 +32,8 @@ interface Vote {
 }
 
 /**
- * Which of two sheets lies upon the other one where they lie over one another nearly everywhere, as two copies do: the side on
- * which most of it is, by area, for all their contours together. It is guessed in the state in which they cross first, and kept, so that
+ * Decides which of two sheets is above where they lie over one another nearly everywhere, as two copies do: the side on
+ * which most of its area lies, for all contours of the two together. The decision is made in the state in which they first cross, and kept, so that
  * no contour changes its side from one iteration to the next.
  */
 export class Layering {
@@ -59,7 +59,7 @@ export class Layering {
 
   /**
    * @param x float64[3·V]
-   * @returns undefined = they are no layers, or it is not clear which is above
+   * @returns undefined if they are not layers, or if it is not clear which one is above
    * @throws what `pulse` throws
    */
   of(sheets: readonly [number, number], x: Float64Array): Layered | undefined {
@@ -72,7 +72,7 @@ export class Layering {
     const votes = [this.#vote(a, b, x), this.#vote(b, a, x)];
     const over = ({ plus, minus }: Vote): number => plus + minus;
     if (Math.max(...votes.map(over)) < COVERED * Math.min(...votes.map(({ area }) => area))) return undefined;
-    // Within folds both cannot be right; that one is of which it is clearer.
+    // Within folds the two sheets may contradict each other; the clearer one decides.
     const clearness = (vote: Vote): number => Math.max(vote.plus, vote.minus) / (over(vote) || 1);
     const [first, second] = votes as [Vote, Vote];
     const clearer = clearness(first) > clearness(second) ? first : second;

@@ -5,7 +5,7 @@ import type { Region } from './regions.js';
 import type { Topology } from './topology.js';
 
 /**
- * The pairs that one iteration leaves out, so that regions can go through the sheets that they are behind:
+ * The pairs that one iteration leaves out, so that regions can pass through the sheets behind which they lie:
  *
  * - the five proximity pairs of every pair that intersects (ExcludedPairs);
  * - for each region, the pairs of an element with a vertex in the region and an element wholly in the patch of its partner.
@@ -18,12 +18,12 @@ import type { Topology } from './topology.js';
  * triangle of which no proximity pair was left out in any iteration are free on the whole path. The pull-back of a free state leaves
  * nothing out; that of another one leaves out pairs whose vertices it does not move (pull-back.ts).
  *
- * The rule is decided by marks of vertices and takes memory for those alone, not for the pairs, of which there are millions.
+ * Marks of vertices decide whether a pair is left out. They take memory by vertices, not by pairs, of which there are millions.
  */
 export class RegionsLeftOut implements LeftOutPairs {
   readonly items: readonly ElementPair[];
   readonly #listed: ExcludedPairs;
-  /** by vertex: regions that it is in, and regions whose partner patch it is in */
+  /** by vertex: the regions that contain it, and the regions whose partner patch contains it */
   readonly #own = new Map<number, number[]>();
   readonly #patch = new Map<number, number[]>();
   /** uint8[V] 1 = in a region, 2 = in a patch */
@@ -80,7 +80,7 @@ export class RegionsLeftOut implements LeftOutPairs {
     );
   }
 
-  /** Whether one of these vertices is in a region of whose partner patch all the others are. */
+  /** Whether one of these vertices belongs to a region whose partner patch contains all the others. */
   #passes(moving: readonly number[], others: readonly number[]): boolean {
     const marks = this.#marks;
     for (const v of others) if ((marks[v] & 2) === 0) return false;

@@ -5,7 +5,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import type { Guidance } from './sides.js';
 import { outsideOf, type Topology } from './topology.js';
 
-/** float64[E] lengths of the contact edges at rest; where the mesh has none, those of the start. */
+/** float64[E] lengths of the contact edges at rest; if the mesh has none, those in the start. */
 export function lengthsAtRest({ edges, restLengths }: CollisionMesh, start: Positions): Float64Array {
   const lengths = new Float64Array(edges.length / 2);
   for (let e = 0; e < lengths.length; e++)
@@ -13,7 +13,7 @@ export function lengthsAtRest({ edges, restLengths }: CollisionMesh, start: Posi
   return lengths;
 }
 
-/** What every vertex has of the surface, the edges of every sheet, and where the outside of bodies is. */
+/** The share of the surface of every vertex, the edges of every sheet, and the outside of every body. */
 export function surfaceOf(topology: Topology, positions: Positions): Pick<Guidance, 'areas' | 'edgesOf' | 'outsides'> {
   const { mesh, sheet, sheets } = topology;
   const { triangles, edges, vertexCount } = mesh;

@@ -3,14 +3,14 @@ import { rowOf, type Topology } from './topology.js';
 
 const LABELS = [1, -1] as const;
 
-/** Rings that a flood goes from a contour, for each of its pierces: half of its length, of which an edge has some three. */
+/** Rings that a flood extends from a contour, for each of its pierces: half of the length of the contour, which has some three pierces per edge. */
 const RINGS_PER_PIERCE = 1 / 6;
 
 /**
- * The right sides along a contour of a sheet with itself, whether it cuts anything off or not. The contour is two lines on the sheet. Where
- * walls of a fold went through each other, what is wrong lies between them, where floods from the one line meet those from the
- * other: of the pairs of sides it is the one from which floods of the same number of rings reach the least area together. What was wrong in
- * the last iteration does not count.
+ * The right sides along a contour of a sheet with itself, whether or not it cuts anything off. The contour is two lines on the sheet. If
+ * walls of a fold have passed through each other, the wrong part lies between these lines, where floods from one line meet those from the
+ * other. So of the possible pairs of sides, the wrong one is that from which floods of the same number of rings cover the smallest area together. The sides of
+ * the last iteration do not count.
  *
  * @param relation −1 or 1: the sheets are nearly parallel along the contour, with normals against or along each other; 0: they are not
  */
@@ -41,7 +41,7 @@ export function narrowSides(
   return { right: [a, b], confidence: Math.max(0.5, other / (area + other)) };
 }
 
-/** Area within some rings of ends of cut edges, not over an edge that is cut or a vertex on the contour. */
+/** The area within some rings of the ends of cut edges; a flood does not cross a cut edge or a vertex on the contour. */
 function flood(
   { mesh: { edges }, edgesAt }: Topology,
   { cut, tips }: Crossing,

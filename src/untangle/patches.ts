@@ -65,9 +65,9 @@ export class Patches {
 
 /** What a contour separates on the sheet of one of its roles. */
 export interface Separation {
-  /** patches on each side, by label */
+  /** the patches on each side, by label */
   readonly patches: ReadonlyMap<Label, readonly number[]>;
-  /** the contour cuts the sheet: its sides are different patches */
+  /** whether the contour cuts the sheet, so that its sides are different patches */
   readonly isWhole: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { CoordinateFrame } from '../solver/frame.js';
 import type { RegionsLeftOut } from './left-out.js';
 import type { UntanglePiece } from './problem.js';
 
-/** The path from the start to the best state, for somebody who listens. What leads to no better state is no part of it. */
+/** Reports the path from the start to the best state. Pieces that lead to no better state do not belong to it. */
 export class Path {
   readonly #frame: CoordinateFrame;
   readonly #onPiece: ((piece: UntanglePiece) => void) | undefined;
@@ -16,7 +16,7 @@ export class Path {
   }
 
   /**
-   * What notes the pieces of a resolve.
+   * The listener that records the pieces of a resolve.
    *
    * @param x its start @param iteration that makes it; 0 = the pull-back of a free state
    */
@@ -32,13 +32,13 @@ export class Path {
     };
   }
 
-  /** The pieces since the last state that was kept lead to one that is. */
+  /** Keeps the pieces since the last kept state, because they lead to a better one. */
   keep(): void {
     for (const piece of this.#pieces) this.#onPiece?.(piece);
     this.#pieces.length = 0;
   }
 
-  /** Back at the last state that was kept. */
+  /** Drops the pieces since the last kept state. */
   forget(): void {
     this.#pieces.length = 0;
   }

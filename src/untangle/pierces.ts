@@ -3,18 +3,18 @@ import type { ElementPair } from '../contract/elements.js';
 import type { StateFindings } from '../verify/types.js';
 import type { Topology } from './topology.js';
 
-/** An edge that has a point in common with a triangle. */
+/** An edge and a triangle that have a common point. */
 export interface Pierce {
-  /** of CollisionMesh.edges and CollisionMesh.triangles */
+  /** indices into CollisionMesh.edges and CollisionMesh.triangles */
   readonly edge: number;
   readonly triangle: number;
   /** from the first end of the edge to the second, 0 to 1: where it meets the triangle's plane */
   readonly at: number;
-  /** −1, 0, 1: on which side of the triangle, turned as Topology.turn says, the first end of the edge is; the second is on the other */
+  /** −1, 0, 1: the side of the triangle, oriented as Topology.turn says, on which the first end of the edge lies; the second end lies on the other side */
   readonly side: number;
 }
 
-/** What intersects in a state. */
+/** The intersections of a state. */
 export interface Pierces {
   readonly pierces: readonly Pierce[];
   /** every pair that has a common point, also of rods and particles */
@@ -87,7 +87,7 @@ function meet({ mesh: { edges, triangles }, turn }: Topology, edge: number, tria
   };
   const [low, high] = [heightOf(edges[2 * edge]), heightOf(edges[2 * edge + 1])];
   const at = low === high ? 0.5 : Math.min(1, Math.max(0, low / (low - high)));
-  // An end that lies in the plane is on the other side than its partner.
+  // An end that lies in the plane counts as lying on the side opposite to the other end.
   const sign = Math.sign(low) || -Math.sign(high);
   return { at, side: turn[triangle] * sign };
 }

@@ -6,14 +6,14 @@ import type { Engine } from '../solver/engine.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import type { RegionsLeftOut } from './left-out.js';
 
-/** What is to be untangled. */
+/** The input of an untangling. */
 export interface UntangleProblem {
   readonly mesh: CollisionMesh;
   /** [3·V] the start, finite; the answer has its scalar */
   readonly positions: Positions;
   /** of the start */
   readonly measures: MeshMeasures;
-  /** complete (resolveParameters); the pull-back is a resolve with them, but for the method, which is TWO_WAY */
+  /** complete (resolveParameters); the pull-back is a resolve with them, except that the method is TWO_WAY */
   readonly parameters: Parameters;
   readonly options: UntangleOptions;
 }
@@ -23,22 +23,22 @@ export interface UntanglePiece {
   /** float64[3·V] both ends, the caller's unit */
   readonly from: Float64Array;
   readonly to: Float64Array;
-  /** the pairs that were left out on it; undefined = none */
+  /** the pairs that were left out on this piece; undefined = none */
   readonly leftOut: RegionsLeftOut | undefined;
-  /** the iteration whose state the resolve began at, from 1; 0 = the pull-back of a free state */
+  /** the iteration at whose state the resolve began, counted from 1; 0 = the pull-back of a free state */
   readonly iteration: number;
 }
 
-/** What the surroundings provide. */
+/** What the caller of an untangling provides. */
 export interface UntangleTools {
   readonly engine: Engine;
-  /** the exact test of a state (findIntersections in src/verify), by the fastest way there is */
+  /** the exact test of a state (findIntersections in src/verify), with the filter of the device if there is one */
   readonly testState: (mesh: CollisionMesh, x: Positions, rules: PairRules) => Promise<StateFindings> | StateFindings;
   /** ms that are left; Infinity = no budget */
   readonly timeLeft: () => number;
-  /** asked at short intervals; true ends it with the best state */
+  /** called at short intervals; true ends the untangling with the best state */
   readonly isCancelled: () => boolean;
-  /** called every so often in the tests of the start, before which there is no best state, and of the answer; what they throw is thrown */
+  /** called at intervals during the tests of the start (before which there is no best state) and of the answer; their errors are thrown on */
   readonly checkpoints?: { readonly start: () => void; readonly answer: () => void };
   readonly onProgress?: ((progress: UntangleProgress) => void) | undefined;
   /** receives every piece of the path, in order; the arrays are not used again */

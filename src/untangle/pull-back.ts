@@ -6,8 +6,8 @@ import { type Budget, type Ended, whyGivenUp } from './budget.js';
 import type { RegionsLeftOut } from './left-out.js';
 
 /**
- * In the pull-back, what was not pushed is so many times as heavy. A limit of an edge between two vertices moves the heavy one by a
- * thousandth of what it moves the other: a push of some edges, 10 δ each, leaves it within a share of δ.
+ * In the pull-back, vertices that were not pushed have this many times their mass. The limit of an edge then moves the heavy end by a
+ * thousandth of the motion of the other end: after a push by some edges, of 10 δ each, it remains within a fraction of δ.
  */
 const HEAVIER = 1000;
 
@@ -21,23 +21,23 @@ export interface PullBack {
 }
 
 export interface Pulled {
-  /** undefined = it was given up before a state was found */
+  /** undefined if the pull-back ended before it had a state */
   readonly x: EnginePositions | undefined;
   readonly ended: Ended | undefined;
 }
 
 /**
- * Draws a state towards the start by an ordinary resolve, whose limits are the lengths of edges at rest.
+ * Pulls a state towards the start by an ordinary resolve, whose edge limits refer to the lengths at rest.
  *
- * Safety. Of a state that is free nothing is left out. Of another one the five proximity pairs of every pair that intersects in
- * it are left out, and nothing else, and the vertices of these pairs are fixed (CollisionMesh.inverseMasses) with their places as targets.
+ * Safety. For a free state no pair is left out. For another state the five proximity pairs of every intersecting pair
+ * are left out, and no others, and the vertices of these pairs are fixed (CollisionMesh.inverseMasses), with their positions as targets.
  * They keep their bits in every state of the resolve: no row of a step moves a vertex without inverse mass; of the pieces before
- * the first step, flights take vertices with far targets only, and groups have no component with a fixed vertex (solver/rigid/groups.ts).
+ * the first step, flights move only vertices with distant targets, and groups contain no component with a fixed vertex (solver/rigid/groups.ts).
  *
- * An edge and a triangle that are free can begin to intersect only when one of their five proximity pairs is at distance 0. One that
- * is not left out never is, since the engine bounds it. One that is left out has none but fixed vertices, so its distance does not
- * change, and it was above 0, or the two would not have been free. A pair that intersected has none but fixed vertices either. So what
- * intersects after it is what intersected before, but for the rounding to the numbers that are sent, in which pierces are counted.
+ * An edge and a triangle that do not intersect can begin to do so only when one of their five proximity pairs is at distance 0. A proximity pair that
+ * is not left out never is, because the engine bounds it. A proximity pair that is left out has only fixed vertices, so its distance does not
+ * change, and it was above 0, because otherwise the edge and the triangle would have intersected. A pair that intersects at the beginning has only fixed vertices, too. So exactly the same pairs
+ * intersect afterwards, except for the rounding to the numbers that are sent, in which pierces are counted.
  *
  * @param leftOut of a state with intersections: the pairs that intersect, and no regions
  */
@@ -48,7 +48,7 @@ export async function pullBack(
   leftOut: RegionsLeftOut | undefined,
   recorder: Pick<StepInput, 'onState'>,
 ): Promise<Pulled> {
-  // What was not pushed is heavy, so that what was pushed keeps the limits of the edges between the two.
+  // Vertices that were not pushed are heavy, so that the pushed ones give way to the limits of the edges between them.
   const inverseMasses = mesh.inverseMasses.map((w, v) => (isPushed(v) ? w : w / HEAVIER));
   const y = start.slice();
   for (const { a, b } of leftOut?.items ?? []) {
@@ -63,7 +63,7 @@ export async function pullBack(
       const { positions, status } = await scene.resolve({
         x,
         y,
-        // Listed, since an engine may take lists only.
+        // As a list, because some engines accept only lists.
         ...(leftOut ? { excluded: new ExcludedPairs(leftOut.items) } : {}),
         ...budget.interrupts(),
         ...recorder,

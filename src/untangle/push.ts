@@ -5,7 +5,7 @@ import type { Region } from './regions.js';
 import { rowOf, type Topology } from './topology.js';
 
 export interface PushOptions {
-  /** typical edge, and the gap that is left; engine units or the caller's, as x */
+  /** typical edge, and the gap that remains; in the unit of x */
   readonly edge: number;
   readonly gap: number;
   /** float64[E] lengths at rest of the contact edges */
@@ -15,7 +15,7 @@ export interface PushOptions {
 }
 
 const SWEEPS = 12;
-/** Rings around what is pushed whose vertices may follow. */
+/** Rings around pushed vertices whose vertices may follow. */
 const FOLLOWING_RINGS = 3;
 /** Edges keep their length at rest within this share. */
 const LENGTH_SLACK = 0.1;
@@ -23,17 +23,17 @@ const LENGTH_SLACK = 0.1;
 const SMOOTHED_AFTER = [4, 8];
 /** The longest motion of one iteration, in edges. */
 const LONGEST = 0.5;
-/** The longest motion of an edge against a triangle that makes a contour shorter, in edges: of elements as long as one, it stays small. */
+/** The longest motion of an edge relative to a triangle that shortens a contour, in edges: small compared with the elements. */
 const SHORTENED_BY = 0.25;
 
 export interface Push {
-  /** float64[3·V] x where nothing is pushed */
+  /** float64[3·V] equal to x for vertices that are not pushed */
   readonly targets: Float64Array;
   /** the vertices that are pushed or may follow */
   readonly zone: ReadonlySet<number>;
 }
 
-/** Targets that bring regions through to their side, and make contours shorter. */
+/** Targets that bring regions to their right side and shorten contours. */
 export function pushThrough(
   topology: Topology,
   x: Float64Array,

@@ -11,17 +11,17 @@ export interface Region {
   readonly contour: number;
   readonly role: Role;
   readonly vertices: readonly number[];
-  /** edges with both ends on the right side and a piece between on the other */
+  /** edges with both ends on the right side and a piece between them on the wrong one */
   readonly spans: readonly Span[];
   /** the wrong ends of edges that the contour cuts */
   readonly cuts: readonly CutEnd[];
-  /** the side of the partner's triangles, turned, to which they go */
+  /** the side of the (consistently oriented) triangles of the partner to which they move */
   readonly right: Label;
   /** triangles of the other sheet, near the region */
   readonly partner: readonly number[];
-  /** vertices deeper than this are left where they are; Infinity = none */
+  /** vertices deeper than this are not moved; Infinity = all are */
   readonly deepest: number;
-  /** it or its partner goes on beyond what is followed */
+  /** the region or its partner patch extends beyond the vertices that were visited */
   readonly isLimited: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface RegionTools {
   readonly x: Float64Array;
   /** typical length of an edge */
   readonly edge: number;
-  /** rings by which floods go beyond what they need */
+  /** rings by which floods extend beyond what they need */
   readonly rings: number;
   /** called at short intervals; may throw */
   readonly pulse: () => void;
@@ -38,17 +38,17 @@ export interface RegionTools {
 
 const ROLES = [0, 1] as const;
 
-/** Triangles of a partner, and vertices that one flood visits, at most; a region that reaches one of them is limited. */
+/** The most triangles of a partner patch, and vertices of one flood; a region that reaches either number is limited. */
 const MOST_PARTNERS = 60_000;
 const MOST_FLOODED = 20_000;
 
 /**
- * What a contour cuts off has at most this many vertices for each that fits into the square of its extent; else it is flooded
- * from its ends.
+ * A patch that a contour cuts off may have this many times the number of vertices that fit into the square of the contour's extent; a larger patch is flooded
+ * from the ends of cut edges instead.
  */
 const SPREAD = 4;
 
-/** A patch of a sheet that crosses itself, or a body, is only wrong as a whole if it has at most this share of the sheet's vertices. */
+/** A patch of a sheet that crosses itself or a body can be wrong as a whole only if it has at most this share of the vertices of the sheet. */
 const MOST_OF_SHEET = 0.6;
 
 export function kindOf(contour: Contour, { separations }: Decision): ContourKind {
@@ -57,7 +57,7 @@ export function kindOf(contour: Contour, { separations }: Decision): ContourKind
   return separations[0].isWhole || separations[1].isWhole ? 'BORDER' : 'OPEN';
 }
 
-/** The regions of a contour, none, one or two. */
+/** The regions of a contour: none, one or two. */
 export function regionsOf(
   tools: RegionTools,
   contours: readonly Contour[],
@@ -131,7 +131,7 @@ function regionOf(
   };
 }
 
-/** The vertices around the ends with a label that lie over the other sheet on that side, and the sum of their heights. */
+/** The vertices around the ends with a label that lie over that side of the other sheet, and the sum of their heights. */
 function floodBelow(
   tools: RegionTools,
   contour: Contour,
@@ -185,7 +185,7 @@ function extentOf({ mesh: { edges } }: Topology, { pierces }: Contour, x: Float6
   return Math.sqrt(sum);
 }
 
-/** Triangles of the other sheet that hang together with the contour and lie in the box of the region, grown by some edges. */
+/** Triangles of the other sheet that are connected with the contour and lie in the box of the region, grown by some edges. */
 function partnerOf(
   { topology, x, edge, rings }: RegionTools,
   contour: Contour,

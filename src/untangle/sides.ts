@@ -6,22 +6,22 @@ import { narrowSides } from './narrow.js';
 import { Patches, type Separation, separate } from './patches.js';
 import { rowOf, type Topology } from './topology.js';
 
-/** What decides sides, besides the state itself. */
+/** The information that decides sides, besides the state itself. */
 export interface Guidance {
   readonly layers: readonly { readonly inner: number; readonly outer: number; readonly side: LayerSide }[];
-  /** contours whose choice is turned */
+  /** contours whose decision is reversed */
   readonly turned: ReadonlySet<number>;
-  /** uint8[V] 1 = the vertex was on a wrong side in the last iteration: what was chosen is kept */
+  /** uint8[V] 1 = the vertex was on a wrong side in the last iteration; guesses keep that decision */
   readonly wasWrong: Uint8Array;
   /** float64[V] share of the surface of each vertex */
   readonly areas: Float64Array;
   readonly layering: Layering;
   readonly edgesOf: (sheet: number) => readonly number[];
-  /** by sheet: on which side of the triangles of a body, turned, the outside is */
+  /** by sheet: the side of the (consistently oriented) triangles of a body on which its outside lies */
   readonly outsides: ReadonlyMap<number, Label | 0>;
 }
 
-/** By role: the label of the side on which the sheet belongs; 0 = nothing of this sheet is wrong, or it is not known. */
+/** By role: the label of the side on which the sheet belongs; 0 = no part of this sheet is wrong, or its side is not known. */
 export type RightSides = readonly [Label | 0, Label | 0];
 
 export interface Decision {
@@ -36,10 +36,10 @@ export interface Decision {
 
 const ROLES = [0, 1] as const;
 
-/** Normals along a contour whose mean product is below this say nothing about which sheet lies above which. */
+/** If the mean product of the normals along a contour is below this, they do not tell which sheet lies above the other. */
 const PARALLEL = 0.3;
 
-/** The side of which so much more was wrong in the last iteration is wrong again, as a share of its cut ends. */
+/** A side is wrong again if, in the last iteration, its share of wrong cut ends exceeded that of the other side by this. */
 const STICKY = 0.5;
 
 /** Decides, for every contour of a crossing, on which side its sheets belong. @param x float64[3·V] */
@@ -66,7 +66,7 @@ export function decideSides(
     const contour = contours[c]!;
     const told = toldSides(topology, x, contour, guidance, both, colours);
     const guess = told ?? guessSides(topology, x, contour, crossing, c, both, colours, guidance);
-    // Contours whose patches hang together are turned together: sheets cannot be on both sides of each other.
+    // Contours with connected patches are reversed together, because sheets cannot lie on both sides of each other.
     const isTurned =
       guess.why !== 'BODY' &&
       [...guidance.turned].some(
@@ -90,7 +90,7 @@ interface Guess {
   readonly confidence: number;
 }
 
-/** What bodies and hints say. */
+/** The decision of bodies and hints. */
 function toldSides(
   topology: Topology,
   x: Float64Array,
@@ -103,10 +103,10 @@ function toldSides(
     const body = sheetOf(topology, contour, (1 - role) as Role);
     const outward = outsides.get(body) ?? 0;
     if (outward === 0) continue;
-    // Behind a hole there is no inside: there a body is only believed where it calls the smaller part wrong.
+    // A body with holes has no well-defined inside, so it decides only if it calls the smaller part wrong.
     const isWhole = topology.sheets.get(body)!.openShare === 0;
     if (!isWhole && both[role].isWhole && colours.larger(both[role]).right !== outward) return undefined;
-    // The smaller part of the body pokes through the sheet. Where none is cut off, a sheet that lies along the body has it below.
+    // The smaller part of the body pokes through the sheet. If no part is cut off, a sheet that lies along the body lies above it.
     const own = both[1 - role]!;
     const poking = own.isWhole ? colours.larger(own).right : -outward * relationOf(topology, x, contour);
     return {
@@ -163,26 +163,26 @@ function guessSides(
   const confidence = Math.max(a.confidence, b.confidence);
   const why = both[0].isWhole || both[1].isWhole ? 'SMALLER' : 'COST';
   if (a.right === 0 || b.right === 0 || isOneSheet) return { right: [a.right, b.right], why, confidence };
-  // Where the sheets are nearly parallel, the one lies above the other only if that lies below it.
+  // Where the sheets are nearly parallel, one lies above the other exactly if the other lies below it.
   if (relation === 0 || a.right === -b.right * relation) return { right: [a.right, b.right], why, confidence };
   const isFirst = a.isKept === b.isKept ? a.confidence >= b.confidence : a.isKept;
   const right = isFirst ? sidesUpon(0, a.right, relation) : sidesUpon(1, b.right, relation);
   return { right, why, confidence };
 }
 
-/** The sheet of a role is on this side of the other one; where they are nearly parallel, that is on the other side of it. */
+/** The sheet of a role lies on this side of the other sheet. Where both are nearly parallel, this also decides on which side of it the other sheet lies. */
 function sidesUpon(role: Role, side: Label, relation: Label | 0): RightSides {
   const below = (-side * relation) as Label | 0;
   return role === 0 ? [side, below] : [below, side];
 }
 
-/** Where no edge has ends on different sides, all of them are on the right one. */
+/** If no edge has ends on different sides, all ends are on the right side. */
 function uncutSide(ends: readonly CutEnd[], cut: ReadonlySet<number>): { right: Label | 0; confidence: number } {
   if (ends.some(({ edge }) => cut.has(edge))) return { right: 0, confidence: 0.5 };
   return { right: Math.sign(ends.reduce((sum, { label }) => sum + label, 0)) as Label | 0, confidence: 0.9 };
 }
 
-/** How many of the ends with a label are marked, as a share. */
+/** The share of the ends with a label that are marked. */
 function shareOf(ends: readonly CutEnd[], label: Label, marks: Uint8Array): number {
   let [count, marked] = [0, 0];
   for (const end of ends) {
@@ -193,7 +193,7 @@ function shareOf(ends: readonly CutEnd[], label: Label, marks: Uint8Array): numb
   return count > 0 ? marked / count : 0;
 }
 
-/** Patches in two colours, so that a contour separates different ones: one colour of what hangs together is wrong. */
+/** Patches in two colours, such that every contour separates different colours. Of each connected cluster one colour is wrong. */
 class Colours {
   readonly #patches: Patches;
   /** by patch: its cluster, and 1 or −1 */
@@ -251,7 +251,7 @@ class Colours {
     return { right: (isLarger ? label : -label) as Label, confidence: most > 0 ? 1 - least / (most + least) : 0.5 };
   }
 
-  /** Whether patches of the one hang together with patches of the other. */
+  /** Whether patches of one contour are connected with patches of the other. */
   hangTogether(one: readonly Separation[], other: readonly Separation[]): boolean {
     const clusters = (of: readonly Separation[]) =>
       new Set(of.flatMap(({ patches }) => [...patches.values()].flat().map((p) => this.#cluster.get(p))));
@@ -260,7 +260,7 @@ class Colours {
   }
 }
 
-/** The part of most vertices of a role's sheet along a contour; −1 = none. */
+/** The part that contains most vertices of a role's sheet along a contour; −1 = none. */
 export function partOf({ mesh }: Topology, { pierces, roles }: Contour, role: Role): number {
   const { edges, triangles, partOfVertex } = mesh;
   if (partOfVertex.length === 0) return -1;
@@ -273,7 +273,7 @@ export function partOf({ mesh }: Topology, { pierces, roles }: Contour, role: Ro
   return [...votes].reduce((best, vote) => (vote[1] > best[1] ? vote : best), [-1, 0] as [number, number])[0];
 }
 
-/** 1 or −1: how most triangles of a role's sheet are turned along a contour. */
+/** 1 or −1: the orientation of most triangles of a role's sheet along a contour. */
 export function turnAlong(topology: Topology, contour: Contour, role: Role): number {
   let sum = 0;
   forEachTriangle(topology, contour, role, (t) => {
@@ -283,8 +283,8 @@ export function turnAlong(topology: Topology, contour: Contour, role: Role): num
 }
 
 /**
- * 1 or −1 where the sheets are nearly parallel along a contour: whether their normals, turned, go the same way. 0 = they are
- * not, and nothing is known of which lies above which.
+ * Whether the (consistently oriented) normals of two nearly parallel sheets have the same direction (1) or opposite ones (−1) along a contour. 0 = the sheets are
+ * not nearly parallel, and their normals do not tell which one lies above the other.
  */
 function relationOf(topology: Topology, x: Float64Array, contour: Contour): Label | 0 {
   let product = 0;
@@ -312,7 +312,7 @@ function forEachTriangle(
   });
 }
 
-/** Unit normal of a triangle, turned; 0 for one without an area. */
+/** Unit normal of a triangle with its consistent orientation; 0 for a triangle without area. */
 export function normalOf(
   { mesh: { triangles }, turn }: Topology,
   x: Float64Array,

@@ -8,7 +8,7 @@ export interface Rows {
   readonly items: Uint32Array;
 }
 
-/** Who is next to whom in a mesh. */
+/** The adjacency of a mesh, and its sheets. */
 export interface Topology {
   readonly mesh: CollisionMesh;
   /** by contact edge: triangles at it; rods have none */
@@ -19,20 +19,20 @@ export interface Topology {
   /** uint32[3·T] contact edges of a triangle: of the corners 0 1, 1 2, 2 0 */
   readonly sides: Uint32Array;
   /**
-   * int8[T] 1, or −1 for triangles whose corners have to be read backwards so that the triangles of a component have the same
-   * sense of rotation. The first triangle of a component has 1.
+   * int8[T] the factor that orients a triangle consistently within its component: 1, or −1 if its corners must be read backwards.
+   * The first triangle of a component has 1. Comments call triangles with this factor applied "consistently oriented".
    */
   readonly turn: Int8Array;
-  /** uint32[V] lowest vertex of the sheet: what hangs together by contact edges */
+  /** uint32[V] lowest vertex of the sheet, which is a component connected by contact edges */
   readonly sheet: Uint32Array;
   /** by lowest vertex of a sheet */
   readonly sheets: ReadonlyMap<number, SheetKind>;
 }
 
 export interface SheetKind {
-  /** sides of triangles that have no second triangle, or more than one, as a share of all */
+  /** share of the sides of triangles that have no second triangle, or more than one */
   readonly openShare: number;
-  /** there are two sides: neighbours can all have the same sense of rotation */
+  /** the sheet is orientable */
   readonly isOrientable: boolean;
   readonly isKinematic: boolean;
   readonly vertices: number;
@@ -151,14 +151,14 @@ function describeSheets(
   return sheets;
 }
 
-/** A kinematic sheet is a body if it has at most this share of open sides, */
+/** A kinematic sheet is a body if it has at most this share of open sides */
 const MOST_OPEN = 0.05;
 /** and its volume is at least this share of its area to the power of 3/2; 0.094 for a sphere, some 0.02 for a person. */
 const LEAST_VOLUME = 0.01;
 
 /**
- * On which side of the triangles of a body, turned, the outside is: 1 along their normals, −1 against them. 0 = the sheet is
- * no body: not kinematic, not orientable, too open or too flat. Holes are closed by triangles to the middle of the vertices.
+ * The side of the consistently oriented triangles of a body on which its outside lies: 1 along their normals, −1 against them. 0 = the sheet is
+ * not a body: it is not kinematic, not orientable, too open or too flat. Holes are closed by triangles to the mean of the vertices.
  */
 export function outsideOf(topology: Topology, sheet: SheetKind, x: Float64Array): -1 | 0 | 1 {
   if (!sheet.isKinematic || !sheet.isOrientable || sheet.openShare > MOST_OPEN) return 0;
@@ -166,7 +166,7 @@ export function outsideOf(topology: Topology, sheet: SheetKind, x: Float64Array)
   return Math.abs(volume) < LEAST_VOLUME * area ** 1.5 ? 0 : (Math.sign(volume) as -1 | 0 | 1);
 }
 
-/** Signed volume, above 0 where the triangles, turned, run counter-clockwise seen from outside, and area. */
+/** The area, and the signed volume, which is positive if the consistently oriented triangles are counter-clockwise seen from outside. */
 function measureSheet(
   { mesh: { triangles }, turn }: Topology,
   { triangles: members }: SheetKind,

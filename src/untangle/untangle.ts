@@ -8,10 +8,10 @@ import type { EnginePositions, Scene } from '../solver/engine.js';
 import { CoordinateFrame, floorOf } from '../solver/frame.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
-import { Budget, type Ended, whyGivenUp } from './budget.js';
+import { Budget, type Ended, endOf, whyGivenUp } from './budget.js';
 import { type Contour, findContours } from './contours.js';
 import { groupCrossings } from './crossings.js';
-import { Gains, type Tested, type Way } from './gains.js';
+import { Gains, isGuess, isShortened, type Tested } from './gains.js';
 import { checkBounds, readHints, refuseUnknownContours } from './hints.js';
 import { Layering } from './layering.js';
 import { RegionsLeftOut } from './left-out.js';
@@ -29,17 +29,17 @@ import { describeTopology, type Topology } from './topology.js';
 const MAX_ITERATIONS = 60;
 /** Steps of the engine in an iteration. */
 const STEPS = 8;
-/** Pairs that are looked at; a state with more of them is not one that can be untangled. */
+/** The largest number of intersecting pairs; a state with more of them cannot be untangled. */
 const MOST_PAIRS = 1_000_000;
 const NAMED = 64;
 
-/** What pushing has reached. */
+/** The result of pushing. */
 interface Pushed {
   /** the last state, if it is free */
   readonly free: EnginePositions | undefined;
-  /** of those that are near enough, the state with the fewest pierces */
+  /** the state with the fewest pierces among those that are near enough to the start */
   readonly best: EnginePositions;
-  /** of the start, in the caller's numbers */
+  /** the analysis of the start, in the caller's numbers */
   readonly first: Analysis;
   readonly counts: readonly number[];
   readonly ended: Ended | undefined;
@@ -57,19 +57,19 @@ interface Analysis {
   readonly contours: readonly Contour[];
   readonly decisions: Map<number, Decision>;
   readonly regions: Region[];
-  /** contours that are made shorter, in place of their regions being pushed through */
+  /** contours that are shortened; their regions are not pushed through */
   readonly shortened: Contour[];
 }
 
 /**
- * Brings a state with intersections to one without: pushes what is on a wrong side through, iteration by iteration, with every
- * other pair protected by the engine; then pulls back towards the start with every pair protected.
+ * Turns a state with intersections into one without. It pushes the parts on a wrong side through, iteration by iteration, while the engine
+ * protects every other pair; then it pulls the state back towards the start, with every pair protected.
  *
- * The answer's numbers are tested exactly: FREE means that they have no intersection. Whatever ends it, the answer is the
- * state with the fewest pierces that was found, which is the start where none has fewer.
+ * The numbers of the answer are tested exactly: FREE means that they have no intersection. However the untangling ends, the answer is the
+ * state with the fewest pierces; if no state has fewer than the start, it is the start.
  *
- * @throws the refusals of hints, bounds and the frame; INVALID_PARAMETER for a turned contour that the start does not have;
- *   TOO_LARGE for a start with more than a million pierces; what the engine throws, but for a lack of memory
+ * @throws the refusals of hints, bounds and the coordinate frame; INVALID_PARAMETER for a reversed contour that the start does not have;
+ *   TOO_LARGE for a start with more than a million pierces; errors of the engine, except a lack of memory and a lost device
  */
 export async function untangle(problem: UntangleProblem, tools: UntangleTools): Promise<UntangleAnswer> {
   return new Untangling(problem, tools).run();
@@ -123,7 +123,7 @@ class Untangling {
   async run(): Promise<UntangleAnswer> {
     const { mesh, parameters } = this.#problem;
     const { engine: own } = this.#tools;
-    // An engine that takes lists only leaves the steps to the reference engine; the pull-back, which leaves nothing out, is its own.
+    // If the engine accepts only lists of pairs, the CPU engine makes the steps. The pull-back, which leaves out few pairs, runs on the engine.
     const engine = own.leavesOutByRule ? own : createCpuEngine({ maxPairBytes: own.maxPairBytes });
     const scene = await engine.open(
       mesh,
@@ -133,14 +133,14 @@ class Untangling {
     try {
       const found = { ...(await this.#pushAll(scene)), pushingEngine: engine.description.name };
       const pulled = await this.#pullBack(found);
-      return await this.#answer({ ...found, ended: endOf(found, pulled) }, pulled.x);
+      return await this.#answer({ ...found, ended: endOf(found.ended, pulled.ended) }, pulled.x);
     } finally {
       scene.close();
     }
   }
 
   async #pushAll(scene: Scene): Promise<Omit<Pushed, 'pushingEngine'>> {
-    // What intersects in the start is what intersects in the caller's numbers, from which the engine's may be rounded.
+    // The intersections of the start are those of the caller's numbers, because the engine's numbers may be rounded.
     const start = Float64Array.from(this.#problem.positions);
     let findings = await this.#budget.measure(() => this.#test(start, this.#tools.checkpoints?.start));
     if (findings.intersectionCount > MOST_PAIRS) refuseTooMany(findings.intersectionCount);
@@ -167,14 +167,14 @@ class Untangling {
         const isGuessed = 2 * guessedPierces(analysis) > analysis.pairs.length;
         const noted = this.#gains.note(here, isGuessed, () => this.#isNear(this.#toCaller(here.x)));
         if (noted === 'BEST') this.#path.keep();
-        // Back at the best state, what has happened since then is no part of the path.
+        // After a return to the best state, the pieces since then do not belong to the path.
         if (noted === 'BACK' && count > 0) this.#path.forget();
         const from = noted === 'BACK' ? this.#gains.best! : here;
         const isReadable = from.findings.intersectionCount <= MOST_PAIRS;
         if (n > 1 && isReadable) analysis = this.#beginAnalysis(from.at, from.findings, n);
         if (count > 0 && isReadable) this.#analyse(analysis, n);
         this.#tell('UNTANGLING', n, count, analysis);
-        // One that is too far away is on the path if what it is pulled back to is the answer.
+        // A free state that is too far away belongs to the path if its pull-back is the answer.
         if (count === 0) run.free = x;
         else if (this.#gains.isHopeless || !isReadable) run.ended = 'NO_PROGRESS';
         if (run.free || run.ended || n > (this.#problem.options.maxIterations ?? MAX_ITERATIONS)) break;
@@ -196,7 +196,7 @@ class Untangling {
     return this.#tools.testState(this.#problem.mesh, x, { ...this.#rules, checkpoint });
   }
 
-  /** The contours of a state, of which nothing is decided yet. */
+  /** The contours of a state, before any decision about them. */
   #beginAnalysis(at: Float64Array, findings: StateFindings, n: number): Analysis {
     const { pierces, pairs } = readPierces(this.#topology, this.#ids, at, findings);
     const contours = findContours(this.#topology, pierces);
@@ -204,7 +204,7 @@ class Untangling {
     return { at, findings, pairs, contours, decisions: new Map(), regions: [], shortened: [] };
   }
 
-  /** Decides sides and finds regions. @throws Interrupted, with what has been decided by then in the analysis */
+  /** Decides sides and finds regions. @throws Interrupted; the analysis then contains the decisions made so far */
   #analyse({ at, contours, decisions, regions, shortened }: Analysis, n: number): void {
     const [topology, { pulse }] = [this.#topology, this.#budget];
     const guidance = n === 1 ? this.#guidance : { ...this.#guidance, turned: new Set<number>() };
@@ -212,7 +212,7 @@ class Untangling {
     for (const crossing of groupCrossings(topology, contours)) {
       pulse();
       for (const [c, decision] of decideSides(topology, at, contours, crossing, guidance)) {
-        if (isShortened(decision, this.#gains.way)) shortened.push(contours[c]!);
+        if (isShortened(decision, this.#gains.strategy)) shortened.push(contours[c]!);
         else regions.push(...regionsOf(tools, contours, c, crossing, decision));
         decisions.set(c, decision);
       }
@@ -239,7 +239,7 @@ class Untangling {
       pulse: this.#budget.pulse,
     });
     const pushed = this.#frame.toEngine(targets, 'targets');
-    // What is not pushed keeps its bits: the way through double may round them.
+    // Vertices that are not pushed keep their bits, which the conversion through doubles might round.
     const y = x.slice();
     for (const v of zone) {
       this.#pushed[v] = 1;
@@ -265,13 +265,13 @@ class Untangling {
     return positions.slice();
   }
 
-  /** Pulls back what is free, or the best state, of which exactly what intersects in it is left out. */
+  /** Pulls back the free state or, if there is none, the best state, for which exactly its intersecting pairs are left out. */
   async #pullBack({ free, best, first }: Pick<Pushed, 'free' | 'best' | 'first'>): Promise<Pulled> {
     if (!free) this.#path.forget();
     const { best: tested } = this.#gains;
-    // Without a gain the answer is the start; without time, the best state as it is.
+    // If nothing was gained, the answer is the start; if no time is left, it is the best state without a pull-back.
     if (!free && (best === this.#start || !tested)) return { x: undefined, ended: undefined };
-    // Should it have more pierces than the best state, that is the answer, and may have to be tested as well.
+    // If the pull-back ends with more pierces than the best state, the best state is the answer, and may have to be tested as well.
     if (!free && !this.#knownOf(this.#toCaller(best), first)) this.#budget.keepBack(2);
     const over = free ? undefined : this.#budget.whyOver();
     if (over) return { x: undefined, ended: over };
@@ -287,7 +287,7 @@ class Untangling {
     return pullBack(tools, x, this.#start, leftOut, this.#path.recorder(x, leftOut, free ? 0 : tested!.iteration));
   }
 
-  /** Whether no vertex is farther from its start than it may be, in the numbers that are sent. */
+  /** Whether no vertex is farther from its start than maxDisplacement, in the numbers that are sent. */
   #isNear(sent: Positions): boolean {
     const { options, positions } = this.#problem;
     const { maxDisplacement } = options;
@@ -304,14 +304,14 @@ class Untangling {
     this.#tools.onProgress?.({ phase, iteration, pierces, contours: analysis?.contours.length ?? 0, regionVertices });
   }
 
-  /** What a test has found in these very numbers; undefined = no test has seen them. */
+  /** The findings of an earlier test of these very numbers; undefined = they have not been tested. */
   #knownOf(sent: Positions, first: Analysis): StateFindings | undefined {
     return [first, this.#gains.best].find((tested) => tested && isEqual(sent, tested.at))?.findings;
   }
 
   /**
-   * What was pulled back, if it has no more pierces than the best state, which else is the answer; the start, where nothing was gained.
-   * All are judged by an exact test of the numbers that are sent, of which none is tested twice.
+   * The answer: the pulled-back state if it has no more pierces than the best state, otherwise the best state, or the start if nothing was gained.
+   * An exact test of the numbers that are sent decides; no state is tested twice.
    */
   async #answer(found: Pushed, pulled: EnginePositions | undefined): Promise<UntangleAnswer> {
     const { mesh, positions } = this.#problem;
@@ -329,10 +329,10 @@ class Untangling {
         best = { positions: sent, findings, engine };
       if (findings.intersectionCount <= fewest) break;
     }
-    // Where nothing was gained, the answer is the start itself.
+    // If nothing was gained, the answer is the start itself.
     if (!best || (best.findings.intersectionCount > 0 && best.findings.intersectionCount >= before))
       best = { positions: positions.slice(), findings: first.findings };
-    // What the pull-back did, and what led to what it began at, is a part of the path where it led to the answer.
+    // The pieces of the pull-back, and those that led to its beginning, belong to the path if they lead to the answer.
     if (best.engine && best.engine === pulled) this.#path.keep();
     const { findings, positions: answer } = best;
     const after = findings.intersectionCount;
@@ -367,31 +367,11 @@ class Untangling {
   }
 }
 
-/**
- * Why it ended. That pushing gained nothing any more is said where nothing else was cut short: more of what the pull-back lacked
- * would have led to another answer.
- */
-function endOf(pushed: Pick<Pushed, 'ended'>, pulled: Pick<Pulled, 'ended'>): Ended | undefined {
-  if (pushed.ended === 'NO_PROGRESS') return pulled.ended ?? pushed.ended;
-  return pushed.ended ?? pulled.ended;
-}
-
-/** A guess with at least this confidence is clear. */
-const CLEAR = 0.9;
-
-const isGuess = ({ why }: Decision): boolean => why === 'SMALLER' || why === 'COST';
-
-/** How many pierces are of contours whose side is a guess. */
+/** Number of pierces of contours whose side is a guess. */
 function guessedPierces({ contours, decisions }: Analysis): number {
   let sum = 0;
   for (const [c, decision] of decisions) if (isGuess(decision)) sum += contours[c]!.pierces.length;
   return sum;
-}
-
-/** Whether a contour is made shorter, in place of what is wrong being pushed through. */
-function isShortened(decision: Decision, way: Way): boolean {
-  if (way === 'PUSH' || !isGuess(decision)) return false;
-  return way === 'SHORTEN' || decision.why === 'COST' || decision.confidence < CLEAR;
 }
 
 /** @throws TOO_LARGE */

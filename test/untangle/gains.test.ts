@@ -1,6 +1,6 @@
 import t from 'tap';
 import { untangleOne } from '../../bench/untangle/run-one.js';
-import { Gains, type Way } from '../../src/untangle/gains.js';
+import { Gains, type Strategy } from '../../src/untangle/gains.js';
 import { seeded } from '../support/random.js';
 import { dent } from './dent.js';
 import { replaced } from './replaced.js';
@@ -27,16 +27,16 @@ t.test('after the last gain every strategy gets its full number of iterations', 
     ...{ x: new Float32Array(0), at: new Float64Array(0), iteration },
     findings: { intersectionCount, intersections: [], kinematicIntersectionCount: 0, pairsTested: 0, doubtfulPairs: 0 },
   });
-  for (const way of ['PUSH', 'MIXED', 'SHORTEN'] as const) {
+  for (const strategy of ['PUSH', 'MIXED', 'SHORTEN'] as const) {
     const gains = new Gains();
     let n = 1;
     gains.note(state(100, n++), true, () => true);
-    while (gains.way !== way) gains.note(state(100, n++), true, () => true);
+    while (gains.strategy !== strategy) gains.note(state(100, n++), true, () => true);
     gains.note(state(50, n++), true, () => true);
-    const [turns, rings]: [Record<Way, number>, Set<number>] = [{ PUSH: 0, MIXED: 0, SHORTEN: 0 }, new Set()];
+    const [turns, rings]: [Record<Strategy, number>, Set<number>] = [{ PUSH: 0, MIXED: 0, SHORTEN: 0 }, new Set()];
     for (; !gains.isHopeless; n++) {
-      turns[gains.way]++;
-      if (gains.way === 'PUSH') rings.add(gains.rings);
+      turns[gains.strategy]++;
+      if (gains.strategy === 'PUSH') rings.add(gains.rings);
       gains.note(state(60, n), true, () => true);
     }
     t.same(
@@ -45,8 +45,8 @@ t.test('after the last gain every strategy gets its full number of iterations', 
         PUSH: { PUSH: 12, MIXED: 3, SHORTEN: 3 },
         MIXED: { PUSH: 6, MIXED: 6, SHORTEN: 6 },
         SHORTEN: { PUSH: 9, MIXED: 3, SHORTEN: 6 },
-      }[way],
-      way,
+      }[strategy],
+      strategy,
     );
     t.ok(rings.size > 1, 'also with wider regions');
   }

@@ -3,17 +3,17 @@ import type { RigidMotions } from './move-rigidly.js';
 import { turn } from './rotation.js';
 
 /**
- * Trust boxes for where groups have moved, float32[6·V] lo xyz, hi xyz, in place.
+ * Carries trust boxes along with groups that have moved: float32[6·V] lo xyz, hi xyz, in place.
  *
  * Two elements of one group that are not in P had disjoint hulls of boxes, each grown by δ/2: some axis keeps the hulls more than
- * δ apart. Turned with the group, the hulls stay as far apart along the turned axis. So boxes that lie in the turned ones serve as
- * the old ones did. Let m be the distance of x to the nearest of its faces along each axis of the old box: the cube x' ± r, seen
- * from the group, reaches Σ_j |R_jc| r along axis c, so it lies in the turned box if r ≤ m_c / Σ_j |R_jc| for each c. Where x' is
- * off R x + t by up to `off`, r is less by as much. A box that is a point stays one: it is off by `off` itself, which the caller
- * counts against the δ between hulls.
+ * δ apart. If the hulls are rotated with the group, they stay as far apart along the rotated axis. So boxes that lie in the rotated ones are valid
+ * like the old ones. Let m_c be the distance of x to the nearer face of the old box along axis c. In the coordinates of the group the cube x' ± r
+ * extends by Σ_j |R_jc| r along axis c, so it lies in the rotated box if r ≤ m_c / Σ_j |R_jc| for each c. If x' differs from
+ * R x + t by up to `off`, r is smaller by as much. A box that is a point remains a point, which is displaced by up to `off`; the caller
+ * subtracts that from the δ between hulls.
  *
- * @param before float32[3·V] where the groups were; every vertex in its box, or the result is undefined
- * @param after float32[3·V] where they are
+ * @param before float32[3·V] positions before the motion; every vertex lies in its box, or the result is undefined
+ * @param after float32[3·V] positions after the motion
  * @param off engine units: |x' − (R x + t)| at most
  * @returns whether every vertex was in its box, and its new one contains it
  */
@@ -62,7 +62,7 @@ export function isWithinGroup({ kind, vertex }: CarriedPairs, p: number, label: 
   return label[vertex[4 * p]] === label[vertex[4 * p + SIDE_A[kind[p]]]];
 }
 
-/** Turns the last normal of every pair of one group with it. Any vector is a valid candidate, so rounding does not matter. */
+/** Rotates the last normal of every pair within a group with the group. Any vector is a valid candidate, so rounding does not matter. */
 export function carryNormals(pairs: CarriedPairs, { label, rotations }: RigidMotions): void {
   const { count, vertex, normal } = pairs;
   for (let p = 0; p < count; p++) {

@@ -3,24 +3,24 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import { distanceAt } from '../cpu/motion.js';
 import { fitTwist, Placement } from './twist.js';
 
-/** Bits of a mask tell the groups apart, beside the one of what rests. */
+/** The bits of a mask distinguish the groups; one bit is used for elements at rest. */
 export const MAX_GROUPS = 5;
 
-/** A component joins a motion that leaves it less than this share of its own motion, root mean square. */
+/** A component joins a motion if the motion leaves less than this share of the component's own motion, as root mean squares. */
 const JOINING_SHARE = 1 / 4;
 
 /** Connected components that move rigidly together. */
 export interface Group {
   /** uint32[n] ascending */
   readonly vertices: Uint32Array;
-  /** uint32[m] those of components that are kinematic as a whole, ascending */
+  /** uint32[m] the vertices of components that are kinematic as a whole, ascending */
   readonly prescribed: Uint32Array;
 }
 
 /** The groups of one request. */
 export interface Grouping {
   readonly groups: readonly Group[];
-  /** uint8[V] 0 = rests; n = of groups[n − 1] */
+  /** uint8[V] 0 = at rest; n = a vertex of groups[n − 1] */
   readonly label: Uint8Array;
 }
 
@@ -72,9 +72,9 @@ export class Components {
   }
 
   /**
-   * Seeds with the component of the largest Σ |y* − x|² and takes along what moves like it. What moves by less than a leap
-   * rests, and so does a component that its own best motion leaves more than a quarter of the way: it deforms rather than
-   * moves. A component with a fixed vertex rests: no motion of the whole may carry that off.
+   * Begins with the component of the largest Σ |y* − x|² and adds the components that move like it. A component that moves by less than a leap
+   * stays at rest. So does one for which even its own best rigid motion leaves more than a quarter of its displacement: it deforms rather than
+   * moves. A component with a fixed vertex stays at rest, because a rigid motion would move that vertex.
    *
    * @param leap engine units
    */
@@ -103,7 +103,7 @@ export class Components {
     return { groups, label };
   }
 
-  /** The components with a motion, largest Σ |y* − x|² first; none where no vertex moves by a leap. */
+  /** The components that move, largest Σ |y* − x|² first; none if no vertex moves by a leap. */
   #moving(x: Float32Array, target: Float32Array, leap: number): Component[] {
     if (!movesBy(x, target, leap)) return [];
     const moving: Component[] = [];
@@ -132,8 +132,8 @@ const rms = ({ vertices, squared }: Component): number => Math.sqrt(squared / ve
 const image = new Float64Array(3);
 
 /**
- * Whether the motion leaves a component less than a quarter of its way, and takes no kinematic vertex further than half a leap
- * from its target, or further than it is: what the caller prescribes, a pinned vertex above all, must not be carried off.
+ * Whether the motion leaves less than a quarter of a component's displacement, and moves no kinematic vertex farther than half a leap
+ * from its target, or farther than it is now. Kinematic vertices, above all pinned ones, must not be moved away from their targets.
  */
 function follows(
   { kinematic }: CollisionMesh,

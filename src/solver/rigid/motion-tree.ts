@@ -6,11 +6,11 @@ import { areApart } from './moving-boxes.js';
 const LEAVES_PER_PULSE = 64;
 
 /**
- * A tree over elements whose corners go straight from x to z. The height of a corner along a fixed axis is linear in time, so
- * the least height of one element less the largest of another is concave: where an axis separates both at x and at z, on the
- * same side, it separates them all the way. Nodes therefore hold two boxes, at x and at z, and two nodes are apart if an axis
- * keeps more than `margin` between them at both ends. This is tighter than comparing the hulls of both ends: things that
- * travel side by side stay apart.
+ * A tree over elements whose corners move straight from x to z. The height of a corner along a fixed axis is linear in time, so
+ * the least height of one element minus the largest of another is concave: if an axis separates both at x and at z, on the
+ * same side, it separates them all the way. Nodes therefore contain two boxes, at x and at z, and two nodes are apart if an axis
+ * keeps more than `margin` between them at both ends. This is tighter than a comparison of the hulls of both ends: elements that
+ * move side by side stay apart.
  *
  * Minimum, maximum and comparison are exact, and the differences of float32 numbers in double err by a share of 2⁻⁵³.
  */
@@ -21,7 +21,7 @@ export class MotionTree {
   #node = new Float32Array(0);
   #ids: Uint32Array = new Uint32Array(0);
 
-  /** Gives the memory back; the tree must be built anew. */
+  /** Releases the memory; the tree must be built anew before its next use. */
   free(): void {
     this.tree.free();
     this.#ids = new Uint32Array(0);
@@ -94,8 +94,8 @@ export class MotionTree {
   }
 
   /**
-   * Calls back with every pair of elements (e here, f in `other`) that no axis keeps more than `margin` apart at both ends,
-   * less those with a mask bit in common. With other === this every unordered pair comes once. The order is fixed.
+   * Calls back with every pair of elements (e of this tree, f of `other`) that no axis keeps more than `margin` apart at both ends,
+   * except pairs with a common mask bit. If other === this, every unordered pair occurs once. The order is fixed.
    *
    * @param visit ends the walk when it returns false
    * @param pulse called at short intervals; may throw

@@ -13,12 +13,12 @@ import { fitTwist, PLACEMENT_ERROR, Placement, shorten, type Twist, takesTo } fr
 /** Pieces of one request. */
 const MAX_PIECES = 12;
 
-/** Groups move only if this brings them to less than this share of their distance from their targets, root mean square. */
+/** Groups move only if that reduces their distance from their targets to less than this share, as root mean squares. */
 const WORTHWHILE = 0.5;
 
 /**
- * A motion of up to so many leaps, root mean square, is short: steps make it in about as many searches, while every round of
- * sliding past something (piece.ts) costs one too.
+ * A motion of up to this many leaps, root mean square, counts as short: steps make it with about as many searches, and every round of
+ * sliding past an obstacle (piece.ts) costs about as much as a search.
  */
 const SHORT_LEAPS = 2;
 
@@ -33,28 +33,28 @@ export interface RigidRun {
   readonly mayContinue: () => boolean;
   /** called at short intervals before anything moves; may throw */
   readonly pulse: () => void;
-  /** x has gone one straight piece, with every vertex at the same pace */
+  /** called after x has moved by one straight piece, in which all vertices move in the same time */
   readonly onPiece: (x: Float32Array) => void;
 }
 
 /** What was moved. */
 export interface RigidMotions {
-  /** linear pieces of the path, each told as a state */
+  /** linear pieces of the path; the end of each was reported as a state */
   readonly pieces: number;
-  /** uint8[V] 0 = rested; n = moved as rotations[n − 1] and a shift say */
+  /** uint8[V] 0 = stayed at rest; n = moved by rotations[n − 1] and a shift */
   readonly label: Uint8Array;
   /** by group, from the first state to the last */
   readonly rotations: readonly Rotation[];
 }
 
 /**
- * Moves what moves rigidly, before everything else: a body with its garments that walks or turns costs what it moves
- * against its surroundings, instead of what every vertex moves against its neighbours.
+ * Makes rigid motions before everything else. The cost of a body that walks or turns with its garments then depends on its motion
+ * relative to its surroundings, not on the motion of every vertex relative to its trust box.
  *
- * A group of connected components goes in linear pieces x → z = fl(R x + t), each of at most a right angle. Every piece is
- * tested as a whole: inside a group by an inequality on rounding alone (near-pairs.ts), between groups and against what
- * rests by planes (plane-test.ts). What a plane does not part stops or turns aside the *motion* (slide.ts): half way along a
- * chord a group would be contracted by up to cos(θ/2). Nothing moves that was not tested in the very numbers that are
+ * A group of connected components moves in linear pieces x → z = fl(R x + t), each of at most a right angle. Every piece is
+ * tested as a whole: within a group by an inequality on rounding alone (near-pairs.ts), between groups and against elements at
+ * rest by planes (plane-test.ts). If no plane separates a pair, the *motion* is shortened or turned aside (slide.ts), never the piece itself: half way along its
+ * straight lines a group is contracted by up to cos(θ/2). Nothing moves that was not tested in the very numbers that are
  * written, so a run can end after any piece.
  */
 export class RigidMotion {
@@ -127,7 +127,7 @@ function plan(
 ): Float32Array[] {
   const { x, target, excluded, pulse } = around;
   const { label } = grouping;
-  // A piece brings a pair that is a floor apart nearer by a quarter of it, so no later piece meets an unlisted one.
+  // A piece brings a pair that is a floor apart nearer by at most a quarter of it, so an unlisted pair stays apart in later pieces, too.
   const radius = (1 + MAX_PIECES / 4) * settings.floor;
   const near = new NearPairs(elements, x, label, radius, excluded, pulse);
   const states: Float32Array[] = [];
@@ -142,7 +142,7 @@ function plan(
   return states;
 }
 
-/** What every group wishes to do: its best motion from here, unless that is shorter than δ, root mean square. */
+/** The wanted motion of every group: its best motion from here, unless that is shorter than δ, root mean square. */
 function planPiece({ groups }: Grouping, x: Float32Array, target: Float32Array, settings: Settings): PlannedGroup[] {
   const { delta, leap } = settings;
   return groups.map((group) => {
@@ -155,10 +155,10 @@ function planPiece({ groups }: Grouping, x: Float32Array, target: Float32Array, 
 }
 
 /**
- * The best motion of a group: the one that brings its vertices nearest to their targets, by least squares. Where a pull-back
- * follows and what the caller prescribes moves rigidly, to the rounding that {@link place} takes back, it is the motion of that
- * alone. Garments never are where they should be, and would draw the body off its targets by a little: steps would take it
- * there, and with the contact distance of Algorithm 1 push away what the last answer had brought near.
+ * The best motion of a group: the one that brings its vertices nearest to their targets, by least squares. If a pull-back
+ * follows and the kinematic components of the group move rigidly, up to the rounding that {@link place} corrects, it is the motion of these
+ * components alone. Garments are never exactly at their targets, so a fit that includes them would miss the targets of the body by a little. Steps of
+ * Algorithm 1 would then move the body there, and their contact distance would push the garments away from where the last answer had brought them.
  */
 function motionOf(
   { vertices, prescribed }: Group,
@@ -174,8 +174,8 @@ function motionOf(
 }
 
 /**
- * Whether the groups are at most half as far from their targets as they were. Where something blocks the way for good, what they
- * would gain before it is not worth a start so near to it.
+ * Whether the groups are at most half as far from their targets as they were. If something blocks the way for good, the gain
+ * is not worth it, because the steps would then begin close to the obstacle.
  */
 function isWorthwhile({ groups }: Grouping, start: Float32Array, end: Float32Array, target: Float32Array): boolean {
   let before = 0;
@@ -190,8 +190,8 @@ function isWorthwhile({ groups }: Grouping, start: Float32Array, end: Float32Arr
 }
 
 /**
- * Whether a kinematic vertex ends more than a leap further from its target than it was. Groups are chosen for the whole of their
- * motion (groups.ts): one that stops or turns aside on the way may leave what the caller prescribes far off.
+ * Whether a kinematic vertex ends more than a leap farther from its target than it was. Groups are chosen by their complete
+ * motion (groups.ts); a group that stops or turns aside on the way may leave kinematic vertices far from their targets.
  *
  * @param leap engine units
  */

@@ -1,8 +1,8 @@
-/** Numbers of a moving box: lo xyz, hi xyz at x, then at z. An empty one is inverted, and apart from all. */
+/** Numbers of a moving box: lo xyz, hi xyz at x, then at z. An empty box is inverted, and apart from all others. */
 export const MOVING_BOX = 12;
 
 /**
- * The boxes of groups and of what rests, while they go straight from x to z.
+ * The boxes of groups and of the elements at rest, while groups move straight from x to z.
  *
  * @param vertices uint32[C] that can touch something
  * @param label uint8[V] 0 = rests
@@ -35,8 +35,8 @@ function include(boxes: Float32Array, q: number, x: Float32Array, z: Float32Arra
 const element = new Float32Array(MOVING_BOX);
 
 /**
- * The elements that can meet one of another label: those that some box of another label is not apart from. The others need no
- * search, which spares most of the mesh where groups touch little besides themselves.
+ * The elements that may meet an element of another label: those that are not apart from all boxes of other labels. All others need no
+ * search, which saves most of the work if groups come near few other elements.
  *
  * @param corner uint32[size·E] @param boxes of {@link boxesOfLabels}
  * @returns uint32[N] ascending

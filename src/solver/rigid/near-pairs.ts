@@ -7,25 +7,25 @@ import { turn, type Vector } from './rotation.js';
 import { PLACEMENT_ERROR, type Placement } from './twist.js';
 
 /**
- * In the middle of a piece, where a turn contracts its group, a pair keeps this share of the floor: numbers of the caller round
- * by up to √3/4 of it for both vertices together (solver/range.ts).
+ * In the middle of a piece, where a rotation contracts its group, a pair keeps this share of the floor, because rounding to the caller's numbers
+ * may bring two vertices nearer by √3/4 of it (solver/range.ts).
  */
 const MIDDLE_SHARE = 0.45;
 
-/** A pair that is closer than half of the floor keeps this share of its distance there, which bounds the turn to 90°. */
+/** A pair that is closer than half of the floor keeps this share of its distance there, which limits the rotation to 90°. */
 const CLOSE_SHARE = 0.7;
 
-/** Near pairs that are listed, in 10 MB. Groups with more are crowded at the scale of rounding, and move in ordinary steps. */
+/** The largest number of listed near pairs, which take 10 MB. A group with more near pairs does not move rigidly. */
 const MOST_NEAR_PAIRS = 2 ** 18;
 
-/** How often placed vertices are moved apart by what rounding took. */
+/** Rounds in which placed vertices are moved apart to restore the gap that rounding took. */
 const REPAIRS = 4;
 
 /**
- * The pairs of one group that are so close that rounding z counts.
+ * The pairs within one group that are so close that the rounding of z matters.
  *
  * A vertex goes straight from x to z = R x + t + ε; at the share s of the piece it is at A(s) x + s t + s ε with
- * A(s) = (1 − s) I + s R. Let n part a pair by g at x. Then A(s)⁻ᵀ n parts the pair A(s) x by the same g, because
+ * A(s) = (1 − s) I + s R. Let n separate a pair by g at x. Then A(s)⁻ᵀ n separates the pair A(s) x by the same g, because
  * A⁻ᵀn · A d = n · d, and its length is at most 1/σ(s), σ the least singular value of A(s): σ² = (1 − s)² + s² + 2 s (1 − s) cos θ.
  * The errors shift heights along it by at most s |ε_a − ε_b| / σ(s), and s/σ(s) ≤ 1 for θ ≤ 90°, because then
  * (1 − s)² + 2 s (1 − s) cos θ ≥ 0. Hence the pair stays apart if
@@ -35,19 +35,19 @@ const REPAIRS = 4;
  * and its distance is then at least σ (g − max |ε_a − ε_b|) ≥ cos(θ/2) (g − max |ε_a − ε_b|).
  *
  * With |ε| ≤ floor/8 (twist.ts) every pair that is at least a floor apart passes: it ends at 3/4 of the floor or more, and keeps
- * more than half of it on the way. Closer pairs are listed here and tested one by one, with what they need: as little loss on
- * the way as numbers of the caller may round by, and no loss at z below half of the floor, or the frames of a session would
- * wear a gap down. What rounding takes from them at z is put back, by moving their corners apart within |ε| ≤ floor/8.
+ * more than half of it on the way. Closer pairs are listed here and tested one by one. On the way they may lose no more than rounding to the
+ * caller's numbers allows. At z a pair below half of the floor may lose nothing; otherwise the frames of a session would
+ * reduce its gap without end. The gap that rounding takes from them at z is restored by moving their corners apart within |ε| ≤ floor/8.
  */
 export class NearPairs {
   /** kind and four vertices of each pair; undefined = not searched yet */
   #pairs: Int32Array | undefined;
   readonly #search: () => Int32Array;
-  /** the list holds all of them */
+  /** whether the list contains all of them */
   #isComplete = true;
 
   /**
-   * The search is put off until a piece asks: it costs about as much as testing a motion against all other groups.
+   * The search is postponed until a piece needs it, because it costs about as much as the test of a motion against all other groups.
    *
    * @param x must stay as it is until then
    * @param radius pairs within one group that may be closer than this at x are listed
@@ -89,11 +89,11 @@ export class NearPairs {
   }
 
   /**
-   * Moves corners of z apart where rounding brought them too near, and tells which groups a pair keeps from this piece.
+   * Moves corners of z apart where rounding brought them too near, and finds the groups for which a pair prevents this piece.
    *
-   * @param placements of the groups; undefined = rests
-   * @param angles by which they turn
-   * @returns by group: whether one of its pairs fails (all of them where there are more pairs than are listed); and whether a corner was moved
+   * @param placements of the groups; undefined = at rest
+   * @param angles by which the groups turn
+   * @returns by group: whether one of its pairs fails (always, if there are more near pairs than the list holds); and whether a corner was moved
    */
   settle(
     x: Float32Array,
@@ -158,7 +158,7 @@ class NearPair {
     return this.#gap(z, n).gap >= needed && (this.#isCertified(z, n) || !this.#isCertified(this.#x, this.#normal));
   }
 
-  /** Moves both sides apart by what they lack at z, as far as |ε| allows. @returns whether a vertex moved */
+  /** Moves both sides apart by the missing gap at z, as far as |ε| allows. @returns whether a vertex moved */
   repair(z: Float32Array, placement: Placement): boolean {
     const n = turn(placement.rotation, this.#normal);
     const before = this.#gap(this.#x, this.#normal);
@@ -169,7 +169,7 @@ class NearPair {
     for (let s = 0; s < this.#vertex.length; s++) {
       const k = 3 * this.#vertex[s];
       const way = s < SIDE_A[this.#kind] ? 1 : -1;
-      // Half of what lacks, and enough that rounding cannot undo it.
+      // Half of the missing gap for each side, and enough that rounding cannot undo it.
       const step = way * (Math.max(0, lack) / 2 + this.#floor / 64);
       placement.at(this.#x, k, image);
       const to = [0, 1, 2].map((c) => Math.fround(z[k + c] + step * n[c]));
@@ -186,7 +186,7 @@ class NearPair {
     return isCertified(state, this.#kind, this.#vertex, nx, ny, nz);
   }
 
-  /** max |ε_a − ε_b| over the corners of both sides, by the sum of the largest |ε| of either. */
+  /** An upper bound of max |ε_a − ε_b| over the corners of both sides: the sum of the largest |ε| of each side. */
   #disagreement(z: Float32Array, placement: Placement): number {
     const largest = [0, 0];
     for (let s = 0; s < this.#vertex.length; s++) {

@@ -8,39 +8,39 @@ import type { Vector } from './rotation.js';
 import { type Inertia, type Obstacle, type Side, slidePast } from './slide.js';
 import { Placement, place, reachOf, shorten, type Twist } from './twist.js';
 
-/** Attempts to slide past what is in the way; then the groups that still meet something stay. */
+/** Attempts to slide past obstacles; afterwards the groups that still meet something stay at rest. */
 const ROUNDS = 8;
 
-/** A motion that meets more pairs than this leads too far through something: it is halved. */
+/** A motion for which more pairs than this fail leads too far through an obstacle and is halved. */
 const MANY_OBSTACLES = 256;
 
-/** A group that a piece would bring on by less than this share of its way stays: it is blocked, not in passing. */
+/** A group stays at rest if a piece would move it by less than this share of its way: it is blocked and cannot slide past. */
 const MIN_SHARE = 0.2;
 
-/** The motion of a group with a pair that rounding brings too near is shortened by this, so often; then it stops. */
+/** The factor by which the motion of a group is shortened if rounding brings a pair too near, and the number of times; then the group stops. */
 const NEAR_SHARE = 0.9;
 const MAX_NEAR_FAILURES = 7;
 
-/** A group of a piece: its vertices, and the motion that it wishes. */
+/** A group of a piece: its vertices and its wanted motion. */
 export interface PlannedGroup {
   readonly vertices: Uint32Array;
   readonly inertia: Inertia;
   readonly wish: Twist;
-  /** does not move */
+  /** whether the group does not move */
   readonly rests: boolean;
-  /** a few steps go as far: worth moving only where the way is free, or nearly */
+  /** whether a few steps would move it as far, so that a piece is worthwhile only if the way is free, or nearly free */
   readonly isShort: boolean;
 }
 
-/** What a motion meets, tested before the near pairs of its groups. */
+/** The obstacles of a motion, found before the near pairs of its groups are tested. */
 interface LookedAhead {
   /** groups, by index */
   readonly met: Set<number>;
-  /** takes back what the test has noted */
+  /** undoes what the test has recorded */
   readonly forget: () => void;
 }
 
-/** Where groups move, and in which request. */
+/** The state in which groups move, and the request. */
 export interface Surroundings {
   /** float32[3·V] the state */
   readonly x: Float32Array;
@@ -49,11 +49,11 @@ export interface Surroundings {
   readonly pulse: () => void;
 }
 
-/** Decides how far every group goes in one linear piece from x, and where it ends in memory. */
+/** Decides how far every group moves in one linear piece from x, and the numbers at which it ends. */
 export class Piece {
   /** float32[3·V] where the piece ends */
   readonly z: Float32Array;
-  /** by group; undefined = it stays, bit for bit */
+  /** by group; undefined = the group keeps its bits */
   placements: readonly (Placement | undefined)[] = [];
 
   readonly #settings: Settings;
@@ -61,7 +61,7 @@ export class Piece {
   readonly #near: NearPairs;
   readonly #label: Uint8Array;
   readonly #around: Surroundings;
-  /** by group: the share of its wish that it may attempt */
+  /** by group: the share of its wanted motion that it may attempt */
   #shares: number[] = [];
   #nearFailures: number[] = [];
   readonly #obstacles: Obstacle[] = [];
@@ -76,8 +76,8 @@ export class Piece {
   }
 
   /**
-   * Tries motions until every test holds for z as it is written. Each failed attempt adds rows, shortens a motion or stops a
-   * group for good, so there is an end.
+   * Tries motions until every test passes for z as it is written. Each failed attempt adds rows, shortens a motion or stops a
+   * group for good, so the loop ends.
    *
    * @returns the twist of every group; undefined = nothing can move
    */
@@ -98,7 +98,7 @@ export class Piece {
       }
       const near = this.#settleNear(twists);
       const hasFailed = near.fails.includes(true);
-      // What was met on the way to other numbers does not count.
+      // Obstacles on the way to other numbers do not count.
       if (ahead && (hasFailed || near.hasMoved)) ahead.forget();
       if (hasFailed) {
         this.#shortenAll(near.fails);
@@ -115,7 +115,7 @@ export class Piece {
     return undefined;
   }
 
-  /** Stops the groups that would hardly get on. @returns whether there are any */
+  /** Stops the groups that would hardly advance. @returns whether there are any */
   #stopSlow(plans: readonly PlannedGroup[], twists: readonly Twist[]): boolean {
     let hasStopped = false;
     for (const [g, { inertia, wish }] of plans.entries()) {
@@ -127,7 +127,7 @@ export class Piece {
     return hasStopped;
   }
 
-  /** z ← x, and where the twists put the groups. Returns false where one leads beyond the coordinates that the floor covers. */
+  /** Writes x to z, and the images under the twists for the groups. @returns false if one leads beyond the coordinates that the floor covers */
   #placeAll(plans: readonly PlannedGroup[], twists: readonly Twist[]): boolean {
     const { x, target } = this.#around;
     const { floor } = this.#settings;
@@ -152,10 +152,10 @@ export class Piece {
   }
 
   /**
-   * Tests the whole motion against other groups before the near pairs are searched for. Where it leads too far through something,
-   * and a few steps bring every group as far, nothing moves: sliding past it would cost more rounds than steps.
+   * Tests the whole motion against other groups before the near pairs are searched for. If it leads too far through an obstacle,
+   * and a few steps would move every group as far, nothing moves, because sliding past the obstacle would take more rounds than steps.
    *
-   * @returns what is met, and how to forget it; undefined = nothing is to move
+   * @returns the obstacles, and a function that forgets them; undefined = no group moves
    */
   #lookAhead(plans: readonly PlannedGroup[], twists: readonly Twist[]): LookedAhead | undefined {
     const shares = this.#shares.slice();
@@ -198,7 +198,7 @@ export class Piece {
       const moving = groups.filter((g) => g >= 0 && this.#shares[g] > 0);
       for (const g of moving) met.add(g);
       count++;
-      // No direction parts what is in the way already: nothing leads past it.
+      // No direction separates the pair at x already, so no row can lead past it.
       if (!(planes.gap > 0)) for (const g of moving) this.#shares[g] = 0;
       else this.#obstacles.push(this.#obstacleOf(planes, groups, twists, delta));
       return count < MANY_OBSTACLES;
@@ -208,7 +208,7 @@ export class Piece {
     return met;
   }
 
-  /** The pair that failed last, as a row: it must stay δ apart, or as far apart as it is. */
+  /** The pair that failed last, as a row: it must stay δ apart, or as far apart as it is now. */
   #obstacleOf(planes: PlaneTest, [a, b]: readonly number[], twists: readonly Twist[], delta: number): Obstacle {
     const [nx, ny, nz] = planes.normal;
     const normal: Vector = [nx, ny, nz];
@@ -237,7 +237,7 @@ export class Piece {
   }
 }
 
-/** A smaller share of a motion that leads to a coordinate of `largest`, so that it ends within `reach`. */
+/** A smaller share of a motion that would lead to a coordinate of size `largest`, such that it ends within `reach`. */
 function shareWithin(share: number, largest: number, reach: number): number {
   const next = Math.min(share / 2, (share * reach) / largest);
   return next > 2 ** -40 ? next : 0;

@@ -42,8 +42,8 @@ export function rotationOf([x, y, z]: Vector): Rotation {
  * construction, never a reflection.
  *
  * @param s Σ p qᵀ, row by row
- * @param size Σ |p| |q| or more: a share of 1e-9 of it is added along the diagonal, so that points on a line, which leave
- * the angle about it open, are turned by the least
+ * @param size Σ |p| |q| or more: a share of 1e-9 of it is added along the diagonal, so that points on a line, for which
+ * the angle about the line is undetermined, are turned by the smallest angle
  */
 export function fitRotation(s: ArrayLike<number>, size: number): Vector {
   const bias = 1e-9 * size;
@@ -103,7 +103,7 @@ function rotateOut(a: number[][], v: number[][], p: number, q: number): void {
   }
 }
 
-/** The inverse of a symmetric 3 × 3 matrix, row by row; all 0 where a direction has no share in it to rounding. */
+/** The inverse of a symmetric 3 × 3 matrix, row by row; all 0 if the matrix is singular to rounding. */
 export function invertSymmetric(m: ArrayLike<number>): Rotation | undefined {
   const [a, b, c, d, e, f] = [m[0], m[1], m[2], m[4], m[5], m[8]];
   const [A, B, C] = [d * f - e * e, c * e - b * f, b * e - c * d];

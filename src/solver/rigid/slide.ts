@@ -3,14 +3,14 @@ import type { Twist } from './twist.js';
 
 const SWEEPS = 64;
 
-/** Share of the trace of an inertia tensor that is added along its diagonal: points on a line have none about it. */
+/** Share of the trace of an inertia tensor that is added along its diagonal, because points on a line have no inertia about the line. */
 const REGULARISED = 1e-6;
 
-/** What a group weighs against being turned aside: every vertex has the mass 1. */
+/** The inertia of a group, in which every vertex has the mass 1. */
 export class Inertia {
   readonly #inverseMass: number;
   readonly #tensor: readonly number[];
-  /** undefined = a point: it does not turn */
+  /** undefined = a point, which does not turn */
   readonly #inverse: Rotation | undefined;
 
   /** @param centre the mean of the vertices at x */
@@ -47,12 +47,12 @@ export class Inertia {
   }
 }
 
-/** One side of a pair: the corner that crosses first, of the group with this index, −1 = rests. */
+/** One side of a pair: the corner that crosses first, and the index of its group; −1 = at rest. */
 export interface Side {
   readonly group: number;
   /** x of the corner */
   readonly at: Vector;
-  /** what it moves by beyond v + ω × r, along n: the second order of its turn */
+  /** its displacement along n beyond v + ω × r: the second-order term of the rotation */
   readonly beyond: number;
 }
 
@@ -82,12 +82,12 @@ interface RowPart {
 }
 
 /**
- * The twists nearest to the wished ones, in the metric of Σ |displacement|², that keep all rows
+ * The twists nearest to the wanted ones, in the metric of Σ |displacement|², that satisfy all rows
  *
  *   n·(v_a + ω_a × r_a) − n·(v_b + ω_b × r_b) ≥ −room − second order,
  *
- * by projected Gauss-Seidel on the multipliers. A group thereby slides past what is in its way, and turns aside. Rows are
- * guidance: whether the motion is safe is tested on what is written.
+ * by projected Gauss-Seidel on the multipliers. So a group slides past obstacles and turns aside. Rows are only
+ * guidance: the safety of the motion is tested on the numbers that are written.
  *
  * @param inertias by group; undefined = does not yield
  */

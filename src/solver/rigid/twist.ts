@@ -11,13 +11,13 @@ export interface Twist {
   readonly spin: Vector;
 }
 
-/** A piece never turns by more: up to a right angle its linear path keeps an inside apart (move-rigidly.ts). */
+/** The largest rotation of a piece: up to a right angle, a linear path keeps the pairs within a group apart (near-pairs.ts). */
 const MAX_ANGLE = Math.PI / 2;
 
 /** |ε| of a placed vertex is at most this share of the floor. */
 export const PLACEMENT_ERROR = 1 / 8;
 
-/** The twist scaled by `share`, and further where it turns by more than a right angle. */
+/** The twist scaled by `share`, and by more if it turns by more than a right angle. */
 export function shorten({ centre, shift, spin }: Twist, share: number): Twist {
   const angle = Math.hypot(...spin);
   const s = angle * share > MAX_ANGLE ? MAX_ANGLE / angle : share;
@@ -52,7 +52,7 @@ export function fitTwist(vertices: Uint32Array, x: Float32Array, target: Float32
   return { centre, shift, spin: fitRotation(s, Math.sqrt(sizeX * sizeY)) };
 }
 
-/** Where a twist puts points: x → R (x − c) + c + v. */
+/** Computes the images of points under a twist: x → R (x − c) + c + v. */
 export class Placement {
   readonly rotation: Rotation;
   readonly #centre: Vector;
