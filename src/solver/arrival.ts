@@ -1,8 +1,8 @@
 import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from './constants.js';
 
 /**
- * How near, coordinate by coordinate, a vertex has arrived as far as float32 can tell: 4uX, X the largest coordinate of the
- * start. Resting vertices may lie far beyond those that the floor covers, 8√3 uX ≤ floor; 4uX of the others is at most
+ * The difference in each coordinate up to which a vertex has arrived as far as float32 can tell: 4uX, where X is the largest coordinate of the
+ * start. Vertices at rest may lie far beyond the coordinates that the floor covers, 8√3 uX ≤ floor; for all others 4uX is at most
  * 0.29 floors.
  */
 export function arrivedWithin(start: Float32Array, floor: number): number {

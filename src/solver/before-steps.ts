@@ -7,19 +7,19 @@ import { RigidMotion, type RigidMotions } from './rigid/move-rigidly.js';
 import type { Settings } from './settings.js';
 import { StepAbandoned } from './step-abandoned.js';
 
-/** What has moved before the first step. */
+/** The motions before the first step. */
 export interface MovedBefore {
-  /** straight pieces of the path, each told as a state; they count as steps */
+  /** straight pieces of the path, each reported as a state; they count as steps */
   readonly pieces: number;
-  /** time ran out within a piece, which has moved nothing */
+  /** whether time ran out within a piece, which then moved nothing */
   readonly isGivenUp: boolean;
-  /** what moved rigidly; undefined = nothing */
+  /** the rigid motion; undefined = there was none */
   readonly rigid: RigidMotions | undefined;
 }
 
 /**
- * What moves before the first step of Algorithm 1, on the host and for every engine: groups as a whole, then single vertices
- * with very far targets. Both are straight pieces of the path that are tested as such; steps would follow them leap by leap.
+ * The motions before the first step of Algorithm 1, made on the host for every engine: first groups as a whole, then single vertices
+ * with very distant targets. Both are straight pieces of the path that are tested as a whole; steps would make these motions leap by leap.
  */
 export class BeforeSteps {
   readonly #mesh: CollisionMesh;
@@ -41,7 +41,7 @@ export class BeforeSteps {
   /**
    * @param settings lengths in engine units
    * @param x float32[3·V] the start; moved in place, piece by piece
-   * @param pulse called at short intervals; may throw {@link StepAbandoned} to give a piece up
+   * @param pulse called at short intervals; may throw {@link StepAbandoned} to abandon a piece
    */
   move(settings: Settings, input: StepInput, x: Float32Array, pulse: () => void): MovedBefore {
     const { y: target, excluded } = input;

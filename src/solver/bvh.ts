@@ -6,7 +6,7 @@ import { type Grid, gridOf, isSameGrid, mortonCode, moveInOrder, sortByCode } fr
 
 const LEAF_SHIFT = Math.log2(LEAF_SIZE);
 
-/** Where more than this share of the boxes changed, sorting all of them costs no more than moving those few. */
+/** If more than this share of the boxes has changed, sorting all of them costs no more than moving the changed ones. */
 const MOVED_SHARE = 1 / 4;
 
 /** What a walk reads of a {@link Bvh}. */
@@ -42,7 +42,7 @@ export class Bvh {
   leaves = 1;
   count = 0;
 
-  /** uint32[N] Morton code of each primitive, in the caller's numbering, and the grid that it counts cells of */
+  /** uint32[N] Morton code of each primitive, in the caller's numbering, and the grid whose cells the code counts */
   #code: Uint32Array = new Uint32Array(0);
   #grid: Grid = { x: 0, y: 0, z: 0, cells: 0 };
 
@@ -94,8 +94,8 @@ export class Bvh {
   }
 
   /**
-   * The same tree as {@link build} gives, bit for bit, where only some primitives have other boxes than when the tree was
-   * built last, at a cost that is mostly that of copying boxes.
+   * Gives the same tree as {@link build}, bit for bit, when only some primitives have other boxes than when the tree was
+   * last built. Most of the cost is that of copying boxes.
    *
    * @param box float32[6·N] as for {@link build}
    * @param mask uint8[N] as for {@link build}; any may have changed
@@ -155,8 +155,8 @@ export class Bvh {
   }
 
   /**
-   * Calls back with every pair of positions (s here, t in `other`) whose boxes overlap (touching counts), less those
-   * with a mask bit in common. With other === this every unordered pair of two different positions comes once, s < t.
+   * Calls back with every pair of positions (s in this tree, t in `other`) whose boxes overlap (touching counts), except pairs
+   * with a common mask bit. If other === this, every unordered pair of two different positions occurs once, with s < t.
    * Walks the other tree once per leaf of this one; the order is fixed by the two trees.
    *
    * @param visit must not begin another walk on this thread, of any trees: all walks write {@link overlaps}
@@ -256,14 +256,14 @@ function fillLeaves(
   }
 }
 
-/** uint32[2·LEAF_SIZE²] the positions of the pairs of two leaves that overlap, in `a` and in `b`: the last ones that {@link overlapLeaf} told. */
+/** uint32[2·LEAF_SIZE²] the positions, in `a` and in `b`, of the overlapping pairs of two leaves that {@link overlapLeaf} reported last. */
 export const overlaps = new Uint32Array(2 * LEAF_SIZE * LEAF_SIZE);
 
 /**
  * {@link Bvh.forEachOverlap} for one leaf.
  *
  * @param leaf leaf of `a` @param isSelf whether the trees are the same
- * @param visit is told how many {@link overlaps} there are, for one leaf of `b` after the other; it must not begin another walk before it has read them
+ * @param visit receives the number of {@link overlaps}, for one leaf of `b` after the other; it must read them before it begins another walk
  */
 export function overlapLeaf(a: Tree, b: Tree, leaf: number, isSelf: boolean, visit: (count: number) => void): void {
   const { node: tree, nodeMask: treeMask, leaves } = b;
@@ -314,7 +314,7 @@ function pairLeaves(a: Tree, own: number, other: Tree, leaf: number, isSelf: boo
   const end = Math.min(a.count, (own + 1) << LEAF_SHIFT);
   const otherEnd = Math.min(other.count, (leaf + 1) << LEAF_SHIFT);
   const isSameLeaf = isSelf && leaf === own;
-  // Of the other leaf only what reaches into this one has to be compared with its primitives.
+  // Only primitives of the other leaf that overlap the box of this leaf need to be compared with its primitives.
   let nearCount = 0;
   const p = 6 * (a.leaves + own);
   for (let t = leaf << LEAF_SHIFT; t < otherEnd; t++) {

@@ -106,7 +106,7 @@ export function colourContacts(count: number, corner: Int32Array, inverseMass: F
   return gather(colour, colours, count);
 }
 
-// All zero between calls: to clear the entries in use is cheaper than to clear those of all vertices every step.
+// All zero between calls: clearing the entries in use is cheaper than clearing those of all vertices in every step.
 let levels = new Uint32Array(0);
 function levelOf(vertexCount: number): Uint32Array {
   if (levels.length < vertexCount) levels = new Uint32Array(vertexCount);

@@ -103,20 +103,20 @@ export const TRAVEL = WINDOW / 4;
 // Pull-back
 
 /**
- * Targets are scattered where the motions of the ends of more than this share of the edges differ by so many leaps (three median
- * edges by default): the pull-back follows Algorithm 1 (scattered-targets.ts). A fold or a mesh that is turned inside out stays
+ * Targets are scattered if the motions of both ends differ by this many leaps (three median edges by default) on more than this share of the
+ * edges. The pull-back then follows a complete run of Algorithm 1 (scattered-targets.ts). A fold or a mesh that is turned inside out stays
  * below, at two edges.
  */
 export const SCATTERED_LEAPS = 1.5;
 export const SCATTERED_SHARE = 0.5;
 
-/** The longest motion of its steps then, over δ: contacts leave room for about a δ, on either side. */
+/** The longest motion of a step for scattered targets, over δ: contacts leave room for about one δ on either side. */
 export const SCATTERED_MOTION = 2;
 
-/** And the factor on the gain that its steps must make: by default it ends where three in a row gain less than 4.2 %. */
+/** The factor on the required gain for scattered targets: by default the phase ends when three steps in a row gain less than 4.2 %. */
 export const SCATTERED_MIN_GAIN = 6;
 
-/** A vertex that no row has pushed for this many steps goes for its whole target. */
+/** A vertex that no row has pushed for this many steps aims at its target itself (t = 1). */
 export const FREE_STEPS = 8;
 
 /** A push shorter than this share of δ does not count as one. */
@@ -132,78 +132,78 @@ export const REST = 0.02;
 /** Share of the motions that trust boxes may take from a step before a search gives new boxes first. */
 export const BOX_LOSS = 0.2;
 
-/** ρ of the phase over δ: its vertices go to and fro near where they are, and shorter lists pay for more searches of a part. */
+/** ρ of the phase over δ: its vertices move to and fro near their places, and shorter lists outweigh more partial searches. */
 export const PULL_BACK_REACH = 0.8;
 
 /**
  * A contact of the pull-back aims at most this share of δ above its distance at the start of the request. δ is a tenth of an edge
- * by default: a start with tiny gaps moves by 1.25 % of an edge, and is at the default offset, δ/8, in the first request, so that the frames
- * of a session do not come to lie farther from their targets as their contacts are brought back. More than the rest, or pairs that a little
- * is missing from would never be made up for.
+ * by default, so a start with tiny gaps moves by 1.25 % of an edge and reaches the default offset, δ/8, in the first request. Otherwise the frames
+ * of a session would end farther and farther from their targets while their contacts are brought back. The share must exceed REST, or pairs that
+ * lack a little would never reach their offset.
  */
 export const AIM_GROWTH = 0.125;
 
-/** Weight of a vertex's contact shortfall against its distance to the target: as many layers as a pile may have (cpu/merit.ts). */
+/** Weight of a vertex's contact shortfall relative to its distance to the target: the number of layers that a pile may have (cpu/merit.ts). */
 export const SHORTFALL_WEIGHT = 8;
 
-/** Weight of the squared excess over an edge's limit against the squared distance to the target. */
+/** Weight of the squared excess over an edge's limit relative to the squared distance to the target. */
 export const EXCESS_WEIGHT = 1000;
 
-/** So many steps in a row with too little gain end the phase. */
+/** This many poor steps (cpu/poor-steps.ts) in a row end the phase. */
 export const MAX_POOR_STEPS = 3;
 
-/** The share of the merit that a step in a heap must gain at least, for each time that it costs as much as a cheap one. */
+/** The least gain of a step in a heap, multiplied by its cost relative to a cheap step. */
 export const HEAP_MIN_GAIN = 0.01;
 
 /**
- * A step is no poor one while a vertex that a leap limits comes nearer to its target by this share of the leap: one vertex
- * on its way counts for little in the merit of a large mesh. A crowd that only creeps towards far targets does not.
+ * A step is not poor if a vertex whose motion the leap limits comes nearer to its target by this share of the leap, because a single moving vertex
+ * changes the merit of a large mesh very little. Vertices that only creep towards distant targets do not reach this share.
  */
 export const LEAP_PROGRESS = 0.1;
 
-/** So many with vertices that are held in every new box end it as stalled. */
+/** This many poor steps in a row in which a trust box holds a vertex end the phase as STALLED. */
 export const MAX_HELD_STEPS = 8;
 
-/** The last steps, which only shorten edges: sweeps of each, and their rest. */
+/** The last steps, which only shorten edges: number of sweeps, and the share of δ below which a motion is not made. */
 export const SHORTENING_SWEEPS = 64;
 export const SHORTENING_REST = 0.002;
 
 /**
- * They go on while each takes this share off what is over the limits, or the larger one in a heap (cpu/poor-steps.ts), where steps are dear. A
- * sheet that is drawn together by a third lies in its own way: planes between its elements grant a tenth of a motion, so that a step takes a
- * tenth of the excess at first, and most of it at last.
+ * The last steps continue while each removes at least this share of the excess over the limits. In a heap (cpu/poor-steps.ts), where steps are expensive,
+ * the larger share applies. A sheet that contracts by a third obstructs itself: the planes between its elements grant a tenth of a motion, so a step
+ * removes a tenth of the excess at first, and most of it in the end.
  */
 export const MIN_SHORTENING_GAIN = 0.02;
 export const HEAP_SHORTENING_GAIN = 0.1;
 
-/** So many in a row that take less end them: one may open what the next one closes, since the planes of contacts change between them. */
+/** This many of the last steps in a row that remove less end them. A single one does not, because the planes of contacts change from step to step. */
 export const MAX_POOR_SHORTENINGS = 2;
 
-/** And so many if boxes hold vertices, which get new ones. */
+/** The same number if trust boxes hold vertices, which then get new boxes. */
 export const MAX_HELD_SHORTENINGS = 8;
 
-/** Their limits are shorter by this share of δ, twice their rest, so that no edge rests just above its own. */
+/** The last steps shorten edge limits by this share of δ, twice SHORTENING_REST, so that no edge stays just above its limit. */
 export const SHORTENING_SLACK = 2 * SHORTENING_REST;
 
 /**
- * Where a step is poor while edges over their limits are a larger part of the merit than it must gain, sweeps go on in rounds from the next
- * step on, while what they leave is more than this share of the merit; the steps that only shorten edges leave nothing, as long as they can.
+ * After a poor step in which edges over their limits are a larger part of the merit than the required gain, the sweeps of later steps continue in rounds
+ * until this part is at most this share of the merit. The steps that only shorten edges continue until no edge is over its limit.
  */
 export const SWEPT_EXCESS = 0.01;
 
-/** Rounds of the sweeps of a step at most, and so many without a new low of the excess, by this factor. */
+/** The most rounds of sweeps in a step, and the number of rounds after which they end unless the excess has fallen by this factor. */
 export const MORE_SWEEPS = { rounds: 32, patience: 4, gain: 0.9 } as const;
 
-/** Every so many sweeps look at all rows; those between only at the ones that act. */
+/** One sweep in this many visits all rows; the sweeps between visit only the rows that act. */
 export const COMPLETE_EVERY = 8;
 
 /** Bound on the momentum β; Nesterov's k/(k + 3) up to there. */
 export const MAX_MOMENTUM = 0.9;
 
-/** An edge longer than this share of its limit takes part in every sweep; the others are looked at now and then. */
+/** An edge longer than this share of its limit takes part in every sweep; all others only in complete sweeps. */
 export const NEAR_LIMIT = 0.95;
 
-/** Passes over the edges in which a step may still be shortened; what they leave too long, the next step sees. */
+/** Passes over the edges in which a step may be shortened; edges that are still too long are left to the next step. */
 export const HOLD_BACK_PASSES = 20;
 
 // Strain limits
@@ -211,10 +211,10 @@ export const HOLD_BACK_PASSES = 20;
 /** A strain below this share of the length at rest: the element has no rotation of its own. */
 export const FLATTEST_STRAIN = 1e-3;
 
-/** The sweeps of a step towards y* go on (MORE_SWEEPS) while a strain is farther out of its limits than this; those of the last steps while any is. */
+/** The sweeps of a step towards y* continue (MORE_SWEEPS) while a strain exceeds its limits by more than this; those of the last steps while any strain exceeds them. */
 export const SWEPT_STRAIN = 5e-3;
 
-/** The strain that neighbours of an element may get in a step because one of them is held. */
+/** The strain that an element may get in a step because one of its corners is held. */
 export const HELD_STRAIN = 0.05;
 
 /** The last steps narrow the range of strains by at most this share of it, at either end. */

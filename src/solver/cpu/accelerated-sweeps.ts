@@ -10,10 +10,10 @@ import { runSweeps, type SweepNumbers, type SweptArrays } from './sweep-run.js';
 import type { WarmContacts } from './warm-contacts.js';
 import type { Scratch } from './workspace.js';
 
-/** A contact closer to its offset than this many δ takes part in every sweep; the others are looked at now and then. */
+/** A contact nearer to its offset than this many δ takes part in every sweep; all others only in complete sweeps. */
 const NEAR_CONTACT = 0.1;
 
-/** What sweeps keep in shape (shape-limits.ts). */
+/** The limits of edges and strains that sweeps enforce (shape-limits.ts). */
 export interface SweptLimits {
   readonly edges?: EdgeLimits | undefined;
   readonly strains?: StrainLimits | undefined;
@@ -22,14 +22,14 @@ export interface SweptLimits {
 
 /**
  * Projected Gauss-Seidel sweeps over limits of edges and strains, and contacts, extrapolated (Nesterov). y is linear in the multipliers, so
- * y, c and λ are extrapolated alike: z ← z + β (z − z_last) after each sweep but the last, β = min(0.9, k/(k + 3)), and
- * k = 0 where the momentum points away from where the sweep went: ⟨y_from − y, y − y_last⟩ > 0, y_from the point that the
- * sweep began with. Without that restart the iteration diverges.
+ * y, c and λ are extrapolated alike: z ← z + β (z − z_last) after each sweep but the last, with β = min(0.9, k/(k + 3)). k restarts at
+ * 0 if the momentum points away from the motion of the sweep, ⟨y_from − y, y − y_last⟩ > 0, where y_from is y at the beginning of the
+ * sweep. Without this restart the iteration diverges.
  *
  * Vertices that no acting row touches keep their y in these sweeps, so only touched ones are stored and compared.
  *
- * All sweeps between two complete ones, with the momentum between them, are one run of chunks in turns, so that threads meet as rarely as
- * the order allows. Strains are swept by one thread, between edges and contacts: where there are some, a sweep is two runs.
+ * All sweeps between two complete ones, with the momentum between them, are one ordered run of chunks, so that threads synchronise as rarely as
+ * the order allows. One thread sweeps strains, between edges and contacts; with strains a sweep is two runs.
  */
 export class AcceleratedSweeps {
   readonly #inverseMass: Float32Array;
@@ -62,8 +62,8 @@ export class AcceleratedSweeps {
    * @param x float32[3·V] state of the contact rows
    * @param y float32[3·V] moved
    * @param options.slack shortens every edge limit, engine units
-   * @param options.sweeps how many, and how many more each time that the limits want more
-   * @param options.mostExcess squared engine units: what edges over their limits may add up to, or there are more sweeps; absent = anything
+   * @param options.sweeps number of sweeps, and of further sweeps in each round that the limits require
+   * @param options.mostExcess squared engine units: the largest excess over edge limits that needs no further round; absent = any excess
    * @param options.pulse called at short intervals; may throw, and y is then undefined
    */
   run(
@@ -92,7 +92,7 @@ export class AcceleratedSweeps {
       const times = isComplete ? 1 : Math.min(end - n, COMPLETE_EVERY - (n % COMPLETE_EVERY));
       this.#sweep(swept, { ...numbers, isComplete, times, hasMomentum: n > 0 });
       n += times;
-      // After the last one there is no momentum: its y satisfies the rows as well as they can be.
+      // No momentum follows the last sweep, because extrapolation would violate the rows that it has just projected.
       if (n === end && limits?.wantsMoreSweeps?.(x, y, end / sweeps, mostExcess)) end += sweeps;
     }
   }
@@ -116,7 +116,7 @@ export class AcceleratedSweeps {
     };
   }
 
-  /** A complete sweep, or some sweeps over what acts; with a step of the momentum before the first one, or not. */
+  /** A complete sweep, or several sweeps over the rows that act; with or without a step of the momentum before the first one. */
   #sweep(swept: Swept, how: How): void {
     const { edges, rows, actingEdges, acting, strains, arrays } = swept;
     const { isComplete, near, slack, times, hasMomentum, pulse } = how;
@@ -148,7 +148,7 @@ export class AcceleratedSweeps {
     if (isComplete) this.#touchActing(swept);
   }
 
-  /** Takes up the vertices of what acts. */
+  /** Adds the vertices of the rows that act. */
   #touchActing({ arrays, actingEdges, acting, strains }: Swept): void {
     const { ends, corner } = arrays;
     for (let a = 0; a < actingEdges.count; a++) {

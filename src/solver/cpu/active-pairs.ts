@@ -7,7 +7,7 @@ import type { PairSet } from './pair-set.js';
 /** Pairs are gathered vertex by vertex while at most one in this many vertices moves. */
 const GATHERED_SHARE = 32;
 
-/** To build the incidence list of P costs as much as so many scans. */
+/** Building the incidence list of P costs as much as this many scans. */
 export const SCANS_PER_INCIDENCE = 8;
 
 /** Pairs of a chunk, and nanoseconds of one. */

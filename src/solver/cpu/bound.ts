@@ -24,7 +24,7 @@ export interface BoundArrays extends PairArrays {
   readonly moving: Uint8Array;
   /** float32[V] bound of α that holds for pairs outside P */
   readonly alphaGuard: Float32Array;
-  /** float32[V] α, and int32[V] the limiting pairs, with which the pass begins: what slots after the first start from */
+  /** float32[V] α, and int32[V] the limiting pairs, at the beginning of the pass; slots after the first start from these */
   readonly most: Float32Array;
   readonly limitedBy: Int32Array;
   /** float32[slots·V] α as this slot has bounded it; {@link FROZEN} = a touching pair has the vertex */
@@ -70,8 +70,8 @@ export const FROZEN = -1;
  * Bounds α by every active pair (the first pass of the forward step, forward.ts).
  *
  * A thread lowers the α of its own slot. α of the step is the smallest over all slots, whoever took which chunk: a minimum
- * has no order. Among pairs with the same bound the first is the one that is named, and a slot takes its chunks in ascending
- * order, so {@link mergeSlots} finds the same as one thread alone.
+ * has no order. Among pairs with the same bound the first one is reported. A slot takes its chunks in ascending
+ * order, so {@link mergeSlots} finds the same pair as one thread alone.
  */
 export const BOUND = defineStage(import.meta.url, 'bound', boundPairs);
 
@@ -312,7 +312,7 @@ function heightAfter(from: number, alpha: number, motion: number): number {
   return from + alpha * motion;
 }
 
-/** What one side of a pair may use up of the gap beyond the floor. */
+/** The part of the gap beyond the floor that one side of a pair may use up. */
 function budgetOf(gamma: number, share: number, room: number): number {
   return f(f(gamma * share) * room);
 }

@@ -17,8 +17,8 @@ const CHUNK = 2048;
 const COST = 25;
 
 /**
- * δ_p = min(δ, max(1.1 d₀, δ/4)) with d₀ the pair's distance at the start. So tiny gaps of a start are not opened at once,
- * and neighbours that are closer than δ by design are not pushed apart. Computed once a request.
+ * δ_p = min(δ, max(1.1 d₀, δ/4)), where d₀ is the pair's distance at the start. So tiny gaps of a start are not opened at once,
+ * and neighbours that are intentionally closer than δ are not pushed apart. Computed once per request.
  */
 export function pairDelta(pairs: PairArrays, p: number, start: Float32Array, delta: number): number {
   if (pairs.delta[p] === 0) {
@@ -70,7 +70,7 @@ function findCandidates(arrays: FindArrays, numbers: FindNumbers, from: number, 
   counts[from / CHUNK] = found - from;
 }
 
-/** Those of Algorithm 1, which aims at δ_p. */
+/** The candidates of Algorithm 1, which aims at δ_p. */
 const NO_AIMS: Aims = { offsets: new Float32Array(0), offsetShare: 0 };
 
 /**
@@ -96,7 +96,7 @@ export class ContactCandidates {
    * @param delta δ of all pairs where `distances` is undefined; engine units
    * @param distances float32[V] δ by vertex, engine units; the same in every call
    * @param pulse called at short intervals; may throw
-   * @param aims what the contacts of the pull-back aim for, kept in place of δ_p; undefined = Algorithm 1
+   * @param aims the gaps that contacts of the pull-back aim for, stored instead of δ_p; undefined = Algorithm 1
    */
   find(
     pairs: PairSet,

@@ -39,7 +39,7 @@ interface CrowdArrays extends ListedContacts {
 
 const GATHER = defineStage(import.meta.url, 'gather crowds', gatherCrowds);
 
-/** The order of the members depends on the threads; what is made of them does not. */
+/** The order of the members depends on the threads; the result does not. */
 function gatherCrowds(arrays: CrowdArrays, _: NoNumbers, from: number, to: number): void {
   const { unique, key, crowdOf, ends, members } = arrays;
   for (let k = from; k < to; k++) {
@@ -149,7 +149,7 @@ export function markFarther(listed: ListedContacts, unique: Int32Array, scratch:
     ends[next++] = sum;
     sum += tally[v];
   }
-  // The memory of the table of contacts, which has done its service.
+  // This reuses the memory of the table of contacts, which is no longer needed.
   const members = scratch.int32('contact table', sum);
   team.run({ stage: GATHER, arrays: { ...listed, unique, crowdOf, ends, members }, numbers: {}, ...shared });
   const last = scratch.int32('last kept contacts', crowds);

@@ -20,8 +20,8 @@ export const closest = {
 };
 
 /*
- * Every pair of every step comes by here. So `closest` is written in place, and numbers are not handed on to functions, which may
- * not be inlined: each would be an object on the heap.
+ * This code runs for every pair of every step. So `closest` is written in place, and numbers are not passed to functions that may
+ * not be inlined, because each would be an object on the heap.
  */
 
 /** The point of side b is vertex i, the one of a slot, and that of side a is vertex a. */

@@ -3,7 +3,7 @@ import type { StrainElements } from '../strain/elements.js';
 import { distanceAt } from './motion.js';
 import type { Scratch } from './workspace.js';
 
-/** What all vertices of a component of elements with strain limits have in common in a step of the pull-back. */
+/** The shares that all vertices of a component of elements with strain limits have in common in a step of the pull-back. */
 export class ComponentShares {
   readonly #componentOf: Uint32Array;
   readonly #inverseMass: Float32Array;
@@ -30,8 +30,8 @@ export class ComponentShares {
   }
 
   /**
-   * One share of the way to y* for all vertices of a component, the least of theirs: where x = P(x + t (y* − x)) for one t, x is
-   * the point of the constraints that is nearest to y*; with shares of their own, vertices far from y* would count less.
+   * One share of the way to y* for all vertices of a component, the smallest of theirs. If x = P(x + t (y* − x)) for a single t, x is
+   * the point of the constraints nearest to y*; with individual shares, vertices far from y* would count less.
    *
    * @param paceOf share of the way that a vertex would go by itself
    */
@@ -57,10 +57,10 @@ export class ComponentShares {
    *
    *   c = argmin ‖y − c d − P‖_M = 1 + ⟨y − y_k, d⟩_M / ‖d‖²_M
    *
-   * P is the projection of every point on the ray from P through y_k, with multipliers in proportion to the distance from P. Both a
-   * mesh at rest, which is rebuilt by another share t' of its way to y* (c = t'/t), and one that travels to a far P by leaps,
-   * rebuilt at other points between P and y*, stay on that ray, and begin with what they end with. Off the ray the share only is a
-   * guess; c is at most that at rest, or 1: where d is small, Λ may be large.
+   * P is the projection of every point on the ray from P through y_k, with multipliers in proportion to the distance from P. A
+   * mesh at rest, which is rebuilt with another share t' of its way to y* (c = t'/t), stays on that ray, and so does a mesh that moves to a distant P by leaps
+   * and is rebuilt at other points between P and y*. Both begin with the multipliers with which they end. Off the ray the share is only a
+   * guess. c is limited to its value at rest, or to 1, because Λ may be large where d is small.
    *
    * @param before y as rebuilt
    * @param moved y − d
@@ -88,7 +88,7 @@ export class ComponentShares {
 
   /**
    * Shortens the motion of each component, by one share for all its vertices, until none is longer than the longest: a strain at
-   * x + s (y − x) is no farther out of its limits than those of x and y (both sets of an element are convex), while vertices that stop
+   * x + s (y − x) exceeds its limits by no more than those of x and y (both sets of an element are convex), while vertices that stop
    * one by one would tear their elements.
    */
   shortenMotions(x: Float32Array, y: Float32Array): void {
@@ -101,7 +101,7 @@ export class ComponentShares {
     }
   }
 
-  /** What each component may go of its way from x to y. */
+  /** The share of its way from x to y that each component may move. */
   ofMotions(x: Float32Array, y: Float32Array): Float64Array {
     const componentOf = this.#componentOf;
     const components = this.#pace.length;

@@ -8,7 +8,7 @@ import { closest } from './closest.js';
 import type { PairArrays } from './pair-set.js';
 import type { Scratch } from './workspace.js';
 
-/** What the contacts of the pull-back aim for, as a stage takes it. Lengths in engine units. */
+/** The data from which stages compute the aims of contacts in the pull-back. Lengths in engine units. */
 export interface AimArrays {
   /** float32[V] contact offset by vertex; empty = the same share of δ for all */
   readonly offsets: Float32Array;
@@ -39,9 +39,9 @@ export function offsetOf(pairs: PairArrays, p: number, delta: number, { offsets,
  *
  *   aim = min(o, d₀ + AIM_GROWTH δ)
  *
- * with the pair's contact offset o, its δ, and its distance d₀ at the start of the request. It is at least min(o, d₀): what a
- * request has reached, or was given, the next one does not give up. A pair that began nearer than o is brought back to it,
- * by so much a request that a start with tiny gaps is not blown apart. Kept in `pairs.delta` for the rest of the request.
+ * with the pair's contact offset o, its δ, and its distance d₀ at the start of the request. It is at least min(o, d₀), so a request does not
+ * give up a gap that the last one has reached or the start had. A pair that begins nearer than o is brought back to it
+ * over several requests, so that a start with tiny gaps is not pushed apart at once. The aim is kept in `pairs.delta` for the rest of the request.
  *
  * Guidance only: what the forward step grants does not depend on it.
  *

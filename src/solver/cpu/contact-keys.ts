@@ -34,13 +34,13 @@ function fillKeys({ vertex, weight, list, inverseMass, key }: KeyArrays, _: NoNu
 }
 
 /**
- * The vertices of listed pairs that take part in them: the selection of contacts comes back to them again and again.
+ * The vertices with non-zero weight of listed pairs, stored because the selection of contacts reads them many times.
  *
  * @param list uint32[count] pairs with current geometry
  * @param scratch holds the keys until the next call with it
  * @param pulse called at short intervals; may throw
- * @returns int32[4·count] in the order of the list: sorted ids of the vertices with non-zero weight, −1 in front where there are fewer
- *   than four; nothing but −1 where no vertex that can move has weight enough for a constraint
+ * @returns int32[4·count] in the order of the list: sorted ids of the vertices with non-zero weight, preceded by −1 if there are fewer
+ *   than four; only −1 if no movable vertex has enough weight for a constraint
  */
 export function keysOf(
   { vertex, weight }: PairSet,

@@ -35,7 +35,7 @@ export function indexOfForm(form: ContactForm): number {
   return Object.keys(CONTACT_TERMS).indexOf(form);
 }
 
-/** Row n of a backward step (Eqs. 10–12, contacts.ts) is that of the pair kept[n], whoever computes it. */
+/** Row n of a backward step (Eqs. 10–12, contacts.ts) is that of the pair kept[n], whichever thread computes it. */
 export const ROWS = defineStage(import.meta.url, 'contact rows', fillRows);
 
 function fillRows(arrays: RowArrays, { form }: RowNumbers, from: number, to: number): void {

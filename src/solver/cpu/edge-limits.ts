@@ -14,8 +14,8 @@ const HOLD_BACK_ROUNDING = 2 ** -20;
  *   W = w_i + w_j,  d = y_i − y_j + W c,  f = max(0, 1 − R/|d|) / W,  c' = f d,
  *   y_i ← y_i − w_i (c' − c),  y_j ← y_j + w_j (c' − c)
  *
- * so that y_i − y_j = d (1 − f W), of length min(|d|, R), afterwards. Nothing is linearised, and y is linear in c, which is
- * what lets a sweep be extrapolated. Edges with L = 0 have no limit.
+ * so that afterwards y_i − y_j = d (1 − f W), of length min(|d|, R). Nothing is linearised, and y is linear in c, so
+ * sweeps can be extrapolated. Edges with L = 0 have no limit.
  */
 export class EdgeLimits {
   /** uint32[2·n] the edges' ends, in sweep order */
@@ -91,10 +91,10 @@ export class EdgeLimits {
   }
 
   /**
-   * Whether the sweeps of a step should go on: y is over its limits by more than it may be, and another round may bring it nearer to them.
+   * Whether the sweeps of a step should continue: the excess of y over its limits is too large, and another round may lower it.
    *
-   * @param rounds so far, from 1
-   * @param most what is asked, as {@link excess}
+   * @param rounds number of rounds so far, at least 1
+   * @param most largest permitted excess, as {@link excess} computes it
    */
   wantsMore(y: Float32Array, rounds: number, most: number): boolean {
     if (most === Number.POSITIVE_INFINITY) return false;

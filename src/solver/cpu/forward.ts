@@ -52,8 +52,8 @@ const BOUND_COST = 80;
 const CHECK_COST = 20;
 
 /**
- * Pairs a vertex above which they are bounded in two passes. Between layers there are about 37; lists get longer where boxes cover
- * more than contacts grant, and most of their pairs then stay apart under the α that the near ones leave.
+ * Pairs a vertex above which they are bounded in two passes. Between layers there are about 37. Lists get longer where boxes are larger
+ * than the motions that contacts grant; most of their pairs then stay apart under the α that the near pairs leave.
  */
 const LONG_LIST = 48;
 
@@ -85,7 +85,7 @@ export class Forward {
   readonly alphaGuard: Float32Array;
   /** int32[V] the pair that bounded the vertex last, −1 = none */
   readonly limiter: Int32Array;
-  /** revision of the P that `limiter` refers to; 0 = no step has been made, or the last one was given up */
+  /** revision of the P that `limiter` refers to; 0 = no step has been made, or the last one was abandoned */
   limitedIn = 0;
   /** pairs without a certificate: their vertices were frozen */
   touching = 0;
@@ -193,7 +193,7 @@ export class Forward {
     };
     this.#limitedBy.fill(-1);
     if (FORWARD_RULES[rule].isAlongNormal && activeCount > LONG_LIST * moving.length) {
-      // The pairs that the backward step has measured are near: what they leave of α lets most others be skipped.
+      // The pairs that the backward step has measured are near, and the α that they leave lets most others be skipped.
       run(PASS.CURRENT, this.alphaGuard);
       this.#most.set(this.alpha);
       this.#limitedBy.set(this.limiter);

@@ -6,7 +6,7 @@ import type { PairSet } from './pair-set.js';
 /** A vertex that no pair has held. */
 const NONE = -1;
 
-/** Pairs as a set has them: their codes in PAIR_KINDS, and four slots of vertices each. */
+/** Pairs as in a pair set: their codes in PAIR_KINDS, and four slots of vertices each. */
 export interface PairView {
   readonly kind: ArrayLike<number>;
   readonly vertex: ArrayLike<number>;
@@ -19,8 +19,8 @@ export interface PushView extends PairView {
 }
 
 /**
- * Remembers of every vertex which pair held it last, and since which step. A pair holds a vertex in a step by pushing it the
- * most of all rows, or, where none pushes, by bounding its α. Kept for requests that ask for it.
+ * Records for every vertex which pair held it last, and since which step. A pair holds a vertex in a step if its row pushes the vertex
+ * most or, if no row pushes it, if the pair bounds its α. The record is kept only for requests that ask for it.
  */
 export class HoldRecord {
   readonly #kinds: Int8Array;

@@ -1,5 +1,5 @@
 /**
- * Makes one list of those that chunks have written, each from its first item on.
+ * Joins the lists that chunks have written, each from its first item on.
  *
  * @param list uint32[items] changed in place
  * @param counts int32[chunks] entries of each chunk

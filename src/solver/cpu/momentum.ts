@@ -40,7 +40,7 @@ function betaOf(steps: number): number {
   return Math.min(MAX_MOMENTUM, steps / (steps + 3));
 }
 
-/** y ← y + β (y − y_last) of a range of touched vertices, and what is kept of it for the next sweep. */
+/** y ← y + β (y − y_last) for a range of touched vertices, and the values that the next sweep needs. */
 export function addMomentum(arrays: MomentumArrays, chunk: number, first: number, end: number): void {
   const { y, touched, lastY, fromY, sums, momentum } = arrays;
   const beta = betaOf(momentum[MOMENTUM.steps]);
@@ -60,7 +60,7 @@ export function addMomentum(arrays: MomentumArrays, chunk: number, first: number
   sums[chunk] = sum;
 }
 
-/** Begins the momentum anew where it points away from where the sweep went. The sums of chunks are added in their order. */
+/** Restarts the momentum if it points away from the motion of the sweep. The sums of chunks are added in their order. */
 export function decideMomentum({ sums, momentum }: MomentumArrays, firstChunk: number, endChunk: number): void {
   let sum = 0;
   for (let chunk = firstChunk; chunk < endChunk; chunk++) sum += sums[chunk];
@@ -71,7 +71,7 @@ export function decideMomentum({ sums, momentum }: MomentumArrays, firstChunk: n
   momentum[MOMENTUM.steps] = isNew ? 1 : steps + 1;
 }
 
-/** Takes the momentum back where it began anew: z + β (z − z_last) with β = 0, which is z unless numbers have overflown. */
+/** Undoes the momentum after a restart: z + β (z − z_last) with β = 0, which is z unless numbers have overflowed. */
 export function stay({ y, touched, lastY, fromY, momentum }: MomentumArrays, first: number, end: number): void {
   if (momentum[MOMENTUM.isNew] === 0) return;
   for (let n = first, q = 3 * first; n < end; n++, q += 3) {

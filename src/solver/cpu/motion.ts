@@ -31,7 +31,7 @@ export function markMoving(x: Float32Array, y: Float32Array, moving: Uint8Array)
   return count;
 }
 
-/** y_i ← x_i for every vertex that a push took out of the range of float32: y is guidance only, so it stays for this step. */
+/** y_i ← x_i for every vertex that a push has moved out of the range of float32. y is guidance only, so the vertex stays at rest in this step. */
 export function stayWhereOverflown(x: Float32Array, y: Float32Array): void {
   for (let k = 0; k < y.length; k++) {
     if (Number.isFinite(y[k])) continue;

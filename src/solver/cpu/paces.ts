@@ -4,7 +4,7 @@ import { distanceAt } from './motion.js';
 import type { ShapeLimits } from './shape-limits.js';
 import type { Scratch } from './workspace.js';
 
-/** How far the vertices go towards y* in a step of the pull-back. */
+/** The share of the way to y* that each vertex aims for in a step of the pull-back. */
 export class Paces {
   readonly #inverseMasses: Float32Array;
   readonly #plan: PullBackPlan;
@@ -65,7 +65,7 @@ export class Paces {
     }
   }
 
-  /** Whether a vertex that its leap limits has come nearer to its target by a good part of the leap, for what the step costs. */
+  /** Whether a vertex whose motion the leap limits has come nearer to its target by enough of the leap (LEAP_PROGRESS, times the cost of the step). */
   isLeaping(x: Float32Array, target: Float32Array, cost: number): boolean {
     const least = cost * LEAP_PROGRESS * this.#plan.longest;
     return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);

@@ -217,7 +217,7 @@ export class PairSet {
     this.revision = ++lastRevision;
     byKind.fill(0);
     let to = 0;
-    // Pairs are dropped in few places: what lies between them moves as a block.
+    // Pairs are dropped in few places, so the pairs between them move as blocks.
     let from = 0;
     for (let p = 0; p <= count; p++) {
       if (p < count && isKept[p] === 1) {

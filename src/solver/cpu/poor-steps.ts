@@ -12,31 +12,31 @@ import {
 } from '../constants.js';
 import type { PullBackPlan } from '../scattered-targets.js';
 
-/** One step of the pull-back, as its end depends on it. */
+/** The properties of a step of the pull-back that decide whether the phase ends. */
 export interface Gained {
   /** (Φ_best − Φ) / Φ_best */
   readonly gain: number;
-  /** what the step cost, over what a cheap one does: at least 1 */
+  /** the cost of the step, relative to a cheap step; at least 1 */
   readonly cost: number;
-  /** a vertex on its way to a far target has come nearer by a good part of its leap */
+  /** whether a vertex with a distant target has come nearer by a sufficient part of a leap */
   readonly isLeaping: boolean;
-  /** a trust box holds a vertex */
+  /** whether a trust box holds a vertex */
   readonly isHeld: boolean;
-  /** no vertex wanted to move: the next step would find the same */
+  /** whether no vertex wanted to move, so that the next step would be the same */
   readonly isStill: boolean;
   /** share of Φ that comes from edges and strains over their limits */
   readonly excess: number;
 }
 
 /**
- * Counts the steps in a row that gained too little, and says when they end the phase.
+ * Counts poor steps in a row, and decides when they end the phase.
  *
- * Too little is less than minGain. Where a mesh is drawn together to a heap, thousands of pairs a vertex make a step a hundred times
- * dearer, and it gains less and less: the vertices creep into each other for as long as they may. There a step must gain
- * HEAP_MIN_GAIN times what it costs over a cheap one, if that is more.
+ * A step is poor if it gains less than minGain. If a mesh contracts to a heap, thousands of pairs a vertex make a step a hundred times
+ * as expensive, and it gains less and less without end. There a step must gain at least
+ * HEAP_MIN_GAIN times its cost relative to a cheap step, if that is more.
  *
- * Edges over their limits make Φ rise and fall: a step stretches some, the next one shortens them, and both may come nearer to y*. Where
- * their part of Φ is larger than minGain, which is what is asked of a step, sweeps go on from then on until they leave less.
+ * Edges over their limits make Φ rise and fall: one step stretches some edges, the next one shortens them, and both may come nearer to y*. After a poor step in which
+ * their part of Φ is larger than minGain, the required gain, the sweeps of later steps continue until this part is small.
  */
 export class PoorSteps {
   readonly #plan: Pick<PullBackPlan, 'minGain' | 'isEarly'>;
@@ -46,20 +46,20 @@ export class PoorSteps {
     this.#plan = plan;
   }
 
-  /** one of them was poor because of edges over their limits */
+  /** whether a step was poor because of edges over their limits */
   #isThorough = false;
 
-  /** Whether the last step was one of them. */
+  /** Whether the last step was poor. */
   get hasAny(): boolean {
     return this.#count > 0;
   }
 
-  /** What edges over their limits may add up to after the sweeps of a step, or these go on. @param best Φ of the best state */
+  /** The largest excess of edges over their limits at which the sweeps of a step end. @param best Φ of the best state */
   mostExcess(best: number): number {
     return this.#isThorough ? (SWEPT_EXCESS * best) / EXCESS_WEIGHT : Number.POSITIVE_INFINITY;
   }
 
-  /** @returns how the phase ends with this step; undefined = it goes on */
+  /** @returns how the phase ends with this step; undefined = it continues */
   after({
     gain,
     cost,
@@ -78,22 +78,22 @@ export class PoorSteps {
     this.#count++;
     this.#isThorough ||= excess > minGain && !isHeap;
     if (isHeld) {
-      // New boxes may let what they hold gain something; in a heap they cannot be larger.
+      // In new boxes the held vertices may gain something; in a heap new boxes cannot be larger.
       return this.#count >= (isHeap ? MAX_POOR_STEPS : MAX_HELD_STEPS) ? 'STALLED' : undefined;
     }
     return isStill || this.#count >= MAX_POOR_STEPS ? 'CONVERGED' : undefined;
   }
 }
 
-/** Counts the steps in a row that only shorten edges and took too little off what is over the limits, and says when they end. */
+/** Counts the steps in a row that only shorten edges and removed too little of the excess, and decides when these steps end. */
 export class PoorShortenings {
   #count = 0;
 
   /**
-   * One poor step says little: the planes between elements change from step to step, and what one step closes the next one may open. What a box
-   * holds may go on in a new one, which the next step gets; not in a heap, where steps are dear.
+   * A single poor step does not end them, because the planes between elements change from step to step, so that the next step may move what this one could not. A vertex that
+   * its box holds may move on in the new box that the next step gets. In a heap steps are too expensive for either.
    *
-   * @param gain share of the excess that the step has taken off
+   * @param gain share of the excess that the step has removed
    * @returns whether the step is the last one
    */
   after({ gain, cost, isHeld }: Pick<Gained, 'gain' | 'cost' | 'isHeld'>): boolean {
@@ -104,7 +104,7 @@ export class PoorShortenings {
   }
 }
 
-/** What a step costs, over what a cheap one does. @param pairs in P */
+/** The cost of a step relative to a cheap step. @param pairs number of pairs in P */
 export function costOfStep(pairs: number, { cheapPairs }: Pick<PullBackPlan, 'cheapPairs'>): number {
   return Math.max(1, pairs / cheapPairs);
 }

@@ -5,7 +5,7 @@ import { distanceAt } from './motion.js';
 import type { PairSet } from './pair-set.js';
 import { Scratch } from './workspace.js';
 
-/** Of a run: it goes on; it must search once more before it counts as stagnated; or that search has changed nothing. */
+/** State of a run: it progresses; it must search once more before it counts as stagnated; or that search has changed nothing. */
 export type Verdict = 'going' | 'search' | 'stalled';
 
 /**

@@ -20,10 +20,10 @@ import { dropApart } from './tighten.js';
 import { PairBudgetExceeded } from './walk.js';
 import { Workspace } from './workspace.js';
 
-/** Carried groups may wear the δ between unlisted pairs down by this share of it; far more than a floor is left. */
+/** Carrying groups may use up this share of the δ between pairs outside P; the rest is far more than a floor. */
 const MAX_WORN_SHARE = 1 / 4;
 
-/** The mask bit of what rests; those of groups follow. PASSIVE and KEPT are below. */
+/** The mask bit of elements at rest; the bits of groups follow. PASSIVE and KEPT have lower bits. */
 const GROUP_BIT = KEPT << 1;
 
 /**
@@ -53,7 +53,7 @@ export class Proximity {
   readonly #limit: number;
   /** pairs found by the last search that exceeded its budget */
   #found = 0;
-  /** it did before it came to the second kind of pairs */
+  /** whether it exceeded the budget before it reached the second kind of pairs */
   #isFarOver = false;
   /** engine units: how much nearer than δ pairs outside P may be since the last full search, because groups were carried */
   #worn = 0;
@@ -109,7 +109,7 @@ export class Proximity {
     };
   }
 
-  /** Goes on from what {@link save} has copied of a set of the same mesh and settings; before the first request only. */
+  /** Continues from the copy that {@link save} made of a set of the same mesh and settings; only before the first request. */
   restore(saved: SavedProximity): void {
     this.pairs.restore(saved);
     this.boxes.box.set(saved.box);
@@ -167,7 +167,7 @@ export class Proximity {
     return this.#isCovering(x, y);
   }
 
-  /** Whether what was searched, or was to be, serves a motion from x to y. */
+  /** Whether the boxes of a complete or interrupted search serve a motion from x to y. */
   #isCovering(x: Float32Array, y: Float32Array): boolean {
     const { box } = this.boxes;
     for (let i = 0; i < this.#mask.length; i++) {
@@ -221,11 +221,11 @@ export class Proximity {
   }
 
   /**
-   * Keeps P through the motion of groups: boxes and normals go with them, pairs within a group stay, and only pairs between
-   * groups, and with what rests, are searched for anew. P is void where that is not possible. Guard BOXES.
+   * Keeps P through the motion of groups: boxes and normals move with them, pairs within a group stay, and only pairs between
+   * groups, and pairs with elements at rest, are searched for anew. If that is not possible, P becomes void. Guard BOXES.
    *
-   * @param before float32[3·V] where the groups were
-   * @param after float32[3·V] where they are
+   * @param before float32[3·V] positions before the motion
+   * @param after float32[3·V] positions after it
    */
   carry(before: Float32Array, after: Float32Array, motions: RigidMotions): void {
     if (!this.isValid) return;
@@ -253,7 +253,7 @@ export class Proximity {
     }
   }
 
-  /** Shortens ρ of the searches from here to the end of the request. @param reach engine units */
+  /** Shortens ρ of all searches until the end of the request. @param reach engine units */
   shortenReach(reach: number): void {
     this.#reach = Math.min(this.#reach, reach);
   }
@@ -262,7 +262,7 @@ export class Proximity {
    * Shrinks every box to what x and y need with the present reach, and drops the pairs that can no longer meet. P must be valid
    * for x, and stays so: each new box lies in the old one, so pairs outside P stay apart (docs/method.md, S3), and a pair is
    * dropped by the test that a search applies, a direction that separates the boxes of its elements by more than the cutoff.
-   * This costs one look at each pair, and needs no search. Guard BOXES.
+   * This costs one test of each pair, and no search. Guard BOXES.
    */
   tighten(x: Float32Array, y: Float32Array): void {
     shrinkTrustBoxes(this.boxes, x, y, this.#reach);
@@ -296,13 +296,13 @@ export class Proximity {
     return isAny;
   }
 
-  /** P holds what a search has found that was given up, and the next one may continue it. */
+  /** Whether P contains the pairs of an interrupted search, which the next search may continue. */
   get isUnfinished(): boolean {
     return this.#unfinished !== undefined;
   }
 
   /**
-   * Continues the search that the last request gave up, with its boxes: those pairs that it has found are in P. Boxes say what a
+   * Continues the search that the last request abandoned, with its boxes; the pairs that it has found are in P. The boxes determine what a
    * search covers, so its result serves every x and y that they serve, whenever it is completed.
    *
    * @returns false if there is none, or its boxes do not serve; everything must then be searched
@@ -338,11 +338,11 @@ export class Proximity {
   }
 
   /**
-   * Searches without a leap. Where P then exceeds the comfortable number it would under any leap, because a box with one contains the box
-   * without: min(x, e) − ρ ≤ x − ρ under any rounding, and a direction that separates hulls separates those inside them, term by term
-   * in the same order. So the shorter leaps in between need not be tried, and the result is the one that they would lead to.
+   * Searches without a leap. If P then exceeds the comfortable number, it would do so under any leap, because a box with a leap contains the box
+   * without one: min(x, e) − ρ ≤ x − ρ under any rounding, and a direction that separates hulls separates those inside them, term by term
+   * in the same order. So the shorter leaps in between need not be tried, and the result is the same as if they were.
    *
-   * @returns whether this is P; otherwise the next shorter leap is to be tried, or the next shorter reach
+   * @returns whether this is P; otherwise the caller tries the next shorter leap or reach
    */
   #needsNoLeap(x: Float32Array, y: Float32Array, pulse?: () => void): boolean {
     const leap = this.#leap;
@@ -364,7 +364,7 @@ export class Proximity {
     return this.#find(x, { ...of, cursor: new SearchCursor() }, pulse);
   }
 
-  /** From the cursor on, with the present boxes and masks. Returns false if P exceeded its budget. */
+  /** Searches from the cursor on, with the present boxes and masks. Returns false if P exceeded its budget. */
   #find(x: Float32Array, search: UnfinishedSearch, pulse?: () => void): boolean {
     const { guard, searchRadiusMax, delta } = this.#settings;
     const cutoff = guard === 'RADIUS' ? searchRadiusMax : delta;

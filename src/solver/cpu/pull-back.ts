@@ -30,7 +30,7 @@ import type { Stages } from './stages.js';
 import { WarmContacts } from './warm-contacts.js';
 import type { Scratch } from './workspace.js';
 
-/** One request, as the pull-back finds it. */
+/** One request at the beginning of the pull-back. */
 export interface PullBackRun {
   /** float32[3·V] the state, moved in place; at the end the best one */
   readonly x: Float32Array;
@@ -43,13 +43,13 @@ export interface PullBackRun {
   readonly isSearched: boolean;
   /** Replaces P: all of it, or the pairs of the marked vertices. */
   readonly search: (wanted: Uint8Array | undefined) => void;
-  /** Begins a step: its number, which seeds the orders of its sweeps; or why there is none. */
+  /** Begins a step. @returns its number, which seeds the orders of its sweeps; or why there is no further step */
   readonly nextStep: () => number | Extract<Status, 'STEP_LIMIT' | 'DEADLINE'>;
-  /** Called often within a step; may throw to give the step up. */
+  /** Called at short intervals within a step; may throw to abandon the step. */
   readonly pulse: () => void;
-  /** A step is over, in which this many vertices wanted to move. @returns its number */
+  /** Ends a step in which this many vertices wanted to move. @returns its number */
   readonly onStep: (moving: number) => number;
-  /** A state that the answer's path goes through. */
+  /** Reports a state of the answer's path. */
   readonly onState: (x: Float32Array, from: StateOrigin) => void;
   /** undefined = nobody asked */
   readonly holds: HoldRecord | undefined;
@@ -59,24 +59,24 @@ export interface PullBackRun {
 
 export interface PullBackOutcome {
   readonly status: Status;
-  /** uint8[V] 1 = the vertex was held by its box where the phase stalled, or still wanted to move where it was ended */
+  /** uint8[V] 1 = its box held the vertex when the phase stalled, or the vertex still wanted to move when the phase was stopped */
   readonly unsettled: Uint8Array;
 }
 
 /**
  * The pull-back: brings x nearer to y* once the kinematic vertices have arrived.
  *
- * In Algorithm 1 y is kept from step to step, so a push is never withdrawn, although the normal that it was made along has
- * long changed. Here every step rebuilds y from y* and projects it anew:
+ * Algorithm 1 keeps y from step to step, so a push is never withdrawn, although its normal may have
+ * changed. Here every step rebuilds y from y* and projects it anew:
  *
- *   y_i ← x_i + t (y*_i − x_i), no longer than a leap;  t = 1 for a vertex that was not pushed lately, else τ
+ *   y_i ← x_i + t (y*_i − x_i), no longer than a leap;  t = 1 for a vertex that was not pushed in the last steps, else τ
  *
  * which is projected gradient descent on ½ ‖x − y*‖²_M with the constraints linearised at x. Contacts aim at their offset
- * (contact-aims.ts), not at δ_p. The best state by Φ (merit.ts) is kept, and the phase ends when Φ falls too little; then steps only shorten edges that are
- * still too long, until none is or they hardly shorten any more.
+ * (contact-aims.ts), not at δ_p. The best state by Φ (merit.ts) is kept, and the phase ends when Φ falls too little. Then steps that only shorten edges follow,
+ * until no edge is too long or they hardly shorten any edge.
  *
  * Safety is that of Algorithm 1: every step goes through the same bound, write, check and commit inside the trust boxes, and
- * the best state is one that was committed. A search comes after the sweeps, so that boxes hold the y that was pushed.
+ * the best state is a committed one. A search follows the sweeps, so that the new boxes contain the y that they have pushed.
  */
 export class PullBack {
   readonly #mesh: CollisionMesh;
@@ -175,7 +175,7 @@ export class PullBack {
       if (status !== 'CONVERGED' && status !== 'STALLED') return status;
       const held = this.#held.slice();
       const ended = this.#shortenEdges(run) ?? status;
-      // What the phase stalled at is told, not what held the last steps.
+      // The report names what the phase stalled at, not what held the last steps.
       this.#held.set(held);
       return ended;
     } catch (thrown) {
@@ -217,7 +217,7 @@ export class PullBack {
       ];
       const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess });
       if (ended) return ended;
-      // What its box holds may gain something in a new one, if that can be larger.
+      // A vertex that its box holds may gain something in a new box, if that can be larger.
       if (isHeld && poorSteps.hasAny && this.#cost === 1) this.#isSearchDue = true;
     }
     return 'CONVERGED';
@@ -226,7 +226,7 @@ export class PullBack {
   /**
    * From the best state: y = x, every multiplier 0, and only edges that are too long pull, with the contacts in their way.
    *
-   * @returns why there was no time for it; undefined = done
+   * @returns why it was stopped; undefined = it is complete
    */
   #shortenEdges(run: PullBackRun): Extract<Status, 'STEP_LIMIT' | 'DEADLINE'> | undefined {
     const { x, y } = run;
@@ -249,7 +249,7 @@ export class PullBack {
       this.#contacts.reset(this.#proximity.pairs);
       this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), { ...options, mostExcess: 0 });
       this.#forward(run, step, SHORTENING_REST * delta);
-      // Few vertices move, each a little: a box that held one of them is worth a new one at once.
+      // Few vertices move, each a little, so a vertex that its box held gets a new box at once.
       const isHeld = this.#held.includes(1);
       if (isHeld) this.#isSearchDue = true;
       const left = this.#limits.excess(x);
@@ -265,8 +265,8 @@ export class PullBack {
   }
 
   /**
-   * Marks as moving what the edges that are too long pull by themselves, their neighbours, and what moved in the last step: the
-   * contacts of these are in their way.
+   * Marks as moving the vertices that edges pull because they are too long, their neighbours, and the vertices that moved in the last step: the
+   * contacts of these may be in the way.
    */
   #markPulled({ x, y }: PullBackRun, limits: ShapeLimits, options: { sweeps: number; slack: number }): number {
     const { moving } = this.#stages;
@@ -281,7 +281,7 @@ export class PullBack {
     return moving.reduce((count, moves) => count + moves, 0);
   }
 
-  /** y ← y projected onto edge limits and contacts, both linearised at x; contacts of what is marked as moving. */
+  /** y ← y projected onto edge limits and contacts, both linearised at x; only contacts of vertices that are marked as moving. */
   #sweepRows(
     { x, y, start, onRows, pulse, holds }: PullBackRun,
     step: number,
@@ -320,9 +320,9 @@ export class PullBack {
     restShortMotions(x, y, run.target, inverseMasses, rest);
     if (!this.#isTight) this.#proximity.tighten(x, y);
     this.#isTight = true;
-    // Always asked: a search renews the boxes of what wants to move in this step, whoever wanted it.
+    // Always called, because a search for any reason renews the boxes of the vertices that want to move in this step.
     const loses = losesToBoxes(this.#proximity.boxes.box, x, y, watch.wanted);
-    // In a heap contacts take more than the boxes, which even a search would leave small.
+    // In a heap contacts limit motions more than the boxes do, and a search would leave the boxes as small.
     if (this.#isSearchDue || (loses && this.#cost === 1)) this.#search(run);
     const { pairs, boxes, radius } = this.#proximity;
     const movingCount = markMoving(x, y, moving);
@@ -359,7 +359,7 @@ export class PullBack {
     this.#isSearchComplete = false;
   }
 
-  /** x is the best state so far. The path to it is told now: states after the best are no part of the answer's path. */
+  /** Records x as the best state so far, and reports the path to it. States after the best one do not belong to the answer's path. */
   #keep({ x, onState, holds }: PullBackRun): void {
     this.#best.set(x);
     if (this.#phase === 'PULL_BACK') holds?.keepPushes();

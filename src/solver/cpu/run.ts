@@ -24,7 +24,7 @@ export interface Run extends TimeLeft {
   /** whether P of the last request is valid for this one */
   readonly isReused: boolean;
   next: NextSearch;
-  /** what moved before the first step */
+  /** the motions before the first step */
   readonly moved: MovedBefore;
   /** undefined = Algorithm 1 alone */
   readonly plan: PullBackPlan | undefined;

@@ -49,15 +49,15 @@ class ElementTree {
   }
 }
 
-/** How far a search has come: everything before it is in P. Runs of leaves are found and appended one after the other. */
+/** The progress of a search: all pairs before it are in P. Runs of leaves are searched and appended one after the other. */
 export class SearchCursor {
   /** index into PAIR_KINDS */
   kind = 0;
-  /** first leaf of the next run. Equal boxes and masks give equal trees, so it counts in trees that are built anew as well */
+  /** first leaf of the next run. Equal boxes and masks give equal trees, so it is valid for trees that are built anew, too */
   leaf = 0;
 }
 
-/** A search that was given up, and where. */
+/** An interrupted search, and its progress. */
 export interface UnfinishedSearch {
   readonly cursor: SearchCursor;
   /** most pairs */
@@ -69,8 +69,8 @@ export interface UnfinishedSearch {
 }
 
 /**
- * The trees of vertices, triangles, edges and free points. A search renews what differs from the search before: the hulls of
- * elements with a corner whose box is another one. All of it where another mesh, or other growths, were searched last.
+ * The trees of vertices, triangles, edges and particles. A search renews only what differs from the last search: the hulls of
+ * elements with a corner whose box has changed. It renews everything if the last search was of another mesh or with other growths.
  */
 export class SearchTrees {
   vertices = new ElementTree();
@@ -112,7 +112,7 @@ export class SearchTrees {
     this.counts = new Int32Array(0);
   }
 
-  /** Makes room for the changed ones of so many elements. */
+  /** Makes room for the changed elements among this many. */
   reserve(elements: number): void {
     if (this.changed.length >= elements) return;
     release(this.changed, this.counts);

@@ -8,7 +8,7 @@ import type { EdgeLengths } from './edges.js';
 import { StrainLimits } from './strain-limits.js';
 import type { Scratch } from './workspace.js';
 
-/** What keeps elements in shape during the pull-back: limits of edge lengths, then of strains. */
+/** The limits on the shape of elements in the pull-back: those of edge lengths, then those of strains. */
 export class ShapeLimits {
   readonly edges: EdgeLimits | undefined;
   readonly strains: StrainLimits | undefined;
@@ -64,7 +64,7 @@ export class ShapeLimits {
     this.strains?.begin(x, y);
   }
 
-  /** And for edges, with this share of the multipliers of the last step. */
+  /** Begins the sweeps of a step for edges, with this share of the multipliers of the last step. */
   beginEdges(y: Float32Array, share: number): void {
     this.edges?.begin(y, share);
   }
@@ -75,10 +75,10 @@ export class ShapeLimits {
   }
 
   /**
-   * Whether the sweeps of a step should go on: for strains (StrainLimits.wantsMoreSweeps), or else for edges (EdgeLimits.wantsMore).
+   * Whether the sweeps of a step should continue, for strains (StrainLimits.wantsMoreSweeps) or for edges (EdgeLimits.wantsMore).
    *
-   * @param rounds how many rounds there were
-   * @param most what edges over their limits may add up to; with 0, strains may not be over theirs either
+   * @param rounds number of rounds so far
+   * @param most largest permitted excess over edge limits; with 0, no strain may exceed its limits either
    */
   wantsMoreSweeps(x: Float32Array, y: Float32Array, rounds: number, most: number): boolean {
     if (this.strains?.wantsMoreSweeps(x, y, rounds, most === 0 ? 0 : SWEPT_STRAIN)) return true;
@@ -91,7 +91,7 @@ export class ShapeLimits {
     this.strains?.spread(marks);
   }
 
-  /** Sum of the squares of what exceeds a limit, squared engine units. */
+  /** Sum of the squares of all excesses over limits, squared engine units. */
   excess(x: Float32Array): number {
     return (this.edges?.excess(x) ?? 0) + (this.strains?.excess(x) ?? 0);
   }

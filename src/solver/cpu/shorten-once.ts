@@ -16,7 +16,7 @@ export function pulseOfSearch(run: Run, { guard, leap }: Settings): () => void {
  * more time than a step is one whose result is kept for the next request, so it is not shortened.
  */
 function shortenOnce({ timeLeft, searchTimeLeft, searchPulse: pulse }: TimeLeft): () => void {
-  // In this order, because time passes between two questions.
+  // In this order, because time passes between the two calls.
   const forStep = timeLeft();
   const all = searchTimeLeft();
   if (all > forStep) return pulse;

@@ -31,7 +31,7 @@ interface ShortNumbers {
 
 const FIND_SHORT = defineStage(import.meta.url, 'find short', findShort);
 
-/** Raises what the movable corners that the closest points lean on fall short, pair by pair: a maximum has no order. */
+/** Raises the shortfall of the movable corners with weight in the closest points, pair by pair; the order does not matter for a maximum. */
 function findShort(arrays: ShortArrays, { delta, offsetShare }: ShortNumbers, from: number, to: number): void {
   const { x, start, distances, offsets, vertex, normal, kind } = arrays;
   const aims: Aims = { offsets, offsetShare };
@@ -57,11 +57,11 @@ const ROUNDING = 2 ** -16;
 /** The shortfall of the pair at hand, and its bits. */
 const short = new Float32Array(1);
 const shortBits = new Int32Array(short.buffer);
-/** The same of the corner that falls least short. */
+/** The smallest shortfall among the corners of the pair. */
 const least = new Float32Array(1);
 const leastBits = new Int32Array(least.buffer);
 
-/** The least of what is known of the corners of pair p: a shortfall that is no larger changes nothing. */
+/** The smallest recorded shortfall of the corners of pair p; a shortfall that is not larger changes nothing. */
 function leastOf({ kind, vertex, most }: ShortArrays, p: number): number {
   const q = 4 * p;
   const corners = CORNERS[kind[p]];
@@ -92,7 +92,7 @@ function raiseTo(most: Int32Array, v: number, bits: number): void {
   }
 }
 
-/** By how much contacts are nearer than their aims. */
+/** The amounts by which contacts are nearer than their aims. */
 export class Shortfalls {
   /** float32[V] the largest shortfall among the pairs of a vertex, engine units; 0 where none falls short */
   readonly of: Float32Array;

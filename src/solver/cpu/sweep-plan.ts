@@ -1,4 +1,4 @@
-/** What the chunks of a run of sweeps do (sweep-run.ts). */
+/** The kinds of chunks in a run of sweeps (sweep-run.ts). */
 export const PART = {
   /** momentum of the touched vertices of a range */
   MOMENTUM: 0,
@@ -17,14 +17,14 @@ export const PART = {
 export type Part = (typeof PART)[keyof typeof PART];
 
 /**
- * Touched vertices of a chunk. Never changed alone: their momenta are summed by chunk, so it decides about roundings of that sum.
+ * Touched vertices of a chunk. Momenta are summed by chunk, so a change of this number changes the rounding of that sum, and with it the bytes of answers.
  */
 export const MOMENTUM_CHUNK = 1024;
 
 /** Multipliers that a thread extrapolates at a time. */
 const MULTIPLIER_CHUNK = 2048;
 
-/** Items of a colour that are worth a chunk: some microseconds, many times what it takes to wait for a turn. */
+/** The least number of items of a colour in a chunk: they take some microseconds, many times as long as waiting for a turn. */
 const LEAST_ITEMS = { [PART.EDGES]: 256, [PART.CONTACTS]: 64 } as const;
 
 /** Nanoseconds an item. */
@@ -79,8 +79,8 @@ export class SweepPlan {
   }
 
   /**
-   * A sweep over coloured items, a colour after the other. A colour is cut into a power of two of equal chunks, so that two, four or eight
-   * threads end it at the same time; colours too small to share follow each other in one chunk.
+   * A sweep over coloured items, one colour after the other. A colour is cut into a power of two of equal chunks, so that two, four or eight
+   * threads finish it at the same time. Colours too small to share follow each other in one chunk.
    */
   addColours(kind: typeof PART.EDGES | typeof PART.CONTACTS, { offsets, colours }: Coloured): void {
     let isSmall = false;
@@ -104,7 +104,7 @@ export class SweepPlan {
     }
   }
 
-  /** The chunks so far this many times, one after the other. */
+  /** Repeats the chunks so far this many times, one after the other. */
   repeat(times: number): void {
     const { parts, after, chunks } = this;
     for (let n = 1; n < times; n++) {

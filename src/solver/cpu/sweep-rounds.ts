@@ -1,8 +1,8 @@
 import { MORE_SWEEPS } from '../constants.js';
 
 /**
- * When the sweeps of a step, which go on in rounds, have ended to bring anything: a sweep carries a pull by about one ring of elements, so
- * that a mesh which is stretched as a whole takes several times its width. What contacts forbid is given up.
+ * Decides when further rounds of sweeps in a step are useless. A sweep carries a pull by about one ring of elements, so
+ * a mesh that is stretched as a whole needs several times as many sweeps as it is wide. An excess that contacts prevent from falling is accepted.
  */
 export class SweepRounds {
   #leastExcess = Number.POSITIVE_INFINITY;

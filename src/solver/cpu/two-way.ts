@@ -70,12 +70,12 @@ export class TwoWay {
     this.#settings = settings;
   }
 
-  /** What later requests depend on, besides mesh and settings. */
+  /** The data that later requests depend on, besides mesh and settings. */
   save(): Pick<SavedScene, 'step' | 'proximity'> {
     return { step: this.#step, proximity: this.#proximity.save() };
   }
 
-  /** Goes on where another one with the same mesh and settings was saved; before the first resolve only. */
+  /** Continues from the saved data of another scene with the same mesh and settings; only before the first resolve. */
   restore({ step, proximity }: Pick<SavedScene, 'step' | 'proximity'>): void {
     this.#step = step;
     if (proximity) this.#proximity.restore(proximity);
@@ -156,7 +156,7 @@ export class TwoWay {
   }
 
   /**
-   * x ← x^[k], with what moves before the first step, y ← y* = y^[k+1], r ← 1. P of the last request is reused where it is still
+   * x ← x^[k], after the motions before the first step; y ← y* = y^[k+1]; r ← 1. P of the last request is reused if it is still
    * valid.
    */
   #begin(input: StepInput, stages: Stages): Run {
@@ -241,11 +241,11 @@ export class TwoWay {
     });
     run.pullBack = { steps: run.steps - stepsBefore, before };
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
-    // Where Algorithm 1 stalled and left kinematic vertices short, nothing that the pull-back does makes that converge.
+    // If Algorithm 1 stalled with kinematic vertices short of their targets, the pull-back cannot make the run converge.
     return status === 'CONVERGED' && residuals.unfinished > 0 ? 'STALLED' : status;
   }
 
-  /** A step that begins with its search, for lack of a P, and is given up by then has not happened: its number is used again. */
+  /** If a step begins with a search, because P is void, and is abandoned in it, its number is used again. */
   #searchInPullBack(run: Run): void {
     const isFirst = !this.#proximity.isValid;
     try {
@@ -257,7 +257,7 @@ export class TwoWay {
     }
   }
 
-  /** P ← Proximity_Search(x). A search that was given up leaves what it has found for the next request to continue. */
+  /** P ← Proximity_Search(x). An interrupted search leaves its pairs for the next request, which may continue it. */
   #search(run: Run): void {
     try {
       this.#proximity.renew(run.x, run.y, run.next.wanted, pulseOfSearch(run, this.#settings));
@@ -330,7 +330,7 @@ export class TwoWay {
     const { input, stages, x, y } = run;
     const { epsilon, stepLimit, guard } = this.#settings;
     const { forward, residuals } = stages;
-    // PAPER is Algorithm 1 to the letter.
+    // PAPER is Algorithm 1 exactly as in the paper.
     if (guard === 'RADIUS' || !this.#proximity.isValid || run.steps >= stepLimit || input.shouldStop?.()) return;
     if (aimAtPrescribed(x, y, input.y, this.#mesh.kinematic, residuals.r, epsilon) === 0) return;
     const { limitedIn } = forward;
@@ -345,7 +345,7 @@ export class TwoWay {
     } catch (thrown) {
       if (!(thrown instanceof StepAbandoned)) throw thrown;
     } finally {
-      // What holds the others is told as before.
+      // Limiting pairs of the other vertices stay those of the last ordinary step.
       forward.limiter.set(limiter);
       forward.limitedIn = limitedIn;
     }

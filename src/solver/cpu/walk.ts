@@ -13,7 +13,7 @@ import type { PairSet } from './pair-set.js';
 /** Leaves of a chunk: some 5,000 pairs where everything is in contact, about a millisecond. */
 const LEAVES_PER_CHUNK = 32;
 
-/** Chunks of a run. What a run has found is appended to P before the next one begins, so that its memory is used again. */
+/** Chunks of a run. The pairs of a run are appended to P before the next run begins, so that its memory is reused. */
 const CHUNKS_PER_RUN = 64;
 
 /** Chunks of a run for each thread: some three milliseconds. */
@@ -165,7 +165,7 @@ interface Walk {
   block: number;
   /** pairs in the block */
   count: number;
-  /** no room, or no budget: what is found from here on is lost, and the run counts for nothing */
+  /** whether room or budget is exhausted: later pairs are lost, and the run does not count */
   isOver: boolean;
 }
 
@@ -242,7 +242,7 @@ function openBlock(walk: Walk): void {
   const { taken } = walk.arrays;
   const { budget, blockCount } = walk.numbers;
   const block = Atomics.add(taken, 0, 1);
-  // Found so far without the blocks that are still open: where it exceeds the budget, the whole does.
+  // The number found so far, without the blocks that are still open; if it exceeds the budget, the total does.
   walk.isOver = block >= blockCount || Atomics.load(taken, 1) > budget;
   walk.block = walk.isOver ? -1 : block;
   walk.count = 0;
@@ -296,7 +296,7 @@ export function pairUp(
   const leaves = Math.ceil(a.tree.count / LEAF_SIZE);
   found.reserve(FIRST_BLOCKS * Math.min(CHUNKS_PER_RUN, Math.ceil(leaves / LEAVES_PER_CHUNK)));
   ignores = isIgnored;
-  // What a run has found is kept if the next one is given up, so runs are no longer than threads need to share them evenly.
+  // The pairs of a run are kept if the next run is abandoned, so runs are only as long as threads need to share them evenly.
   const chunksPerRun = Math.min(CHUNKS_PER_RUN, CHUNKS_PER_THREAD * team.slots);
   try {
     while (cursor.leaf < leaves) {

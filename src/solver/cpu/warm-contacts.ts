@@ -19,7 +19,7 @@ export class WarmContacts {
     this.#scratch = scratch;
   }
 
-  /** The sweeps begin anew: λ = 0. */
+  /** λ = 0, for sweeps without multipliers of an earlier step. */
   reset({ lambda, count }: PairSet): void {
     lambda.fill(0, 0, count);
   }

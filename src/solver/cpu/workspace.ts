@@ -10,7 +10,7 @@ const GROWTH = 1.25;
 
 /**
  * Named buffers for the duration of one request, reused by the next one of any scene. A view is valid until the same name
- * is requested again, or {@link free}; afterwards its memory may be somebody else's. Stages can work on all of them.
+ * is requested again, or until {@link free}; afterwards its memory may belong to another buffer. Stages can work on all of them.
  */
 export class Scratch {
   readonly #buffers = new Map<string, Uint8Array>();
