@@ -1,5 +1,6 @@
 import { FACE_SHARE, KEPT } from '../constants.js';
 import type { Settings } from '../settings.js';
+import { isSameAt } from './motion.js';
 
 const f = Math.fround;
 
@@ -110,4 +111,23 @@ export function isInBox(box: Float32Array, i: number, x: Float32Array): boolean 
     x[k + 2] >= box[q + 2] &&
     x[k + 2] <= box[q + 5]
   );
+}
+
+/** Marks the vertices whose boxes do not serve a motion from x to y: x lies outside, or the box is a point and the vertex must move. */
+export function markUnserved(box: Float32Array, x: Float32Array, y: Float32Array, unserved: Uint8Array): void {
+  for (let i = 0; i < unserved.length; i++) {
+    const q = 6 * i;
+    const isPoint = box[q] === box[q + 3] && box[q + 1] === box[q + 4] && box[q + 2] === box[q + 5];
+    unserved[i] = !isInBox(box, i, x) || (isPoint && !isSameAt(x, y, 3 * i)) ? 1 : 0;
+  }
+}
+
+/** Marks the vertices that are not in their boxes. @returns whether there is one */
+export function markOutside(box: Float32Array, x: Float32Array, outside: Uint8Array): boolean {
+  let isAny = false;
+  for (let i = 0; i < outside.length; i++) {
+    outside[i] = isInBox(box, i, x) ? 0 : 1;
+    if (outside[i] === 1) isAny = true;
+  }
+  return isAny;
 }

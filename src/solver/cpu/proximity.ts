@@ -12,7 +12,7 @@ import { PLACEMENT_ERROR } from '../rigid/twist.js';
 import type { SavedProximity } from '../saved-scene.js';
 import type { Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
-import { fillTrustBoxes, isInBox, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
+import { fillTrustBoxes, isInBox, markUnserved, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
 import { distanceAt, isFew, isSameAt, ROUND_UP } from './motion.js';
 import { PairSet } from './pair-set.js';
 import { type PairRules, ProximitySearch, SearchCursor, type UnfinishedSearch } from './search.js';
@@ -277,23 +277,8 @@ export class Proximity {
    */
   markUnserved(x: Float32Array, y: Float32Array, unserved: Uint8Array): boolean {
     if (!this.isValid) return false;
-    const { box } = this.boxes;
-    for (let i = 0; i < unserved.length; i++) {
-      const q = 6 * i;
-      const isPoint = box[q] === box[q + 3] && box[q + 1] === box[q + 4] && box[q + 2] === box[q + 5];
-      unserved[i] = !isInBox(box, i, x) || (isPoint && !isSameAt(x, y, 3 * i)) ? 1 : 0;
-    }
+    markUnserved(this.boxes.box, x, y, unserved);
     return isFew(unserved, PARTIAL_SHARE);
-  }
-
-  /** Marks the vertices that are not in their boxes. @returns whether there is one */
-  markOutside(x: Float32Array, outside: Uint8Array): boolean {
-    let isAny = false;
-    for (let i = 0; i < outside.length; i++) {
-      outside[i] = isInBox(this.boxes.box, i, x) ? 0 : 1;
-      if (outside[i] === 1) isAny = true;
-    }
-    return isAny;
   }
 
   /** Whether P contains the pairs of an interrupted search, which the next search may continue. */

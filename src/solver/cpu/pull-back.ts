@@ -16,6 +16,7 @@ import type { Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
+import { markOutside } from './boxes.js';
 import { type Aims, aimsOf } from './contact-aims.js';
 import type { EdgeLengths } from './edges.js';
 import type { HoldRecord } from './hold-record.js';
@@ -245,7 +246,7 @@ export class PullBack {
       if (typeof step !== 'number') return step;
       y.set(x);
       // The boxes may have been renewed since the best state.
-      if (n === 0 && this.#proximity.markOutside(x, watch.wanted)) this.#search(run);
+      if (n === 0 && markOutside(this.#proximity.boxes.box, x, watch.wanted)) this.#search(run);
       this.#contacts.reset(this.#proximity.pairs);
       this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), { ...options, mostExcess: 0 });
       this.#forward(run, step, SHORTENING_REST * delta);

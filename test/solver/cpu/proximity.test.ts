@@ -1,6 +1,7 @@
 import t from 'tap';
 import { buildMesh } from '../../../src/mesh/build.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
+import { markOutside } from '../../../src/solver/cpu/boxes.js';
 import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { PairBudgetExceeded } from '../../../src/solver/cpu/walk.js';
@@ -151,10 +152,10 @@ t.test('vertices outside their boxes are marked', async (t) => {
   const proximity = new Proximity(mesh, settings);
   proximity.renew(x, y);
   const outside = new Uint8Array(mesh.vertexCount).fill(7);
-  t.notOk(proximity.markOutside(x, outside));
+  t.notOk(markOutside(proximity.boxes.box, x, outside));
   t.ok(outside.every((mark) => mark === 0));
   x[3 * 5 + 1] = proximity.boxes.box[6 * 5 + 4] + 1;
-  t.ok(proximity.markOutside(x, outside));
+  t.ok(markOutside(proximity.boxes.box, x, outside));
   t.strictSame(
     [...outside.keys()].filter((v) => outside[v] === 1),
     [5],
