@@ -71,10 +71,10 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
 
   --engine LIST      cpu, webgpu; by turns on the same start and target   default cpu
   --whole            whole requests, with all checks, instead of the engine alone; one engine
-  --suite hardware   what a graphics card does with the WebGPU engine: a fixed list, in place of --scene and --vertices
+  --suite hardware   performance of a graphics card with the WebGPU engine: a fixed list, without --scene and --vertices
   --suite fidelity   how near answers are to their targets: --scene, --quality, --engine, --repeat; default all scenes
   --quality LIST     ${QUALITIES.join(', ')}; default FAST,BALANCED, without --suite one, default BALANCED
-  --suite slow       the same table of requests that are expensive to answer, or cannot be; default all scenes
+  --suite slow       the same table for requests that are expensive to answer or cannot be met; default all scenes
   --suite launches   dispatches that requests submit, and those with work to do: --scene, --vertices, --quality
   --suite convoy     sessions on one device that submit together, and each alone: --sessions, --scene, --vertices, --quality
   --sessions LIST    numbers of sessions of that suite                    default 64

@@ -49,7 +49,7 @@ export interface LoadSettings {
 
 export const HELP = `npm run load -- [flags]
 
-Starts the real service in a process of its own on loopback and puts load on its doors.
+Starts the real service in a separate process on the loopback address and puts load on it.
 
   --scenario LIST     ${SCENARIOS.join(', ')} (default sweep)
                         sweep     throughput, latency and where the time goes, by door, sessions and concurrency

@@ -19,8 +19,8 @@ import { SCENES } from './scenes.js';
 
 const HELP = `npm run rivals -- [SECONDS for each resolve, default 20] [WORD of the scene's name]
 
-  What other methods make of the same start and target: the two-way method, volume preserving impulses, and the Gauss-Seidel impulses
-  that their paper compares itself with, in the same loop of searches and pieces.
+  Runs several methods on the same start and target: the two-way method, volume-preserving impulses, and the Gauss-Seidel impulses
+  with which their paper compares its method, in the same loop of searches and pieces.
 
 npm run rivals -- --ablations [STEPS of each run, default 64] [WORD, '' = all scenes] [FOLDER]
 

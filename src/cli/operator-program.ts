@@ -41,18 +41,18 @@ export function addLoad(program: Command, cli: CliContext, done: (code: number) 
       .default([1], '1'),
     new Option(
       '--rate <R>',
-      'steps per second that each session asks for (default: each step follows the answer before)',
+      'steps per second of each session (default: each step follows the previous answer)',
     ).argParser(parseNumber),
     new Option('--triangles <N>', 'size of the mesh, two sheets of cloth').argParser(parseCount).default(2000),
-    new Option('--motion <PERCENT>', 'motion of the sheets in a step, of the gap that they begin with (0 to 50)')
+    new Option('--motion <PERCENT>', 'motion of the sheets in a step, in percent of their initial gap (0 to 50)')
       .argParser(parseNumber)
       .default(MOTION),
     new Option('--mesh <FILE>', 'your own mesh instead: OBJ, PLY or glTF, free of intersections'),
     new Option('--target <FILE>', 'the same vertices elsewhere; steps go there and back'),
     choiceOption('quality', QUALITIES, 'of the sessions (default: that of the service)'),
-    new Option('--deadline <SECONDS>', 'time budget of a step; what is later is refused').argParser(parseNumber),
+    new Option('--deadline <SECONDS>', 'time budget of a step; a later answer is refused').argParser(parseNumber),
     new Option('--duration <SECONDS>', 'of each measurement').argParser(parseNumber).default(10),
-    new Option('--warm-up <SECONDS>', 'the same load before it, which does not count')
+    new Option('--warm-up <SECONDS>', 'the same load before the measurement, which does not count')
       .argParser(parseNumber)
       .default(2),
   ]);
@@ -80,13 +80,13 @@ export function addPlan(program: Command, cli: CliContext, done: (code: number) 
     ).argParser(parseNumber),
     new Option(
       '--lanes <N>',
-      'steps that a process computes at a time, one per core (default: as measured, and on a card nothing else)',
+      'steps that a process computes at a time, one per core (default: the measured number, the only one that a card allows)',
     ).argParser(parseCount),
   ]);
   addTo(command, 'Costs:', [
     new Option(
       '--costs <NAME|FILE>',
-      'what steps cost: a machine whose costs come with the program, or a file (default: one of the engine)',
+      'the costs of steps: a machine whose costs come with the program, or a file (default: costs of the engine that come with the program)',
     ),
     new Option('--measure <FILE>', 'measure them here instead, on a service that this command starts, and write FILE'),
     choiceOption('engine', ['auto', 'cpu', 'webgpu'] as const, 'the engine that will serve (default: cpu)'),

@@ -18,7 +18,7 @@ import { addParameterFlags, parseCount, parseNumber, pickParameters } from './pa
 export function addUntangle(program: Command, cli: CliContext, done: (code: number) => void): void {
   const command = program
     .command('untangle')
-    .summary('bring a mesh that intersects to one that does not')
+    .summary('move an intersecting mesh to a state without intersections')
     .description(help.UNTANGLE_DESCRIPTION)
     .argument('<START>', 'OBJ, PLY or glTF; may intersect')
     .addHelpText('after', help.UNTANGLE_EXTRA);

@@ -45,7 +45,7 @@ export function describeIntersecting(findings: StateFindings | undefined): {
       count === 1 ? '1 ignored pair of elements intersects' : `${count} ignored pairs of elements intersect`;
     warnings.push({
       code: 'STILL_INTERSECTING',
-      message: `${subject} in the answer, as in the start. Only the target draws them apart: choose one in which they are.`,
+      message: `${subject} in the answer, as in the start. Only the target can separate them: choose one in which they are apart.`,
       count,
     });
   }

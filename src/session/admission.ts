@@ -53,7 +53,7 @@ export function admitCreation(request: CreateSessionRequest, limits: Limits): vo
   admitIdleTimeout(request.idleTimeoutSeconds);
   admitBudget(request.timeBudgetSeconds, limits);
   if (request.untangle === undefined || request.parameters.onIntersectingStart === 'UNTANGLE') return;
-  throw new IntersticeError('INVALID_PARAMETER', 'Field untangle is set, but the start is not to be untangled.', {
+  throw new IntersticeError('INVALID_PARAMETER', 'Field untangle is set, but parameters.onIntersectingStart is not UNTANGLE.', {
     hint: 'Set parameters.onIntersectingStart to UNTANGLE, or leave untangle unset.',
   });
 }

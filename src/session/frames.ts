@@ -50,13 +50,13 @@ export function judgeFrame(request: StepRequest, last: LastStep): Verdict {
   if (frame > last.frame) return { kind: 'accept', frame };
   if (frame < last.frame || frame === 0n) throw outOfOrder(frame, last.frame);
   if (isAnswered(request, last)) return { kind: 'replay' };
-  throw new IntersticeError('FRAME_CONFLICT', `Frame ${frame} was answered already, for another payload.`, { frame });
+  throw new IntersticeError('FRAME_CONFLICT', `Frame ${frame} has already been answered for a different payload.`, { frame });
 }
 
 /** A step that names the frame which it goes on from must find the session there. @throws FRAME_LOST, FRAME_CONFLICT */
 export function checkPlace({ afterFrame }: StepRequest, { frame }: LastStep): void {
   if (afterFrame === undefined || afterFrame === frame) return;
-  const where = `The session is at frame ${frame}, and the step goes on from frame ${afterFrame}.`;
+  const where = `The session is at frame ${frame}, but the step continues from frame ${afterFrame}.`;
   if (frame < afterFrame) throw new IntersticeError('FRAME_LOST', where, { frame });
   throw new IntersticeError('FRAME_CONFLICT', where, {
     frame,
@@ -83,7 +83,7 @@ export function isSettled(frame: bigint | undefined, last: LastStep): boolean {
 export function isRetryOf(request: StepRequest, pending: { frame: bigint | undefined; request: StepRequest }): boolean {
   if (request.frame === undefined || request.frame !== pending.frame) return false;
   if (isSamePayload(request, pending.request)) return true;
-  throw new IntersticeError('FRAME_CONFLICT', `Frame ${request.frame} is being computed already, for another payload.`);
+  throw new IntersticeError('FRAME_CONFLICT', `Frame ${request.frame} is already being computed for a different payload.`);
 }
 
 function outOfOrder(frame: bigint, last: bigint): IntersticeError {

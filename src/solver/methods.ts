@@ -34,7 +34,7 @@ export function checkMethod(
   if (preset === 'PAPER') {
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      `method is ${method}; preset PAPER is the two-way method as its paper has it. Leave preset unset.`,
+      `method is ${method}; preset PAPER belongs to the two-way method. Leave preset unset.`,
     );
   }
   if (!engine || engine.description.methods?.includes(method)) return;

@@ -52,7 +52,7 @@ export function checkPartOffsets(
     if (quality === 'FAST' || !engine || engine.hasPartOffsets) return;
     throw new IntersticeError(
       'UNIMPLEMENTED',
-      `The engine ${engine.description.name} has no contact offsets of parts, and part ${JSON.stringify(name)} has one.`,
+      `The engine ${engine.description.name} does not support contact offsets of parts, but part ${JSON.stringify(name)} has one.`,
       { element, hint: 'Leave it unset, or use a server with the CPU engine (interstice serve --engine cpu).' },
     );
   });

@@ -17,10 +17,10 @@ export function readHints(
     if (index >= 0) return index;
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      `${field} is ${JSON.stringify(name)}, and the mesh has no part of that name.`,
+      `${field} is ${JSON.stringify(name)}, but the mesh has no part of that name.`,
       {
         hint:
-          parts.length === 0 ? 'Name the parts of the mesh.' : `It has: ${parts.map((part) => part.name).join(', ')}.`,
+          parts.length === 0 ? 'Name the parts of the mesh.' : `Its parts are: ${parts.map((part) => part.name).join(', ')}.`,
       },
     );
   };

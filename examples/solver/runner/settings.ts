@@ -12,9 +12,9 @@ export const HELP = `npm run scenes -- [options]
                    the same --out, or published; its frames there, or a warm-up in longer time steps, lead to them
   --minutes M      begin no time step later than that; what is left is played by the next run
   --parameters J   parameters of the sessions as JSON, over those of the scenes; such runs have folders of their own
-  --iterations N   Newton iterations of a time step, in place of the scene's
+  --iterations N   Newton iterations of a time step, instead of those of the scene
   --staggered      call the service once in a time step, after the last Newton iteration
-  --repulsion K    stiffness of the repulsion in 1/s², in place of the scene's
+  --repulsion K    stiffness of the repulsion in 1/s², instead of that of the scene
   --quality Q      FAST, BALANCED or FINE: the same as --parameters '{"quality":"Q"}'
   --server H:P     gRPC address of a running service (default: one is started); where it requires a key, the variable
                    INTERSTICE_API_KEY holds it
@@ -27,7 +27,7 @@ export const HELP = `npm run scenes -- [options]
   --list           list the scenes
   --help
 
-A run that was interrupted goes on where it was.
+A run that was interrupted continues where it stopped.
 `;
 
 export interface Settings {

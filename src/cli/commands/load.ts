@@ -68,16 +68,16 @@ function assertBounded(flags: LoadFlags): void {
   };
   for (const [name, most] of Object.entries(LIMITS)) {
     const values = [flags[name as keyof typeof LIMITS] ?? 0].flat();
-    if (values.some((value) => value > most)) refuse(`${flagOf(name)} is at most ${formatCount(most)}.`);
+    if (values.some((value) => value > most)) refuse(`${flagOf(name)} must be at most ${formatCount(most)}.`);
   }
-  if (flags.sessions.includes(0)) refuse('--sessions begins at 1.');
-  if (flags.triangles < 4) refuse('--triangles begins at 4.');
-  if (flags.warmUp < 0) refuse('--warm-up is 0 or greater.');
-  if (flags.deadline !== undefined && !(flags.deadline > 0)) refuse('--deadline is greater than 0.');
-  if (!(flags.duration > 0)) refuse('--duration is greater than 0.');
-  if (flags.rate !== undefined && !(flags.rate > 0)) refuse('--rate is greater than 0.');
-  if (!(flags.motion > 0 && flags.motion <= 50)) refuse('--motion is greater than 0 and at most 50.');
-  if ((flags.mesh === undefined) !== (flags.target === undefined)) refuse('--mesh and --target go together.');
+  if (flags.sessions.includes(0)) refuse('--sessions must be at least 1.');
+  if (flags.triangles < 4) refuse('--triangles must be at least 4.');
+  if (flags.warmUp < 0) refuse('--warm-up must be 0 or greater.');
+  if (flags.deadline !== undefined && !(flags.deadline > 0)) refuse('--deadline must be greater than 0.');
+  if (!(flags.duration > 0)) refuse('--duration must be greater than 0.');
+  if (flags.rate !== undefined && !(flags.rate > 0)) refuse('--rate must be greater than 0.');
+  if (!(flags.motion > 0 && flags.motion <= 50)) refuse('--motion must be greater than 0 and at most 50.');
+  if ((flags.mesh === undefined) !== (flags.target === undefined)) refuse('--mesh and --target must be given together.');
 }
 
 const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -42,7 +42,7 @@ export async function runPlan(flags: PlanFlags, cli: CliContext): Promise<number
   assertBounded(flags);
   const isAsked = sessions !== undefined && triangles !== undefined && rate !== undefined;
   if (!isAsked && (file === undefined || sessions !== undefined || triangles !== undefined || rate !== undefined))
-    throw new UsageError('--sessions, --triangles and --rate go together; --measure may stand alone.', 'plan');
+    throw new UsageError('--sessions, --triangles and --rate must be given together; --measure may be given alone.', 'plan');
   const costs = file === undefined ? costsOf(flags) : await measureHere(file, flags, cli);
   if (!isAsked) return EXIT.OK;
   const demand: Demand = { sessions, triangles, rate, within: flags.within ?? 1 / rate, lanes: flags.lanes };
@@ -55,18 +55,18 @@ function assertBounded(flags: PlanFlags): void {
   for (const [name, most] of Object.entries(LIMITS)) {
     const value = flags[name as keyof typeof LIMITS];
     if (value !== undefined && !(value > 0 && value <= most))
-      throw new UsageError(`--${name} is greater than 0 and at most ${formatCount(most)}.`, 'plan');
+      throw new UsageError(`--${name} must be greater than 0 and at most ${formatCount(most)}.`, 'plan');
   }
   const refuse = (what: string): never => {
     throw new UsageError(what, 'plan');
   };
   const { sizes, motion, duration, measure: file } = flags;
   if (sizes.length < 2 || sizes.some((size) => size < 4 || size > MOST.triangles))
-    refuse(`--sizes are two numbers of triangles at least, each from 4 to ${formatCount(MOST.triangles)}.`);
-  if (new Set(sizes.map(trianglesOf)).size < sizes.length) refuse('Two of --sizes are the same sheets.');
-  if (!(motion > 0 && motion <= 50)) refuse('--motion is greater than 0 and at most 50.');
+    refuse(`--sizes needs at least two numbers of triangles, each from 4 to ${formatCount(MOST.triangles)}.`);
+  if (new Set(sizes.map(trianglesOf)).size < sizes.length) refuse('Two of --sizes give the same sheets.');
+  if (!(motion > 0 && motion <= 50)) refuse('--motion must be greater than 0 and at most 50.');
   if (!(duration > 0 && duration <= MOST.duration))
-    refuse(`--duration is greater than 0 and at most ${formatCount(MOST.duration)}.`);
+    refuse(`--duration must be greater than 0 and at most ${formatCount(MOST.duration)}.`);
   if (file !== undefined && !existsSync(dirname(resolve(file)))) refuse(`--measure: there is no folder for ${file}.`);
 }
 
@@ -82,7 +82,7 @@ function planOf(costs: Costs, demand: Demand): Answer {
 
 /** Of the file or machine that is named, else of one that comes with the program and has the engine. */
 function costsOf({ costs: name, engine }: PlanFlags): Costs {
-  if (engine === 'auto') throw new UsageError('--engine auto goes with --measure: a plan is for one engine.', 'plan');
+  if (engine === 'auto') throw new UsageError('--engine auto is valid only with --measure, because a plan is for one engine.', 'plan');
   try {
     if (name === undefined) return costsOfEngine(engine === 'webgpu' ? 'webgpu' : 'cpu');
     const costs = readCosts(name);
@@ -163,11 +163,11 @@ function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, ans
     rows.push(['processes', formatCount(found.processes)]);
     if (isOnCard(costs)) rows.push(['graphics cards', `${formatCount(found.processes)}, one each`]);
     else rows.push(['cores', `${formatCount(found.processes * lanes)}, ${lanes} each`]);
-    rows.push(['memory', `${gibibytes(found.memoryBytes)} each, without what the engine is given to spare`]);
+    rows.push(['memory', `${gibibytes(found.memoryBytes)} each, without a reserve`]);
     if (found.deviceBytes !== undefined)
       rows.push([
         '',
-        `${gibibytes(found.deviceBytes)} ${isOnCard(costs) ? 'on each card' : 'of it would be on a card'}, without what a driver keeps`,
+        `${gibibytes(found.deviceBytes)} ${isOnCard(costs) ? 'on each card' : 'of it would be on a card'}, without the memory that the driver keeps`,
       ]);
     rows.push(['fullest', `${formatPlural(found.fullest, 'session')}, ${Math.round(100 * found.utilisation)} % busy`]);
     rows.push(['', `p50 ${formatSeconds(found.p50 / 1000)}, p99 ${formatSeconds(found.p99 / 1000)}`]);

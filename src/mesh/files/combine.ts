@@ -89,7 +89,7 @@ export function assertSameTopology(start: MeshFile, target: MeshFile): void {
     throw new IntersticeError(
       'SIZE_MISMATCH',
       `The target has ${target.vertexCount} vertices; the start has ${start.vertexCount}.`,
-      { hint: 'Start and target hold the same vertices in the same order.' },
+      { hint: 'Start and target must have the same vertices in the same order.' },
     );
   }
   assertSameElements('triangle', 3, start.triangles, target.triangles);

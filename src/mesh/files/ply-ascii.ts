@@ -52,7 +52,7 @@ export class PlyAsciiBody {
     if (!plan) {
       throw new IntersticeError(
         'MALFORMED_BODY',
-        `Line ${line}: the file goes on after everything that its header announces.`,
+        `Line ${line}: the file continues after everything that its header announces.`,
         { hint: 'Correct the counts in the header.' },
       );
     }

@@ -148,7 +148,7 @@ export class PlyBinaryBody {
 function checkTrailer(bytes: Uint8Array, offset: number): number {
   for (let i = offset; i < bytes.length; i++) {
     if (bytes[i]! > 32) {
-      throw new IntersticeError('MALFORMED_BODY', 'The file goes on after everything that its header announces.', {
+      throw new IntersticeError('MALFORMED_BODY', 'The file continues after everything that its header announces.', {
         hint: 'Correct the counts in the header.',
       });
     }

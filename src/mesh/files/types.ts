@@ -78,7 +78,7 @@ export function formatOf(name: string): FileFormat {
   if (format) return format;
   if (/\.(glb|gltf)$/i.test(splitMorph(name).path)) return 'gltf';
   const [, foreign] = FOREIGN.exec(name) ?? [];
-  const message = `${name} is no .obj, .ply, .glb or .gltf file.`;
+  const message = `${name} is not a .obj, .ply, .glb or .gltf file.`;
   throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', message, {
     hint: foreign
       ? `.${foreign.toLowerCase()} is not read. Export the mesh as .glb, .ply or .obj, which keep the order of its vertices.`

@@ -66,7 +66,7 @@ function checkAccessor(
 ): void {
   const { bufferView, byteOffset = 0, count, componentType, type, sparse } = accessor;
   const size = (COMPONENT_BYTES[componentType] ?? Number.NaN) * (COMPONENTS[type] ?? Number.NaN);
-  if (!isCount(count) || Number.isNaN(size)) refuse(`${name} has a count, a type or a componentType that is none`);
+  if (!isCount(count) || Number.isNaN(size)) refuse(`${name} has an invalid count, type or componentType`);
   const check = (view: number, offset: number, items: number, bytes: number, isPacked: boolean) => {
     const { byteLength, byteStride } = at(bufferViews, view, name, 'bufferView');
     const stride = isPacked ? bytes : (byteStride ?? bytes);
@@ -84,7 +84,7 @@ function checkAccessor(
   const view = bytesOf(indices);
   for (let k = 0; k < sparse.count; k++) {
     const index = readIndex(view, indexBytes * k, indexBytes);
-    if (index >= count) refuse(`${name} replaces entry ${index}, and has ${count}`);
+    if (index >= count) refuse(`${name} replaces entry ${index}, but has only ${count} entries`);
   }
 }
 
@@ -116,7 +116,7 @@ function checkTree(nodes: readonly GLTF.INode[], scenes: readonly GLTF.IScene[],
 
 function at<T>(list: readonly T[], index: number, who: string, what: string): T {
   const found = Number.isInteger(index) ? list[index] : undefined;
-  return found ?? refuse(`${who} refers to ${what} ${index}, and there are ${list.length}`);
+  return found ?? refuse(`${who} refers to ${what} ${index}, but there are only ${list.length}`);
 }
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
@@ -125,6 +125,6 @@ const fits = (offset: number, bytes: number, size: number): boolean =>
 
 function refuse(what: string): never {
   throw new IntersticeError('MALFORMED_BODY', `This glTF file is damaged: ${what}.`, {
-    hint: 'Was it, or a file that belongs to it, cut off? Export it again.',
+    hint: 'The file, or one that belongs to it, may be incomplete. Export it again.',
   });
 }

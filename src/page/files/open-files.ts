@@ -60,7 +60,7 @@ export async function readMeshBlob(
   const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase();
   if (ending === 'glb' || ending === 'gltf') return readGltfBlob(name, blob, companions);
   if (ending !== 'obj' && ending !== 'ply') {
-    throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${name} is no .obj, .ply, .glb or .gltf file.`, {
+    throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${name} is not a .obj, .ply, .glb or .gltf file.`, {
       hint: 'Export the mesh as glTF, OBJ or PLY. An options file ends in .json.',
     });
   }

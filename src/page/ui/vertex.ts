@@ -108,7 +108,7 @@ const HOLD_SENTENCES: Readonly<Record<number, string>> = {
   1: 'nothing holds it there',
   4: 'the time budget ended while it wanted to move',
   5: 'the step limit ended the run while it wanted to move',
-  6: 'it wanted to move, and the run stalled: a pair that is farther off than δ, or its trust box, left it no way',
+  6: 'it wanted to move, and the run stalled: a pair that is farther apart than δ, or its trust box, blocked it',
   7: 'further steps would have gained too little',
 };
 
@@ -122,11 +122,11 @@ function holdSentence(
   const away = distance === 0 ? 'It is at its target' : `It is ${formatLength(distance, unit)} from its target`;
   const when = since > 0 ? `, since step ${since}` : '';
   if (pair && hold === CONTACT) {
-    return `${away}: going on would close the contact ${describePair(pair)}, ${formatLength(pair.distance!, unit)} apart${when}.`;
+    return `${away}: further motion would close the contact ${describePair(pair)}, ${formatLength(pair.distance!, unit)} apart${when}.`;
   }
   if (pair && hold === EDGE) {
     const other = [...pair.a, ...pair.b].find((v) => v !== vertex);
-    return `${away}: the edge to vertex ${other} is at its limit with ${formatLength(pair.distance!, unit)}, and going on would lengthen it${when}.`;
+    return `${away}: the edge to vertex ${other} is at its limit with ${formatLength(pair.distance!, unit)}, and further motion would lengthen it${when}.`;
   }
   return `${away}: ${HOLD_SENTENCES[hold] ?? 'what holds it is not known'}.`;
 }
@@ -144,7 +144,7 @@ export function renderVertex(
       make(
         'p',
         { className: 'empty' },
-        'Click a vertex of the scene to read where it is, how far it came, and what stopped it.',
+        'Click a vertex of the scene to read where it is, how far it moved, and what stopped it.',
       ),
     );
     return [];

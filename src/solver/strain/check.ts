@@ -15,7 +15,7 @@ export function checkStrainLimits(
   if (!strain || quality === 'FAST' || (description.strainLimits === true && method === 'TWO_WAY')) return;
   throw new IntersticeError(
     'UNIMPLEMENTED',
-    `mesh.strainLimits is set, and the engine ${description.name} has no strain limits under the method ${method}.`,
+    `mesh.strainLimits is set, but the engine ${description.name} does not support strain limits under the method ${method}.`,
     {
       hint: 'Leave it unset, use quality FAST, which only measures strains, or use the method TWO_WAY.',
     },

@@ -41,10 +41,10 @@ const BROKEN: readonly (readonly [what: string, more: object, message: RegExp])[
   ['an accessor beyond its view', { accessors: [{ ...POSITIONS, count: 3000 }] }, /end of bufferView 0/],
   ['an accessor that begins too late', { accessors: [{ ...POSITIONS, byteOffset: 12 }] }, /end of bufferView 0/],
   ['an accessor of no view', { accessors: [{ ...POSITIONS, bufferView: 3 }] }, /refers to bufferView 3/],
-  ['a negative count', { accessors: [{ ...POSITIONS, count: -3 }] }, /a count, a type/],
+  ['a negative count', { accessors: [{ ...POSITIONS, count: -3 }] }, /an invalid count, type/],
   ['more replacements than entries', sparse(1e6), /replaces 1000000 of its 3/],
   ['replacements beyond their view', sparse(2), /end of bufferView 1/],
-  ['a replacement of no entry', sparse(1, 9), /replaces entry 9, and has 3/],
+  ['a replacement of no entry', sparse(1, 9), /replaces entry 9, but has only 3 entries/],
   ['a mesh without its accessor', { meshes: [{ primitives: [{ attributes: { POSITION: 4 } }] }] }, /accessor 4/],
   [
     'a morph target without its accessor',
