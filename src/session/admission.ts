@@ -53,9 +53,13 @@ export function admitCreation(request: CreateSessionRequest, limits: Limits): vo
   admitIdleTimeout(request.idleTimeoutSeconds);
   admitBudget(request.timeBudgetSeconds, limits);
   if (request.untangle === undefined || request.parameters.onIntersectingStart === 'UNTANGLE') return;
-  throw new IntersticeError('INVALID_PARAMETER', 'Field untangle is set, but parameters.onIntersectingStart is not UNTANGLE.', {
-    hint: 'Set parameters.onIntersectingStart to UNTANGLE, or leave untangle unset.',
-  });
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    'Field untangle is set, but parameters.onIntersectingStart is not UNTANGLE.',
+    {
+      hint: 'Set parameters.onIntersectingStart to UNTANGLE, or leave untangle unset.',
+    },
+  );
 }
 
 export function admitJob(request: SubmitJobRequest, limits: Limits): void {

@@ -50,7 +50,9 @@ export function judgeFrame(request: StepRequest, last: LastStep): Verdict {
   if (frame > last.frame) return { kind: 'accept', frame };
   if (frame < last.frame || frame === 0n) throw outOfOrder(frame, last.frame);
   if (isAnswered(request, last)) return { kind: 'replay' };
-  throw new IntersticeError('FRAME_CONFLICT', `Frame ${frame} has already been answered for a different payload.`, { frame });
+  throw new IntersticeError('FRAME_CONFLICT', `Frame ${frame} has already been answered for a different payload.`, {
+    frame,
+  });
 }
 
 /** A step that names the frame which it goes on from must find the session there. @throws FRAME_LOST, FRAME_CONFLICT */
@@ -83,7 +85,10 @@ export function isSettled(frame: bigint | undefined, last: LastStep): boolean {
 export function isRetryOf(request: StepRequest, pending: { frame: bigint | undefined; request: StepRequest }): boolean {
   if (request.frame === undefined || request.frame !== pending.frame) return false;
   if (isSamePayload(request, pending.request)) return true;
-  throw new IntersticeError('FRAME_CONFLICT', `Frame ${request.frame} is already being computed for a different payload.`);
+  throw new IntersticeError(
+    'FRAME_CONFLICT',
+    `Frame ${request.frame} is already being computed for a different payload.`,
+  );
 }
 
 function outOfOrder(frame: bigint, last: bigint): IntersticeError {

@@ -20,7 +20,9 @@ export function readHints(
       `${field} is ${JSON.stringify(name)}, but the mesh has no part of that name.`,
       {
         hint:
-          parts.length === 0 ? 'Name the parts of the mesh.' : `Its parts are: ${parts.map((part) => part.name).join(', ')}.`,
+          parts.length === 0
+            ? 'Name the parts of the mesh.'
+            : `Its parts are: ${parts.map((part) => part.name).join(', ')}.`,
       },
     );
   };

@@ -96,7 +96,10 @@ t.test('invalid offsets are refused with the path of the field', async (t) => {
   const description = { name: 'plain', adapter: '', software: true, maxBufferBytes: 0 };
   t.match(
     refusal(() => checkPartOffsets(own, parameters, { description })),
-    { code: 'UNIMPLEMENTED', message: /The engine plain does not support contact offsets of parts, but part "part 0" has one/ },
+    {
+      code: 'UNIMPLEMENTED',
+      message: /The engine plain does not support contact offsets of parts, but part "part 0" has one/,
+    },
   );
   t.same(checkPartOffsets(own, { ...parameters, quality: 'FAST' }, { description }), undefined, 'FAST reads none');
   t.same(checkPartOffsets(own, parameters, { description, hasPartOffsets: true }), undefined);

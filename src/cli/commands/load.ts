@@ -77,7 +77,8 @@ function assertBounded(flags: LoadFlags): void {
   if (!(flags.duration > 0)) refuse('--duration must be greater than 0.');
   if (flags.rate !== undefined && !(flags.rate > 0)) refuse('--rate must be greater than 0.');
   if (!(flags.motion > 0 && flags.motion <= 50)) refuse('--motion must be greater than 0 and at most 50.');
-  if ((flags.mesh === undefined) !== (flags.target === undefined)) refuse('--mesh and --target must be given together.');
+  if ((flags.mesh === undefined) !== (flags.target === undefined))
+    refuse('--mesh and --target must be given together.');
 }
 
 const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

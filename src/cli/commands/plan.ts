@@ -42,7 +42,10 @@ export async function runPlan(flags: PlanFlags, cli: CliContext): Promise<number
   assertBounded(flags);
   const isAsked = sessions !== undefined && triangles !== undefined && rate !== undefined;
   if (!isAsked && (file === undefined || sessions !== undefined || triangles !== undefined || rate !== undefined))
-    throw new UsageError('--sessions, --triangles and --rate must be given together; --measure may be given alone.', 'plan');
+    throw new UsageError(
+      '--sessions, --triangles and --rate must be given together; --measure may be given alone.',
+      'plan',
+    );
   const costs = file === undefined ? costsOf(flags) : await measureHere(file, flags, cli);
   if (!isAsked) return EXIT.OK;
   const demand: Demand = { sessions, triangles, rate, within: flags.within ?? 1 / rate, lanes: flags.lanes };
@@ -82,7 +85,8 @@ function planOf(costs: Costs, demand: Demand): Answer {
 
 /** Of the file or machine that is named, else of one that comes with the program and has the engine. */
 function costsOf({ costs: name, engine }: PlanFlags): Costs {
-  if (engine === 'auto') throw new UsageError('--engine auto is valid only with --measure, because a plan is for one engine.', 'plan');
+  if (engine === 'auto')
+    throw new UsageError('--engine auto is valid only with --measure, because a plan is for one engine.', 'plan');
   try {
     if (name === undefined) return costsOfEngine(engine === 'webgpu' ? 'webgpu' : 'cpu');
     const costs = readCosts(name);
