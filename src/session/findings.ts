@@ -39,7 +39,7 @@ export class FindingsRecorder {
     const bytes = bytesOf(finding);
     if (this.written === MAX_REPRODUCTIONS || this.writtenBytes + bytes > MAX_REPRODUCTION_BYTES) {
       const before = `${this.written} reproductions of ${this.writtenBytes} bytes`;
-      log?.(event, `${text} It is not written, because this process has already written ${before}.`);
+      log?.(event, `${text} The reproduction is not written, because this process has already written ${before}.`);
       return;
     }
     this.written++;

@@ -57,10 +57,6 @@ t.test(
     t.equal((await readdir(parent)).length, MAX_REPRODUCTIONS);
     t.equal(events.length, MAX_REPRODUCTIONS + 2);
     t.equal(logged.length, MAX_REPRODUCTIONS + 2);
-    t.equal(
-      logged.filter((message) => /It is not written, because this process has already written 100\./.test(message))
-        .length,
-      2,
-    );
+    t.equal(logged.filter((message) => /is not written, because .* already written 100 /.test(message)).length, 2);
   },
 );
