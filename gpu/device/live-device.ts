@@ -5,8 +5,8 @@ import { MOST_SHARED_BUFFERS } from '../convoy/address.js';
 import { Convoy, type ConvoySettings } from '../convoy/convoy.js';
 import { SMALL_VERTICES } from '../kernels/constants.js';
 import { type AloneStage, canSweepAlone, type KernelStage, STEP_STAGES } from '../kernels/table.js';
-import { proveCommit } from '../proof/commit-proof.js';
 import { loadProvenKernels } from '../proof/filter-proof.js';
+import { findSharedObjection } from '../proof/shared-proof.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
 import type { OpenedAdapter } from './adapter.js';
 import { KernelRefused, KernelSet } from './kernel.js';
@@ -237,14 +237,16 @@ export class LiveDevice implements SceneDevice {
     try {
       const { device } = this.memory;
       const steps = await this.waitFor(loadShared(device, 'search', ...STEP_STAGES));
-      const proof = await this.waitFor(proveCommit(device, steps));
-      if (!proof.ok) return `the device does not compute as required: ${proof.reason}`;
       const small = await this.#sharedSmall();
+      const together = small ? steps.with(small) : steps;
+      const both = { alone: this.kernels, together };
+      const objection = await this.waitFor(findSharedObjection(device, both, isSoftware));
+      if (objection !== undefined) return `their kernels do not compute what those of one scene do: ${objection}`;
       const own = this.memory.fork();
       const convoy = await own.checkAllocations('the convoy', () => new Convoy(own, isSoftware, settings));
       this.#company = {
         convoy,
-        kernels: small ? steps.with(small) : steps,
+        kernels: together,
         jobs: { jobs: settings.scenes, vertices: CONVOY_VERTICES },
       };
       return undefined;

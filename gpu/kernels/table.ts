@@ -1,4 +1,4 @@
-/** Folders of this directory, in the order of a step; `common` and `proof` hold no stage. */
+/** Folders of this directory, in the order of a step; `common` holds no stage, and `filter` and `proof` are no part of a step. */
 export const STAGES = [
   'search',
   'backward',
@@ -11,6 +11,7 @@ export const STAGES = [
   'chosen',
   'strain',
   'filter',
+  'proof',
 ] as const;
 export type KernelStage = (typeof STAGES)[number];
 
@@ -166,6 +167,8 @@ export const KERNELS = {
   boxTriangles: { file: 'filter/boxes' },
   joinBoxes: { file: 'filter/boxes' },
   walkEdges: { file: 'filter/walk' },
+  // What an adapter has to prove.
+  proveHeights: { file: 'proof/heights' },
 } as const satisfies Readonly<Record<string, KernelRow>>;
 
 export type EntryPoint = keyof typeof KERNELS;

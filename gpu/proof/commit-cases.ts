@@ -31,10 +31,10 @@ const MARGINS = [-64, -4, -2, -1, -0.5, -0.1, 0, 0.1, 0.5, 1, 2, 4, 64];
 /** One vertex in so many has a box face exactly on its expected position, one has it one float32 further in. */
 const BOX_KINDS = 4;
 
-/** @param seed of other questions of the same kinds */
-export function makeCommitCases(seed?: number): CommitCases {
+/** @param seed of other questions of the same kinds @param perFamily how many of each kind */
+export function makeCommitCases(seed?: number, perFamily?: number): CommitCases {
   const random = makeProofRandom(seed ?? 0x2c1b3c6d);
-  const { pairs, points, normals, labelOf }: ProofCases = makeProofCases(seed);
+  const { pairs, points, normals, labelOf }: ProofCases = makeProofCases(seed, perFamily);
   const vertices = PROOF_POINTS * pairs;
   const x = Float32Array.from(points);
   const y = new Float32Array(3 * vertices);

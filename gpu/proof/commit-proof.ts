@@ -1,25 +1,28 @@
 import { ERROR_FACTOR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
-import { Arena } from '../convoy/arena.js';
-import { DispatchEncoder } from '../convoy/encode.js';
 import { foldThreads, launch } from '../device/dispatch.js';
-import { BUFFER_USAGE } from '../device/flags.js';
 import type { KernelSet } from '../device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../device/memory.js';
-import { type Place, sliceOf, write } from '../device/place.js';
-import { Reader } from '../device/readback.js';
+import { type Place, sliceOf } from '../device/place.js';
 import type { Launch } from '../device/recording.js';
 import { NO_BOUND, NO_PAIR, VERTEX_FLAG } from '../kernels/constants.js';
 import { CONTROL, LIMIT, PARAMETERS, VERTEX_PROGRESS, VERTEX_STEP } from '../kernels/structs.js';
 import type { EntryPoint } from '../kernels/table.js';
 import { type CommitCases, makeCommitCases } from './commit-cases.js';
+import {
+  type BothKernels,
+  bytesOf,
+  FEW_BESIDE,
+  findDifference,
+  type ProofPlace,
+  runAlone,
+  runBothWays,
+  SEED_BESIDE,
+  uploadAll,
+} from './places.js';
 import { PROOF_POINTS } from './proof-cases.js';
-
-const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
 /** Any step's number; what counts is that control and pairs agree. */
 const CLOCK = 7;
-/** Of the questions to the scene beside. */
-const SEED_BESIDE = 0x5bd1e995;
 /** one more than a residual's largest change could take it */
 const EPSILON = 1e-4;
 
@@ -33,57 +36,51 @@ export interface CommitProof {
 
 /**
  * Asks an adapter to prove the end of a step with the kernels that requests use: write, check, commit (docs/method.md,
- * S4 and S8), those of one scene, or those of a convoy for two scenes at once. What memory holds afterwards is judged in double precision: copies are bit copies, everything
- * else is x + α (y − x) to rounding, and nothing is committed that breaks its half-space or leaves its box.
+ * S4 and S8). What memory holds afterwards is judged in double precision: copies are bit copies, everything else is
+ * x + α (y − x) to rounding, and nothing is committed that breaks its half-space or leaves its box.
  *
+ * @param kernels those of one scene
  * @throws Error when the device is lost
  */
 export async function proveCommit(device: GPUDevice, kernels: KernelSet): Promise<CommitProof> {
   const cases = makeCommitCases();
-  const vertices = PROOF_POINTS * cases.pairs;
-  // In a convoy it is not the first scene: what belongs to it lies behind that of another one, which has other numbers.
-  const others = kernels.get('write').shared ? [makeCommitCases(SEED_BESIDE)] : [];
-  const scenes = [...others, cases];
-  const answers = await runCommit(device, kernels, scenes);
-  const verdicts = scenes.map((scene, n) => judgeCommit(scene, answers[n]!));
-  return { ...(verdicts.find(({ ok }) => !ok) ?? verdicts.at(-1)!), vertices };
+  const memory = new DeviceMemory(device, new MemoryBudget());
+  const answer = await runAlone(memory, kernels, (place) => runCommit(place, cases));
+  return { ...judgeCommit(cases, answer), vertices: PROOF_POINTS * cases.pairs };
 }
 
-async function runCommit(
+/**
+ * The same with the kernels of a convoy, for two scenes of different size at once: memory must hold what it holds for each alone.
+ *
+ * @returns what is wrong; undefined = nothing
+ */
+export async function findSharedCommitObjection(
   device: GPUDevice,
-  kernels: KernelSet,
-  scenes: readonly CommitCases[],
-): Promise<CommitAnswer[]> {
-  const memory = new DeviceMemory(device, new MemoryBudget());
-  const arena = scenes.length > 1 ? new Arena(memory) : undefined;
-  const accounts = scenes.map(() => memory.fork(arena));
-  const reader = new Reader(memory);
-  try {
-    const all: Named[] = [];
-    for (const [n, cases] of scenes.entries()) {
-      const account = accounts[n]!;
-      all.push(await account.checkAllocations('the proof', () => upload(account, cases)));
-    }
-    await submit(
-      memory,
-      scenes.map((cases, n) => launchesOf(kernels, cases, all[n]!)),
-    );
-    const slices = scenes.map(({ pairs }, n) => {
-      const vertices = PROOF_POINTS * pairs;
-      const { next, x, vertexStep, progress } = all[n]!;
-      return [
-        ...[sliceOf(next!, 12 * vertices), sliceOf(x!, 12 * vertices)],
-        ...[sliceOf(vertexStep!, 16 * vertices), sliceOf(progress!, 16 * vertices)],
-      ];
-    });
-    const reading = await reader.read(slices.flat());
-    const parts = await reading.wait();
-    return scenes.map((_, n) => unpack(parts.slice(4 * n, 4 * n + 4)));
-  } finally {
-    reader.close();
-    for (const account of accounts) account.freeAll();
-    memory.freeAll();
-  }
+  kernels: BothKernels,
+  isSoftware: boolean,
+): Promise<string | undefined> {
+  const scenes = [makeCommitCases(SEED_BESIDE, FEW_BESIDE), makeCommitCases()];
+  const works = scenes.map((cases) => (place: ProofPlace) => runCommit(place, cases));
+  const { alone, together } = await runBothWays(device, kernels, isSoftware, works);
+  const bytesIn = ({ next, x, alphaBits, residual }: CommitAnswer) => bytesOf(next, x, alphaBits, residual);
+  const judge = (n: number) => judgeCommit(scenes[n]!, together[n]!).reason;
+  return findDifference('the end of a step', alone.map(bytesIn), together.map(bytesIn), judge);
+}
+
+/** What memory holds after the end of a step of this scene. */
+async function runCommit({ memory, submissions, kernels }: ProofPlace, cases: CommitCases): Promise<CommitAnswer> {
+  const vertices = PROOF_POINTS * cases.pairs;
+  const named = await memory.checkAllocations('the proof', () => upload(memory, cases));
+  const recording = submissions.begin();
+  const pass = recording.beginComputePass();
+  for (const one of launchesOf(kernels, cases, named)) launch(pass, one);
+  pass.end();
+  const { next, x, vertexStep, progress } = named;
+  const reading = await submissions.submit(recording, [
+    ...[sliceOf(next!, 12 * vertices), sliceOf(x!, 12 * vertices)],
+    ...[sliceOf(vertexStep!, 16 * vertices), sliceOf(progress!, 16 * vertices)],
+  ]);
+  return unpack(await reading.wait());
 }
 
 type Named = Readonly<Record<string, Place>>;
@@ -112,12 +109,7 @@ function upload(memory: DeviceMemory, cases: CommitCases): Named {
     limits: packLimits(cases),
     bounds: new Float32Array(vertices).fill(NO_BOUND).buffer,
   };
-  const places = Object.entries(contents).map(([name, data]) => {
-    const place = memory.place(name, data.byteLength, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
-    write(memory.device.queue, place, 0, data);
-    return [name, place] as const;
-  });
-  return Object.fromEntries(places);
+  return uploadAll(memory, contents);
 }
 
 function launchesOf(kernels: KernelSet, { pairs }: CommitCases, named: Named): Launch[] {
@@ -128,22 +120,6 @@ function launchesOf(kernels: KernelSet, { pairs }: CommitCases, named: Named): L
   };
   const vertices = PROOF_POINTS * pairs;
   return [launchOf('write', vertices), launchOf('check', pairs), launchOf('commit', vertices)];
-}
-
-/** As a scene alone, or in a convoy if there are several. */
-async function submit(memory: DeviceMemory, scenes: readonly (readonly Launch[])[]): Promise<void> {
-  const { device } = memory;
-  const encoder = device.createCommandEncoder({ label: 'proof' });
-  if (scenes.length > 1) {
-    const dispatches = await memory.checkAllocations('the proof', () => new DispatchEncoder(memory, true));
-    await dispatches.reserve(dispatches.plan(scenes));
-    dispatches.encode(encoder, dispatches.plan(scenes));
-  } else {
-    const pass = encoder.beginComputePass();
-    for (const one of scenes.flat()) launch(pass, one);
-    pass.end();
-  }
-  device.queue.submit([encoder.finish()]);
 }
 
 function packSteps({ alpha }: CommitCases): ArrayBuffer {

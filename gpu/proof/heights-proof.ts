@@ -1,9 +1,22 @@
 import { ERROR_FACTOR, LONG_SPREAD, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../src/solver/pair-kinds.js';
-import { foldThreads } from '../device/dispatch.js';
-import { BUFFER_USAGE, MAP_MODE } from '../device/flags.js';
+import { foldThreads, launch } from '../device/dispatch.js';
+import { KernelSet } from '../device/kernel.js';
+import { DeviceMemory, MemoryBudget } from '../device/memory.js';
+import { sliceOf } from '../device/place.js';
 import { LONG_EXTENT_ERROR, LONG_ROUNDING } from '../kernels/constants.js';
-import { loadKernel } from '../shaders.js';
+import { PARAMETERS } from '../kernels/structs.js';
+import {
+  type BothKernels,
+  bytesOf,
+  FEW_BESIDE,
+  findDifference,
+  type ProofPlace,
+  runAlone,
+  runBothWays,
+  SEED_BESIDE,
+  uploadAll,
+} from './places.js';
 import { makeProofCases, PROOF_POINTS, type ProofCases } from './proof-cases.js';
 
 /** Words of an answer for a pair and a kind: h_0 … h_3, lo, hi, gap, e (kernels/proof/heights.wgsl). */
@@ -112,33 +125,27 @@ function objectToGap(answer: Float32Array, kind: number): string | undefined {
   return undefined;
 }
 
-async function runKernel(device: GPUDevice, pipeline: GPUComputePipeline, cases: ProofCases): Promise<Float32Array> {
-  const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
-  const outputBytes = 4 * ANSWER.WORDS * PAIR_KINDS.length * cases.pairs;
-  const points = device.createBuffer({ size: cases.points.byteLength, usage: STORAGE | COPY_DST });
-  const normals = device.createBuffer({ size: cases.normals.byteLength, usage: STORAGE | COPY_DST });
-  const answers = device.createBuffer({ size: outputBytes, usage: STORAGE | COPY_SRC });
-  const readback = device.createBuffer({ size: outputBytes, usage: COPY_DST | MAP_READ });
-  try {
-    device.queue.writeBuffer(points, 0, cases.points);
-    device.queue.writeBuffer(normals, 0, cases.normals);
-    const group = device.createBindGroup({
-      layout: pipeline.getBindGroupLayout(0),
-      entries: [points, normals, answers].map((buffer, binding) => ({ binding, resource: { buffer } })),
-    });
-    const encoder = device.createCommandEncoder();
-    const pass = encoder.beginComputePass();
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, group);
-    pass.dispatchWorkgroups(...foldThreads(cases.pairs));
-    pass.end();
-    encoder.copyBufferToBuffer(answers, 0, readback, 0, outputBytes);
-    device.queue.submit([encoder.finish()]);
-    await readback.mapAsync(MAP_MODE.READ);
-    return new Float32Array(readback.getMappedRange().slice(0));
-  } finally {
-    for (const buffer of [points, normals, answers, readback]) buffer.destroy();
-  }
+/** The heights that the device computes: float32[8·kinds·pairs]. */
+async function computeHeights(
+  { memory, submissions, kernels }: ProofPlace,
+  { points, normals, pairs }: ProofCases,
+): Promise<Float32Array> {
+  const answerBytes = 4 * ANSWER.WORDS * PAIR_KINDS.length * pairs;
+  const contents: Readonly<Record<string, ArrayBuffer>> = {
+    parameters: PARAMETERS.pack({ vertexCount: PROOF_POINTS * pairs }),
+    points: points.buffer as ArrayBuffer,
+    normals: normals.buffer as ArrayBuffer,
+    answers: new ArrayBuffer(answerBytes),
+  };
+  const named = await memory.checkAllocations('the proof', () => uploadAll(memory, contents));
+  const kernel = kernels.get('proveHeights');
+  const recording = submissions.begin();
+  const pass = recording.beginComputePass();
+  const [x, y] = foldThreads(pairs);
+  launch(pass, { kernel, bindings: kernel.bindings(named), size: [x, y], most: x * y });
+  pass.end();
+  const [answers] = await (await submissions.submit(recording, [sliceOf(named.answers!, answerBytes)])).wait();
+  return new Float32Array(answers!);
 }
 
 /**
@@ -146,19 +153,41 @@ async function runKernel(device: GPUDevice, pipeline: GPUComputePipeline, cases:
  * the kernels of a step call: within 8·2⁻²³·Σ|n_c (x_kc − o_c)| of the exact value on random and adversarial pairs. Drivers
  * that reorder or shorten float arithmetic fail, and must not be used.
  *
- * @param load the text of a kernel; tests plant faults in it
+ * @param load the text of a kernel, other than it is; tests plant faults in it
  * @throws Error when the kernel does not compile or the device is lost
  */
-export async function proveHeights(device: GPUDevice, load = loadKernel): Promise<Proof> {
+export async function proveHeights(device: GPUDevice, load?: (file: string) => string): Promise<Proof> {
   const cases = makeProofCases();
-  const pipeline = await device.createComputePipelineAsync({
-    layout: 'auto',
-    compute: { module: device.createShaderModule({ code: load('proof/heights') }), entryPoint: 'proveHeights' },
-  });
-  const first = await runKernel(device, pipeline, cases);
+  const kernels = await (load ? KernelSet.compile(device, ['proof'], { load }) : KernelSet.load(device, 'proof'));
+  const run = () =>
+    runAlone(new DeviceMemory(device, new MemoryBudget()), kernels, (place) => computeHeights(place, cases));
+  const first = await run();
   const proof = judgeHeights(cases, first);
   if (!proof.ok) return proof;
-  const second = await runKernel(device, pipeline, cases);
+  const second = await run();
   const isRepeatable = Buffer.compare(Buffer.from(first.buffer), Buffer.from(second.buffer)) === 0;
   return isRepeatable ? proof : { ...proof, ok: false, reason: 'two runs over the same input gave different bits' };
+}
+
+/**
+ * The same with a kernel of a convoy, for two scenes of different size at once: every height must be that of the scene alone.
+ *
+ * @param kernels of the stage `proof`; default: as they are. Tests plant faults in them.
+ * @returns what is wrong; undefined = nothing
+ */
+export async function findSharedHeightsObjection(
+  device: GPUDevice,
+  isSoftware: boolean,
+  kernels?: BothKernels,
+): Promise<string | undefined> {
+  const both = kernels ?? {
+    alone: await KernelSet.load(device, 'proof'),
+    together: await KernelSet.loadShared(device, 'proof'),
+  };
+  const scenes = [makeProofCases(SEED_BESIDE, FEW_BESIDE), makeProofCases()];
+  const works = scenes.map((cases) => (place: ProofPlace) => computeHeights(place, cases));
+  const { alone, together } = await runBothWays(device, both, isSoftware, works);
+  const judge = (n: number) => judgeHeights(scenes[n]!, together[n]!).reason;
+  const bytesIn = (answers: Float32Array) => bytesOf(answers);
+  return findDifference('heights', alone.map(bytesIn), together.map(bytesIn), judge);
 }

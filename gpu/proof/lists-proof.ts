@@ -1,17 +1,16 @@
 import { DISPATCH_BYTES, foldThreads, launch } from '../device/dispatch.js';
-import { BUFFER_USAGE } from '../device/flags.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
-import { type Place, sliceOf, write } from '../device/place.js';
-import { Reader } from '../device/readback.js';
+import { type Place, sliceOf } from '../device/place.js';
 import { INDEX_MASK, LIST_SLOT } from '../kernels/constants.js';
 import { CONTROL, LIMIT, PARAMETERS } from '../kernels/structs.js';
+import { type ProofPlace, runAlone, runTogether, uploadAll } from './places.js';
 import { makeProofRandom } from './proof-cases.js';
-
-const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
 /** Pairs of the proof: many workgroups, of which the last is not full. */
 const PAIRS = 20_011;
+/** And of the scene beside, in a convoy. */
+const PAIRS_BESIDE = 1003;
 /** Pairs in a row that are listed as often as each other: more than a subgroup has threads on any device. */
 const STRETCH = 256;
 /** Shares of the pairs of a stretch that are listed. */
@@ -33,27 +32,37 @@ const STILL = 1;
  * @throws Error when a kernel does not run
  */
 export async function findListObjection(memory: DeviceMemory, kernels: KernelSet): Promise<string | undefined> {
-  const isListed = makeListed();
-  const reader = new Reader(memory);
-  try {
-    const named = await memory.checkAllocations('the proof', () => upload(memory, isListed));
-    const { device } = memory;
-    const kernel = kernels.get('listForBound');
-    const encoder = device.createCommandEncoder({ label: 'proof' });
-    const pass = encoder.beginComputePass();
-    const [x, y] = foldThreads(PAIRS);
-    launch(pass, { kernel, bindings: kernel.bindings(named), size: [x, y], most: x * y });
-    pass.end();
-    device.queue.submit([encoder.finish()]);
-    const reading = await reader.read([sliceOf(named.control!, CONTROL.bytes), sliceOf(named.limits!)]);
-    const [control, limits] = await reading.wait();
-    const words = new Uint32Array(limits!);
-    const entries = Uint32Array.from({ length: PAIRS }, (_, n) => words[LIMIT.words * n + LIMIT.word('entry')]!);
-    return judgeList(isListed, CONTROL.unpack(control!).activeCount, entries);
-  } finally {
-    reader.close();
-    memory.freeAll();
-  }
+  return runAlone(memory, kernels, (place) => listAndJudge(place, makeListed(PAIRS)));
+}
+
+/** The same with the kernels of a convoy, for two scenes of different size at once. */
+export async function findSharedListObjection(
+  device: GPUDevice,
+  kernels: KernelSet,
+  isSoftware: boolean,
+): Promise<string | undefined> {
+  const works = [PAIRS_BESIDE, PAIRS].map((pairs) => (place: ProofPlace) => listAndJudge(place, makeListed(pairs)));
+  const objections = await runTogether(device, kernels, isSoftware, works);
+  return objections.find((objection) => objection !== undefined);
+}
+
+/** @returns what is wrong with the list that the device makes; undefined = nothing */
+async function listAndJudge(
+  { memory, submissions, kernels }: ProofPlace,
+  isListed: readonly boolean[],
+): Promise<string | undefined> {
+  const named = await memory.checkAllocations('the proof', () => upload(memory, isListed));
+  const kernel = kernels.get('listForBound');
+  const recording = submissions.begin();
+  const pass = recording.beginComputePass();
+  const [x, y] = foldThreads(isListed.length);
+  launch(pass, { kernel, bindings: kernel.bindings(named), size: [x, y], most: x * y });
+  pass.end();
+  const slices = [sliceOf(named.control!, CONTROL.bytes), sliceOf(named.limits!, LIMIT.bytes * isListed.length)];
+  const [control, limits] = await (await submissions.submit(recording, slices)).wait();
+  const words = new Uint32Array(limits!);
+  const entries = Uint32Array.from(isListed, (_, n) => words[LIMIT.words * n + LIMIT.word('entry')]!);
+  return judgeList(isListed, CONTROL.unpack(control!).activeCount, entries);
 }
 
 /** @param entries uint32[P], of which the first `count` are the list */
@@ -70,10 +79,10 @@ export function judgeList(isListed: readonly boolean[], count: number, entries: 
   return undefined;
 }
 
-function makeListed(): boolean[] {
+function makeListed(pairs: number): boolean[] {
   const random = makeProofRandom(20_261_124);
   let share = 0;
-  return Array.from({ length: PAIRS }, (_, p) => {
+  return Array.from({ length: pairs }, (_, p) => {
     if (p % STRETCH === 0) share = SHARES[Math.floor(SHARES.length * random())]!;
     return random() < share;
   });
@@ -83,23 +92,19 @@ function upload(memory: DeviceMemory, isListed: readonly boolean[]): Readonly<Re
   const motions = new Float32Array(16);
   // Behind the position: the sort of a vertex, positive where it moves (gpu/kernels/common/motions.wgsl).
   motions[8 * MOVING + 3] = 1;
+  const pairs = isListed.length;
   const vertices = isListed.flatMap((isIn) => [isIn ? MOVING : STILL, STILL, -1, -1]);
   const contents: Readonly<Record<string, ArrayBuffer>> = {
     // Not PLANAR: every pair with a vertex that moves is listed.
     parameters: PARAMETERS.pack({ vertexCount: 2, isPlanar: 0 }),
-    control: CONTROL.pack({ pairCount: PAIRS, pairCapacity: PAIRS, clock: 1 }),
+    control: CONTROL.pack({ pairCount: pairs, pairCapacity: pairs, clock: 1 }),
     motions: motions.buffer,
     candidateArguments: new ArrayBuffer(DISPATCH_BYTES * LIST_SLOT.COUNT),
     pairVertex: Int32Array.from(vertices).buffer,
-    pairInfo: new ArrayBuffer(4 * PAIRS),
-    pairNormal: new ArrayBuffer(16 * PAIRS),
+    pairInfo: new ArrayBuffer(4 * pairs),
+    pairNormal: new ArrayBuffer(16 * pairs),
     // No pair has this number: a place that nothing was written to is not taken for one.
-    limits: new Uint32Array(LIMIT.words * PAIRS).fill(INDEX_MASK).buffer,
+    limits: new Uint32Array(LIMIT.words * pairs).fill(INDEX_MASK).buffer,
   };
-  const places = Object.entries(contents).map(([name, data]) => {
-    const place = memory.place(name, data.byteLength, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
-    write(memory.device.queue, place, 0, data);
-    return [name, place] as const;
-  });
-  return Object.fromEntries(places);
+  return uploadAll(memory, contents);
 }

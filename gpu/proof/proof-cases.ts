@@ -107,8 +107,12 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** The cases of the proof of heights, the same on every call; with another seed others of the same kinds. */
-export function makeProofCases(seed = 0x1f123bb5): ProofCases {
+/**
+ * The cases of the proof of heights, the same on every call; with another seed others of the same kinds.
+ *
+ * @param perFamily how many of each kind
+ */
+export function makeProofCases(seed = 0x1f123bb5, perFamily = PAIRS_PER_FAMILY): ProofCases {
   const random = makeProofRandom(seed);
   const direction = (): Vector => {
     for (;;) {
@@ -117,15 +121,15 @@ export function makeProofCases(seed = 0x1f123bb5): ProofCases {
       if (length > 0.1 && length <= 1) return scaleTo(v, 1);
     }
   };
-  const pairs = FAMILIES.length * PAIRS_PER_FAMILY;
+  const pairs = FAMILIES.length * perFamily;
   const points = new Float32Array(3 * PROOF_POINTS * pairs);
   const normals = new Float32Array(3 * pairs);
   for (let pair = 0; pair < pairs; pair++) {
-    const made = FAMILIES[Math.floor(pair / PAIRS_PER_FAMILY)].make(direction, random);
+    const made = FAMILIES[Math.floor(pair / perFamily)].make(direction, random);
     points.set(made.points.flat(), 3 * PROOF_POINTS * pair);
     normals.set(made.normal, 3 * pair);
   }
-  return { pairs, points, normals, labelOf: (pair) => FAMILIES[Math.floor(pair / PAIRS_PER_FAMILY)].label };
+  return { pairs, points, normals, labelOf: (pair) => FAMILIES[Math.floor(pair / perFamily)].label };
 }
 
 /** Mulberry32 with a fixed seed: every adapter answers the same questions. */

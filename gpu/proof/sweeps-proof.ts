@@ -4,9 +4,8 @@ import { VT } from '../../src/solver/pair-kinds.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf, write } from '../device/place.js';
-import { Reader } from '../device/readback.js';
 import { PHASE } from '../kernels/constants.js';
-import { CONTROL, PARAMETERS } from '../kernels/structs.js';
+import { CONTROL, KEPT_MULTIPLIER, PARAMETERS } from '../kernels/structs.js';
 import type { AloneStage, EntryPoint } from '../kernels/table.js';
 import { Dispatcher } from '../step/dispatcher.js';
 import { planEdges } from '../step/edge-plan.js';
@@ -14,10 +13,12 @@ import { PullBackRecorder, type SweepsShape } from '../step/pull-back-recorder.j
 import { StepRecorder, type StepShape } from '../step/recorder.js';
 import { packPullBack } from '../step/request.js';
 import { SceneBuffers } from '../step/scene-buffers.js';
+import { type BothKernels, findDifference, type ProofPlace, runAlone, runBothWays, runTogether } from './places.js';
 import { makeProofRandom } from './proof-cases.js';
 
-/** Vertices along a side of each of the two sheets. */
+/** Vertices along a side of each of the two sheets; and of those of the scenes of a convoy. */
 const SIDE = 20;
+const SHARED_SIDES = [7, 12] as const;
 /** Sweeps of a step: two that look at all edges, with others between and behind them. */
 const SWEEPS = 10;
 /** Engine units: an edge is one. */
@@ -36,10 +37,13 @@ export type SweepWay = 'rounds' | 'lists' | AloneStage;
 /** Which ways give the bytes of one workgroup that looks at every edge colour by colour; the others are not taken. */
 export type SweepWays<W extends SweepWay = 'rounds' | 'lists'> = Readonly<Record<W, boolean>>;
 
-interface Manner {
+interface Swept {
   readonly shape: SweepsShape & Pick<StepShape, 'listsEdges' | 'selectsAlone'>;
   /** whole dispatches sweep every colour of edges that does not go to one workgroup */
   readonly hasWideEdges?: boolean;
+}
+
+interface Manner extends Swept {
   /** a device without it does not have this way */
   readonly kernel?: EntryPoint;
   /** whose sweeps it makes */
@@ -74,12 +78,13 @@ export async function proveSweeps<W extends SweepWay>(
   kernels: KernelSet,
   ways: readonly W[],
 ): Promise<SweepWays<W>> {
-  const subject = makeSubject();
+  const subject = makeSubject(SIDE);
   const expected = new Map<SweptPhase, Buffer>();
   const agree = async (manner: Manner, phase: SweptPhase): Promise<boolean> => {
-    const bytes = expected.get(phase) ?? (await sweep(memory, kernels, subject, { shape: DENSE, phases: [] }, phase));
+    const run = (manner: Swept) => runAlone(memory, kernels, (place) => sweep(place, subject, manner, phase));
+    const bytes = expected.get(phase) ?? (await run({ shape: DENSE }));
     expected.set(phase, bytes);
-    return (await sweep(memory, kernels, subject, manner, phase)).equals(bytes);
+    return (await run(manner)).equals(bytes);
   };
   const proven: Partial<Record<W, boolean>> = {};
   for (const way of ways) {
@@ -94,6 +99,48 @@ export async function proveSweeps<W extends SweepWay>(
 }
 
 type SweptPhase = typeof PHASE.ADVANCE | typeof PHASE.PULL;
+
+/** Sweeps that scenes of a convoy make: the scene beside in dispatches of its own, so that neither does what the other does. */
+const SHARED_SWEEPS: readonly { readonly phase: SweptPhase; readonly shape: Swept['shape']; readonly by: string }[] = [
+  { phase: PHASE.ADVANCE, shape: DENSE, by: 'of Algorithm 1' },
+  { phase: PHASE.PULL, shape: DENSE, by: 'of the pull-back' },
+  { phase: PHASE.PULL, shape: { ...DENSE, isSmall: true }, by: 'of the pull-back in one workgroup' },
+];
+
+/**
+ * Lets a device show that the sweeps of a convoy give the bytes that those of a scene alone do, for two scenes of different size at once.
+ *
+ * @param kernels those of one scene have proven that whole sweeps in one workgroup give the bytes of the others, where a convoy has them
+ * @returns what is wrong; undefined = nothing
+ * @throws Error when a kernel does not run
+ */
+export async function findSharedSweepObjection(
+  device: GPUDevice,
+  kernels: BothKernels,
+  isSoftware: boolean,
+): Promise<string | undefined> {
+  const scenes = [
+    { subject: makeSubject(SHARED_SIDES[0]), hasWideEdges: true },
+    { subject: makeSubject(SHARED_SIDES[1]), hasWideEdges: false },
+  ];
+  const expected = new Map<SweptPhase, readonly Buffer[]>();
+  for (const { phase, shape, by } of SHARED_SWEEPS) {
+    if (shape.isSmall && !kernels.together.has('sweepSmall')) continue;
+    const works = scenes.map(
+      ({ subject, hasWideEdges }) =>
+        (place: ProofPlace) =>
+          sweep(place, subject, { shape, hasWideEdges }, phase),
+    );
+    const known = expected.get(phase);
+    const { alone, together } = known
+      ? { alone: known, together: await runTogether(device, kernels.together, isSoftware, works) }
+      : await runBothWays(device, kernels, isSoftware, works);
+    expected.set(phase, alone);
+    const difference = findDifference(`sweeps ${by}`, alone, together);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
 
 interface Subject {
   readonly mesh: CollisionMesh;
@@ -110,15 +157,13 @@ interface Subject {
  * second begins with what the first has kept.
  */
 async function sweep(
-  memory: DeviceMemory,
-  kernels: KernelSet,
+  { memory, submissions, kernels }: ProofPlace,
   subject: Subject,
-  { shape, hasWideEdges = false }: Manner,
+  { shape, hasWideEdges = false }: Swept,
   phase: SweptPhase,
 ): Promise<Buffer> {
   const isPull = phase === PHASE.PULL;
-  const { mesh, x, y, target, pairs } = subject;
-  const { queue } = memory.device;
+  const { mesh, pairs } = subject;
   const count = pairs.length / 4;
   const plan = planEdges(mesh, true);
   const edges = { ...plan, wideColours: hasWideEdges ? plan.colours.length - 1 : plan.wideColours };
@@ -128,72 +173,81 @@ async function sweep(
     if (shape.listsEdges) made.reserveEdgeLists();
     return made;
   });
-  const reader = new Reader(memory);
-  try {
-    const dispatcher = new Dispatcher(kernels, buffers);
-    const steps = new StepRecorder(dispatcher, edges);
-    const pullBack = new PullBackRecorder(dispatcher, steps, edges);
-    const parameters = PARAMETERS.pack({
-      ...{ vertexCount: mesh.vertexCount, edgeCount: edges.count, wideColours: edges.wideColours, stepLimit: 100 },
-      ...{ delta: DELTA, floor: 0.002, gamma: 0.9, epsilon: 0.01, sigma: SIGMA, isPlanar: 1, hasBoxes: 1 },
-      ...{ coveredCandidates: 0xffffffff, hasPullBack: 1, isAiming: isPull ? 1 : 0, tailRows: 0, roundRows: 0 },
-      ...{ colours: edges.colours.length - 1, sweeps: SWEEPS },
-    });
-    write(queue, buffers.parameters, 0, parameters);
-    const of = { edges, phase: PHASE.PULL, hasOffsets: false, strains: undefined };
-    write(
-      queue,
-      buffers.named('pullBack'),
-      0,
-      packPullBack({ delta: DELTA }, { ...PULL_BACK_PLAN, isEarly: true }, of),
-    );
-    write(queue, buffers.x, 0, x);
-    write(queue, buffers.start, 0, x);
-    write(queue, buffers.target, 0, target);
-    write(queue, buffers.pairVertex, 0, pairs);
-    write(queue, buffers.pairInfo, 0, new Uint32Array(count).fill(VT));
-    // n, and the gap that the pair aims for.
-    const normals = Float32Array.from({ length: 4 * count }, (_, k) => [0, 0, 1, 0.6 * DELTA][k % 4]);
-    write(queue, buffers.pairNormal, 0, normals);
-    for (const keptAt of isPull ? [0, CLOCK] : [0]) {
-      const { pairCapacity, candidateCapacity } = buffers;
-      const control = { clock: CLOCK, pairCount: count, pairCapacity, candidateCapacity, keptAt };
-      write(queue, buffers.control, 0, CONTROL.pack(control));
-      write(queue, buffers.y, 0, y);
-      const encoder = memory.device.createCommandEncoder({ label: 'proof' });
-      const pass = encoder.beginComputePass();
-      steps.arm(pass);
-      steps.linearise(pass);
-      if (!isPull) steps.firstEdgeSweep(pass, shape);
-      steps.findContacts(pass);
-      steps.selectContacts(pass, shape.selectsAlone);
-      if (isPull) pullBack.sweeps(pass, shape);
-      else steps.sweeps(pass, shape);
-      pass.end();
-      queue.submit([encoder.finish()]);
-    }
-    const results = isPull ? [buffers.named('edgePush'), buffers.named('kept')] : [buffers.edgeLambda];
-    const reading = await reader.read([buffers.y, ...results].map((place) => sliceOf(place)));
-    return Buffer.concat((await reading.wait()).map((bytes) => Buffer.from(bytes)));
-  } finally {
-    reader.close();
-    buffers.close();
+  const dispatcher = new Dispatcher(kernels, buffers);
+  const steps = new StepRecorder(dispatcher, edges);
+  const pullBack = new PullBackRecorder(dispatcher, steps, edges);
+  writeSubject(memory.device.queue, buffers, edges, subject, phase);
+  let swept = Buffer.alloc(0);
+  for (const keptAt of isPull ? [0, CLOCK] : [0]) {
+    const { pairCapacity, candidateCapacity } = buffers;
+    const control = { clock: CLOCK, pairCount: count, pairCapacity, candidateCapacity, keptAt };
+    write(memory.device.queue, buffers.control, 0, CONTROL.pack(control));
+    write(memory.device.queue, buffers.y, 0, subject.y);
+    const recording = submissions.begin();
+    const pass = recording.beginComputePass();
+    steps.arm(pass);
+    steps.linearise(pass);
+    if (!isPull) steps.firstEdgeSweep(pass, shape);
+    steps.findContacts(pass);
+    steps.selectContacts(pass, shape.selectsAlone);
+    if (isPull) pullBack.sweeps(pass, shape);
+    else steps.sweeps(pass, shape);
+    pass.end();
+    // Not the whole places, whose sizes are rounded up in a convoy.
+    const results = isPull
+      ? [
+          sliceOf(buffers.named('edgePush'), 32 * edges.count),
+          sliceOf(buffers.named('kept'), KEPT_MULTIPLIER.bytes * count),
+        ]
+      : [sliceOf(buffers.edgeLambda, 4 * edges.count)];
+    const reading = await submissions.submit(recording, [sliceOf(buffers.y, subject.y.byteLength), ...results]);
+    swept = Buffer.concat((await reading.wait()).map((bytes) => Buffer.from(bytes)));
   }
+  buffers.close();
+  return swept;
+}
+
+/** What of a subject is the same in every step. */
+function writeSubject(
+  queue: GPUQueue,
+  buffers: SceneBuffers,
+  edges: ReturnType<typeof planEdges>,
+  { mesh, x, target, pairs }: Subject,
+  phase: SweptPhase,
+): void {
+  const count = pairs.length / 4;
+  const parameters = PARAMETERS.pack({
+    ...{ vertexCount: mesh.vertexCount, edgeCount: edges.count, wideColours: edges.wideColours, stepLimit: 100 },
+    ...{ delta: DELTA, floor: 0.002, gamma: 0.9, epsilon: 0.01, sigma: SIGMA, isPlanar: 1, hasBoxes: 1 },
+    ...{ coveredCandidates: 0xffffffff, hasPullBack: 1, isAiming: phase === PHASE.PULL ? 1 : 0 },
+    ...{ tailRows: 0, roundRows: 0, colours: edges.colours.length - 1, sweeps: SWEEPS },
+  });
+  write(queue, buffers.parameters, 0, parameters);
+  const of = { edges, phase: PHASE.PULL, hasOffsets: false, strains: undefined };
+  write(queue, buffers.named('pullBack'), 0, packPullBack({ delta: DELTA }, { ...PULL_BACK_PLAN, isEarly: true }, of));
+  write(queue, buffers.x, 0, x);
+  write(queue, buffers.start, 0, x);
+  write(queue, buffers.target, 0, target);
+  write(queue, buffers.pairVertex, 0, pairs);
+  write(queue, buffers.pairInfo, 0, new Uint32Array(count).fill(VT));
+  // n, and the gap that the pair aims for.
+  const normals = Float32Array.from({ length: 4 * count }, (_, k) => [0, 0, 1, 0.6 * DELTA][k % 4]);
+  write(queue, buffers.pairNormal, 0, normals);
 }
 
 /** A sheet over another one, closer than δ; y tears edges of both and brings them together. */
-function makeSubject(): Subject {
+function makeSubject(side: number): Subject {
   const random = makeProofRandom(20_261_123);
-  const perSheet = SIDE * SIDE;
-  const at = (sheet: number, i: number, j: number): number => perSheet * sheet + SIDE * i + j;
+  const perSheet = side * side;
+  const at = (sheet: number, i: number, j: number): number => perSheet * sheet + side * i + j;
   const triangles: number[] = [];
   const pairs: number[] = [];
   const rest = new Float32Array(6 * perSheet);
   for (const sheet of [0, 1]) {
-    for (let i = 0; i < SIDE; i++) {
-      for (let j = 0; j < SIDE; j++) {
+    for (let i = 0; i < side; i++) {
+      for (let j = 0; j < side; j++) {
         rest.set([i + 0.3 * sheet, j + 0.2 * sheet, 0.5 * DELTA * sheet], 3 * at(sheet, i, j));
-        if (i + 1 === SIDE || j + 1 === SIDE) continue;
+        if (i + 1 === side || j + 1 === side) continue;
         const [a, b, c, d] = [at(sheet, i, j), at(sheet, i + 1, j), at(sheet, i + 1, j + 1), at(sheet, i, j + 1)];
         triangles.push(a, b, c, a, c, d);
         // Also a neighbour of the triangle below, so that many rows share vertices.
@@ -205,7 +259,7 @@ function makeSubject(): Subject {
   const near = (amountOf: (v: number) => number) =>
     rest.map((value, k) => Math.fround(value + amountOf(Math.floor(k / 3)) * (random() - 0.5)));
   // Some edges are torn, and those at them follow; the others are within their limits.
-  const isTorn = (v: number): boolean => v % perSheet < (SIDE * SIDE) / 2;
+  const isTorn = (v: number): boolean => v % perSheet < (side * side) / 2;
   const y = near((v) => (isTorn(v) ? 0.8 : 0.2 * DELTA));
   return { mesh, x: near(() => 0.2 * DELTA), y, target: rest, pairs: Int32Array.from(pairs) };
 }

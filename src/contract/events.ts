@@ -73,6 +73,8 @@ export interface OperationStats {
   readonly workBytes: number;
   /** Bytes of the buffers that lanes hold on the device. */
   readonly deviceBufferBytes: number;
+  /** Largest number of scenes that a lane submits together; 1 = each alone, as the setting or the device wants it. */
+  readonly scenesTogether: number;
   /** What the lanes have submitted to devices for several scenes together. */
   readonly convoy: ConvoyStats;
 }

@@ -207,6 +207,11 @@ export class LanePool {
     return this.lanes.reduce((sum, { worker }) => sum + (worker?.sharedBytes ?? 0), 0);
   }
 
+  /** Largest number of scenes that a thread submits together; 1 = each alone, as the setting or the device of the engine wants it. */
+  get scenesTogether(): number {
+    return Math.max(1, ...this.lanes.map(({ places }) => places));
+  }
+
   /** What the engines have submitted for several scenes together so far, in jobs that have ended; of threads that have died as well. */
   get convoy(): ConvoyCounts {
     return sumOfCounts([this.pastConvoys, ...this.lanes.flatMap(({ worker }) => worker?.convoy ?? [])]);

@@ -84,6 +84,11 @@ export class Scheduler {
     return this.pool.workBytes;
   }
 
+  /** As {@link LanePool.scenesTogether}. */
+  get scenesTogether(): number {
+    return this.pool.scenesTogether;
+  }
+
   /** As {@link LanePool.convoy}. */
   get convoy(): ConvoyCounts {
     return this.pool.convoy;

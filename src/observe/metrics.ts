@@ -197,6 +197,11 @@ export class Metrics {
         'Memory of the buffers of all lanes on the device.',
         ({ deviceBufferBytes }) => deviceBufferBytes,
       ],
+      [
+        'convoy_scenes',
+        'Scenes that a lane submits together, at most; 1 = each alone, as the setting or the device wants it.',
+        ({ scenesTogether }) => scenesTogether,
+      ],
       ['host_bytes', 'Host memory for the meshes and states of sessions.', ({ hostBytes }) => hostBytes],
       ['long_job_bytes', 'Host memory for the requests and results of submitted jobs.', ({ jobBytes }) => jobBytes],
     ];

@@ -346,6 +346,7 @@ export class ScheduledOperations implements MeasuredOperations {
       jobBytes: this.longJobs.bytes,
       workBytes: this.scheduler.workBytes,
       deviceBufferBytes: this.scheduler.deviceBytes,
+      scenesTogether: this.scheduler.scenesTogether,
       convoy: this.scheduler.convoy,
     };
   }

@@ -31,6 +31,7 @@ t.test('the guide names exactly the metrics of the program', async (t) => {
     sharedBytes: 0,
     workBytes: 0,
     deviceBufferBytes: 0,
+    scenesTogether: 1,
     convoy: { submissions: 0, parts: 0, dispatches: 0, launches: 0, waited: 0, sizes: [] },
     hostBytes: 0,
     pendingJobs: 3,

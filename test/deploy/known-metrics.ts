@@ -10,6 +10,7 @@ export const noStats = (): OperationStats => ({
   sharedBytes: 0,
   workBytes: 0,
   deviceBufferBytes: 0,
+  scenesTogether: 1,
   convoy: { submissions: 0, parts: 0, dispatches: 0, launches: 0, waited: 0, sizes: [] },
   hostBytes: 0,
   pendingJobs: 0,

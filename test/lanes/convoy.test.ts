@@ -49,6 +49,7 @@ t.test('Sessions of a lane submit together, and answer as they would alone.', op
   const together = Promise.all(all.map((n) => session(n)));
   t.equal((await cancelled).code, 'CANCELLED');
   const answers = await together;
+  t.equal(scheduler.scenesTogether, 8);
   const { submissions, parts, dispatches, launches } = scheduler.convoy;
   t.ok(parts > 2 * submissions, `${parts} parts in ${submissions} submissions`);
   t.ok(launches > 2 * dispatches, `${launches} dispatches of scenes were ${dispatches}`);

@@ -132,6 +132,7 @@ t.test('two threads run two jobs at once', async (t) => {
   });
   await Promise.all(jobs);
   t.equal(scheduler.runningCount, 2);
+  t.equal(scheduler.scenesTogether, 1, 'each alone');
   abort.abort();
 });
 

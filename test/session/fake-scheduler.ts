@@ -91,6 +91,7 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   sharedBytes = 0;
   workBytes = 0;
   deviceBytes = 0;
+  scenesTogether = 1;
   convoy = { submissions: 0, parts: 0, dispatches: 0, launches: 0, waited: 0, sizes: [] };
   residentBytes: (key: number) => number = () => 100;
   warnings: OpenAnswer['warnings'] = [];

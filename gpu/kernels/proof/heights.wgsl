@@ -2,24 +2,30 @@
 // kernel of the forward step calls, over each pair's four points as each kind of pair; one thread a pair. Only this entry
 // point belongs to the proof.
 //
-// In: points, normals. Out: answers, eight float32 a pair and kind: h_0 … h_3, lo, hi, gap, e.
+// In: parameters.vertexCount (four points a pair), points, normals. Out: answers, eight float32 a pair and kind: h_0 … h_3, lo, hi, gap, e.
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
 // #include "common/corners.wgsl"
 // #include "common/long-heights.wgsl"
 
 // float32[12 · pairs] four points of three coordinates each
-@group(0) @binding(0) var<storage, read> points: array<f32>;
+@group(0) @binding(1) var<storage, read> points: array<f32>;
 // float32[3 · pairs]
-@group(0) @binding(1) var<storage, read> normals: array<f32>;
-@group(0) @binding(2) var<storage, read_write> answers: array<f32>;
+@group(0) @binding(2) var<storage, read> normals: array<f32>;
+@group(0) @binding(3) var<storage, read_write> answers: array<f32>;
 
 fn pointOf(k: u32) -> vec3f {
   return vec3f(points[3u * k], points[3u * k + 1u], points[3u * k + 2u]);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn proveHeights(@builtin(global_invocation_id) id: vec3u) {
-  let pair = id.x;
-  if (pair >= arrayLength(&normals) / 3u) {
+fn proveHeights(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let pair = linearIndex(group, groups, local);
+  if (pair >= parameters.vertexCount / 4u) {
     return;
   }
   let n = vec3f(normals[3u * pair], normals[3u * pair + 1u], normals[3u * pair + 2u]);

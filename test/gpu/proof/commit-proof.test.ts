@@ -2,7 +2,12 @@ import t from 'tap';
 import { KernelSet } from '../../../gpu/device/kernel.js';
 import type { KernelFile } from '../../../gpu/kernels/table.js';
 import { makeCommitCases } from '../../../gpu/proof/commit-cases.js';
-import { type CommitAnswer, judgeCommit, proveCommit } from '../../../gpu/proof/commit-proof.js';
+import {
+  type CommitAnswer,
+  findSharedCommitObjection,
+  judgeCommit,
+  proveCommit,
+} from '../../../gpu/proof/commit-proof.js';
 import { loadKernel } from '../../../gpu/shaders.js';
 import { openTestDevice } from '../../support/gpu.js';
 
@@ -12,6 +17,9 @@ t.setTimeout(300_000);
 
 const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());
+
+/** Scenes of a convoy take turns on few workgroups. */
+const IS_SOFTWARE = true;
 
 /** What a driver or a careless hand could make of the kernels, and what the proof says to it. */
 const FAULTS: readonly {
@@ -137,34 +145,47 @@ else {
 
   t.test('the kernels of a convoy prove the same, and show the same faults', async (t) => {
     const compile = (load = loadKernel) => KernelSet.compile(device, ['forward'], { load, isShared: true });
-    t.strictSame(await proveCommit(device, await compile()), await proveCommit(device, gpu.kernels));
+    const prove = (together: KernelSet) =>
+      findSharedCommitObjection(device, { alone: gpu.kernels, together }, IS_SOFTWARE);
+    t.equal(await prove(await compile()), undefined);
     for (const { name, file, from, to, verdict } of FAULTS) {
       const faulty = loadKernel(file).replace(from, to);
-      const proof = await proveCommit(
-        device,
-        await compile((wanted) => (wanted === file ? faulty : loadKernel(wanted))),
-      );
-      t.equal(proof.ok, false, name);
-      t.match(proof.reason, verdict);
+      const together = await compile((wanted) => (wanted === file ? faulty : loadKernel(wanted)));
+      t.match(await prove(together), verdict, name);
     }
   });
-}
 
-t.test('kernels of a convoy that use what belongs to another scene are found out', options, async (t) => {
-  const { device } = gpu!.memory;
-  const kernels = await KernelSet.compile(device, ['forward'], { isShared: true });
-  const bindings = (['write', 'check', 'commit'] as const)
-    .flatMap((entry) => kernels.get(entry).shared?.bindings ?? [])
-    .map((binding): { readonly name: string; stride: number } => binding);
-  for (const wrong of ['x', 'y', 'next', 'box', 'vertexStep', 'limits', 'pairNormal', 'progress']) {
-    const those = bindings.filter(({ name }) => name === wrong).map((binding) => ({ binding, stride: binding.stride }));
-    // Its first element counts as the first one of the buffer.
-    for (const { binding } of those) binding.stride = Number.POSITIVE_INFINITY;
-    t.notOk((await proveCommit(device, kernels)).ok, wrong);
-    for (const { binding, stride } of those) binding.stride = stride;
-  }
-  t.ok((await proveCommit(device, kernels)).ok, 'and they are right otherwise');
-});
+  t.test('a convoy whose rounding the judge allows, and a scene alone does not have, is found out', async (t) => {
+    const load = (file: string) =>
+      file === 'forward/write'
+        ? loadKernel(file).replace(/here \+ alpha \* \((.*) - here\)/, '(1.0 - alpha) * here + alpha * $1')
+        : loadKernel(file);
+    t.not(load('forward/write'), loadKernel('forward/write'), 'planted');
+    const together = await KernelSet.compile(device, ['forward'], { load, isShared: true });
+    t.match(
+      await findSharedCommitObjection(device, { alone: gpu.kernels, together }, IS_SOFTWARE),
+      /the bytes that it has alone|was written instead of/,
+    );
+  });
+
+  t.test('kernels of a convoy that use what belongs to another scene are found out', async (t) => {
+    const together = await KernelSet.compile(device, ['forward'], { isShared: true });
+    const prove = () => findSharedCommitObjection(device, { alone: gpu.kernels, together }, IS_SOFTWARE);
+    const bindings = (['write', 'check', 'commit'] as const)
+      .flatMap((entry) => together.get(entry).shared?.bindings ?? [])
+      .map((binding): { readonly name: string; stride: number } => binding);
+    for (const wrong of ['x', 'y', 'next', 'box', 'vertexStep', 'limits', 'pairNormal', 'progress']) {
+      const those = bindings
+        .filter(({ name }) => name === wrong)
+        .map((binding) => ({ binding, stride: binding.stride }));
+      // Its first element counts as the first one of the buffer.
+      for (const { binding } of those) binding.stride = Number.POSITIVE_INFINITY;
+      t.not(await prove(), undefined, wrong);
+      for (const { binding, stride } of those) binding.stride = stride;
+    }
+    t.equal(await prove(), undefined, 'and they are right otherwise');
+  });
+}
 
 t.test('the judge of the end of a step', async (t) => {
   const cases = makeCommitCases();

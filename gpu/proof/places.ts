@@ -1,0 +1,153 @@
+import { Convoy } from '../convoy/convoy.js';
+import { BUFFER_USAGE } from '../device/flags.js';
+import type { KernelSet } from '../device/kernel.js';
+import { DeviceMemory, MemoryBudget } from '../device/memory.js';
+import { type Place, write } from '../device/place.js';
+import { Reader } from '../device/readback.js';
+import { OwnSubmissions, type Submissions } from '../device/submissions.js';
+
+const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
+
+/**
+ * Milliseconds that a scene of a proof waits for the others of its submission. They are all at work, so this is reached only where the process
+ * stands still, and then the proof has not shown what it is to show.
+ */
+const PATIENCE_MS = 60_000;
+
+/** Of the questions to the scene that lies before another one in a convoy, and how many of each kind: no multiple of the threads of a workgroup. */
+export const SEED_BESIDE = 0x5bd1e995;
+export const FEW_BESIDE = 33;
+
+/** The same kernels, compiled for one scene and for the scenes of a convoy. */
+export interface BothKernels {
+  readonly alone: KernelSet;
+  readonly together: KernelSet;
+}
+
+/** Where the work of a proof runs for one scene. */
+export interface ProofPlace {
+  /** an account of its own; what it holds is freed when the work is done */
+  readonly memory: DeviceMemory;
+  readonly submissions: Submissions;
+  readonly kernels: KernelSet;
+}
+
+export type ProofWork<T> = (place: ProofPlace) => Promise<T>;
+
+/** Runs the work of a scene that submits alone. @param memory an account of its own */
+export async function runAlone<T>(memory: DeviceMemory, kernels: KernelSet, work: ProofWork<T>): Promise<T> {
+  const reader = new Reader(memory);
+  try {
+    return await work({ memory, submissions: new OwnSubmissions(memory, reader), kernels });
+  } finally {
+    reader.close();
+    memory.freeAll();
+  }
+}
+
+/**
+ * Runs something with a convoy of its own, whose scenes wait for each other.
+ *
+ * @param use gets an account in its arena for every scene; what they hold is freed when it is done
+ * @throws what it throws
+ */
+export async function withConvoy<T>(
+  device: GPUDevice,
+  isSoftware: boolean,
+  scenes: number,
+  use: (convoy: Convoy, accounts: readonly DeviceMemory[]) => Promise<T>,
+): Promise<T> {
+  const memory = new DeviceMemory(device, new MemoryBudget());
+  const settings = { scenes, delay: PATIENCE_MS };
+  const convoy = await memory.checkAllocations('the proof', () => new Convoy(memory, isSoftware, settings));
+  const accounts = Array.from({ length: scenes }, () => memory.fork(convoy.arena));
+  try {
+    return await use(convoy, accounts);
+  } finally {
+    for (const account of accounts) account.freeAll();
+    convoy.close();
+  }
+}
+
+/** What all have done, once none is at work any more. @throws the first failure, in their order */
+export async function allDone<T>(works: readonly Promise<T>[]): Promise<T[]> {
+  const outcomes = await Promise.allSettled(works);
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/**
+ * Runs the work of several scenes that submit together. Their buffers lie one behind the other in the order of `works`, unless places move, as
+ * they may in every convoy.
+ *
+ * @param kernels those of a convoy @param works each submits as often as the others
+ * @throws what a work throws; Error where a scene has submitted without the others
+ */
+export async function runTogether<T>(
+  device: GPUDevice,
+  kernels: KernelSet,
+  isSoftware: boolean,
+  works: readonly ProofWork<T>[],
+): Promise<T[]> {
+  return withConvoy(device, isSoftware, works.length, async (convoy, accounts) => {
+    const done = await allDone(
+      works.map((work, n) => convoy.during(() => work({ memory: accounts[n]!, submissions: convoy.seat, kernels }))),
+    );
+    const { submissions, parts } = convoy.counts;
+    if (parts !== works.length * submissions) throw new Error('The scenes of a proof have not submitted together.');
+    return done;
+  });
+}
+
+/** Places with these contents, by the names that kernels bind. */
+export function uploadAll(
+  memory: DeviceMemory,
+  contents: Readonly<Record<string, ArrayBuffer>>,
+): Readonly<Record<string, Place>> {
+  const places = Object.entries(contents).map(([name, data]) => {
+    const place = memory.place(name, data.byteLength, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
+    write(memory.device.queue, place, 0, data);
+    return [name, place] as const;
+  });
+  return Object.fromEntries(places);
+}
+
+/** What scenes give alone, one after the other, and together, each in their order. @param works as for {@link runTogether} */
+export async function runBothWays<T>(
+  device: GPUDevice,
+  kernels: BothKernels,
+  isSoftware: boolean,
+  works: readonly ProofWork<T>[],
+): Promise<{ readonly alone: readonly T[]; readonly together: readonly T[] }> {
+  const alone: T[] = [];
+  for (const work of works) {
+    alone.push(await runAlone(new DeviceMemory(device, new MemoryBudget()), kernels.alone, work));
+  }
+  return { alone, together: await runTogether(device, kernels.together, isSoftware, works) };
+}
+
+/**
+ * Says which scene does not have the bytes that it has alone.
+ *
+ * @param what has been computed, for the message
+ * @param judge what is wrong with the bytes of a scene, where they alone show it
+ * @returns undefined = all have them
+ */
+export function findDifference(
+  what: string,
+  alone: readonly Uint8Array[],
+  together: readonly Uint8Array[],
+  judge: (scene: number) => string | undefined = () => undefined,
+): string | undefined {
+  const n = together.findIndex((bytes, k) => Buffer.compare(bytes, alone[k]!) !== 0);
+  if (n < 0) return undefined;
+  const difference = `${what}: scene ${n + 1} of ${alone.length} does not have the bytes that it has alone`;
+  const objection = judge(n);
+  return objection === undefined ? difference : `${difference}: ${objection}`;
+}
+
+/** All numbers of these arrays. */
+export const bytesOf = (...arrays: readonly (Float32Array | Uint32Array)[]): Uint8Array =>
+  Buffer.concat(arrays.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)));

@@ -1,0 +1,126 @@
+import { buildMesh } from '../../src/mesh/build.js';
+import { measureMesh } from '../../src/mesh/measure.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { Resolution } from '../../src/solver/engine.js';
+import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
+import { resolveParameters } from '../../src/solver/parameters.js';
+import type { Convoy } from '../convoy/convoy.js';
+import type { KernelSet } from '../device/kernel.js';
+import type { SceneDevice } from '../device/live-device.js';
+import { DeviceMemory, MemoryBudget } from '../device/memory.js';
+import { GpuScene } from '../scene.js';
+import { allDone, type BothKernels, bytesOf, findDifference, withConvoy } from './places.js';
+import { makeProofRandom } from './proof-cases.js';
+
+/** Vertices along a side of the sheets of each scene: their dispatches have different sizes, and neither fills its workgroups. */
+const SIDES = [5, 9];
+/** Steps of a run: some of Algorithm 1, and some of the pull-back. */
+const STEPS = 5;
+/** In edges. The sheets begin further apart than contacts reach, and would end with the upper one below the lower one. */
+const APART = 0.5;
+const SINK = 1.2;
+/** In edges: the border of the lower sheet gives way that far, and Algorithm 1 takes steps until it is there. */
+const YIELD = 0.3;
+
+interface Subject {
+  readonly mesh: CollisionMesh;
+  readonly start: Float64Array;
+  readonly target: Float64Array;
+}
+
+/**
+ * Lets a device show that whole runs in a convoy give the bytes that they give alone: searches, steps of Algorithm 1 and of the pull-back, and all
+ * that decides between them. The other proofs judge what matters most, this one all the kernels that scenes use.
+ *
+ * @returns what is wrong; undefined = nothing
+ * @throws Error when a kernel does not run
+ */
+export async function findSharedRunObjection(
+  device: GPUDevice,
+  kernels: BothKernels,
+  isSoftware: boolean,
+): Promise<string | undefined> {
+  const subjects = SIDES.map(makeSubject);
+  const alone: Uint8Array[] = [];
+  for (const subject of subjects) {
+    const memory = new DeviceMemory(device, new MemoryBudget());
+    alone.push(await run(placeOf(memory, kernels.alone), subject));
+  }
+  return withConvoy(device, isSoftware, subjects.length, async (convoy, accounts) => {
+    const together = await allDone(
+      subjects.map((subject, n) => run(placeOf(accounts[n]!, kernels.together, convoy), subject)),
+    );
+    const { submissions, parts } = convoy.counts;
+    if (parts <= submissions) throw new Error('The scenes of a proof have not submitted together.');
+    return findDifference('whole runs', alone, together);
+  });
+}
+
+/** Ways to sweep are those of a scene in company, so that both record the same dispatches. */
+function placeOf(memory: DeviceMemory, kernels: KernelSet, convoy?: Convoy): SceneDevice {
+  const ways = { rounds: false, lists: false };
+  const assertUsable = () => undefined;
+  return { memory, kernels, ways, hasTimings: false, runsAhead: false, convoy, assertUsable, waitFor: (work) => work };
+}
+
+/** What a run answers, without its times. */
+async function run(place: SceneDevice, { mesh, start, target }: Subject): Promise<Uint8Array> {
+  const measures = measureMesh(mesh, start);
+  const { parameters } = resolveParameters({ quality: 'BALANCED', stepLimit: STEPS }, measures);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
+  const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
+  const create = () => new GpuScene(place, mesh, { parameters, units }, 'DEVICE');
+  const scene = await place.memory.checkAllocations('the proof', create);
+  try {
+    return bytesOfAnswer(await scene.resolve({ x: frame.toEngine(start), y: frame.toEngine(target) }));
+  } finally {
+    scene.close();
+  }
+}
+
+function bytesOfAnswer({ timings, positions, residuals, pullBack, ...rest }: Resolution): Uint8Array {
+  const before = pullBack ? [pullBack.before] : [];
+  const told = Buffer.from(JSON.stringify({ ...rest, steps: [rest.steps, pullBack?.steps] }));
+  return Buffer.concat([bytesOf(positions, residuals, ...before), told]);
+}
+
+/** A sheet that is to sink through another one, whose border gives way; rods and particles lie on it, for every kind of pair. */
+function makeSubject(side: number): Subject {
+  const random = makeProofRandom(side);
+  const start: number[] = [];
+  const target: number[] = [];
+  const triangles: number[] = [];
+  const segments: number[] = [];
+  const kinematic: number[] = [];
+  const add = (x: number, y: number, z: number, motion: number, isKinematic = false): number => {
+    const near = (value: number) => value + 0.05 * (random() - 0.5);
+    start.push(x, y, z);
+    // The targets of kinematic vertices are met, so they keep the shape of the border.
+    target.push(...(isKinematic ? [x, y, z + motion] : [near(x), near(y), near(z + motion)]));
+    return kinematic.push(isKinematic ? 1 : 0) - 1;
+  };
+  for (const sheet of [0, 1]) {
+    for (let i = 0; i < side; i++) {
+      for (let j = 0; j < side; j++) {
+        const isBorder = sheet === 0 && i === 0;
+        const motion = sheet === 1 ? -SINK : isBorder ? -YIELD : 0;
+        const v = add(i + 0.3 * sheet, j + 0.2 * sheet, APART * sheet, motion, isBorder);
+        if (i + 1 < side && j + 1 < side) triangles.push(v, v + side, v + side + 1, v, v + side + 1, v + 1);
+      }
+    }
+  }
+  const particles: number[] = [];
+  for (let k = 0; k + 1 < side; k++) {
+    const rod = add(0.7 * k, 0.8 * k, 2 * APART, -SINK);
+    if (k > 0) segments.push(rod - 2, rod);
+    particles.push(add(0.7 * k + 0.4, 0.8 * k + 0.1, 2 * APART, -SINK));
+  }
+  const mesh = buildMesh({
+    vertexCount: kinematic.length,
+    triangles: Uint32Array.from(triangles),
+    segments: Uint32Array.from(segments),
+    particles: Uint32Array.from(particles),
+    kinematic: Uint8Array.from(kinematic),
+  });
+  return { mesh, start: Float64Array.from(start), target: Float64Array.from(target) };
+}

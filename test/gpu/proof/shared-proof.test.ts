@@ -1,0 +1,133 @@
+import t, { type Test } from 'tap';
+import { KernelSet } from '../../../gpu/device/kernel.js';
+import { type KernelFile, type KernelStage, STEP_STAGES } from '../../../gpu/kernels/table.js';
+import { findSharedHeightsObjection } from '../../../gpu/proof/heights-proof.js';
+import { findSharedListObjection } from '../../../gpu/proof/lists-proof.js';
+import { findSharedRunObjection } from '../../../gpu/proof/runs-proof.js';
+import { findSharedObjection } from '../../../gpu/proof/shared-proof.js';
+import { findSharedSweepObjection } from '../../../gpu/proof/sweeps-proof.js';
+import { loadKernel } from '../../../gpu/shaders.js';
+import { openTestDevice } from '../../support/gpu.js';
+
+/** The proof that scenes in a convoy compute what they compute alone. That of the end of a step: commit-proof.test.ts. */
+
+// A software driver compiles every kernel on first use, and those with a fault each time: minutes on a busy machine.
+t.setTimeout(600_000);
+
+/** Scenes of a convoy take turns on few workgroups. */
+const IS_SOFTWARE = true;
+const DIFFERS = /scene \d of 2 does not have the bytes that it has alone/;
+
+const { gpu, options } = await openTestDevice();
+t.teardown(() => gpu?.close());
+
+/** What a compiler, or a careless hand, could make of a file where it is compiled for many scenes. */
+interface Fault {
+  readonly name: string;
+  readonly file: KernelFile;
+  readonly text: string;
+  readonly by: string;
+}
+
+if (!gpu) t.test('scenes in a convoy compute what they compute alone', options, async () => undefined);
+else {
+  const { device } = gpu.memory;
+  const sharedSmall = gpu.kernels.has('sweepSmall') ? [await KernelSet.loadShared(device, 'small')] : [];
+  const steps = await KernelSet.loadShared(device, 'search', ...STEP_STAGES);
+  const both = { alone: gpu.kernels, together: sharedSmall.reduce((all, small) => all.with(small), steps) };
+
+  const compileFaulty = (t: Test, { name, file, text, by }: Fault): Promise<KernelSet> => {
+    const stage = file.slice(0, file.indexOf('/')) as KernelStage;
+    t.equal(loadKernel(file).split(text).length, 2, `${name}: the text is there once`);
+    const load = (wanted: string) => (wanted === file ? loadKernel(file).replace(text, by) : loadKernel(wanted));
+    return KernelSet.compile(device, [stage], { load, isShared: true });
+  };
+
+  t.test('they do on this adapter', async (t) => {
+    t.equal(await findSharedObjection(device, both, IS_SOFTWARE), undefined);
+  });
+
+  t.test('heights that round otherwise, and those of another scene', async (t) => {
+    const kernels = {
+      alone: await KernelSet.load(device, 'proof'),
+      together: await KernelSet.loadShared(device, 'proof'),
+    };
+    t.equal(await findSharedHeightsObjection(device, IS_SOFTWARE, kernels), undefined);
+    const name = 'the sum is taken in another order, which the judge allows';
+    const [text, by] = ['n.x * d.x + n.y * d.y + n.z * d.z', 'n.z * d.z + n.y * d.y + n.x * d.x'];
+    const together = await compileFaulty(t, { name, file: 'proof/heights', text, by });
+    t.match(await findSharedHeightsObjection(device, IS_SOFTWARE, { ...kernels, together }), DIFFERS, name);
+    const { bindings } = kernels.together.get('proveHeights').shared!;
+    const points = bindings.find((binding) => binding.name === 'points') as { stride: number };
+    const { stride } = points;
+    points.stride = Number.POSITIVE_INFINITY;
+    t.match(
+      await findSharedHeightsObjection(device, IS_SOFTWARE, kernels),
+      /scene 2 .*off by/,
+      'points of another scene',
+    );
+    points.stride = stride;
+  });
+
+  t.test('lists that lack a pair', async (t) => {
+    const name = 'two threads get one place';
+    const text = 'place = atomicAdd(counter, size);';
+    const by = 'place = atomicAdd(counter, size) & 0xfffffffeu;';
+    const together = await compileFaulty(t, { name, file: 'forward/list-bounded-pairs', text, by });
+    t.match(await findSharedListObjection(device, together, IS_SOFTWARE), /lists: pair \d+ is|should not be/, name);
+  });
+
+  const SWEEP_FAULTS: readonly (Fault & { readonly verdict: RegExp })[] = [
+    {
+      name: 'a sum is taken in another order',
+      file: 'backward/edges',
+      text: '(row.x * d.x + row.y * d.y + row.z * d.z)',
+      by: '(row.z * d.z + row.y * d.y + row.x * d.x)',
+      verdict: /sweeps of Algorithm 1: scene 1/,
+    },
+    {
+      name: 'a limit of the pull-back is multiplied out',
+      file: 'pull-back/edge-limits',
+      text: 'f = (1.0 - shortened / length) / both;',
+      by: 'f = (length - shortened) / (length * both);',
+      verdict: /sweeps of the pull-back: scene 1/,
+    },
+    {
+      name: 'the same in one workgroup',
+      file: 'small/sweeps',
+      text: 'f = (1.0 - shortened / length) / both;',
+      by: 'f = (length - shortened) / (length * both);',
+      verdict: /sweeps of the pull-back in one workgroup: scene 1/,
+    },
+  ];
+
+  t.test('sweeps that round otherwise', async (t) => {
+    for (const fault of SWEEP_FAULTS) {
+      if (fault.file.startsWith('small/') && sharedSmall.length === 0) continue;
+      const together = both.together.with(await compileFaulty(t, fault));
+      const objection = await findSharedSweepObjection(device, { ...both, together }, IS_SOFTWARE);
+      t.match(objection, fault.verdict, fault.name);
+    }
+  });
+
+  t.test('what only whole runs have', async (t) => {
+    const faults: readonly Fault[] = [
+      {
+        name: 'shares of a gap are divided otherwise',
+        file: 'forward/bound',
+        text: 'share = (ua / larger) / (ua / larger + ub / larger);',
+        by: 'share = ua / (ua + ub);',
+      },
+      {
+        name: 'boxes are grown a little more',
+        file: 'search/trust-boxes',
+        text: 'max(at, end) + control.reach',
+        by: 'max(at, end) + 1.0001 * control.reach',
+      },
+    ];
+    for (const fault of faults) {
+      const together = both.together.with(await compileFaulty(t, fault));
+      t.match(await findSharedRunObjection(device, { ...both, together }, IS_SOFTWARE), DIFFERS, fault.name);
+    }
+  });
+}
