@@ -14,7 +14,7 @@ const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
  */
 const PATIENCE_MS = 60_000;
 
-/** Of the questions to the scene that lies before another one in a convoy, and how many of each kind: no multiple of the threads of a workgroup. */
+/** Of the questions to a second scene in a convoy, and how many of each kind: no multiple of the threads of a workgroup. */
 export const SEED_BESIDE = 0x5bd1e995;
 export const FEW_BESIDE = 33;
 
@@ -79,8 +79,7 @@ export async function allDone<T>(works: readonly Promise<T>[]): Promise<T[]> {
 }
 
 /**
- * Runs the work of several scenes that submit together. Their buffers lie one behind the other in the order of `works`, unless places move, as
- * they may in every convoy.
+ * Runs the work of several scenes that submit together, whose places lie one behind the other in the buffers of an arena.
  *
  * @param kernels those of a convoy @param works each submits as often as the others
  * @throws what a work throws; Error where a scene has submitted without the others

@@ -8,8 +8,8 @@ import { findSharedSweepObjection } from './sweeps-proof.js';
 /**
  * Lets a device show that the kernels of a convoy compute what those of a scene alone do, which prove by themselves what they owe. They are
  * compiled from the same text with other addresses, and WGSL lets a driver round differently in each. Every proof runs for two scenes of different
- * size at once, of which the larger lies behind the smaller: each number must be that of the scene alone to the last bit. Lists have no order; they
- * are judged as those of a scene alone.
+ * size at once, of which one lies behind the other in every buffer: each number must be that of the scene alone to the last bit. Lists have no
+ * order; they are judged as those of a scene alone.
  *
  * @param kernels of the search and of the steps, with that of whole sweeps where scenes of a convoy have it
  * @returns what is wrong; undefined = scenes may submit together

@@ -20,6 +20,7 @@ import { markOutside } from './boxes.js';
 import { type Aims, aimsOf } from './contact-aims.js';
 import type { EdgeLengths } from './edges.js';
 import type { HoldRecord } from './hold-record.js';
+import { KeptBounds } from './kept-bounds.js';
 import { Merit } from './merit.js';
 import { isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import { Paces } from './paces.js';
@@ -329,13 +330,20 @@ export class PullBack {
     const movingCount = markMoving(x, y, moving);
     active.gather(pairs, moving, movingCount);
     const limits = this.#limits;
+    const kept = run.holds && limits && new KeptBounds(forward);
     forward.advance({
       ...{ x, y, pairs, moving, step, rule, gamma, floor, radius, pulse },
       active: active.list,
       activeCount: active.count,
       delta: this.#minDelta,
       box: boxes.box,
-      limitFurther: limits && ((alpha) => limits.holdBack(x, y, alpha)),
+      limitFurther:
+        limits &&
+        ((alpha) => {
+          kept?.begin(alpha);
+          limits.holdBack(x, y, alpha);
+          kept?.end(alpha);
+        }),
     });
     const { alpha, alphaGuard } = forward;
     for (let i = 0; i < moving.length; i++) {
@@ -349,7 +357,7 @@ export class PullBack {
     }
     const from = { phase: this.#phase, step: run.onStep(movingCount) };
     this.#unshown.push({ x: x.slice(), from });
-    run.holds?.notePull(from.step, pairs, forward.limiter);
+    run.holds?.notePull(from.step, pairs, kept?.limiter ?? forward.limiter);
   }
 
   #search(run: PullBackRun): void {
