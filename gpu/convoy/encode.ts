@@ -1,3 +1,4 @@
+import { DISPATCH_BYTES } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Launch } from '../device/recording.js';
@@ -166,10 +167,15 @@ const bindingOf = (buffer: GPUBuffer, type: SharedBinding['type']): GPUBufferBin
 
 /** Where a scene's buffers begin, in elements, and how many workgroups its own dispatch would have (address.ts). */
 function writePlace(words: Uint32Array, first: number, scene: number, { kernel, bindings, size }: Launch): void {
-  const { placeBytes, bindings: bound } = kernel.shared!;
+  const { placeBytes, bindings: bound, uniforms } = kernel.shared!;
   const at = first + (scene * placeBytes) / WORD;
-  if ('place' in size) words.set([0, 0, (size.place.offset + size.offset) / WORD, 1], at);
-  else words.set(size, at);
+  if ('place' in size) {
+    const offset = size.place.offset + size.offset;
+    // A read behind it would give the size of another scene's dispatch.
+    if (uniforms === 'uniform' && offset + DISPATCH_BYTES > UNIFORM_BYTES)
+      throw new Error('The size of a dispatch lies behind the end of its binding.');
+    words.set([0, 0, offset / WORD, 1], at);
+  } else words.set(size, at);
   bindings.ranges.forEach(({ offset = 0 }, n) => {
     const element = offset / bound[n]!.stride;
     if (!Number.isInteger(element)) throw new Error(`The place of ${bound[n]!.name} begins within an element.`);

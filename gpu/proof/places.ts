@@ -12,7 +12,7 @@ const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
  * Milliseconds that a scene of a proof waits for the others of its submission. They are all at work, so this is reached only where the process
  * stands still, and then the proof has not shown what it is to show.
  */
-const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 60_000;
 
 /** Of the questions to a second scene in a convoy, and how many of each kind: no multiple of the threads of a workgroup. */
 export const SEED_BESIDE = 0x5bd1e995;

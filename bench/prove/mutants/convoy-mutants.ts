@@ -13,7 +13,7 @@ const placesOfTheFirst = (binding: string): Fault => ({
 });
 
 const IN_COMPANY = ['in company has other bytes', 'in company takes', 'in company is refused', 'in company.'];
-/** The device does not prove with such kernels what it owes (gpu/proof/commit-proof.ts), and every scene submits alone. */
+/** The device does not prove that scenes in a convoy compute what they compute alone (gpu/proof/shared-proof.ts), and every scene submits alone. */
 const NOT_PROVEN = ['they were not submitted together'];
 
 const mutant = (name: string, description: string, fault: Fault, caughtBy = IN_COMPANY): Mutant => ({
@@ -41,18 +41,23 @@ export const CONVOY_MUTANTS: readonly Mutant[] = [
     placesOfTheFirst('box'),
     NOT_PROVEN,
   ),
-  mutant('convoy-end-of-another', 'the state of a run is taken from that of the scene before it in the submission', {
-    file: CONVOY,
-    search: 'resolve(range.slice(begin, begin + bytes));',
-    // The first word of a control block, which is all that is read of a batch of steps: 0 = the run goes on, to 3 = how it has ended.
-    replacement: `const own = range.slice(begin, begin + bytes);
+  mutant(
+    'convoy-end-of-another',
+    'the state of a run is taken from that of the scene before it in the submission',
+    {
+      file: CONVOY,
+      search: 'resolve(range.slice(begin, begin + bytes));',
+      // The first word of a control block, which is all that is read of a batch of steps: 0 = the run goes on, to 3 = how it has ended.
+      replacement: `const own = range.slice(begin, begin + bytes);
       const before = parts[parts.findIndex((one) => one.slices === slices) - 1];
       if (before?.slices.length === 1 && slices.length === 1 && before.slices[0].bytes === bytes) {
         const [other] = new Uint32Array(range, offsets[at - 1], 1);
         if (other <= 3 && new Uint32Array(own)[0] <= 3) new Uint32Array(own)[0] = other;
       }
       resolve(own);`,
-  }),
+    },
+    [...IN_COMPANY, ...NOT_PROVEN],
+  ),
   mutant(
     'convoy-order-by-place',
     'the orders of sweeps are seeded by the place in the arena besides the steps of the scene',
@@ -61,5 +66,6 @@ export const CONVOY_MUTANTS: readonly Mutant[] = [
       search: 'clock: isClockWorn ? 0 : clock,',
       replacement: 'clock: isClockWorn ? 0 : clock + this.#buffers.control.offset / 256,',
     },
+    NOT_PROVEN,
   ),
 ];

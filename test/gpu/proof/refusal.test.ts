@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { CONVOY_MUTANTS } from '../../../bench/prove/mutants/convoy-mutants.js';
 import type { Fault } from '../../../bench/prove/mutants/fault.js';
 import { plant, removePlant } from '../../../bench/prove/mutants/planting.js';
 import { openTestDevice } from '../../support/gpu.js';
@@ -33,24 +34,38 @@ const FAULTS: readonly { readonly name: string; readonly faults: readonly Fault[
   },
 ];
 
-/** The reason for which the engine of this build does not open; empty when it opens. */
-async function refusalOf(build: string): Promise<string> {
+/** What a program prints that opens the engine of a build. @param options of the engine @param tell what it prints of `engine` and `reason` */
+async function told(build: string, options: string, tell: string): Promise<string> {
   const engine = pathToFileURL(join(build, 'gpu', 'engine.js')).href;
   const program = `
     const { createGpuEngine } = await import('${engine}');
-    const { engine, reason } = await createGpuEngine({ allowSoftware: true });
-    process.stdout.write(reason ?? '', () => process.exit(0));`;
+    process.on('warning', ({ message }) => process.stdout.write(message));
+    const { engine, reason } = await createGpuEngine({ allowSoftware: true, ${options} });
+    setImmediate(() => process.stdout.write(${tell}, () => process.exit(0)));`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const [reason] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  return reason;
+  const [words] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return words;
 }
+
+/** The reason for which the engine of this build does not open; empty when it opens. */
+const refusalOf = (build: string): Promise<string> => told(build, '', "reason ?? ''");
 
 for (const { name, faults, reason } of FAULTS) {
   t.test(`the engine refuses an adapter: ${name}`, options, async (t) => {
     const build = await plant({ name: `refusal-${name}`, faults });
     t.teardown(() => removePlant(build));
     t.match(await refusalOf(build), reason);
+  });
+}
+
+// What only whole runs show; the others are faults of addresses (commit-proof.test.ts).
+for (const { name, faults } of CONVOY_MUTANTS.filter(({ name }) => /end|order/.test(name))) {
+  t.test(`scenes of an engine do not submit together: ${name}`, options, async (t) => {
+    const build = await plant({ name: `refusal-${name}`, faults });
+    t.teardown(() => removePlant(build));
+    const words = await told(build, 'convoy: { scenes: 4, delay: 1 }', "'; together: ' + engine?.together?.jobs");
+    t.match(words, /Every scene submits alone: .*whole runs: scene \d of 2 .*; together: undefined/);
   });
 }
