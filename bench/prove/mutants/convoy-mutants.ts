@@ -41,23 +41,18 @@ export const CONVOY_MUTANTS: readonly Mutant[] = [
     placesOfTheFirst('box'),
     NOT_PROVEN,
   ),
-  mutant(
-    'convoy-end-of-another',
-    'the state of a run is taken from that of the scene before it in the submission',
-    {
-      file: CONVOY,
-      search: 'resolve(range.slice(begin, begin + bytes));',
-      // The first word of a control block, which is all that is read of a batch of steps: 0 = the run goes on, to 3 = how it has ended.
-      replacement: `const own = range.slice(begin, begin + bytes);
+  mutant('convoy-end-of-another', 'the state of a run is taken from that of the scene before it in the submission', {
+    file: CONVOY,
+    search: 'resolve(range.slice(begin, begin + bytes));',
+    // The first word of a control block, which is all that is read of a batch of steps: 0 = the run goes on, to 3 = how it has ended.
+    replacement: `const own = range.slice(begin, begin + bytes);
       const before = parts[parts.findIndex((one) => one.slices === slices) - 1];
       if (before?.slices.length === 1 && slices.length === 1 && before.slices[0].bytes === bytes) {
         const [other] = new Uint32Array(range, offsets[at - 1], 1);
         if (other <= 3 && new Uint32Array(own)[0] <= 3) new Uint32Array(own)[0] = other;
       }
       resolve(own);`,
-    },
-    [...IN_COMPANY, ...NOT_PROVEN],
-  ),
+  }),
   mutant(
     'convoy-order-by-place',
     'the orders of sweeps are seeded by the place in the arena besides the steps of the scene',
