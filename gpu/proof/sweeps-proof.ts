@@ -120,8 +120,8 @@ export async function findSharedSweepObjection(
   isSoftware: boolean,
 ): Promise<string | undefined> {
   const scenes = [
-    { subject: makeSubject(SHARED_SIDES[0]), hasWideEdges: true },
-    { subject: makeSubject(SHARED_SIDES[1]), hasWideEdges: false },
+    { subject: turn(makeSubject(SHARED_SIDES[0])), hasWideEdges: true },
+    { subject: turn(makeSubject(SHARED_SIDES[1])), hasWideEdges: false },
   ];
   const expected = new Map<SweptPhase, readonly Buffer[]>();
   for (const { phase, shape, by } of SHARED_SWEEPS) {
@@ -148,8 +148,9 @@ interface Subject {
   readonly x: Float32Array<ArrayBuffer>;
   readonly y: Float32Array<ArrayBuffer>;
   readonly target: Float32Array<ArrayBuffer>;
-  /** int32[4·P] pairs of a vertex and a triangle */
+  /** int32[4·P] pairs of a vertex and a triangle, and the normal of all */
   readonly pairs: Int32Array<ArrayBuffer>;
+  readonly normal: Vector;
 }
 
 /**
@@ -212,7 +213,7 @@ function writeSubject(
   queue: GPUQueue,
   buffers: SceneBuffers,
   edges: ReturnType<typeof planEdges>,
-  { mesh, x, target, pairs }: Subject,
+  { mesh, x, target, pairs, normal }: Subject,
   phase: SweptPhase,
 ): void {
   const count = pairs.length / 4;
@@ -231,17 +232,11 @@ function writeSubject(
   write(queue, buffers.pairVertex, 0, pairs);
   write(queue, buffers.pairInfo, 0, new Uint32Array(count).fill(VT));
   // n, and the gap that the pair aims for.
-  const normals = Float32Array.from({ length: 4 * count }, (_, k) => [...turned([0, 0, 1]), 0.6 * DELTA][k % 4]!);
+  const normals = Float32Array.from({ length: 4 * count }, (_, k) => [...normal, 0.6 * DELTA][k % 4]!);
   write(queue, buffers.pairNormal, 0, normals);
 }
 
-/** Turned so that no edge or normal lies along an axis: where terms of a sum are 0, no order of it shows. */
-function turned([x, y, z]: readonly [number, number, number]): [number, number, number] {
-  // The rotation of the quaternion 5 + i + 2j + 3k.
-  return [(13 * x - 26 * y + 26 * z) / 39, (34 * x + 19 * y + 2 * z) / 39, (22 * y - 14 * x + 29 * z) / 39];
-}
-
-/** A sheet over another one, closer than δ; y tears edges of both and brings them together. Every vertex has another mass. */
+/** A sheet over another one, closer than δ; y tears edges of both and brings them together. */
 function makeSubject(side: number): Subject {
   const random = makeProofRandom(20_261_123);
   const perSheet = side * side;
@@ -261,15 +256,33 @@ function makeSubject(side: number): Subject {
       }
     }
   }
-  const masses = Float32Array.from({ length: 2 * perSheet }, () => 0.5 + random());
-  const mesh = buildMesh({ vertexCount: 2 * perSheet, triangles: Uint32Array.from(triangles), masses });
-  const near = (amountOf: (v: number) => number): Float32Array<ArrayBuffer> => {
-    const points = Array.from(rest, (value, k) => value + amountOf(Math.floor(k / 3)) * (random() - 0.5));
-    const vertices = Array.from({ length: 2 * perSheet }, (_, v) => points.slice(3 * v, 3 * v + 3));
-    return Float32Array.from(vertices.flatMap(([x, y, z]) => turned([x!, y!, z!])));
-  };
+  const mesh = buildMesh({ vertexCount: 2 * perSheet, triangles: Uint32Array.from(triangles) });
+  const near = (amountOf: (v: number) => number) =>
+    rest.map((value, k) => Math.fround(value + amountOf(Math.floor(k / 3)) * (random() - 0.5)));
   // Some edges are torn, and those at them follow; the others are within their limits.
   const isTorn = (v: number): boolean => v % perSheet < (side * side) / 2;
   const y = near((v) => (isTorn(v) ? 0.8 : 0.2 * DELTA));
-  return { mesh, x: near(() => 0.2 * DELTA), y, target: near(() => 0), pairs: Int32Array.from(pairs) };
+  return { mesh, x: near(() => 0.2 * DELTA), y, target: rest, pairs: Int32Array.from(pairs), normal: [0, 0, 1] };
 }
+
+/** The same, turned so that no edge or normal lies along an axis, with a mass of its own for each vertex: where terms are 0 or 1, no order of them shows. */
+function turn({ mesh, x, y, target, pairs, normal }: Subject): Subject {
+  const random = makeProofRandom(20_261_126);
+  const turnAll = (points: Float32Array): Float32Array<ArrayBuffer> => {
+    const turned = new Float32Array(points.length);
+    for (let k = 0; k < points.length; k += 3) turned.set(turnOne([points[k]!, points[k + 1]!, points[k + 2]!]), k);
+    return turned;
+  };
+  const inverseMasses = mesh.inverseMasses.map((w) => w * (0.5 + random()));
+  const all = { x: turnAll(x), y: turnAll(y), target: turnAll(target) };
+  return { mesh: { ...mesh, inverseMasses }, ...all, pairs, normal: turnOne(normal) };
+}
+
+type Vector = readonly [x: number, y: number, z: number];
+
+/** The rotation of the quaternion 5 + i + 2j + 3k. */
+const turnOne = ([x, y, z]: Vector): Vector => [
+  (13 * x - 26 * y + 26 * z) / 39,
+  (34 * x + 19 * y + 2 * z) / 39,
+  (22 * y - 14 * x + 29 * z) / 39,
+];
