@@ -1,6 +1,6 @@
 /**
- * Loaded into every test file by deploy/test.mjs: when the file ends, tells the processor time that it took, in all threads and in
- * the programs that it started and waited for. A process that a test forks inherits this module, and has another parent.
+ * Loaded into every test file that has a process of its own by deploy/test.mjs: when the file ends, tells the processor time that it took. A
+ * process that a test forks inherits this module, and has another parent.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -19,9 +19,12 @@ function ofChildren() {
   }
 }
 
+/** What this process took so far, in all threads and in the programs that it started and waited for. @returns seconds */
+export function processorTime() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + ofChildren();
+}
+
 if (isMainThread && process.ppid === Number(process.env.TEST_RUNNER)) {
-  process.once('exit', () => {
-    const { user, system } = process.cpuUsage();
-    writeSync(3, String((user + system) / 1e6 + ofChildren()));
-  });
+  process.once('exit', () => writeSync(3, String(processorTime())));
 }

@@ -1,5 +1,6 @@
 /**
- * The whole test run: style, then every compiled test file, three at a time, each in a process of its own.
+ * The whole test run: style, then every compiled test file, three at a time. A file that touches its process has one of its own; the others run one
+ * after the other in as few processes as there are lanes, since a process of its own would cost most of them more than their tests.
  *
  *     npm test                  everything
  *     npm test -- obj mesh/     only the test files whose path contains one of the words
@@ -18,11 +19,11 @@
  */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { Parser } from 'tap-parser';
+import { Lane, runAlone } from './test-process.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Where compiled tests are; the second is of a package of its own. */
@@ -30,11 +31,49 @@ const TEST_FOLDERS = [join(root, 'dist', 'test'), join(root, 'dist', 'examples',
 /** Files at once that compute: one a core on a small machine. */
 const COMPUTING_LANES = 2;
 /** Files that start services and mostly wait for them, for a clock or for a socket: one more at a time costs little. */
-const WAITING = /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|rough|server|transport)\b/;
-/** For what hangs. The slowest file takes half a minute; ten times that leaves room for a machine that is busy otherwise. */
-const FILE_LIMIT_MS = 300_000;
-/** On SIGTERM tap prints what was still running; then the process is killed. */
-const KILL_AFTER_MS = 5_000;
+const WAITING =
+  /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|page|rough|server|transport)\b/;
+/** Files that have a process of their own, by folder: they start services, break their device, or measure the process. */
+const APART = /^(bench\/(cluster|load)|clients|conformance|gpu\/device|observe|page|rough)\b/;
+/** And by what they or a helper of theirs touch that the next file would meet. To read a setting of the test run is no harm. */
+const TOUCHES_PROCESS =
+  /\bprocess\.(?!env\.(INTERSTICE_(REQUIRE|DATA)|TEST_))|node:(child_process|cluster|v8|vm|worker_threads)|\bglobal(This)?\b|mockImport|ServerProcess|collect-garbage|served-program/;
+/**
+ * What takes longest starts first, so that no core is idle while the last file ends. `npm test` prints the times: the order of files that take less
+ * does not matter.
+ */
+const FIRST = [
+  ...[
+    'bench/cluster/servers',
+    'bench/cluster/store',
+    'rough/cancels',
+    'rough/grpc-malformed',
+    'rough/recycled-buffers',
+    'rough/http-malformed',
+  ],
+  ...[
+    'page/page',
+    'page/work',
+    'solver/cpu/cores',
+    'gpu/device/device-life',
+    'gpu/pull-back/cases',
+    'gpu/convoy/company',
+    'session/kept-sessions',
+  ],
+  ...[
+    'gpu/pull-back/examples',
+    'examples/solver/test/scenes',
+    'cli/doctor',
+    'gpu/pull-back/runs',
+    'solver/cpu/pull-back',
+  ],
+  ...[
+    'gpu/device/device-life-processes',
+    'gpu/device/kernels-on-demand',
+    'gpu/device/device-life-scenes',
+    'solver/cpu/abandon',
+  ],
+];
 /** Enough to see the cause; a file that fails everywhere should not hide the others. */
 const MAX_FAILURES_SHOWN = 20;
 const MAX_STDERR_SHOWN = 8_000;
@@ -43,7 +82,6 @@ const MAX_RERUNS = 2;
 
 /** How many of the files that took most are listed at the end. */
 const MAX_SLOWEST_SHOWN = 20;
-const COST_MODULE = pathToFileURL(join(root, 'deploy', 'test-cost.mjs')).href;
 
 const print = (text) => process.stdout.write(`${text}\n`);
 
@@ -55,6 +93,8 @@ const listTests = (folder) =>
         .sort()
     : [];
 
+const mayShare = ({ file, name }) => !APART.test(name) && !TOUCHES_PROCESS.test(readFileSync(file, 'utf8'));
+
 const findTests = (words) => {
   const nameOf = (file) =>
     relative(join(root, 'dist'), file)
@@ -63,108 +103,9 @@ const findTests = (words) => {
       .replace(/^test\//, '');
   return TEST_FOLDERS.flatMap(listTests)
     .map((file) => ({ file, name: nameOf(file).replace(/\.test\.js$/, '') }))
+    .map((test) => ({ ...test, mayShare: mayShare(test) }))
     .filter(({ name }) => (words.length === 0 ? true : words.some((word) => `test/${name}.test.ts`.includes(word))));
 };
-
-/** Counts assertions at any depth; a subtest's own line only sums up what was counted inside it. */
-const makeTally = () => {
-  const tally = { passed: 0, failed: 0, skipped: 0, failures: [], skips: [] };
-  const parser = new Parser();
-  const names = [];
-  const watch = (node) => {
-    node.on('assert', (result) => {
-      const isSummary = node.sawChild === true;
-      node.sawChild = false;
-      const path = [...names, result.name].filter(Boolean).join(' > ');
-      if (result.skip) {
-        tally.skipped += 1;
-        tally.skips.push(`${path}${typeof result.skip === 'string' ? `: ${result.skip}` : ''}`);
-      } else if (result.todo) {
-        tally.failed += 1; // unfinished work is not a pass
-        tally.failures.push({ path: `${path} (todo)`, diag: undefined });
-      } else if (result.ok) {
-        if (!isSummary) tally.passed += 1;
-      } else if (!isSummary || node.childWasClean) {
-        tally.failed += 1;
-        tally.failures.push({ path, diag: result.diag });
-      }
-    });
-    node.on('child', (child) => {
-      const before = tally.failed;
-      names.push(child.name);
-      watch(child);
-      child.on('complete', () => {
-        names.pop();
-        node.sawChild = true;
-        node.childWasClean = tally.failed === before;
-      });
-    });
-  };
-  watch(parser);
-  return { tally, parser };
-};
-
-const runFile = ({ file, name }) =>
-  new Promise((resolve) => {
-    const since = performance.now();
-    const { tally, parser } = makeTally();
-    let final;
-    let stderr = '';
-    let cost = '';
-    let isLate = false;
-    parser.on('complete', (results) => {
-      final = results;
-    });
-    const child = spawn(process.execPath, ['--enable-source-maps', '--import', COST_MODULE, file], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        NODE_ENV: 'test',
-        TAP_TIMEOUT: String(FILE_LIMIT_MS / 1000),
-        TEST_SEED: seed,
-        TEST_RUNNER: String(process.pid),
-      },
-    });
-    const timers = [
-      setTimeout(() => {
-        isLate = true;
-        child.kill('SIGTERM');
-      }, FILE_LIMIT_MS),
-      setTimeout(() => child.kill('SIGKILL'), FILE_LIMIT_MS + KILL_AFTER_MS),
-    ];
-    child.stdout.on('data', (chunk) => parser.write(chunk));
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk;
-    });
-    child.stdio[3].on('data', (chunk) => {
-      cost += chunk;
-    });
-    child.once('error', (error) => {
-      stderr += error.message;
-    });
-    child.once('close', (code, signal) => {
-      for (const timer of timers) clearTimeout(timer);
-      parser.end();
-      const end = signal ? `ended by ${signal}` : `exit code ${code}`;
-      const isSkippedWhole = final?.plan?.skipAll === true;
-      if (isSkippedWhole) {
-        tally.skipped += 1;
-        tally.skips.push(final.plan.skipReason || 'the whole file');
-      }
-      const reasons = [
-        isLate && `took longer than ${FILE_LIMIT_MS / 1000} s`,
-        code !== 0 && end,
-        final?.ok !== true && 'the TAP it printed is not ok',
-        tally.passed + tally.failed + tally.skipped === 0 && 'it asserted nothing',
-      ].filter(Boolean);
-      if (reasons.length > 0 && tally.failed === 0) {
-        tally.failed += 1;
-        tally.failures.push({ path: `(the file itself: ${reasons.join(', ')})`, diag: undefined });
-      }
-      resolve({ name, tally, stderr, seconds: (performance.now() - since) / 1000, processor: Number(cost) });
-    });
-  });
 
 const indent = (text, by = '      ') => text.trimEnd().replace(/^/gm, by);
 
@@ -209,7 +150,8 @@ const checkStyle = () =>
     child.once('close', (code) => resolve(code === 0));
   });
 
-const isRough = ({ name }) => Number(name.startsWith('rough/'));
+/** Stable, so all others stay in the order of their names. */
+const placeOf = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
 
 const words = process.argv.slice(2);
 const seed = process.env.TEST_SEED || String(randomInt(2 ** 31));
@@ -232,17 +174,27 @@ if (queue.length === 0) {
   print(words.length === 0 ? 'no compiled tests; run `npm run build`' : `no test file matches ${words.join(', ')}`);
   total.failed += 1;
 }
-// Attacks last a fixed time, so they start first.
-const waiting = queue.filter(({ name }) => WAITING.test(name)).sort((a, b) => isRough(b) - isRough(a));
+const missing = words.length === 0 ? FIRST.filter((name) => !queue.some((file) => file.name === name)) : [];
+if (missing.length > 0) {
+  print(`FAIL  files that start first are not there: ${missing.join(', ')}`);
+  total.failed += missing.length;
+}
+queue.sort((a, b) => placeOf(a) - placeOf(b));
+const waiting = queue.filter(({ name }) => WAITING.test(name));
 const computing = queue.filter(({ name }) => !WAITING.test(name));
-const work = async (take) => {
-  for (let next = take(); next; next = take()) {
-    const result = await runFile(next);
-    report(result);
-    results.push(result);
-    if (result.tally.failed > 0) failed.push({ file: next, tally: result.tally });
-    count(result.tally, 1);
+const take = (result) => {
+  report(result);
+  results.push(result);
+  count(result.tally, 1);
+};
+const work = async (next) => {
+  const lane = new Lane(seed);
+  for (let file = next(); file; file = next()) {
+    const result = await lane.run(file);
+    take(result);
+    if (result.tally.failed > 0) failed.push({ file, tally: result.tally });
   }
+  for (const result of await lane.end()) take(result);
 };
 await Promise.all([
   work(() => waiting.shift()),
@@ -252,7 +204,7 @@ await Promise.all([
 if (process.env.INTERSTICE_RERUN_FAILED === '1' && failed.length <= MAX_RERUNS) {
   for (const { file, tally } of failed) {
     print(`once more, alone: ${file.name}`);
-    const again = await runFile(file);
+    const again = await runAlone(file, seed);
     report(again);
     if (again.tally.failed > 0) continue;
     print(`UNSTEADY  ${file.name}: it failed beside other files and passes alone; its failure is above`);

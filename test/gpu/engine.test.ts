@@ -1,4 +1,5 @@
 import t from 'tap';
+import { openAdapter } from '../../gpu/device/adapter.js';
 import { CONTROL } from '../../gpu/kernels/structs.js';
 import type { GpuScene } from '../../gpu/scene.js';
 import { MAX_BATCH_STEPS } from '../../gpu/step/batch.js';
@@ -174,7 +175,7 @@ else {
   });
 
   t.test('A lost device is a typed error, and a new scene gets a new device.', async (t) => {
-    const { engine: second } = await openTestEngine();
+    const { engine: second } = await openTestEngine(undefined, { open: openAdapter });
     if (!second) throw new Error('the adapter opened once but not twice');
     t.teardown(() => second.close());
     const { mesh, start, target } = stackSwap(8).build();

@@ -5,6 +5,7 @@ import { DeviceMemory, MemoryBudget } from '../../gpu/device/memory.js';
 import { createGpuEngine, type GpuEngine, type GpuEngineOptions } from '../../gpu/engine.js';
 import { stepStagesWith } from '../../gpu/kernels/table.js';
 import type { SearchPlace } from '../../gpu/scene.js';
+import { openSharedAdapter } from './shared-device.js';
 
 /** With INTERSTICE_REQUIRE_GPU=1 a test that finds no adapter fails instead of being skipped. */
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';
@@ -17,7 +18,8 @@ export interface TestEngine {
 }
 
 /**
- * Opens the first adapter, hardware or software, and uses it as hardware. The test closes the engine in a teardown.
+ * Opens the first adapter, hardware or software, and uses it as hardware. The engine shares its device with others of the process: a test that
+ * loses the device, or leaves it broken, gives openAdapter as `open`. The test closes the engine in a teardown.
  *
  * @throws Error with the reason where an adapter is required and there is none
  */
@@ -28,6 +30,7 @@ export async function openTestEngine(
   const { engine, reason } = await createGpuEngine({
     allowSoftware: true,
     runsAhead: true,
+    open: openSharedAdapter,
     ...(search ? { search } : {}),
     ...special,
   });
@@ -65,7 +68,7 @@ export async function openTestDevice(): Promise<{
   readonly gpu: TestDevice | undefined;
   readonly options: { skip?: string };
 }> {
-  const { opened, reason } = await openAdapter({ allowSoftware: true });
+  const { opened, reason } = await openSharedAdapter({ allowSoftware: true });
   if (!opened) {
     if (isRequired) throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
     return { gpu: undefined, options: { skip: reason } };

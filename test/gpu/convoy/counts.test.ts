@@ -1,4 +1,5 @@
 import t from 'tap';
+import { openAdapter } from '../../../gpu/device/adapter.js';
 import type { GpuScene } from '../../../gpu/scene.js';
 import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
@@ -8,7 +9,7 @@ import { openCase } from '../../support/open-case.js';
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(300_000);
 
-const { engine, options } = await openTestEngine(undefined, { convoy: { scenes: 8, delay: 0 } });
+const { engine, options } = await openTestEngine(undefined, { open: openAdapter, convoy: { scenes: 8, delay: 0 } });
 t.teardown(() => engine?.close());
 
 t.test('What scenes have submitted together stays counted when their device is lost.', options, async (t) => {

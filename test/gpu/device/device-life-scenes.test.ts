@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import { openAdapter } from '../../../gpu/device/adapter.js';
 import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
@@ -17,7 +18,7 @@ const GROWTH_BYTES = 24 * 2 ** 20;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-const { engine, options } = await openTestEngine();
+const { engine, options } = await openTestEngine(undefined, { open: openAdapter });
 t.teardown(() => engine?.close());
 
 if (!engine) t.test('the GPU engine', options, async () => undefined);

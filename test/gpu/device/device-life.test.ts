@@ -19,7 +19,7 @@ const ROUNDS = 5;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-const { engine, options } = await openTestEngine();
+const { engine, options } = await openTestEngine(undefined, { open: openAdapter });
 t.teardown(() => engine?.close());
 
 const deviceOf = (scene: Scene): GPUDevice => (scene as GpuScene).memory.device;
@@ -200,7 +200,7 @@ else {
 
   t.test('An engine closes under load.', async (t) => {
     const turns = await countTurns(engine);
-    const { engine: second } = await openTestEngine();
+    const { engine: second } = await openTestEngine(undefined, { open: openAdapter });
     if (!second) throw new Error('the adapter opened once but not twice');
     const scenes = await Promise.all([openOn(second), openOn(second)]);
     const work = scenes.map(({ resolve }) => settled(resolve()));

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { openAdapter } from '../../../gpu/device/adapter.js';
 import { BUFFER_USAGE } from '../../../gpu/device/flags.js';
 import type { MemoryWatch } from '../../../gpu/device/memory.js';
 import type { Resolution } from '../../../src/solver/engine.js';
@@ -70,7 +71,12 @@ function fill(buffer: GPUBuffer, device: GPUDevice): void {
 
 const watch = new SecretWatch();
 // As in production, where the binding does not check calls: it must clear memory all the same.
-const { engine, options } = await openTestEngine(undefined, { watch, skipValidation: true, firstPairs: 64 });
+const { engine, options } = await openTestEngine(undefined, {
+  open: openAdapter,
+  watch,
+  skipValidation: true,
+  firstPairs: 64,
+});
 t.teardown(() => engine?.close());
 
 if (!engine) t.test('the GPU engine', options, async () => undefined);

@@ -12,7 +12,7 @@ import { ShortMemory } from '../../support/short-device.js';
 // A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
 t.setTimeout(300_000);
 
-const { engine, options } = await openTestEngine();
+const { engine, options } = await openTestEngine(undefined, { open: openAdapter });
 await engine?.close();
 
 const { mesh, start, target } = stackSwap(3).build();

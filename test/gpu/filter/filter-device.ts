@@ -1,10 +1,10 @@
-import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { DeviceStateFilter, type FilterDevice, type FilterOptions } from '../../../gpu/filter/state-filter.js';
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { type DoubtfulPairs, decideDoubtful, findIntersections } from '../../../src/verify/state.js';
 import type { PairRules, StateFindings } from '../../../src/verify/types.js';
+import { openSharedAdapter } from '../../support/shared-device.js';
 
 /** Opens a device for filters. The test closes it in a teardown. */
 export async function openFilterDevice(): Promise<{
@@ -12,7 +12,7 @@ export async function openFilterDevice(): Promise<{
   readonly options: { readonly skip?: string };
   close(): Promise<void>;
 }> {
-  const { opened, reason } = await openAdapter({ allowSoftware: true });
+  const { opened, reason } = await openSharedAdapter({ allowSoftware: true });
   if (!opened) {
     if (process.env.INTERSTICE_REQUIRE_GPU === '1') throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
     return { options: { skip: reason }, close: async () => {} };

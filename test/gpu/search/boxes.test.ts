@@ -1,5 +1,4 @@
 import t from 'tap';
-import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
@@ -7,12 +6,13 @@ import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
 import { looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
+import { openSharedAdapter } from '../../support/shared-device.js';
 import { DeviceScene } from './device-scene.js';
 
 /** Leap, quotient, product, sum and growth: a few u of coordinates of a few units. */
 const ROUNDING = 16 * 2 ** -23;
 
-const opening = await openAdapter({ allowSoftware: true });
+const opening = await openSharedAdapter({ allowSoftware: true });
 const { opened } = opening;
 const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
 t.teardown(() => opened?.close());

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { buildMesh } from '../../../src/mesh/build.js';
@@ -7,6 +6,7 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { EE, VE, VT, VV } from '../../../src/solver/pair-kinds.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
+import { openSharedAdapter } from '../../support/shared-device.js';
 import { DeviceScene, type Found } from './device-scene.js';
 
 /** A cut that drops no pair: P is then exactly the overlaps of the grown hulls. */
@@ -14,7 +14,7 @@ const NO_CUT = 1e30;
 /** Rounding of the growth of one face, coordinates up to about 2: overlaps by less are left to the device. */
 const FACE_ROUNDING = 5e-7;
 
-const opening = await openAdapter({ allowSoftware: true });
+const opening = await openSharedAdapter({ allowSoftware: true });
 const { opened } = opening;
 const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
 t.teardown(() => opened?.close());

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { write } from '../../../gpu/device/place.js';
 import { KIND_MASK, SEARCH_MODE } from '../../../gpu/kernels/constants.js';
@@ -8,6 +7,7 @@ import type { Settings } from '../../../src/solver/settings.js';
 import { type LooseOptions, looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
+import { openSharedAdapter } from '../../support/shared-device.js';
 import { keysOf } from '../../support/trust-oracle.js';
 import { DeviceScene, type Found, keysFound, readBuffer } from './device-scene.js';
 import { forgetIgnored, ignoredCount, searchOnCpu } from './reference-search.js';
@@ -19,7 +19,7 @@ import { forgetIgnored, ignoredCount, searchOnCpu } from './reference-search.js'
 const CUT_ROUNDING = 1e-5;
 const ROOM = 200_000;
 
-const { opened, reason } = await openAdapter({ allowSoftware: true });
+const { opened, reason } = await openSharedAdapter({ allowSoftware: true });
 const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: reason };
 t.teardown(() => opened?.close());
 const device = (await opened?.requestDevice())?.device;

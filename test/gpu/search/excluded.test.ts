@@ -1,5 +1,4 @@
 import t from 'tap';
-import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { composeTail } from '../../../gpu/search/layout.js';
@@ -13,6 +12,7 @@ import { distancesByVertex } from '../../../src/solver/part-distances.js';
 import { looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
+import { openSharedAdapter } from '../../support/shared-device.js';
 import { keysOf } from '../../support/trust-oracle.js';
 import { DeviceScene, type Found, keysFound } from './device-scene.js';
 
@@ -21,7 +21,7 @@ const CUT_ROUNDING = 1e-5;
 const ROOM = 200_000;
 const KINDS = ['VERTEX_TRIANGLE', 'EDGE_EDGE', 'VERTEX_EDGE', 'VERTEX_VERTEX'] as const;
 
-const opening = await openAdapter({ allowSoftware: true });
+const opening = await openSharedAdapter({ allowSoftware: true });
 const { opened } = opening;
 const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
 t.teardown(() => opened?.close());

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { openAdapter } from '../../../gpu/device/adapter.js';
 import { foldGroups } from '../../../gpu/device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
 import { KernelSet } from '../../../gpu/device/kernel.js';
@@ -7,11 +6,12 @@ import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { type Place, write } from '../../../gpu/device/place.js';
 import { DeviceScan, scanLevels } from '../../../gpu/search/scan.js';
 import { seeded } from '../../support/random.js';
+import { openSharedAdapter } from '../../support/shared-device.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 const MOST = 2 ** 32 - 1;
 
-const opening = await openAdapter({ allowSoftware: true });
+const opening = await openSharedAdapter({ allowSoftware: true });
 const { opened } = opening;
 const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
 t.teardown(() => opened?.close());

@@ -1,0 +1,206 @@
+/** Runs compiled test files in processes: one in a process of its own, or many in one (deploy/test-together.mjs). */
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { emptyTally, makeParser } from './test-tally.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** For what hangs. The slowest file takes half a minute; ten times that leaves room for a machine that is busy otherwise. */
+const FILE_LIMIT_MS = 300_000;
+/** On SIGTERM tap prints what was still running; then the process is killed. */
+const KILL_AFTER_MS = 5_000;
+/** A process that runs files together ends after one that leaves it with more, and another takes over. */
+const MAX_RESIDENT_BYTES = 1.5e9;
+/** And after so many files, so that what one leaves behind does not meet all that follow. */
+const MAX_TOGETHER = 60;
+const COST_MODULE = pathToFileURL(join(root, 'deploy', 'test-cost.mjs')).href;
+const TOGETHER = join(root, 'deploy', 'test-together.mjs');
+
+const start = (args, channel, seed, environment) =>
+  spawn(process.execPath, ['--enable-source-maps', ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe', channel],
+    env: { ...process.env, NODE_ENV: 'test', TEST_SEED: seed, ...environment },
+  });
+
+/** Ends a process that takes longer than a file may. @returns what begins the time anew, and what stops it */
+function limit(child) {
+  let timers = [];
+  const watch = { isLate: false, stop: () => timers.forEach(clearTimeout), restart: () => undefined };
+  watch.restart = () => {
+    watch.stop();
+    const late = setTimeout(() => {
+      watch.isLate = true;
+      child.kill('SIGTERM');
+    }, FILE_LIMIT_MS);
+    timers = [late, setTimeout(() => child.kill('SIGKILL'), FILE_LIMIT_MS + KILL_AFTER_MS)];
+  };
+  watch.restart();
+  return watch;
+}
+
+/** What ended badly without a failed assertion counts as one failure. */
+function fail(tally, ...reasons) {
+  const given = reasons.filter(Boolean);
+  if (given.length === 0 || tally.failed > 0) return;
+  tally.failed += 1;
+  tally.failures.push({ path: `(the file itself: ${given.join(', ')})`, diag: undefined });
+}
+
+const asksNothing = ({ passed, failed, skipped }) => passed + failed + skipped === 0 && 'it asserted nothing';
+const asText = (code, signal) => (signal ? `ended by ${signal}` : `exit code ${code}`);
+const LATE = `took longer than ${FILE_LIMIT_MS / 1000} s`;
+
+/** Runs a file in a process of its own. */
+export const runAlone = ({ file, name }, seed) =>
+  new Promise((resolve) => {
+    const since = performance.now();
+    const tally = emptyTally();
+    let final;
+    let stderr = '';
+    let cost = '';
+    const parser = makeParser(() => tally);
+    parser.on('complete', (results) => {
+      final = results;
+    });
+    const child = start(['--import', COST_MODULE, file], 'pipe', seed, {
+      TAP_TIMEOUT: String(FILE_LIMIT_MS / 1000),
+      TEST_RUNNER: String(process.pid),
+    });
+    const watch = limit(child);
+    child.stdout.on('data', (chunk) => parser.write(chunk));
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    child.stdio[3].on('data', (chunk) => {
+      cost += chunk;
+    });
+    child.once('error', (error) => {
+      stderr += error.message;
+    });
+    child.once('close', (code, signal) => {
+      watch.stop();
+      parser.end();
+      if (final?.plan?.skipAll === true) {
+        tally.skipped += 1;
+        tally.skips.push(final.plan.skipReason || 'the whole file');
+      }
+      const objection = final?.ok !== true && 'the TAP it printed is not ok';
+      fail(tally, watch.isLate && LATE, code !== 0 && asText(code, signal), objection, asksNothing(tally));
+      resolve({ name, tally, stderr, seconds: (performance.now() - since) / 1000, processor: Number(cost) });
+    });
+  });
+
+/** A process that runs files one after the other. */
+class Together {
+  isUsable = true;
+  #child;
+  #limit;
+  #parser;
+  #stderr = '';
+  /** the file that runs: its name, its tally, and what takes its result */
+  #running;
+  #names = [];
+  #hasFailed = false;
+  #final;
+  /** resolves with what was wrong with the process itself, as a result of its own, or nothing */
+  ended;
+
+  constructor(seed) {
+    // The time of each file is limited here, and that of all of them is not.
+    this.#child = start([TOGETHER], 'ipc', seed, { TAP_TIMEOUT: '0' });
+    this.#limit = limit(this.#child);
+    this.#parser = makeParser(
+      () => this.#running?.tally ?? this.#after,
+      (figures) => this.#finish(figures),
+    );
+    this.#parser.on('complete', (results) => {
+      this.#final = results;
+    });
+    this.#child.stdout.on('data', (chunk) => this.#parser.write(chunk));
+    this.#child.stderr.on('data', (chunk) => {
+      this.#stderr += chunk;
+    });
+    this.#child.once('error', (error) => {
+      this.#stderr += error.message;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#child.once('close', (code, signal) => resolve(this.#close(code, signal)));
+    });
+  }
+
+  /** what is asserted when no file runs */
+  #after = emptyTally();
+
+  run({ file, name }) {
+    this.#names.push(name);
+    this.#limit.restart();
+    return new Promise((resolve) => {
+      this.#running = { name, tally: emptyTally(), resolve, since: performance.now() };
+      this.#child.send({ file }, (error) => error && this.#child.kill());
+    });
+  }
+
+  #finish(figures) {
+    const [processor, seconds, resident] = figures.split(' ').map(Number);
+    const { name, tally, resolve } = this.#running;
+    fail(tally, asksNothing(tally));
+    this.#hasFailed ||= tally.failed > 0;
+    this.#running = undefined;
+    this.#limit.restart();
+    if (resident > MAX_RESIDENT_BYTES || this.#names.length >= MAX_TOGETHER) this.end();
+    resolve({ name, tally, stderr: this.#stderr, seconds, processor });
+    this.#stderr = '';
+  }
+
+  /** No file follows. */
+  end() {
+    this.isUsable = false;
+    if (this.#child.connected) this.#child.send({}, () => undefined);
+  }
+
+  #close(code, signal) {
+    this.isUsable = false;
+    this.#limit.stop();
+    this.#parser.end();
+    const end = `${this.#limit.isLate ? `${LATE}, ` : ''}${asText(code, signal)}`;
+    const company = `in one process with ${this.#names.join(', ')}`;
+    if (this.#running) {
+      const { name, tally, resolve, since } = this.#running;
+      fail(tally, `${end}, ${company}`);
+      resolve({ name, tally, stderr: this.#stderr, seconds: (performance.now() - since) / 1000, processor: 0 });
+      return undefined;
+    }
+    const tally = this.#after;
+    if (!this.#hasFailed) fail(tally, code !== 0 && end, this.#final?.ok !== true && 'the TAP it printed is not ok');
+    if (tally.failed === 0) return undefined;
+    return { name: `(after all of them, ${company})`, tally, stderr: this.#stderr, seconds: 0, processor: 0 };
+  }
+}
+
+/** Runs files one at a time, those that may share a process in one that stays for the next. */
+export class Lane {
+  #seed;
+  #together;
+  /** processes that were told to end */
+  #all = [];
+
+  constructor(seed) {
+    this.#seed = seed;
+  }
+
+  run(file) {
+    if (!file.mayShare) return runAlone(file, this.#seed);
+    if (!this.#together?.isUsable) {
+      this.#together = new Together(this.#seed);
+      this.#all.push(this.#together.ended);
+    }
+    return this.#together.run(file);
+  }
+
+  /** @returns results of processes that ended badly after their files */
+  async end() {
+    if (this.#together?.isUsable) this.#together.end();
+    return (await Promise.all(this.#all)).filter(Boolean);
+  }
+}
