@@ -25,6 +25,8 @@ export interface EngineRun {
   readonly engine: string;
   readonly seconds: number;
   readonly cases: number;
+  /** cases of a hurried campaign that another day tries */
+  readonly later: number;
   /** cases with findings */
   readonly failed: number;
   readonly answers: number;
@@ -52,11 +54,16 @@ const COUNTED_FRAMES = 90;
 const framesWithin = (minutes: number): number =>
   Math.min(MAX_FRAMES, Math.max(MIN_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes)));
 
-/** Tries cases against one engine until the time is over, or as many as were asked for. */
+/**
+ * Tries cases against one engine until the time is over, or as many as were asked for.
+ *
+ * @param isTried whether to try a case today, by its place among all
+ */
 export async function runCampaign(
   engine: 'cpu' | 'webgpu',
   settings: ProveSettings,
   minutes: number,
+  isTried: (index: number) => boolean,
   tell: (line: string) => void,
 ): Promise<EngineRun> {
   const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
@@ -76,9 +83,13 @@ export async function runCampaign(
     const real = findRealScenes(settings.data);
     const { qualities, methods } = await describeEngine(server);
     for (const prove of makeCases(settings.seed, Object.keys(real), qualities, methods)) {
-      if (performance.now() > bench.until || prove.id.startsWith(`${MAX_CASES}-`) || run.cases === settings.cases)
-        break;
+      const taken = run.cases + run.later;
+      if (performance.now() > bench.until || prove.id.startsWith(`${MAX_CASES}-`) || taken === settings.cases) break;
       if (settings.only.length > 0 && !settings.only.some((word) => prove.id.includes(word))) continue;
+      if (!isTried(taken)) {
+        run.later++;
+        continue;
+      }
       const random = new Random(prove.seed);
       const scene = (): ProveScene | Promise<ProveScene> =>
         GENERATED[prove.scene]?.(random) ?? real[prove.scene](random);
@@ -122,6 +133,7 @@ function emptyRun(engine: string): Growing {
     engine,
     seconds: 0,
     cases: 0,
+    later: 0,
     failed: 0,
     answers: 0,
     steps: 0,
