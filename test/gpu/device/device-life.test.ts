@@ -14,7 +14,7 @@ import { seeded } from '../../support/random.js';
 t.setTimeout(300_000);
 
 /** Losses at random moments; each costs a new device. */
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);
