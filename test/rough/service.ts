@@ -11,7 +11,7 @@ import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 
 /** How long malformed input is thrown at one port, seconds. Longer campaigns set it, with TAP_TIMEOUT=0. */
-export const FUZZ_SECONDS = Number(process.env.INTERSTICE_FUZZ_SECONDS || '20');
+export const FUZZ_SECONDS = Number(process.env.INTERSTICE_FUZZ_SECONDS || '12');
 if (!(FUZZ_SECONDS > 0)) throw new Error('INTERSTICE_FUZZ_SECONDS must be a number of seconds.');
 
 /** Times FUZZ_SECONDS after which the attacks end whatever they have not met: before the limit of a test file, five minutes. */

@@ -5,6 +5,7 @@ const run = {
   engine: 'cpu',
   seconds: 1,
   cases: 7,
+  later: 0,
   failed: 0,
   answers: 9,
   steps: 1,
