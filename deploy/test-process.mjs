@@ -16,8 +16,14 @@ const MAX_TOGETHER = 60;
 const COST_MODULE = pathToFileURL(join(root, 'deploy', 'test-cost.mjs')).href;
 const TOGETHER = join(root, 'deploy', 'test-together.mjs');
 
-const start = (args, channel, seed, environment) =>
-  spawn(process.execPath, ['--enable-source-maps', ...args], {
+/**
+ * How files run: with which seed, and whether failures name places in the sources or in dist. For the former, Node reads the map of every module in
+ * every thread: test/session/operations.test.ts takes 8 % more of the processor with it.
+ *
+ * @typedef {{ readonly seed: string, readonly namesSources: boolean }} Manner
+ */
+const start = (args, channel, { seed, namesSources }, environment) =>
+  spawn(process.execPath, [...(namesSources ? ['--enable-source-maps'] : []), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe', channel],
     env: { ...process.env, NODE_ENV: 'test', TEST_SEED: seed, ...environment },
@@ -52,7 +58,7 @@ const asText = (code, signal) => (signal ? `ended by ${signal}` : `exit code ${c
 const LATE = `took longer than ${FILE_LIMIT_MS / 1000} s`;
 
 /** Runs a file in a process of its own. */
-export const runAlone = ({ file, name }, seed) =>
+export const runAlone = ({ file, name }, manner) =>
   new Promise((resolve) => {
     const since = performance.now();
     const tally = emptyTally();
@@ -63,7 +69,7 @@ export const runAlone = ({ file, name }, seed) =>
     parser.on('complete', (results) => {
       final = results;
     });
-    const child = start(['--import', COST_MODULE, file], 'pipe', seed, {
+    const child = start(['--import', COST_MODULE, file], 'pipe', manner, {
       TAP_TIMEOUT: String(FILE_LIMIT_MS / 1000),
       TEST_RUNNER: String(process.pid),
     });
@@ -106,9 +112,9 @@ class Together {
   /** resolves with what was wrong with the process itself, as a result of its own, or nothing */
   ended;
 
-  constructor(seed) {
+  constructor(manner) {
     // The time of each file is limited here, and that of all of them is not.
-    this.#child = start([TOGETHER], 'ipc', seed, { TAP_TIMEOUT: '0' });
+    this.#child = start([TOGETHER], 'ipc', manner, { TAP_TIMEOUT: '0' });
     this.#limit = limit(this.#child);
     this.#parser = makeParser(
       () => this.#running?.tally ?? this.#after,
@@ -180,19 +186,19 @@ class Together {
 
 /** Runs files one at a time, those that may share a process in one that stays for the next. */
 export class Lane {
-  #seed;
+  #manner;
   #together;
   /** processes that were told to end */
   #all = [];
 
-  constructor(seed) {
-    this.#seed = seed;
+  constructor(manner) {
+    this.#manner = manner;
   }
 
   run(file) {
-    if (!file.mayShare) return runAlone(file, this.#seed);
+    if (!file.mayShare) return runAlone(file, this.#manner);
     if (!this.#together?.isUsable) {
-      this.#together = new Together(this.#seed);
+      this.#together = new Together(this.#manner);
       this.#all.push(this.#together.ended);
     }
     return this.#together.run(file);

@@ -3,7 +3,7 @@
  * after the other in as few processes as there are lanes, since a process of its own would cost most of them more than their tests.
  *
  *     npm test                  everything
- *     npm test -- obj mesh/     only the test files whose path contains one of the words
+ *     npm test -- obj mesh/     only the test files whose path contains one of the words; failures then name places in the sources, not in dist
  *
  * The files print TAP, so plain Node runs them: tap's own command would start a TypeScript loader for each file, which
  * costs over a second more than the file itself and has nothing to load here. Every assertion is counted where it was
@@ -14,8 +14,8 @@
  * All files of a run draw their random numbers from one seed, TEST_SEED, which is printed.
  *
  * With INTERSTICE_RERUN_FAILED=1, for machines that do other work at the same time, up to two failed files are run once more,
- * alone and with the same seed. One that passes then has failed by its timing: it is listed as UNSTEADY below the output of its
- * failure, which is a fault to mend, and it counts as passed. A result that is wrong for the seed fails both times.
+ * alone and with the same seed. One that passes then has failed by its timing, or by what an earlier file left in its process: it is listed as UNSTEADY
+ * below the output of its failure, which is a fault to mend, and it counts as passed. A result that is wrong for the seed fails both times.
  */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -188,7 +188,7 @@ const take = (result) => {
   count(result.tally, 1);
 };
 const work = async (next) => {
-  const lane = new Lane(seed);
+  const lane = new Lane({ seed, namesSources: words.length > 0 });
   for (let file = next(); file; file = next()) {
     const result = await lane.run(file);
     take(result);
@@ -204,7 +204,7 @@ await Promise.all([
 if (process.env.INTERSTICE_RERUN_FAILED === '1' && failed.length <= MAX_RERUNS) {
   for (const { file, tally } of failed) {
     print(`once more, alone: ${file.name}`);
-    const again = await runAlone(file, seed);
+    const again = await runAlone(file, { seed, namesSources: true });
     report(again);
     if (again.tally.failed > 0) continue;
     print(`UNSTEADY  ${file.name}: it failed beside other files and passes alone; its failure is above`);
