@@ -43,36 +43,28 @@ const TOUCHES_PROCESS =
  * does not matter.
  */
 const FIRST = [
-  ...[
-    'bench/cluster/servers',
-    'bench/cluster/store',
-    'rough/cancels',
-    'rough/grpc-malformed',
-    'rough/recycled-buffers',
-    'rough/http-malformed',
-  ],
-  ...[
-    'page/page',
-    'page/work',
-    'solver/cpu/cores',
-    'gpu/device/device-life',
-    'gpu/pull-back/cases',
-    'gpu/convoy/company',
-    'session/kept-sessions',
-  ],
-  ...[
-    'gpu/pull-back/examples',
-    'examples/solver/test/scenes',
-    'cli/doctor',
-    'gpu/pull-back/runs',
-    'solver/cpu/pull-back',
-  ],
-  ...[
-    'gpu/device/device-life-processes',
-    'gpu/device/kernels-on-demand',
-    'gpu/device/device-life-scenes',
-    'solver/cpu/abandon',
-  ],
+  'bench/cluster/servers',
+  'bench/cluster/store',
+  'rough/cancels',
+  'rough/grpc-malformed',
+  'rough/recycled-buffers',
+  'rough/http-malformed',
+  'page/page',
+  'page/work',
+  'solver/cpu/cores',
+  'gpu/device/device-life',
+  'gpu/pull-back/cases',
+  'gpu/convoy/company',
+  'session/kept-sessions',
+  'gpu/pull-back/examples',
+  'examples/solver/test/scenes',
+  'cli/doctor',
+  'gpu/pull-back/runs',
+  'solver/cpu/pull-back',
+  'gpu/device/device-life-processes',
+  'gpu/device/kernels-on-demand',
+  'gpu/device/device-life-scenes',
+  'solver/cpu/abandon',
 ];
 /** Enough to see the cause; a file that fails everywhere should not hide the others. */
 const MAX_FAILURES_SHOWN = 20;

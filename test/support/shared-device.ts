@@ -41,11 +41,15 @@ export async function openSharedAdapter(options: AdapterOptions): Promise<Adapte
       ...opened,
       requestDevice: async (wanted) => {
         if (isClosed) throw new Error('This adapter was closed; open it again.');
-        if (hasDevice || wanted?.subgroups === false)
-          throw new Error('A test that loses its device, or opens it otherwise, opens its engine with openAdapter.');
+        // An engine whose device fails a proof with subgroups destroys it and goes on with one of its own.
+        if (wanted?.subgroups === false) return opened.requestDevice(wanted);
+        if (hasDevice) throw new Error('A test that loses its device opens its engine with openAdapter.');
         hasDevice = true;
         shared.device ??= opened.requestDevice();
         const { device, lost } = await shared.device;
+        void lost.then(() => {
+          shared.device = undefined;
+        });
         return { device, lost: Promise.race([lost, closed]) };
       },
       close: async () => {
