@@ -29,7 +29,7 @@ const IN_TURNS: readonly EntryPoint[] = ['sweepTail', 'warmTail', 'sweepListed',
 const OF_SEARCH: readonly EntryPoint[] = ['planSearch', 'settleSearch', 'afterSearch'];
 /** Directly dispatched kernels that have something to do whatever the state of the run. */
 const ALWAYS: readonly EntryPoint[] = [
-  ...(['edgeRows', 'begin', 'open', 'arm', 'countKinds', 'openArrival', 'closeArrival'] as const),
+  ...(['edgeRows', 'begin', 'open', 'arm', 'countAndPack', 'openArrival', 'closeArrival'] as const),
   ...(['beginPull', 'beginEdges', 'openStrains', 'freeEdges', 'openPull', 'openShortening'] as const),
   ...(['restoreBest', 'conclude', 'closeRun', 'resumeSweeps', 'packAnswer'] as const),
 ];

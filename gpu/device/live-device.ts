@@ -209,8 +209,12 @@ export class LiveDevice implements SceneDevice {
     try {
       const kernels = await KernelSet.load(this.memory.device, stage);
       await kernels.warmUp();
-      const proven = await this.#prove(this.kernels.with(kernels), [stage]);
-      return proven[stage] ? kernels : undefined;
+      const all = this.kernels.with(kernels);
+      const isProven =
+        stage === 'joined'
+          ? (await proveCommit(this.memory.device, all, 'commitAndWatch')).ok
+          : (await this.#prove(all, [stage]))[stage];
+      return isProven ? kernels : undefined;
     } catch (thrown) {
       // The kernels of every step do the same. A device that is lost will say so to whoever uses it next.
       if (thrown instanceof KernelRefused) return undefined;
@@ -343,7 +347,7 @@ export class LiveDevice implements SceneDevice {
   /** On processors a dispatch costs too little for these kernels to be worth compiling. */
   async #savingDispatches(): Promise<readonly (KernelSet | undefined)[]> {
     if (!this.#canSweepAlone || !this.runsAhead) return [];
-    return Promise.all([this.#sweepAlone('listed'), this.#sweepAlone('chosen')]);
+    return Promise.all([this.#sweepAlone('listed'), this.#sweepAlone('chosen'), this.#sweepAlone('joined')]);
   }
 
   /**

@@ -50,6 +50,7 @@ import {
 } from '../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../src/solver/pair-kinds.js';
 import { MAX_GROUPS, WORKGROUP_SIZE } from '../device/dispatch.js';
+import { WALK_OF_KIND } from './structs.js';
 
 /*
  * Every number that TypeScript and WGSL both use has its home in TypeScript, here or in src/solver. A kernel that names one
@@ -99,12 +100,12 @@ export type SearchMode = (typeof SEARCH_MODE)[keyof typeof SEARCH_MODE];
 /**
  * Places of the indirect dispatches in stepArguments, three words each, which `decide` writes: one workgroup; a thread per
  * vertex; a thread per pair; a whole search; a thread per edge; the groups of a sum; a thread per vertex where y is rebuilt
- * or the state is the best so far; a thread per pair where multipliers outlive the search before; then one for each wide colour of edges. STEP_SLOT_ONE
- * and so on in WGSL.
+ * or the state is the best so far; a thread per pair where multipliers outlive the search before; a thread per vertex and per edge, whichever are more; then one
+ * for each wide colour of edges. STEP_SLOT_ONE and so on in WGSL.
  */
 export const STEP_SLOT = {
   ...{ ONE: 0, VERTICES: 1, PAIRS: 2, SEARCH: 3 },
-  ...{ EDGES: 4, SUMS: 5, AIMS: 6, CARRIED: 7, FIRST_EDGES: 8 },
+  ...{ EDGES: 4, SUMS: 5, AIMS: 6, CARRIED: 7, OPENING: 8, FIRST_EDGES: 9 },
 } as const;
 
 /** Workgroups of a sum over vertices or edges, at most; each leaves one part (pull-back/sums.wgsl). */
@@ -179,6 +180,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   KIND_COUNT: PAIR_KINDS.length,
   ...{ LEAF_SIZE, PASSIVE, KEPT, CONTACTS_PER_VERTEX, STUCK_STEPS, STOPPED_STEPS, WINDOW },
   ...{ WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS, REFIT_NODES, SCAN_BLOCK, CHUNK_WORDS, MARKS_PER_WORD },
+  WALK_WORDS: WALK_OF_KIND.words,
   ...{ ...STATE, ...VERTEX_FLAG, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART, ONE_BITS },
   ...{ TAIL_EDGES, SMALL_VERTICES, SUM_GROUPS, FREE_STEPS, COMPLETE_EVERY, HOLD_BACK_PASSES },
   ...{ MAX_POOR_STEPS, MAX_HELD_STEPS, MAX_POOR_SHORTENINGS, MAX_HELD_SHORTENINGS, NO_CORNER },

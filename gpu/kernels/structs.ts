@@ -290,7 +290,7 @@ export const SEARCH_CONTROL = new Struct('SearchControl', {
 export const SEARCH_PLAN = new Struct('SearchPlan', {
   early: ['u32', 'Dispatches before settleSearch.'],
   all: ['u32', 'Dispatches in all.'],
-  mark: ['u32', 'Number of the dispatch of markKept.'],
+  mark: ['u32', 'Number of the dispatch of boxElements, which also marks the pairs that are kept.'],
   scan: ['u32', 'Of the first dispatch of the prefix sum.'],
   levels: ['u32', 'Levels of the prefix sum.'],
   gather: ['u32', 'Number of the dispatch of gatherKept.'],
@@ -310,24 +310,19 @@ export const ELEMENT_SLOTS = new Struct('ElementSlots', {
   border: ['u32', 'Place in `topology` of one bit a slot, 1 = at the border of a kinematic region; 0 = none is.'],
 });
 
-/** One dispatch of the refit of a tree. */
+/** A tree, for its refit. */
 export const REFIT = new Struct('Refit', {
   nodes: ['u32', 'Index of node 0 in `cells`.'],
   slots: ['u32', 'Index of slot 0 in `cells`.'],
   count: ['u32', 'Slots of the tree.'],
-  width: ['u32', 'refitLeaves: leaves; refitNodes: nodes of the level that is complete, at least 2. Powers of two.'],
+  width: ['u32', 'Leaves, a power of two; 0 = there is no further tree.'],
 });
 
-/** One walk: every element of one set against the tree of another. */
+/** What all walks of a search have in common: of every element of one set against the tree of another. */
 export const SEARCH_WALK = new Struct('SearchWalk', {
   isWriting: ['u32', '0 = count, 1 = write.'],
-  firstQuery: ['u32', 'Number of this walk’s first query among all queries.'],
-  ownSlot: ['u32', 'First slot of the queries.'],
-  ownCount: ['u32', 'Queries.'],
-  nodes: ['u32', 'Node 0 of the tree.'],
-  otherSlot: ['u32', 'Its first slot.'],
-  otherCount: ['u32', 'Its slots.'],
-  leaves: ['u32', 'Its leaves, a power of two.'],
+  kinds: ['u32', 'Place in `topology` of the first WalkOfKind.'],
+  kindCount: ['u32', 'How many there are.'],
   boxes: ['u32', 'Index of slot 0 in `cells`.'],
   hasIgnored: ['u32', '1 = pairs of parts are ignored.'],
   parts: ['u32', 'Place in `topology` of the part of vertex 0.'],
@@ -339,6 +334,18 @@ export const SEARCH_WALK = new Struct('SearchWalk', {
   ],
   distances: ['u32', 'Place of vertex 0’s δ in `topology`; 0 = one δ for all.'],
   marks: ['u32', 'Place of one bit a vertex: it is in an excluded pair.'],
+});
+
+/** The walk that finds the pairs of one kind. */
+export const WALK_OF_KIND = new Struct('WalkOfKind', {
+  firstGroup: ['u32', 'Its first workgroup.'],
+  firstQuery: ['u32', 'Number of its first query among all queries.'],
+  ownSlot: ['u32', 'First slot of the queries.'],
+  ownCount: ['u32', 'Queries.'],
+  nodes: ['u32', 'Node 0 of the tree.'],
+  otherSlot: ['u32', 'Its first slot.'],
+  otherCount: ['u32', 'Its slots.'],
+  leaves: ['u32', 'Its leaves, a power of two.'],
   excludedFirst: ['u32', 'Place of the keys of the excluded pairs of this kind, ascending.'],
   excludedCount: ['u32', 'How many there are.'],
   kind: ['u32', 'Kind of the pairs.'],
@@ -395,7 +402,7 @@ export const STRUCTS: ReadonlyMap<string, Struct<string>> = new Map(
   [
     ...[PARAMETERS, CONTROL, VERTEX_STEP, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, SWEEP_RANGE, EDGE_RANGE],
     ...[PULL_BACK, VERTEX_PULL, KEPT_MULTIPLIER, STRAIN_SHARES, STRAIN_PROGRESS],
-    ...[SEARCH_CONTROL, SEARCH_PLAN, ELEMENT_SLOTS, REFIT, SEARCH_WALK, SCAN_PLAN, SCAN_LEVEL],
+    ...[SEARCH_CONTROL, SEARCH_PLAN, ELEMENT_SLOTS, REFIT, SEARCH_WALK, WALK_OF_KIND, SCAN_PLAN, SCAN_LEVEL],
     ...[FILTER_LEVEL, FILTER_WALK, FILTER_COUNTS],
   ].map((struct) => [struct.name, struct as Struct<string>]),
 );

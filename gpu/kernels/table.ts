@@ -9,6 +9,7 @@ export const STAGES = [
   'few',
   'listed',
   'chosen',
+  'joined',
   'strain',
   'filter',
   'proof',
@@ -19,13 +20,14 @@ export type KernelStage = (typeof STAGES)[number];
 export const STEP_STAGES = ['backward', 'forward', 'control', 'pull-back'] as const satisfies readonly KernelStage[];
 
 /**
- * In one workgroup: sweeps of the pull-back over small meshes, and over larger ones where few vertices take part; those of Algorithm 1
- * where few edges act; the selection of few contacts. A device may do without.
+ * Kernels that do what several others do. In one workgroup: sweeps of the pull-back over small meshes, and over larger ones where few vertices take part;
+ * those of Algorithm 1 where few edges act; the selection of few contacts. With a thread an element: the selection of many; the vertices' part of a step of Algorithm 1.
+ * A device may do without.
  */
-export const ALONE_STAGES = ['small', 'few', 'listed', 'chosen'] as const satisfies readonly KernelStage[];
+export const ALONE_STAGES = ['small', 'few', 'listed', 'chosen', 'joined'] as const satisfies readonly KernelStage[];
 export type AloneStage = (typeof ALONE_STAGES)[number];
 
-/** Storage buffers that their kernels bind; the others bind eight at most, which every adapter allows. */
+/** Storage buffers that their kernels bind at most; the others bind eight at most, which every adapter allows. */
 const ALONE_BINDINGS = 16;
 
 /** Whether a device that binds so many storage buffers at a time can have them. */
@@ -53,7 +55,6 @@ export const KERNELS = {
   boxElements: { file: 'search/element-boxes', mirrors: 'cpu/hulls fillHulls' },
   refitLeaves: { file: 'search/refit', mirrors: 'bvh fillLeaves' },
   refitNodes: { file: 'search/refit', mirrors: 'bvh Bvh.#refit' },
-  markKept: { file: 'search/keep-pairs', mirrors: 'cpu/pair-set PairSet.keepOnly' },
   walkPairs: { file: 'search/walk-pairs', mirrors: 'bvh Bvh.forEachOverlap' },
   planScan: { file: 'search/scan-plan' },
   scanBlocks: { file: 'search/scan-blocks' },
@@ -101,8 +102,8 @@ export const KERNELS = {
   decide: { file: 'control/decide', mirrors: 'cpu/progress-watch ProgressWatch.judge' },
   openArrival: { file: 'control/arrival', mirrors: 'cpu/two-way TwoWay.#arrive' },
   closeArrival: { file: 'control/arrival', mirrors: 'cpu/two-way TwoWay.#arrive' },
-  countKinds: { file: 'control/pairs-reset' },
   packAnswer: { file: 'control/pack-answer' },
+  countAndPack: { file: 'control/pack-answer' },
   // Pull-back: what its steps have beside, or in place of, those of Algorithm 1.
   beginPull: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.run' },
   restoreBest: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.#shortenEdges' },
@@ -142,11 +143,17 @@ export const KERNELS = {
   sweepSmall: { file: 'small/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
   sweepFew: { file: 'few/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
   // The sweeps of a step of Algorithm 1 where few edges act.
-  listEdges: { file: 'listed/sweeps', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
+  openStep: { file: 'listed/open-step', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
   sweepListedEdges: { file: 'listed/sweeps', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
   sweepListed: { file: 'listed/sweeps', equations: '9, 13', mirrors: 'cpu/contacts Contacts.sweep' },
-  // From the candidates of a step to the rows of its sweep, where they are few.
+  // From the geometry of a step to the rows of its sweep.
+  countedGeometry: { file: 'chosen/geometry', equations: '10-12', mirrors: 'cpu/candidates findCandidates' },
+  reserveLists: { file: 'chosen/select' },
+  chooseRows: { file: 'chosen/rows', equations: '9-12', mirrors: 'cpu/contact-rows fillRows' },
   selectAlone: { file: 'chosen/select', equations: '9-12', mirrors: 'cpu/select-contacts selectContacts' },
+  // Around the forward step of Algorithm 1.
+  slideAndGuard: { file: 'joined/slide-and-guard', equations: '14', mirrors: 'cpu/forward Forward.#guard' },
+  commitAndWatch: { file: 'joined/commit-and-watch', equations: '17', mirrors: 'cpu/forward Forward.#commit' },
   // Strain limits of the pull-back: for meshes that have them.
   openStrains: { file: 'strain/open', mirrors: 'cpu/strain-limits StrainLimits.reset' },
   freeEdges: { file: 'strain/open', mirrors: 'cpu/shape-limits ShapeLimits.of' },

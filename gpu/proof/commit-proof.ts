@@ -35,17 +35,21 @@ export interface CommitProof {
 }
 
 /**
- * Asks an adapter to prove the end of a step with the kernels that requests use: write, check, commit (docs/method.md,
+ * Asks an adapter to prove the end of a step with the kernels that requests use: write, check, commit, or in place of the last commitAndWatch (docs/method.md,
  * S4 and S8). What memory holds afterwards is judged in double precision: copies are bit copies, everything else is
  * x + α (y − x) to rounding, and nothing is committed that breaks its half-space or leaves its box.
  *
  * @param kernels those of one scene
  * @throws Error when the device is lost
  */
-export async function proveCommit(device: GPUDevice, kernels: KernelSet): Promise<CommitProof> {
+export async function proveCommit(
+  device: GPUDevice,
+  kernels: KernelSet,
+  last: 'commit' | 'commitAndWatch' = 'commit',
+): Promise<CommitProof> {
   const cases = makeCommitCases();
   const memory = new DeviceMemory(device, new MemoryBudget());
-  const answer = await runAlone(memory, kernels, (place) => runCommit(place, cases));
+  const answer = await runAlone(memory, kernels, (place) => runCommit(place, cases, last));
   return { ...judgeCommit(cases, answer), vertices: PROOF_POINTS * cases.pairs };
 }
 
@@ -68,12 +72,16 @@ export async function findSharedCommitObjection(
 }
 
 /** What memory holds after the end of a step of this scene. */
-async function runCommit({ memory, submissions, kernels }: ProofPlace, cases: CommitCases): Promise<CommitAnswer> {
+async function runCommit(
+  { memory, submissions, kernels }: ProofPlace,
+  cases: CommitCases,
+  last: EntryPoint = 'commit',
+): Promise<CommitAnswer> {
   const vertices = PROOF_POINTS * cases.pairs;
   const named = await memory.checkAllocations('the proof', () => upload(memory, cases));
   const recording = submissions.begin();
   const pass = recording.beginComputePass();
-  for (const one of launchesOf(kernels, cases, named)) launch(pass, one);
+  for (const one of launchesOf(kernels, cases, named, last)) launch(pass, one);
   pass.end();
   const { next, x, vertexStep, progress } = named;
   const reading = await submissions.submit(recording, [
@@ -108,18 +116,23 @@ function upload(memory: DeviceMemory, cases: CommitCases): Named {
     pairNormal: packNormals(cases),
     limits: packLimits(cases),
     bounds: new Float32Array(vertices).fill(NO_BOUND).buffer,
+    // What commitAndWatch counts by, which is not judged.
+    windowStart: new ArrayBuffer(12 * vertices),
+    wanted: new ArrayBuffer(4 * vertices),
+    inverseMass: new Float32Array(vertices).fill(1).buffer,
+    goal: cases.y.buffer,
   };
   return uploadAll(memory, contents);
 }
 
-function launchesOf(kernels: KernelSet, { pairs }: CommitCases, named: Named): Launch[] {
+function launchesOf(kernels: KernelSet, { pairs }: CommitCases, named: Named, last: EntryPoint): Launch[] {
   const launchOf = (entry: EntryPoint, threads: number): Launch => {
     const kernel = kernels.get(entry);
     const [x, y] = foldThreads(threads);
     return { kernel, bindings: kernel.bindings(named), size: [x, y], most: x * y };
   };
   const vertices = PROOF_POINTS * pairs;
-  return [launchOf('write', vertices), launchOf('check', pairs), launchOf('commit', vertices)];
+  return [launchOf('write', vertices), launchOf('check', pairs), launchOf(last, vertices)];
 }
 
 function packSteps({ alpha }: CommitCases): ArrayBuffer {

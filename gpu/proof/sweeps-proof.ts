@@ -6,7 +6,7 @@ import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf, write } from '../device/place.js';
 import { PHASE } from '../kernels/constants.js';
 import { CONTROL, KEPT_MULTIPLIER, PARAMETERS } from '../kernels/structs.js';
-import type { AloneStage, EntryPoint } from '../kernels/table.js';
+import { type AloneStage, type EntryPoint, kernelFilesOf } from '../kernels/table.js';
 import { Dispatcher } from '../step/dispatcher.js';
 import { planEdges } from '../step/edge-plan.js';
 import { PullBackRecorder, type SweepsShape } from '../step/pull-back-recorder.js';
@@ -30,9 +30,9 @@ const PULL_BACK_PLAN = { tau: 0.5, longest: 2, minGain: 0.007, cheapPairs: 1e6, 
 
 /**
  * A way to sweep: rounds of contacts as whole dispatches (`rounds`), one workgroup for the edges that act, of every colour (`lists`), or
- * kernels that make whole sweeps ('small', 'few', 'listed'); one workgroup selects the contacts ('chosen').
+ * kernels that make whole sweeps ('small', 'few', 'listed'); other kernels select the contacts, many or few ('chosen').
  */
-export type SweepWay = 'rounds' | 'lists' | AloneStage;
+export type SweepWay = 'rounds' | 'lists' | Exclude<AloneStage, 'joined'>;
 
 /** Which ways give the bytes of one workgroup that looks at every edge colour by colour; the others are not taken. */
 export type SweepWays<W extends SweepWay = 'rounds' | 'lists'> = Readonly<Record<W, boolean>>;
@@ -62,8 +62,17 @@ const WAYS: Readonly<Record<SweepWay, Manner>> = {
   chosen: { shape: { ...DENSE, selectsAlone: true }, kernel: 'selectAlone', phases: [PHASE.ADVANCE, PHASE.PULL] },
 };
 
-/** Whole dispatches sweep the edges of Algorithm 1: which colours they take depends on the mesh, and lists take the place of both. */
-const WIDE: Manner = { shape: DENSE, hasWideEdges: true, phases: [PHASE.ADVANCE] };
+/**
+ * Other manners that a way must agree with as well. Whole dispatches sweep the edges of Algorithm 1: which colours they take depends on the mesh, and lists take the
+ * place of both. Of many candidates several kernels select the contacts.
+ */
+const BESIDE: Partial<Readonly<Record<SweepWay, Manner>>> = {
+  listed: { shape: DENSE, hasWideEdges: true, phases: [PHASE.ADVANCE] },
+  chosen: { shape: DENSE, phases: [PHASE.ADVANCE, PHASE.PULL] },
+};
+
+/** These kernels take the place of others wherever they are. */
+const CHOSEN = [...kernelFilesOf('chosen').values()].flat();
 
 /**
  * Lets a device show which of these ways to sweep agree. They run the same functions in the same order, but are compiled apart: WGSL lets a
@@ -78,20 +87,22 @@ export async function proveSweeps<W extends SweepWay>(
   kernels: KernelSet,
   ways: readonly W[],
 ): Promise<SweepWays<W>> {
-  const subject = makeSubject(SIDE);
+  const subject = withRest(makeSubject(SIDE), SIDE);
   const expected = new Map<SweptPhase, Buffer>();
-  const agree = async (manner: Manner, phase: SweptPhase): Promise<boolean> => {
-    const run = (manner: Swept) => runAlone(memory, kernels, (place) => sweep(place, subject, manner, phase));
-    const bytes = expected.get(phase) ?? (await run({ shape: DENSE }));
+  const others = kernels.without(CHOSEN);
+  const agree = async (way: SweepWay, manner: Manner, phase: SweptPhase): Promise<boolean> => {
+    const run = (those: KernelSet, manner: Swept) =>
+      runAlone(memory, those, (place) => sweep(place, subject, manner, phase));
+    const bytes = expected.get(phase) ?? (await run(others, { shape: DENSE }));
     expected.set(phase, bytes);
-    return (await run(manner)).equals(bytes);
+    return (await run(way === 'chosen' ? kernels : others, manner)).equals(bytes);
   };
   const proven: Partial<Record<W, boolean>> = {};
   for (const way of ways) {
     const manner = WAYS[way];
     let isProven = manner.kernel === undefined || kernels.has(manner.kernel);
-    for (const one of way === 'listed' ? [WIDE, manner] : [manner]) {
-      for (const phase of one.phases) isProven &&= await agree(one, phase);
+    for (const one of [BESIDE[way], manner]) {
+      for (const phase of one?.phases ?? []) isProven &&= await agree(way, one!, phase);
     }
     proven[way] = isProven;
   }
@@ -189,7 +200,7 @@ async function sweep(
     steps.arm(pass);
     steps.linearise(pass);
     if (!isPull) steps.firstEdgeSweep(pass, shape);
-    steps.findContacts(pass);
+    steps.findContacts(pass, !isPull && shape.listsEdges);
     steps.selectContacts(pass, shape.selectsAlone);
     if (isPull) pullBack.sweeps(pass, shape);
     else steps.sweeps(pass, shape);
@@ -263,6 +274,17 @@ function makeSubject(side: number): Subject {
   const isTorn = (v: number): boolean => v % perSheet < (side * side) / 2;
   const y = near((v) => (isTorn(v) ? 0.8 : 0.2 * DELTA));
   return { mesh, x: near(() => 0.2 * DELTA), y, target: rest, pairs: Int32Array.from(pairs), normal: [0, 0, 1] };
+}
+
+/** The same with vertices at rest beside the torn edges, some of which edges move: their pairs are looked at for that. */
+function withRest(subject: Subject, side: number): Subject {
+  const y = subject.y.slice();
+  const perSheet = side * side;
+  for (let v = 0; v < 2 * perSheet; v++) {
+    const place = (v % perSheet) / perSheet;
+    if (place >= 1 / 2 && place < 3 / 4) y.set(subject.x.subarray(3 * v, 3 * v + 3), 3 * v);
+  }
+  return { ...subject, y };
 }
 
 /** The same, turned so that no edge or normal lies along an axis, with a mass of its own for each vertex: where terms are 0 or 1, no order of them shows. */

@@ -12,7 +12,16 @@ import type { Pass } from '../device/recording.js';
 import type { StructValues } from '../device/struct.js';
 import type { SearchMode } from '../kernels/constants.js';
 import { SEARCH_CONTROL } from '../kernels/structs.js';
-import { type DispatchPlan, findWords, planDispatches, type SearchStatus, searchLengthsOf } from './dispatch-plan.js';
+import {
+  type DispatchPlan,
+  findWords,
+  hasUpperNodes,
+  packKinds,
+  packRefits,
+  planDispatches,
+  type SearchStatus,
+  searchLengthsOf,
+} from './dispatch-plan.js';
 import { bitsOf, composeTail, layOutSearch, type SearchLayout, type TopologyTail } from './layout.js';
 import { DeviceScan, scanLevels } from './scan.js';
 
@@ -75,7 +84,7 @@ export class DeviceSearch {
   /** buffers that live as long as the search */
   readonly #owned: OwnedPlaces;
   readonly #mesh: CollisionMesh;
-  /** the words of the layout and, behind them, the tail */
+  /** the words of the layout, of the tail and of the walks, one behind the other */
   #topology: Place;
   #tail: TopologyTail;
   #settings: Settings;
@@ -84,6 +93,8 @@ export class DeviceSearch {
   readonly #tree: Place;
   /** uint32[4·(nodes + slots)] nodes and slots as the walks read them (gpu/kernels/search/cells.wgsl) */
   readonly #cells: Place;
+  /** the Refit of every tree (gpu/kernels/search/refit.wgsl) */
+  readonly #refits: Place;
   /** uint32[6] the bounds of all boxes (gpu/kernels/search/extent.wgsl) */
   readonly #extent: Place;
   /** float32[12·V] x and the box of each vertex, in vectors of four as the walks read them */
@@ -130,6 +141,9 @@ export class DeviceSearch {
     this.#topology = this.#makeTopology(this.#tail);
     this.#tree = own('search boxes', 32 * layout.slots, STORAGE);
     this.#cells = own('search trees', 16 * (layout.nodes + layout.slots), STORAGE);
+    const refits = packRefits(layout);
+    this.#refits = own('search refits', refits.byteLength, STORAGE | COPY_DST);
+    write(memory.device.queue, this.#refits, 0, refits);
     this.#extent = own('search extent', 24, STORAGE);
     this.#vertices = own('search vertices', 48 * vertexCount, STORAGE);
     this.#spare = own('search status', 16, STORAGE);
@@ -308,13 +322,15 @@ export class DeviceSearch {
     return composeTail(this.layout.topology.length, vertexCount, distances, excluded);
   }
 
-  #makeTopology({ words }: TopologyTail): Place {
-    const { topology } = this.layout;
-    const bytes = topology.byteLength + words.byteLength;
+  #makeTopology(tail: TopologyTail): Place {
+    const parts = [this.layout.topology, tail.words, packKinds(this.layout, tail)];
+    const bytes = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const buffer = this.#memory.place('search topology', bytes, STORAGE | COPY_DST);
-    const { queue } = this.#memory.device;
-    write(queue, buffer, 0, topology);
-    write(queue, buffer, topology.byteLength, words);
+    let at = 0;
+    for (const words of parts) {
+      write(this.#memory.device.queue, buffer, at, words);
+      at += words.byteLength;
+    }
     return buffer;
   }
 
@@ -341,7 +357,6 @@ export class DeviceSearch {
     if (!this.#sizedBindings) return;
     const { plan, buffers, uniforms } = this.#sizedBindings;
     const kernels = this.#kernels;
-    const { refits, walks } = this.layout;
     const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance } = this.#buffers;
     const named = {
       ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance, ...buffers },
@@ -353,16 +368,16 @@ export class DeviceSearch {
         tree: this.#tree,
         vertices: this.#vertices,
       },
-      ...{ cells: this.#cells, extent: this.#extent },
+      ...{ cells: this.#cells, extent: this.#extent, refits: this.#refits },
       ...{ plan: uniforms[0], slots: uniforms[1], status: this.#status?.place ?? this.#spare },
     };
     let slot = 0;
-    const { pairCapacity } = this.#buffers;
+    const pairGroups = groupsFor(this.#buffers.pairCapacity);
     const sized = (kernel: Kernel, uniform: Record<string, Place> = {}): Dispatch => ({
       kernel,
       bindings: kernel.bindings({ ...named, ...uniform }),
-      // 0 = the device computes it, from the number of pairs.
-      most: plan.groups[slot] || groupsFor(pairCapacity),
+      // Of some the device computes it, from the number of pairs.
+      most: slot === plan.mark ? Math.max(plan.groups[slot]!, pairGroups) : plan.groups[slot] || pairGroups,
       size: { place: buffers.sizes, offset: DISPATCH_BYTES * slot++ },
     });
     const single = (kernel: Kernel): Dispatch => ({
@@ -371,22 +386,22 @@ export class DeviceSearch {
       size: undefined,
       most: 1,
     });
-    const walk = (first: number): Dispatch[] =>
-      walks.map((_, n) => sized(kernels.get('walkPairs'), { walk: uniforms[first + n] }));
+    const walk = (isWriting: boolean): Dispatch =>
+      sized(kernels.get('walkPairs'), { walk: uniforms[isWriting ? 3 : 2]! });
     this.#counting = [
       single(kernels.get('planSearch')),
       sized(kernels.get('fillTrustBoxes')),
       sized(kernels.get('boxElements')),
-      ...refits.map(({ entry }, n) => sized(kernels.get(entry), { refit: uniforms[2 + n] })),
-      sized(kernels.get('markKept')),
-      ...walk(2 + refits.length),
+      sized(kernels.get('refitLeaves')),
+      ...(hasUpperNodes(this.layout) ? [sized(kernels.get('refitNodes'))] : []),
+      walk(false),
     ];
     slot = plan.gather;
     this.#writing = [
       single(kernels.get('settleSearch')),
       sized(kernels.get('gatherKept')),
       sized(kernels.get('settlePairs')),
-      ...walk(2 + refits.length + walks.length),
+      walk(true),
     ];
   }
 

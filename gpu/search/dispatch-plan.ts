@@ -2,9 +2,9 @@ import { VE, VV } from '../../src/solver/pair-kinds.js';
 import type { Settings } from '../../src/solver/settings.js';
 import { groupsFor } from '../device/dispatch.js';
 import type { Place } from '../device/place.js';
-import { CHUNK_WORDS } from '../kernels/constants.js';
-import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK } from '../kernels/structs.js';
-import type { RefitPass, SearchLayout, TopologyTail, WalkPass } from './layout.js';
+import { CHUNK_WORDS, REFIT_NODES } from '../kernels/constants.js';
+import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK, WALK_OF_KIND } from '../kernels/structs.js';
+import type { SearchLayout, TopologyTail } from './layout.js';
 
 /** Each query has a chunk of its own, and the queries share a store of as many more. */
 const CHUNKS_PER_QUERY = 2;
@@ -28,10 +28,11 @@ export interface SearchStatus {
 export interface DispatchPlan {
   /** workgroups of each dispatch while a search runs, in order; 0 where the device computes them */
   readonly groups: readonly number[];
-  /** the first dispatch of the prefix sum, and the first one after it: gatherKept */
+  /** the dispatch that also marks the pairs that are kept, the first of the prefix sum, and the first one after it: gatherKept */
+  readonly mark: number;
   readonly scan: number;
   readonly gather: number;
-  /** SearchPlan, ElementSlots, a Refit per refit, a SearchWalk per walk that counts, then per walk that writes */
+  /** SearchPlan, ElementSlots, the SearchWalk that counts, and the one that writes */
   readonly uniforms: readonly ArrayBuffer[];
 }
 
@@ -46,47 +47,70 @@ export function planDispatches(
   status: SearchStatus | undefined,
   tail: TopologyTail,
 ): DispatchPlan {
-  const { slots, nodes, refits, walks } = layout;
-  const walkGroups = walks.map(({ own }) => groupsFor(own.count));
-  const vertexGroups = groupsFor(layout.vertexCount);
-  const groups = [vertexGroups, groupsFor(slots), ...refits.map((refit) => refit.groups)];
-  const mark = groups.length;
-  groups.push(0, ...walkGroups);
+  const { slots, nodes, trees, walks } = layout;
+  const walkGroups = walks.reduce((sum, { own }) => sum + groupsFor(own.count), 0);
+  const leafGroups = trees.reduce((sum, { leaves }) => sum + Math.ceil(leaves / REFIT_NODES), 0);
+  const groups = [groupsFor(layout.vertexCount), groupsFor(slots), leafGroups];
+  if (hasUpperNodes(layout)) groups.push(trees.length);
+  groups.push(walkGroups);
+  const mark = 1;
   const scan = groups.length;
   groups.push(...new Array<number>(2 * levels - 1).fill(0));
   const gather = groups.length;
-  groups.push(0, 0, ...walkGroups);
+  groups.push(0, 0, walkGroups);
   const places = { early: gather, all: groups.length, mark, scan, levels, gather, settle: gather + 1, chunks: finds };
   const statusWords = status && { state: status.state, wantsSearch: status.wantsSearch, pairDemand: status.pairDemand };
   const uniforms = [
     SEARCH_PLAN.pack({ ...places, ...statusWords, hasStatus: status ? 1 : 0 }),
     ELEMENT_SLOTS.pack({ count: slots, first: nodes, distances: tail.distances, border: layout.border }),
-    ...refits.map((refit) => packRefit(layout, refit)),
-    ...walks.map((walk) => packWalk(layout, walk, finds, tail, false)),
-    ...walks.map((walk) => packWalk(layout, walk, finds, tail, true)),
+    ...[false, true].map((isWriting) => packWalk(layout, finds, tail, isWriting)),
   ];
-  return { groups, scan, gather, uniforms };
+  return { groups, mark, scan, gather, uniforms };
 }
 
-const packRefit = ({ nodes }: SearchLayout, { set, width }: RefitPass): ArrayBuffer =>
-  REFIT.pack({ nodes: set.nodes, slots: nodes + set.slot, count: set.count, width });
+/** Whether a tree has nodes above those that a workgroup of refitLeaves ends with. */
+export const hasUpperNodes = ({ trees }: SearchLayout): boolean => trees.some(({ leaves }) => leaves > REFIT_NODES);
+
+/** The Refit of every tree, and an end. */
+export function packRefits({ nodes, trees }: SearchLayout): Uint8Array<ArrayBuffer> {
+  const refits = new Uint8Array(REFIT.bytes * (trees.length + 1));
+  trees.forEach((tree, n) => {
+    const refit = { nodes: tree.nodes, slots: nodes + tree.slot, count: tree.count, width: tree.leaves };
+    refits.set(new Uint8Array(REFIT.pack(refit)), REFIT.bytes * n);
+  });
+  return refits;
+}
+
+/** The WalkOfKind of every walk. */
+export function packKinds({ walks }: SearchLayout, { keys }: TopologyTail): Uint32Array<ArrayBuffer> {
+  const words = new Uint32Array(WALK_OF_KIND.words * walks.length);
+  const view = new DataView(words.buffer);
+  let firstGroup = 0;
+  walks.forEach(({ kind, own, other, firstQuery }, n) => {
+    const values = {
+      ...{ firstGroup, firstQuery, ownSlot: own.slot, ownCount: own.count, nodes: other.nodes, otherSlot: other.slot },
+      ...{ otherCount: other.count, leaves: other.leaves, kind, isSelf: own === other ? 1 : 0 },
+      ...{ excludedFirst: keys[kind]!.first, excludedCount: keys[kind]!.count },
+      isOfPoints: kind === VE || kind === VV ? 1 : 0,
+    };
+    for (const [name, value] of Object.entries(values)) {
+      WALK_OF_KIND.write(view, name as keyof typeof values, value, WALK_OF_KIND.bytes * n);
+    }
+    firstGroup += groupsFor(own.count);
+  });
+  return words;
+}
 
 const packWalk = (
   layout: SearchLayout,
-  { kind, own, other, firstQuery }: WalkPass,
   finds: number,
-  { distances, marks, keys }: TopologyTail,
+  { distances, marks, kinds }: TopologyTail,
   isWriting: boolean,
 ): ArrayBuffer =>
   SEARCH_WALK.pack({
     isWriting: isWriting ? 1 : 0,
-    firstQuery,
-    ownSlot: own.slot,
-    ownCount: own.count,
-    nodes: other.nodes,
-    otherSlot: other.slot,
-    otherCount: other.count,
-    leaves: other.leaves,
+    kinds,
+    kindCount: layout.walks.length,
     boxes: layout.nodes,
     hasIgnored: layout.hasIgnored ? 1 : 0,
     parts: layout.parts,
@@ -95,11 +119,6 @@ const packWalk = (
     chunks: finds,
     distances,
     marks,
-    excludedFirst: keys[kind].first,
-    excludedCount: keys[kind].count,
-    kind,
-    isSelf: own === other ? 1 : 0,
-    isOfPoints: kind === VE || kind === VV ? 1 : 0,
   });
 
 /** Lengths and rules of a scene as the control block states them (fillTrustBoxes, Proximity of the CPU engine). */

@@ -4,7 +4,7 @@ import { LEAF_SIZE } from '../../src/solver/constants.js';
 import { findKinematicBorder, findSeams } from '../../src/solver/exclusion-rules.js';
 import { mortonOrder } from '../../src/solver/morton.js';
 import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
-import { MARKS_PER_WORD, ON_SEAM, REFIT_NODES } from '../kernels/constants.js';
+import { MARKS_PER_WORD, ON_SEAM } from '../kernels/constants.js';
 
 /** Elements of one sort, in Morton order of the state with which the scene was opened. */
 export interface ElementSet {
@@ -15,14 +15,6 @@ export interface ElementSet {
   readonly nodes: number;
   /** a power of two */
   readonly leaves: number;
-}
-
-/** One dispatch of the refit: over `width` leaves, or over `width` nodes of the level that is finished. */
-export interface RefitPass {
-  readonly set: ElementSet;
-  readonly entry: 'refitLeaves' | 'refitNodes';
-  readonly width: number;
-  readonly groups: number;
 }
 
 /** A walk of the elements of `own`, each a query, through the tree of `other`. */
@@ -55,7 +47,8 @@ export interface SearchLayout {
   /** nodes of all trees, which precede slot 0 where both are stored together */
   readonly nodes: number;
   readonly queries: number;
-  readonly refits: readonly RefitPass[];
+  /** the sets that a walk searches */
+  readonly trees: readonly ElementSet[];
   readonly walks: readonly WalkPass[];
 }
 
@@ -131,7 +124,7 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
     slots,
     nodes,
     queries,
-    refits: trees.flatMap(refitPasses),
+    trees,
     walks,
   };
 }
@@ -147,17 +140,6 @@ function fillCorners(topology: Uint32Array, to: number, { vertices, size }: Elem
     topology[word + 1] = vertices[from + second];
     topology[word + 2] = vertices[from + size - 1];
   }
-}
-
-/** Dispatches that refit one tree, from the leaves up: in each, a workgroup ends with a single node. */
-function refitPasses(set: ElementSet): RefitPass[] {
-  const passes: RefitPass[] = [
-    { set, entry: 'refitLeaves', width: set.leaves, groups: Math.ceil(set.leaves / REFIT_NODES) },
-  ];
-  for (let width = Math.ceil(set.leaves / REFIT_NODES); width > 1; width = Math.ceil(width / (2 * REFIT_NODES))) {
-    passes.push({ set, entry: 'refitNodes', width, groups: Math.ceil(width / (2 * REFIT_NODES)) });
-  }
-  return passes;
 }
 
 function ignoredLists(
@@ -204,6 +186,8 @@ export interface TopologyTail {
   readonly marks: number;
   /** by kind of pair */
   readonly keys: readonly KeyRange[];
+  /** word behind all of these, where what describes the walks follows (dispatch-plan.ts) */
+  readonly kinds: number;
 }
 
 /**
@@ -239,7 +223,7 @@ export function composeTail(
       for (const v of key) words[own + Math.floor(v / MARKS_PER_WORD)]! |= 1 << (v % MARKS_PER_WORD);
     });
   });
-  return { words, distances: distances ? base : 0, marks, keys: ranges };
+  return { words, distances: distances ? base : 0, marks, keys: ranges, kinds: next };
 }
 
 export function bitsOf(distances: Float32Array): Uint32Array<ArrayBuffer> {

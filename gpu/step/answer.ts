@@ -74,8 +74,7 @@ export async function readFinalState(
   const encoder = input.submissions.begin();
   const pass = encoder.beginComputePass();
   input.conclude?.(pass);
-  recorder.countKinds(pass, input.pairCount);
-  recorder.packAnswer(pass, vertexCount);
+  recorder.packAnswer(pass, vertexCount, input.pairCount > 0);
   pass.end();
   const slices = [
     sliceOf(buffers.control, CONTROL.bytes),

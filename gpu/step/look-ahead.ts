@@ -1,7 +1,7 @@
 import type { Phase } from '../kernels/constants.js';
 
 /** Of the steps that a phase has done, so many more may have been submitted in vain. */
-const VAIN_SHARE = 1 / 2;
+const VAIN_SHARE = 1 / 4;
 
 /**
  * How many steps a run may have in flight, that is submitted before the status of those before them is known. A step that turns out not

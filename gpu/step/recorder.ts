@@ -4,9 +4,6 @@ import type { Dispatcher } from './dispatcher.js';
 import { canListEdges, type EdgePlan } from './edge-plan.js';
 import type { Stage } from './stage-clock.js';
 
-/** Threads that count the pairs by kind: enough to hide the latency of memory, few enough for all to add to four sums. */
-const MAX_COUNTERS = 1 << 14;
-
 /** The rounds of a contact sweep that are whole dispatches and precede its tail; this affects speed only, never the result. */
 export interface WideRounds {
   readonly rounds: number;
@@ -93,13 +90,13 @@ export class StepRecorder {
     this.#dispatcher.direct(pass, 'watchForSearch', 1);
   }
 
-  /** Packs residuals and limiters for the host, at the end of a run: `next` is overwritten. */
-  packAnswer(pass: Pass, vertexCount: number): void {
-    this.#dispatcher.direct(pass, 'packAnswer', vertexCount);
-  }
-
-  countKinds(pass: Pass, pairCount: number): void {
-    if (pairCount > 0) this.#dispatcher.direct(pass, 'countKinds', Math.min(pairCount, MAX_COUNTERS));
+  /**
+   * Packs residuals and limiters for the host, at the end of a run: `next` is overwritten.
+   *
+   * @param hasPairs P is valid, and its pairs are counted by kind
+   */
+  packAnswer(pass: Pass, vertexCount: number, hasPairs: boolean): void {
+    this.#dispatcher.direct(pass, hasPairs ? 'countAndPack' : 'packAnswer', vertexCount);
   }
 
   /**
@@ -115,25 +112,38 @@ export class StepRecorder {
       this.firstEdgeSweep(pass, shape);
     }
     pass = enter('geometry');
-    this.findContacts(pass);
+    this.findContacts(pass, shape.listsEdges && !isContinued);
     pass = enter('backward');
     this.selectContacts(pass, shape.selectsAlone);
     this.sweeps(pass, shape);
-    if (shape.slides) this.slide(pass);
     if (shape.keepsMultipliers) this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
-    pass = enter('forward');
-    this.advance(pass);
-    this.watch(pass);
+    this.#finish(enter, shape);
+  }
+
+  /** From the y of the sweeps to the decision. */
+  #finish(enter: (stage: Stage) => Pass, { slides }: StepShape): void {
+    const isJoined = slides && this.#dispatcher.has('slideAndGuard');
+    if (slides && !isJoined) this.slide(enter('backward'));
+    const pass = enter('forward');
+    if (isJoined) {
+      this.#dispatcher.indirect(pass, 'slideAndGuard', STEP_SLOT.VERTICES);
+      this.#boundPairs(pass);
+      this.#write(pass);
+      this.#dispatcher.indirect(pass, 'commitAndWatch', STEP_SLOT.VERTICES);
+    } else {
+      this.advance(pass);
+      this.watch(pass);
+    }
     this.#dispatcher.direct(pass, 'decide', 1);
   }
 
-  /** The first sweep of a step over edges, which precedes the geometry. */
+  /** The first sweep of a step over edges, which precedes the geometry. By lists it also opens the contact part of the step. */
   firstEdgeSweep(pass: Pass, { listsEdges }: Pick<StepShape, 'listsEdges'>): void {
     if (!listsEdges) {
       this.edgeSweep(pass, true);
       return;
     }
-    this.#dispatcher.indirect(pass, 'listEdges', STEP_SLOT.EDGES);
+    this.#dispatcher.indirect(pass, 'openStep', STEP_SLOT.OPENING);
     this.#dispatcher.indirect(pass, 'sweepListedEdges', STEP_SLOT.ONE);
   }
 
@@ -162,11 +172,20 @@ export class StepRecorder {
     }
   }
 
-  /** Lists the pairs that may be close, and measures them: the candidates of this step. */
-  findContacts(pass: Pass): void {
-    this.#dispatcher.indirect(pass, 'prepare', STEP_SLOT.VERTICES);
+  /**
+   * Lists the pairs that may be close, and measures them: the candidates of this step.
+   *
+   * @param isOpen the first sweep over edges has opened the contact part of the step
+   */
+  findContacts(pass: Pass, isOpen = false): void {
+    if (!isOpen) this.#dispatcher.indirect(pass, 'prepare', STEP_SLOT.VERTICES);
     this.#dispatcher.indirect(pass, 'listForGeometry', STEP_SLOT.PAIRS);
-    this.#dispatcher.overCandidates(pass, 'geometry', LIST_SLOT.NEAR);
+    this.#dispatcher.overCandidates(pass, this.#countsCandidates ? 'countedGeometry' : 'geometry', LIST_SLOT.NEAR);
+  }
+
+  /** The geometry counts the candidates of each vertex (gpu/kernels/chosen). */
+  get #countsCandidates(): boolean {
+    return this.#dispatcher.has('countedGeometry');
   }
 
   /** Selects the contacts among the candidates and makes the rows of the sweep, in order. */
@@ -174,6 +193,13 @@ export class StepRecorder {
     if (isAlone) {
       // It writes the sizes of indirect dispatches, so that it cannot be one.
       this.#dispatcher.direct(pass, 'selectAlone', 1);
+      return;
+    }
+    if (this.#countsCandidates) {
+      this.#dispatcher.direct(pass, 'reserveLists', 1);
+      for (const entry of ['fill', 'selectUnique', 'chooseRows', 'linkRows'] as const) {
+        this.#dispatcher.overCandidates(pass, entry, LIST_SLOT.CANDIDATES);
+      }
       return;
     }
     this.#dispatcher.direct(pass, 'afterGeometry', 1);
@@ -205,15 +231,23 @@ export class StepRecorder {
   /** α of every vertex. What follows may lower it and must not raise it. */
   bound(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'guard', STEP_SLOT.VERTICES);
+    this.#boundPairs(pass);
+  }
+
+  #boundPairs(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'listForBound', STEP_SLOT.PAIRS);
     this.#dispatcher.overCandidates(pass, 'bound', LIST_SLOT.ACTIVE);
   }
 
   /** x ← x + α (y − x) where the check allows it. */
   commit(pass: Pass): void {
+    this.#write(pass);
+    this.#dispatcher.indirect(pass, 'commit', STEP_SLOT.VERTICES);
+  }
+
+  #write(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'write', STEP_SLOT.VERTICES);
     this.#dispatcher.overCandidates(pass, 'check', LIST_SLOT.ACTIVE);
-    this.#dispatcher.indirect(pass, 'commit', STEP_SLOT.VERTICES);
   }
 
   /** The last step of kinematic vertices that have used up their motion, when Algorithm 1 has ended (TwoWay.#arrive). */

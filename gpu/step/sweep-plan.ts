@@ -37,8 +37,11 @@ const SPARE = 1.125;
  */
 const FEW_ENDS = 16_384;
 
-/** Edges up to which one workgroup sweeps those that act: it takes as many turns over them as whole dispatches would be. */
-const FEW_EDGES = 8192;
+/**
+ * Edges up to which one workgroup sweeps those that act: by the model of a graphics card (bench/launches/model.ts) its turns over them take about as long as the whole dispatches that
+ * it saves.
+ */
+const FEW_EDGES = 12_288;
 
 /**
  * Edges that act in the first sweeps of the pull-back, for each that the last step of Algorithm 1 has swept: the limits of both are about the same, and edges near theirs count

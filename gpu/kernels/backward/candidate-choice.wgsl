@@ -1,37 +1,9 @@
 // What backward/contacts-select.wgsl does to one candidate, for kernels that bind what it does.
+// #include "backward/candidate-slots.wgsl"
 
 // Key of an entry: the bits of its distance, whose order is that of the numbers since none is negative; NO_KEY, above all
 // of them, for an entry that neither ousts a duplicate nor counts among the closest.
 const NO_KEY: u32 = 0xffffffffu;
-
-// A candidate's vertices, what each weighs and is (vertexStep.flags).
-struct Slots {
-  ids: vec4i,
-  weight: vec4f,
-  flags: vec4u,
-  corners: u32,
-  // index of the pair
-  p: u32,
-}
-
-fn slotsOf(c: u32) -> Slots {
-  let entry = candidates[c].entry;
-  let p = pairOf(entry);
-  var slots = Slots(pairVertex[p], candidates[c].weight, vec4u(0u), cornersOf(kindOf(entry)), p);
-  for (var s = 0u; s < slots.corners; s++) {
-    slots.flags[s] = vertexStep[slots.ids[s]].flags;
-  }
-  return slots;
-}
-
-fn movable(slots: Slots) -> vec4<bool> {
-  return (slots.flags & vec4u(MOVABLE)) != vec4u(0u);
-}
-
-// Stuck vertices list all their candidates, for backward/slide.wgsl.
-fn listed(slots: Slots) -> vec4<bool> {
-  return movable(slots) & ((slots.weight > vec4f(0.0)) | ((slots.flags & vec4u(STUCK)) != vec4u(0u)));
-}
 
 fn hasMovableWeight(slots: Slots) -> bool {
   return any(movable(slots) & (slots.weight >= vec4f(MIN_MOVABLE_WEIGHT)));
@@ -41,25 +13,10 @@ fn takingPart(slots: Slots) -> vec4<bool> {
   return (slots.weight > vec4f(0.0)) & movable(slots);
 }
 
-// `count` of one candidate. Returns in which of its slots it is the first of the vertex, a bit each.
-fn countCandidate(c: u32) -> u32 {
-  var firsts = 0u;
-  let slots = slotsOf(c);
-  let isListed = listed(slots);
-  for (var s = 0u; s < slots.corners; s++) {
-    if (isListed[s]) {
-      if (atomicAdd(&lists[slots.ids[s]].count, 1u) == 0u) {
-        firsts |= 1u << s;
-      }
-    }
-  }
-  return firsts;
-}
-
 fn fillCandidate(c: u32) {
   let slots = slotsOf(c);
   let key = select(NO_KEY, keyOf(c), hasMovableWeight(slots));
-  let isListed = listed(slots);
+  let isListed = listedSlots(slots);
   for (var s = 0u; s < slots.corners; s++) {
     if (isListed[s]) {
       let v = slots.ids[s];
@@ -95,7 +52,7 @@ fn judgeUnique(c: u32) {
   if (isUnique) {
     candidates[c].isUnique = 1u;
   }
-  let isInVain = listed(slots) & !(isTaking & vec4<bool>(isUnique));
+  let isInVain = listedSlots(slots) & !(isTaking & vec4<bool>(isUnique));
   for (var s = 0u; s < slots.corners; s++) {
     if (isInVain[s]) {
       atomicSub(&lists[slots.ids[s]].cursor, 1u);

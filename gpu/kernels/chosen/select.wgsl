@@ -1,10 +1,12 @@
-// Which candidates of a step become contacts, their rows and the order of their sweep, in one workgroup: what afterGeometry, count, offsets, fill,
-// selectUnique, rank, contactRows, listRows and linkRows do one after the other (backward/contacts-select.wgsl and those after it), by the same functions. Where
-// candidates are few, nine dispatches cost more than their work. It takes any number of them; the host records it where the last step had few, and a step with
-// more pauses (control/take-candidates.wgsl), for a workgroup would take long.
+// Which candidates of a step become contacts, their rows and the order of their sweep, by the functions of backward/contacts-select.wgsl and those after it.
+// chosen/geometry.wgsl has counted the candidates at their vertices. Each in one workgroup:
 //
-// Two things differ, and nothing that is decided depends on either: places in lists and queues depend on the order of the threads, here as there; and
-// the room of a vertex's list is reserved by the candidate that was counted first there, so that vertices without candidates are not visited.
+//   reserveLists   the room of the vertices' lists: what afterGeometry and offsets do; fill, selectUnique, chooseRows (chosen/rows.wgsl) and linkRows follow
+//   selectAlone    all of it. Where candidates are few, six dispatches cost more than their work. It takes any number of them; the host records it where the
+//                  last step had few, and a step with more pauses (control/take-candidates.wgsl), for a workgroup would take long
+//
+// Two things differ from what those kernels do, and nothing that is decided depends on either: places in lists and queues depend on the order of the threads, here as
+// there; and the room of a vertex's list is reserved by the candidate that was counted first there, so that vertices without candidates are not visited.
 //
 // In: x, pairVertex, pairNormal, inverseMass, vertexStep.flags, edgeColours. In and out: control, candidates, lists, contacts. Out: stepArguments,
 // candidateArguments. Mirrors selectContacts and fillRows (src/solver/cpu/select-contacts.ts, contact-rows.ts).
@@ -37,7 +39,7 @@ override SERIAL_THREADS: u32 = TAIL_THREADS;
 var<workgroup> found: u32;
 
 // Room for the lists of the vertices at which this candidate was the first.
-fn reserveLists(c: u32) {
+fn reserveListsOf(c: u32) {
   let ids = pairVertex[pairOf(candidates[c].entry)];
   for (var s = 0u; s < 4u; s++) {
     if (((candidates[c].place >> s) & 1u) == 1u) {
@@ -47,21 +49,27 @@ fn reserveLists(c: u32) {
   }
 }
 
-@compute @workgroup_size(SERIAL_THREADS)
-fn selectAlone(@builtin(local_invocation_index) local: u32) {
+// The room of all lists. Returns the candidates to choose from.
+fn reserveAll(local: u32) -> u32 {
   if (local == 0u) {
     let all = atomicLoad(&control.candidateCount);
     found = select(0u, all, takeCandidates());
   }
   let candidateCount = workgroupUniformLoad(&found);
   for (var c = local; c < candidateCount; c += SERIAL_THREADS) {
-    // Until it is a row its place says where it was the first.
-    candidates[c].place = countCandidate(c);
+    reserveListsOf(c);
   }
-  storageBarrier();
-  for (var c = local; c < candidateCount; c += SERIAL_THREADS) {
-    reserveLists(c);
-  }
+  return candidateCount;
+}
+
+@compute @workgroup_size(SERIAL_THREADS)
+fn reserveLists(@builtin(local_invocation_index) local: u32) {
+  reserveAll(local);
+}
+
+@compute @workgroup_size(SERIAL_THREADS)
+fn selectAlone(@builtin(local_invocation_index) local: u32) {
+  let candidateCount = reserveAll(local);
   storageBarrier();
   for (var c = local; c < candidateCount; c += SERIAL_THREADS) {
     fillCandidate(c);
@@ -72,24 +80,14 @@ fn selectAlone(@builtin(local_invocation_index) local: u32) {
   }
   storageBarrier();
   for (var c = local; c < candidateCount; c += SERIAL_THREADS) {
-    if (isKept(c)) {
-      contacts[queueAt(atomicAdd(&control.keptCount, 1u))] = c;
-    }
-  }
-  storageBarrier();
-  let kept = atomicLoad(&control.keptCount);
-  for (var n = local; n < kept; n += SERIAL_THREADS) {
-    let c = contacts[queueAt(n)];
-    if (makeRow(c)) {
-      contacts[rowAt(atomicAdd(&control.rowCount, 1u))] = c;
+    if (isKept(c) && makeRow(c)) {
+      let n = atomicAdd(&control.rowCount, 1u);
+      contacts[rowAt(n)] = c;
+      listRow(n);
     }
   }
   storageBarrier();
   let rows = atomicLoad(&control.rowCount);
-  for (var n = local; n < rows; n += SERIAL_THREADS) {
-    listRow(n);
-  }
-  storageBarrier();
   for (var n = local; n < rows; n += SERIAL_THREADS) {
     let c = contacts[rowAt(n)];
     if (link(c) == 0u) {

@@ -1,13 +1,10 @@
 // #include "common/corners.wgsl"
+// #include "common/vertex-sorts.wgsl"
 // For kernels that bind `motions`: two vec4f a vertex, so that everything that a pair needs of a vertex is read at once.
 // backward/prepare.wgsl and forward/guard.wgsl write it:
 //
 //   x, and the sort of the vertex below, positive where it moves (prepare.wgsl writes the last two sorts only)
 //   y − x and α of the guard; before the forward step: the position at the start of the request, and δ of the vertex
-const IMMOVABLE_VERTEX: f32 = 1.0;
-const MOVABLE_VERTEX: f32 = 2.0;
-const STUCK_VERTEX: f32 = 3.0;
-
 fn moves(v: i32) -> bool {
   return v >= 0 && motions[2u * u32(max(v, 0))].w > 0.0;
 }

@@ -19,6 +19,7 @@ fn writeArguments() {
   writeSlot(STEP_SLOT_PAIRS, foldThreads(control.pairCount).xy * runs);
   writeSlot(STEP_SLOT_EDGES, foldThreads(parameters.edgeCount).xy * runs);
   let terms = max(parameters.vertexCount, parameters.edgeCount);
+  writeSlot(STEP_SLOT_OPENING, foldThreads(terms).xy * runs);
   writeSlot(STEP_SLOT_SUMS, foldGroups(min(SUM_GROUPS, groupsFor(terms, WORKGROUP_SIZE))).xy * runs);
   for (var c = 0u; c < parameters.wideColours; c++) {
     writeSlot(STEP_SLOT_FIRST_EDGES + c, foldThreads(edgeColours[c + 1u] - edgeColours[c]).xy * runs);

@@ -9,8 +9,6 @@
 //   3+C+E  E  the last sweep for which an edge was listed
 //   3+C+2E V  the vertices that are touched
 //   …+V    V  the first sweep of the step in which a vertex was touched last
-//
-// edgesAt: where the edges of each vertex begin, V + 1 words; then the edges.
 
 fn edgeCountAt(colour: u32) -> u32 {
   return 3u + colour;
@@ -46,16 +44,6 @@ fn enlist(e: u32) {
   if (atomicExchange(&edgeLists[listedFor(e)], sweep) != sweep) {
     let colour = colourOf(e);
     atomicStore(&edgeLists[edgeListAt(colour) + atomicAdd(&edgeLists[edgeCountAt(colour)], 1u)], e);
-  }
-}
-
-// Lists the edges of a vertex from this one on.
-fn enlistAt(v: u32, first: u32) {
-  for (var n = edgesAt[v]; n < edgesAt[v + 1u]; n++) {
-    let e = edgesAt[parameters.vertexCount + 1u + n];
-    if (e >= first) {
-      enlist(e);
-    }
   }
 }
 

@@ -1,16 +1,16 @@
 // The sweeps of a step of Algorithm 1 where few edges act, in one workgroup: the projections of backward/edges.wgsl and backward/sweep.wgsl in the
 // same order, by the same functions, less projections of edges that change nothing.
 //
-//   listEdges          one thread an edge: λ = 0, and the list of those that act on y as it is
-//   sweepListedEdges   the first sweep over edges
+//   sweepListedEdges   the first sweep over the edges that listed/open-step.wgsl has listed
 //   sweepListed        the sweeps over contacts, and over edges between them
 //
 // No projection is left out that would change something. A projection depends on λ of its edge and y of its ends. Until an end is touched, that is
-// until its y changes, both are what listEdges saw: where the projection changed nothing then, it does not now. In the first sweep an
+// until its y changes, both are what the listing saw: where the projection changed nothing then, it does not now. In the first sweep an
 // edge that has a touched end is listed before its colour's turn if its colour is a later one (touchEnds), and in the sweeps that follow every edge
 // is that has one.
 //
-// In: edgesAt; what backward/edges.wgsl and sweep-queue.wgsl read. In and out: y, edgeLambda, candidates (λ), contacts, edgeLists, control. Mirrors
+// In: edgesAt; what backward/edges.wgsl and sweep-queue.wgsl read. In and out: y, edgeLambda, candidates (λ), contacts, edgeLists, control; vertexStep.flags and motions
+// of the vertices that the first sweep moves. Mirrors
 // EdgeLengths.sweep and Contacts.sweep (src/solver/cpu/edges.ts, contacts.ts).
 // #include "backward/queue-bindings.wgsl"
 @group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;
@@ -21,30 +21,13 @@
 @group(0) @binding(12) var<storage, read> edgeColours: array<u32>;
 @group(0) @binding(13) var<storage, read_write> edgeLists: array<atomic<u32>>;
 @group(0) @binding(14) var<storage, read> edgesAt: array<u32>;
+@group(0) @binding(15) var<storage, read_write> vertexStep: array<VertexStep>;
+@group(0) @binding(16) var<storage, read_write> motions: array<vec4f>;
 // #include "backward/run-queue.wgsl"
 // #include "backward/cold-change.wgsl"
 // #include "backward/project-edge.wgsl"
 // #include "listed/edge-lists.wgsl"
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn listEdges(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let e = linearIndex(group, groups, local);
-  if (e >= parameters.edgeCount) {
-    return;
-  }
-  let row = edgeRow[e];
-  if (row.w < 0.0) {
-    return;
-  }
-  edgeLambda[e] = 0.0;
-  if (edgePushOf(e, row, 0.0).change != 0.0) {
-    enlist(e);
-  }
-}
+// #include "listed/edges-of-vertex.wgsl"
 
 // Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
 override SERIAL_THREADS: u32 = TAIL_THREADS;
@@ -85,6 +68,16 @@ fn sweepEdges(local: u32, isFirst: bool) {
   storageBarrier();
 }
 
+// An edge has changed y of the vertex since listed/open-step.wgsl compared it with x.
+fn seeWhetherMoves(v: u32) {
+  let k = 3u * v;
+  let isMoving = parameters.movesAll == 1u || x[k] != y[k] || x[k + 1u] != y[k + 1u] || x[k + 2u] != y[k + 2u];
+  let flags = atomicLoad(&vertexStep[v].flags) & ~MOVING;
+  atomicStore(&vertexStep[v].flags, flags | select(0u, MOVING, isMoving));
+  let sort = abs(motions[2u * v].w);
+  motions[2u * v].w = select(-sort, sort, isMoving);
+}
+
 @compute @workgroup_size(SERIAL_THREADS)
 fn sweepListedEdges(@builtin(local_invocation_index) local: u32) {
   if (local == 0u) {
@@ -92,6 +85,10 @@ fn sweepListedEdges(@builtin(local_invocation_index) local: u32) {
     atomicStore(&edgeLists[2], 0u);
   }
   sweepEdges(local, true);
+  let touched = atomicLoad(&edgeLists[2]);
+  for (var n = local; n < touched; n += SERIAL_THREADS) {
+    seeWhetherMoves(atomicLoad(&edgeLists[touchedAt(n)]));
+  }
 }
 
 // The vertices that contacts may move.

@@ -5,6 +5,8 @@
 // In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, mask of the vertices.
 // Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and
 // maxima are exact; the growth is rounded once.
+//
+// Also marks the pairs of the old P that a partial search takes over, all of whose vertices keep their boxes (search/keep-pairs.wgsl); a thread a pair. In: pairVertex. Out: offsets.
 // #include "common/dispatch.wgsl"
 // #include "search/extent.wgsl"
 // #include "search/cells.wgsl"
@@ -18,6 +20,10 @@
 @group(0) @binding(6) var<storage, read_write> cells: array<vec4u>;
 // of all boxes (search/trust-boxes.wgsl)
 @group(0) @binding(7) var<storage, read> extent: array<u32, 6>;
+// u32[oldPairs + queries]: 1 = kept; after the prefix sum the place of a kept pair
+@group(0) @binding(8) var<storage, read_write> offsets: array<u32>;
+// i32[4P] vertex slots, -1 where unused
+@group(0) @binding(9) var<storage, read> pairVertex: array<vec4i>;
 
 // The largest float32 stands for infinity, which WGSL does not promise.
 const FAR: f32 = 3.4028234e38;
@@ -41,10 +47,25 @@ fn boxElements(
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let slot = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
-  if (slot >= slots.count) {
-    return;
+  let n = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
+  if (n < control.oldPairs) {
+    markPair(n);
   }
+  if (n < slots.count) {
+    boxElement(n);
+  }
+}
+
+fn isKept(v: i32) -> bool {
+  return v < 0 || (mask[max(v, 0)] & KEPT) != 0u;
+}
+
+fn markPair(p: u32) {
+  let v = pairVertex[p];
+  offsets[p] = select(0u, 1u, isKept(v.x) && isKept(v.y) && isKept(v.z) && isKept(v.w));
+}
+
+fn boxElement(slot: u32) {
   // Three, which the compiler does not know, as axes() of common/parameters.wgsl.
   let three = 3u * min(slots.count, 1u);
   let hasDistances = slots.distances != 0u && control.isPoint == 0u;

@@ -1,4 +1,4 @@
-// Taking over pairs of the old P in a partial search (mirrors PairSet.keepOnly in src/solver/cpu/pair-set.ts): markKept marks
+// Taking over pairs of the old P in a partial search (mirrors PairSet.keepOnly in src/solver/cpu/pair-set.ts): element-boxes.wgsl marks
 // those all of whose vertices keep their boxes; after the prefix sum gatherKept copies them, in order, to where steps keep
 // what they compute (nothing of it is valid during a search), and settlePairs copies them back to the front of P and
 // clears the geometry of every pair, old and new. Where a distance was, a pair that is taken over has its origin, its old place in P
@@ -7,13 +7,12 @@
 //
 // All copies go through u32: a float32 load may change bits that are no number.
 //
-// In: control, mask of the vertices, the pair buffers. Out: offsets (markKept), the pair buffers, pairDistance = origins. One thread a
-// pair.
+// In: control, offsets, the pair buffers. Out: the pair buffers, pairDistance = origins. One thread a pair.
 // #include "common/dispatch.wgsl"
 
 @group(0) @binding(0) var<uniform> control: SearchControl;
 // u32[oldPairs + queries]: 1 = kept; after the prefix sum the place of a kept pair
-@group(0) @binding(1) var<storage, read_write> offsets: array<u32>;
+@group(0) @binding(1) var<storage, read> offsets: array<u32>;
 // i32[4P] vertex slots, -1 where unused
 @group(0) @binding(2) var<storage, read_write> pairVertex: array<vec4i>;
 // u32[P]
@@ -25,30 +24,10 @@
 // Memory of the steps (common/pair.wgsl) as well; here room for pairVertex with pairInfo, and for pairNormal
 @group(0) @binding(6) var<storage, read_write> keptVertex: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> keptNormal: array<vec4u>;
-// u32[V]
-@group(0) @binding(8) var<storage, read> mask: array<u32>;
 
 // The kind of a pair travels in the top bits of its first vertex, which every pair has: with 12 bytes a vertex no buffer holds 2^30.
 const KIND_ABOVE: u32 = 30u;
 const VERTEX_BELOW: u32 = 0x3fffffffu;
-
-fn isKept(v: i32) -> bool {
-  return v < 0 || (mask[max(v, 0)] & KEPT) != 0u;
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn markKept(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) dispatched: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-) {
-  let p = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
-  if (p >= control.oldPairs) {
-    return;
-  }
-  let v = pairVertex[p];
-  offsets[p] = select(0u, 1u, isKept(v.x) && isKept(v.y) && isKept(v.z) && isKept(v.w));
-}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gatherKept(

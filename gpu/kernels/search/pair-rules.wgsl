@@ -1,5 +1,5 @@
 // Pairs that are excluded whatever their distance: those of two ignored parts, and those of the exclusion list. For search/walk-pairs.wgsl, whose
-// uniform `walk` says where in `topology` the lists are, and which has isOfTriangles.
+// `walk` and `ofKind` say where in `topology` the lists are, and which has isOfTriangles.
 
 // The part of each; its top bit says that the vertex is on a seam.
 fn partsOf(v: vec4u) -> vec4u {
@@ -68,15 +68,15 @@ fn comesBefore(p: vec4u, q: vec4u) -> bool {
 }
 
 fn isExcluded(v: vec4u) -> bool {
-  if (walk.excludedCount == 0u || !(isMarked(v.x) & isMarked(v.w))) {
+  if (ofKind.excludedCount == 0u || !(isMarked(v.x) & isMarked(v.w))) {
     return false;
   }
   let key = excludedKey(v);
   var first = 0u;
-  var end = walk.excludedCount;
+  var end = ofKind.excludedCount;
   while (first < end) {
     let middle = (first + end) / 2u;
-    let at = walk.excludedFirst + 4u * middle;
+    let at = ofKind.excludedFirst + 4u * middle;
     let other = vec4u(topology[at], topology[at + 1u], topology[at + 2u], topology[at + 3u]);
     if (all(other == key)) {
       return true;

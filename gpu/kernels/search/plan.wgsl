@@ -48,7 +48,8 @@ fn planSearch() {
   for (var d = 0u; d < plan.all; d++) {
     writeSize(d, select(0u, fixed[d], isAnew && d < plan.early));
   }
-  writeSize(plan.mark, select(0u, groupsFor(oldPairs, WORKGROUP_SIZE), isAnew));
+  // A thread a slot, and a pair of the old P.
+  writeSize(plan.mark, select(0u, max(fixed[plan.mark], groupsFor(oldPairs, WORKGROUP_SIZE)), isAnew));
   let last = 2u * plan.levels - 2u;
   for (var level = 0u; level < plan.levels; level++) {
     let groups = select(0u, scanLevelGroups(entries, level), isAnew);

@@ -1,4 +1,4 @@
-// Proximity search, one thread a query: walks a tree without a stack, looks closer at every element whose box overlaps,
+// Proximity search, one thread a query, the queries of one kind of pairs after those of another, in workgroups of their own: walks a tree without a stack, looks closer at every element whose box overlaps,
 // and counts what belongs into P, or writes it (mirrors overlapLeaf in src/solver/bvh.ts and offer in
 // src/solver/cpu/walk.ts). After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and
 // it ends back at 1. In a tree against itself it begins at the query's own leaf: all before that has been paired already.
@@ -15,7 +15,7 @@
 // says where the next seven are. A query has one chunk, and takes more from a common store while there are any; where they
 // are stored depends on the order of the threads; what is found does not.
 //
-// In: walk, control, topology, tree, cells, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each
+// In: walk, control, topology (also the WalkOfKind of each kind), tree, cells, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each
 // query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
 // #include "common/dispatch.wgsl"
 // #include "common/closest.wgsl"
@@ -58,7 +58,7 @@ fn positionOf(v: u32) -> vec3f {
 }
 
 fn isOfTriangles() -> bool {
-  return walk.kind == VT;
+  return ofKind.kind == VT;
 }
 
 fn wordOf(chunk: u32, place: u32) -> u32 {
@@ -70,25 +70,53 @@ struct Found {
   normal: vec3f,
 }
 
+// Of the kind whose queries the workgroup has.
+var<private> ofKind: WalkOfKind;
+
+// Returns the number of the workgroup among those of its kind.
+fn enterKind(group: u32) -> u32 {
+  var at = walk.kinds;
+  for (var k = 1u; k < walk.kindCount; k++) {
+    let next = walk.kinds + k * WALK_WORDS;
+    at = select(at, next, topology[next] <= group);
+  }
+  ofKind = WalkOfKind(
+    topology[at],
+    topology[at + 1u],
+    topology[at + 2u],
+    topology[at + 3u],
+    topology[at + 4u],
+    topology[at + 5u],
+    topology[at + 6u],
+    topology[at + 7u],
+    topology[at + 8u],
+    topology[at + 9u],
+    topology[at + 10u],
+    topology[at + 11u],
+    topology[at + 12u],
+  );
+  return group - ofKind.firstGroup;
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn walkPairs(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let q = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
-  if (q >= walk.ownCount) {
+  let q = WORKGROUP_SIZE * enterKind(foldedGroup(workgroup, dispatched)) + thread;
+  if (q >= ofKind.ownCount) {
     return;
   }
-  let isSelf = walk.isSelf != 0u;
-  let slot = walk.ownSlot + q;
+  let isSelf = ofKind.isSelf != 0u;
+  let slot = ofKind.ownSlot + q;
   let ownCells = cells[walk.boxes + slot];
   let limit = limitOf(ownCells.xyz);
   let bits = ownCells.w;
   let ownLo = tree[2u * slot].xyz;
   let ownHi = tree[2u * slot + 1u];
   let own = cornersOf(slot);
-  let query = walk.firstQuery + q;
+  let query = ofKind.firstQuery + q;
   let entry = control.oldPairs + query;
   let isWriting = walk.isWriting != 0u;
   var at = 0u;
@@ -107,7 +135,7 @@ fn walkPairs(
   var used = 0u;
   var count = 0u;
   // The walk: the node to look at, 0 at its end; the next element of a leaf, and how many of that leaf are left.
-  var k = select(1u, walk.leaves + q / LEAF_SIZE, isSelf);
+  var k = select(1u, ofKind.leaves + q / LEAF_SIZE, isSelf);
   if (isKept) {
     k = 0u;
   }
@@ -132,7 +160,7 @@ fn walkPairs(
     }
     while (found < PENDING && (k != 0u || left != 0u)) {
       let isElement = left != 0u;
-      let box = cells[select(walk.nodes + k, walk.boxes + walk.otherSlot + element, isElement)];
+      let box = cells[select(ofKind.nodes + k, walk.boxes + ofKind.otherSlot + element, isElement)];
       let overlaps = overlapsInCells(limit, box.xyz) && (bits & box.w) == 0u;
       if (isElement) {
         if (overlaps) {
@@ -142,11 +170,11 @@ fn walkPairs(
         element++;
         left--;
       } else {
-        let isLeaf = k >= walk.leaves;
+        let isLeaf = k >= ofKind.leaves;
         if (overlaps && isLeaf) {
-          let begin = (k - walk.leaves) * LEAF_SIZE;
+          let begin = (k - ofKind.leaves) * LEAF_SIZE;
           element = max(begin, firstOther);
-          left = max(min(begin + LEAF_SIZE, walk.otherCount), element) - element;
+          left = max(min(begin + LEAF_SIZE, ofKind.otherCount), element) - element;
         }
         let next = (k + 1u) >> countTrailingZeros(k + 1u);
         k = select(select(next, 0u, next == 1u), 2u * k, overlaps && !isLeaf);
@@ -156,7 +184,7 @@ fn walkPairs(
       break;
     }
     for (var n = 0u; n < found; n++) {
-      let other = walk.otherSlot + pending[n];
+      let other = ofKind.otherSlot + pending[n];
       let slots = slotsOf(own, cornersOf(other));
       if (!isKept && (!overlapsExactly(ownLo, ownHi.xyz, other) || sharesVertex(slots))) {
         continue;
@@ -170,7 +198,7 @@ fn walkPairs(
       if (isKept || (closer.belongs && !isIgnored(slots) && !isExcluded(slots))) {
         if (isWriting) {
           pairVertex[at + count] = asInPairs(slots);
-          pairInfo[at + count] = walk.kind;
+          pairInfo[at + count] = ofKind.kind;
           pairNormal[at + count] = vec4f(closer.normal, 0.0);
         } else {
           if (used == FINDS && chunk != NO_CHUNK) {
@@ -210,7 +238,7 @@ fn slotsOf(own: vec3u, other: vec3u) -> vec4u {
 
 // As P has them: each vertex once, then -1.
 fn asInPairs(v: vec4u) -> vec4i {
-  if (walk.isOfPoints == 0u) {
+  if (ofKind.isOfPoints == 0u) {
     return vec4i(v);
   }
   return vec4i(i32(v.x), i32(v.z), select(i32(v.w), -1, v.w == v.z), -1);
@@ -229,7 +257,7 @@ fn sharesVertex(v: vec4u) -> bool {
 fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
   let a = positionOf(v.x);
   // A free point has one turn: to the other edge, or to the point that this is.
-  let turns = select(select(4u, 1u, walk.isOfPoints != 0u), 3u, isOfTriangles());
+  let turns = select(select(4u, 1u, ofKind.isOfPoints != 0u), 3u, isOfTriangles());
   let near = closestInTurns(a, positionOf(v.y), positionOf(v.z), positionOf(v.w), !isOfTriangles(), turns);
   let d = near.difference;
   let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));

@@ -143,6 +143,23 @@ else {
     }
   });
 
+  t.test('the kernel that also watches proves the same, and shows the same faults', async (t) => {
+    if (!gpu.kernels.has('commitAndWatch')) return t.comment('this adapter allows too few storage buffers');
+    t.strictSame(await proveCommit(device, gpu.kernels, 'commitAndWatch'), await proveCommit(device, gpu.kernels));
+    const faults = FAULTS.filter(({ file }) => file === 'forward/commit');
+    t.ok(faults.length > 2, 'there are some');
+    for (const { name, from, to, verdict } of faults) {
+      const file = 'joined/commit-and-watch';
+      const faulty = loadKernel(file).replace(from, to);
+      t.not(faulty, loadKernel(file), `planted: ${name}`);
+      const load = (wanted: string) => (wanted === file ? faulty : loadKernel(wanted));
+      const broken = await KernelSet.compile(device, ['joined'], { load });
+      const proof = await proveCommit(device, gpu.kernels.with(broken), 'commitAndWatch');
+      t.equal(proof.ok, false, name);
+      t.match(proof.reason, verdict);
+    }
+  });
+
   t.test('the kernels of a convoy prove the same, and show the same faults', async (t) => {
     const compile = (load = loadKernel) => KernelSet.compile(device, ['forward'], { load, isShared: true });
     const prove = (together: KernelSet) =>

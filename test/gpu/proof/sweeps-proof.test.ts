@@ -44,7 +44,14 @@ const FAULTS: readonly {
   // Edges at vertices that an edge has moved, those that contacts may move, and those of the first sweep are not looked at.
   { file: 'listed/sweeps', text: 'enlistAt(v, edgeColours[colour + 1u]);', by: '', lost: 'listed' },
   { file: 'listed/sweeps', text: 'touch(u32(ids[s]));', by: '', lost: 'listed' },
-  { file: 'listed/sweeps', text: 'if (edgePushOf(e, row, 0.0).change != 0.0) {', by: 'if (false) {', lost: 'listed' },
+  {
+    file: 'listed/open-step',
+    text: 'if (edgePushOf(e, row, 0.0).change != 0.0) {',
+    by: 'if (false) {',
+    lost: 'listed',
+  },
+  // Vertices that only an edge moves count as at rest.
+  { file: 'listed/sweeps', text: 'seeWhetherMoves(atomicLoad(&edgeLists[touchedAt(n)]));', by: '', lost: 'listed' },
   // A row that waits for another one does not, and the lists of vertices lie upon each other.
   { file: 'chosen/select', text: 'if (link(c) == 0u) {', by: 'if (link(c) < 2u) {', lost: 'chosen' },
   {
@@ -53,6 +60,14 @@ const FAULTS: readonly {
     by: 'atomicAdd(&control.listTop, length / 2u)',
     lost: 'chosen',
   },
+  // No list of candidates has room of its own, and rows are in no list of a vertex.
+  {
+    file: 'chosen/geometry',
+    text: 'place = countCandidate(place);',
+    by: 'place = min(0u, countCandidate(place));',
+    lost: 'chosen',
+  },
+  { file: 'chosen/rows', text: '    listRow(n);', by: '', lost: 'chosen' },
 ];
 
 t.test('all ways to sweep agree on this adapter', options, async (t) => {

@@ -115,8 +115,8 @@ t.test('A first request submits at most half as many steps again as it needs.', 
 
 t.test('A long request without pauses takes few readings.', async (t) => {
   const { readings } = play(new SubmissionPlan(false), { steps: 100, searches: from(0) }, false);
-  // Eight steps a submission are 13 of them; a dozen more until as many may be in flight.
-  t.ok(readings <= 28, `${readings} readings`);
+  // Eight steps a submission are 13 of them; some twenty more until as many may be in flight.
+  t.ok(readings <= 34, `${readings} readings`);
 });
 
 t.test('A request like the last one is submitted at once, and no step of it in vain.', async (t) => {
