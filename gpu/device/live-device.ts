@@ -5,6 +5,7 @@ import { MOST_SHARED_BUFFERS } from '../convoy/address.js';
 import { Convoy, type ConvoySettings } from '../convoy/convoy.js';
 import { SMALL_VERTICES } from '../kernels/constants.js';
 import { type AloneStage, canSweepAlone, type KernelStage, STEP_STAGES } from '../kernels/table.js';
+import { proveCommit } from '../proof/commit-proof.js';
 import { loadProvenKernels } from '../proof/filter-proof.js';
 import { findSharedObjection } from '../proof/shared-proof.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
