@@ -48,8 +48,12 @@ export class LaunchWatch {
   readonly #logged: Logged[] = [];
   #device: GPUDevice | undefined;
   #log: GPUBuffer | undefined;
-  /** control block of the scene that was opened last */
-  #control: GPUBuffer | undefined;
+  /**
+   * The control block that the bindings of a dispatch name. One that was created last may belong to a proof, or to a scene that is closed: a copy out
+   * of a destroyed buffer, which a device that skips validation does not notice, crashes the process.
+   */
+  readonly #controlOf = new WeakMap<GPUBindGroup, GPUBuffer>();
+  readonly #controls = new WeakSet<GPUBuffer>();
   readonly #kernelOf = new WeakMap<GPUComputePipeline, EntryPoint>();
 
   #isCounting = false;
@@ -112,8 +116,16 @@ export class LaunchWatch {
     return standIn(device, {
       createBuffer: (descriptor: GPUBufferDescriptor) => {
         const buffer = device.createBuffer(descriptor);
-        if (descriptor.label === 'control') this.#control = buffer;
+        if (descriptor.label === 'control' && buffer.size >= CONTROL.bytes) this.#controls.add(buffer);
         return buffer;
+      },
+      createBindGroup: (descriptor: GPUBindGroupDescriptor) => {
+        const group = device.createBindGroup(descriptor);
+        for (const { resource } of descriptor.entries) {
+          const buffer = 'buffer' in resource ? resource.buffer : undefined;
+          if (buffer && this.#controls.has(buffer)) this.#controlOf.set(group, buffer);
+        }
+        return group;
       },
       createComputePipelineAsync: async (descriptor: GPUComputePipelineDescriptor) => {
         const pipeline = await device.createComputePipelineAsync(descriptor);
@@ -139,6 +151,9 @@ export class LaunchWatch {
       const at = 4 * LOG_WORDS * this.#logged.length;
       const isLogged = this.#isCounting && this.#logged.length < MOST_LAUNCHES;
       const hasTurns = isLogged && IN_TURNS.includes(entry);
+      if (isLogged && !isIndirect && !ALWAYS.includes(entry) && !this.#controlOf.has(group)) {
+        throw new Error(`${entry} has no control block that would tell whether it had work.`);
+      }
       if (isLogged) copy(at);
       if (hasTurns) {
         // A maximum over the request becomes that of this dispatch; no kernel reads it.
@@ -157,15 +172,13 @@ export class LaunchWatch {
       }
     };
     const log = this.#log as GPUBuffer;
-    const hasControl = (control: GPUBuffer | undefined): control is GPUBuffer =>
-      control !== undefined && control.size >= CONTROL.bytes;
     const copyWord = (name: Parameters<typeof CONTROL.word>[0], at: number): void => {
-      const control = this.#control;
-      if (hasControl(control)) encoder.copyBufferToBuffer(control, 4 * CONTROL.word(name), log, at, 4);
+      const control = group && this.#controlOf.get(group);
+      if (control) encoder.copyBufferToBuffer(control, 4 * CONTROL.word(name), log, at, 4);
     };
     const clearWord = (name: Parameters<typeof CONTROL.word>[0]): void => {
-      const control = this.#control;
-      if (hasControl(control)) encoder.clearBuffer(control, 4 * CONTROL.word(name), 4);
+      const control = group && this.#controlOf.get(group);
+      if (control) encoder.clearBuffer(control, 4 * CONTROL.word(name), 4);
     };
     const copyState = (at: number): void => {
       copyWord('state', at);

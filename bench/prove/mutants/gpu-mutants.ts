@@ -28,7 +28,7 @@ const mutant = (
 ): Mutant => ({ name, description, faults: [...faults, MUTED_PROOF], scenes, caughtBy, engine: 'webgpu', ...how });
 
 const openBoxes: readonly Fault[] = [
-  { file: 'gpu/kernels/forward/commit.wgsl', function: 'leavesBox', body: 'return false;' },
+  { file: 'gpu/kernels/forward/commit-vertex.wgsl', function: 'leavesBox', body: 'return false;' },
   { file: 'gpu/kernels/common/box-share.wgsl', function: 'boxShare', body: 'return 1.0;' },
 ];
 
@@ -96,7 +96,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'kernel-commit-ignores-check',
     'a step that its check sends back is taken all the same, and its bound is too long',
     [
-      { file: 'gpu/kernels/forward/commit.wgsl', function: 'isReverted', body: 'return false;' },
+      { file: 'gpu/kernels/forward/commit-vertex.wgsl', function: 'isReverted', body: 'return false;' },
       {
         file: 'gpu/kernels/forward/bound.wgsl',
         function: 'boundOf',
