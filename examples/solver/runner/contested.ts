@@ -4,6 +4,12 @@ import type { StepRecord } from './records.js';
 /** s: time steps of a warm-up are about this long, and not shorter than those of the scene */
 const WARM_UP_STEP = 1 / 25;
 
+/** Frames before a window that are few enough to be played as they are: the window is then that of the whole run. */
+const SHORT_WAY = 40;
+
+/** Whether the way to a frame is played like the rest of the scene. */
+export const isShortWay = (first: number): boolean => first <= SHORT_WAY;
+
 /** Time steps of a scene that one of its warm-up covers. */
 export const strideOf = ({ timeStep }: Scene): number => Math.max(1, Math.round(WARM_UP_STEP / timeStep));
 
@@ -22,13 +28,12 @@ export function mostContested(records: readonly StepRecord[], count: number, str
 }
 
 /**
- * The way to a frame of a scene in longer time steps, as a place to begin at: what is moved is where it is at that time, and what is
- * simulated is damped more.
+ * The way to a frame of a scene, as a place to begin at: as it is where it is short, else in longer time steps. In these, what is moved is where it
+ * is at that time, and what is simulated is damped more.
  *
  * @param first frame of the scene, a multiple of the stride
  */
-export const warmUpOf = (scene: Scene, first: number): Scene => ({
-  ...scene,
-  timeStep: strideOf(scene) * scene.timeStep,
-  frames: first / strideOf(scene),
-});
+export function warmUpOf(scene: Scene, first: number): Scene {
+  const stride = isShortWay(first) ? 1 : strideOf(scene);
+  return { ...scene, timeStep: stride * scene.timeStep, frames: first / stride };
+}

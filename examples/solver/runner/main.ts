@@ -5,7 +5,7 @@ import { SCENES } from '../scenes/index.js';
 import type { Scene } from '../scenes/types.js';
 import { type State, startOf } from '../src/integrator.js';
 import { FrameCache, MixedRunError } from './cache.js';
-import { mostContested, strideOf, warmUpOf } from './contested.js';
+import { isShortWay, mostContested, strideOf, warmUpOf } from './contested.js';
 import { follow, type Leader } from './follow.js';
 import { writeOutputs } from './outputs.js';
 import { IntersectionError, modelOf, type PlayOptions, play } from './play.js';
@@ -109,8 +109,8 @@ async function playOne(
 }
 
 /**
- * The state of a scene after its first frames, for those that follow. Where frames of size quarter lie beside it, the model is led by them (follow.ts); else it is played
- * in longer time steps.
+ * The state of a scene after its first frames, for those that follow. A short way is played as it is. A longer one is led by the frames of size quarter where these
+ * lie beside it (follow.ts), and otherwise played in longer time steps.
  *
  * @returns undefined when it was cut short
  */
@@ -121,7 +121,7 @@ async function reach(
   folder: string,
   options: Omit<PlayOptions, 'frames' | 'cache' | 'onStep'> & { readonly out: string },
 ): Promise<State | undefined> {
-  const leader = leaderOf(scene, options.out);
+  const leader = isShortWay(frame) ? undefined : leaderOf(scene, options.out);
   if (leader && leader.cache.frameCount >= frame) {
     const progress = new Progress(`${title}, led to its first frame`);
     const onTarget = (at: number, steps: number): boolean => {

@@ -9,7 +9,8 @@ export const HELP = `npm run scenes -- [options]
   --size S         small (default), quarter or full
   --frames N       time steps of each at most (0: tables, plots and pictures of what was saved)
   --contested N    only the N consecutive time steps that needed most steps at --size quarter, as far as that was played into
-                   the same --out, or published; its frames there, or a warm-up in longer time steps, lead to them
+                   the same --out, or published; more than 40 frames before them are not played: frames of
+                   size quarter in the same --out, or a warm-up in longer time steps, lead there
   --minutes M      begin no time step later than that; what is left is played by the next run
   --parameters J   parameters of the sessions as JSON, over those of the scenes; such runs have folders of their own
   --iterations N   Newton iterations of a time step, instead of those of the scene

@@ -133,6 +133,9 @@ t.test('the most contested frames are those with most steps, and begin where a w
   t.equal(strideOf(scene), 4);
   const { timeStep, frames } = warmUpOf(scene, 120);
   t.equal(timeStep * frames, 120 * scene.timeStep);
+  t.equal(frames, 30);
+  const short = warmUpOf(scene, 20);
+  t.same([short.timeStep, short.frames], [scene.timeStep, 20], 'a short way is played as it is');
   t.equal(strideOf(SCENES.get('cone')!('full')), 1);
 });
 
