@@ -138,7 +138,7 @@ export const CONTROL = new Struct('Control', {
   listedCount: ['atomic<u32>', 'Pairs that may be contacts.'],
   candidateCount: ['atomic<u32>', 'Candidates of this step.'],
   listTop: ['atomic<u32>', 'End of the vertices’ lists of candidates.'],
-  keptCount: ['atomic<u32>', 'Candidates that were selected, where that takes a dispatch of its own (backward/contacts-select.wgsl).'],
+  keptCount: ['atomic<u32>', 'Candidates that were selected, where rank counts them (contacts-select.wgsl).'],
   rowCount: ['atomic<u32>', 'Contacts of the sweep.'],
   activeCount: ['atomic<u32>', 'Pairs that the forward step examines.'],
   readyCount: ['atomic<u32>', 'Contacts of the first round of a sweep.'],
