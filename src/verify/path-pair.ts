@@ -99,8 +99,8 @@ export class PathMeeting {
     this.closest.find(this.code, this.middle);
     const { difference } = this.closest;
     if (this.separates(difference[0], difference[1], difference[2])) return true;
-    if (this.code === VERTEX_EDGE) return this.separatesAcrossMotion();
-    return this.isNeverCoplanar();
+    if (this.code === VERTEX_EDGE) return this.separatesAcrossMotion() || this.separatesAlongEdges(difference);
+    return this.isNeverCoplanar() || this.separatesAlongEdges(difference);
   }
 
   /** Tries the plane of the triangle, or the plane parallel to both edges. */
@@ -144,6 +144,28 @@ export class PathMeeting {
     const vy = late[4] + late[7] - early[4] - early[7];
     const vz = late[5] + late[8] - early[5] - early[8];
     return this.separates(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx);
+  }
+
+  /**
+   * Tries the difference of the closest points without its part along an edge, for each edge. A closest point within a long
+   * edge is known to a rounding of its length; where that is not small against the distance, the plane across the
+   * difference is tilted, and the far end of the edge lies on its other side.
+   */
+  private separatesAlongEdges(difference: Float64Array): boolean {
+    const { sideA, count, middle: x } = this;
+    for (let i = 0; i < count; i++) {
+      for (let j = i + 1; j < count; j++) {
+        if (i < sideA && j >= sideA) continue;
+        const ux = x[3 * j] - x[3 * i];
+        const uy = x[3 * j + 1] - x[3 * i + 1];
+        const uz = x[3 * j + 2] - x[3 * i + 2];
+        const squared = ux * ux + uy * uy + uz * uz;
+        const along = (difference[0] * ux + difference[1] * uy + difference[2] * uz) / squared;
+        if (this.separates(difference[0] - along * ux, difference[1] - along * uy, difference[2] - along * uz))
+          return true;
+      }
+    }
+    return false;
   }
 
   /** Whether f > 0 certainly holds at both ends of the interval, with the sides in the same order. */
