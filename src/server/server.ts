@@ -151,6 +151,8 @@ function followReadiness(operations: Operations, state: ServiceState, log: Logge
   operations.ready().then(
     () => state.move('ready', 'The service takes requests.'),
     (reason: unknown) => {
+      // Whoever stops the server before its engine has started is not told of a failure.
+      if (state.phase === 'draining') return;
       state.move('failed', `The engine did not start: ${IntersticeError.from(reason).message}`);
       log.error({ err: reason }, 'The engine did not start.');
     },
