@@ -18,8 +18,8 @@ const tell = (line: string): void => {
 
 type EngineName = 'cpu' | 'webgpu';
 
-/** Days in which a hurried campaign tries every case on every engine. */
-const CASE_DAYS = 2;
+/** Days in which a hurried campaign of two engines tries every case and every failure on both; on one day each is tried on one. */
+const ENGINE_DAYS = 2;
 
 /** Why an engine cannot be started here; undefined when it can. */
 async function objectionTo(engine: EngineName): Promise<string | undefined> {
@@ -38,6 +38,12 @@ function defaultFolder(): string {
   return join(projectRoot, 'bench', 'results', `prove-${day}-${time.slice(0, 5).replace(':', '')}`);
 }
 
+/** @returns whether an engine tries something today, by its index */
+function turnsOf({ isHurried, engines, only }: ProveSettings, engine: EngineName): (index: number) => boolean {
+  if (!isHurried || engines.length === 1 || only.length > 0) return () => true;
+  return (index) => isOfToday(index + engines.indexOf(engine), ENGINE_DAYS);
+}
+
 async function runCases(
   settings: ProveSettings,
   engine: EngineName,
@@ -45,10 +51,7 @@ async function runCases(
   notes: string[],
 ): Promise<EngineRun> {
   tell(`cases on ${engine}, seed ${settings.seed} …`);
-  // In two days each engine has tried all of them, and today each case is tried by one.
-  const isShared = settings.isHurried && settings.engines.length > 1 && settings.only.length === 0;
-  const isTried = (index: number) => !isShared || isOfToday(index + settings.engines.indexOf(engine), CASE_DAYS);
-  const run = await runCampaign(engine, settings, settings.minutes * share, isTried, tell);
+  const run = await runCampaign(engine, settings, settings.minutes * share, turnsOf(settings, engine), tell);
   tell(`${engine}: ${run.cases} cases, ${run.answers} answers, ${run.pieces} pieces, ${run.findings.length} findings`);
   const taken = run.cases + run.later;
   if (taken < settings.cases && settings.only.length === 0 && Number.isFinite(settings.cases))
@@ -59,7 +62,8 @@ async function runCases(
 async function faultAll(settings: ProveSettings, engines: readonly EngineName[]) {
   const faults: (FailureResult & { engine: string })[] = [];
   for (const engine of engines) {
-    faults.push(...(await runFailures(engine, settings.seed, tell)).map((result) => ({ engine, ...result })));
+    const results = await runFailures(engine, settings.seed, turnsOf(settings, engine), tell);
+    faults.push(...results.map((result) => ({ engine, ...result })));
   }
   return faults;
 }
