@@ -46,10 +46,17 @@ class RefusedError extends Error {
   }
 }
 
+/** What a session is created from, apart from its positions. */
+interface Creation {
+  readonly mesh: object;
+  readonly parameters: Parameters;
+}
+
 /**
  * One session of the service, over a gRPC stream: an answer for every target, in order. The session outlives the stream. If the
  * connection is lost, another stream is opened and the same target sent again under the same number: it is computed once. A target
- * that is refused for the moment only, because the queue is full, is sent again after the time that the service names.
+ * that is refused for the moment only, because the queue is full, is sent again after the time that the service names. If the session
+ * is gone, because it expired or its service ended, another one is created from the last answer.
  */
 export class Service {
   #stream: ClientDuplexStream<object, StreamMessage> | undefined;
@@ -60,7 +67,10 @@ export class Service {
   private constructor(
     private readonly stub: Stub,
     private readonly metadata: Metadata,
-    private readonly session: CreatedSession,
+    private readonly creation: Creation,
+    private session: CreatedSession,
+    /** float64[3·V] the last answer, or the start */
+    private position: Float64Array,
     /** equal requests have answers of equal bytes within one */
     readonly algorithmVersion: string,
   ) {}
@@ -81,7 +91,7 @@ export class Service {
     const stub = makeStub(address, channel);
     const metadata = new Metadata();
     if (apiKey !== undefined) metadata.set('authorization', `Bearer ${apiKey}`);
-    const request = {
+    const creation = {
       mesh: {
         vertexCount: model.vertexCount,
         triangles: bytesOf(mesh.triangles),
@@ -93,19 +103,14 @@ export class Service {
         parts,
         ...(limitedRest ? { strainLimits: { rest: positionsOf(limitedRest) } } : {}),
       },
-      start: positionsOf(start),
       parameters,
-      // A creation whose answer was lost is sent again, and makes one session.
-      idempotencyKey: randomUUID(),
     };
     try {
       const { algorithmVersion } = await sendAgain(() =>
         call<ServerInfo>((done) => stub.GetServerInfo({}, metadata, done)),
       );
-      const session = await sendAgain(() =>
-        call<CreatedSession>((done) => stub.CreateSession(request, metadata, done)),
-      );
-      return new Service(stub, metadata, session, algorithmVersion);
+      const session = await createSession(stub, metadata, creation, start);
+      return new Service(stub, metadata, creation, session, start.slice(), algorithmVersion);
     } catch (error) {
       stub.close();
       throw error;
@@ -126,6 +131,23 @@ export class Service {
    * @throws Error with the contract's code when the service refuses
    */
   async step(y: Float64Array, contactDistance: number, also: { readonly path?: boolean } = {}): Promise<Answer> {
+    let answer: StepMessage;
+    try {
+      answer = await this.#send(y, contactDistance, also);
+    } catch (error) {
+      if (!(error instanceof RefusedError && error.refusal.code === 'SESSION_NOT_FOUND')) throw error;
+      this.session = await createSession(this.stub, this.metadata, this.creation, this.position);
+      this.#frame = 0;
+      this.#answered = 0;
+      answer = await this.#send(y, contactDistance, also);
+    }
+    this.#answered = this.#frame;
+    const read = readAnswer(answer);
+    this.position = read.positions.slice();
+    return read;
+  }
+
+  #send(y: Float64Array, contactDistance: number, also: { readonly path?: boolean }): Promise<StepMessage> {
     const request = {
       sessionId: this.session.id,
       frame: ++this.#frame,
@@ -134,9 +156,7 @@ export class Service {
       target: positionsOf(y),
       include: { contacts: true, contactDistance, ...also },
     };
-    const answer = await sendAgain(() => this.#ask(request));
-    this.#answered = request.frame;
-    return readAnswer(answer);
+    return sendAgain(() => this.#ask(request));
   }
 
   /** @throws LostError when the stream ends before its answer */
@@ -179,6 +199,18 @@ export class Service {
     });
     this.stub.close();
   }
+}
+
+/** @param start float64[3·V], free of intersections */
+function createSession(
+  stub: Stub,
+  metadata: Metadata,
+  creation: Creation,
+  start: Float64Array,
+): Promise<CreatedSession> {
+  // A creation whose answer was lost is sent again under the same key, and makes one session.
+  const request = { ...creation, start: positionsOf(start), idempotencyKey: randomUUID() };
+  return sendAgain(() => call<CreatedSession>((done) => stub.CreateSession(request, metadata, done)));
 }
 
 /** Sends a request until it is answered, as often as {@link pauseAfter} says. */

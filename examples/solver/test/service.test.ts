@@ -37,7 +37,7 @@ const LESS_THAN_AN_ANSWER = 1000;
 
 /** Bytes go through it to the service, until it cuts all its connections. */
 async function openCutter(t: Test) {
-  const [host, port] = server.grpcAddress.split(':');
+  let [host, port] = server.grpcAddress.split(':');
   const open = new Set<Socket>();
   const cut = (): void => {
     for (const socket of open) socket.destroy();
@@ -73,6 +73,10 @@ async function openCutter(t: Test) {
   return {
     address: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     cut,
+    /** connections from now on lead to another service */
+    redirect: (address: string) => {
+      [host, port] = address.split(':');
+    },
     /** the next answer is lost, with the connection */
     cutAnswer: () => {
       bytesToCut = LESS_THAN_AN_ANSWER;
@@ -101,6 +105,25 @@ t.test('a session continues when its stream is lost, between two steps or before
   await service.close();
   t.same(given, expected, 'every target was computed once');
   t.equal(cutter.count(), 3, 'two connections were lost');
+});
+
+t.test('a session that is gone is created again from its last answer', async (t) => {
+  const other = await ServerProcess.start({ engine: 'cpu' });
+  t.teardown(() => other.stop());
+  const cutter = await openCutter(t);
+  const service = await Service.open(cutter.address, model, x, {});
+  const before = await service.step(lowered(0.1), 0.001);
+  cutter.redirect(other.grpcAddress);
+  cutter.cut();
+  const after = [await service.step(lowered(0.2), 0.001), await service.step(lowered(0.3), 0.001)];
+  await service.close();
+
+  const anew = await Service.open(other.grpcAddress, model, before.positions, {});
+  for (const [k, by] of [0.2, 0.3].entries()) {
+    t.same([...after[k]!.positions], [...(await anew.step(lowered(by), 0.001)).positions]);
+  }
+  await anew.close();
+  t.notSame([...after[0]!.positions], [...before.positions], 'it has moved on');
 });
 
 t.test('a target that is refused is not sent again, and the session goes on', async (t) => {
