@@ -57,8 +57,8 @@ t.test('a pod has enough time to drain, and its probes use existing ports', asyn
   const config = readConfig({ ...settingsOf(base), INTERSTICE_HOST: '0.0.0.0' });
   const pod = at(only('Deployment').spec, 'template', 'spec');
   const notice = Number(settingsOf(base).INTERSTICE_DRAIN_NOTICE_SECONDS);
-  const drain = Number(settingsOf(base).INTERSTICE_DRAIN_SECONDS);
-  t.ok(Number(at(pod, 'terminationGracePeriodSeconds')) >= notice + drain + 15);
+  const drain = Math.max(config.drainSeconds, config.drainJobSeconds);
+  t.ok(Number(at(pod, 'terminationGracePeriodSeconds')) >= notice + drain + 20);
   const container = at(pod, 'containers', 0);
   const ports = new Map(
     (at(container, 'ports') as { name: string; containerPort: number }[]).map(({ name, containerPort }) => [
