@@ -48,7 +48,10 @@ t.test('the settings of both processes are settings of the service, and it accep
     const environment = settled(services[name].environment!);
     const config = readConfig({ INTERSTICE_HOST: '0.0.0.0', ...environment });
     const grace = Number(/^(\d+)s$/.exec(services[name].stop_grace_period!)![1]);
-    t.ok(grace >= config.drainNoticeSeconds + Math.max(config.drainSeconds, config.drainJobSeconds) + 20, 'a drain has the time that it takes');
+    t.ok(
+      grace >= config.drainNoticeSeconds + Math.max(config.drainSeconds, config.drainJobSeconds) + 20,
+      'a drain has the time that it takes',
+    );
     t.equal(services[name].read_only, true);
     t.notOk(services[name].ports, 'only the proxy is published');
   }
