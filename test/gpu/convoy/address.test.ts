@@ -18,7 +18,7 @@ fn run(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) loc
   ${body}
 }`;
 
-t.test('A kernel finds its scene’s part of every buffer, also through the functions that it calls.', async (t) => {
+t.test('A kernel accesses its scene’s part of every buffer, also in the functions that it calls.', async (t) => {
   const { code, bindings } = addressByScene(kernel('x[64u * group.x + local] = twice(x[0u]);'));
   t.match(code, 'fn twice(scene: SceneData, k: u32)');
   t.match(code, 'return 2.0 * x[scene.place.at0.x + u32(k)];');
@@ -29,14 +29,14 @@ t.test('A kernel finds its scene’s part of every buffer, also through the func
   );
 });
 
-t.test('What a kernel does with a buffer that is not understood is refused.', async (t) => {
+t.test('Kernels that use a buffer in an unknown way are refused.', async (t) => {
   t.throws(() => addressByScene(kernel('let all = &x;')), /as a whole/);
   t.throws(() => addressByScene(kernel('let x = 1.0;')), /calls a variable as a buffer is called: x/);
   const unknown = '@group(0) @binding(1) var<storage, read_write> x: array<Unknown>;';
   t.throws(() => addressByScene(kernel('x[0u] = x[1u];', unknown)), /Unknown, whose size is not known/);
 });
 
-t.test('Every kernel of a step and of its search can run for a convoy.', async (t) => {
+t.test('Every kernel of a step and of its search can run in a convoy.', async (t) => {
   const few = kernelFilesOf('search', ...STEP_STAGES);
   for (const file of kernelFilesOf('search', ...stepStagesWith(MANY_BUFFERS)).keys()) {
     for (const hasSubgroups of [false, true]) {

@@ -58,7 +58,7 @@ const deviceThatMayBeFull = (isFull: () => boolean): GPUDevice =>
     },
   });
 
-t.test('Places do not touch, begin empty, and keep what they hold when a buffer grows.', options, async (t) => {
+t.test('Places do not overlap, begin empty, and keep their content when a buffer grows.', options, async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   const { memory } = gpu!;
@@ -83,18 +83,18 @@ t.test('Places do not touch, begin empty, and keep what they hold when a buffer 
   t.equal(account.bytes, 0, 'the memory is free when the last place is');
 });
 
-t.test('An arena says when no other scene finds room in a uniform binding.', options, async (t) => {
+t.test('An arena reports when a uniform binding has no room for another scene.', options, async (t) => {
   const arena = new Arena(gpu!.memory.fork());
   const places: Place[] = [];
   while (arena.hasRoom) places.push(arena.take('parameters', PARAMETERS.bytes));
   t.ok(places.length >= 2 * MOST_SCENES);
   t.ok(places.every(({ offset, size }) => offset + size <= UNIFORM_BYTES));
   arena.give(places.pop()!);
-  t.ok(arena.hasRoom, 'one has left');
+  t.ok(arena.hasRoom, 'one scene has left');
   for (const place of places) arena.give(place);
 });
 
-t.test('A scene is read while others make its buffers move.', options, async (t) => {
+t.test('A scene can be read while others make its buffers move.', options, async (t) => {
   const { memory } = gpu!;
   const arena = new Arena(memory.fork());
   const [own, others] = [memory.fork(arena), memory.fork(arena)];
@@ -108,7 +108,7 @@ t.test('A scene is read while others make its buffers move.', options, async (t)
   const reading = readScene(own, buffers, { orderedAt, excluded: undefined, vertexCount, pairs: { count, radius: 1 } });
   const before = buffers.pairVertex.buffer;
   await others.checkAllocations('a larger scene', () => others.place('pairVertex', 2 * before.size, 0));
-  t.not(buffers.pairVertex.buffer, before, 'it has moved');
+  t.not(buffers.pairVertex.buffer, before, 'the buffer has moved');
   const { pairs } = await reading;
   t.ok(vertex.every((word, n) => pairs?.vertex[n] === word));
   own.freeAll();
@@ -116,7 +116,7 @@ t.test('A scene is read while others make its buffers move.', options, async (t)
 });
 
 t.test(
-  'A scene for which the device has no memory leaves the places of the others as they are.',
+  'A scene for which the device has no memory does not change the places of the other scenes.',
   options,
   async (t) => {
     let isFull = false;
@@ -151,7 +151,7 @@ t.test(
       [false, true, true, false],
     );
     t.ok(first.buffer === buffer && first.offset === offset);
-    t.strictSame(reported, [], 'the device is not to blame');
+    t.strictSame(reported, [], 'the device reports no error');
     const second = await open(3, 8 * MIB);
     t.ok((await holds(first, 1)) && (await holds(second, 0)));
     t.equal(first.buffer, second.buffer, 'there was memory for both');
@@ -160,7 +160,7 @@ t.test(
   },
 );
 
-t.test('What fits is not refused because there is no room for more, or none in one buffer.', options, async (t) => {
+t.test('Places that fit are not refused for lack of spare room or of one buffer for all.', options, async (t) => {
   const { device } = gpu!.memory;
   for (const [limit, binding] of [
     [5 * MIB, Number.POSITIVE_INFINITY],
@@ -178,7 +178,7 @@ t.test('What fits is not refused because there is no room for more, or none in o
   }
 });
 
-t.test('Where most scenes have left, the others move to a smaller buffer.', options, async (t) => {
+t.test('After most scenes have left, the others move to a smaller buffer.', options, async (t) => {
   const account = gpu!.memory.fork();
   let frees = 0;
   const arena = new Arena(account, () => frees++);
@@ -190,7 +190,7 @@ t.test('Where most scenes have left, the others move to a smaller buffer.', opti
   for (const place of places) if (!kept.includes(place)) arena.give(place);
   while (account.bytes > 2 * MIB) await new Promise((resolve) => setImmediate(resolve));
   for (const [n, place] of kept.entries()) t.ok(await holds(place, 1 + n));
-  t.ok(frees > before, 'it is told that a buffer was freed');
+  t.ok(frees > before, 'the arena reports that a buffer was freed');
   for (const place of kept) arena.give(place);
   t.equal(account.bytes, 0);
 });

@@ -74,7 +74,7 @@ const turns = async (count: number): Promise<void> => {
 
 if (!engine) t.test('scenes that submit together', options, async () => undefined);
 else {
-  t.test('A scene gets the same bytes alone and in any company.', async (t) => {
+  t.test('A scene gets the same bytes alone and together with others.', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     // Buffers that grow while others run move everything behind them.
@@ -88,7 +88,7 @@ else {
     }
   });
 
-  t.test('Scenes that do the same share their dispatches and readings.', async (t) => {
+  t.test('Scenes with the same work share their dispatches and readings.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const count = 8;
     const opened = await Promise.all(
@@ -103,7 +103,7 @@ else {
     for (const { scene } of opened) scene.close();
   });
 
-  t.test('The largest scenes of a convoy have the bytes that they have without one.', async (t) => {
+  t.test('The largest scenes of a convoy get the same bytes as without one.', async (t) => {
     const { mesh, start, target } = stackSwap(37).build();
     t.ok(mesh.vertexCount > 0.9 * engine.together!.vertices && mesh.vertexCount <= engine.together!.vertices);
     const without = await openSpecialEngine(t, {});
@@ -112,7 +112,7 @@ else {
     t.strictSame(await Promise.all([run(engine, motion), run(engine, motion)]), [alone, alone]);
   });
 
-  t.test('No scene is kept from leaving by one that was refused, stopped, or is large.', async (t) => {
+  t.test('Scenes that are refused, stopped or large do not hold up the others.', async (t) => {
     const limit = 500;
     const tight = await openSpecialEngine(t, { convoy: CONVOY, maxPairBytes: limit * BYTES_PER_PAIR });
     const quiet: Motion = { ...stackSwap(3).build(), parameters: { stepLimit: 6 } };
@@ -138,7 +138,7 @@ else {
     t.strictSame(tight.convoyCounts, counts, 'a large scene submits alone');
   });
 
-  t.test('A scene that the arena has no room for opens alone.', async (t) => {
+  t.test('A scene for which the arena has no room opens alone.', async (t) => {
     const { mesh, start, target } = stackSwap(3).build();
     const tight = await openSpecialEngine(t, { convoy: CONVOY, maxDeviceBytes: 2 ** 21, firstPairs: 64 });
     const { scene, resolve } = await openCase(tight, mesh, start, target, { stepLimit: 4 });

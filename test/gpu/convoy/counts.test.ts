@@ -12,7 +12,7 @@ t.setTimeout(300_000);
 const { engine, options } = await openTestEngine(undefined, { open: openAdapter, convoy: { scenes: 8, delay: 0 } });
 t.teardown(() => engine?.close());
 
-t.test('What scenes have submitted together stays counted when their device is lost.', options, async (t) => {
+t.test('Counts of scenes that submit together survive the loss of their device.', options, async (t) => {
   const { mesh, start, target } = stackSwap(4).build();
   const open = () => openCase(engine!, mesh, start, target, { stepLimit: 3 });
   t.match(engine!.convoyCounts, { submissions: 0, parts: 0, dispatches: 0, launches: 0 }, 'nothing yet');

@@ -15,7 +15,7 @@ function sizedAt(offset: number, uniforms: 'uniform' | 'read-only-storage'): Lau
   return { kernel, bindings: { ranges: [] }, size: { place, offset: 0 }, most: 1 } as unknown as Launch;
 }
 
-t.test('a size behind what a uniform binding reaches is refused', async (t) => {
+t.test('sizes beyond the range of a uniform binding are refused', async (t) => {
   const encoder = new DispatchEncoder(memory, true);
   const last = UNIFORM_BYTES - 256;
   t.equal(encoder.plan([[sizedAt(last, 'uniform')]]).words[2], last / 4);
@@ -23,6 +23,6 @@ t.test('a size behind what a uniform binding reaches is refused', async (t) => {
   t.equal(
     encoder.plan([[sizedAt(UNIFORM_BYTES, 'read-only-storage')]]).words[2],
     UNIFORM_BYTES / 4,
-    'a buffer has no such end',
+    'a storage buffer has no such limit',
   );
 });

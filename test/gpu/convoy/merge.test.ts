@@ -8,7 +8,7 @@ const merge = (...words: string[]): string[] =>
     ({ key }) => key,
   ).map((items) => `${items[0]!.key}${items.map(({ scene }) => scene).join('')}`);
 
-t.test('What scenes have in common becomes one; who is ahead waits.', async (t) => {
+t.test('Common dispatches of scenes are merged, and a scene that is ahead waits.', async (t) => {
   t.strictSame(merge('abc', 'abc', 'abc'), ['a012', 'b012', 'c012']);
   // A search that only one of them has.
   t.strictSame(merge('ssabc', 'abc', 'abc'), ['s0', 's0', 'a012', 'b012', 'c012']);
@@ -18,7 +18,7 @@ t.test('What scenes have in common becomes one; who is ahead waits.', async (t) 
   t.strictSame(merge(), []);
 });
 
-t.test('Every scene keeps its order, and nothing is lost or done twice.', async (t) => {
+t.test('Every scene keeps its order, and every dispatch runs exactly once.', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   for (let round = 0; round < 200; round++) {

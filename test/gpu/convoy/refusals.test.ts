@@ -40,7 +40,7 @@ async function compile(device: GPUDevice): Promise<Kernel> {
   return new Kernel(device, name, pipeline, layout, shared.bindings, shared);
 }
 
-t.test('A convoy goes on after what it was refused.', options, async (t) => {
+t.test('A convoy continues after a refusal.', options, async (t) => {
   const short = new ShortMemory();
   const { opened } = await short.open({ allowSoftware: true, skipValidation: true });
   t.teardown(() => opened?.close());
@@ -90,19 +90,19 @@ t.test('A convoy goes on after what it was refused.', options, async (t) => {
     'there is no room for so many dispatches',
   );
   short.clear();
-  t.strictSame(await stepAll(50), none, 'and there is');
+  t.strictSame(await stepAll(50), none, 'afterwards there is');
   short.isRefused = (label, nth) => label === 'places of scenes' && nth === 0;
-  t.strictSame(await stepAll(200), none, 'in parts, where there is no room for all at a time');
+  t.strictSame(await stepAll(200), none, 'in parts, if there is no room for all at once');
   short.clear();
   const refused = await stepAll(2, 2);
   t.match(refused[2], /begins within an element/);
   t.strictSame(
     refused.filter((_, n) => n !== 2),
     none.slice(1),
-    'what one scene does wrong is no harm to the others',
+    'the error of one scene does not affect the others',
   );
   t.strictSame(await stepAll(1), none);
-  t.strictSame(reported, [], 'the device is not to blame');
+  t.strictSame(reported, [], 'the device reports no error');
   for (const { account } of scenes) account.freeAll();
   convoy.close();
   t.equal(memory.budget.total, 0);

@@ -13,7 +13,7 @@ const folder = join(projectRoot, 'gpu', 'kernels');
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.wgsl'));
 const textOf = (file: string) => readFileSync(join(folder, file), 'utf8');
 
-t.test('no WGSL file declares a constant or a struct that TypeScript has', async (t) => {
+t.test('no WGSL file declares a constant or a struct that TypeScript defines', async (t) => {
   const known = new Set([...CONSTANTS.keys(), ...Object.keys(shared)]);
   for (const file of files) {
     for (const [, name] of textOf(file).matchAll(/^\s*(?:const|override)\s+(\w+)/gm)) {
@@ -31,7 +31,7 @@ t.test('every constant and every struct reaches a kernel', async (t) => {
   for (const name of STRUCTS.keys()) t.match(all, `struct ${name} {`);
 });
 
-t.test('a device with subgroups has kernels that count by them, and no other device', async (t) => {
+t.test('only a device with subgroups has kernels that count by subgroups', async (t) => {
   const files = [...kernelFilesOf(...STAGES).keys()].filter((file) =>
     /common\/append\.wgsl"/.test(textOf(`${file}.wgsl`)),
   );
@@ -43,7 +43,7 @@ t.test('a device with subgroups has kernels that count by them, and no other dev
   }
 });
 
-t.test('a constant that changes in TypeScript changes in the kernel', async (t) => {
+t.test('changing a constant in TypeScript changes it in the kernel', async (t) => {
   for (const file of kernelFilesOf(...STAGES).keys()) {
     for (const [name, declaration] of CONSTANTS) {
       if (!loadKernel(file).includes(`${declaration}\n`)) continue;
@@ -57,7 +57,7 @@ t.test('a constant that changes in TypeScript changes in the kernel', async (t) 
   }
 });
 
-t.test('a declaration carries the very number', async (t) => {
+t.test('a declaration preserves the exact number', async (t) => {
   t.equal(declareUnsigned('A', 0xffffffff), 'const A: u32 = 4294967295u;');
   for (const value of [-1, 0.5, 2 ** 32]) t.throws(() => declareUnsigned('A', value), /not an u32/);
   for (const value of [2, 0.1, 0.999, 1.1, 2 ** -20, 1e-30, 3.4028234663852886e38, 65536]) {

@@ -124,12 +124,12 @@ else {
   t.test('the adapter proves the end of a step', async (t) => {
     const proof = await proveCommit(device, gpu.kernels);
     t.ok(proof.ok, proof.reason ?? 'proved');
-    t.ok(proof.reverted > proof.vertices / 10, 'limits were broken often enough');
-    t.ok(proof.reverted < (9 * proof.vertices) / 10, 'and kept often enough');
-    t.strictSame(await proveCommit(device, gpu.kernels), proof, 'the same questions, the same answers');
+    t.ok(proof.reverted > proof.vertices / 10, 'limits are broken often enough');
+    t.ok(proof.reverted < (9 * proof.vertices) / 10, 'limits are kept often enough');
+    t.strictSame(await proveCommit(device, gpu.kernels), proof, 'the same questions get the same answers');
   });
 
-  t.test('planted faults', async (t) => {
+  t.test('planted faults are detected', async (t) => {
     for (const { name, file, from, to, verdict } of FAULTS) {
       const text = loadKernel(file);
       const faulty = text.replace(from, to);
@@ -143,11 +143,11 @@ else {
     }
   });
 
-  t.test('the kernel that also watches proves the same, and shows the same faults', async (t) => {
+  t.test('the kernel that also watches passes the same proof, and its faults are detected', async (t) => {
     if (!gpu.kernels.has('commitAndWatch')) return t.comment('this adapter allows too few storage buffers');
     t.strictSame(await proveCommit(device, gpu.kernels, 'commitAndWatch'), await proveCommit(device, gpu.kernels));
     const faults = FAULTS.filter(({ file }) => file === 'forward/commit');
-    t.ok(faults.length > 2, 'there are some');
+    t.ok(faults.length > 2, 'there are such faults');
     for (const { name, from, to, verdict } of faults) {
       const file = 'joined/commit-and-watch';
       const faulty = loadKernel(file).replace(from, to);
@@ -160,7 +160,7 @@ else {
     }
   });
 
-  t.test('the kernels of a convoy prove the same, and show the same faults', async (t) => {
+  t.test('the kernels of a convoy pass the same proof, and their faults are detected', async (t) => {
     const compile = (load = loadKernel) => KernelSet.compile(device, ['forward'], { load, isShared: true });
     const prove = (together: KernelSet) =>
       findSharedCommitObjection(device, { alone: gpu.kernels, together }, IS_SOFTWARE);
@@ -172,7 +172,7 @@ else {
     }
   });
 
-  t.test('a convoy whose rounding the judge allows, and a scene alone does not have, is found out', async (t) => {
+  t.test('other rounding in a convoy than alone is detected, even if the judge allows it', async (t) => {
     const load = (file: string) =>
       file === 'forward/write'
         ? loadKernel(file).replace(/here \+ alpha \* \((.*) - here\)/, '(1.0 - alpha) * here + alpha * $1')
@@ -185,7 +185,7 @@ else {
     );
   });
 
-  t.test('kernels of a convoy that use what belongs to another scene are found out', async (t) => {
+  t.test('kernels of a convoy that use data of another scene are detected', async (t) => {
     const together = await KernelSet.compile(device, ['forward'], { isShared: true });
     const prove = () => findSharedCommitObjection(device, { alone: gpu.kernels, together }, IS_SOFTWARE);
     const bindings = (['write', 'check', 'commit'] as const)
@@ -200,7 +200,7 @@ else {
       t.not(await prove(), undefined, wrong);
       for (const { binding, stride } of those) binding.stride = stride;
     }
-    t.equal(await prove(), undefined, 'and they are right otherwise');
+    t.equal(await prove(), undefined, 'they pass otherwise');
   });
 }
 

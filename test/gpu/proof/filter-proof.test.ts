@@ -10,10 +10,10 @@ t.test('this adapter may filter', options, async (t) => {
   if (!device) return;
   const gpu = device.memory.device;
   t.equal(await findFilterObjection(gpu, await KernelSet.load(gpu, 'filter')), undefined);
-  t.equal(await loadProvenKernels(gpu), await loadProvenKernels(gpu), 'asked once a device');
+  t.equal(await loadProvenKernels(gpu), await loadProvenKernels(gpu), 'the proof runs once per device');
 });
 
-t.test('an adapter whose rounding the bound does not cover may not', options, async (t) => {
+t.test('an adapter may not filter if the bound does not cover its rounding', options, async (t) => {
   if (!device) return;
   const gpu = device.memory.device;
   for (const constants of [{ MARGIN: 0 }, { SLACK_SHARE: 0 }] as Record<string, number>[]) {

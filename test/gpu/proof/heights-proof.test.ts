@@ -102,7 +102,7 @@ else {
     t.comment(`${opened.description.adapter}: worst ${proof.worst.toFixed(4)} of the bound, ${proof.pairs} pairs`);
   });
 
-  t.test('a fault of the functions that run is seen', async (t) => {
+  t.test('faults in the functions that run are detected', async (t) => {
     for (const { name, fault, verdict } of FAULTS) {
       const read: KernelReader = (file) =>
         `gpu/kernels/${file}` === fault.file ? plantFault(readKernel(file), fault) : readKernel(file);
@@ -112,7 +112,7 @@ else {
     }
   });
 
-  t.test('the proof calls the file that the kernels of a step call', async (t) => {
+  t.test('the proof calls the same file as the kernels of a step', async (t) => {
     const text = readKernel('common/heights.wgsl');
     for (const kernel of ['proof/heights', 'forward/bound', 'forward/check', 'forward/list-bounded-pairs']) {
       t.ok(loadKernel(kernel).includes(text), kernel);
@@ -124,7 +124,7 @@ else {
     t.notMatch(
       readKernel('proof/heights.wgsl'),
       /fn (measure\w*Heights|\w*[hH]eightOf|spreadOf|\w*[eE]rrorOf)/,
-      'no copy of its own',
+      'it has no copy of its own',
     );
   });
 

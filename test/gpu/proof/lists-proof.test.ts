@@ -61,7 +61,7 @@ const FAULTS = [
   },
 ] as const;
 
-t.test('A list with a pair too many, twice, or not at all is refused.', async (t) => {
+t.test('The judge rejects a list with an extra, a duplicate or a missing pair.', async (t) => {
   const isListed = [true, false, true, true];
   const judge = (...list: number[]) => judgeList(isListed, list.length, Uint32Array.from(list));
   t.equal(judge(3, 0, 2), undefined, 'in any order');
@@ -70,7 +70,7 @@ t.test('A list with a pair too many, twice, or not at all is refused.', async (t
   t.match(judge(0, 2, 2), /pair 2 is twice/);
 });
 
-t.test('The proof finds what would lose pairs, and nothing in the kernels as they are.', options, async (t) => {
+t.test('The proof detects faults that would lose pairs, and accepts the kernels as they are.', options, async (t) => {
   for (const subgroups of [false, true]) {
     const opened = await open({ subgroups });
     t.teardown(() => opened.close());

@@ -29,7 +29,7 @@ interface Fault {
   readonly by: string;
 }
 
-if (!gpu) t.test('scenes in a convoy compute what they compute alone', options, async () => undefined);
+if (!gpu) t.test('the proof of kernels in a convoy', options, async () => undefined);
 else {
   const { device } = gpu.memory;
   const sharedSmall = gpu.kernels.has('sweepSmall') ? [await KernelSet.loadShared(device, 'small')] : [];
@@ -38,16 +38,16 @@ else {
 
   const compileFaulty = (t: Test, { name, file, text, by }: Fault): Promise<KernelSet> => {
     const stage = file.slice(0, file.indexOf('/')) as KernelStage;
-    t.equal(loadKernel(file).split(text).length, 2, `${name}: the text is there once`);
+    t.equal(loadKernel(file).split(text).length, 2, `${name}: the text occurs once`);
     const load = (wanted: string) => (wanted === file ? loadKernel(file).replace(text, by) : loadKernel(wanted));
     return KernelSet.compile(device, [stage], { load, isShared: true });
   };
 
-  t.test('they do on this adapter', async (t) => {
+  t.test('this adapter passes', async (t) => {
     t.equal(await findSharedObjection(device, both, IS_SOFTWARE), undefined);
   });
 
-  t.test('heights that round otherwise, and those of another scene', async (t) => {
+  t.test('heights of another scene or with other rounding are detected', async (t) => {
     const kernels = {
       alone: await KernelSet.load(device, 'proof'),
       together: await KernelSet.loadShared(device, 'proof'),
@@ -69,7 +69,7 @@ else {
     points.stride = stride;
   });
 
-  t.test('lists that lack a pair', async (t) => {
+  t.test('lists that lack a pair are detected', async (t) => {
     const name = 'two threads get one place';
     const text = 'place = atomicAdd(counter, size);';
     const by = 'place = atomicAdd(counter, size) & 0xfffffffeu;';
@@ -101,7 +101,7 @@ else {
     },
   ];
 
-  t.test('sweeps that round otherwise', async (t) => {
+  t.test('sweeps with other rounding are detected', async (t) => {
     for (const fault of SWEEP_FAULTS) {
       if (fault.file.startsWith('small/') && sharedSmall.length === 0) continue;
       const together = both.together.with(await compileFaulty(t, fault));
@@ -110,7 +110,7 @@ else {
     }
   });
 
-  t.test('what only whole runs have', async (t) => {
+  t.test('faults that only whole runs reveal are detected', async (t) => {
     const faults: readonly Fault[] = [
       {
         name: 'shares of a gap are divided otherwise',

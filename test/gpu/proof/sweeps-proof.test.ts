@@ -70,7 +70,7 @@ const FAULTS: readonly {
   { file: 'chosen/rows', text: '    listRow(n);', by: '', lost: 'chosen' },
 ];
 
-t.test('all ways to sweep agree on this adapter', options, async (t) => {
+t.test('all variants of the sweeps agree on this adapter', options, async (t) => {
   if (!gpu) return;
   const ways = await proveSweeps(gpu.memory.fork(), gpu.kernels, WAYS);
   const isAlone = gpu.kernels.has('sweepSmall');
@@ -78,7 +78,7 @@ t.test('all ways to sweep agree on this adapter', options, async (t) => {
 });
 
 for (const { file, text, by, lost } of FAULTS) {
-  t.test(`a way that disagrees is given up: ${file}`, options, async (t) => {
+  t.test(`a variant that disagrees is not used: ${file}`, options, async (t) => {
     if (!gpu) return;
     const stage = file.slice(0, file.indexOf('/')) as KernelStage;
     if ((ALONE_STAGES as readonly KernelStage[]).includes(stage) && !gpu.kernels.has('sweepSmall')) {
@@ -87,7 +87,7 @@ for (const { file, text, by, lost } of FAULTS) {
     const load = (name: KernelFile): string => {
       const code = loadKernel(name);
       if (name !== file) return code;
-      t.equal(code.split(text).length, 2, 'the text is there once');
+      t.equal(code.split(text).length, 2, 'the text occurs once');
       return code.replace(text, by);
     };
     const broken = await KernelSet.compile(gpu.memory.device, [stage], { load });
@@ -96,7 +96,7 @@ for (const { file, text, by, lost } of FAULTS) {
   });
 }
 
-t.test('a device without a kernel does not have its way', options, async (t) => {
+t.test('a device without a kernel does not use its variant', options, async (t) => {
   if (!gpu) return;
   const kernels = gpu.kernels.without(['sweepSmall', 'sweepFew', 'sweepListed', 'selectAlone']);
   const without = { ...ALL, small: false, few: false, listed: false, chosen: false };

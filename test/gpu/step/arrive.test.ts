@@ -22,7 +22,7 @@ const CLOCK = 7;
 
 if (!gpu) t.test('the last step of kinematic vertices', options, async () => undefined);
 else {
-  t.test('The last step of kinematic vertices moves those of the reference, all the way or not at all.', async (t) => {
+  t.test('The last step moves the kinematic vertices of the reference, all the way or not at all.', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ delta: 0.2 });
@@ -71,7 +71,7 @@ else {
     const y = x.slice();
     const aimed = aimAtPrescribed(x, y, target, mesh.kinematic, r, epsilon);
     t.ok(aimed > 50, `${aimed} are aimed at their targets`);
-    t.ok(isSame(aims.subarray(0, y.length), y), 'y is that of the reference, bit for bit');
+    t.ok(isSame(aims.subarray(0, y.length), y), 'y has the bits of the reference');
     const moving = new Uint8Array(vertexCount);
     markMoving(x, y, moving);
     const forward = new Forward(vertexCount);
@@ -109,7 +109,7 @@ else {
     t.ok(there > 10 && held > 10, `${there} are on their targets, ${held} stay`);
     // Other closest points of parallel elements give other normals.
     t.ok(differing <= 0.05 * aimed, `${differing} of ${aimed} differ from the reference`);
-    t.equal(control.state, STATE.STALLED, 'the run is where it was');
+    t.equal(control.state, STATE.STALLED, 'the state of the run is unchanged');
     t.equal(control.steps, 4);
     t.equal(control.clock, CLOCK + 1);
     t.equal(control.short, 0);
@@ -117,7 +117,7 @@ else {
     t.equal(control.unfinished, r.filter((value) => value >= epsilon).length);
   });
 
-  t.test('Where all stay, no step is counted.', async (t) => {
+  t.test('A last step that moves no vertex is not counted.', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ delta: 0.2 });
@@ -128,7 +128,7 @@ else {
     const bench = new StageBench(gpu.memory, gpu.kernels, { mesh, settings, pairs, box, x, y, clock: CLOCK });
     await bench.writeControl({ state: STATE.CONVERGED, steps: 3, short: 1 });
     bench.run((pass) => bench.recorder.arrive(pass));
-    t.ok(isSame((await bench.floats('x')).subarray(0, x.length), x), 'x has its bits');
+    t.ok(isSame((await bench.floats('x')).subarray(0, x.length), x), 'x keeps its bits');
     const { steps, state, short } = await bench.control();
     t.same({ steps, state, short }, { steps: 3, state: STATE.CONVERGED, short: 0 });
     bench.close();

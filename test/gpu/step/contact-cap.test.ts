@@ -17,12 +17,12 @@ const CLOCK = 7;
 const CONTACTS_PER_VERTEX = 24;
 const MIN_MOVABLE_WEIGHT = Math.fround(0.05);
 
-if (!gpu) t.test('more contacts at a vertex than it may have', options, async () => undefined);
+if (!gpu) t.test('the limit on contacts at a vertex', options, async () => undefined);
 else {
   for (const isAlone of [false, true]) {
     const how = isAlone ? 'in one workgroup' : 'in whole dispatches';
     t.test(
-      `Duplicates are dropped, then each vertex keeps its closest contacts, exactly by the distances of the device, ${how}.`,
+      `Duplicates are dropped, and each vertex keeps exactly the closest contacts by the distances of the device, ${how}.`,
       async (t) => {
         if (isAlone && !gpu.kernels.has('selectAlone')) return t.comment('this adapter allows too few storage buffers');
         const random = seeded();
@@ -75,7 +75,7 @@ else {
           `${unique.length - expected.length} beyond the limit`,
         );
         const ascending = (list: Iterable<number>) => [...list].sort((a, b) => a - b);
-        t.strictSame(ascending(kept), ascending(expected), 'every contact that is kept becomes a row, and no other');
+        t.strictSame(ascending(kept), ascending(expected), 'exactly the contacts that are kept become rows');
       },
     );
   }

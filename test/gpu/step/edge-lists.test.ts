@@ -4,7 +4,7 @@ import { canListEdges, planEdges } from '../../../gpu/step/edge-plan.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { seeded } from '../../support/random.js';
 
-t.test('edgesByVertex has every edge at both of its ends, each once', async (t) => {
+t.test('edgesByVertex lists every edge once at each of its ends', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   const vertexCount = 50;
@@ -22,7 +22,7 @@ t.test('edgesByVertex has every edge at both of its ends, each once', async (t) 
   }
 });
 
-t.test('a mesh without edges that are constrained has nothing to list', async (t) => {
+t.test('a mesh without constrained edges has empty lists', async (t) => {
   const mesh = buildMesh({ vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) });
   t.ok(canListEdges(planEdges(mesh, true)));
   t.notOk(canListEdges(planEdges(mesh, false)));

@@ -11,7 +11,7 @@ import { CLOCK, colouredEdges, lone, PLAN, sheet, withPairs } from '../../suppor
 import { type Random, seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 
-/** What holds a step back where edges are involved: which edges may, and which pair is told to hold a vertex. */
+/** What holds a step back with edges: the edges that may do so, and the pair that is reported to hold a vertex. */
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(300_000);
@@ -52,7 +52,7 @@ function listed(
   });
 }
 
-/** A sheet whose vertices move together by `common`, and each by `own` besides; a third of them are bounded. */
+/** A sheet whose vertices all move by `common`, and each also by `own`; a third of them are bounded. */
 function moving(random: Random, common: number, own: number) {
   const { mesh, rest, x } = sheet(random, 30, 0.02);
   const y = x.map((value, k) => Math.fround(value + (k % 3 === 1 ? common : 0) + own * random.between(-1, 1)));
@@ -63,10 +63,10 @@ function moving(random: Random, common: number, own: number) {
 for (const [name, common, own] of [
   ['each by itself', 0, 0.5],
   ['together, far beyond the limits of edges', 20, 0.05],
-  ['together, and hardly at all by itself', 3, 1e-6],
+  ['together, with hardly any motion of their own', 3, 1e-6],
   ['together, within the limits of edges', 0.05, 0.01],
 ] as const) {
-  t.test(`an edge that is not listed shortens no step, where vertices move ${name}`, async (t) => {
+  t.test(`an unlisted edge shortens no step when vertices move ${name}`, async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const { mesh, rest, x, y, bounds } = moving(random, common, own);
@@ -87,21 +87,21 @@ for (const [name, common, own] of [
       expected,
     );
     if (common < 1) return;
-    // The fault that this guards against: ends that move alike up to their bounds need not do so when one of them is held further back.
+    // The fault to guard against: ends that move alike up to their bounds may differ once one is held further back.
     const atBounds = listed(mesh.edges, rest, x, y, bounds, true);
     const shortened = expected.filter((alpha, v) => alpha < bounds[v]!).length;
     t.ok(shortened > 100, `${shortened} steps are shortened`);
     t.notSame(
       alphaWith((n) => atBounds[n] === 1),
       expected,
-      'fewer edges would not do',
+      'fewer edges would not suffice',
     );
   });
 }
 
-if (!gpu) t.test('what holds a step back, on the device', options, async () => undefined);
+if (!gpu) t.test('hold-back on the device', options, async () => undefined);
 else {
-  t.test('hold-back in a common motion: α of the reference', async (t) => {
+  t.test('hold-back in a common motion gives the α of the reference', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ sigma: SIGMA, pullBack: PLAN });
@@ -126,7 +126,7 @@ else {
     t.ok(differing <= 0.01 * mesh.vertexCount, `${differing} of ${mesh.vertexCount} differ`);
   });
 
-  t.test('a pair holds a vertex that no edge has held further back, on both engines', async (t) => {
+  t.test('on both engines a pair holds a vertex if no edge holds it further back', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ delta: 0.2, sigma: SIGMA, pullBack: PLAN });
@@ -134,7 +134,7 @@ else {
     const { mesh, pairs, x, y, box } = input;
     const { vertexCount, inverseMasses } = mesh;
     const bench = new StageBench(gpu.memory, gpu.kernels, input);
-    // It has the lengths of x, and there is a way to it.
+    // The target has the lengths of x and lies away from it.
     const target = x.map((value) => value + 1);
     bench.write('target', target);
     bench.run((pass) => bench.recorder.linearise(pass));
@@ -175,11 +175,11 @@ else {
     const isLowered = (v: number) => held[v]! < bound[v]!;
     // Bounds differ by rounding, and other closest points of parallel elements give other normals.
     const lowered = [...limiter.keys()].filter((v) => isLowered(v) && forward.limiter[v]! >= 0);
-    t.ok(lowered.length > 20, `edges hold ${lowered.length} vertices back that a pair has bounded`);
+    t.ok(lowered.length > 20, `edges further restrict ${lowered.length} vertices that a pair has bounded`);
     const agreeing = (names: Int32Array, among: readonly number[]) =>
       among.filter((v) => names[v] === limiter[v]).length;
-    t.ok(agreeing(told, lowered) > 0.9 * lowered.length, `${agreeing(told, lowered)} of them are told alike`);
-    t.ok(agreeing(forward.limiter, lowered) < 0.1 * lowered.length, 'by the first bound they would not be');
+    t.ok(agreeing(told, lowered) > 0.9 * lowered.length, `the engines agree on ${agreeing(told, lowered)} of them`);
+    t.ok(agreeing(forward.limiter, lowered) < 0.1 * lowered.length, 'with the first bound they would not agree');
     const others = [...limiter.keys()].filter((v) => !isLowered(v));
     t.ok(agreeing(told, others) > 0.9 * others.length, `${agreeing(told, others)} of ${others.length} others`);
   });

@@ -26,7 +26,7 @@ if (!gpu) t.test('sweeps of the pull-back', options, async () => undefined);
 else {
   // The last colours of the small sheet are swept by one workgroup, all of the large one by whole dispatches.
   for (const n of [20, 110]) {
-    t.test(`edge limits and their extrapolation, ${n} × ${n}`, async (t) => {
+    t.test(`edge limits and their extrapolation match the reference, ${n} × ${n}`, async (t) => {
       const random = seeded();
       t.comment(`seed ${random.seed}`);
       const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
@@ -76,7 +76,7 @@ else {
     });
   }
 
-  t.test('large colours of edges in whole dispatches or in one workgroup: same bytes', async (t) => {
+  t.test('large colours of edges give the same bytes in whole dispatches and in one workgroup', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
@@ -106,12 +106,12 @@ else {
       made.push(bytes);
       bench.close();
     }
-    t.notOk(made[0][0].equals(made[0][2]), 'the second step ends elsewhere');
+    t.notOk(made[0][0].equals(made[0][2]), 'the second step ends in another state');
     for (const [n, bytes] of made[0].entries())
       t.ok(bytes.equals(made[1][n]), `${['y', 'edges'][n % 2]}, step ${n >> 1}`);
   });
 
-  t.test('sweeps go on in rounds while edges are over their limits, as those of the reference', async (t) => {
+  t.test('sweeps continue in rounds while edges exceed their limits, like those of the reference', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const sweeps = 4;
@@ -140,7 +140,7 @@ else {
       }
       const y = await bench.floats('y');
       if (isThorough === 0) {
-        t.equal(rounds, 1, 'no step was poor because of edges yet');
+        t.equal(rounds, 1, 'no step has been poor because of edges yet');
         t.ok(limits.excess(y) > mostExcess);
         bench.beginPullBack(input, PHASE.PULL);
         continue;
@@ -172,7 +172,7 @@ else {
 
   for (const hasOffsets of [false, true]) {
     t.test(
-      `contact rows begin with the multipliers of the step before, and aim at ${hasOffsets ? 'offsets of parts' : 'their offset'}`,
+      `contact rows begin with the multipliers of the previous step and aim at ${hasOffsets ? 'offsets of parts' : 'their offset'}`,
       async (t) => {
         const random = seeded();
         t.comment(`seed ${random.seed}`);
@@ -217,7 +217,7 @@ else {
         );
         const movable = shortfalls.of.map((by, i) => (mesh.inverseMasses[i] > 0 ? by : 0));
         // Distances of points that are up to 6 away from the origin.
-        t.ok(worstOf(short.subarray(0, movable.length), movable) < 1e-5, 'shortfalls of the reference');
+        t.ok(worstOf(short.subarray(0, movable.length), movable) < 1e-5, 'shortfalls match the reference');
         for (const p of rows) {
           measurePair(pairs, p, x, 1);
           const aim = aimOf(pairs, p, settings.delta, x, aims);
@@ -246,7 +246,7 @@ else {
     );
   }
 
-  t.test('one workgroup sweeps a small mesh, or where few edges act, to the same bytes', async (t) => {
+  t.test('one workgroup sweeps small meshes and few acting edges to the same bytes', async (t) => {
     if (!gpu.kernels.has('sweepSmall') || !gpu.kernels.has('sweepFew'))
       return t.comment('this adapter allows too few storage buffers');
     const random = seeded();
@@ -281,7 +281,7 @@ else {
       made.push(bytes);
       bench.close();
     }
-    t.notOk(made[0][0].equals(made[0][4]), 'the second step ends elsewhere');
+    t.notOk(made[0][0].equals(made[0][4]), 'the second step ends in another state');
     for (const [n, bytes] of made[0].entries()) {
       const what = `${['y', 'edges', 'contacts', 'momentum'][n % 4]}, step ${n >> 2}`;
       t.ok(bytes.equals(made[1][n]), `${what}, a small mesh`);

@@ -18,7 +18,7 @@ t.teardown(() => gpu?.close());
 
 if (!gpu) t.test('kernels of the pull-back', options, async () => undefined);
 else {
-  t.test('multipliers outlive a search of a part with their pairs', async (t) => {
+  t.test('multipliers stay with their pairs through a partial search', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
@@ -61,7 +61,7 @@ else {
     }
   });
 
-  t.test('hold-back: α of the reference, never above its bound, and no edge past its limit', async (t) => {
+  t.test('hold-back gives the α of the reference, never above its bound, and no edge exceeds its limit', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
@@ -127,7 +127,7 @@ else {
     t.ok(overlong <= 0.005 * ends.length, `${overlong} edges grow past their limits because an end is held`);
   });
 
-  t.test('the merit, and what it is above that of the best state', async (t) => {
+  t.test('the merit and its change from that of the best state match the reference', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     for (const distance of [1e-3, 1, 1e15]) {
@@ -163,7 +163,7 @@ else {
       const [, , loss, excess] = (await bench.merit()) as [number, number, number, number];
       bench.close();
       const expected = differenceOf(mesh, nearer, x, target) / unit ** 2;
-      t.ok(loss < 0, `a gain beside a distance of ${distance} is seen`);
+      t.ok(loss < 0, `a gain is detected beside a distance of ${distance}`);
       t.ok(Math.abs(loss - expected) < 1e-4 * Math.abs(expected), `${loss}, in double ${expected}`);
       const change = (edges.excess(nearer) - edges.excess(x)) / unit ** 2;
       t.ok(Math.abs(excess - change) <= 1e-3 * Math.abs(change), `excess ${excess}, in double ${change}`);

@@ -2,20 +2,20 @@ import t from 'tap';
 import { foldThreads, WORKGROUP_SIZE } from '../../../gpu/device/dispatch.js';
 import { bindingsOf, loadKernel } from '../../../gpu/shaders.js';
 
-t.test('includes come once, where they are first named', async (t) => {
+t.test('includes are inserted once, where they are first named', async (t) => {
   const text = loadKernel('forward/bound');
   t.equal(text.match(/struct Corners \{/g)?.length, 1);
-  t.equal(text.match(/fn lengthOf\(/g)?.length, 1, 'named by two files, there once');
+  t.equal(text.match(/fn lengthOf\(/g)?.length, 1, 'two files name it, and it is inserted once');
   t.notMatch(text, /^\s*\/\/ #include/m);
   t.ok(text.indexOf('struct Corners {') < text.indexOf('fn bound('), 'before its use');
   t.equal(loadKernel('forward/bound'), text);
 });
 
-t.test('a file that is not there is named, with who asked for it', async (t) => {
+t.test('the error for a missing file names the file and the one that requires it', async (t) => {
   t.throws(() => loadKernel('no-such-kernel'), /no-such-kernel\.wgsl.*loadKernel/);
 });
 
-t.test('bindings are found by name, kind and index, also in what is included', async (t) => {
+t.test('bindings are found by name, kind and index, in included files, too', async (t) => {
   const bindings = bindingsOf(loadKernel('backward/edges'));
   t.strictSame(
     bindings.map(({ index, name }) => [index, name]),
@@ -67,6 +67,6 @@ t.test('Dispatches fold so that every thread exists and no dimension is too long
   ]) {
     const [x, y] = foldThreads(threads);
     t.ok(x * y * WORKGROUP_SIZE >= threads && x <= 65535 && y <= 65535, `${threads}: ${x} × ${y}`);
-    t.ok((x * y - x) * WORKGROUP_SIZE < threads, 'not a row too many');
+    t.ok((x * y - x) * WORKGROUP_SIZE < threads, 'no superfluous row');
   }
 });

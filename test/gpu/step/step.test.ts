@@ -122,7 +122,7 @@ else {
     bench.close();
   });
 
-  t.test('Geometry certifies the gaps that it states, and finds the contacts of the reference.', async (t) => {
+  t.test('Geometry certifies the gaps that it reports, and finds the contacts of the reference.', async (t) => {
     const f = fixture();
     const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
     bench.run((pass) => bench.recorder.findContacts(pass));
@@ -183,7 +183,7 @@ else {
   });
 
   for (const contact of ['GAP', 'VOLUME'] as const) {
-    t.test(`the contact sweep, ${contact}: same contacts, same pushes, whatever way it is run`, async (t) => {
+    t.test(`the contact sweep, ${contact}: all variants give the contacts and pushes of the reference`, async (t) => {
       const f = fixture({ contact });
       const runs: { y: Float32Array; rows: number[] }[] = [];
       let control: Record<string, number> = {};
@@ -278,7 +278,7 @@ else {
   });
 
   for (const forward of ['PLANAR', 'ISOTROPIC'] as const) {
-    t.test(`the forward step, ${forward}: α of the reference, and every half-space kept`, async (t) => {
+    t.test(`the forward step, ${forward}: α matches the reference, and every half-space is respected`, async (t) => {
       const f = fixture({ forward });
       const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
       bench.run((pass) => bench.recorder.advance(pass));

@@ -39,11 +39,11 @@ const MESHES: Readonly<
     const { vertexCount, triangles, rest } = flatSheet(110, 110);
     return limited(random, { vertexCount, triangles, strainLimits: { rest, min: 0.9, max: 1.1 } }, rest, 0.3);
   },
-  'a solid, some of it turned inside out': (random) => {
+  'a solid with some inverted tetrahedra': (random) => {
     const { vertexCount, tetrahedra, rest } = tetrahedralBlock(6);
     return limited(random, { vertexCount, tetrahedra, strainLimits: { rest, min: 0.8, max: 1.2 } }, rest, 0.5);
   },
-  'a sheet that may shrink as it likes': (random) => {
+  'a sheet that may shrink without limit': (random) => {
     const { vertexCount, triangles, rest } = flatSheet(16, 12);
     return limited(random, { vertexCount, triangles, strainLimits: { rest, max: 1.05 } }, rest, 0.3);
   },
@@ -81,7 +81,7 @@ else {
   const longestOf = (mesh: CollisionMesh, y: Float32Array): number => planPullBack(mesh, SETTINGS, y, y)!.longest;
 
   for (const [name, make] of Object.entries(MESHES)) {
-    t.test(`${name}: sweeps of the reference, in the first step and in the next`, async (t) => {
+    t.test(`${name}: sweeps match the reference in the first and the second step`, async (t) => {
       const random = seeded();
       t.comment(`seed ${random.seed}`);
       const { mesh, rest, y } = make(random);
@@ -106,23 +106,23 @@ else {
         );
         const swept = await bench.floats('y');
         const wantsMore = reference.wantsMoreSweeps(x, expected, 1, SWEPT_STRAIN);
-        t.equal((await bench.control()).state, wantsMore ? STATE.NEEDS_SWEEPS : STATE.RUNNING, 'the same end');
+        t.equal((await bench.control()).state, wantsMore ? STATE.NEEDS_SWEEPS : STATE.RUNNING, 'the same end state');
         const moved = expected.filter((value, k) => Math.abs(value - from[k]!) > 1e-2).length;
         t.ok(moved > 20, `step ${step}: ${moved} coordinates were moved`);
         const worst = worstOf(swept.subarray(0, y.length), expected);
         // Float32 against double: a dozen turns round coordinates of up to 60, and momentum amplifies that.
         t.ok(worst < (count === 1 ? 1e-3 : 2e-2), `step ${step}: worst difference ${worst}`);
         const fresh = new StrainLimits(elements, mesh.inverseMasses, 1, new Scratch());
-        t.ok(fresh.excess(swept) < 0.9 * fresh.excess(from), 'strains came nearer to their limits');
+        t.ok(fresh.excess(swept) < 0.9 * fresh.excess(from), 'strains are nearer to their limits');
       }
       bench.close();
     });
   }
 
-  t.test('the merit counts strains beyond their limits as the reference does', async (t) => {
+  t.test('the merit counts strains beyond their limits like the reference', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
-    const { mesh, rest, y } = MESHES['a solid, some of it turned inside out'](random);
+    const { mesh, rest, y } = MESHES['a solid with some inverted tetrahedra'](random);
     const bench = openBench(mesh, y, y, rest);
     const total = await bench.merit();
     bench.close();
@@ -133,7 +133,7 @@ else {
     t.equal(total[3], 0, 'the state is the best one');
   });
 
-  t.test('hold-back: α of the reference, never above its bound', async (t) => {
+  t.test('hold-back gives the α of the reference, never above its bound', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     const { mesh, rest, y } = MESHES['a sheet, whose colours one workgroup sweeps'](random);

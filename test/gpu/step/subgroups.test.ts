@@ -13,7 +13,7 @@ t.teardown(() => Promise.all([engine?.close(), together?.close()]));
 if (!engine || !together) t.test('counters with and without subgroups', options, async () => undefined);
 else {
   for (const { name, mesh, start, target, parameters } of CASES.slice(0, 12)) {
-    t.test(`${name}: the same bytes whether threads count alone or by subgroups`, async (t) => {
+    t.test(`${name}: the bytes are the same whether threads count alone or by subgroups`, async (t) => {
       const own = { stepLimit: 40, ...parameters };
       const [alone, counted] = await Promise.all(
         [engine, together].map(async (each) => (await openCase(each, mesh, start, target, own)).resolve()),

@@ -9,7 +9,7 @@ import { seeded } from '../../support/random.js';
 const NEW_CONTROL: ControlBlock = CONTROL.unpack(new ArrayBuffer(CONTROL.bytes));
 const MOST = 8;
 
-/** A request as a device would run it: so many steps, searches before some of them. */
+/** A request as a device would run it: the number of steps, and the steps before which it searches. */
 interface Script {
   readonly steps: number;
   readonly searches: ReadonlySet<number>;
@@ -17,14 +17,14 @@ interface Script {
   readonly isStepwise?: boolean;
 }
 
-/** What a request cost. */
+/** The cost of a request. */
 interface Cost {
   readonly submitted: number;
   readonly readings: number;
   readonly pauses: number;
-  /** searches that were recorded where none was due */
+  /** searches that were recorded although none was due */
   readonly idleSearches: number;
-  /** the most steps that were submitted in vain, over half of those done by then */
+  /** the largest excess of steps submitted for nothing over half of the steps done by then */
   readonly worstVain: number;
 }
 
@@ -35,7 +35,7 @@ function play(plan: SubmissionPlan, script: Script, hasPairs: boolean): Cost {
   let [done, searched, submitted, readings, pauses, idleSearches, vain] = [0, 0, 0, 0, 0, 0, 0];
   let worstVain = Number.NEGATIVE_INFINITY;
   let isPaused = false;
-  /** steps before which the search is done */
+  /** steps whose search is done */
   const served = new Set<number>();
   const isDue = () => done < end && searches.has(done) && !served.has(done);
   const inFlight: { steps: number; befores: Precedes[] }[] = [];
@@ -115,11 +115,11 @@ t.test('A first request submits at most half as many steps again as it needs.', 
 
 t.test('A long request without pauses takes few readings.', async (t) => {
   const { readings } = play(new SubmissionPlan(false), { steps: 100, searches: from(0) }, false);
-  // Eight steps a submission are 13 of them; some twenty more until as many may be in flight.
+  // Eight steps per submission take 13 readings, and some twenty more precede the first submission of eight.
   t.ok(readings <= 34, `${readings} readings`);
 });
 
-t.test('A request like the last one is submitted at once, and no step of it in vain.', async (t) => {
+t.test('A request like the last one is submitted at once, without unused steps.', async (t) => {
   const plan = new SubmissionPlan(false);
   play(plan, { steps: 9, searches: from(0) }, false);
   play(plan, { steps: 9, searches: from() }, true);
@@ -128,7 +128,7 @@ t.test('A request like the last one is submitted at once, and no step of it in v
   t.ok(readings <= 2, `${readings} readings`);
 });
 
-t.test('Where P never serves the next request, its search is recorded with the opening.', async (t) => {
+t.test('If P never serves the next request, its search is recorded with the opening.', async (t) => {
   const plan = new SubmissionPlan(false);
   play(plan, { steps: 12, searches: from(0) }, false);
   play(plan, { steps: 12, searches: from(0) }, true);
@@ -136,7 +136,7 @@ t.test('Where P never serves the next request, its search is recorded with the o
   t.strictSame([pauses, submitted], [0, 12]);
 });
 
-t.test('Where every other step searches, one pause tells.', async (t) => {
+t.test('If every other step searches, one pause reveals it.', async (t) => {
   const plan = new SubmissionPlan(false);
   const searches = new Set(Array.from({ length: 40 }, (_, k) => 2 * k));
   const { pauses, idleSearches } = play(plan, { steps: 60, searches }, false);
@@ -144,7 +144,7 @@ t.test('Where every other step searches, one pause tells.', async (t) => {
   t.ok(idleSearches <= 30, `${idleSearches} idle searches`);
 });
 
-t.test('The search that begins a request tells nothing of those between its steps.', async (t) => {
+t.test('The search that begins a request does not predict searches between its steps.', async (t) => {
   for (const hasPairs of [false, true]) {
     const plan = new SubmissionPlan(false);
     const { idleSearches } = play(plan, { steps: 12, searches: hasPairs ? from() : from(0) }, hasPairs);
@@ -155,7 +155,7 @@ t.test('The search that begins a request tells nothing of those between its step
   }
 });
 
-t.test('Step by step nothing is submitted in vain.', async (t) => {
+t.test('Step by step, no step is submitted for nothing.', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   const plan = new SubmissionPlan(false);

@@ -7,17 +7,17 @@ const done = (wideRounds: number, firstTail = 0) => ({
   ...{ wideRounds, firstTail, candidates: 0, mostContacts: 1000 * wideRounds, sweptEnds: 1000, sweptEdges: 0 },
 });
 
-/** Vertices of a mesh whose sweeps may have long rounds, and of one whose sweeps have none. */
+/** Vertices of a mesh whose sweeps may have long rounds, and of a mesh whose sweeps have none. */
 const MANY = 1_000_000;
 const FEW = 5000;
 
 t.test(
-  'A first step of many candidates pauses for its rounds, and the steps after it have those that they want.',
+  'A first step with many candidates pauses for its rounds, and later steps record as many as they need.',
   async (t) => {
     const plan = new SweepPlan(MANY);
     plan.begin();
     const { covered } = plan;
-    t.equal(plan.rounds, 0, 'nothing is recorded for nothing');
+    t.equal(plan.rounds, 0, 'no rounds are recorded without need');
     t.ok(covered > 8 * ROUND_ROWS && covered < 1000 * ROUND_ROWS, `${covered} candidates`);
     plan.extend(2 * covered);
     t.ok(plan.rounds >= 16, `${plan.rounds} rounds`);
@@ -25,13 +25,13 @@ t.test(
     plan.observe(done(40), false);
     t.ok(plan.rounds >= 40 && plan.rounds <= 50, `${plan.rounds} rounds for 40`);
     t.ok(plan.covered >= 2 * covered, 'nor does the next one with as many');
-    t.ok(plan.covered < 20 * covered, 'one with ten times as many wants more rounds');
+    t.ok(plan.covered < 20 * covered, 'ten times as many need more rounds');
     plan.observe(done(0), false);
-    t.strictSame([plan.rounds, plan.covered], [0, covered], 'few contacts take no whole dispatch');
+    t.strictSame([plan.rounds, plan.covered], [0, covered], 'few contacts need no whole dispatch');
   },
 );
 
-t.test('A small mesh has no long rounds, whatever its candidates.', async (t) => {
+t.test('A small mesh has no long rounds, however many candidates it has.', async (t) => {
   const plan = new SweepPlan(FEW);
   plan.begin();
   t.ok(plan.covered >= 1e9, 'no step pauses');
@@ -39,7 +39,7 @@ t.test('A small mesh has no long rounds, whatever its candidates.', async (t) =>
   t.equal(plan.wide.rounds, 0);
 });
 
-t.test('More candidates want more rounds.', async (t) => {
+t.test('More candidates get more rounds.', async (t) => {
   let last = 0;
   for (const more of [1.1, 4, 20]) {
     const plan = new SweepPlan(MANY);
@@ -50,7 +50,7 @@ t.test('More candidates want more rounds.', async (t) => {
   }
 });
 
-t.test('The dispatches of a round have a thread for several contacts of the sweep.', async (t) => {
+t.test('Each thread of a round sweeps several contacts.', async (t) => {
   const plan = new SweepPlan(MANY);
   plan.observe({ ...done(40), mostContacts: 200_000 }, false);
   const { rounds, threads } = plan.wide;
@@ -83,18 +83,18 @@ t.test('Candidates of which few become contacts do not pause every step.', async
   t.ok(plan.covered < 2 * candidates, 'many more do');
 });
 
-t.test('Edges: whole dispatches until a step of the pull-back shows that few act.', async (t) => {
+t.test('Edges are swept in whole dispatches until a step of the pull-back shows that few act.', async (t) => {
   const plan = new SweepPlan(MANY);
   t.equal(plan.hasDenseEdges, true);
   plan.observe(done(0), false);
-  t.equal(plan.hasDenseEdges, true, 'Algorithm 1 says nothing of it');
+  t.equal(plan.hasDenseEdges, true, 'a step of Algorithm 1 does not show it');
   plan.observe(done(0), true);
   t.equal(plan.hasDenseEdges, false);
   plan.observe(done(0, 3), true);
   t.equal(plan.hasDenseEdges, true);
 });
 
-t.test('The first step of the pull-back follows what Algorithm 1 has swept.', async (t) => {
+t.test('The first step of the pull-back relies on what Algorithm 1 has swept.', async (t) => {
   const ended = (steps: number, sweptEdges: number, candidates = 100) => ({ steps, sweptEdges, candidates });
   const guess = (edges: number, last: ReturnType<typeof ended> | undefined) => {
     const plan = new SweepPlan(MANY);
@@ -108,17 +108,17 @@ t.test('The first step of the pull-back follows what Algorithm 1 has swept.', as
   t.strictSame(guess(1e6, ended(5, 100_000)), [true, false]);
   t.strictSame(guess(1e6, undefined), [true, false], 'nothing is known');
   t.strictSame(guess(1e6, ended(0, 0)), [true, false], 'no step was done');
-  t.strictSame(guess(2000, undefined), [false, true], 'so few edges need no knowledge');
+  t.strictSame(guess(2000, undefined), [false, true], 'so few edges fit in any case');
   const plan = new SweepPlan(MANY, { rounds: true, lists: false });
   plan.enterPullBack(2000, undefined);
   t.equal(plan.hasDenseEdges, true, 'the device has not proven lists');
 });
 
-t.test('One workgroup sweeps where few edges and contacts act.', async (t) => {
+t.test('One workgroup sweeps if few edges and contacts act.', async (t) => {
   const plan = new SweepPlan(MANY);
   t.equal(plan.hasFewEnds, false, 'nothing is known yet');
   plan.observe(done(0), false);
-  t.equal(plan.hasFewEnds, false, 'Algorithm 1 says nothing of it');
+  t.equal(plan.hasFewEnds, false, 'a step of Algorithm 1 does not show it');
   plan.observe(done(0), true);
   t.equal(plan.hasFewEnds, true);
   plan.observe({ ...done(0), sweptEnds: 1e6, sweptEdges: 0 }, true);
@@ -127,22 +127,22 @@ t.test('One workgroup sweeps where few edges and contacts act.', async (t) => {
   t.equal(plan.hasFewEnds, false, 'whole dispatches sweep a colour');
 });
 
-t.test('Few edges: lists, until a step of the request has many.', async (t) => {
+t.test('Edges are listed until a step of the request has many.', async (t) => {
   const plan = new SweepPlan(MANY);
   plan.begin();
-  t.equal(plan.hasFewEdges, true, 'the first step lists them, and tells how many act');
+  t.equal(plan.hasFewEdges, true, 'the first step lists them and counts how many act');
   plan.observe({ ...done(0), sweptEdges: 100 }, false);
   t.equal(plan.hasFewEdges, true);
   plan.observe({ ...done(0), sweptEdges: 100_000 }, false);
   t.equal(plan.hasFewEdges, false);
   plan.observe(done(0), false);
-  t.equal(plan.hasFewEdges, false, 'whole dispatches do not tell how many act');
+  t.equal(plan.hasFewEdges, false, 'whole dispatches do not count how many act');
   plan.begin();
   t.equal(plan.hasFewEdges, true, 'in the first step of the last request few acted');
 });
 
 t.test(
-  'A request whose first step has many edges spares the next ones the lists, and one after some others tries again.',
+  'After a request whose first step has many edges, the next requests do not list edges, and a later one tries again.',
   async (t) => {
     const plan = new SweepPlan(MANY);
     const many = { ...done(0), sweptEdges: 100_000 };
@@ -166,21 +166,21 @@ t.test(
   },
 );
 
-t.test('One workgroup selects few contacts, and a step with more pauses.', async (t) => {
+t.test('One workgroup selects few contacts, and a step with more candidates pauses.', async (t) => {
   const plan = new SweepPlan(FEW, undefined, true);
   const has = (candidates: number): boolean => {
     plan.observe({ ...done(0), candidates }, false);
     return plan.hasFewCandidates;
   };
   plan.begin();
-  t.equal(plan.hasFewCandidates, false, 'of a first step nothing is known');
-  t.ok(plan.covered >= 1e9, 'and it does not pause for them');
+  t.equal(plan.hasFewCandidates, false, 'nothing is known of a first step');
+  t.ok(plan.covered >= 1e9, 'and the step does not pause for its candidates');
   t.equal(has(100_000), false);
   t.equal(has(100), true);
   const { covered } = plan;
   t.ok(covered >= 1000 && covered <= 10_000, `a step of more than ${covered} candidates pauses`);
   plan.extend(2 * covered);
-  t.equal(plan.hasFewCandidates, false, 'and goes on without that workgroup');
+  t.equal(plan.hasFewCandidates, false, 'and continues without that workgroup');
   t.ok(plan.covered >= 1e9);
   t.equal(has(2 * covered), false);
   t.equal(has(covered), false, 'the next step may have more');
