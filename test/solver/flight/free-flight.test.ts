@@ -62,7 +62,7 @@ function sheets(): SceneBuilder {
 
 const FREE_WAYS: readonly [name: string, make: () => SceneBuilder][] = [
   ['a vertex straight out of its cloth', () => oneVertex([0.5, 0.5, FAR])],
-  ['a vertex aslant out of its cloth', () => oneVertex([FAR, 0.7 * FAR, 0.6 * FAR])],
+  ['a vertex out of its cloth at an angle', () => oneVertex([FAR, 0.7 * FAR, 0.6 * FAR])],
   ['a grain', grain],
   ['strands', strands],
   ['a whole sheet', sheets],
@@ -75,7 +75,7 @@ for (const [name, make] of FREE_WAYS) {
         const { mesh, start, target } = make().build();
         const judged = await resolveJudged(engine, mesh, start, target, { quality, stretchLimit });
         judgeSafe(t, judged);
-        t.equal(judged.resolution.status, 'CONVERGED', 'its way is free, so it arrives');
+        t.equal(judged.resolution.status, 'CONVERGED', 'it arrives, because its way is free');
         t.ok(judged.arrived.every(Boolean), 'every vertex has the bits of its target');
         t.ok(judged.resolution.steps <= 5, `in a few steps: ${judged.resolution.steps}`);
         t.ok(judged.resolution.searches <= 2, `with hardly a search: ${judged.resolution.searches}`);
@@ -110,7 +110,7 @@ t.test('a wall ends a flight, whatever lies behind it', async (t) => {
   t.ok(judged.resolution.steps < 200, `and did not leap there: ${judged.resolution.steps}`);
 });
 
-t.test('an edge with a limit holds the end that could fly farther', async (t) => {
+t.test('an edge with a limit holds back the end that could fly farther', async (t) => {
   const b = new SceneBuilder();
   b.sheet(6, (u, v) => ({ at: [4 * u - 2, 4 * v - 2, 100], to: [4 * u - 2, 4 * v - 2, 100] }), true);
   // The first point meets the wall, the others fly beside it.
@@ -141,13 +141,13 @@ t.test('a caller who stops at once gets the start', async (t) => {
   t.ok(positions.every((p, k) => Math.abs(p - start[k]) < 1e-7));
 });
 
-t.test('a flight that is given up has moved nothing', async (t) => {
+t.test('an abandoned flight moves nothing', async (t) => {
   const { mesh, x, target, settings } = engineInputOf(strands());
   const before = x.slice();
   for (const calls of [0, 1, 2]) {
     let left = calls;
     const run = {
-      ...{ x, target, mayContinue: () => true, onPiece: () => t.fail('no piece is told') },
+      ...{ x, target, mayContinue: () => true, onPiece: () => t.fail('no piece is reported') },
       pulse: () => {
         if (left-- === 0) throw new Error('out of time');
       },
@@ -160,7 +160,7 @@ t.test('a flight that is given up has moved nothing', async (t) => {
 t.test('no vertex flies if targets are near', async (t) => {
   const { mesh, x, settings } = engineInputOf(sheets());
   const target = x.map((value, k) => value + (k % 3 === 2 ? (FAR_LEAPS - 1) * settings.leap : 0));
-  const fly = () => t.fail('no piece, no search');
+  const fly = () => t.fail('neither piece nor search');
   const run = { x, target, mayContinue: () => true, onPiece: fly, pulse: fly };
   t.equal(new FreeFlight(mesh, settings).fly(run), 0);
 });
@@ -232,5 +232,5 @@ t.test(`random flights, seed ${seeds.seed}`, async (t) => {
       t.fail(`seed ${random.seed}: ${intersections} intersections, ${collisions} collisions`);
     if (positions.some((p, k) => Math.abs(p - start[k]) > 10)) flown++;
   }
-  t.ok(flown > 30, `many of them fly: ${flown}`);
+  t.ok(flown > 30, `${flown} of the scenes have flights`);
 });
