@@ -42,7 +42,7 @@ const TESTS: Readonly<Record<string, (mesh: CollisionMesh, rules: PairRules) => 
 };
 
 for (const [name, test] of Object.entries(TESTS)) {
-  t.test(`${name} can be stopped wherever it stands, and leaves nothing behind`, async (t) => {
+  t.test(`${name} can be stopped at every checkpoint, without a trace`, async (t) => {
     const expected = test(waves().mesh, PROTECT);
     let calls = 0;
     t.same(
@@ -53,7 +53,7 @@ for (const [name, test] of Object.entries(TESTS)) {
         },
       }),
       expected,
-      'whoever only looks on changes nothing',
+      'a checkpoint that does not throw changes nothing',
     );
     t.ok(calls >= 3, `${calls} calls`);
     const { mesh } = waves();
@@ -75,7 +75,7 @@ for (const [name, test] of Object.entries(TESTS)) {
   });
 }
 
-t.test('the calls grow with the work, so that none is far from the next', async (t) => {
+t.test('the number of calls grows with the work, so that intervals stay short', async (t) => {
   const { mesh } = waves();
   let calls = 0;
   const countCalls = (gap: number): number => {

@@ -47,7 +47,7 @@ const verdictOf = ({ intersectionCount, intersections, kinematicIntersectionCoun
 });
 
 for (const shift of [0, 3, 1e6]) {
-  t.test(`states that move a little and ${shift} together get the verdicts of a whole test`, async (t) => {
+  t.test(`states that move a little and ${shift} together get the verdicts of a complete test`, async (t) => {
     const { mesh, x } = sheets(9, 0.3);
     const memory = new VerifierMemory(mesh);
     let [whole, listed, meeting] = [0, 0, 0];
@@ -113,7 +113,7 @@ function distanceOf(mesh: CollisionMesh, x: Float64Array): number {
   return findDistances(mesh, x, { ...PROTECT, maxPairs: 1 }, Infinity).minDistance!;
 }
 
-t.test('a list is complete up to its width, also where there were too many pairs', async (t) => {
+t.test('a list is complete up to its width, even after there were too many pairs', async (t) => {
   const { mesh, x } = sheets(6, 0.3);
   const relations = stateRelations(collectElements(mesh));
   const [relation] = relations;
@@ -136,7 +136,7 @@ t.test('a list is complete up to its width, also where there were too many pairs
   t.equal(countWithin(list, -1), 0);
 });
 
-t.test('calm vertices leave room for what is asked', async (t) => {
+t.test('calm vertices leave the requested room', async (t) => {
   const x = Float64Array.from({ length: 300 }, () => random.between(-1, 1));
   const moved = x.map((value, k) => value + 5 + (k < 30 ? 0.2 : 0.01 * random.between(-1, 1)));
   const lengths = measureMotion(moved, x);

@@ -5,7 +5,7 @@ import { seeded } from '../support/random.js';
 
 const CODES: readonly PairCode[] = [VERTEX_TRIANGLE, EDGE_EDGE, VERTEX_EDGE, VERTEX_VERTEX];
 
-t.test('a limit changes nothing but when the search ends', async (t) => {
+t.test('a limit changes only when the search ends', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const plain = new ClosestPoints();

@@ -95,7 +95,7 @@ function distancesOfWalk(): readonly unknown[] {
   return all;
 }
 
-t.test('the nearest pairs that are remembered are the same for any number of cores', async (t) => {
+t.test('the remembered nearest pairs are the same for any number of cores', async (t) => {
   const alone = distancesOfWalk();
   t.ok(alone.some((found) => typeof found === 'number'));
   for (const cores of [2, 3, 5]) {
@@ -107,7 +107,7 @@ t.test('the nearest pairs that are remembered are the same for any number of cor
   }
 });
 
-t.test('a checkpoint that throws ends the search, and the next one is right', async (t) => {
+t.test('a checkpoint that throws ends the search, and the next search is correct', async (t) => {
   const rules: PairRules = { kinematicPairs: 'SKIP', maxPairs: 5 };
   const expected = findIntersections(mesh, x, rules);
   await withCores(3, async () => {

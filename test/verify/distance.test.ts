@@ -114,7 +114,7 @@ t.test('elements without extent and parallel edges have exact distances', async 
   }
 });
 
-t.test('normals point from b to a, also where the elements touch', async (t) => {
+t.test('normals point from b to a, even where the elements touch', async (t) => {
   t.same(closest('VERTEX_TRIANGLE', [1, 1, 2, 0, 0, 0, 4, 0, 0, 0, 4, 0]).normal, [0, 0, 1]);
   t.same(closest('VERTEX_TRIANGLE', [1, 1, -2, 0, 0, 0, 4, 0, 0, 0, 4, 0]).normal, [0, 0, -1]);
   t.same(closest('VERTEX_VERTEX', [5, 0, 0, 2, 0, 0]).normal, [1, 0, 0]);
@@ -159,7 +159,7 @@ t.test('kinematic and ignored pairs are not measured', async (t) => {
   t.equal(findDistances(fan, x.subarray(0, 9), SKIP, Infinity).minDistance, undefined, 'neighbours have no distance');
 });
 
-t.test('contacts are complete or refused: too many are refused before they fill the memory', async (t) => {
+t.test('contacts are complete or refused, and too many are refused before they fill the memory', async (t) => {
   const { mesh, x } = mixed(5);
   const count = findContacts(mesh, x, PROTECT, 0.6).kinds.length;
   t.equal(findContacts(mesh, x, PROTECT, 0.6, count).kinds.length, count);
@@ -212,7 +212,7 @@ t.test('contacts are all close pairs with their closest points', async (t) => {
   t.same([...names].sort(), closePairs.map(named).sort());
 });
 
-t.test('the memory of contacts is counted while they are found, and given back', async (t) => {
+t.test('the memory of contacts is counted during the search and released', async (t) => {
   const count = 300;
   const mesh = makeMesh({ vertexCount: count, particles: Array.from({ length: count }, (_, v) => v) });
   const positions = Float64Array.from({ length: 3 * count }, (_, k) => Math.sin(k * k));
@@ -230,5 +230,5 @@ t.test('the memory of contacts is counted while they are found, and given back',
   t.ok(most > 49 * 1000 && most <= 2.5 * 49 * all, `${most} bytes`);
   t.equal(account.own, before);
   t.throws(() => findContacts(mesh, positions, rules, 10, all - 1), { code: 'TOO_LARGE' });
-  t.equal(account.own, before, 'after a refusal as well');
+  t.equal(account.own, before, 'also after a refusal');
 });

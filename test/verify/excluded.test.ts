@@ -31,7 +31,7 @@ t.test('excluded pairs are listed separately and not counted', async (t) => {
   t.same(findIntersections(mesh, state(5), { ...PROTECT, excluded: new ExcludedPairs([first]) }).excludedPairs, []);
 });
 
-t.test('the path test leaves the same pairs out', async (t) => {
+t.test('the path test excludes the same pairs', async (t) => {
   t.equal(testPath(mesh, state(0), state(5), PROTECT).collisionCount, 2);
   const rules = { ...PROTECT, excluded: new ExcludedPairs([first]) };
   const path = testPath(mesh, state(0), state(5), rules);
@@ -41,7 +41,7 @@ t.test('the path test leaves the same pairs out', async (t) => {
   t.match(free, { pathFree: true, earliestImpact: undefined, collisions: [] });
 });
 
-t.test('distances and contacts leave the same pairs out', async (t) => {
+t.test('distances and contacts exclude the same pairs', async (t) => {
   const near = state(1.25);
   t.equal(findDistances(mesh, near, PROTECT, 3).minDistance, 0.25);
   const rules = { ...PROTECT, excluded: new ExcludedPairs([first]) };
@@ -53,7 +53,7 @@ t.test('distances and contacts leave the same pairs out', async (t) => {
   t.same([...findContacts(mesh, near, rules, 0.5).vertices], [5, 0, 1, 2]);
 });
 
-t.test('excluded pairs that are within a given distance are found', async (t) => {
+t.test('excluded pairs within a given distance are found', async (t) => {
   t.same(findNear(mesh, state(1.25), [first, second], 0.25), [first, second]);
   t.same(findNear(mesh, state(1.25), [first, second], 0.24), []);
   // The side x = 0 of the triangle runs past a rod: only edges are near.

@@ -76,7 +76,7 @@ for (const hasParts of [false, true]) {
   );
 }
 
-t.test('a state that is known needs no test, and its findings are judged by the rules of each test', async (t) => {
+t.test('a known state needs no test, and the rules of each test apply to its findings', async (t) => {
   const { mesh, x } = heap(false);
   const memory = new VerifierMemory(mesh);
   findIntersections(mesh, x, PROTECT, memory);
@@ -87,7 +87,7 @@ t.test('a state that is known needs no test, and its findings are judged by the 
   }
 });
 
-t.test('pairs of kinematic elements that a test passed over are tested when they count', async (t) => {
+t.test('kinematic pairs that one test skipped are tested when they count', async (t) => {
   const { mesh, x } = heap(false);
   const memory = new VerifierMemory(mesh);
   t.equal(findIntersections(mesh, x, WITHOUT_KINEMATIC, memory).kinematicIntersectionCount, 0);
@@ -139,7 +139,7 @@ t.test('a state that a filter has searched is remembered like any other', async 
   t.equal(again.pairsTested, 0);
 });
 
-t.test('what a test remembers is its own copy of the state', async (t) => {
+t.test('the verifier remembers its own copy of the state', async (t) => {
   const { mesh, x } = heap(false);
   const memory = new VerifierMemory(mesh);
   findIntersections(mesh, x, PROTECT, memory);

@@ -45,7 +45,7 @@ function place(random: () => number, crumple: number, size: number): Float64Arra
   return x;
 }
 
-t.test('what a search shares is held once, and nothing of a tree that is too loose', async (t) => {
+t.test('data that a search shares is held once, and a tree that is too loose holds none', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const flat = place(() => random.int(2 ** 20) / 2 ** 20, 0, 1);
@@ -61,14 +61,14 @@ t.test('what a search shares is held once, and nothing of a tree that is too loo
     const { tree } = openMeshTree(mesh, last, last, undefined, shared);
     const held = account.total - before;
     shared.share(tree.nodes.right);
-    t.equal(account.total - before, held, 'it is shared already');
+    t.equal(account.total - before, held, 'it is already shared');
     shared.release();
     t.equal(account.total, before);
     return held;
   };
   const built = heldAfter(crumpled);
   t.ok(built > 0);
-  t.equal(heldAfter(flat, crumpled), built, 'built anew');
+  t.equal(heldAfter(flat, crumpled), built, 'rebuilt');
   t.equal(heldAfter(crumpled, crumpled), built, 'kept');
 });
 
@@ -105,15 +105,15 @@ t.test('a tree serves every state of its mesh', async (t) => {
   }
 });
 
-t.test('a tree is kept while it is tight, and built anew when it is not', async (t) => {
+t.test('a tree is kept while it is tight, and otherwise rebuilt', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const next = () => random.int(2 ** 20) / 2 ** 20;
   const mesh = sheets();
   const open = (x: Float64Array) => openMeshTree(mesh, x, x);
   const first = open(place(next, 0, 1));
-  t.equal(open(place(next, 0.1, 1)).tree, first.tree, 'a state like the first');
+  t.equal(open(place(next, 0.1, 1)).tree, first.tree, 'a state similar to the first');
   const scattered = open(place(next, 20, 1));
-  t.not(scattered.tree, first.tree, 'a state unlike it');
+  t.not(scattered.tree, first.tree, 'a very different state');
   t.notOk(scattered.tree.isLooseIn(scattered.boxes));
 });

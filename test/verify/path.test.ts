@@ -57,7 +57,7 @@ t.test('collisions at a known time are found', async (t) => {
   t.equal(pathMeets('VERTEX_VERTEX', points(1, 1, 1, 1, 1, 1), points(2, 2, 2, 2, 2, 2)), 0, 'two points as one');
 });
 
-t.test('a long edge that passes near by is no collision, in one plane either', async (t) => {
+t.test('a long edge that passes near by does not collide, even in one plane', async (t) => {
   // Where the closest point of such an edge is known to a rounding of its length only.
   const [x, y] = [-2.6666667461395264, -2.6666667461395264];
   t.equal(
@@ -178,7 +178,7 @@ function meetingPair(
   return { start, end, at: k / 8 };
 }
 
-t.test('pairs that touch all the way are never called free, though every product rounds', async (t) => {
+t.test('pairs that touch all the way are never called free, although every product rounds', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   for (const [kind, a, b] of KINDS) {
@@ -194,7 +194,7 @@ t.test('pairs that touch all the way are never called free, though every product
   }
 });
 
-t.test('no pair that truly meets is ever called free', async (t) => {
+t.test('no pair that truly meets is called free', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   for (const [kind, a, b] of KINDS) {
@@ -228,7 +228,7 @@ t.test('coordinates of any size are tested', async (t) => {
   }
 });
 
-t.test('pairs that turn while close are not called colliding', async (t) => {
+t.test('pairs that rotate at a small distance are not called colliding', async (t) => {
   const random = seeded(17);
   let alarms = 0;
   for (let round = 0; round < 500; round++) {
@@ -285,7 +285,7 @@ t.test('the test of a mesh finds the same collisions as tests of single pairs', 
   }
 });
 
-t.test('up to the earliest impact nothing touches', async (t) => {
+t.test('nothing touches before the earliest impact', async (t) => {
   for (let seed = 1; seed <= 10; seed++) {
     const { mesh, start, end } = scene(seed, 0.3);
     const until = testPath(mesh, start, end, PROTECT).earliestImpact ?? 1;
@@ -298,7 +298,7 @@ t.test('up to the earliest impact nothing touches', async (t) => {
   }
 });
 
-t.test('the codimensional scope holds what no pierced state shows', async (t) => {
+t.test('the codimensional scope covers the collisions that the end state does not show', async (t) => {
   // A triangle (0-2), two rods (3,4) and (5,6), two particles (7, 8).
   const mesh = makeMesh({ vertexCount: 9, triangles: [0, 1, 2], segments: [3, 4, 5, 6], particles: [7, 8] });
   const apart = [0, 0, 0, 4, 0, 0, 0, 4, 0, 9, 0, 0, 9, 4, 0, 8, 2, 1, 10, 2, 1, 1, 1, 1, 20, 20, 20];
@@ -356,7 +356,7 @@ function meetingOnThrow(
   return { told: new Set(collisions.map(({ kind, a, b }) => nameOf(kind, a, b))), met };
 }
 
-t.test('SKIP: of kinematic pairs those count that guard a promised pair of an edge and a triangle', async (t) => {
+t.test('SKIP: kinematic pairs count if they guard a promised pair of an edge and a triangle', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   let [kept, skipped] = [0, 0];
@@ -385,7 +385,7 @@ t.test('SKIP: of kinematic pairs those count that guard a promised pair of an ed
   t.ok(kept > 10 && skipped > 10, `${kept} kinematic pairs counted, ${skipped} did not`);
 });
 
-t.test('of ignored parts those pairs count that guard an element in two parts', async (t) => {
+t.test('pairs of ignored parts count if they guard an element in two parts', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   let [kept, ignored] = [0, 0];
@@ -411,7 +411,7 @@ t.test('of ignored parts those pairs count that guard an element in two parts', 
 });
 
 t.test(
-  'SKIP: a kinematic edge that sweeps through a triangle with one dynamic corner, free at both ends',
+  'SKIP: a kinematic edge that sweeps through a triangle with one dynamic corner collides, although both ends are free',
   async (t) => {
     const shape = { vertexCount: 6, triangles: [0, 1, 2, 3, 4, 5] };
     const start = new Float64Array([0, 0, 0, 1, 0, 0, 0.5, 1, 0, 0.5, -0.2, 0.3, 0.5, -0.2, -0.3, 0.5, -1, 0]);
@@ -423,7 +423,7 @@ t.test(
     const { collisions } = testPath(mixed, start, end, SKIP);
     t.ok(
       collisions.some(({ kind, a, b }) => nameOf(kind, a, b) === 'EDGE_EDGE 0,1 3,4'),
-      'the pair of kinematic edges is told',
+      'the pair of kinematic edges is reported',
     );
     const fixed = makeMesh({ ...shape, kinematic: [0, 1, 2, 3, 4, 5] });
     t.equal(testPath(fixed, start, end, SKIP).pathFree, true, 'two kinematic triangles may pass through each other');

@@ -25,7 +25,7 @@ async function load(file: string, firstKinematic?: number): Promise<{ mesh: Coll
   return { mesh: buildMesh({ ...input, kinematic }), x: read.positions };
 }
 
-t.test('published states are judged as published', options, async (t) => {
+t.test('published states get the published verdicts', options, async (t) => {
   const counts: [string, number][] = [
     ['static/spot.obj', 0],
     ['static/bunny.ply', 0],

@@ -184,7 +184,7 @@ t.test('brute force with whole numbers agrees on random soups', async (t) => {
   }
 });
 
-t.test('the list is the beginning of the sorted whole', async (t) => {
+t.test('the list is the beginning of the complete sorted list', async (t) => {
   const random = seeded(7);
   const mesh = makeMesh({ vertexCount: 90, triangles: Array.from({ length: 90 }, (_, k) => k) });
   const x = Float64Array.from({ length: 270 }, () => random());
@@ -200,7 +200,7 @@ t.test('the list is the beginning of the sorted whole', async (t) => {
   t.same(
     findIntersections(mesh, single, PROTECT),
     findIntersections(mesh, new Float64Array(single), PROTECT),
-    'float32 positions are taken as the doubles they are',
+    'float32 positions are taken as the same doubles',
   );
 });
 
@@ -229,5 +229,5 @@ t.test('elements of very different sizes and far outliers are tested exactly', a
       expected += findIntersections(one, local, PROTECT).intersectionCount;
     }
   }
-  t.equal(findings.intersectionCount, expected, 'the search finds what pair after pair finds');
+  t.equal(findings.intersectionCount, expected, 'the search finds as many as a test of all pairs');
 });
