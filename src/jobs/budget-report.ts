@@ -18,7 +18,7 @@ export function describeBudget({ deadline, times }: JobRun, costs: StepCosts): B
   };
 }
 
-/** What a budget that was too small was spent on, and what was omitted because of it. */
+/** Warns what a budget that was too small was spent on, and what was omitted because of it. */
 export function warnOfBudget(
   job: JobRun,
   { status, steps, timings }: Resolution,
@@ -86,10 +86,10 @@ export function warnOfBudget(
   return warnings;
 }
 
-/** Share of a job's time from which waiting for a core is worth a word. */
+/** Share of a job's time from which the report mentions waiting for a core. */
 const WORTH_TELLING = 0.1;
 
-/** A budget runs on while more urgent work has the cores, and the caller is told how much of it went that way. */
+/** A budget runs on while more urgent work has the cores; the report then says how much of it passed that way. */
 function warnOfBusyCores({ coreWaitMs, stopwatch, context, times }: JobRun): Warning[] {
   if (!(coreWaitMs > WORTH_TELLING * (context.now() - stopwatch.startedAt))) return [];
   const waited = (coreWaitMs / 1000).toFixed(3);

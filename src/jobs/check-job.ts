@@ -46,7 +46,7 @@ export function checkJob(
       ? undefined
       : verifier.findDistances(mesh, positions, rules, reportPairsCloserThan);
   const isFree = state.intersectionCount === 0;
-  // The path test finds pairs that begin to intersect. Pairs that intersect from the first moment on may never begin to.
+  // The path test finds pairs that begin to intersect. Pairs that intersect from the start may never begin to.
   const path = pathEnd && (isFree ? verifier.testPath(mesh, positions, pathEnd, rules) : COLLIDES_AT_START);
   return {
     intersectionFree: isFree,

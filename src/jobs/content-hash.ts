@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 
 /**
- * Identifies what a session was opened with: sha256, 64 lower-case hexadecimal digits, over these fields in this order,
- * without absent ones:
+ * Identifies the input that a session was opened with: sha256, 64 lower-case hexadecimal digits, over these fields in
+ * this order, without absent ones:
  *
  *   vertexCount, triangles, segments, particles, tetrahedra, masses, kinematic, parts, ignoredPartPairs, strainRest, strainLimits, restPositions, restEdges,
  *   restLengths, start
  *
- * Each field is a line of ASCII, `NAME TYPE LENGTH\n` (TYPE u8, u32, f32, f64 or json; LENGTH in bytes), followed by its
- * bytes, numbers little-endian. vertexCount is u32; parts is the JSON of the list of `[name, firstVertex, vertexCount,
- * kinematic]`, kinematic being true or false, followed by activationDistance where it is set, or by activationDistance (null
- * where it is not) and contactOffset where that is set; where a part has strain limits, by [strainMin, strainMax], null where one
- * is not set. strainLimits is the JSON of [min, max], null where one is not set. Each length precedes its
- * bytes, so no two inputs give the same stream.
+ * Each field is a line of ASCII, `NAME TYPE LENGTH\n` (TYPE u8, u32, f32, f64 or json; LENGTH in bytes), followed by
+ * its bytes, numbers little-endian. vertexCount is u32; parts is the JSON of the list of `[name, firstVertex,
+ * vertexCount, kinematic]`, where kinematic is true or false. If it is set, activationDistance follows. If
+ * contactOffset is set, activationDistance (null if it is not set) and contactOffset follow. If the part has strain
+ * limits, [strainMin, strainMax] follows, null for a limit that is not set. strainLimits is the JSON of [min, max],
+ * null for a limit that is not set. Each length precedes its bytes, so no two inputs give the same stream.
  */
 export function hashContent(mesh: MeshInput, start: Positions): string {
   const hash = createHash('sha256');

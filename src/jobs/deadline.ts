@@ -7,14 +7,15 @@ import type { AnswerCosts } from './step-costs.js';
  * follows: the step that would start, and the test, mapping and report of the answer.
  *
  * - A step is assumed to take as long as the longest of the last {@link RECENT_STEPS}, measured between two questions and
- *   without what was spent on searches: hardly any step searches.
- * - What follows the engine is kept back as `StepCosts` (step-costs.ts) has learned it. The smallest distance of the report is optional:
- *   time for it is kept back only if all that follows fits into {@link LARGEST_COMFORT} of what is left.
+ *   without the time of searches, because hardly any step searches.
+ * - The time for what follows the engine is reserved, as `StepCosts` (step-costs.ts) has learned it. The smallest
+ *   distance of the report is optional: time for it is reserved only if everything that follows fits into
+ *   {@link LARGEST_COMFORT} of the remaining time.
  * - An answer that has not moved needs no test. So a search may use the time of the test as long as no step has been made, if
  *   its result outlives the request: the next one then begins with a step.
  *
- * These are estimates: RETURN_SAFE may end late, by {@link GRACE} of its budget and the time between two questions, but never with
- * an unverified answer.
+ * These are estimates: under RETURN_SAFE a request may end late, by {@link GRACE} of its budget and the time between
+ * two questions, but never with an unverified answer.
  */
 export class Deadline {
   private readonly endsAt: number;
@@ -39,14 +40,14 @@ export class Deadline {
     this.isHard = onBudget === 'FAIL';
   }
 
-  /** ms that are kept back for what follows the engine; what is optional only where time is kept back for it */
+  /** ms reserved for what follows the engine; optional parts count only if time is reserved for them */
   get keptBack(): AnswerCosts {
     const { check, finish, distances } = this.costs;
     if (this.isHard) return { check: 0, finish: 0, distances: 0 };
     return { check, finish, distances: this.reserve > check + finish ? distances : 0 };
   }
 
-  /** What was kept back left no time for a step from the beginning. */
+  /** Whether the reserved time left no time for a step from the beginning. */
   get hadNoRoom(): boolean {
     return this.leavesNoRoom;
   }
@@ -57,7 +58,7 @@ export class Deadline {
     if (late >= 0) throw deadlineExceeded(where);
   }
 
-  /** As {@link refuseIfOver}, once {@link GRACE} of the budget has passed beyond it. @throws DEADLINE_EXCEEDED */
+  /** Like {@link refuseIfOver}, once {@link GRACE} of the budget has passed beyond it. @throws DEADLINE_EXCEEDED */
   refuseIfLate(where: string): void {
     if (this.now() >= this.endsAt + this.grace) throw deadlineExceeded(where);
   }
@@ -73,12 +74,12 @@ export class Deadline {
     return this.now() + PREPARING * (check + distances) + finish < this.endsAt;
   }
 
-  /** As {@link refuseIfOver}, but only under FAIL: under RETURN_SAFE there is a safe state to return. */
+  /** Like {@link refuseIfOver}, but only under FAIL: under RETURN_SAFE there is a safe state to return. */
   refuseIfOverAndHard(where: string): void {
     if (this.isHard) this.refuseIfOver(where);
   }
 
-  /** Keeps back time for what follows the engine, as far as it is known by now; under FAIL none, because a late answer is useless. */
+  /** Reserves time for what follows the engine, as far as it is known; under FAIL none, as a late answer is useless. */
   keepBack(costs: AnswerCosts): void {
     this.costs = costs;
     const lean = costs.check + costs.finish;
@@ -104,7 +105,7 @@ export class Deadline {
   }
 
   /**
-   * The same, to be asked within a search, whose time does not count as that of a step.
+   * The same within a search, whose time does not count as that of a step.
    *
    * @param needsNoTest no step has been made, and what the search finds is kept
    */
@@ -115,13 +116,13 @@ export class Deadline {
   }
 }
 
-/** How much later than its budget an answer may be whose test takes longer than before, as a share of the budget. */
+/** How much later than its budget an answer may be if its test takes longer than before, as a share of the budget. */
 const GRACE = 1 / 8;
 
-/** A test that also makes a list for the next ones (verify/clearance.ts) takes up to so many times as long. */
+/** A test that also makes a list for the next ones (verify/clearance.ts) takes up to this many times as long. */
 const PREPARING = 6;
 
-/** Share of the time left that may be kept back for everything, the optional smallest distance included. */
+/** Share of the remaining time that may be reserved for everything, the optional smallest distance included. */
 const LARGEST_COMFORT = 1 / 2;
 
 /** How many past steps the estimate of the next one takes into account. */

@@ -12,7 +12,7 @@ import { resolveParameters } from '../solver/parameters.js';
 import type { JobContext } from './job-run.js';
 import { resolveJob } from './step-job.js';
 
-/** Elements that a finding names where the request does not say. */
+/** Elements that a finding names if the request does not say. */
 const NAMED_ELEMENTS = 16;
 const MAX_NAMED_ELEMENTS = 65_536;
 
@@ -20,8 +20,8 @@ const MAX_NAMED_ELEMENTS = 65_536;
 const FLOOR_SHARE = 100;
 
 /**
- * Says what is wrong with a mesh, with a target as well where there is one. Where nothing is, one step of a resolve is made:
- * what refuses it is a finding too, and its time is the smallest budget that makes progress here.
+ * Finds what is wrong with a mesh, and with a target if there is one. If there is no problem, the job makes one step of
+ * a resolve: a refusal of it is a finding too, and its time is the smallest budget that makes progress with this mesh.
  *
  * @throws IntersticeError: TOO_LARGE, SIZE_MISMATCH, INVALID_MESH (parts), INVALID_PARAMETER (maxElements), CANCELLED
  */
@@ -54,7 +54,7 @@ export async function diagnoseJob(request: DiagnoseRequest, context: JobContext)
     { mesh, positions, target, maxElements },
     { build: (input) => buildMesh(input, context.limits), lengthsOf, checkpoint, now: context.now },
   );
-  // A target in other units or axes is accepted, though its answer is not what was meant.
+  // A target in other units or axes is accepted, although its answer is not what the caller meant.
   const isReadable = !found.findings.some(
     ({ severity, code }) => severity === 'PROBLEM' && !code.startsWith('TARGET_'),
   );
@@ -75,7 +75,7 @@ export async function diagnoseJob(request: DiagnoseRequest, context: JobContext)
   };
 }
 
-/** The seconds that one step of a resolve takes, checks included; a finding = it is refused. */
+/** The seconds that one step of a resolve takes, checks included; a finding = the step is refused. */
 async function tryOneStep(
   { mesh, positions, target, parameters = {} }: DiagnoseRequest,
   context: JobContext,

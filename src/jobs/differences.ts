@@ -9,7 +9,7 @@ export interface Differences {
   readonly unreachedKinematic: readonly number[];
   /** vertices farther than δ from their target */
   readonly deflectedVertices: number;
-  /** over dynamic vertices: kinematic ones are where they were sent, and would thin out what contacts have cost */
+  /** over dynamic vertices: kinematic ones are at their targets, and would reduce the mean effect of contacts */
   readonly max: number;
   readonly rms: number;
   /** over kinematic vertices */
@@ -83,8 +83,9 @@ function countDynamic({ kinematic }: CollisionMesh): number {
 }
 
 /**
- * The largest ratio of an edge's length (contact and inner edges) in the answer to its length in the target, or at rest where it has one.
- * Edges whose reference has no length have no ratio and are skipped; the result is 1 if there is no other edge.
+ * The largest ratio of an edge's length (contact and inner edges) in the answer to its length in the target, or to its
+ * length at rest if it has one. Edges whose reference has no length have no ratio and are skipped; the result is 1 if
+ * there is no other edge.
  *
  * @param off where answer and target differ, by {@link compareToTarget}
  */
@@ -112,7 +113,7 @@ export function measureStretch(
   return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
 }
 
-/** The same for a mesh with lengths at rest, of which no edge is at 1 because it is at its target. */
+/** The same with lengths at rest, where an edge need not have ratio 1 because its ends are at their targets. */
 function measureAgainstRest(mesh: CollisionMesh, answer: Positions, target: Positions, scale: number): number {
   let largestSquared = 0;
   for (const { ends, rest } of allEdges(mesh)) {
@@ -126,7 +127,7 @@ function measureAgainstRest(mesh: CollisionMesh, answer: Positions, target: Posi
   return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
 }
 
-/** If more than one vertex in four is off, testing every edge for an end that is off costs more than measuring every edge. */
+/** If more than one vertex in four is off, looking for edges with such an end costs more than measuring every edge. */
 const VERTICES_PER_OFF = 4;
 
 /** A ratio is computed only if it may be the largest: the product below has an error of three roundings at most. */

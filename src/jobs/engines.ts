@@ -26,7 +26,7 @@ interface EngineEntry {
   readonly closesFirst: boolean;
 }
 
-/** The methods that the CPU engine has beside the two-way one. A new method is a folder of its own and one entry here. */
+/** The methods of the CPU engine besides the two-way method. A new method is a folder of its own and one entry here. */
 const OTHER_METHODS = {
   VOLUME_IMPULSES: createVolumeImpulsesEngine,
 } as const satisfies Readonly<Record<Exclude<MethodName, 'TWO_WAY'>, () => Engine>>;
@@ -49,8 +49,9 @@ const ENGINES = {
 export type EngineChoice = keyof typeof ENGINES;
 
 /**
- * Where a lane's thread finds its engine: a module and the name of a factory in it, `(options?: unknown) => Engine |
- * Promise<Engine>`. An IntersticeError that the factory throws reaches the callers of `hello()` and of every job unchanged.
+ * Where the thread of a lane finds its engine: a module and the name of a factory in it, `(options?: unknown) => Engine
+ * | Promise<Engine>`. An IntersticeError that the factory throws reaches the callers of `hello()` and of every job
+ * unchanged.
  */
 export interface EngineSource {
   /** URL */
@@ -63,10 +64,10 @@ export interface EngineSource {
 }
 
 /**
- * Arranges what an engine on WebGPU finds in the environment of the process (gpu/device/vulkan-host.ts). Call it on the main
- * thread before any lane starts.
+ * Sets what an engine on WebGPU expects in the environment of the process (gpu/device/vulkan-host.ts). Call it on the
+ * main thread before any lane starts.
  *
- * @throws INVALID_PARAMETER for a card or a folder that cannot be had
+ * @throws INVALID_PARAMETER for a card or a folder that is not available
  */
 export async function prepareProcess(
   options: Pick<EngineOptions, 'engine' | 'adapter'> & { readonly shaderCache?: string | undefined },

@@ -48,7 +48,7 @@ export function describePullBack(
   return { steps, before: measureAnswer(step, state, false).fidelity, after };
 }
 
-/** Edges that are longer than the caller allows are an answer's worst flaw to the eye, so they are named. */
+/** Overlong edges are the most visible flaw of an answer, so the warning names them. */
 export function warnOfOverlong(
   { count, worst, worstIndex }: OverlongEdges,
   { stretchLimit, quality, method }: Parameters,

@@ -13,10 +13,10 @@ const REACHED_SHARE = 0.02;
 /** Cosine between a motion and what a contact or an edge forbids of it, below which the vertex could slide along. */
 export const MIN_CLOSING = 0.05;
 
-/** An edge holds a vertex from this share of its limit on: what one step of the pull-back leaves. */
+/** An edge holds a vertex from this share of its limit on, because steps of the pull-back end this near to it. */
 const AT_LIMIT = 0.995;
 
-/** Up to which distance from its target a vertex has reached it, the caller's unit. */
+/** The distance from its target up to which a vertex has reached it, in the caller's unit. */
 export const nearTarget = (mesh: CollisionMesh, { activationDistance }: Parameters): number =>
   REACHED_SHARE * rangeOfDistances(mesh, activationDistance).smallest;
 
@@ -35,7 +35,7 @@ export function waysOf(answer: Positions, target: Positions): Float64Array {
   return ways;
 }
 
-/** By vertex, what holds it most. */
+/** For each vertex, what holds it most. */
 export class HeldBy {
   /** int32[V]; −1 = nothing */
   readonly by: Int32Array;
@@ -54,7 +54,8 @@ export class HeldBy {
 }
 
 /**
- * Offers each vertex the edges at their limit that its way to the target would lengthen, by their numbers over all lists.
+ * Offers each vertex the edges at their limit that its way to the target would lengthen, identified by their numbers
+ * over all lists.
  *
  * @param ways of {@link waysOf}
  * @param sigma σ > 0
@@ -105,10 +106,10 @@ export function edgeOf(
 }
 
 /**
- * The edges at their limit that hold the dynamic vertices that are farthest from their targets, the farthest first. It follows from the positions
- * alone, so it is the same whatever engine and status.
+ * The edges at their limit that hold the dynamic vertices that are farthest from their targets, the farthest first.
+ * They follow from the positions alone, so they are the same for every engine and status.
  *
- * @param maxStretch of the answer by measureStretch: if that is below the limit, no edge needs a look
+ * @param maxStretch of the answer by measureStretch: if it is below the limit, no edge needs a test
  * @returns up to LIMITING_PAIRS different edges
  */
 export function findLimitingEdges(
@@ -134,7 +135,7 @@ export function findLimitingEdges(
   });
 }
 
-/** A few edges with the longest ways that they end, longest first. */
+/** The few edges that hold vertices farthest from their targets, longest way first. */
 class FarthestEdges {
   readonly edges: number[] = [];
   readonly #ways: number[] = [];

@@ -8,7 +8,7 @@ import type { StateFindings } from '../verify/types.js';
 /** How many pairs of a list a report names; counts are complete. */
 const NAMED = 16;
 
-/** What a report says of the pairs that were excluded. */
+/** What a report contains about the excluded pairs. */
 export function describeExcluded(mesh: CollisionMesh, excluded: ExcludedPairs | undefined) {
   if (!excluded) return { count: 0, named: [], warnings: [] };
   const count = countExcluded(mesh, excluded);
@@ -26,8 +26,8 @@ export function describeExcluded(mesh: CollisionMesh, excluded: ExcludedPairs | 
 }
 
 /**
- * What a report says of the pairs that intersect in the answer: only ignored ones can. Without a test of the answer nothing is
- * known, and no count is given.
+ * What a report contains about pairs that intersect in the answer; only ignored ones can. Without a test of the answer
+ * nothing is known, and no count is given.
  *
  * @param findings of the exact test of the answer; undefined = not tested
  */

@@ -22,7 +22,7 @@ export interface JobLimits extends MeshLimits {
 export interface JobContext {
   readonly engine: Engine;
   readonly limits: JobLimits;
-  /** where a job counts what it keeps beside its engine; absent = nowhere */
+  /** where a job counts the memory that it keeps besides its engine; absent = nowhere */
   readonly memory?: JobMemory | undefined;
   readonly allowUnverified: boolean;
   readonly verifier: Verifier;
@@ -72,12 +72,12 @@ export class JobRun {
     this.checkpoint('in the queue');
   }
 
-  /** Whether the service has asked for what has been reached: no further step begins. */
+  /** Whether the service has asked for the state that has been reached: no further step begins. */
   get isEnding(): boolean {
     return this.context.isEnding?.() ?? false;
   }
 
-  /** ms for which the job has waited for a core that other work had; 0 where that is not known. */
+  /** ms for which the job has waited for a core because of other work; 0 if that is not known. */
   get coreWaitMs(): number {
     return (this.context.coreWaitMs?.() ?? 0) - (this.coreWaitBefore ?? 0);
   }
@@ -103,7 +103,7 @@ export class JobRun {
 
   /**
    * The same for the test of an answer, which may take a little longer than the budget ({@link Deadline.refuseIfLate}): the time
-   * kept back for it is an estimate, and if the test is ended, all steps were in vain.
+   * reserved for it is an estimate, and ending the test would waste all steps.
    */
   duringGrace(where: string): () => void {
     return () => {

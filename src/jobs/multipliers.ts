@@ -3,7 +3,7 @@ import type { EngineHolds } from '../solver/engine.js';
 import type { CoordinateFrame } from '../solver/frame.js';
 import { PairLookup } from './pair-lookup.js';
 
-/** Contacts with the multipliers of the engine's rows, 0 where a contact has none; as they are where the engine knows none. */
+/** Contacts with the multipliers of the engine's rows, 0 if a contact has none; unchanged if the engine knows none. */
 export function withMultipliers(
   contacts: Contacts,
   holds: EngineHolds | undefined,

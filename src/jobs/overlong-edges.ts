@@ -6,14 +6,15 @@ import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame } from '../solver/frame.js';
 
 /**
- * Edges of an answer that are longer than their limit σ L*, L* the length in the target or that at rest, in the caller's own numbers.
+ * Edges of an answer that are longer than their limit σ L*, where L* is the length in the target or at rest, in the
+ * caller's own numbers.
  *
  * An engine keeps the limit in float32, so an edge that rests at it may be longer in these numbers by rounding alone. Let ε
  * be the coarser of float32's spacing at the engine coordinates of its ends and the answer's spacing at the caller's. Then
- * - L* of the engine differs by at most √3 ε from that of the caller: each end rounds by ε/2 a coordinate. That is σ √3 ε
- *   in the limit. A length at rest is rounded once, by 2⁻²⁴ of itself, which is far less;
- * - writing x + α m, |α m| ≤ |x'| + |x|, errs by ε/2 and 2 ε a coordinate: 5 √3 ε for both ends;
- * - sending rounds each end by ε/2 a coordinate again: √3 ε;
+ * - L* of the engine differs by at most √3 ε from that of the caller: each end rounds by ε/2 per coordinate. That is σ
+ *   √3 ε in the limit. A length at rest is rounded once, by 2⁻²⁴ of itself, which is far less;
+ * - writing x + α m, |α m| ≤ |x'| + |x|, errs by ε/2 and 2 ε per coordinate: 5 √3 ε for both ends;
+ * - sending rounds each end by ε/2 per coordinate again: √3 ε;
  * - the limit itself is a float32, and a step is held back to it within 2⁻²⁰.
  * Only what exceeds the sum counts as overlong.
  */
@@ -36,12 +37,12 @@ export interface OverlongEdges {
 }
 
 /**
- * Counts the edges, contact and inner ones, that have a dynamic end and a length to be compared with, and exceed their limit by
- * more than rounding.
+ * Counts the edges, contact and inner ones, that have a dynamic end and a length to compare with, and exceed their
+ * limit by more than rounding.
  *
  * @param sigma σ; 0 = there is no limit
- * @param isStrainLimited strain limits take the place of those of edges (limited-edges.ts)
- * @param maxStretch of the answer by measureStretch: if that is within the limit, no edge needs a look
+ * @param isStrainLimited strain limits replace those of edges (limited-edges.ts)
+ * @param maxStretch of the answer by measureStretch: if it is within the limit, no edge needs a test
  */
 export function findOverlongEdges(
   mesh: CollisionMesh,
@@ -75,7 +76,7 @@ export function findOverlongEdges(
       const rounding = (ROUNDINGS + sigma) * Math.sqrt(3) * spacingAt(a, b, answer, target, frame);
       if (Math.sqrt(squared) <= limit * (1 + LIMIT_ROUNDING) + rounding) continue;
       count++;
-      // As maxStretch is computed, so that both are the same number.
+      // Computed like maxStretch, so that both are the same number.
       const stretch = Math.sqrt(squared / restSquared);
       if (worst && stretch <= worst.stretch) continue;
       worst = { a, b, stretch };

@@ -10,8 +10,8 @@ export interface PairList {
 }
 
 /**
- * Finds a pair among others, whatever the order in which either names the vertices of a side, or, where both sides are alike,
- * the sides.
+ * Finds a pair among others, in whatever order either names the vertices of a side or, if both sides are of the same
+ * type, the sides.
  */
 export class PairLookup {
   readonly #list: PairList;
@@ -33,7 +33,7 @@ export class PairLookup {
     }
   }
 
-  /** @returns the place in the list of pair `n` of another one; −1 = it is not there */
+  /** @returns the index of pair `n` of another list; −1 = it is missing */
   find(other: PairList, n: number): number {
     const mine = this.#mine;
     const theirs = this.#theirs;

@@ -3,9 +3,9 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import { PATH_PHASES, type Path, type StateOrigin } from '../contract/path.js';
 
-/** Where memory that a job keeps beside its engine is counted. */
+/** Where the memory that a job keeps besides its engine is counted. */
 export interface JobMemory {
-  /** @throws what refuses a job that does not fit beside others */
+  /** @throws a refusal if the job does not fit beside others */
   take(bytes: number): void;
   give(bytes: number): void;
 }
@@ -67,7 +67,7 @@ export class PathRecord {
     };
   }
 
-  /** Gives the memory back: the path is the answer's now, or dropped. */
+  /** Releases the memory: the path now belongs to the answer, or was dropped. */
   free(): void {
     this.#options.memory?.give(this.#taken);
     this.#taken = 0;

@@ -49,11 +49,11 @@ export interface PreparedStep {
   readonly costs: StepCosts;
   /** of the exact test of the start */
   readonly startFindings: StateFindings;
-  /** up to which contacts are listed, the caller's unit; undefined = not requested */
+  /** distance up to which contacts are listed, the caller's unit; undefined = not requested */
   readonly contactDistance: number | undefined;
   /** whether the report lists every vertex */
   readonly isPerVertex: boolean;
-  /** whether the answer has its path, and its reasons */
+  /** whether the answer contains its path, and its reasons */
   readonly wantsPath: boolean;
   readonly wantsReasons: boolean;
 }
@@ -132,7 +132,7 @@ export function settleParameters(
   checkStrainLimits(mesh, parameters, job.context.engine);
   checkRestLengths(mesh.restLengths, frameLength(measures.medianEdge, measures.bounds));
   const { activationDistance, kinematicPairs } = parameters;
-  // Before these checks end no state is known to be safe: if the budget ends first, there is nothing to return.
+  // Until these checks end, no state is known to be safe: if the budget ends before, there is nothing to return.
   const checkpoint = job.during('while the start was checked');
   return {
     parameters,
@@ -156,7 +156,7 @@ function contactDistanceOf(include: IncludeInput | undefined, delta: number): nu
   );
 }
 
-/** Measures a start that the session does not hold. @throws as checkPositions */
+/** Measures a start that the session does not hold. @throws like checkPositions */
 function measureForeign(start: Positions, mesh: CollisionMesh): StartMeasures {
   const box = checkPositions(start, mesh.vertexCount, 'start');
   return { box, bounds: findBounds(mesh, start, box) };
@@ -243,7 +243,9 @@ export async function checkSceneStart(
   return { startFindings: findings, rules };
 }
 
-/** Share of the vertices that a step may move: every dynamic one, because contacts may push it, and what is prescribed to move. */
+/**
+ * Share of the vertices that a step may move: dynamic ones, because contacts push, and kinematic ones with a motion.
+ */
 function shareOfMovable({ kinematic }: CollisionMesh, { start, target }: StartToCheck['images']): number {
   let movable = 0;
   for (let v = 0, k = 0; v < kinematic.length; v++, k += 3) {
@@ -253,7 +255,7 @@ function shareOfMovable({ kinematic }: CollisionMesh, { start, target }: StartTo
   return movable / Math.max(1, kinematic.length);
 }
 
-/** Bit for bit; the same numbers in another scalar are another state. */
+/** Compares bit for bit; the same numbers in another scalar are another state. */
 function isSameState(a: Positions, b: Positions): boolean {
   return a === b || (scalarOf(a) === scalarOf(b) && viewBytes(a).equals(viewBytes(b)));
 }

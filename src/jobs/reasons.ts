@@ -8,40 +8,40 @@ import { edgeOf, HeldBy, MIN_CLOSING, nearTarget, offerEdges, waysOf } from './h
 import { type PairList, PairLookup } from './pair-lookup.js';
 import type { PreparedStep } from './prepare-step.js';
 
-/** A contact holds a vertex while its gap is within so many δ: those of FAST rest at δ, and rounding brings them beyond. */
+/** A contact holds a vertex while its gap is within this many δ: those of FAST rest at δ, up to rounding. */
 const HOLDING_GAP = 1.05;
 
-/** In place of a pair. */
+/** Stands for no pair. */
 export const NO_PAIR = 0xffffffff;
 
 const VERTEX_VERTEX = 4;
 
-/** Up to which distance {@link explain} needs the contacts of an answer, the caller's unit. */
+/** The distance up to which {@link explain} needs the contacts of an answer, in the caller's unit. */
 export function reachOfReasons({ mesh, parameters }: PreparedStep): number {
   return HOLDING_GAP * rangeOfDistances(mesh, parameters.activationDistance).largest;
 }
 
-/** What the reasons of an answer follow from. */
+/** The facts from which the reasons of an answer follow. */
 export interface Explained {
   readonly answer: Positions;
-  /** of the answer, up to {@link reachOfReasons} at least */
+  /** of the answer, at least up to {@link reachOfReasons} */
   readonly contacts: Contacts;
   readonly resolution: Pick<Resolution, 'status' | 'residuals' | 'holds'>;
-  /** the step that ended in the answer; what was noted later belongs to states that were given up */
+  /** the step that ended in the answer; later records belong to discarded states */
   readonly lastStep: number;
   /** whether the target of a vertex lies where numbers are too coarse, so that its motion was cut */
   readonly isCut: (v: number) => boolean;
 }
 
 /**
- * Why every vertex is where it is. From the answer alone: with d the way that is left to its target,
+ * The reason for the place of every vertex. From the answer alone, with d the remaining way to the target of v:
  *
- * - a contact holds vertex v if its gap is within δ, v bears weight w > 0 on it, and d would close it: with its normal n towards
- *   the side of v, cos = −n·d/|d| > 0. Of several the one with the largest w·cos holds most;
+ * - a contact holds vertex v if its gap is within δ, v has a weight w > 0 in it, and d would close it: with its normal
+ *   n towards the side of v, cos = −n·d/|d| > 0. Of several contacts the one with the largest w·cos holds most;
  * - an edge v u holds it if the edge is at its limit and d would lengthen it.
  *
- * An engine that has recorded which pair held the vertex last is believed where that pair is among those contacts. What neither
- * explains follows from how the run ended.
+ * If the engine has recorded the pair that held the vertex last, and that pair is among those contacts, it is the
+ * reason. Where neither a contact nor an edge holds a vertex, the reason follows from how the run ended.
  */
 export function explain(step: PreparedStep, explained: Explained): Reasons {
   const { mesh, parameters, images } = step;
@@ -109,7 +109,7 @@ function strengthOf({ kinds, vertices, weights, normals }: Contacts, c: number, 
   return closing > MIN_CLOSING ? weight * closing : 0;
 }
 
-/** int32[V] the contact that the engine has noted for a vertex, where it holds it in the answer too; −1 = none */
+/** int32[V] the contact that the engine recorded for a vertex, if it also holds it in the answer; −1 = none */
 function recordedContacts(
   engine: EngineHolds,
   contacts: Contacts,

@@ -1,7 +1,7 @@
 import type { Warning } from '../contract/errors.js';
 import type { Resolution } from '../solver/engine.js';
 
-/** Says that volume preserving impulses have failed: the answer is the last state without collisions, part of the way. */
+/** Warns that volume-preserving impulses have failed: the answer is the last state without collisions. */
 export function warnOfRemaining({ impulses, status }: Pick<Resolution, 'impulses' | 'status'>): Warning[] {
   if (!impulses || status !== 'STALLED' || impulses.motionShare === 1) return [];
   const { motionShare, remainingPairs, rounds } = impulses;

@@ -17,7 +17,7 @@ import { findStrainedElements, warnOfStrained } from './strained-elements.js';
 import { warnOfScale } from './target-scale.js';
 import type { Verifier } from './verifier.js';
 
-/** What a step has led to. */
+/** The result of a step. */
 export interface StepResult {
   readonly answer: Positions;
   /** of {@link measureMinDistance} */
@@ -109,9 +109,9 @@ export function buildReport(
 }
 
 /**
- * The smallest distance of two elements within the engine's reach, the caller's unit; undefined = none is nearer. It counts
- * as verification, and costs about as much as the exact test (a dress of 53,000 triangles: 0.8 of it, dense layers: 1.4),
- * most of it for finding neighbours, so a shorter reach would save little.
+ * The smallest distance of two elements within the engine's reach, the caller's unit; undefined = none is nearer. It
+ * counts as verification and costs about as much as the exact test (0.8 of it for a dress of 53,000 triangles, 1.4 for
+ * dense layers), mostly for finding neighbours, so a shorter reach would save little.
  */
 export function measureMinDistance(
   { mesh, parameters, rules, memory }: PreparedStep,
@@ -132,7 +132,7 @@ function statusOf(resolution: Resolution, verification: Verification): Report['s
   return verification.fellBack ? 'STALLED' : resolution.status;
 }
 
-/** The engine's residuals belong to a state that was not sent. Of the sent state is known which vertices are at their targets. */
+/** The engine's residuals belong to a state that was not sent. Of the sent one, arrived vertices alone are known. */
 export function progressUnknown(
   answer: Positions,
   target: Positions,
@@ -176,7 +176,7 @@ export function warningsOf(
 
 const NAMED_PART_PAIRS = 8;
 
-/** Names kinematic vertices that have not reached their prescribed targets, because their animation must take account of it. */
+/** Names kinematic vertices that have not reached their targets, because the caller's animation must know. */
 function unreachedWarning(unreached: readonly number[]): Warning[] {
   const [first] = unreached;
   if (first === undefined) return [];

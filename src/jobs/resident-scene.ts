@@ -32,7 +32,7 @@ interface HeldState {
   readonly engine?: EnginePositions | undefined;
   /** undefined = not tested here, or not under the present mesh */
   readonly verified?: Verified | undefined;
-  /** what the step that led here excluded. Where it is lost (ResidentScene.hasLostPairs), only pairs that still intersect are excluded. */
+  /** pairs that the step that led here excluded; if they are lost (hasLostPairs), only those that still intersect */
   readonly excluded?: ExcludedPairs | undefined;
 }
 
@@ -43,15 +43,15 @@ interface HeldMesh {
   readonly mesh: CollisionMesh;
 }
 
-/** What a step asks of its start: box of all vertices, bounds of those that belong to an element, in the caller's unit. */
+/** The measures of a start: box of all vertices, bounds of those that belong to an element, in the caller's unit. */
 export interface StartMeasures {
   readonly box: Box;
   readonly bounds: MeshMeasures['bounds'];
 }
 
 /**
- * Bytes of an engine scene up to which every step keeps a copy of what it begins from. The copy takes a hundredth of such a
- * step; of larger scenes it would double what a session holds.
+ * Bytes of an engine scene up to which every step keeps a copy of what it begins from. The copy takes a hundredth of
+ * the time of such a step; for larger scenes it would double the memory of a session.
  */
 const REMEMBERED_BYTES = 8 * 2 ** 20;
 
@@ -62,7 +62,7 @@ interface EngineSetup {
   readonly chosen: ChosenFrame;
 }
 
-/** What an engine scene is made for; another mesh or frame needs another scene. */
+/** The setup that an engine scene was opened for; another mesh or frame needs another scene. */
 interface PresentSetup {
   readonly mesh: CollisionMesh;
   readonly parameters: Parameters;
@@ -73,13 +73,13 @@ interface PresentSetup {
 
 /**
  * A scene on a lane: mesh and state, what is known of them, and the engine's scene with its proximity set. For a session it
- * is a cache of what the session room holds. A step reads it, and changes it only when its answer is complete
+ * is a cache of the state in `src/session`. A step reads it, and changes it only when its answer is complete
  * ({@link commit}).
  */
 export class ResidentScene {
   /** what steps have cost so far, for time budgets */
   readonly costs = new StepCosts();
-  /** the engine's scene was lost with its device and has not been used since */
+  /** whether the engine's scene was lost with its device and has not been used since */
   hasLostDevice = false;
   #held: HeldMesh;
   #state: HeldState;
@@ -94,15 +94,15 @@ export class ResidentScene {
   #memory: VerifierMemory;
   #scene: Scene | undefined;
   #setup: PresentSetup | undefined;
-  /** of a parked session: what its engine scene goes on from, until it is opened again */
+  /** of a parked session: what its engine scene continues from, until it is opened again */
   #saved: SavedScene | undefined;
   #hasLostPairs = false;
-  /** what the step that runs, or ran last, began from, to go back to if it is not accepted */
+  /** what the running or last step began from, to return to if the step is not accepted */
   #before: SavedSession | undefined;
-  /** the engine's scene holds what an accepted step has left */
+  /** whether the engine's scene holds the result of an accepted step */
   #hasPairs = false;
 
-  /** @param measures of frame 0, where they are known; else they are measured in `state` when they are first needed */
+  /** @param measures of frame 0, if they are known; otherwise measured in `state` when they are first needed */
   constructor(mesh: HeldMesh, state: HeldState, measures?: MeshMeasures) {
     this.#held = mesh;
     this.#memory = new VerifierMemory(mesh.mesh);
@@ -116,13 +116,16 @@ export class ResidentScene {
     return this.#measures;
   }
 
-  /** Pairs that the engine had found were lost, with a device, a step that was not accepted, or an engine that cannot save
-   *  them: the next answer may differ in bits from one that goes on from them. Until the next step is accepted. */
+  /**
+   * Whether pairs that the engine had found were lost, with a device, a step that was not accepted, or an engine that
+   * cannot save them. The next answer may then differ in bits from one that continues from them. True until the next
+   * step is accepted.
+   */
   get hasLostPairs(): boolean {
     return this.#hasLostPairs || this.hasLostDevice;
   }
 
-  /** Copies what the next step depends on besides mesh and positions, and does not lie on a device. */
+  /** Copies everything that the next step depends on besides mesh and positions and that is not on a device. */
   save(): SavedSession {
     const { engine, verified, excluded, version: stateVersion } = this.#state;
     const fitted = this.#fitted;
@@ -140,35 +143,39 @@ export class ResidentScene {
     };
   }
 
-  /** {@link save} for another thread, which takes over every array; the scene keeps its own. @throws what {@link Scene.read} throws */
+  /**
+   * Copies what {@link save} returns for another thread, which takes over every array.
+   *
+   * @throws like {@link Scene.read}
+   */
   async copy(): Promise<SavedSession> {
     const { scene, ...rest } = await this.#saveOrRead();
-    // The engine has copied what it saved; what waits for the engine to be opened is still needed here.
+    // The engine has copied what it saved; data that waits for the engine to be opened is still needed here.
     return { ...structuredClone(rest), scene: this.#saved ? structuredClone(scene) : scene };
   }
 
-  /** {@link save}, with what the last step began from: it may turn out that it was not accepted. */
+  /** {@link save}, including what the last step began from, because it may turn out that the step was not accepted. */
   async saveAll(): Promise<SavedSession> {
-    // A device that has no room for copies, or is lost: the pairs are lost too, and what is saved says so.
+    // If the device is lost or has no room for copies, the pairs are lost too, and the saved session says so.
     const saveRest = (thrown: unknown) => (thrown instanceof IntersticeError ? this.save() : Promise.reject(thrown));
     return { ...(await this.#saveOrRead().catch(saveRest)), before: this.#before };
   }
 
-  /** {@link save}, and what lies on a device. */
+  /** {@link save}, including the data on a device. */
   async #saveOrRead(): Promise<SavedSession> {
     const saved = this.save();
     const scene = saved.scene ?? (await this.#scene?.read?.());
     return { ...saved, scene, isSceneLost: this.hasLostPairs || (this.#hasPairs && !scene) };
   }
 
-  /** Before a step runs: keeps what it begins from, unless that is large or the engine cannot save it. */
+  /** Called before a step runs: keeps what it begins from, unless that is large or the engine cannot save it. */
   remember(): void {
     const scene = this.#scene;
     const isKept = this.#saved !== undefined || !scene || (scene.save !== undefined && scene.bytes <= REMEMBERED_BYTES);
     this.#before = isKept ? this.save() : undefined;
   }
 
-  /** Goes on from what {@link save} has copied; while no engine scene is open. What no longer fits is left out. */
+  /** Continues from what {@link save} has copied, while no engine scene is open. Drops data that no longer fits. */
   restore(all: SavedSession): void {
     const isUndone = all.stateVersion !== this.#state.version && all.before?.stateVersion === this.#state.version;
     const saved = isUndone ? all.before! : all;
@@ -193,7 +200,7 @@ export class ResidentScene {
     this.#hasPairs = hadPairs;
   }
 
-  /** The scene stands for one that died with its thread. */
+  /** Notes that this scene replaces one that died with its thread. */
   noteLoss(): void {
     this.#hasLostPairs = true;
   }
@@ -202,7 +209,7 @@ export class ResidentScene {
     return this.#held;
   }
 
-  /** What the verifier remembers of states of this mesh. It holds whatever has become of these states since. */
+  /** What the verifier remembers of states of this mesh. It remains valid whatever has become of these states since. */
   get memory(): VerifierMemory {
     return this.#memory;
   }
@@ -217,7 +224,7 @@ export class ResidentScene {
 
   /**
    * Everything that lives as long as this scene: the engine's scene, the mesh as sent and as built, what the verifier keeps
-   * for it, the state with its images. What the scenes of a lane share is counted in ResidentScenes.sharedBytes.
+   * for it, the state with its images. Memory that the scenes of a lane share is counted in ResidentScenes.sharedBytes.
    */
   get bytes(): number {
     const { mesh, input } = this.#held;
@@ -229,7 +236,7 @@ export class ResidentScene {
     return bytesOf(kept, this.#before) + imageToCome + (this.#scene?.bytes ?? 0);
   }
 
-  /** Another mesh (kinematic flags, masses): no result for the old one holds any longer. */
+  /** Replaces the mesh (kinematic flags, masses): no result for the old one is valid any longer. */
   replaceMesh(mesh: HeldMesh): void {
     this.#held = mesh;
     this.#memory = new VerifierMemory(mesh.mesh);
@@ -238,7 +245,7 @@ export class ResidentScene {
     this.discard();
   }
 
-  /** Another state than the one held: an answer that was computed here was not committed. */
+  /** Replaces the state: an answer that was computed here was not committed. */
   replaceState(version: number, positions: Positions): void {
     this.#state = { version, positions };
     this.#invalidateStart();
@@ -272,7 +279,7 @@ export class ResidentScene {
   }
 
   /**
-   * The held state's image under a frame: the engine's own state, if that is it bit for bit.
+   * The image of the held state under a frame: the engine's own state, if that is equal bit for bit.
    *
    * @throws COORDINATE_RANGE
    */
@@ -286,8 +293,8 @@ export class ResidentScene {
   }
 
   /**
-   * Computes in advance what the next step will ask of the held state, in the time between an answer and the next request.
-   * Without this call the next step computes the same later, refusals included.
+   * Computes in advance what the next step will need to know of the held state, in the time between an answer and the
+   * next request. Without this call the next step computes the same later, refusals included.
    */
   prepareStart(): void {
     this.measureStart();
@@ -322,7 +329,7 @@ export class ResidentScene {
     return this.#scene;
   }
 
-  /** Opens the engine's scene of a parked session as it was, unless the frame has changed: then nothing of it would be valid. */
+  /** Opens the engine's scene of a parked session as it was, unless the frame has changed, which invalidates it. */
   async #reopen(engine: Engine, mesh: CollisionMesh, frame: CoordinateFrame): Promise<void> {
     const saved = this.#saved;
     this.#saved = undefined;
@@ -367,8 +374,9 @@ export class ResidentScene {
   }
 
   /**
-   * A step ran here that was not accepted. The engine has changed its pairs in place: the scene goes back to what the step
-   * began from, so that it leaves no trace, or where that was not kept, to a void proximity set, and the next report says so.
+   * Undoes a step that was not accepted. The engine has changed its pairs in place, so the scene returns to what the
+   * step began from and the step leaves no trace. If that was not kept, the scene gets an empty proximity set, and the
+   * next report says so.
    */
   undo(): void {
     this.#hasLostPairs ||= this.#hasPairs;

@@ -15,9 +15,10 @@ export class ResidentScenes {
   private freeImages: Float32Array[] = [];
 
   /**
-   * Memory for the image of one step's target. It is used again, because new memory costs as much as the values that are computed into it.
+   * Memory for the image of one step's target. It is reused, because new memory costs as much as the values that are
+   * computed into it.
    *
-   * @param job has it until {@link releaseImage}, or asks again
+   * @param job keeps it until {@link releaseImage}, and gets the same memory if it asks again
    * @returns float32[length], uninitialised
    */
   acquireImage(length: number, job: object): Float32Array {
@@ -57,7 +58,7 @@ export class ResidentScenes {
     this.freeImages = [];
   }
 
-  /** What the session of a scene goes on from, read for the last time: the scene is to be dropped after it. */
+  /** What the session of a scene continues from, read for the last time: the scene is dropped afterwards. */
   async readLast(key: number): Promise<SavedSession | null> {
     return (await this.scenes.get(key)?.saveAll()) ?? null;
   }
@@ -79,7 +80,7 @@ export class ResidentScenes {
    * Returns the scene in the versions that the session has committed: builds it, or replaces its mesh or state, as needed.
    * If the mesh or the state is refused, the scene is unchanged.
    *
-   * @throws the refusals of mesh and positions; INTERNAL if something that is needed was not sent along
+   * @throws the refusals of mesh and positions; INTERNAL if something that is needed was not sent
    */
   bring(delta: SceneDelta, limits: MeshLimits): ResidentScene {
     const { key, meshVersion, stateVersion } = delta;

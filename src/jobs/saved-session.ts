@@ -6,8 +6,8 @@ import type { SavedScene } from '../solver/saved-scene.js';
 import type { Verified } from './resident-scene.js';
 
 /**
- * What a lane's thread knows of a session beyond mesh and state, as plain data: the scene of a parked session is built again
- * from it, and the answers that follow have the bytes that they would have had without parking.
+ * What the thread of a lane knows of a session besides mesh and state, as plain data. The scene of a parked session is
+ * rebuilt from it, and the answers that follow have the same bytes as without parking.
  */
 export interface SavedSession {
   /** mesh and state that it belongs to */
@@ -20,11 +20,11 @@ export interface SavedSession {
   readonly verified: Verified | undefined;
   /** pairs that the last step excluded; undefined = none */
   readonly excluded: readonly ElementPair[] | undefined;
-  /** ms, what a time budget reserves */
+  /** ms, the time that a time budget reserves for the test */
   readonly checkMs: number;
   /** undefined = the engine had no scene, or cannot save one */
   readonly scene: SavedScene | undefined;
-  /** the engine had a scene and cannot save it: the next step searches anew, and says so */
+  /** whether the engine had a scene and cannot save it: the next step searches anew, and its report says so */
   readonly isSceneLost: boolean;
   /** from before the step that led to this state, in case it was not accepted; undefined = not kept */
   readonly before?: SavedSession | undefined;

@@ -25,13 +25,13 @@ export interface Extent {
   readonly start: Bounds;
   /** undefined = no vertex is to move */
   readonly target: Bounds | undefined;
-  /** the vertices that rest, if some do; asked only where it matters, because it reads every vertex */
+  /** the vertices at rest, if there are any; called only when needed, because it reads every vertex */
   readonly findResting?: () => RestingVertices | undefined;
 }
 
 /**
- * The coordinate frame and the floor for one step of a session. A frame is kept as long as it serves, because engine
- * coordinates and the proximity set are valid under one frame only. It is fitted again
+ * The coordinate frame and the floor for one step of a session. A frame is kept as long as it is suitable, because
+ * engine coordinates and the proximity set are valid under one frame only. It is fitted again
  * - if the start has another scalar than the state that the frame was fitted to: exactness depends on the scalar;
  * - if the start lies more than {@link MAX_GROWTH} times as far out and that costs something: a higher floor than at the
  *   fit or, for a float32 start, whose image is exact under a frame of its own, an image that is rounded (when it moves
@@ -40,11 +40,12 @@ export interface Extent {
  * All of this depends only on the numbers of the session, so the same history gives the same bytes. The scale never changes:
  * it follows from the median edge of frame 0.
  *
- * The floor is that of the present state and its target, because rounding depends on where the mesh is and moves to.
+ * The floor is that of the present state and its target, because rounding depends on the place and the motion of the
+ * mesh.
  *
- * Which vertices count: all, as long as that costs nothing, because origin and floor then do not depend on what rests. Where
- * the floor of all would exceed δ/100, resting vertices are left out (solver/resting.ts), step by step: a vertex that
- * rested in one step and moves in the next counts in the next, whose floor rises or which is refused.
+ * All vertices count as long as that costs nothing, because origin and floor then do not depend on which vertices rest.
+ * If the floor of all would exceed δ/100, resting vertices are left out (solver/resting.ts), step by step: a vertex
+ * that rests in one step and moves in the next counts in the next, whose floor rises or which is refused.
  *
  * @param medianEdge of frame 0, the caller's unit
  * @param delta δ, the caller's unit

@@ -10,12 +10,14 @@ import type { VerifierMemory } from '../verify/memory.js';
 import type { ListedPairRules, PairRules, StateFindings } from '../verify/types.js';
 import { testState, type Verifier } from './verifier.js';
 
-/** Pairs that one start may have excluded: a hundred thousand need some 100 MB to look up, and a state with more of them is
- *  probably not the state of this mesh. */
+/**
+ * Pairs that one start may have excluded: the lookup of a hundred thousand needs some 100 MB, and a state with more of
+ * them is probably not a state of this mesh.
+ */
 const MAX_EXCLUDED = 100_000;
 
 /**
- * The start must be free of intersections, on the caller's own numbers. Under IGNORE_PAIRS all pairs that intersect move
+ * The start must be free of intersections in the caller's own numbers. Under IGNORE_PAIRS all pairs that intersect move
  * to `excludedPairs` of the findings.
  *
  * @throws INTERSECTING_START with some pairs and the complete count
@@ -68,7 +70,7 @@ interface FreeStart {
   readonly verifier: Verifier;
   /** of the exact test of the start */
   readonly findings: StateFindings;
-  /** what the step that led here excluded */
+  /** pairs that the step that led here excluded */
   readonly earlier?: ExcludedPairs | undefined;
   /** d_floor, the caller's unit */
   readonly floor: number;
@@ -81,7 +83,7 @@ interface FreeStart {
  * IGNORE_PAIRS excludes
  * - pairs that intersect in the start;
  * - pairs that were excluded before and are not farther apart than the floor: such a pair, if it were included again, would
- *   have no room to move and, where no plane can be certified between its elements, would be frozen for good;
+ *   have no room to move and, if no plane can be certified between its elements, would be frozen permanently;
  * - under PATH, pairs that touch without being found by the test of a state.
  *
  * @throws INTERSECTING_START, with some pairs, for pairs that touch under REJECT, and for more than {@link MAX_EXCLUDED}
@@ -135,7 +137,7 @@ function checkTouching(mesh: CollisionMesh, start: Positions, rules: PairRules, 
 }
 
 /**
- * Where the coordinate frame has to round the start, the rounded state must be free as well, and so must the straight path
+ * If the coordinate frame has to round the start, the rounded state must be free as well, and so must the straight path
  * from the start to it, which is a part of the path like any other (docs/method.md, S9).
  *
  * @throws TOLERANCE_TOO_SMALL with the pairs that intersect only because of the rounding
@@ -154,8 +156,8 @@ export function checkEngineRounding(
 }
 
 /**
- * Where the answer's scalar is narrower than the start's, the start rounded to it must be free as well: it is the answer
- * when nothing moves.
+ * If the answer's scalar is narrower than the start's, the start rounded to it must be free as well, because it is the
+ * answer when nothing moves.
  *
  * @throws TOLERANCE_TOO_SMALL with the pairs that intersect only because of the rounding
  */
@@ -181,8 +183,9 @@ interface Piece {
 }
 
 /**
- * A pair that is disjoint at the start of a piece and intersects at its end collides on the way, so a free piece has a free
- * end. The state is tested only if the path test does not clear the piece, to tell a certain finding from a possible one.
+ * A pair that is disjoint at the start of a piece and intersects at its end collides on the way, so a free piece has a
+ * free end. The state is tested only if the path test does not clear the piece, to distinguish a certain finding from a
+ * possible one.
  */
 function refuseUnlessFree({ mesh, start, end, rules, verifier }: Piece, where: string): void {
   const piece = verifier.testPath(mesh, start, end, rules);

@@ -17,8 +17,8 @@ import { NAMED_PAIRS, testState, type Verifier } from './verifier.js';
 export type PathScope = 'all' | 'codimensional' | undefined;
 
 /**
- * An edge-triangle test cannot find anything where only rods and particles collide, so a state of theirs does not show how
- * they came there: their pieces are tested under STATE already.
+ * An edge-triangle test cannot find anything if only rods and particles collide, so a state of such elements does not
+ * show how they got there. Their pieces are therefore tested under STATE already.
  */
 export function pathScopeOf(mesh: CollisionMesh, verify: Verification['performed']): PathScope {
   if (verify === 'PATH') return 'all';
@@ -30,11 +30,11 @@ export function pathScopeOf(mesh: CollisionMesh, verify: Verification['performed
 export interface Candidate {
   readonly positions: Positions;
   readonly engine: EnginePositions;
-  /** its place in the path */
+  /** its index in the path */
   readonly at: number;
 }
 
-/** How many accepted states are kept to fall back to. A finding is a fault of the service, and the last states before it
+/** How many accepted states are kept as fallbacks. A finding is a fault of the service, and the last states before it
  *  probably verify; more states would only cost memory (12 bytes per vertex each). */
 const KEPT_STATES = 4;
 
@@ -48,7 +48,7 @@ export class StateTrail {
   private readonly kept: EnginePositions[] = [];
   /** the start or the newest of those kept */
   private lastEngine: EnginePositions;
-  /** the last state as the caller sees it; maintained only where something needs it */
+  /** the last state as the caller sees it; maintained only if something needs it */
   private last: Positions;
   /** the state with which the reported path begins; undefined without a listener */
   private first: Positions | undefined;
@@ -97,7 +97,7 @@ export class StateTrail {
     return this.accepted;
   }
 
-  /** @param x the next state; copied @param from what has led there */
+  /** @param x the next state; copied @param from the origin of the state */
   accept(x: EnginePositions, from?: StateOrigin): void {
     if (this.found || this.isStopped) return;
     if (!hasOnlyFinite(x)) {
@@ -141,7 +141,7 @@ export class StateTrail {
   startCandidate(): Candidate {
     const engine = this.step.images.startEngine;
     const positions = this.map(engine);
-    // If a narrower scalar rounds the start, the result is a state of its own, one piece away.
+    // If a narrower scalar rounds the start, the result is a separate state, one piece away.
     return { positions, engine, at: this.first && !isEqual(positions, this.first) ? 1 : 0 };
   }
 
@@ -178,8 +178,10 @@ export class StateTrail {
     return false;
   }
 
-  /** Between the last state and this one; undefined = stopped. The engine is running, so a stopped test does not throw here:
-   *  the engine is told to stop, as after a problem. */
+  /**
+   * Tests the piece between the last state and this one; undefined = stopped. The engine is running, so a stopped test
+   * does not throw here: the engine is told to stop, as after a problem.
+   */
   private findCollisions(state: Positions, scope: 'all' | 'codimensional'): PathFindings | undefined {
     const { mesh, rules } = this.step;
     try {
@@ -208,14 +210,14 @@ export interface ChosenAnswer {
 }
 
 /**
- * Chooses the newest state that verifies, in the numbers that will be sent. Normally this is the engine's last state. After a
- * finding it is an earlier one, at worst the start, which was tested before the engine ran. It is the start as well if the
- * budget ends a test, since the test of an earlier state would take as long again.
+ * Chooses the newest state that verifies, in the numbers that will be sent. Normally this is the engine's last state.
+ * After a finding it is an earlier one, at worst the start, which was tested before the engine ran. If the budget ends
+ * a test, it is also the start, because the test of an earlier state would take as long again.
  *
  * States beyond the range in which the floor covers their rounding are skipped; they are not a fault of the engine.
  *
- * Codimensional pairs need no distance test of their own: the exact test decides whether they have a common point, which is
- * the same as distance > 0.
+ * Codimensional pairs need no distance test of their own: the exact test decides whether they have a common point, and
+ * without one their distance is > 0.
  */
 export async function chooseAnswer(step: PreparedStep, trail: StateTrail, verifier: Verifier): Promise<ChosenAnswer> {
   const { mesh, images, startFindings, parameters, rules, memory } = step;
@@ -246,7 +248,7 @@ export async function chooseAnswer(step: PreparedStep, trail: StateTrail, verifi
         : await unlessOver(() => testState(verifier, mesh, positions, rules, memory));
     if (!findings) {
       const begin = trail.startCandidate();
-      // In a narrower scalar the start has passed only the test of the piece that leads there (checkNarrowing).
+      // In a narrower scalar only the piece that leads to the start was tested (checkNarrowing).
       const known = isEqual(begin.positions, start) ? startFindings : undefined;
       return {
         state: begin,

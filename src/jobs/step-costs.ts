@@ -1,4 +1,4 @@
-/** What follows the engine in a request, ms. */
+/** Costs of what follows the engine in a request, ms. */
 export interface AnswerCosts {
   /** the exact test of the answer */
   readonly check: number;
@@ -8,7 +8,7 @@ export interface AnswerCosts {
   readonly distances: number;
 }
 
-/** Before they are measured: in units of the exact test of the start, which is a state in which everything is new. */
+/** Before they are measured: relative to the exact test of the start, in which everything is new. */
 const FINISH_PER_CHECK = 0.25;
 /** Both build the same kind of tree. */
 const DISTANCES_PER_CHECK = 1.3;
@@ -16,10 +16,10 @@ const DISTANCES_PER_CHECK = 1.3;
 /** How many measurements an estimate is the median of. */
 const RECENT = 3;
 
-/** What is left of an estimate after a frame in which it has allowed no step. */
+/** Factor on an estimate after a frame in which it left no time for a step. */
 const RELAXED = 0.7;
 
-/** The median of the last measurements, of two the longer, ms. */
+/** The median of the last measurements, or the longer of two, ms. */
 class Estimate {
   #recent: number[] = [];
 
@@ -38,11 +38,11 @@ class Estimate {
 }
 
 /**
- * What the parts of a step cost on one scene and one engine, learned from the steps before: a time budget keeps back what
- * follows the engine, and no more.
+ * The costs of the parts of a step on one scene and one engine, learned from earlier steps: a time budget reserves the
+ * time for what follows the engine, and no more.
  *
- * One measurement that was long by accident would keep the whole budget back, and as no step is then made, nothing would be
- * measured that corrects it. So an estimate that has allowed no step is taken for smaller in the next one.
+ * One measurement that was long by accident would reserve the whole budget. No step would then be made, so no
+ * measurement would correct it. Therefore an estimate that left no time for a step is reduced for the next one.
  */
 export class StepCosts {
   readonly #check = new Estimate();
@@ -51,13 +51,13 @@ export class StepCosts {
   readonly #distances = new Estimate();
   readonly #search = new Estimate();
   readonly #step = new Estimate();
-  /** ms that a search has taken which later steps continue */
+  /** ms of a search that later steps continue */
   #unfinished = 0;
 
   /**
-   * @param moving share of the vertices that may move. A test leaves out what rests (verify/memory.ts): up to half of the
-   *   vertices it takes that share of a whole test at most, and as much again where they are scattered.
-   * @param isLight the test should leave out as much as the last one did (verify/memory.ts)
+   * @param moving share of the vertices that may move. A test skips elements at rest (verify/memory.ts). If up to half
+   *   of the vertices move, it takes at most that share of a complete test, and as much again if they are scattered.
+   * @param isLight the test should skip as much as the last one did (verify/memory.ts)
    */
   answerFor(moving: number, isLight = false): AnswerCosts {
     const whole = this.#check.value ?? 0;
@@ -70,7 +70,7 @@ export class StepCosts {
     };
   }
 
-  /** A budget of so many ms has room for a search, a step and the test of its answer; undefined = not known yet. */
+  /** ms of a budget with room for a search, a step and the test of its answer; undefined = not known yet. */
   get needed(): number | undefined {
     const search = this.#search.value;
     const step = this.#step.value;
@@ -83,12 +83,12 @@ export class StepCosts {
     this.#check.note(milliseconds);
   }
 
-  /** One that left out most pairs. */
+  /** Notes an exact test that skipped most pairs. */
   noteLightCheck(milliseconds: number): void {
     this.#lightCheck.note(milliseconds);
   }
 
-  /** A test that the budget has ended takes at least as long. */
+  /** Notes that a test takes at least as long as one that the budget has ended. */
   noteCheckCutShort(milliseconds: number): void {
     this.#check.note(Math.max(milliseconds, this.#check.value ?? 0));
   }
@@ -101,7 +101,7 @@ export class StepCosts {
     this.#distances.note(milliseconds);
   }
 
-  /** Of one run of the engine: the time of its searches, and of everything else in its steps. */
+  /** Notes one run of the engine: the time of its searches, and of everything else in its steps. */
   noteRun(searches: number, searching: number, steps: number, stepping: number): void {
     this.#unfinished += searching;
     if (searches > 0) {
@@ -111,7 +111,7 @@ export class StepCosts {
     if (steps > 0) this.#step.note(stepping / steps);
   }
 
-  /** The budget of a step was kept back without a step. */
+  /** The whole budget of a step was reserved, and no step was made. */
   relax(): void {
     this.#check.relax();
     this.#lightCheck.relax();

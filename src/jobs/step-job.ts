@@ -33,7 +33,7 @@ export async function resolveJob({ request, ...arrival }: ResolveTask, context: 
  * One step of a session on its resident scene. The scene takes the answer over only when it is complete; a step that fails
  * after the engine has run is undone (ResidentScene.undo).
  *
- * @throws as {@link resolveJob}; a scene that was lost is built again, and its mesh and state are checked again
+ * @throws like {@link resolveJob}; a scene that was lost is rebuilt, and its mesh and state are checked again
  */
 export async function stepJob(
   task: StepTask<SceneDelta>,

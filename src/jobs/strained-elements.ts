@@ -8,15 +8,17 @@ import type { CoordinateFrame } from '../solver/frame.js';
 import { deformationGradient, principalStrains } from '../solver/strain/deformation.js';
 
 /**
- * A principal strain counts as out of its limits if it is so by more than this, a length relative to that at rest: the sweeps of
- * the pull-back approach a limit and do not end on it, and a motion of less than 0.0002 edges is not made.
+ * A principal strain counts as out of its limits if it exceeds them by more than this, a length relative to that at
+ * rest: the sweeps of the pull-back approach a limit without reaching it, and a motion of less than 0.0002 edges is not
+ * made.
  */
 export const STRAIN_TOLERANCE = 1e-3;
 
 /**
- * Beside that, what rounding alone makes of the strain of a thin element. Let ε be the coarser of the spacings of float32 at the
- * element's engine coordinates and of the answer's scalar at the caller's. The engine's place and the one that is sent
- * differ by at most 3 ε a coordinate (src/jobs/overlong-edges.ts), two corners by 6 √3 ε, and F by that times Σ |b_k|.
+ * In addition, rounding alone changes the strain of a thin element. Let ε be the coarser of the spacings of float32 at
+ * the element's engine coordinates and of the answer's scalar at the caller's. The engine's position and the one that
+ * is sent differ by at most 3 ε per coordinate (src/jobs/overlong-edges.ts), two corners by 6 √3 ε, and F by that times
+ * Σ |b_k|.
  */
 const ROUNDINGS = 6 * Math.sqrt(3);
 
@@ -26,7 +28,7 @@ const SPACING = { float32: 2 ** -23, float64: 2 ** -52 } as const;
 /**
  * Principal strains of an answer against their limits, over the elements with a dynamic corner, in the caller's own numbers.
  *
- * @returns undefined where the mesh has no strain limits
+ * @returns undefined if the mesh has no strain limits
  */
 export function findStrainedElements(
   { strain, kinematic }: Pick<CollisionMesh, 'strain' | 'kinematic'>,
@@ -93,7 +95,7 @@ function roundingOf(
   return ROUNDINGS * spacing * steepness;
 }
 
-/** Elements out of their strain limits are named, as overlong edges are. */
+/** The warning names elements out of their strain limits, like that of overlong edges. */
 export function warnOfStrained(strain: StrainReport | undefined, quality: Quality): Warning[] {
   if (!strain?.worst) return [];
   const { violated, worst } = strain;

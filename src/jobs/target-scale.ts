@@ -4,22 +4,22 @@ import type { CollisionMesh } from '../mesh/types.js';
 import { findUnitRatio } from '../mesh/unit-ratios.js';
 
 /**
- * A target whose edges are all larger or smaller than those of the start by this factor is not a motion that solvers ask for
- * in one call; the smallest common mistake of units is a factor of 10.
+ * A target whose edges are all larger or smaller than those of the start by this factor is not a motion that solvers
+ * request in one call; the smallest common mistake of units is a factor of 10.
  */
 const SUSPICIOUS = 8;
 
 /** Edges of a part that are compared: enough for a median, and next to nothing beside a step of a small session. */
 const SAMPLES = 128;
 
-/** With fewer edges a common factor says little. */
+/** With fewer edges a common factor is not significant. */
 const LEAST_EDGES = 8;
 
-/** Share of the edges that the spread leaves out at either end, and how far the others may be from the median. */
+/** Share of the edges that is left out at either end, and how far the others may be from the median. */
 const TAIL = 0.1;
 const SPREAD = 1.4;
 
-/** What is looked at of a mesh; pairs of vertices that are listed twice, or only in part, do no harm. */
+/** The fields of a mesh that are read; pairs of vertices that are listed twice, or only in part, do no harm. */
 export type ScaledMesh = Pick<
   CollisionMesh,
   'edges' | 'innerEdges' | 'particles' | 'kinematic' | 'parts' | 'partOfVertex'
@@ -33,12 +33,12 @@ interface Group {
 }
 
 /**
- * Warns of a target that is the start on another scale: in other units, as a rule. Edges tell: a motion, however far, keeps
- * them, and a crumpled or stretched target does not change all of them alike. Dynamic and kinematic vertices of each part are
- * judged apart, because they often come from different sources.
+ * Warns of a target that is the start on another scale, usually in other units. Edges reveal it: a motion, however far,
+ * keeps their lengths, and a crumpled or stretched target does not change all of them alike. Dynamic and kinematic
+ * vertices of each part are judged separately, because they often come from different sources.
  *
  * It is a warning and not a refusal, because a mesh may grow tenfold on purpose, and because the answer is safe either way.
- * The cost is that of a hundred edges or so a part.
+ * It costs about a hundred edges per part.
  *
  * @param start [3·V] @param target [3·V] in the same unit
  */
@@ -60,13 +60,13 @@ export function warnOfScale(mesh: ScaledMesh, start: Positions, target: Position
   });
 }
 
-/** Lengths in the target over lengths in the start, for some edges of every group; of neighbours in the list where it has only particles. */
+/** Lengths in the target over lengths in the start, for some edges per group; of neighbours in a list of particles. */
 function groupsOf(mesh: ScaledMesh, start: Positions, target: Positions): Group[] {
   const { edges, innerEdges, particles, kinematic, parts, partOfVertex } = mesh;
   const groups = new Map<number, Group>();
   const add = (a: number, b: number): void => {
     const part = partOfVertex[a] ?? -1;
-    // An edge between parts, or from a pin to what hangs on it, tells of neither.
+    // An edge between parts, or from a pinned to a dynamic vertex, is evidence for neither group.
     if (kinematic[a] !== kinematic[b] || part !== (partOfVertex[b] ?? -1)) return;
     const key = 2 * part + kinematic[a]!;
     const before = lengthOf(start, a, b);
@@ -82,7 +82,7 @@ function groupsOf(mesh: ScaledMesh, start: Positions, target: Positions): Group[
   };
   const count = Math.max(1, parts.length);
   for (const list of [edges, innerEdges]) {
-    // Evenly over the list, so that every part gets its share.
+    // Evenly spread over the list, so that every part gets its share.
     const stride = Math.max(1, Math.floor(list.length / 2 / (SAMPLES * count)));
     for (let e = 0; e < list.length; e += 2 * stride) add(list[e]!, list[e + 1]!);
   }
@@ -103,7 +103,7 @@ function commonFactor(ratios: readonly number[]): number | undefined {
 
 const round = (factor: number): string => String(Number(factor.toPrecision(4)));
 
-/** Infinite for coordinates beyond 1e154, whose edges tell nothing then. */
+/** Infinite for coordinates beyond 1e154, whose edges are then no evidence. */
 function lengthOf(x: Positions, a: number, b: number): number {
   const [dx, dy, dz] = [x[3 * a]! - x[3 * b]!, x[3 * a + 1]! - x[3 * b + 1]!, x[3 * a + 2]! - x[3 * b + 2]!];
   return Math.sqrt(dx * dx + dy * dy + dz * dz);

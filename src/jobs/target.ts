@@ -50,7 +50,7 @@ export function checkTarget(
   };
 }
 
-/** The target that the engine gets, and what the engine's answer means for the target that the caller asked for. */
+/** The target that the engine gets, and how the engine's answer translates to the target that the caller requested. */
 interface EngineTarget {
   /** float32[3·V] engine units */
   readonly positions: EnginePositions;
@@ -61,7 +61,7 @@ interface EngineTarget {
   isCut(v: number): boolean;
 }
 
-/** The image of the target. Where vertices lie farther out than the floor covers, their motion is cut to what it covers. */
+/** The image of the target. Motions of vertices that lie farther out than the floor covers are cut to that range. */
 export function engineTargetOf(
   mesh: CollisionMesh,
   { cut }: Range,

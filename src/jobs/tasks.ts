@@ -8,11 +8,12 @@ import type { MeshMeasures } from '../mesh/types.js';
 import type { SavedSession } from './saved-session.js';
 
 /*
- * What the jobs take and give. The session room holds the truth of a session (mesh, committed state, parameters). A lane's
- * thread holds a scene of it, which is a cache: the thread builds it again when it is missing or has other versions.
+ * Inputs and results of the jobs. `src/session` owns the state of a session (mesh, committed state, parameters). The
+ * thread of a lane holds a scene of it, which is a cache: the thread rebuilds it if it is missing or has other
+ * versions.
  */
 
-/** When a request came, in ms of the shared clock: the time budget and the timings count from here. */
+/** When a request arrived, in ms of the shared clock: the time budget and the timings count from here. */
 export interface Arrival {
   /** the first byte of the request */
   readonly receivedAt: number;
@@ -45,7 +46,7 @@ export interface SceneState {
   readonly stateVersion: number;
   /** [3·V] the committed state, the caller's unit: the start of frame 0, then the last answer */
   readonly start: Positions;
-  /** of frame 0, where the scene was open before; the scheduler fills them in */
+  /** of frame 0, if the scene was open before; the scheduler fills them in */
   readonly measures?: MeshMeasures | undefined;
 }
 
@@ -63,7 +64,7 @@ export interface SceneDelta extends Pick<SceneState, 'key' | 'meshVersion' | 'st
   readonly start: Positions | undefined;
   /** of a parked session; undefined = the thread holds the scene, or nothing was saved */
   readonly saved: SavedSession | undefined;
-  /** the thread that held the scene died: the scene is built again without having been parked */
+  /** whether the thread that held the scene died: the scene is rebuilt without having been parked */
   readonly wasLost: boolean;
 }
 
