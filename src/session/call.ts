@@ -4,7 +4,7 @@ import type { Limits } from '../contract/server-info.js';
 import { toMonotonicMs } from '../jobs/clock.js';
 import type { Claim } from '../lanes/fair-queue.js';
 
-/** The clocks and timers of the session room. Tests put a clock of their own in its place. */
+/** The clocks and timers of `src/session`. Tests replace them with a clock of their own. */
 export interface SessionClock {
   /** ms since 1970: what callers are shown */
   wallMs(): number;
@@ -74,7 +74,7 @@ export function isExpired(expiresAt: number | undefined, clock: SessionClock): b
 const PRIORITIES: readonly Priority[] = ['BATCH', 'NORMAL', 'INTERACTIVE'];
 
 /**
- * What the scheduler shares the lanes by. The caller's key caps the priority.
+ * The claim by which the scheduler shares the lanes. The caller's key caps the priority.
  *
  * @param session the scene key of the session whose jobs keep their order
  */

@@ -39,7 +39,7 @@ export interface DiagnoseServices extends Omit<CheckServices, 'scheduler'> {
   readonly scheduler: Pick<Scheduler, 'diagnose'>;
 }
 
-/** A diagnosis that has been admitted; it ends like a {@link check}. @throws as {@link check} */
+/** A diagnosis that has been admitted; it ends like a {@link check}. @throws like {@link check} */
 export async function diagnose(
   asked: DiagnoseRequest,
   call: Call,

@@ -3,19 +3,19 @@ import type { StepRequest } from '../contract/sessions.js';
 import { digestOf, isSamePayload } from './payload.js';
 
 /**
- * The frame numbers of a session's steps. A step is judged when its turn comes, against the last accepted frame: a step that
- * still waits or runs may fail, and a failed step must not cause the refusal of another one. Two verdicts are given at
- * once, because no pending step can change them: on a frame that is not greater than the last accepted one (which only
- * grows), and on a frame that is pending already.
+ * The frame numbers of a session's steps. A step is judged when its turn comes, against the last accepted frame,
+ * because a step that still waits or runs may fail, and a failed step must not cause the refusal of another one. Two
+ * verdicts are given at once, because no pending step can change them: on a frame that is not greater than the last
+ * accepted one (which only grows), and on a frame that is pending already.
  */
 
 /** The last accepted step of a session. */
 export interface LastStep {
   /** 0n before the first step */
   readonly frame: bigint;
-  /** absent before the first step, and where another process has computed the step */
+  /** absent before the first step, and if another process has computed the step */
   readonly request?: StepRequest | undefined;
-  /** of its payload (digestOf); present where the request is absent */
+  /** of its payload (digestOf); present if the request is absent */
   readonly digest?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export function judgeFrame(request: StepRequest, last: LastStep): Verdict {
   });
 }
 
-/** A step that names the frame which it goes on from must find the session there. @throws FRAME_LOST, FRAME_CONFLICT */
+/** The session must be at the frame from which a step says that it continues. @throws FRAME_LOST, FRAME_CONFLICT */
 export function checkPlace({ afterFrame }: StepRequest, { frame }: LastStep): void {
   if (afterFrame === undefined || afterFrame === frame) return;
   const where = `The session is at frame ${frame}, but the step continues from frame ${afterFrame}.`;

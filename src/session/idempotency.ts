@@ -24,8 +24,8 @@ interface Entry {
 }
 
 /**
- * Which session an idempotency key of a tenant stands for, from the first request until the session ends. A creation that
- * fails releases its key.
+ * The session that an idempotency key of a tenant stands for, from the first request until the session ends. A creation
+ * that fails releases its key.
  */
 export class IdempotencyKeys {
   private readonly entries = new Map<string, Entry>();
@@ -48,7 +48,7 @@ export class IdempotencyKeys {
     return entry.session ?? entry.work;
   }
 
-  /** What the key stands for, whatever its payload. */
+  /** The session or creation of the key, whatever its payload. */
   of(tenant: string, key: string): Pick<Entry, 'session' | 'work' | 'ended'> | undefined {
     return this.entries.get(nameOf(tenant, key));
   }
@@ -75,7 +75,7 @@ export class IdempotencyKeys {
     const name = nameOf(tenant, request.idempotencyKey);
     const entry = this.entries.get(name);
     if (!entry) return;
-    // An untangled start is not the one that the key stands for.
+    // An untangled start differs from the one that the key stands for.
     entry.hash = session.untangled ? hashOf(entry) : session.contentHash;
     const { parameters, label, idleTimeoutSeconds, untangle } = request;
     entry.request = {
@@ -90,7 +90,7 @@ export class IdempotencyKeys {
 
   fail(tenant: string, { request, work }: Omit<KeyedCreation, 'ended'>): void {
     const name = nameOf(tenant, request.idempotencyKey);
-    // After an abandoned creation another one may use the same key.
+    // After a creation was abandoned, another one may use the same key.
     if (this.entries.get(name)?.work === work) this.entries.delete(name);
   }
 

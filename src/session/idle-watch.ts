@@ -12,7 +12,7 @@ export class IdleWatch {
     private readonly expire: (session: Session) => void,
   ) {}
 
-  /** Starts the timeout again: the session was used, has finished its work, or has another timeout. */
+  /** Restarts the timeout: the session was used, has finished its work, or has another timeout. */
   restart(session: Session): void {
     this.stop(session);
     if (session.hasEnded || this.isClosed) return;

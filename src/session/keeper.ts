@@ -35,14 +35,14 @@ export interface KeeperOptions {
   readonly store: SessionStore;
   readonly onFailure: StoreFailure;
   readonly quotas: Quotas;
-  /** names what computes here, as in {@link OpeningRecord.by} */
+  /** identifies the algorithm version, engine and adapter of this process, as in {@link OpeningRecord.by} */
   readonly by: string;
   readonly scheduler: Pick<Scheduler, 'save'>;
   readonly clock: SessionClock;
   readonly log: Log | undefined;
 }
 
-/** The session is not what this process believed: another one has taken it over, or its end is not known here. It is to be loaded. */
+/** The session has moved to another process, or has ended elsewhere. It must be loaded again. */
 export class SessionMoved extends Error {
   override readonly name = 'SessionMoved';
 }
@@ -51,10 +51,10 @@ export class SessionMoved extends Error {
 const CHECKPOINT_SHARE = 1 / 40;
 /** Frames before the first checkpoint, whatever it costs: many sessions are shorter. */
 const FIRST_CHECKPOINT = 2;
-/** Frames after which a checkpoint is made whatever it costs; well below what the store logs. */
+/** Frames after which a checkpoint is made whatever it costs; well below the number that the store logs. */
 const MAX_FRAMES_BETWEEN = 32;
 
-/** Keeps the sessions of this process in the store: everything that is said to the store, and what its verdicts mean. */
+/** Keeps the sessions of this process in the store: all requests to the store, and the reactions to its replies. */
 export class SessionKeeper {
   readonly creation: KeptCreation;
 
@@ -74,7 +74,7 @@ export class SessionKeeper {
     this.options.log?.(event, message);
   }
 
-  /** From now on this process keeps a session that it has claimed and built. */
+  /** Called when this process has claimed and built a session, which it keeps from now on. */
   adopt(session: Session, { epoch, order, token, logged, log }: StoredSession): void {
     const { clock, store } = this.options;
     const known = { epoch, order, token, logged, touchedAt: clock.monotonicMs(), generation: store.generation };
@@ -90,14 +90,14 @@ export class SessionKeeper {
   /**
    * Compares a session in memory with the store.
    *
-   * @throws SessionMoved: it is to be loaded again, or has ended; STORE_UNAVAILABLE
+   * @throws SessionMoved: it must be loaded again, or has ended; STORE_UNAVAILABLE
    */
   async confirm(session: Session): Promise<void> {
     const kept = session.kept!;
     let position: Awaited<ReturnType<SessionStore['peek']>>;
     try {
       position = await this.store.peek(nameOf(session));
-      // Where replicas are asked for, they have the step as soon as they have a write that came after it.
+      // If replicas must acknowledge, they have the step as soon as they have a write that came after it.
       if (position && kept.pending?.token === position.token) await this.store.touch(refOf(session), ttlOf(session));
     } catch (thrown) {
       if (thrown instanceof StoreDown && this.options.onFailure === 'continue') return;
@@ -114,7 +114,7 @@ export class SessionKeeper {
       if (position.frame === pending?.frame && position.token === pending.token) {
         this.accept(session, pending, pending.token);
       } else if (position.frame > session.lastStep.frame || position.token !== kept.token) {
-        // Also under an earlier epoch: of two histories the store has the truth, unless it has less.
+        // Also under an earlier epoch: of two histories the store's is authoritative, unless it is shorter.
         throw new SessionMoved('it has another frame');
       } else if (position.epoch < kept.epoch) {
         this.fallBehind(
@@ -128,7 +128,7 @@ export class SessionKeeper {
     if (kept.isBehind) await this.writeAll(session, await this.copyScene(session));
   }
 
-  /** A step that was computed and whose fate the store did not tell. @throws SessionMoved when another step is asked for now */
+  /** A computed step that the store has neither confirmed nor refused. @throws SessionMoved if it is another one */
   takePending(session: Session, frame: bigint, request: ComputedStep['request']): ComputedStep | undefined {
     const { pending } = session.kept ?? {};
     if (!pending) return undefined;
@@ -145,7 +145,7 @@ export class SessionKeeper {
     const { store, by, onFailure } = this.options;
     const kept = session.kept!;
     const { frame, request, task, outcome } = step;
-    // A step has been made, so where the start came from is told no longer.
+    // A step has been made, so the origin of the start is no longer reported.
     const { untangle: _, ...info } = infoOf(session);
     const token = kept.pending?.token ?? randomBytes(8).toString('hex');
     try {
@@ -173,7 +173,7 @@ export class SessionKeeper {
     return this.accept(session, step, token);
   }
 
-  /** After an answer was sent: copies the scene to the store, if it is time. The write itself is not waited for. */
+  /** After an answer was sent: copies the scene to the store, if it is time. It does not wait for the write itself. */
   async afterStep(session: Session): Promise<void> {
     const { kept } = session;
     if (!kept || kept.isBehind || kept.writing || kept.cannotSave || session.hasEnded) return;
@@ -188,13 +188,13 @@ export class SessionKeeper {
     }
   }
 
-  /** Copies the scenes of all sessions to the store, so that other processes go on quickly. Takes no longer than `ms`. */
+  /** Copies the scenes of all sessions to the store, so that other processes continue quickly. Takes at most `ms`. */
   async handOver(sessions: Iterable<Session>, ms: number): Promise<void> {
     const { clock } = this.options;
     const end = clock.monotonicMs() + ms;
     for (const session of sessions) {
       const { kept } = session;
-      // What is under way would be cut off with the connection; that it fails is said by whoever has begun it.
+      // A checkpoint under way would be cut off with the connection; the code that began it reports its failure.
       if (clock.monotonicMs() < end) await kept?.writing?.catch(() => {});
       if (!kept || kept.logged === kept.loggedAtCheckpoint || clock.monotonicMs() >= end) continue;
       try {
@@ -207,7 +207,7 @@ export class SessionKeeper {
     }
   }
 
-  /** Begins the time to live anew, now and then. */
+  /** Renews the time to live from time to time. */
   touch(session: Session): void {
     const { kept } = session;
     const { store, clock } = this.options;
@@ -215,7 +215,7 @@ export class SessionKeeper {
     const now = clock.monotonicMs();
     if (now - kept.touchedAt < TOUCH_SHARE * session.idleTimeoutSeconds * 1000) return;
     kept.touchedAt = now;
-    // A session that was lost meanwhile is found out at its next use.
+    // If the session was lost meanwhile, its next use detects that.
     store.touch(refOf(session), ttlOf(session)).catch(() => {});
   }
 
@@ -231,9 +231,9 @@ export class SessionKeeper {
     return ask(() => this.store.remove(name));
   }
 
-  /** A session that was not used for its idle timeout, unless another process has it. */
+  /** Ends a session that was not used for its idle timeout, unless another process holds it. */
   expire(session: Session): void {
-    // The store ends it by itself as well.
+    // The store would also end it by itself.
     this.store.remove(nameOf(session), session.kept?.epoch).catch(() => {});
   }
 
@@ -246,7 +246,7 @@ export class SessionKeeper {
     });
   }
 
-  /** A session that this process need not have. @throws STORE_UNAVAILABLE */
+  /** Describes a session that need not be in this process. @throws STORE_UNAVAILABLE */
   async describe(name: SessionName): Promise<SessionInfo | undefined> {
     const described = await ask(() => this.store.describe(name));
     return described && readInfo(described);
@@ -282,7 +282,7 @@ export class SessionKeeper {
         if (!isDown(thrown)) throw thrown;
         kept.needsCheckpoint = true;
       } finally {
-        // The copy on the lane takes about as long as the packing; how long it waited for the lane is no cost.
+        // The copy on the lane takes about as long as packing it; waiting for the lane is not a cost.
         kept.checkpointMs = 2 * (packedAt - startedAt) + (clock.monotonicMs() - packedAt);
       }
     };

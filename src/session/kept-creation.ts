@@ -21,7 +21,7 @@ export interface CreationOptions {
   readonly clock: SessionClock;
 }
 
-/** Creation of sessions in the store: quotas and idempotency keys hold for all processes together. */
+/** Creation of sessions in the store: quotas and idempotency keys apply to all processes together. */
 export class KeptCreation {
   constructor(private readonly options: CreationOptions) {}
 

@@ -10,16 +10,16 @@ import { digestOf } from './payload.js';
 import type { Session } from './session.js';
 import { type EntryRecord, type HeadRecord, isRepeatable, unpack } from './stored-session.js';
 
-/* How sessions, frames and failures are put to the store, and read from it. */
+/* Conversion of sessions, frames and failures for the store, and from it. */
 
-/** ms that the store keeps a session longer than the process that uses it, which ends it on time */
+/** ms that the store keeps a session longer than the process that uses it, because that process ends it on time */
 const GRACE_MS = 5000;
-/** Uses of a session begin its time to live anew in the store at most this often, as a share of its idle timeout. */
+/** Uses of a session renew its time to live in the store at most this often, as a share of its idle timeout. */
 export const TOUCH_SHARE = 1 / 8;
 
 const NO_POSITIONS = new Float32Array(0);
 
-/** Names a mesh without a state. */
+/** Identifies a mesh without a state. */
 export const hashMesh = (mesh: MeshInput): string => hashContent(mesh, NO_POSITIONS);
 
 export function nameOf({ tenant, id }: Session): SessionName {
@@ -30,12 +30,12 @@ export function refOf(session: Session) {
   return { ...nameOf(session), epoch: session.kept!.epoch };
 }
 
-/** ms; 0 = until deleted. Long enough for a session whose last use was not told to the store, because one shortly before was. */
+/** ms; 0 = until deleted. Covers a last use that was not reported to the store, because an earlier one just was. */
 export function ttlOf({ idleTimeoutSeconds }: Session): number {
   return idleTimeoutSeconds === 0 ? 0 : Math.ceil((1 + TOUCH_SHARE) * idleTimeoutSeconds * 1000) + GRACE_MS;
 }
 
-/** As any process can tell it: which one holds the scene, and how much of it, is nobody else's business. */
+/** The session as every process can describe it, without the process that holds the scene and its bytes there. */
 export function infoOf(session: Session): SessionInfo {
   return { ...session.describe(), residency: 'PARKED', deviceBytes: 0 };
 }
@@ -54,7 +54,7 @@ export function headOf(session: Session, { frame, request, outcome }: ComputedSt
   return { frame, digest: digestOf(request), answer, changes, sceneBytes };
 }
 
-/** What the step was computed from. */
+/** The input of a step. */
 export function entryOf({ frame, request, task, outcome }: ComputedStep, by: string): EntryRecord {
   const { target, parameters, start } = task;
   const { kinematic, masses } = request;

@@ -11,11 +11,11 @@ export interface ComputedStep {
 
 /** What this process knows of a session in the store. */
 export interface KeptState {
-  /** under which this process holds the session */
+  /** the epoch under which this process holds the session */
   readonly epoch: number;
   readonly order: number;
   readonly meshHash: string;
-  /** of the store, when it last had the session */
+  /** the generation of the store when it last had the session */
   generation: string;
   /** of the last commit that the store has confirmed */
   token: string;
@@ -25,19 +25,19 @@ export interface KeptState {
   loggedAtCheckpoint: number;
   /** ms of the solver since then */
   computedMs: number;
-  /** ms that the last checkpoint took of this process and of the store, waiting for a lane aside */
+  /** ms that the last checkpoint took from this process and the store, without waiting for a lane */
   checkpointMs: number;
-  /** a frame since the last checkpoint would give other bytes if it was computed again */
+  /** whether a frame since the last checkpoint would give other bytes if it were computed again */
   needsCheckpoint: boolean;
-  /** the engine cannot copy its scenes */
+  /** whether the engine is unable to copy its scenes */
   cannotSave: boolean;
   /** a checkpoint that is on its way to the store; undefined = none */
   writing: Promise<void> | undefined;
-  /** the store lacks frames that this process has accepted: it was down, or has lost what it had confirmed */
+  /** whether the store lacks frames that this process has accepted: it was down, or has lost what it had confirmed */
   isBehind: boolean;
-  /** computed, sent to the store, and neither confirmed nor refused */
+  /** a step that was computed and sent to the store, which has neither confirmed nor refused it */
   pending: (ComputedStep & { readonly token: string }) | undefined;
-  /** ms of the monotonic clock, when the store last began the time to live anew */
+  /** ms of the monotonic clock, when the store last renewed the time to live */
   touchedAt: number;
 }
 

@@ -15,14 +15,14 @@ export interface LiveSessionsOptions extends Omit<StepServices, 'registry' | 're
   readonly limits: Pick<Limits, 'maxDeviceBytes'>;
   readonly quotas: Quotas;
   readonly onChange: (tenant: string, change: SessionChange) => void;
-  /** called when work fails that no caller waits for */
+  /** called if work fails for which no caller waits */
   readonly onBackgroundFailure: (what: string, reason: unknown) => void;
 }
 
 /** ms for copies of scenes to the store, when this process ends or needs room */
 export const HAND_OVER_MS = 5000;
 
-/** The sessions that this process has in memory, from the moment they enter until they leave, and the room that they take. */
+/** The sessions that this process has in memory, until they leave it, and the memory that they take. */
 export class LiveSessions {
   readonly registry: Registry;
   readonly residency: Residency;
@@ -46,7 +46,7 @@ export class LiveSessions {
     this.stepServices = { scheduler, clock, queuedSteps, registry, residency, onFinding, trace, keeper };
   }
 
-  /** A session that was created or loaded begins to live here. */
+  /** Called when a session was created or loaded in this process. */
   enter(session: Session, place: Reservation): void {
     place.fill(session);
     const queue = new StepQueue(session, this.stepServices, (change) =>
@@ -60,7 +60,7 @@ export class LiveSessions {
     return this.queues.get(session)!;
   }
 
-  /** Where the store keeps the sessions, memory for one more is taken from those that have not been used for longest. */
+  /** If a store keeps the sessions, takes memory for one more from those that have not been used for longest. */
   async makeRoom(tenant: string, bytes: number): Promise<void> {
     const { keeper } = this.options;
     if (!keeper) return;
@@ -72,7 +72,7 @@ export class LiveSessions {
     }
   }
 
-  /** Frees what this process holds of a session that lives on in the store. */
+  /** Frees what this process holds of a session that continues in the store. */
   drop(session: Session): void {
     if (this.leave(session, new SessionMoved('it is another process’s')))
       this.options.onChange(session.tenant, 'moved');
@@ -105,7 +105,7 @@ export class LiveSessions {
     this.options.onChange(session.tenant, change);
   }
 
-  /** @param reason for the steps that wait or run @returns false when the session has left before */
+  /** @param reason for the steps that wait or run @returns false if the session has left before */
   private leave(session: Session, reason: Error): boolean {
     if (!this.registry.remove(session)) return false;
     this.idle.stop(session);
@@ -117,7 +117,7 @@ export class LiveSessions {
     return true;
   }
 
-  /** Where host memory is short, the pairs of a parked session are given up: its next step searches anew, and says so. */
+  /** If host memory is short, drops the pairs of a parked session: its next step searches anew and reports that. */
   private async park(session: Session): Promise<void> {
     const { scheduler } = this.options;
     session.savedBytes = 0;

@@ -21,9 +21,9 @@ export interface LongJobOptions {
   readonly keepForSeconds: number;
   /** tenant and idempotency key; undefined = none */
   readonly key: string | undefined;
-  /** hash of what the key stands for */
+  /** hash of the payload that the key stands for */
   readonly payload: string;
-  /** that are reserved until the end */
+  /** reserved until the end */
   readonly bytes: number;
   /** ms of the monotonic clock, at the first byte of the request */
   readonly receivedAt: number;
@@ -37,7 +37,7 @@ type JobHooks = Pick<CallContext, 'signal' | 'onQueued' | 'onStart' | 'onProgres
 
 export type JobAnswer = ResolveAnswer | StepAnswer | { readonly untangle: UntangledState };
 
-/** ms between two looks at the place in the queue of a job that is watched while it waits. */
+/** ms between two queries for the place in the queue of a waiting job that is watched. */
 const QUEUE_LOOK_MS = 1000;
 
 /** One job from its submission until it expires or is deleted. */
@@ -84,12 +84,12 @@ export class LongJob {
     return this.ended !== undefined;
   }
 
-  /** Whether nobody misses anything if the process ends: it has failed, or its result was fetched. */
+  /** Whether no caller loses anything if the process ends: the job has failed, or its result was fetched. */
   get isSettled(): boolean {
     return this.hasEnded && (this.error !== undefined || this.wasFetched);
   }
 
-  /** @param claimRoom for the bytes of the result; throws when there is none */
+  /** @param claimRoom reserves room for the bytes of the result; throws if there is none */
   run(work: (hooks: JobHooks) => Promise<JobAnswer>, claimRoom: (bytes: number) => void): void {
     const { clock, receivedAt } = this.options;
     const hooks: JobHooks = {
@@ -133,7 +133,7 @@ export class LongJob {
         if (!this.isDropped) this.end(0, undefined, IntersticeError.from(reason));
       },
     );
-    // Admission refuses before any thread begins, and within this turn of the event loop.
+    // Admission refuses before any thread begins, within this turn of the event loop.
     this.admission = Promise.race([end, setImmediate()]).then(() =>
       this.started === undefined ? this.error : undefined,
     );
@@ -161,7 +161,7 @@ export class LongJob {
     };
   }
 
-  /** Of a job that has ended. @throws the error that it ended with */
+  /** The result of a job that has ended. @throws the error that it ended with */
   result(): JobResult {
     if (this.error) throw this.error;
     this.wasFetched = true;
@@ -170,8 +170,8 @@ export class LongJob {
   }
 
   /**
-   * Tells of the job as it is and of every change, also of its place in the queue. Resolves when it has ended or was dropped, or
-   * with the signal; the caller describes the end.
+   * Reports the job as it is and every change, also of its place in the queue. Resolves when it has ended or was
+   * dropped, or with the signal; the caller describes the end.
    */
   async watch(tell: (job: JobInfo) => void, signal: AbortSignal | undefined): Promise<void> {
     if (this.hasEnded || this.isDropped || signal?.aborted) return;
@@ -196,7 +196,7 @@ export class LongJob {
     this.watchers.delete(tellOfChange);
   }
 
-  /** Resolves when the job has ended or was dropped, after the time, or with the signal: whichever comes first. */
+  /** Resolves when the job has ended or was dropped, after the time, or with the signal, whichever comes first. */
   whenEnded(seconds: number, signal: AbortSignal | undefined): Promise<void> {
     return this.untilEnd(signal, seconds * 1000);
   }
@@ -216,7 +216,7 @@ export class LongJob {
     });
   }
 
-  /** Stops it, and frees what it holds; nobody can ask for it any more. */
+  /** Stops the job and frees what it holds; callers can no longer find it. */
   drop(): void {
     this.isDropped = true;
     this.stopTimer();

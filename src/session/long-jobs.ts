@@ -24,12 +24,12 @@ import { pageOf } from './pages.js';
 import { digestOfJob, ownCopy } from './payload.js';
 
 export interface JobQuotas {
-  /** jobs that wait, run or are kept, of all tenants */
+  /** jobs of all tenants that wait, run or are kept */
   readonly maxJobs: number;
   readonly maxJobsPerTenant: number;
-  /** of requests that wait or run and of results that are kept; 0 = no limit */
+  /** bytes of requests that wait or run and of results that are kept; 0 = no limit */
   readonly maxJobBytes: number;
-  /** of jobs that ask for no other time */
+  /** for jobs that request no other time */
   readonly keepSeconds: number;
 }
 
@@ -37,7 +37,7 @@ export interface LongJobsOptions {
   readonly clock: SessionClock;
   readonly limits: Limits;
   readonly quotas: JobQuotas;
-  /** computes one; it is counted as a resolve or a step, and refused as one */
+  /** computes one; it is counted and refused like a resolve or a step */
   readonly resolve: (request: ResolveRequest, context: CallContext) => Promise<ResolveAnswer>;
   readonly step: (request: StepRequest, context: CallContext) => Promise<StepAnswer>;
   readonly untangle: (request: UntangleRequest, context: CallContext) => Promise<UntangledState>;
@@ -47,8 +47,9 @@ export interface LongJobsOptions {
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Resolves, steps and untanglings that no connection waits for, and their results until they expire. A job goes through the queue like any
- * other request, with the quotas and the priority of its tenant; what is kept of it is bounded in number, bytes and time.
+ * Resolves, steps and untanglings that no connection waits for, and their results until they expire. A job goes through
+ * the queue like any other request, with the quotas and the priority of its tenant; what is kept of it is limited in
+ * number, bytes and time.
  */
 export class LongJobs {
   private readonly jobs = new Map<string, LongJob>();
@@ -74,9 +75,9 @@ export class LongJobs {
     return sum;
   }
 
-  /** Refuses a job of unknown size when there is no room for any. @throws QUOTA_EXCEEDED */
+  /** Refuses a job of unknown size if there is no room for any. @throws QUOTA_EXCEEDED */
   preflight(tenant: string): void {
-    // The body may carry the key of a job that exists, for which no further room is needed.
+    // The body may contain the key of an existing job, which needs no further room.
     for (const job of this.ofKey.values()) if (job.tenant === tenant) return;
     this.refuseOneMore(tenant, 1);
   }
@@ -114,12 +115,12 @@ export class LongJobs {
     this.jobs.set(job.id, job);
     if (key !== undefined) this.ofKey.set(key, job);
     const { caller, requestId } = context;
-    // In the terms of the thread that measures: the budget of the resolve counts from the receipt of the job.
+    // In the clock of the measuring thread: the budget of the resolve counts from the receipt of the job.
     const own = { caller, requestId, receivedAt: context.receivedAt, isHandedOver: true };
     const compute = (hooks: CallContext) => this.compute(work, { ...withSet(own), ...hooks });
     job.run(compute, this.roomFor(job));
     const refusal = await job.admission;
-    // The caller has gone without its id: where no key leads back to the job, nobody would ask for it.
+    // The caller has gone without the id. If no key leads back to the job, no caller could fetch it.
     const isLost = context.signal?.aborted === true && key === undefined;
     if (refusal === undefined && !isLost) return job.describe();
     this.forget(job);
@@ -131,7 +132,7 @@ export class LongJobs {
     return (await this.await(question, call)).describe();
   }
 
-  /** @returns the job as it has ended @throws JOB_NOT_FOUND, CANCELLED */
+  /** @returns the job after its end @throws JOB_NOT_FOUND, CANCELLED */
   async watch({ jobId }: WatchJobRequest, { tenant, context }: Call): Promise<JobInfo> {
     await this.find(jobId, tenant).watch((job) => context.onJob?.(job), context.signal);
     if (context.signal?.aborted) throw cancelled();
@@ -155,7 +156,7 @@ export class LongJobs {
     return { jobs: page.map((job) => job.describe()), nextPageToken };
   }
 
-  /** @throws JOB_NOT_FOUND, JOB_NOT_ENDED, INVALID_PARAMETER, CANCELLED, and what the resolve was refused with */
+  /** @throws JOB_NOT_FOUND, JOB_NOT_ENDED, INVALID_PARAMETER, CANCELLED, and the refusal of the resolve */
   async result(question: JobQuestion, call: Call): Promise<JobResult> {
     const job = await this.await(question, call);
     if (job.hasEnded) return job.result();
@@ -167,7 +168,7 @@ export class LongJobs {
     this.forget(this.find(id, tenant));
   }
 
-  /** Forgets all jobs without another answer; those that run are ended with the scheduler. */
+  /** Forgets all jobs without another answer; the scheduler ends those that run. */
   close(): void {
     for (const job of this.jobs.values()) job.stopTimer();
   }
@@ -192,7 +193,7 @@ export class LongJobs {
     return this.find(jobId, tenant);
   }
 
-  /** The refusal does not tell whether another tenant has a job of this id. */
+  /** The refusal does not reveal whether another tenant has a job of this id. */
   private find(id: string, tenant: string): LongJob {
     const job = this.jobs.get(id);
     if (job?.tenant === tenant) return job;
@@ -247,7 +248,7 @@ export class LongJobs {
   }
 }
 
-/** Of its positions, which the job keeps when it has ended. */
+/** The bytes of its positions, which the job keeps after its end. */
 function bytesOfAnswer({ resolve, step, untangle }: JobWork): number {
   if (untangle) return untangle.positions.byteLength;
   const { target, start } = step ?? resolve;

@@ -7,7 +7,7 @@ import { DEFAULT_TENANT } from './call.js';
 
 export type Log = (event: object, message: string) => void;
 
-/** Sends events to the observer of operations. An error of the observer never reaches the request that it was told about. */
+/** Sends events to the observer of operations. An error of the observer never reaches the request that it observes. */
 export class Observation {
   constructor(
     private readonly observer: OperationObserver | undefined,

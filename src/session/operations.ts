@@ -49,15 +49,15 @@ import { Sessions } from './sessions.js';
 import { untangle } from './untangle.js';
 
 export interface OperationsOptions {
-  /** `auto` takes the best engine that is available; `info().engines` says what it fell back to, and why */
+  /** `auto` takes the best engine that is available; `info().engines` says which one it fell back to, and why */
   readonly engine: 'auto' | 'cpu' | 'webgpu';
   /** which GPU */
   readonly adapter?: string | undefined;
   /** folder in which drivers keep compiled kernels; default: that of the user, or a temporary one */
   readonly shaderCache?: string | undefined;
-  /** largest number of worker threads for ordinary work; default: one per core, or one where scenes submit together */
+  /** largest number of worker threads for ordinary work; default: one per core, or one if scenes submit together */
   readonly threads?: number | undefined;
-  /** most threads that compute at the same time; a large request borrows what others leave. Default: one per core */
+  /** most threads that compute at the same time; a large request borrows idle ones. Default: one per core */
   readonly cores?: number | undefined;
   readonly limits: Limits;
   /** default: the limit of the server */
@@ -80,7 +80,7 @@ export interface OperationsOptions {
   readonly maxWorkBytes?: number | undefined;
   /** bytes of the arrays of waiting requests; default 0 = no limit */
   readonly maxQueueBytes?: number | undefined;
-  /** seconds, of sessions that ask for no timeout; 0 = until deleted; default {@link DEFAULT_IDLE_TIMEOUT_SECONDS} */
+  /** seconds, of sessions that request no timeout; 0 = until deleted; default {@link DEFAULT_IDLE_TIMEOUT_SECONDS} */
   readonly idleTimeoutSeconds?: number | undefined;
   /** whether requests may ask for verify NONE */
   readonly allowUnverified: boolean;
@@ -98,7 +98,7 @@ export interface OperationsOptions {
   readonly features?: readonly string[] | undefined;
   /** replaces the engine that `engine` names: for tests, and for other engines */
   readonly engineSource?: EngineSource | undefined;
-  /** where sessions are kept beside this process; default: nowhere */
+  /** where sessions are kept besides this process; default: nowhere */
   readonly store?: { readonly sessions: SessionStore; readonly onFailure: StoreFailure } | undefined;
   /** default: the clock of this process */
   readonly clock?: SessionClock | undefined;
@@ -363,7 +363,7 @@ export class ScheduledOperations implements MeasuredOperations {
     this.scheduler.wrapUp();
   }
 
-  /** Refuses new calls; running calls end with DRAINING. To let them finish, drain the server before. */
+  /** Refuses new calls; running calls end with DRAINING. To let them finish, drain the server first. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.sessions.close();
@@ -384,7 +384,7 @@ export class ScheduledOperations implements MeasuredOperations {
       try {
         return await work(this.admit(context));
       } catch (thrown) {
-        // What idle sessions hold is in the way of the caller's next attempt.
+        // The memory of idle sessions would block the caller's next attempt.
         if (thrown instanceof IntersticeError && thrown.code === 'OUT_OF_DEVICE_MEMORY')
           this.sessions.live.residency.yieldIdle();
         throw thrown;

@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 
-/** Which items of a tenant a caller asks for. */
+/** The items of a tenant that a caller requests. */
 export interface PageRequest {
   readonly pageSize?: number;
   readonly pageToken?: string;
@@ -20,7 +20,7 @@ const MAX_PAGE_SIZE = 500;
  * deleted in between cause neither repetitions nor gaps.
  *
  * @param items by an order that grows with their creation
- * @param method whose answers have the token, for the hint
+ * @param method whose answers contain the token, for the hint
  * @throws INVALID_PARAMETER
  */
 export function pageOf<T extends Listed>(
@@ -43,7 +43,7 @@ export function pageOf<T extends Listed>(
   return { page, nextPageToken: hasMore ? writeToken(last) : '' };
 }
 
-/** One of the transports cannot tell 0 from unset. */
+/** One of the transports cannot distinguish 0 from unset. */
 function readPageSize(pageSize = 0): number {
   if (pageSize === 0) return DEFAULT_PAGE_SIZE;
   if (Number.isInteger(pageSize) && pageSize > 0 && pageSize <= MAX_PAGE_SIZE) return pageSize;

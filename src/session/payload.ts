@@ -33,8 +33,8 @@ export function ownCopy<T>(value: T, isHandedOver = false): T {
 }
 
 /**
- * Whether two steps ask for the same answer: target, start, mesh changes, parameters and what to include, compared by
- * content. Time budget and priority do not count: a client that retries has less time left.
+ * Whether two steps request the same answer: target, start, mesh changes, parameters and included parts of the answer,
+ * compared by content. Time budget and priority do not count, because a client that retries has less time left.
  */
 export function isSamePayload(a: StepRequest, b: StepRequest): boolean {
   return isEqual(payloadOf(a), payloadOf(b));
@@ -61,12 +61,12 @@ export function digestOf(request: StepRequest): string {
   return digest(payloadOf(request));
 }
 
-/** Of what an idempotency key stands for. @param contentHash of mesh and start */
+/** Digest of what an idempotency key stands for. @param contentHash of mesh and start */
 export function digestOfCreation(terms: CreationTerms, contentHash: string): string {
   return digest({ ...termsOf(terms), contentHash });
 }
 
-/** Of what the key of a job stands for. Time budget and priority do not count, as for a step. */
+/** Digest of what the key of a job stands for. Time budget and priority do not count, as for a step. */
 export function digestOfJob({ resolve, step, untangle, label = '', keepForSeconds }: SubmitJobRequest): string {
   const terms = { label, keepForSeconds };
   if (step) {
@@ -108,7 +108,7 @@ function termsOf({ parameters, label, idleTimeoutSeconds, untangle }: CreationTe
   return { parameters, label: label ?? '', idleTimeoutSeconds, untangle };
 }
 
-/** Deep, by content. An undefined property equals an absent one; arrays of different types differ. */
+/** Deep comparison by content. An undefined property equals an absent one; arrays of different types differ. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (isBulkArray(a) || isBulkArray(b)) return isBulkArray(a) && isBulkArray(b) && isEqualArray(a, b);
@@ -125,7 +125,7 @@ function keysOf(value: object): string[] {
     .map(([key]) => key);
 }
 
-/** Bit for bit: −0 and 0 are different payloads, because their answers may differ. */
+/** Compares bit for bit: −0 and 0 are different payloads, because their answers may differ. */
 function isEqualArray(a: BulkArray, b: BulkArray): boolean {
   return typeNameOf(a) === typeNameOf(b) && bytesIn(a).equals(bytesIn(b));
 }

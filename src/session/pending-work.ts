@@ -9,14 +9,14 @@ import type { SessionClock } from './call.js';
  */
 
 /**
- * ms; a body that takes longer than this no longer takes a place in the queue, so that a slow upload blocks nobody else. Its
- * memory is another matter: the transports count it until the request ends.
+ * ms; a body that takes longer than this no longer takes a place in the queue, so that a slow upload does not block
+ * others. Its memory is different: the transports count it until the request ends.
  */
 const UPLOAD_GRACE_MS = 5000;
 
 /**
  * Requests that passed the preflight and whose bodies are still being uploaded. If they were not counted, many callers that
- * come at once would all pass the preflight for one free place, upload their bodies, and be refused then.
+ * arrive at once would all pass the preflight for one free place, upload their bodies, and only then be refused.
  */
 export class PendingUploads {
   count = 0;
@@ -64,8 +64,9 @@ export class PendingUploads {
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Bounds the steps that wait behind another step of their session (they wait in a {@link StepQueue}, not with the scheduler).
- * Together with the scheduler's queue they obey its limits on number and bytes, shared between tenants by the same rule.
+ * Limits the steps that wait behind another step of their session (they wait in a {@link StepQueue}, not with the
+ * scheduler). Together with the scheduler's queue they are subject to its limits on number and bytes, shared between
+ * tenants by the same rule.
  */
 export class QueuedSteps {
   private readonly bound: QueueBound;

@@ -90,7 +90,7 @@ export class Registry {
   }
 
   /**
-   * Refuses when there is no room for another session; takes no place.
+   * Refuses if there is no room for another session; takes no place.
    *
    * @param bytes of host memory that the session will take at least
    * @throws QUOTA_EXCEEDED
@@ -132,7 +132,7 @@ export class Registry {
   }
 
   /**
-   * The refusal does not tell whether another tenant has a session of this id.
+   * The refusal does not reveal whether another tenant has a session of this id.
    *
    * @throws SESSION_NOT_FOUND
    */
@@ -193,14 +193,14 @@ export function refuseUnknown(id: string): never {
   throw new IntersticeError('SESSION_NOT_FOUND', `There is no session ${quoteId(id)}.`);
 }
 
-/** Whether it can be the id of a session. */
+/** Whether the text can be the id of a session. */
 export const isSessionId = (id: string): boolean => /^[0-9a-f]{32}$/.test(id);
 
 function exceeded(message: string): IntersticeError {
   return new IntersticeError('QUOTA_EXCEEDED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
-/** Callers send any text as an id: only a well-formed id is repeated in a message. */
+/** Callers send any text as an id: messages repeat only a well-formed id. */
 function quoteId(id: string): string {
   return isSessionId(id) ? id : 'with this id; ids are 32 hexadecimal digits';
 }

@@ -46,7 +46,7 @@ export class Residency {
     return [...this.byUse].filter(({ workCount }) => workCount === 0);
   }
 
-  /** Frees what the lane holds for a session, including what it may have built for a step that failed. */
+  /** Frees what the lane holds for a session, including anything that it has built for a step that failed. */
   park(session: Session): void {
     if (session.hasEnded) return;
     const wasResident = session.residency === 'RESIDENT';
@@ -88,7 +88,7 @@ export class Residency {
     );
   }
 
-  /** Parks every idle session: a request was refused because there is too little memory. */
+  /** Parks every idle session, after a request was refused because there is too little memory. */
   yieldIdle(): void {
     for (const session of [...this.byUse]) {
       if (session.workCount === 0 && session.deviceBytes > 0) this.park(session);
@@ -104,7 +104,7 @@ export class Residency {
     );
   }
 
-  /** @returns whether `extra` bytes fit into the limit then */
+  /** @returns whether `extra` bytes then fit into the limit */
   private parkIdle(extra: number, except?: Session): boolean {
     if (this.maxDeviceBytes === 0) return true;
     let held = this.deviceBytes;

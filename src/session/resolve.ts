@@ -31,7 +31,7 @@ export async function resolve(asked: ResolveRequest, call: Call, services: Resol
   );
   const expiresAt = expiryOf(call, timeBudgetSeconds);
   const isHard = onBudget === 'FAIL';
-  // Under FAIL the caller is refused when its time is over, whatever the lane is doing then.
+  // Under FAIL the caller is refused when its time is over, whatever the lane is doing at that moment.
   const work = new SharedWork<ResolveAnswer>(clock);
   const end = work.join({ context, expiresAt: isHard ? expiresAt : undefined });
   const hooks: ScheduleHooks = {
@@ -57,8 +57,8 @@ export async function resolve(asked: ResolveRequest, call: Call, services: Resol
 }
 
 /**
- * The smallest request that exercises all stages: two triangles, one above the other, and the target moves the upper one
- * through the lower one. A server is ready when a lane has answered it, verified and without an intersection.
+ * The smallest request that exercises all stages: two triangles, one above the other, where the target moves the upper
+ * one through the lower one. A server is ready when a lane has answered it, verified and without an intersection.
  */
 export function probeRequest(): ResolveRequest {
   const lower = [0, 0, 0, 1, 0, 0, 0, 1, 0];
@@ -67,7 +67,7 @@ export function probeRequest(): ResolveRequest {
     mesh: { vertexCount: 6, triangles: Uint32Array.of(0, 1, 2, 3, 4, 5) },
     start: Float32Array.of(...lower, ...upper(0.5)),
     target: Float32Array.of(...lower, ...upper(-0.5)),
-    // Algorithm 1 alone: the least that an engine must be able to do, and the quickest.
+    // Algorithm 1 alone: the minimum that an engine must be able to do, and the fastest.
     parameters: { verify: 'PATH', quality: 'FAST' },
   };
 }

@@ -24,8 +24,8 @@ export interface RestoreServices {
 export interface Restored {
   readonly session: Session;
   /**
-   * `exact`: the scene is what it was in the process that had it, so that the next answers have the bytes that they would have had
-   * there. `lost`: it is built anew at the last answer, and the next report says so (`session_rebuilt`).
+   * `exact`: the scene is the same as in the process that had it, so that the next answers have the same bytes as
+   * there. `lost`: it is rebuilt from the last answer, and the next report says so (`session_rebuilt`).
    */
   readonly scene: 'exact' | 'lost';
   /** frames that were computed again */
@@ -33,12 +33,13 @@ export interface Restored {
 }
 
 /**
- * Builds a session of another process from what the store has of it. Its frames since the last checkpoint are computed again, and the
- * last one must give the very numbers that were sent; if it does not, or if they cannot be computed here (another algorithm version,
- * engine or adapter, or a frame that time has cut short), the scene counts as lost.
+ * Builds a session of another process from its records in the store. Its frames since the last checkpoint are computed
+ * again, and the last one must give exactly the numbers that were sent. If it does not, or if they cannot be computed
+ * here (another algorithm version, engine or adapter, or a frame that a time limit has cut short), the scene counts as
+ * lost.
  *
- * @returns undefined if another version of the service has written what is stored
- * @throws what an opening or a step can be refused with for want of memory, of a thread or of the device; DRAINING
+ * @returns undefined if another version of the service has written the records
+ * @throws the refusals of an opening or a step for lack of memory, of a thread or of the device; DRAINING
  */
 export async function restoreSession(
   stored: StoredSession,
@@ -90,7 +91,7 @@ export async function restoreSession(
   return { session, scene: isExact ? 'exact' : 'lost', repeated: isExact ? repeated : 0 };
 }
 
-/** @returns number of frames that were computed again; undefined where that is not possible */
+/** @returns number of frames that were computed again; undefined if that is not possible */
 async function repeatHistory(
   session: Session,
   stored: StoredSession,
@@ -113,7 +114,7 @@ async function repeatHistory(
     const now = clock.monotonicMs();
     const { meshVersion, stateVersion } = session.place;
     const state = { key, meshVersion, mesh: session.meshInput, stateVersion, start: session.state };
-    // The priority of an opening chooses the lanes of its scene; that of the steps is only their turn there.
+    // The priority of an opening chooses the lanes of its scene; that of the steps only determines their turn there.
     const claim = { ...hooks.claim, ...(priority === 'BATCH' ? { priority } : {}) };
     const task = { state, parameters: opening.parameters, receivedAt: now, queuedAt: now };
     await scheduler.open(task, { ...hooks, claim });
@@ -130,7 +131,7 @@ function lastTargetOf({ log, checkpoint }: StoredSession): Positions | undefined
   return unpack<EntryRecord>(log.at(-1))?.target ?? unpack<CheckpointRecord>(checkpoint)?.place.lastTarget;
 }
 
-/** Bit for bit. */
+/** Compares bit for bit. */
 function isSameState(a: Positions, b: Positions): boolean {
   const bytes = ({ buffer, byteOffset, byteLength }: Positions) => Buffer.from(buffer, byteOffset, byteLength);
   return a.constructor === b.constructor && bytes(a).equals(bytes(b));

@@ -18,7 +18,7 @@ export interface CreationOptions {
   readonly limits: Limits;
   readonly allowUnverified: boolean;
   readonly engine: EngineDescription;
-  /** of sessions that ask for no timeout; 0 = until deleted */
+  /** for sessions that request no timeout; 0 = until deleted */
   readonly idleTimeoutSeconds: number;
   readonly onChange: LiveSessionsOptions['onChange'];
   /** undefined = sessions live in this process only */
@@ -56,9 +56,9 @@ export class SessionCreation {
   }
 
   /**
-   * Ends a creation whose answer nobody wants any more, if it still runs.
+   * Ends a creation whose answer no caller wants any longer, if it still runs.
    *
-   * @returns the id of the session that it has created; undefined = none
+   * @returns the id of the session that it created; undefined = none
    * @throws STORE_UNAVAILABLE
    */
   async giveUp(tenant: string, key: string): Promise<string | undefined> {
@@ -73,7 +73,7 @@ export class SessionCreation {
 
   private startCreation(request: CreateSessionRequest, call: Call): SharedWork<Session | SessionInfo> {
     const place = this.live.registry.reserve(call.tenant, minHostBytes(request.mesh, request.start));
-    // Copied at once, so that the session keeps what the lane checks.
+    // Copied at once, so that the session keeps the same data that the lane checks.
     const own = ownCopy(request);
     const work = new SharedWork<Session | SessionInfo>(this.options.clock);
     const ended = this.open(own, call, place, work);
@@ -120,7 +120,7 @@ export class SessionCreation {
         return;
       }
       if (keeper && work.isAbandoned && !request.idempotencyKey) {
-        // The caller has gone without its id, and no key leads back to it.
+        // The caller has gone without the id, and no key leads back to the session.
         await keeper.remove({ tenant, id });
         throw cancelled();
       }

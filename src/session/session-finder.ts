@@ -5,22 +5,23 @@ import { SessionMoved } from './keeper.js';
 import { isSessionId, type Registry, refuseUnknown } from './registry.js';
 import type { Session } from './session.js';
 
-/** Times that a call follows its session before it is refused: each takes another process that uses the session at that very moment. */
+/** How often a call follows its session before it is refused: each time another process uses it at that moment. */
 const MAX_MOVES = 8;
 
-/** ms; a step that takes longer is not waited for in full */
+/** ms; the pause does not cover the rest of a step that takes longer */
 const MAX_WORK_MS = 5000;
 
 export interface FinderHooks {
   /** Builds a session that is in the store only. @throws SESSION_NOT_FOUND */
   readonly load: (id: string, tenant: string) => Promise<Session>;
-  /** Frees what this process holds of a session that is another one's now. */
+  /** Frees what this process holds of a session that now belongs to another one. */
   readonly drop: (session: Session) => void;
 }
 
 /**
- * Finds the session that a call names where sessions are kept in a store: the one in memory, if the store says that it is still this
- * process that has it, else the one in the store. Calls that come meanwhile wait for the same question, so that their order stays.
+ * Finds the session that a call names if sessions are kept in a store: the one in memory, if the store confirms that
+ * this process still holds it, otherwise the one in the store. Calls that arrive meanwhile wait for the same query, so
+ * that their order is kept.
  */
 export class SessionFinder {
   private readonly arriving = new Map<string, Promise<Session>>();
@@ -33,9 +34,10 @@ export class SessionFinder {
   ) {}
 
   /**
-   * Does the work on a session, again if the session turns out to have moved meanwhile.
+   * Does the work on a session, and repeats it if the session has moved meanwhile.
    *
-   * @throws SESSION_NOT_FOUND, STORE_UNAVAILABLE, SESSION_MOVED, and what the work and the rebuilding of a session are refused with
+   * @throws SESSION_NOT_FOUND, STORE_UNAVAILABLE, SESSION_MOVED, and the refusals of the work and of rebuilding a
+   *   session
    */
   async use<T>(id: string, tenant: string, work: (session: Session) => T | Promise<T>): Promise<T> {
     for (let moves = 0; ; moves++) {
@@ -47,7 +49,7 @@ export class SessionFinder {
         if (!(thrown instanceof SessionMoved)) throw thrown;
         this.hooks.drop(session);
         if (moves < MAX_MOVES) {
-          // Two processes that claim at once would fence each other for ever: each waits at random, and longer than the work takes.
+          // Two processes that claim at once would fence each other without end, so each waits for a random time.
           const worked = this.clock.monotonicMs() - startedAt;
           const pause = Math.random() * (moves + 1) * Math.min(worked, MAX_WORK_MS);
           await new Promise<void>((resolve) => this.clock.after(pause, resolve));
@@ -65,7 +67,7 @@ export class SessionFinder {
     }
   }
 
-  /** Resolves when a session that is being loaded is here, or was not found; at once where none is. */
+  /** Resolves when a session that is being loaded is here, or was not found; at once if none is being loaded. */
   async arrivalOf(id: string, tenant: string): Promise<void> {
     await this.arriving.get(nameOf(id, tenant))?.catch(() => {});
   }
@@ -75,7 +77,7 @@ export class SessionFinder {
     const pending = this.arriving.get(name);
     if (pending) return pending;
     const session = this.registry.peek(id, tenant);
-    // What it does now is compared with the store when it ends.
+    // Its current work is compared with the store when it ends.
     if (session && session.workCount > 0) return session;
     if (!session && !isSessionId(id)) return refuseUnknown(id);
     const found = this.confirmOrLoad(session, id, tenant).finally(() => this.arriving.delete(name));
@@ -92,7 +94,7 @@ export class SessionFinder {
       this.hooks.drop(session);
       return this.hooks.load(id, tenant);
     }
-    // It may have ended while the store was asked.
+    // It may have ended during the query.
     return session.hasEnded ? this.hooks.load(id, tenant) : session;
   }
 }

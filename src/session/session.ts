@@ -20,7 +20,7 @@ import type { OpeningRecord } from './stored-session.js';
 /** The data with which a session is created; its arrays belong to the session. */
 export interface Opening {
   readonly id: string;
-  /** names the scene for the lanes */
+  /** identifies the scene for the lanes */
   readonly key: number;
   readonly tenant: string;
   readonly mesh: MeshInput;
@@ -32,7 +32,7 @@ export interface Opening {
   readonly idleTimeoutSeconds: number;
   /** ms since 1970 */
   readonly created: number;
-  /** that of its opening: the lanes that its scene may be on */
+  /** the priority of its opening: it determines the lanes of its scene */
   readonly priority: Priority;
 }
 
@@ -75,7 +75,7 @@ export class Session {
   lastUsed: number;
   /** its number among the sessions of its tenant; set by the registry */
   order = 0;
-  /** number of its steps and checks that wait or run; while there is one, the session neither expires nor is parked */
+  /** number of its steps and checks that wait or run; while it is not 0, the session neither expires nor is parked */
   workCount = 0;
   /** deleted or expired: no step may be committed any more */
   hasEnded = false;
@@ -100,9 +100,9 @@ export class Session {
   private parameterWarnings: readonly Warning[];
   private readonly meshWarnings: readonly Warning[];
   private readonly summary: MeshSummary;
-  /** of frame 0, which parameters are resolved against */
+  /** of frame 0, against which parameters are resolved */
   private readonly measures: MeshMeasures;
-  /** each version is used once: a lane may hold that of a step that was never accepted */
+  /** each version is used once, because a lane may hold that of a step that was never accepted */
   private lastVersion = 0;
   /** number of {@link update} calls */
   private lastChange = 0;
@@ -295,7 +295,7 @@ export class Session {
   /**
    * Changes parameters, idle timeout and label from now on.
    *
-   * @returns takes the change back, unless another one came after it
+   * @returns a function that undoes the change, unless another one came after it
    * @throws what {@link resolveParameters}, {@link checkPartDistances} and {@link checkPartOffsets} refuse; the session is then unchanged
    */
   update(change: {

@@ -138,7 +138,7 @@ export class Sessions {
     const id = key === undefined ? name : ((await this.creation.giveUp(tenant, key)) ?? refuseUnknown(name));
     if (!keeper) return this.live.end(this.live.registry.find(id, tenant), 'deleted');
     const existed = await keeper.remove({ tenant, id });
-    // One that is being loaded has been read already.
+    // A session that is being loaded has been read already.
     await this.finder?.arrivalOf(id, tenant);
     const session = this.live.registry.peek(id, tenant);
     if (session) this.live.end(session, 'deleted');
@@ -197,7 +197,7 @@ export class Sessions {
     this.live.close();
   }
 
-  /** Finds a session in memory at once; with a store, after the store was queried. */
+  /** Finds a session in memory at once; with a store, after a query to the store. */
   private use<T>(id: string, tenant: string, work: (session: Session) => T | Promise<T>): T | Promise<T> {
     return this.finder ? this.finder.use(id, tenant, work) : work(this.live.registry.find(id, tenant));
   }

@@ -12,7 +12,7 @@ export interface Waiter {
 
 export interface SharedResult<T> {
   readonly value: T;
-  /** whether this is the first call that still waited; the others get what was computed for it */
+  /** whether this is the first call that still waited; the others get the result that was computed for it */
   readonly isFirst: boolean;
 }
 
@@ -25,7 +25,7 @@ interface Place<W> {
 }
 
 /**
- * Work that several calls wait for: a request, and the retries of it that arrive while it runs. Each call leaves when it is
+ * Work for which several calls wait: a request, and its retries that arrive while it runs. Each call leaves when it is
  * cancelled or its time is over; the work is stopped only when the last call has left.
  */
 export class SharedWork<T, W extends Waiter = Waiter> {
@@ -72,7 +72,7 @@ export class SharedWork<T, W extends Waiter = Waiter> {
     });
   }
 
-  /** From now on the work itself keeps the deadline of the first call, which may get a safe state when its time is over. */
+  /** From now on the work itself observes the deadline of the first call, which may get a safe state at its end. */
   leaveDeadlineToWork(): void {
     const [first] = this.places;
     first?.stopTimer();

@@ -4,7 +4,7 @@ import type { ParametersInput } from '../contract/parameters.js';
 import type { PartTarget, StepRequest } from '../contract/sessions.js';
 import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js';
 
-/** What the fields of a step mean for its session. */
+/** The meaning of the fields of a step for its session. */
 
 /**
  * Checks lengths, names and flags before the step waits for its turn. The lane checks the coordinates, because it reads all
@@ -78,9 +78,9 @@ function quote(name: string): string {
 }
 
 /**
- * The target of the whole mesh. Parts that are not named keep their last target; with neither target nor partTargets all
- * parts keep theirs. Where the pieces differ in scalar the whole becomes float64: every float32 is exactly a double, so each
- * piece keeps the very numbers that were sent, and an answer has the scalar of its target.
+ * The target of the whole mesh. Parts that are not named keep their last target; with neither target nor partTargets
+ * all parts keep theirs. If the pieces differ in scalar, the whole becomes float64: every float32 is exactly a double,
+ * so each piece keeps exactly the numbers that were sent, and an answer has the scalar of its target.
  *
  * @param last [3·V] the last accepted target; before the first step, the state that the session was created with
  */
@@ -89,7 +89,7 @@ export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: M
   if (partTargets.length === 0) return last;
   const parts = partsByName(mesh);
   const pieces = partTargets.map(({ part, target }) => ({ offset: 3 * parts.get(part)!.firstVertex, target }));
-  // A last target of which nothing is kept does not count for the scalar.
+  // A last target of which nothing is kept does not affect the scalar.
   const isWhole = partTargets.length === mesh.parts!.length;
   const isDouble = [...(isWhole ? [] : [last]), ...pieces.map(({ target }) => target)].some(
     (positions) => positions instanceof Float64Array,
@@ -101,8 +101,8 @@ export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: M
 }
 
 /**
- * The mesh from this step on; undefined = unchanged. The flags replace all earlier kinematic flags, those of parts included: from
- * now on a vertex is kinematic if and only if its flag is 1.
+ * The mesh from this step on; undefined = unchanged. The flags replace all earlier kinematic flags, including those of
+ * parts: from now on a vertex is kinematic if and only if its flag is 1.
  */
 export function changeMesh(
   { kinematic, masses }: { readonly kinematic?: Uint8Array | undefined; readonly masses?: Float32Array | undefined },
@@ -119,7 +119,7 @@ export function changeMesh(
   };
 }
 
-/** What `over` sets replaces what `base` sets. */
+/** The fields that `over` sets replace those that `base` sets. */
 export function layOver(base: ParametersInput, over: ParametersInput | undefined): ParametersInput {
   const set = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
   return { ...base, ...Object.fromEntries(set) };

@@ -32,13 +32,13 @@ interface QueuedStep {
   /** the requested frame, or the one that the step got when it started */
   frame: bigint | undefined;
   isStarted: boolean;
-  /** it has waited behind another step, so that it was counted by {@link QueuedSteps} */
+  /** whether it has waited behind another step, so that {@link QueuedSteps} counted it */
   readonly hasWaited: boolean;
   /** of the arrays of the request */
   readonly bytes: number;
 }
 
-/** What the steps of all sessions share. */
+/** Services that the steps of all sessions share. */
 export interface StepServices {
   readonly scheduler: Pick<Scheduler, 'step'>;
   readonly clock: SessionClock;
@@ -75,8 +75,8 @@ export class StepQueue {
   }
 
   /**
-   * @throws what is refused before the turn of the step (frame, sizes, names), QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED,
-   *   QUOTA_EXCEEDED, TOO_LARGE, and what the step's job refuses
+   * @throws the refusals before the turn of the step (frame, sizes, names), QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED,
+   *   QUOTA_EXCEEDED, TOO_LARGE, and the refusals of the step's job
    */
   async enter(call: StepCall): Promise<StepAnswer> {
     const { session } = this;
@@ -158,8 +158,8 @@ export class StepQueue {
   }
 
   /**
-   * From the turn of a step to its commit. The session does not change until the lane has answered and a caller is there to
-   * take the answer; then everything changes at once.
+   * From the turn of a step to its commit. The session does not change until the lane has answered and a caller is
+   * waiting for the answer; then everything changes at once.
    */
   private async compute({ work, hasWaited }: QueuedStep, frame: bigint): Promise<ResolveAnswer> {
     const { session } = this;
@@ -167,17 +167,17 @@ export class StepQueue {
     const [call] = work.waiters;
     const { context, expiresAt } = call!;
     const isHard = call!.request.onBudget === 'FAIL';
-    // Under RETURN_SAFE the lane keeps the deadline and returns a safe state. Under FAIL the caller is refused when its time
-    // is over, whatever the lane is doing then.
+    // Under RETURN_SAFE the lane observes the deadline and returns a safe state. Under FAIL the caller is refused when
+    // its time is over, whatever the lane is doing at that moment.
     if (!isHard) work.leaveDeadlineToWork();
     const listeners = listenersOf(work.waiters);
 
-    // The session keeps the arrays until its next accepted step, so they are copied now where the caller may re-use them.
+    // The session keeps the arrays until its next accepted step, so they are copied now if the caller may reuse them.
     const request = ownCopy(call!.request, context.isHandedOver === true);
     const known = keeper?.takePending(session, frame, request);
     if (keeper && known) return keeper.commit(session, known);
     const task = session.prepareStep(request, call!);
-    // The answer is kept as well; it is about as large as the target.
+    // The answer is kept, too; it is about as large as the target.
     const demand = bytesOf(task.state.mesh, request, task.target) + task.target.byteLength;
     registry.refuseBytes(demand - session.hostBytes);
 
@@ -186,7 +186,7 @@ export class StepQueue {
     const hooks: ScheduleHooks = {
       signal: work.signal,
       expiresAt,
-      // A step that has waited here was admitted then: it is not refused now, after its caller has waited for its turn.
+      // A step that has waited here was admitted when it arrived, so it is not refused now.
       hasPlace: hasWaited,
       claim: claimOf(call!, request.priority, session.key),
       onFinding,
@@ -203,14 +203,14 @@ export class StepQueue {
       // The lane met the deadline, but its message may be late: this thread may have been busy.
       if (isHard && isExpired(expiresAt, clock)) throw deadlineExceeded('on the way back from the engine');
       residency.refuseAboveLimit(outcome.residentBytes);
-      // A path, contacts or reasons may be larger than the rest, and none of it was known before.
+      // A path, contacts or reasons may be larger than the rest, and their size was not known before.
       registry.refuseBytes(session.bytesWith(request, task, outcome) - session.hostBytes);
     } catch (thrown) {
-      // Otherwise what the lane built for a parked session, or what grew beyond the limit, would not be counted.
+      // Otherwise memory that the lane took for a parked session, or beyond the limit, would not be counted.
       if (wasParked || isTooLarge(thrown)) residency.park(session);
       throw thrown;
     }
-    // The lane holds the scene, whatever the store says of the step.
+    // The lane holds the scene, whatever the store decides about the step.
     if (keeper) residency.resume(session);
     const answer = keeper
       ? await keeper.commit(session, { frame, request, task, outcome })
@@ -236,7 +236,7 @@ export class StepQueue {
 
 type Listeners = Pick<CallContext, 'onQueued' | 'onStart' | 'onProgress' | 'onPhase'>;
 
-/** Reports to the calls that wait when the step starts; a retry that joins later is told nothing. */
+/** Notifies the calls that wait when the step starts; a retry that joins later gets no notifications. */
 function listenersOf(calls: readonly StepCall[]): Listeners {
   return {
     ...togetherOf('onQueued', calls),

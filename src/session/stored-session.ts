@@ -10,13 +10,13 @@ import { ownCopy } from './payload.js';
 import type { MeshChanges, RepeatedStep, SessionPlace } from './session.js';
 
 /**
- * What the store holds of a session, as the session room sees it. `by` names what has computed: algorithm version, engine and
- * adapter. Where all of a history has one `by`, computing its frames again gives the same bytes.
+ * The records of a session in the store, as `src/session` uses them. `by` identifies what has computed them: algorithm
+ * version, engine and adapter. If all of a history has one `by`, computing its frames again gives the same bytes.
  *
- * The proximity set of a large mesh has several times the size of its positions and changes with every step, so it is not part
- * of a frame. A session is rebuilt from the last checkpoint, which has it, by computing the frames since then again; each gives the
- * bytes that it gave before, because a step depends on nothing but its scene and its input. So checkpoints may be written when that is
- * cheap: no answer depends on when.
+ * The proximity set of a large mesh has several times the size of its positions and changes with every step, so it is
+ * not part of a frame. A session is rebuilt from the last checkpoint, which contains it, by computing the frames since
+ * then again. Each gives the same bytes as before, because a step depends on nothing but its scene and its input. So
+ * checkpoints may be written when that is cheap: no answer depends on the time of a checkpoint.
  */
 
 export interface OpeningRecord {
@@ -28,7 +28,7 @@ export interface OpeningRecord {
   readonly opened: OpenAnswer;
   /** of the opening; absent in records of a version that did not store it = NORMAL */
   readonly priority?: Priority;
-  /** what the start came from, until the first step; its positions are the start */
+  /** the origin of the start, until the first step; its positions are the start */
   readonly untangled?: UntangledState;
 }
 
@@ -42,11 +42,11 @@ export interface HeadRecord {
   readonly sceneBytes: number;
 }
 
-/** What a frame was computed from. */
+/** The input of a frame. */
 export interface EntryRecord extends RepeatedStep {
   readonly frame: bigint;
   readonly by: string;
-  /** false: time has decided, or the scene had been lost, so that computing it again could give other bytes */
+  /** false: a time limit cut it short, or the scene had been lost, so that computing it again could give other bytes */
   readonly isRepeatable: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface CheckpointRecord {
   readonly saved: SavedSession;
 }
 
-/** Grows when the meaning of the bytes changes, so that no process reads what it does not know. */
+/** Increases when the meaning of the bytes changes, so that no process reads a format that it does not know. */
 const FORMAT = 1;
 
 /** Structured-clone bytes of V8: exact for every number, bigint and typed array. */
@@ -74,7 +74,7 @@ export function unpack<T>(bytes: Uint8Array | undefined): T | undefined {
   } catch {
     return undefined;
   }
-  // The arrays are views into the bytes as they came; each is copied, so that none keeps all of them in memory.
+  // The arrays are views into the received bytes; each is copied, so that none keeps all of them in memory.
   return envelope.format === FORMAT ? ownCopy(envelope.value) : undefined;
 }
 

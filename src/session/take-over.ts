@@ -10,9 +10,9 @@ export interface TakeOverServices
     Pick<LiveSessionsOptions, 'onChange' | 'onBackgroundFailure'> {}
 
 /**
- * Takes a session over from the store: from then on it lives here.
+ * Takes a session over from the store: from then on it is in this process.
  *
- * @throws SESSION_NOT_FOUND, STORE_UNAVAILABLE, and what its rebuilding is refused with
+ * @throws SESSION_NOT_FOUND, STORE_UNAVAILABLE, and the refusals of rebuilding it
  */
 export async function takeOver(
   id: string,

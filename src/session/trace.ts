@@ -34,7 +34,7 @@ function writeIndex(folder: string, content: object): void {
 }
 
 /**
- * Writes the states of a path as they come: binary PLY in the scalar of the state, with the elements of the start.
+ * Writes the states of a path as they arrive: binary PLY in the scalar of the state, with the elements of the start.
  * Writing is synchronous on purpose: the engine does not send further states before this one is on disk, so a long path of
  * a large mesh never accumulates in memory.
  */
@@ -59,7 +59,7 @@ export class TraceWriter {
    *
    * @param positions [3·V]; not kept
    * @param at the place of the state in the path; states with this place or a later one were discarded, and are removed
-   * @param origin what was left out on the way there is written beside the state
+   * @param origin written beside the state if anything was left out on the way there
    */
   add(positions: Positions, at: number, origin?: StateOrigin): void {
     if (this.failure !== undefined) return;
@@ -125,7 +125,7 @@ export interface TraceOptions {
   readonly onFailure: (reason: unknown) => void;
 }
 
-/** What trace.json says of the request. */
+/** The fields of trace.json that describe the request. */
 export interface TracedRequest {
   readonly operation: 'resolve' | 'step' | 'untangle';
   readonly requestId: string | undefined;
@@ -136,8 +136,8 @@ export interface TracedRequest {
 }
 
 /**
- * The trace of one request, in the same form as that of the command line's `--trace`. It serves to find faults and does not
- * suit a busy service: engines must send every state, and the thread that answers requests writes them.
+ * The trace of one request, in the same form as that of the command line's `--trace`. It serves to find faults and is
+ * not suitable for a busy service: engines must send every state, and the thread that answers requests writes them.
  */
 export class RequestTrace {
   private constructor(

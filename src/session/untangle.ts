@@ -10,9 +10,9 @@ import { SharedWork } from './shared-work.js';
 import { RequestTrace } from './trace.js';
 
 /**
- * An untangling. When its time is over it answers with the best state that it has found; one that still waits is refused.
+ * An untangling. When its time is over it returns the best state that it has found; one that still waits is refused.
  *
- * @throws what admission and the job refuse, QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED
+ * @throws the refusals of admission and of the job, QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED
  */
 export async function untangle(
   asked: UntangleRequest,
@@ -44,16 +44,16 @@ export async function untangle(
   return answer;
 }
 
-/** What a session begins with. */
+/** The start and the parameters of a new session. */
 export interface Opening extends Pick<CreateSessionRequest, 'start' | 'parameters'> {
   /** absent = the start is the caller's */
   readonly untangled?: UntangledState;
 }
 
 /**
- * Untangles the start of a session that asks for it.
+ * Untangles the start of a session that requests it.
  *
- * @throws INTERSECTING_START with pairs that are left; and as {@link untangle}
+ * @throws INTERSECTING_START with the remaining pairs; otherwise like {@link untangle}
  */
 export async function openingOf(
   { mesh, start, parameters, timeBudgetSeconds, untangle: options }: CreateSessionRequest,
