@@ -15,7 +15,7 @@ export function boundCorners(corners: Uint32Array, lows: Float64Array, highs: Fl
   return boxes;
 }
 
-/** The box of ids[from …]; as {@link boundCorners}. @param at offset in `boxes` */
+/** The box of ids[from …]; like {@link boundCorners}. @param at offset in `boxes` */
 export function boundRange(
   ids: Uint32Array,
   from: number,
@@ -60,7 +60,7 @@ export function joinBoxes(boxes: Float64Array, a: number, b: number, to: number)
  * Smallest and largest coordinates of every vertex over some states.
  *
  * @param states each float64[3·V], at least one
- * @param shared where other threads are to read them; the states are shared then
+ * @param shared if other threads are to read them; the states must then be shared, too
  */
 export function spanStates(
   states: readonly Float64Array[],

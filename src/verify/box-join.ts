@@ -1,10 +1,10 @@
 import type { LeafElements } from './leaf-elements.js';
 import type { MeshTree } from './mesh-tree.js';
 
-/** What a join reads of a tree. */
+/** The fields of a tree that a join reads. */
 export interface JoinedTree {
   readonly nodes: Pick<MeshTree['nodes'], 'right' | 'size'>;
-  /** uint8[M] what is true of everything below a node: {@link ALL_KINEMATIC} | {@link ALL_RESTING} */
+  /** uint8[M] properties of everything below a node: {@link ALL_KINEMATIC} | {@link ALL_RESTING} */
   readonly quiet: Uint8Array;
 }
 
@@ -12,10 +12,10 @@ export interface JoinedTree {
 export const ALL_KINEMATIC = 1;
 export const ALL_RESTING = 2;
 
-/** What a join reads of elements. */
+/** The fields of elements that a join reads. */
 export type JoinedElements = Pick<LeafElements, 'start' | 'corners' | 'boxes'>;
 
-/** The largest distance along an axis of two boxes that are visited. A visitor may lower it while the join runs. */
+/** The largest distance along an axis of two boxes that are visited. A visitor may reduce it while the join runs. */
 export interface Reach {
   gap: number;
 }
@@ -24,7 +24,7 @@ export interface Reach {
  * Visits all pairs of leaves, and each leaf with itself, whose closed boxes are within reach of each other, each once.
  *
  * @param boxes float64[6·M] of the tree's nodes
- * @param skipped bits of `quiet`: pairs of leaves that have one of them in common are not visited
+ * @param skipped bits of `quiet`: pairs of leaves that both have one of them are not visited
  * @param first node, together with `second`, below which to join; default the root with itself
  */
 export function joinLeaves(
@@ -57,12 +57,12 @@ export function joinLeaves(
       stack[top++] = rightN;
       stack[top++] = n + 1;
       stack[top++] = n + 1;
-      // Neighbours come first, so that a visitor lowers the reach before distant pairs are expanded.
+      // Neighbours come first, so that a visitor reduces the reach before distant pairs are expanded.
       stack[top++] = n + 1;
       stack[top++] = rightN;
       continue;
     }
-    // The visitor may have lowered the reach since the pair was pushed.
+    // The visitor may have reduced the reach since the pair was pushed.
     if (!isWithin(boxes, n, boxes, m, reach.gap)) continue;
     if (rightN === 0 && rightM === 0) {
       visit(n, m);
@@ -81,9 +81,10 @@ export function joinLeaves(
 }
 
 /**
- * Pairs of nodes that together stand for the join of the tree with itself, those of a node with itself first.
+ * Pairs of nodes that together cover the join of the tree with itself, those of a node with itself first.
  *
- * @param gap reach of the join @param skipped of {@link joinLeaves} @param wanted number of pairs; a small tree has fewer
+ * @param gap reach of the join @param skipped like in {@link joinLeaves} @param wanted number of pairs; a small tree
+ *   has fewer
  * @returns uint32[2·n]
  */
 export function expandPairs(
@@ -131,13 +132,13 @@ export function expandPairs(
 
 /**
  * Collects the pairs (position in a, position in b) of elements of two leaves whose closed boxes are within the gap of each
- * other, without pairs that share a vertex.
+ * other, except pairs that share a vertex.
  *
  * @param p leaf of a
  * @param q leaf of b
  * @param node index of q's box in `nodeBoxes`
  * @param out uint32, room for all pairs of the two leaves
- * @returns number of entries written, two a pair
+ * @returns number of entries written, two per pair
  */
 export function pairLeaves(
   a: JoinedElements,

@@ -1,4 +1,4 @@
-/** Elements of a leaf: to scan so many was faster than to split them, measured on cloth. */
+/** Elements of a leaf: measured on cloth, scanning this many was faster than splitting them. */
 const LEAF_SIZE = 6;
 /** Elements 16 times larger or smaller than the others get a subtree of their own, so that they do not inflate boxes. */
 const SIZE_CLASS_OCTAVES = 4;
@@ -151,7 +151,7 @@ class TreeBuilder {
     }
   }
 
-  /** Sorts the range, which is rare and takes n log n even where all centres are equal. */
+  /** Sorts the range, which is rare and takes n log n even if all centres are equal. */
   private partitionByMedian(from: number, to: number, axis: number): number {
     const order = this.order.slice(from, to);
     const centres = this.centres.slice(3 * from, 3 * to);

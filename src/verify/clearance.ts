@@ -5,21 +5,22 @@ import type { PairCode } from './pair-kinds.js';
 import { LARGEST_PROVEN, SMALLEST_PROVEN } from './separation.js';
 
 /**
- * What is known of one state when all of it may have moved since: every pair of elements is farther apart than `within`, or
- * listed.
+ * What is known of one state if all of it may have moved since: every pair of elements is farther apart than `within`,
+ * or listed.
  *
- * Let every vertex of a pair have moved by at most d since, apart from a shift t that all vertices have in common (it changes
- * no distance). A point of an element is a convex combination of its corners, so it has moved by at most d, and a pair that is
- * not listed is still farther apart than within − 2d. Call a vertex calm if d ≤ c for some c ≤ within/2: pairs of two calm
- * elements that are not listed are farther apart than within − 2c ≥ 0. What is left are the listed pairs and pairs with an
- * element that is not calm. Of the listed ones only those count that were no farther apart than 2c.
+ * Let every vertex of a pair have moved by at most d since then, apart from a shift t that all vertices have in common
+ * (it changes no distance). A point of an element is a convex combination of its corners, so it has moved by at most d,
+ * and a pair that is not listed is still farther apart than within − 2d. Call a vertex calm if d ≤ c for some c ≤
+ * within/2: pairs of two calm elements that are not listed are farther apart than within − 2c ≥ 0. Only the listed
+ * pairs and pairs with an element that is not calm remain. Of the listed pairs only those matter whose gaps were at
+ * most 2c.
  */
 export interface Clearance {
   /** [3·V] the state, in its own scalar */
   readonly x: Positions;
   /** the unit of the state, above 0 */
   readonly within: number;
-  /** pairs of two kinematic elements are listed too */
+  /** whether pairs of two kinematic elements are listed, too */
   readonly hasKinematic: boolean;
   readonly list: PairList;
 }
@@ -30,11 +31,11 @@ export interface PairList {
   readonly codes: Uint8Array;
   /** uint32[2·n] element of a, element of b */
   readonly pairs: Uint32Array;
-  /** float32[n] the pair was at least this far apart, the unit of the state, ascending */
+  /** float32[n] lower bounds of the distances of the pairs, the unit of the state, ascending */
   readonly gaps: Float32Array;
 }
 
-/** How many pairs of a list had gaps of at most `gap`: they come first. */
+/** The number of pairs of a list with gaps of at most `gap`, which come first. */
 export function countWithin({ gaps }: PairList, gap: number): number {
   let low = 0;
   let high = gaps.length;
@@ -46,17 +47,17 @@ export function countWithin({ gaps }: PairList, gap: number): number {
   return low;
 }
 
-/** How many vertices the common shift is estimated from. */
+/** Number of vertices from which the common shift is estimated. */
 const SHIFT_SAMPLES = 63;
 
 /**
- * u = 2^-53. A component of (x − k) − t is off by 2u (|x − k| + |t|), the length of three such by less than twice the sum of
- * these and its own rounding by 4u of itself. 2^-48 = 32u of all of them covers both.
+ * u = 2^-53. A component of (x − k) − t has an error of 2u (|x − k| + |t|), the length of three such components of less
+ * than twice the sum of these, plus its own rounding by 4u of itself. 2^-48 = 32u of all of them covers both.
  */
 const ROUNDING = 2 ** -48;
 
 /**
- * How far the vertices of a state have moved since another one, without the shift that they have in common.
+ * How far the vertices of a state have moved since another one, without their common shift.
  *
  * @param x float64[3·V], finite
  * @param known [3·V] another state of the same mesh
@@ -79,11 +80,11 @@ export function measureMotion(x: Float64Array, known: Positions): Float64Array {
   return lengths;
 }
 
-/** How many vertices {@link usualMotion} looks at, and the share of them that move no farther. */
+/** Number of vertices that {@link usualMotion} reads, and the share of them that move no farther. */
 const MOTION_SAMPLES = 512;
 const USUAL_SHARE = 0.98;
 
-/** The length that nearly all do not exceed. @param lengths of {@link measureMotion} */
+/** The length that nearly all lengths do not exceed. @param lengths of {@link measureMotion} */
 export function usualMotion(lengths: Float64Array): number {
   const count = Math.min(MOTION_SAMPLES, lengths.length);
   const sample = new Float64Array(count);
@@ -91,7 +92,7 @@ export function usualMotion(lengths: Float64Array): number {
   return sample.sort()[Math.floor(USUAL_SHARE * (count - 1))] ?? 0;
 }
 
-/** Any shift serves; the median of some vertices is that of most of them. */
+/** Any shift is valid; the median of some vertices is close to that of most vertices. */
 function commonShift(x: Float64Array, known: Positions): [number, number, number] {
   const vertexCount = x.length / 3;
   const count = Math.min(SHIFT_SAMPLES, vertexCount);
@@ -106,20 +107,20 @@ function commonShift(x: Float64Array, known: Positions): [number, number, number
   return [medianOf(0), medianOf(1), medianOf(2)];
 }
 
-/** Keeps a strict inequality strict: the bounds above and c are rounded. */
+/** Keeps a strict inequality strict, because the bounds above and c are rounded. */
 const STRICT = 1 - 2 ** -20;
 
 export interface Calm {
-  /** uint8[V] 1 = has moved by at most c */
+  /** uint8[V] 1 = the vertex has moved by at most c */
   readonly marks: Uint8Array;
-  /** how many vertices have moved farther */
+  /** number of vertices that have moved farther */
   readonly moved: number;
   /** c, the unit of the state */
   readonly most: number;
 }
 
 /**
- * Which vertices are so calm that pairs of them that are not listed are farther apart than `distance` now.
+ * Finds the vertices so calm that unlisted pairs of them are now farther apart than `distance`.
  *
  * @param lengths of {@link measureMotion} since that state
  * @param distance ≥ 0, the unit of the state
@@ -141,34 +142,34 @@ export function findCalm(lengths: Float64Array, { within }: Clearance, distance:
   return { marks, moved, most };
 }
 
-/** Pairs of calm elements whose gaps are above this are apart: 2c, with room for rounding. */
+/** Pairs of calm elements with larger gaps are apart: 2c, with room for rounding. */
 export const reachOf = ({ most }: Calm): number => (2 * most) / STRICT;
 
-/** Share of the vertices that may have moved too far: where more have, a list saves little. */
+/** Share of the vertices that may have moved too far: if more have, a list saves little. */
 export const MOST_RESTLESS = 1 / 4;
 
-/** How many motions are known before a list is made. */
+/** Number of motions that must be known before a list is made. */
 export const COMPARED = 2;
-/** How many motions like the last ones a list is to outlive, and has to. */
+/** Number of motions like the last ones for which a list should remain valid, and the least for which it must. */
 const LASTS = 8;
 const LASTS_AT_LEAST = 1.1;
-/** In edges: within more, an element has too many neighbours in its own surface. */
+/** In edges: within a larger distance, an element has too many neighbours in its own surface. */
 const WIDEST = 1 / 2;
-/** Pairs that a list may have for each element, 12 bytes each. */
+/** Pairs that a list may have per element, 12 bytes each. */
 const MOST_PAIRS_PER_ELEMENT = 4;
-/** Searches without a list after one that did not pay, at first and at most. */
+/** Searches without a list after a list that was not worth its cost, at first and at most. */
 const FIRST_PAUSE = 4;
 const LONGEST_PAUSE = 64;
-/** A list that has served so many tests has paid. */
+/** A list that has served this many tests was worth its cost. */
 const PAYS_AFTER = 2;
 
-/** What a list covers beyond what it has to cover at rest, and at least has to; the unit of the state. */
+/** What a list should cover beyond the distance for pairs at rest, and the least that it must; unit of the state. */
 export interface Room {
   readonly room: number;
   readonly least: number;
 }
 
-/** How many edges {@link usualEdge} looks at. */
+/** Number of edges that {@link usualEdge} reads. */
 const EDGE_SAMPLES = 255;
 
 /** The median length of some edges; 0 = none has a length. */
@@ -184,26 +185,26 @@ function usualEdge({ edges }: CollisionMesh, x: Float64Array): number {
 }
 
 /**
- * Decides whether a search of everything makes a list, and of how wide a distance. A list costs about as much as a search, so
- * it has to serve several states: it is made when two states in a row have been compared with the one before them, and as
- * wide as {@link LASTS} such motions. The choice has no effect on any finding.
+ * Decides whether a complete search makes a list, and for how large a distance. A list costs about as much as a search,
+ * so it must serve several states: it is made when two states in a row have been compared with their predecessors, and
+ * covers {@link LASTS} such motions. The choice has no effect on any finding.
  */
 export class ClearancePlan {
   #pause = 0;
   #nextPause = FIRST_PAUSE;
   #served = PAYS_AFTER;
 
-  /** A list has served a test. */
+  /** Notes that a list has served a test. */
   noteServed(): void {
     if (++this.#served === PAYS_AFTER) this.#nextPause = FIRST_PAUSE;
   }
 
   /**
-   * A search of everything begins.
+   * Begins a complete search.
    *
-   * @param motions usual ones between the last three states, the unit of the state; fewer where fewer were compared
+   * @param motions usual ones between the last three states, the unit of the state; fewer if fewer were compared
    * @param x float64[3·V] the state
-   * @returns undefined = no list is to be made
+   * @returns undefined = the search makes no list
    */
   begin(motions: readonly number[], mesh: CollisionMesh, x: Float64Array): Room | undefined {
     if (this.#served < PAYS_AFTER) this.#giveUp();
@@ -217,7 +218,7 @@ export class ClearancePlan {
     const room = Math.min(LASTS * motion, WIDEST * usualEdge(mesh, x));
     if (room < LASTS_AT_LEAST * motion) return undefined;
     if (!(room >= SMALLEST_PROVEN && room <= LARGEST_PROVEN)) return undefined;
-    // A search that is ended early has made no list, and is not to be tried again at once.
+    // A search that is ended early has made no list, and the next search must not try again at once.
     this.#served = 0;
     return { room, least: LASTS_AT_LEAST * motion };
   }
@@ -234,16 +235,16 @@ export class ClearancePlan {
   }
 }
 
-/** Takes a float32 below the number that it is rounded from. */
+/** Factor that makes a float32 smaller than the number that it is rounded from. */
 const BELOW = 1 - 2 ** -22;
 
-/** How many gaps tell which are the farthest. */
+/** Number of gaps in the sample that determines which gaps are the largest. */
 const GAP_SAMPLES = 4096;
 
-/** Bits of the index in a key that is sorted as a double; 31 are left for those of a float32 above 0. */
+/** Range of the index in a key that is sorted as a double; 31 bits are left for those of a float32 above 0. */
 const INDEX_RANGE = 2 ** 22;
 
-/** Collects the pairs of a list; where there are too many, the list covers a smaller distance. */
+/** Collects the pairs of a list; if there are too many, the list covers a smaller distance. */
 export class ListMaker {
   readonly #least: number;
   readonly #codes: Uint8Array;
@@ -253,9 +254,9 @@ export class ListMaker {
   #count = 0;
 
   /**
-   * @param base what the list has to cover at rest, the unit of the state
-   * @param room of {@link ClearancePlan.begin}: what it covers beyond that
-   * @param least with fewer pairs at least that
+   * @param base distance that the list must cover at rest, the unit of the state
+   * @param room of {@link ClearancePlan.begin}: the distance that it covers beyond that
+   * @param least the distance beyond `base` that it must cover in any case
    */
   constructor(relations: readonly Relation[], base: number, { room, least }: Room) {
     const sets = new Set(relations.flatMap(({ a, b }) => [a, b]));
@@ -268,12 +269,12 @@ export class ListMaker {
     this.#least = base + least;
   }
 
-  /** What the list covers. Pairs farther apart need not be added. */
+  /** The distance that the list covers. Pairs farther apart need not be added. */
   get width(): number {
     return this.#width;
   }
 
-  /** Too many pairs are near: there will be no list. */
+  /** Whether too many pairs are near, so that there will be no list. */
   get isGivenUp(): boolean {
     return this.#width < this.#least;
   }
@@ -292,7 +293,7 @@ export class ListMaker {
     this.#gaps[n] = BELOW * gap;
   }
 
-  /** Drops the farthest quarter or so. */
+  /** Drops about the farthest quarter. */
   #shrink(): void {
     const gaps = this.#gaps;
     const sample = new Float32Array(Math.min(GAP_SAMPLES, gaps.length));
@@ -309,7 +310,7 @@ export class ListMaker {
     this.#count = kept;
   }
 
-  /** @param x positions of the state, kept @returns undefined = given up */
+  /** @param x positions of the state, kept @returns undefined = there is no list */
   finish(x: Positions, hasKinematic: boolean): Clearance | undefined {
     if (this.isGivenUp) return undefined;
     const count = this.#count;

@@ -4,16 +4,16 @@ import { EDGE_EDGE, type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE } from 
 const SMALLEST_UNSCALED = 2 ** -200;
 const LARGEST_UNSCALED = 2 ** 200;
 /**
- * Where the squared sine between two sides of a triangle is below this, rounding (about 2^-53 / sine²) may move the
+ * If the squared sine between two sides of a triangle is below this, rounding (about 2^-53 / sine²) may move the
  * projection out of the triangle, so the sides are tried as well.
  */
 const SLIVER_SINE_SQUARED = 1e-8;
-/** Below this share of the pair's extent the closest points' difference is mostly rounding; a common normal replaces it. */
+/** Below this share of the extent the closest points' difference is mostly rounding: a common normal replaces it. */
 const VANISHING_SHARE = 2 ** -40;
 /**
- * Margin, as a share of the pair's extent M, that a plane must exceed to prove that two elements are separate. With u = 2^-53:
- * sides (≤ 2M) are off by 4u·M, each component of their cross product n by 48u·M², |n| by 2^-46·M², and its product with
- * an offset (≤ M) by 2^-44·M³. 2^-40 of M, M² and M³ cover these and the rounding of the bound itself.
+ * Margin, as a share of the pair's extent M, that a plane must exceed to prove that two elements are separate. With u =
+ * 2^-53: sides (≤ 2M) have an error of 4u·M, each component of their cross product n of 48u·M², |n| of 2^-46·M², and
+ * its product with an offset (≤ M) of 2^-44·M³. 2^-40 of M, M² and M³ cover these and the rounding of the bound itself.
  */
 const PLANE_MARGIN = 2 ** -40;
 
@@ -49,7 +49,7 @@ export class ClosestPoints {
   }
 
   /**
-   * As {@link find}, but stops early if a plane proves that the pair is farther apart.
+   * Like {@link find}, but stops early if a plane proves that the pair is farther apart.
    *
    * @param limit ≥ 0, may be Infinity
    * @returns whether `distance` is at most the limit; if not, all fields are undefined
@@ -87,12 +87,14 @@ export class ClosestPoints {
   }
 
   /**
-   * The same by the direction d between the means of both sides: the elements are at least as far apart as their extents along
-   * d, (min d·b − max d·a) / |d|. It tells neighbours in one plane apart, of which the planes of {@link isBeyond} say nothing.
+   * The same with the direction d between the means of both sides: the elements are at least as far apart as their
+   * extents along d, (min d·b − max d·a) / |d|. It separates neighbours in one plane, for which the planes of
+   * {@link isBeyond} prove nothing.
    *
-   * `local` is what the distance is computed from, so it counts as exact here. With |x| ≤ M, |d| ≤ 2√3·M: a dot product of
-   * three terms is off by 18u·M² at most, the gap by 48u·M², and (limit + margin) |d|, which cannot exceed the gap unless
-   * limit ≤ 4M, by 100u·M². PLANE_MARGIN·M² is 8192u·M², and the margin in the limit covers the rounding of the distance.
+   * `local` is the input of the distance, so it counts as exact here. With |x| ≤ M, |d| ≤ 2√3·M: a dot product of three
+   * terms has an error of at most 18u·M², the gap of 48u·M², and (limit + margin) |d|, which cannot exceed the gap
+   * unless limit ≤ 4M, of 100u·M². PLANE_MARGIN·M² is 8192u·M², and the margin in the limit covers the rounding of the
+   * distance.
    */
   private isApart(limit: number): boolean {
     const { local: x, sideB, end, extent } = this;
@@ -131,8 +133,8 @@ export class ClosestPoints {
   }
 
   /**
-   * A unit vector from b to a after {@link find}: along the difference, or where that is rounding or zero, along a
-   * common normal of the elements, on the side that the difference is on.
+   * A unit vector from b to a after {@link find}: along the difference or, if that is rounding or zero, along a
+   * common normal of the elements, on the side of the difference.
    */
   findNormal(code: PairCode): [number, number, number] {
     const { difference, local } = this;
@@ -156,7 +158,7 @@ export class ClosestPoints {
     if (this.extent === 0 || (this.extent >= SMALLEST_UNSCALED && this.extent <= LARGEST_UNSCALED)) return 1;
     let largest = 0;
     for (let k = 0; k < end; k++) largest = Math.max(largest, Math.abs(points[k]));
-    // Coordinates are scaled before the subtraction where that would overflow, and after it where they are tiny.
+    // Coordinates are scaled before the subtraction if that would overflow, and after it if they are tiny.
     const before = largest > LARGEST_UNSCALED ? 2 ** -exponentOf(largest) : 1;
     this.extent = this.subtractOrigin(points, end, before);
     let after = 1;
@@ -208,7 +210,7 @@ export class ClosestPoints {
     }
   }
 
-  /** @returns whether the projection lies inside the triangle and alone decides */
+  /** @returns whether the projection lies inside the triangle, so that it alone decides */
   private tryProjection(): boolean {
     const { local: x } = this;
     // local[0..2] is the point itself, hence zero: triangle corners are already relative to it.
@@ -257,7 +259,7 @@ export class ClosestPoints {
     this.consider(trial[0], trial[1], trial[2], trial[3]);
   }
 
-  /** Closest points of the two lines, where both lie within the edges. */
+  /** Closest points of the two lines, if both lie within the edges. */
   private tryInterior(): void {
     const { local: x } = this;
     const ux = x[3];
@@ -356,7 +358,7 @@ function cross([ax, ay, az]: Vector, [bx, by, bz]: Vector): Vector {
   return [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
 }
 
-/** The coordinate axis that v is most nearly orthogonal to. */
+/** The coordinate axis that is most nearly orthogonal to v. */
 function leastAxis([x, y, z]: Vector): Vector {
   const [sx, sy, sz] = [Math.abs(x), Math.abs(y), Math.abs(z)];
   if (sx <= sy && sx <= sz) return [1, 0, 0];

@@ -19,11 +19,11 @@ export interface ContactList {
 /** Fills the places of {@link ContactList.vertices} that a kind with fewer than four vertices does not use. */
 export const NO_VERTEX = 0xffffffff;
 
-/** The first room, and the factor by which it grows. */
+/** The initial capacity, and the factor by which it grows. */
 const FIRST = 1024;
 const GROWTH = 1.5;
 
-/** Contacts as they are found: 49 bytes each, counted with the memory of this thread, and 4 for their order. */
+/** Contacts as they are found: 49 bytes each, counted as memory of this thread, and 4 for their order. */
 export class FoundContacts {
   count = 0;
   readonly #most: number;
@@ -33,7 +33,7 @@ export class FoundContacts {
   #normals = allocate(Float32Array, 0);
   #distances = allocate(Float32Array, 0);
 
-  /** @param most that will be added */
+  /** @param most number of contacts that may be added */
   constructor(most: number) {
     this.#most = most;
   }

@@ -23,7 +23,7 @@ type VisitClose = (code: PairCode, ids: number[], closest: ClosestPoints) => voi
  * distance between prescribed positions says nothing about the answer.
  *
  * @param positions [3·V] in any unit
- * @param closerThan ≥ 0, same unit; Infinity looks for the closest pairs however far apart
+ * @param closerThan ≥ 0, same unit; Infinity finds the closest pairs however far apart they are
  * @returns the smallest distance not above `closerThan`, and the closest `rules.maxPairs` pairs with unit normals from
  *   b to a, ascending by distance, then by kind and ids
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
@@ -44,7 +44,7 @@ export function findDistances(
   visitClosePairs(mesh, positions, rules, reach, (code, ids, points) => {
     if (points.distance > closerThan) return;
     closest.offer({ code, ids, distance: points.distance, normal: points.findNormal(code) });
-    // Once the list is full only closer pairs matter: the search narrows as it goes.
+    // Once the list is full, only closer pairs matter: the search narrows while it runs.
     const worst = closest.worst?.distance;
     if (worst !== undefined) reach.gap = Math.min(reach.gap, worst * REACH_SLACK);
   });
@@ -55,7 +55,7 @@ export function findDistances(
   };
 }
 
-/** Where only the smallest distance is asked for several threads can look for it. @returns undefined = they cannot */
+/** If only the smallest distance is requested, several threads can search for it. @returns undefined = they cannot */
 function findLeastDistance(
   mesh: CollisionMesh,
   positions: Positions,
@@ -76,8 +76,8 @@ function compareByDistance(left: Finding, right: Finding): number {
 }
 
 /**
- * As many contacts, at 49 bytes each, as fit into the largest message of the default configuration. A distance beyond the
- * mesh's own size would list every pair of elements, which are forty million for 2,500 vertices.
+ * The number of contacts, at 49 bytes each, that fits into the largest message of the default configuration. A distance
+ * larger than the mesh itself would list every pair of elements, which are forty million for 2,500 vertices.
  */
 const MAX_CONTACTS = 5_000_000;
 
@@ -85,9 +85,9 @@ const MAX_CONTACTS = 5_000_000;
  * Every pair not farther apart than `closerThan`, among the pairs of {@link findDistances}.
  *
  * @param closerThan finite, ≥ 0
- * @param maxContacts most pairs that may be listed
- * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER; TOO_LARGE when there are more; MemoryShort when the threads of this process
- * may not hold so much together
+ * @param maxContacts largest number of pairs that may be listed
+ * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER; TOO_LARGE if there are more; MemoryShort if the threads of this
+ * process may not hold so much together
  */
 export function findContacts(
   mesh: CollisionMesh,

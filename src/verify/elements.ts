@@ -13,12 +13,12 @@ export interface ElementSet {
   readonly vertices: Uint32Array;
   /** uint8[count] 1 = all vertices kinematic */
   readonly kinematic: Uint8Array;
-  /** int32[count] the part that holds all vertices, -1 = none; empty when no pair of parts is ignored */
+  /** int32[count] the part that contains all vertices, -1 = none; empty if no pair of parts is ignored */
   readonly parts: Int32Array;
 }
 
 /**
- * Two sets of elements whose pairs are to be examined; side a is never triangles. `b === a` means every unordered
+ * Two sets of elements whose pairs are examined; side a never consists of triangles. `b === a` means every unordered
  * pair once.
  */
 export interface Relation {
@@ -77,8 +77,8 @@ function describe(mesh: CollisionMesh, vertices: Uint32Array, size: 1 | 2 | 3): 
 }
 
 /**
- * The pairs that a state is tested for: edges against triangles, and pairs without a surface. Any other intersection implies
- * one of these.
+ * The pairs that the test of a state examines: edges against triangles, and pairs without a surface. Any other
+ * intersection implies one of these.
  */
 export function stateRelations(elements: MeshElements): Relation[] {
   return present([
@@ -87,7 +87,7 @@ export function stateRelations(elements: MeshElements): Relation[] {
   ]);
 }
 
-/** The pairs that carry the distance of a mesh to itself, and the first impact on a path. */
+/** The pairs that determine the distance of a mesh to itself, and the first impact on a path. */
 export function distanceRelations(elements: MeshElements): Relation[] {
   return present([
     { code: VERTEX_TRIANGLE, a: elements.vertices, b: elements.triangles },
@@ -113,16 +113,16 @@ function present(relations: Relation[]): Relation[] {
 
 export const EXCLUDED = 0;
 export const EXAMINED = 1;
-/** Both elements are kinematic throughout. */
+/** All vertices of both elements are kinematic. */
 export const KINEMATIC = 2;
 
-/** Which pairs of elements count at all. */
+/** Decides which pairs of elements count at all. */
 export class PairFilter {
   private readonly ignored = new Set<number>();
   private readonly partCount: number;
   private readonly seams: BorderElements | undefined;
 
-  /** @param keepsGuards pairs of ignored parts that guard others count as well */
+  /** @param keepsGuards whether pairs of ignored parts that guard others count as well */
   constructor(mesh: CollisionMesh, keepsGuards = false) {
     this.partCount = mesh.parts.length;
     this.seams =
@@ -139,7 +139,7 @@ export class PairFilter {
     return sharesVertex(a, i, b, j) ? EXCLUDED : this.classifyApart(a, i, b, j);
   }
 
-  /** The same of elements that share no vertex. */
+  /** The same for elements that share no vertex. */
   classifyApart(a: ElementSet, i: number, b: ElementSet, j: number): 0 | 1 | 2 {
     if (this.ignored.size > 0) {
       const p = a.parts[i];
@@ -161,8 +161,8 @@ function sharesVertex(a: ElementSet, i: number, b: ElementSet, j: number): boole
 /**
  * The given numbers as doubles (exact for both scalars).
  * @param what names the array in refusals
- * @throws SIZE_MISMATCH unless there are three numbers a vertex; NOT_FINITE, as a NaN would pass every comparison
- * unseen
+ * @throws SIZE_MISMATCH unless there are three numbers per vertex; NOT_FINITE, because a NaN would pass every
+ * comparison unnoticed
  */
 export function readPositions(mesh: CollisionMesh, positions: Positions, what: string): Float64Array {
   if (positions.length !== 3 * mesh.vertexCount) {
@@ -268,13 +268,13 @@ function orderSides({ a, b }: Relation, i: number, j: number): [number, number] 
   return a === b && comesBefore(a, second, first) ? [second, first] : [first, second];
 }
 
-/** Offsets into the vertices of a set. Points are told apart by their first id, edges need both. */
+/** Offsets into the vertices of a set. The first id identifies a point; edges need both. */
 function comesBefore({ vertices }: ElementSet, first: number, second: number): boolean {
   const difference = vertices[first] - vertices[second];
   return difference < 0 || (difference === 0 && vertices[first + 1] < vertices[second + 1]);
 }
 
-/** @returns the place behind the point */
+/** @returns the offset after the point */
 export function copyPoint(x: Float64Array, vertex: number, points: Float64Array, at: number): number {
   points[at] = x[3 * vertex];
   points[at + 1] = x[3 * vertex + 1];

@@ -8,14 +8,14 @@ import { arePlain, isPlain, signOfArea, signOfVolume } from './predicates.js';
  */
 const DETERMINANT_ERROR = 10 * 2 ** -53;
 
-/** The result of {@link certainSign} where rounding may have changed the sign. */
+/** The result of {@link certainSign} if rounding may have changed the sign. */
 const UNCERTAIN = 2;
 
 /** −1, 0, 1 or UNCERTAIN. @param magnitude sum of the absolute values of the determinant's products */
 function certainSign(determinant: number, magnitude: number): number {
   if (determinant > DETERMINANT_ERROR * magnitude) return 1;
   if (determinant < -DETERMINANT_ERROR * magnitude) return -1;
-  // Inside the plain range a product is 0 only if a factor is, and a rounded difference is 0 only if the difference is.
+  // Within the plain range a product is 0 only if a factor is, and a rounded difference is 0 only if the difference is.
   return magnitude === 0 ? 0 : UNCERTAIN;
 }
 
@@ -33,7 +33,7 @@ export class ExactMeeting {
     private isAllPlain = arePlain(x),
   ) {}
 
-  /** Decides on another state from now on. */
+  /** Replaces the state on which it decides. */
   use(x: Float64Array, isAllPlain: boolean): void {
     this.x = x;
     this.isAllPlain = isAllPlain;
@@ -193,7 +193,7 @@ export class ExactMeeting {
       if (Math.max(x[3 * p + k], x[3 * q + k]) < Math.min(x[3 * a + k], x[3 * b + k])) return false;
       if (Math.max(x[3 * a + k], x[3 * b + k]) < Math.min(x[3 * p + k], x[3 * q + k])) return false;
     }
-    // Where the boxes overlap, projected segments meet iff the ends of each lie on both sides of, or on, the line of the other.
+    // If the boxes overlap, projected segments meet iff neither has both ends strictly on one side of the other's line.
     // For collinear segments all areas are zero, and the boxes alone decide correctly.
     for (let axis = 0; axis < 3; axis++) {
       if (this.area(p, q, a, axis) * this.area(p, q, b, axis) > 0) return false;

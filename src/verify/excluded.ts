@@ -26,8 +26,8 @@ export function isExcluded(excluded: LeftOutPairs | undefined, code: PairCode, i
 }
 
 /**
- * Those of the pairs, none of which intersects any more, that are at most `distance` apart. An edge and a triangle are if
- * any of their five proximity pairs is.
+ * The pairs, none of which intersects any longer, that are at most `distance` apart. For an edge and a triangle
+ * one of their five proximity pairs must be that near.
  *
  * @param positions [3·V] in any unit
  * @param distance same unit

@@ -2,7 +2,7 @@ import { defineStage, type NoNumbers } from '../threads/stage.js';
 import { boundRange } from './bounds.js';
 
 interface LeafArrays {
-  /** uint32[3·N] corners of what the leaves hold, by position */
+  /** uint32[3·N] corners of the elements of the leaves, by position */
   readonly corners: Uint32Array;
   /** of the nodes (box-tree.ts) */
   readonly first: Uint32Array;
@@ -15,10 +15,10 @@ interface LeafArrays {
 }
 
 export const LEAVES_CHUNK = 2048;
-/** Nanoseconds a node. */
+/** Nanoseconds per node. */
 export const LEAVES_COST = 60;
 
-/** The boxes of those nodes that are leaves. */
+/** Computes the boxes of the nodes that are leaves. */
 export const BOUND_LEAVES = defineStage(import.meta.url, 'bound leaves', boundLeaves);
 
 function boundLeaves(arrays: LeafArrays, _: NoNumbers, from: number, to: number): void {

@@ -22,14 +22,14 @@ export interface LeafElements {
   readonly corners: Uint32Array;
   /** float64[6·N] boxes by place: min xyz, max xyz */
   readonly boxes: Float64Array;
-  /** Fills in corners and boxes of one leaf, where that has not been done. */
+  /** Fills in corners and boxes of one leaf, unless that has been done. */
   prepare(leaf: number): void;
 }
 
 /**
  * @param lows float64[3·V] smallest coordinates that a vertex has in the states in question
  * @param highs float64[3·V] largest
- * @param isLazy corners and boxes of a leaf are filled in when it is first prepared: for searches that visit few
+ * @param isLazy corners and boxes of a leaf are filled in when it is first prepared, for searches that visit few leaves
  */
 export function placeElements(
   { size, count, vertices }: ElementSet,
@@ -66,14 +66,14 @@ interface PlaceNumbers {
 }
 
 const CHUNK = 4096;
-/** Nanoseconds an element. */
+/** Nanoseconds per element. */
 const COST = 40;
 
 const FILL = defineStage(import.meta.url, 'place elements', fillPlaces);
 
 function fillPlaces(arrays: PlaceArrays, { size }: PlaceNumbers, from: number, to: number): void {
   const { order, vertices, lows, highs, corners, boxes } = arrays;
-  // Which corner of the element stands in the second and third place.
+  // The corners of the element in the second and third place.
   const second = size > 1 ? 1 : 0;
   const third = size - 1;
   for (let place = from, k = 3 * from; place < to; place++, k += 3) {
@@ -85,7 +85,7 @@ function fillPlaces(arrays: PlaceArrays, { size }: PlaceNumbers, from: number, t
   }
 }
 
-/** The same of all elements, for several threads and by them; what it returns lives as long as `shared`. */
+/** The same for all elements, by several threads and readable by them; the result lives as long as `shared`. */
 export function shareElements(
   { size, count, vertices }: ElementSet,
   members: Members,

@@ -8,7 +8,7 @@ import type { PairCode } from './pair-kinds.js';
 export interface KnownMeetings {
   /** [3·V] the state, in its own scalar */
   readonly x: Positions;
-  /** pairs of two kinematic elements were examined too */
+  /** whether pairs of two kinematic elements were examined, too */
   readonly hasKinematic: boolean;
   /** uint32[3·n] code of the kind, element of a, element of b */
   readonly pairs: Uint32Array;
@@ -26,35 +26,35 @@ export interface NearPair {
 export interface KnownDistances {
   /** [3·V] the state, in its own scalar */
   readonly x: Positions;
-  /** pairs of two kinematic elements were left out */
+  /** whether pairs of two kinematic elements were left out */
   readonly skipsKinematic: boolean;
-  /** a pair that is not listed is at least this far apart; the unit of the state */
+  /** lower bound of the distance of every pair that is not listed; the unit of the state */
   readonly beyond: number;
   /** nearest first, none farther than `beyond` */
   readonly nearest: readonly NearPair[];
 }
 
 /**
- * What the verifier remembers of the states of one mesh that it has examined completely, by itself and in this process: a
- * test of the next state then leaves out what has not moved.
+ * What the verifier remembers of the states of one mesh that it has examined completely, by itself and in this process,
+ * so that a test of the next state can skip what has not moved.
  *
  * Whether two elements have a common point, and how far apart they are, depends on nothing but the coordinates of their
- * vertices. Call a vertex resting if its three numbers equal, as doubles, those in the remembered state, and an element resting
- * if all its vertices are. Every pair is either of two resting elements, and then what was found out about it holds, or it has
- * an element that moved. So
+ * vertices. Call a vertex resting if its three numbers equal, as doubles, those in the remembered state, and an element
+ * resting if all its vertices are. Every pair either consists of two resting elements, so that its known result is
+ * still valid, or has an element that moved. So
  *
  *   pairs of a state = { remembered pairs of two resting elements } ∪ { pairs with an element that moved },
  *
- * and only the second set is searched for. Nothing else enters: not the rules of a step (kinematic and excluded pairs are
- * remembered like any others and judged by the rules of each test), not the history between the two states (steps that were
- * undone, cancelled or lost), and not the engine. A mesh never changes, and another mesh has a memory of its own, so elements
- * and ignored parts are the same. A test that ends early leaves the memory as it was.
+ * and the search covers only the second set. Nothing else has an influence: not the rules of a step (kinematic and
+ * excluded pairs are remembered like all others and judged by the rules of each test), not the history between the two
+ * states (steps that were undone, cancelled or lost), and not the engine. A mesh never changes, and another mesh has a
+ * memory of its own, so elements and ignored parts are the same. A test that ends early does not change the memory.
  */
 export class VerifierMemory {
   meetings: KnownMeetings | undefined;
   distances: KnownDistances | undefined;
 
-  /** of a state that a test of states, and a search for the smallest distance, has examined some time ago */
+  /** clearances of states that a test of a state, and a search for the smallest distance, examined some time ago */
   meetingClearance: Clearance | undefined;
   distanceClearance: Clearance | undefined;
   readonly meetingPlan = new ClearancePlan();
@@ -66,19 +66,19 @@ export class VerifierMemory {
   /** whether the last test of a state examined everything, because too little was known */
   wasWhole = true;
 
-  /** how far calm vertices had moved in the last test that a list has served; undefined = none has served the last test */
+  /** how far calm vertices had moved in the last test that a list served; undefined = no list served the last test */
   #listedMotion: number | undefined;
 
   constructor(readonly mesh: CollisionMesh) {}
 
-  /** What it keeps; the mesh is not its own. */
+  /** The objects that it keeps alive; the mesh is not its own. */
   get kept(): readonly unknown[] {
     return [this.meetings, this.distances, this.meetingClearance, this.distanceClearance];
   }
 
   /**
-   * Whether the next test should leave out most pairs, as the last one did. Where a list has served it, the list has to outlive
-   * another motion like the last ones.
+   * Whether the next test should skip most pairs, like the last one. If a list has served the last test, the list must
+   * remain valid for another motion like the last ones.
    */
   get expectsLittle(): boolean {
     if (this.wasWhole || this.#listedMotion === undefined) return !this.wasWhole;
@@ -99,14 +99,14 @@ export class VerifierMemory {
   }
 }
 
-/** Share of the vertices that may have moved: where more have, a search that leaves out the others saves little. */
+/** Share of the vertices that may have moved: if more have, a search that skips the others saves little. */
 const MOST_MOVED = 1 / 2;
 
 export interface Comparison {
   /** uint8[V] 1 = the same numbers in both states */
   readonly resting: Uint8Array;
   readonly moved: number;
-  /** so few have moved that leaving out the others saves time */
+  /** whether so few have moved that skipping the others saves time */
   readonly isWorthwhile: boolean;
 }
 

@@ -9,8 +9,8 @@ import type { Members } from './leaf-elements.js';
 import { SharedArrays } from './shared-arrays.js';
 
 /**
- * A tree is too loose for a state when the sum of its boxes' extents is this many times that of the state for which it was
- * built. A build takes about as long as a search, so it must save one.
+ * A tree is too loose for a state if the sum of its boxes' extents is this many times that of the state for which it
+ * was built. A build takes about as long as a search, so it must save one.
  */
 const LOOSE = 1.5;
 
@@ -23,7 +23,7 @@ export class MeshTree {
   readonly nodes: BoxTree;
   /** uint32[M] number of a leaf among the leaves; meaningless for other nodes */
   readonly leaf: Uint32Array;
-  /** uint8[M] 1 = everything below is kinematic throughout */
+  /** uint8[M] 1 = all vertices below are kinematic */
   readonly isKinematic: Uint8Array;
   /** sum of the boxes' extents in the state that it was built for */
   private tightness = Number.POSITIVE_INFINITY;
@@ -77,7 +77,7 @@ export class MeshTree {
   /**
    * @param lows float64[3·V] smallest coordinates that a vertex has in the states in question
    * @param highs float64[3·V] largest
-   * @param shared where other threads are to help, and to read the boxes
+   * @param shared if other threads help, and read the boxes
    * @returns float64[6·M] boxes of nodes
    */
   bound(lows: Float64Array, highs: Float64Array, shared?: SharedArrays): Float64Array {
@@ -88,14 +88,14 @@ export class MeshTree {
     const [corners, first, size] = [this.corners, this.nodes.first, this.nodes.size].map(share);
     const arrays = { corners, first, size, right: share(right), lows, highs, boxes };
     team.run({ stage: BOUND_LEAVES, arrays, numbers: {}, count, chunk: LEAVES_CHUNK, cost: LEAVES_COST });
-    // Children come after their parent, so backwards means bottom up.
+    // Children come after their parent, so backwards means bottom-up.
     for (let node = count - 1; node >= 0; node--) {
       if (right[node] !== 0) joinBoxes(boxes, 6 * node + 6, 6 * right[node], 6 * node);
     }
     return boxes;
   }
 
-  /** @param resting uint8[V] @returns uint8[M] {@link ALL_KINEMATIC} and, where everything below rests, {@link ALL_RESTING} */
+  /** @param resting uint8[V] @returns uint8[M] {@link ALL_KINEMATIC}, {@link ALL_RESTING} if everything below rests */
   quietNodes(resting: Uint8Array): Uint8Array {
     const { first, size, right } = this.nodes;
     const quiet = this.isKinematic.slice();
@@ -154,9 +154,9 @@ function isAll(marks: Uint8Array, ids: Uint32Array, from: number, count: number)
 const trees = new WeakMap<CollisionMesh, MeshTree>();
 
 /**
- * The tree of a mesh, and the boxes of its nodes: kept from the last search, or built anew where it has grown loose.
+ * The tree of a mesh, and the boxes of its nodes: kept from the last search, or rebuilt if it has become loose.
  *
- * @param checkpoint called every so often; where it throws, the tree that was kept stays
+ * @param checkpoint called regularly; if it throws, the kept tree remains
  * @param shared of {@link MeshTree.bound}
  */
 export function openMeshTree(
@@ -184,7 +184,7 @@ export function openMeshTree(
   return { tree, boxes: built };
 }
 
-/** All that this room keeps for a mesh, as long as the mesh lives; arrays of the mesh itself are among it. */
+/** Everything that the verifier keeps for a mesh as long as the mesh lives, including arrays of the mesh itself. */
 export function keptFor(mesh: CollisionMesh): readonly unknown[] {
   return [trees.get(mesh), keptElements(mesh)];
 }
@@ -244,7 +244,7 @@ export function collectCarriers({ vertexCount, triangles, edges, contactVertices
 /** The first triangle with this edge as a side, or NO_CARRIER. */
 function findTriangleOfEdges(vertexCount: number, triangles: Uint32Array, edges: Uint32Array): Uint32Array {
   const edgeCount = edges.length / 2;
-  // Edges by their lower vertex: hardly more than three each, so a side is found by looking through them.
+  // Edges by their lower vertex: hardly more than three each, so a linear search finds a side.
   const start = new Uint32Array(vertexCount + 1);
   for (let e = 0; e < edgeCount; e++) start[Math.min(edges[2 * e], edges[2 * e + 1]) + 1]++;
   for (let v = 0; v < vertexCount; v++) start[v + 1] += start[v];

@@ -2,7 +2,7 @@ import type { Relation } from './elements.js';
 
 /*
  * The k nearest pairs of many tasks: each task keeps its own k nearest, and the k nearest of all are among those. None of them is farther
- * apart than the k-th of any task, so that a search may leave out what is.
+ * apart than the k-th pair of any task, so a search may skip pairs that are.
  */
 
 export interface FoundPair {
@@ -12,7 +12,7 @@ export interface FoundPair {
   readonly distance: number;
 }
 
-/** Puts a pair nearer than the one at `last` to its place among those from `first` on. */
+/** Inserts a pair that is nearer than the one at `last` at its place among those from `first` on. */
 export function keepNear(
   least: Float64Array,
   nearest: Uint32Array,

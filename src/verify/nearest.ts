@@ -11,22 +11,22 @@ import { PairSearch, skipsKinematic } from './pair-search.js';
 import { LARGEST_PROVEN } from './separation.js';
 import type { PairRules } from './types.js';
 
-/** Pairs that are remembered: where the nearest one moves apart, the next nearest takes its place. */
+/** Number of remembered pairs: if the nearest one moves apart, the next nearest takes its place. */
 const REMEMBERED = 4;
 
 /**
- * The smallest distance between elements that share no vertex: that of `findDistances`, to the bit, with less work where a
- * state of the mesh is remembered (memory.ts). Remembered are the nearest pairs, and a distance `beyond` which all others lie.
+ * The smallest distance between elements that share no vertex: that of `findDistances`, to the bit, with less work if a
+ * state of the mesh is remembered (memory.ts): its nearest pairs, and a distance `beyond` which all others lie.
  *
- * Few vertices have moved: a pair of two resting elements is as far apart as it was, so it is remembered or lies beyond. Pairs
- * with an element that moved are searched for up to `beyond`. The nearest of both is the nearest of all if it is not farther
- * than `beyond`.
+ * If few vertices have moved, a pair of two resting elements is as far apart as before, so it is remembered or lies
+ * beyond. A search up to `beyond` finds the pairs with an element that moved. The nearest of both is the nearest of all
+ * if it is not farther than `beyond`.
  *
- * Many have moved: nothing is known about most pairs, but the remembered pairs are pairs of this state too, so none of the
- * smallest distances is above theirs now. A search within this reach visits few neighbours.
+ * If many have moved, nothing is known about most pairs, but the remembered pairs are pairs of this state, too, so none
+ * of the smallest distances now exceeds theirs. A search within this reach visits few neighbours.
  *
- * All have moved a little: the nearest of the pairs that are listed (clearance.ts) is the nearest of all if those that are not
- * listed are farther apart.
+ * If all have moved a little, the nearest of the listed pairs (clearance.ts) is the nearest of all if the pairs that
+ * are not listed are farther apart.
  *
  * @param positions [3·V] in any unit
  * @param closerThan ≥ 0, same unit
@@ -40,7 +40,7 @@ export function findMinDistance(
   closerThan: number,
   memory?: VerifierMemory,
 ): number | undefined {
-  // Which pairs are excluded differs from step to step, and an excluded pair may not stand in for another one.
+  // The excluded pairs differ from step to step, and an excluded pair may not be remembered in place of another one.
   if (!memory || memory.mesh !== mesh || rules.excluded) {
     return findDistances(mesh, positions, { ...rules, maxPairs: 1 }, closerThan).minDistance;
   }
@@ -114,9 +114,9 @@ class NearSearch {
   }
 
   /**
-   * The smallest distance by the listed pairs, and by a search for those with a vertex that is not calm.
+   * The smallest distance, from the listed pairs and a search for pairs with a vertex that is not calm.
    *
-   * @returns some number above `closerThan` = no pair is that near; undefined = the list does not tell
+   * @returns a number above `closerThan` = no pair is that near; undefined = the list does not suffice
    */
   among(clearance: Clearance | undefined, closerThan: number): number | undefined {
     if (!clearance || clearance.hasKinematic === this.skips) return undefined;
@@ -126,7 +126,7 @@ class NearSearch {
     let least = Infinity;
     const reach = reachOf({ marks, moved, most });
     for (let n = 0; n < codes.length; n++) {
-      // Of calm elements no later pair is nearer; the others are searched for.
+      // Among calm elements no later pair is nearer; the search covers the others.
       const limit = Math.min(least, closerThan);
       if (gaps[n] - reach > limit) break;
       const code = codes[n] as PairCode;
@@ -140,7 +140,7 @@ class NearSearch {
     return Math.min(least, this.#search(within, calm.marks).nearest[0]?.distance ?? Infinity);
   }
 
-  /** The nearest pairs within a distance, by several threads. @returns undefined = they cannot */
+  /** The nearest pairs within a distance, by several threads. @returns undefined = several threads cannot find them */
   #sift(within: number): Nearest | undefined {
     const by = { kind: 'NEAR', skipsKinematic: this.skips, keeps: REMEMBERED } as const;
     const search = new PairSearch(this.#mesh, this.#rules.checkpoint);
@@ -176,7 +176,7 @@ class NearSearch {
       nearest.sort(byDistance);
       if (nearest.length > REMEMBERED) nearest.pop();
       if (nearest.length < REMEMBERED) return;
-      // Only nearer pairs matter from here on: the search narrows as it goes.
+      // From here on only nearer pairs matter: the search narrows while it runs.
       beyond = nearest[REMEMBERED - 1].distance;
       if (!list || list.isGivenUp) reach.gap = Math.min(reach.gap, beyond * REACH_SLACK);
     };
@@ -195,7 +195,7 @@ class NearSearch {
   }
 }
 
-/** A list that is full says nothing of pairs as far apart as its last one. */
+/** A list that is full says nothing about pairs as far apart as its last one. */
 function limitTo(count: number, { beyond, nearest }: Nearest): Nearest {
   if (nearest.length < count) return { beyond, nearest };
   return { beyond: nearest[count - 1].distance, nearest: nearest.slice(0, count) };

@@ -62,7 +62,7 @@ export function toElementPair(finding: Finding): ElementPair {
   };
 }
 
-/** Order by kind, then by vertex ids: what makes lists independent of the order in which pairs were found. */
+/** Order by kind, then by vertex ids, which makes lists independent of the order in which pairs were found. */
 export function compareFindings(left: Finding, right: Finding): number {
   if (left.code !== right.code) return left.code - right.code;
   for (let k = 0; k < left.ids.length; k++) {
@@ -75,7 +75,7 @@ export function compareFindings(left: Finding, right: Finding): number {
 /** Keeps the first `capacity` of all findings offered, in the given order, in memory proportional to the capacity. */
 export class FirstFindings {
   private readonly kept: Finding[] = [];
-  /** Set once more than `capacity` findings were seen: anything not before it can never be listed. */
+  /** Set once more than `capacity` findings were offered: a finding that does not precede it can never be listed. */
   private last: Finding | undefined;
 
   constructor(
@@ -87,11 +87,11 @@ export class FirstFindings {
     if (this.capacity <= 0) return;
     if (this.last !== undefined && this.compare(finding, this.last) >= 0) return;
     this.kept.push(finding);
-    // Sorting only when twice as many have come in keeps the cost of one offer logarithmic.
+    // Sorting only when the list is twice as long as needed keeps the cost of one offer logarithmic.
     if (this.kept.length >= 2 * this.capacity) this.shrink();
   }
 
-  /** The worst finding that is still listed, once the list is full; later ones must come before it. */
+  /** The worst finding that is still listed, once the list is full; later ones must precede it. */
   get worst(): Finding | undefined {
     return this.last;
   }

@@ -9,7 +9,7 @@ import { SharedArrays } from './shared-arrays.js';
 import { canSieve, fitsSieve, type Sieve, type SieveResult, sieve } from './sieve.js';
 import type { PairRules } from './types.js';
 
-/** @param isKinematic both elements are kinematic throughout */
+/** @param isKinematic all vertices of both elements are kinematic */
 export type VisitPair = (relation: Relation, i: number, j: number, isKinematic: boolean) => void;
 
 /** Leaf pairs, or given pairs, between two calls of a checkpoint: less than a millisecond. */
@@ -22,7 +22,8 @@ export class PairSearch {
 
   /**
    * @param checkpoint of {@link PairRules}
-   * @param keepsGuards for paths: pairs of ignored parts are visited where others depend on them (BorderElements in elements.ts)
+   * @param keepsGuards for paths: pairs of ignored parts are visited if others depend on them (BorderElements in
+   *   elements.ts)
    */
   constructor(
     private readonly mesh: CollisionMesh,
@@ -35,8 +36,9 @@ export class PairSearch {
   /**
    * @param states each float64[3·V]; boxes enclose all of them and every straight path between them
    * @param relations of the elements of the same mesh
-   * @param skipsKinematic pairs of two kinematic elements need not be visited; some may be
-   * @param resting uint8[V]: pairs of two elements all of whose vertices are marked are not visited; absent = none is
+   * @param skipsKinematic pairs of two kinematic elements need not be visited, although some may be
+   * @param resting uint8[V]: pairs of two elements all of whose vertices are marked are not visited; absent = all are
+   *   visited
    */
   forEach(
     states: readonly Float64Array[],
@@ -79,9 +81,10 @@ export class PairSearch {
   }
 
   /**
-   * The same on several threads, for what can be told of a pair by itself (sieve.ts): visits the pairs that are left.
+   * The same on several threads, for decisions that need only the pair itself (sieve.ts): visits the remaining pairs.
    *
-   * @returns undefined where this search is not worth several threads, or has none; then it must be made by {@link forEach}
+   * @returns undefined if this search is not worth several threads, or there are none; it must then be made by
+   *   {@link forEach}
    */
   sift(
     states: readonly Float64Array[],
@@ -137,7 +140,7 @@ export class PairSearch {
     return { tree, boxes, place };
   }
 
-  /** Visits the first pairs of a list, whatever their boxes. @param count how many */
+  /** Visits the first pairs of a list, whatever their boxes. @param count their number */
   forEachListed(relations: readonly Relation[], { codes, pairs }: PairList, count: number, visit: VisitPair): void {
     const byCode = new Map(relations.map((relation) => [relation.code as number, relation]));
     for (let n = 0; n < count; n++) {
@@ -149,7 +152,7 @@ export class PairSearch {
     }
   }
 
-  /** Visits given pairs. @param pairs uint32[3·n] code of a relation, element of a, element of b; codes that are absent are passed over */
+  /** Visits given pairs; skips other codes. @param pairs uint32[3·n] code of a relation, element of a, element of b */
   forEachOfCodes(relations: readonly Relation[], pairs: Uint32Array, visit: VisitPair): void {
     for (let k = 0; k < pairs.length; k += 3) {
       const relation = relations.find(({ code }) => code === pairs[k]);

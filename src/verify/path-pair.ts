@@ -5,25 +5,26 @@ import { type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } f
  * Certifying that two elements never meet while every vertex moves on x(t) = (1-t)·s + t·e, t in [0, 1], s and e the
  * exact doubles given.
  *
- * Planes. For any fixed vector n let f(t) = min over a of n·x(t) - max over b of n·x(t), a and b running over the
+ * Planes. For any fixed vector n let f(t) = min over a of n·x(t) - max over b of n·x(t), where a and b run over the
  * vertices of the two sides. A minimum of linear functions is concave, a maximum convex, so f is concave: if f > 0 at
  * both ends of [t0, t1], then f > 0 throughout, and a plane with normal n separates the convex hulls of the sides. n may
  * be any vector; only the evaluation of f rounds.
  *
- * Rounding of f (u = 2^-53, terms in u² covered by the last step). Distances between vertices do not change when both
- * ends of all paths are shifted by the first vertex's: P = fl(s - s0), Q = fl(e - e0), each off by u·|.|. For t with
- * few bits, 1-t is exact, and X = fl((1-t)P + tQ) adds a product's and a sum's u: |X - exact| ≤ 3u·M per axis, M the
- * largest |P|, |Q| of the pair on that axis. A dot product adds 3u·S, S = |nx|Mx + |ny|My + |nz|Mz: each side of f is
- * off by 6u·S, f by 12u·S, its last subtraction by 2u·S more. So f > 14u·S + O(u²) computed implies f > 0 exactly;
- * 16u is used.
+ * Rounding of f (u = 2^-53, terms in u² covered by the last step). Distances between vertices do not change if both
+ * ends of all paths are shifted by the first vertex's: P = fl(s - s0), Q = fl(e - e0), each with an error of u·|.|. For
+ * t with few bits, 1-t is exact, and X = fl((1-t)P + tQ) adds u for a product and u for a sum: |X - exact| ≤ 3u·M per
+ * axis, where M is the largest |P|, |Q| of the pair on that axis. A dot product adds 3u·S, S = |nx|Mx + |ny|My +
+ * |nz|Mz: each side of f has an error of 6u·S, f of 12u·S, and its last subtraction adds 2u·S. So f > 14u·S + O(u²)
+ * computed implies f > 0 exactly; 16u is used.
  *
  * Coplanarity. The sides of a vertex–triangle or edge–edge pair can meet only at times when the four points lie in one
- * plane: det(A, B, C)(t) = 0 with A, B, C the differences to the first point. On [t0, t1] this
- * is a cubic whose Bernstein coefficients are det(A0,B0,C0), (det(A1,B0,C0) + det(A0,B1,C0) + det(A0,B0,C1))/3, ... ;
- * if all four have one sign, the cubic has no root there. This certifies pairs that rotate while close, which no fixed
- * plane separates for long. Rounding: the first point is the origin, so A, B, C are the X above, off by 3u·M and at most M per
- * axis. Each of the six products is off by 9u·Mx·My·Mz and its evaluation by 5u: 84u·Mx·My·Mz for a determinant,
- * three times that and two additions (36u) for the sums of three, which are compared undivided: 288u; 512u is used.
+ * plane: det(A, B, C)(t) = 0 with A, B, C the differences to the first point. On [t0, t1] this is a cubic whose
+ * Bernstein coefficients are det(A0,B0,C0), (det(A1,B0,C0) + det(A0,B1,C0) + det(A0,B0,C1))/3, ... ; if all four have
+ * one sign, the cubic has no root there. This certifies pairs that rotate at a small distance, which no fixed plane
+ * separates for long. Rounding: the first point is the origin, so A, B, C are the X above, with an error of 3u·M and at
+ * most M per axis. Each of the six products has an error of 9u·Mx·My·Mz and its evaluation of 5u: 84u·Mx·My·Mz for a
+ * determinant, three times that and two additions (36u) for the sums of three, which are compared undivided: 288u; 512u
+ * is used.
  */
 const PLANE_ROUNDING = 16 * 2 ** -53;
 const COPLANARITY_ROUNDING = 512 * 2 ** -53;
@@ -39,7 +40,7 @@ const SMALLEST_NORMAL = 2 ** -1000;
 
 /** Times are multiples of this, so 1 - t is exact. An interval of this length that is not certified counts as an impact. */
 const SHORTEST_INTERVAL = 2 ** -32;
-/** Intervals examined for one pair before it counts as an impact; bounds the work on pairs that stay close for long. */
+/** Intervals examined for one pair before it counts as an impact; limits the work on pairs that stay close. */
 const MAX_INTERVALS = 2000;
 
 /** Decides one pair after the other in the same scratch memory, so that millions of pairs cost no allocation. */
@@ -118,7 +119,8 @@ export class PathMeeting {
   }
 
   /**
-   * Tries the shortest difference of two points: it is orthogonal to their relative motion, or at an end of the interval.
+   * Tries the shortest difference of two points, which is orthogonal to their relative motion or lies at an end of the
+   * interval.
    */
   private separatesPoints(): boolean {
     const { early, late } = this;
@@ -147,9 +149,9 @@ export class PathMeeting {
   }
 
   /**
-   * Tries the difference of the closest points without its part along an edge, for each edge. A closest point within a long
-   * edge is known to a rounding of its length; where that is not small against the distance, the plane across the
-   * difference is tilted, and the far end of the edge lies on its other side.
+   * Tries the difference of the closest points without its component along an edge, for each edge. The rounding of a
+   * closest point within a long edge is proportional to its length; if that is not small compared with the distance,
+   * the plane across the difference is tilted, and the far end of the edge lies on its other side.
    */
   private separatesAlongEdges(difference: Float64Array): boolean {
     const { sideA, count, middle: x } = this;

@@ -27,14 +27,14 @@ import { PairSearch, skipsKinematic, type VisitPair } from './pair-search.js';
 import { PathMeeting } from './path-pair.js';
 import type { PairRules, PathFindings } from './types.js';
 
-/** 'codimensional': only pairs that can pass through each other without a triangle being pierced in between. */
+/** 'codimensional': only pairs that can pass through each other without piercing a triangle in between. */
 export type PathScope = 'all' | 'codimensional';
 
 /**
  * Conservative test of the straight path x(t) = (1-t)·start + t·end, t in [0, 1]: a pair that meets, or only touches,
- * at any time is always found. A pair that comes within rounding of touching may be found too. The derivation is
- * beside {@link PathMeeting}. Under SKIP a pair of two kinematic elements is excluded unless a
- * protected pair of an edge and a triangle can come to meet through it ({@link BorderElements}).
+ * at any time is always found. A pair that comes within rounding of touching may be found, too. The derivation is
+ * at {@link PathMeeting}. Under SKIP a pair of two kinematic elements is excluded unless a
+ * protected pair of an edge and a triangle can meet because of it ({@link BorderElements}).
  *
  * @param start [3·V] in any unit
  * @param end [3·V], same unit
@@ -85,7 +85,7 @@ export function testPath(
   };
 }
 
-/** Whether a pair of kinematic elements guards elements next to it that are not kinematic throughout. */
+/** Whether a pair of kinematic elements guards adjacent elements that have dynamic vertices. */
 function isGuarding(border: BorderElements, { code, a, b }: Relation, i: number, j: number): boolean {
   return (code === VERTEX_TRIANGLE || code === EDGE_EDGE) && (border.has(a, i) || border.has(b, j));
 }
@@ -97,7 +97,7 @@ function isGuarding(border: BorderElements, { code, a, b }: Relation, i: number,
  * @param start float64[12], vertices of side a, then of side b, at t = 0; unused elements are
  * ignored
  * @param end float64[12], the same at t = 1
- * @returns undefined when the two certainly never have a common point; otherwise a time before which they have none
+ * @returns undefined if the two certainly never have a common point; otherwise a time before which they have none
  * @throws INVALID_PARAMETER, NOT_FINITE
  */
 export function pathMeets(kind: PairKind, start: Float64Array, end: Float64Array): number | undefined {

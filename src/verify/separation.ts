@@ -1,9 +1,9 @@
 /**
- * What a gap that a plane proves may be off by, as a share of the pair's extent M (the largest coordinate relative to its
- * first point). Let n be any vector of doubles, taken as exact, and u = 2^-53. A relative coordinate is off by u·M; a dot
- * product of three terms n·x with |x| ≤ √3·M, that included, by less than 8u·|n|·M. The gap is a difference of two of them and
- * at most 4M·|n|; its own rounding, that of |n| and of the quotient are below 8u of it. All this is less than 64u·M, and
- * 2^-40 is 8192u.
+ * The error of a gap that a plane proves, as a share of the pair's extent M (the largest coordinate relative to its
+ * first point). Let n be any vector of doubles, taken as exact, and u = 2^-53. A relative coordinate has an error of
+ * u·M; a dot product of three terms n·x with |x| ≤ √3·M, that included, of less than 8u·|n|·M. The gap is a difference
+ * of two of them and at most 4M·|n|; its own rounding, that of |n| and of the quotient are below 8u of it. All this is
+ * less than 64u·M, and 2^-40 is 8192u.
  */
 const MARGIN = 2 ** -40;
 
@@ -14,9 +14,9 @@ export const LARGEST_PROVEN = 2 ** 200;
 const SMALLEST_SQUARE = 2 ** -900;
 
 /**
- * Proves that two convex elements are farther apart than a distance: by a direction along which their projections are. Any
- * direction proves it (the points of an element lie between its corners along it), so none has to be the right one; where
- * none of those tried does, nothing is said.
+ * Proves that two convex elements are farther apart than a distance, by a direction along which their projections are.
+ * Any direction is a proof (the points of an element lie between its corners along it), so none has to be optimal; if
+ * none of the tried directions suffices, nothing is proven.
  */
 export class Separation {
   /** float64[15] corners of a, then of b, relative to the first corner of a */
@@ -33,7 +33,7 @@ export class Separation {
    * A lower bound of the distance of two elements, one to three corners each.
    *
    * @param a vertices of side a from p on @param b vertices of side b from q on
-   * @param enough from here on the bound need not be good
+   * @param enough a bound from here on need not be improved
    * @returns below 0 = nothing is proven
    */
   gapOf(a: Uint32Array, p: number, sizeA: number, b: Uint32Array, q: number, sizeB: number, enough: number): number {
@@ -70,7 +70,7 @@ export class Separation {
     this.#extent = extent;
   }
 
-  /** Along the line between the means of both sides: tells neighbours in one plane apart. */
+  /** Along the line between the means of both sides, which separates neighbours in one plane. */
   #tryMeans(sizeA: number, sizeB: number): void {
     const local = this.#local;
     let dx = 0;

@@ -10,17 +10,17 @@ interface PlainType<T> {
 /** The arrays of one search that other threads read or write. They live until {@link release}. */
 export class SharedArrays {
   readonly #taken: { readonly buffer: ArrayBufferLike }[] = [];
-  /** of arrays that were shared */
+  /** copies of arrays that were shared */
   readonly #copies = new Map<Plain, Plain>();
 
-  /** @returns length elements with undefined content */
+  /** @returns an array of `length` elements with undefined content */
   make<T extends Plain>(type: PlainType<T>, length: number): T {
     const array = allocate(type, length);
     this.#taken.push(array);
     return array;
   }
 
-  /** The array itself where other threads can read it, else a copy, the same one every time: what is shared must not change. */
+  /** The array itself if other threads can read it, otherwise always the same copy: shared content must not change. */
   share<T extends Plain>(array: T): T {
     if (array.buffer instanceof SharedArrayBuffer) return array;
     const known = this.#copies.get(array) as T | undefined;
@@ -31,14 +31,14 @@ export class SharedArrays {
     return copy;
   }
 
-  /** Holds from now on what others hold, who hold nothing any more. */
+  /** Takes over everything that `others` holds. */
   takeOver(others: SharedArrays): void {
     this.#taken.push(...others.#taken);
     for (const [array, copy] of others.#copies) this.#copies.set(array, copy);
     others.#forget();
   }
 
-  /** Nobody may use any of them afterwards. */
+  /** No thread may use any of them afterwards. */
   release(): void {
     release(...this.#taken);
     this.#forget();

@@ -15,26 +15,26 @@ import type { SharedArrays } from './shared-arrays.js';
 
 /*
  * Searches on several threads. A thread drops the pairs that certainly do not count, which are nearly all, by the same tests
- * that decide on one thread; what is left is visited by the thread that asked, as if it had searched alone.
+ * that decide on one thread; the requesting thread visits the remaining pairs, as if it had searched alone.
  */
 
-/** Which pairs are left: MEET those with a common point in a state, PATH those that may meet on a path, NEAR none at all. */
+/** Remaining pairs: MEET those with a common point in a state, PATH those that may meet on a path, NEAR none at all. */
 export const SIEVES = ['MEET', 'NEAR', 'PATH'] as const;
 
 export interface Sieve {
   readonly kind: (typeof SIEVES)[number];
-  /** pairs of kinematic elements do not count */
+  /** whether pairs of kinematic elements do not count */
   readonly skipsKinematic: boolean;
-  /** PATH: pairs of kinematic elements that count nevertheless have one at the border */
+  /** PATH: pairs of kinematic elements can count nevertheless only if one of the elements is at the border */
   readonly border?: BorderElements | undefined;
-  /** NEAR: how many of the nearest pairs are wanted; default 1 */
+  /** NEAR: the number of nearest pairs to find; default 1 */
   readonly keeps?: number;
 }
 
 export interface SieveResult {
   /** pairs with boxes within reach that count */
   readonly pairsTested: number;
-  /** NEAR: the nearest pairs within reach, as many as asked for, nearest first */
+  /** NEAR: the nearest pairs within reach, as many as requested, nearest first */
   readonly nearest: readonly FoundPair[];
   /** uint32[3·n] index of the relation, element of a, element of b */
   readonly left: Uint32Array;
@@ -43,16 +43,16 @@ export interface SieveResult {
 /** Elements below which a search is over in some ten milliseconds. */
 const MIN_ELEMENTS = 10_000;
 
-/** Pairs of nodes that threads take one by one: so many that none of them is a large part of the whole. */
+/** Pairs of nodes that threads take one by one: enough that none of them is a large part of the whole. */
 const TASKS = 1024;
 
 /** Pairs of nodes that a thread takes at a time. */
 const TASKS_PER_CHUNK = 4;
 
-/** Nanoseconds of a pair of nodes. */
+/** Nanoseconds per pair of nodes. */
 const TASK_COST = 100_000;
 
-/** Pairs that may be left. A state with more of them is searched again by one thread. */
+/** Pairs that may remain. If a state has more of them, one thread searches it again. */
 const MOST_LEFT = 2 ** 16;
 
 const MAX_SETS = 5;
@@ -90,11 +90,11 @@ type SieveArrays = AllSets & {
   /** float64[3·V] the state, and the end of the path */
   readonly x: Float64Array;
   readonly to: Float64Array;
-  /** int32[2] pairs left; bits of a float32 not below the reach */
+  /** int32[2] number of remaining pairs; bits of a float32 not below the reach */
   readonly shared: Int32Array;
   /** uint32[T] pairs tested by task */
   readonly tested: Uint32Array;
-  /** float64[k·T] distances of the k nearest pairs of each task, ascending, Infinity where there are fewer */
+  /** float64[k·T] distances of the k nearest pairs of each task, ascending, Infinity if there are fewer */
   readonly least: Float64Array;
   /** uint32[3·k·T] index of the relation, element of a, element of b */
   readonly nearest: Uint32Array;
@@ -105,11 +105,11 @@ interface SieveNumbers {
   /** index into {@link SIEVES} */
   readonly kind: number;
   readonly skipsKinematic: number;
-  /** pairs that are kept of each task */
+  /** number of pairs that each task keeps */
   readonly keeps: number;
   readonly isPlain: number;
   readonly gap: number;
-  /** most pairs of two leaves */
+  /** largest number of pairs of two leaves */
   readonly most: number;
   readonly relations: number;
   readonly code0: number;
@@ -145,7 +145,7 @@ function fromBits(word: number): number {
 
 const NO_STATE = new Float64Array(0);
 
-/** Of this thread, for one pair after the other. They live as long as it does, and with them the code that V8 has compiled for them. */
+/** Of this thread, for one pair after the other; they live as long as it, and so does the code compiled for them. */
 const meeting = new ExactMeeting(NO_STATE, true);
 const path = new PathMeeting();
 const closest = new ClosestPoints();
@@ -223,10 +223,10 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
   meeting.use(NO_STATE, true);
 }
 
-/** On a path pairs of kinematic elements may guard others, so that whole leaves of them are visited. */
+/** On a path, pairs of kinematic elements may guard others, so that whole leaves of them are visited. */
 const skippedBy = (isPath: boolean, skipsKinematic: boolean): number => (skipsKinematic && !isPath ? ALL_KINEMATIC : 0);
 
-/** Lowers the reach of all threads to a distance. @returns the reach */
+/** Reduces the reach of all threads to a distance. @returns the reach */
 function lower(shared: Int32Array, distance: number): number {
   const wanted = bitsAbove(distance * REACH_SLACK);
   for (let word = Atomics.load(shared, 1); wanted < word; ) {
@@ -237,7 +237,7 @@ function lower(shared: Int32Array, distance: number): number {
   return fromBits(Atomics.load(shared, 1));
 }
 
-/** The pair is for the thread that asked. Beyond the room it is only counted. */
+/** Leaves the pair to the requesting thread. Beyond the capacity it is only counted. */
 function leave(shared: Int32Array, left: Uint32Array, relation: number, i: number, j: number): void {
   const at = Atomics.add(shared, 0, 1);
   if (at < MOST_LEFT) left.set([relation, i, j], 3 * at);
@@ -273,10 +273,10 @@ function setOf(arrays: Record<string, unknown>, n: number): SetArrays {
   };
 }
 
-/** Whether a search of this mesh is worth more than one thread, and can have them. */
+/** Whether a search of this mesh is worth more than one thread, and several threads are available. */
 export function canSieve(mesh: CollisionMesh): boolean {
   const elements = mesh.triangles.length / 3 + mesh.edges.length / 2 + mesh.particles.length;
-  // Which pairs of parts are ignored, the thread that asked decides pair by pair.
+  // The requesting thread decides pair by pair which pairs of parts are ignored.
   return team.canShare && mesh.ignoredPartPairs.length === 0 && elements >= MIN_ELEMENTS;
 }
 
@@ -284,8 +284,8 @@ export function canSieve(mesh: CollisionMesh): boolean {
  * @param states one, or for PATH its start and its end
  * @param boxes float64[6·M] of the tree's nodes
  * @param gap reach of the search
- * @param shared holds what the threads work on
- * @returns undefined where too many pairs are left
+ * @param shared holds the arrays of the threads
+ * @returns undefined if too many pairs remain
  */
 export function sieve(
   { kind, skipsKinematic, border, keeps = 1 }: Sieve,

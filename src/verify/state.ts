@@ -26,7 +26,7 @@ import type { PairRules, StateFindings } from './types.js';
  * An edge counts once however many triangles own it. Pairs that share a vertex and pairs of ignored parts are excluded;
  * those of `rules.excluded` are listed separately.
  *
- * @param memory of the same mesh: pairs of elements that rest since the state that it remembers are not tested again
+ * @param memory of the same mesh: pairs of elements that are at rest since the remembered state are not tested again
  * @param positions [3·V] in any unit
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
  */
@@ -39,7 +39,7 @@ export function findIntersections(
   return testState(mesh, positions, rules, undefined, memory);
 }
 
-/** Whether so little has changed since the states that are remembered that {@link findIntersections} is quick. */
+/** Whether so little has changed since the remembered states that {@link findIntersections} is fast. */
 export function isMostlyKnown(
   mesh: CollisionMesh,
   positions: Positions,
@@ -53,7 +53,7 @@ export function isMostlyKnown(
   return findCalmOf(memory, mesh, x, rules) !== undefined;
 }
 
-/** The calm vertices, where a list of the memory serves this test. */
+/** The calm vertices, if a list of the memory serves this test. */
 function findCalmOf(memory: VerifierMemory, of: CollisionMesh, x: Float64Array, rules: PairRules): Calm | undefined {
   const clearance = memory.meetingClearance;
   if (!clearance || memory.mesh !== of || !(clearance.hasKinematic || passesOverKinematic(rules))) return undefined;
@@ -61,15 +61,15 @@ function findCalmOf(memory: VerifierMemory, of: CollisionMesh, x: Float64Array, 
   return calm.moved <= MOST_RESTLESS * calm.marks.length ? calm : undefined;
 }
 
-/** Pairs of kinematic elements that no test looked for are not known; they matter unless these rules skip them too. */
+/** Pairs of kinematic elements that no test searched for are unknown; they matter unless these rules skip them. */
 function usable({ mesh, meetings }: VerifierMemory, of: CollisionMesh, rules: PairRules): KnownMeetings | undefined {
   return mesh === of && (meetings?.hasKinematic === true || passesOverKinematic(rules)) ? meetings : undefined;
 }
 
-/** Pairs of two kinematic elements are not even searched for. */
+/** Whether pairs of two kinematic elements are not even searched for. */
 const passesOverKinematic = (rules: PairRules): boolean => skipsKinematic(rules) && rules.countsKinematic === false;
 
-/** @param doubtful the edge-triangle pairs to decide, where a filter has cleared the others; undefined = find them all */
+/** @param doubtful the edge-triangle pairs to decide, if a filter has cleared all others; undefined = find them all */
 export function testState(
   mesh: CollisionMesh,
   positions: Positions,
@@ -138,10 +138,10 @@ export function testState(
   return { ...verdict.findings, pairsTested, doubtfulPairs: meeting.doubtfulPairs };
 }
 
-/** Whether a list leaves fewer vertices to search for than rest does. */
+/** Whether a list leaves fewer vertices to search for than the test for rest. */
 const isCalmer = (calm: Calm | undefined, { moved }: Comparison): boolean => calm !== undefined && calm.moved < moved;
 
-/** Searches everything as far as `room`, and remembers the pairs that are not certainly farther apart; visits all that may meet. */
+/** Searches up to `room`, and remembers the pairs that are not certainly farther apart; visits all that may meet. */
 function searchListing(
   search: PairSearch,
   x: Float64Array,
@@ -174,7 +174,7 @@ function searchListing(
 /** More pairs with a common point than this are not remembered. */
 const MOST_MEETINGS = 4096;
 
-/** What the rules of a test make of the pairs that have a common point. */
+/** Applies the rules of a test to the pairs that have a common point. */
 class Verdict {
   readonly passesOver: boolean;
   readonly #rules: PairRules;
@@ -193,7 +193,7 @@ class Verdict {
     this.#listed = new FirstFindings(rules.maxPairs, compareFindings);
   }
 
-  /** A pair that has a common point. */
+  /** Adds a pair that has a common point. */
   add(relation: Relation, i: number, j: number, isKinematic: boolean): void {
     if (isKinematic && this.passesOver) return;
     if (this.#pairs.length <= 3 * MOST_MEETINGS) this.#pairs.push(relation.code, i, j);
@@ -247,9 +247,9 @@ export interface StateFilter {
 }
 
 /**
- * {@link findIntersections} for a state of which a filter has cleared most pairs: the rest is decided by the same exact
- * test, and so are the pairs of rods and particles, which no filter covers. Counts and lists are the same; pairsTested
- * may be larger where the filter had to round.
+ * {@link findIntersections} for a state of which a filter has cleared most pairs: the same exact test decides the rest
+ * and the pairs of rods and particles, which no filter covers. Counts and lists are the same; pairsTested
+ * may be larger if the filter had to round.
  *
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
  */

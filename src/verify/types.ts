@@ -12,10 +12,11 @@ export interface PairRules {
   /** pairs that intersected at the start: neither they nor what depends on them is a finding */
   readonly excluded?: LeftOutPairs | undefined;
   /**
-   * Called about every millisecond while pairs are searched. What it throws ends the test. It does not affect the findings.
+   * Called about every millisecond during a search. An error that it throws ends the test. It does not affect the
+   * findings.
    */
   readonly checkpoint?: (() => void) | undefined;
-  /** Whether there is time to do some times the work now, so that later tests have less. It does not affect the findings. Default true */
+  /** Whether there is time for a longer test that shortens later ones. It does not affect the findings. Default true */
   readonly hasTimeToPrepare?: (() => boolean) | undefined;
 }
 
@@ -28,16 +29,16 @@ export interface StateFindings {
   readonly intersections: readonly ElementPair[];
   /** pairs of two wholly kinematic elements with a common point, counted also when skipped */
   readonly kinematicIntersectionCount: number;
-  /** pairs that this test decided; without those of two elements that rest since the state that it remembered */
+  /** pairs that this test decided, without pairs of two elements that are at rest since the remembered state */
   readonly pairsTested: number;
-  /** pairs that the floating-point filter could not decide and the exact predicate did */
+  /** pairs that the floating-point filter could not decide, so that the exact predicate did */
   readonly doubtfulPairs: number;
   /** pairs with a common point that {@link PairRules.excluded} excludes, all of them, in order; counted nowhere above */
   readonly excludedPairs?: readonly ElementPair[];
 }
 
 export interface DistanceFindings {
-  /** smallest distance between non-adjacent elements within the requested distance; undefined when there is none */
+  /** smallest distance between non-adjacent elements within the requested distance; undefined if there is none */
   readonly minDistance: number | undefined;
   /** the closest pairs, ascending by distance */
   readonly closePairs: readonly ElementPair[];
@@ -48,7 +49,7 @@ export interface PathFindings {
    * no pair meets on the straight path; never true for a path that collides, but may be false for one that does not
    */
   readonly pathFree: boolean;
-  /** lower bound of the first impact's time in [0, 1]; undefined when free */
+  /** lower bound of the first impact's time in [0, 1]; undefined if the path is free */
   readonly earliestImpact: number | undefined;
   readonly collisionCount: number;
   readonly collisions: readonly ElementPair[];
