@@ -4,12 +4,12 @@ import { MeanDuration } from './mean-duration.js';
 import { explainRefusal, QueueBound } from './queue-bound.js';
 import type { JobPreflight, Placement } from './submission.js';
 
-/** Which jobs may wait: as many as the bound of the queue allows. A job that starts at once needs no place. */
+/** Decides which jobs may wait: as many as the bound of the queue allows. A job that starts at once needs no place. */
 export class Admission {
   private readonly bound: QueueBound;
-  /** those that have a place */
+  /** jobs that have a place */
   private readonly waiting = new Set<Placement>();
-  /** what jobs take of the time of a lane, for Retry-After */
+  /** the shares of the time of a lane that jobs took, for Retry-After */
   private readonly durations = new MeanDuration();
 
   constructor(
@@ -30,16 +30,17 @@ export class Admission {
     // The requests ahead start first.
     const count = ahead.count - free;
     if (count < 0) return;
-    // Which of them remain is not known: each is assumed to have the mean size.
+    // It is not known which of them remain, so each is assumed to have the mean size.
     const share = ahead.count > 0 ? count / ahead.count : 0;
     this.refuseUnlessAdmitted(this.bound.preflight(tenant, bytes, { count, bytes: share * ahead.bytes }), bytes);
   }
 
   /**
-   * A job has come and waits. To be called when what can start has started: which jobs a lane takes depends on all that wait for it.
+   * Admits a job that has arrived and waits. Call it after all jobs that can start have started, because which jobs a
+   * lane takes depends on all that wait for it.
    *
-   * @param hasPlace it was admitted earlier
-   * @throws QUEUE_FULL, and it has no place
+   * @param hasPlace whether it was admitted earlier
+   * @throws QUEUE_FULL; the job then has no place
    */
   admit(placement: Placement, hasPlace = false): void {
     const { claim, bytes, isCounted } = placement;
@@ -49,7 +50,7 @@ export class Admission {
     this.waiting.add(placement);
   }
 
-  /** A job has started as soon as it came. For tenants that were refused it counts as one that leaves the queue. */
+  /** Notes a job that started as soon as it arrived. For refused tenants it counts as one that leaves the queue. */
   pass({ claim, bytes, isCounted }: Placement): void {
     if (!isCounted) return;
     this.bound.enterUnchecked(claim.tenant, bytes);
@@ -61,7 +62,7 @@ export class Admission {
     if (this.waiting.delete(placement)) this.bound.leave(placement.claim.tenant, placement.bytes);
   }
 
-  /** A job has ended. @param charge ms, its share of the time of its lane */
+  /** Notes that a job has ended. @param charge ms, its share of the time of its lane */
   note(charge: number): void {
     this.durations.note(charge);
   }
@@ -72,7 +73,7 @@ export class Admission {
     throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: this.retryAfterSeconds() });
   }
 
-  /** When a place in the queue should be free: on average a lane ends one job per mean share of its time, side by side or not. */
+  /** Time until a place should be free: on average a lane ends one job per mean share of its time. */
   private retryAfterSeconds(): number {
     return Math.max(1, Math.ceil(this.durations.ms / this.pool.ordinary.lanes.length / 1000));
   }

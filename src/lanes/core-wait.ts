@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * How long this thread has been ready to run and had no core, since it began: the second figure of its scheduler statistics,
- * nanoseconds.
+ * The time for which this thread has been ready to run without a core, since it began: the second figure of its
+ * scheduler statistics, in nanoseconds.
  *
- * @returns ms; undefined where the system does not say (anywhere but on Linux)
+ * @returns ms; undefined if the system does not report it (anywhere but on Linux)
  */
 export function coreWaitMs(): number | undefined {
   try {

@@ -1,35 +1,35 @@
 import type { Priority } from '../contract/requests.js';
 
-/** On whose behalf a job runs: by this the fair queue shares the lanes. */
+/** The owner and priority of a job, by which the fair queue shares the lanes. */
 export interface Claim {
   readonly tenant: string;
-  /** the scene key of the job's session, if any: the jobs of a session run in the order they came, one at a time */
+  /** the scene key of the job's session, if any, whose jobs run one at a time, in the order of their arrival */
   readonly session?: number | undefined;
   readonly priority: Priority;
 }
 
 /**
- * Decides which job runs next. Jobs wait in flows: one flow for each session, whose jobs run in the order they came and one
- * at a time; and for the stateless jobs of a tenant one flow for each priority (in a single flow an urgent job would wait
- * behind the tenant's own batch jobs).
+ * Decides which job runs next. Jobs wait in flows: each session has one flow, whose jobs run one at a time in the order
+ * of their arrival; the stateless jobs of a tenant have one flow for each priority (in a single flow an urgent job
+ * would wait behind the tenant's own batch jobs).
  *
  *   lanes ─┬─ tenant A ─┬─ session 7       job job job
  *          │            ├─ INTERACTIVE     job
  *          │            └─ BATCH           job job job job
  *          └─ tenant B ─── NORMAL          job job
  *
- * Lanes are shared fairly among tenants first, then among the flows of a tenant, by the time that their jobs took of them, with
+ * Lanes are shared fairly among tenants first, then among the flows of a tenant, by the time that their jobs took, with
  * self-clocked fair queueing (Golestani, INFOCOM 1994) on both levels. The tag of a job is
  *
- *   max(tag of the flow's last job, clock when the job came) + cost / weight of its priority,
+ *   max(tag of the flow's last job, clock when the job arrived) + cost / weight of its priority,
  *
- * the job with the smallest tag goes first, and the clock is the tag of the job that went last. The cost is an estimate, the
- * mean of the flow's last jobs; when the job is done, the flow is charged the difference.
+ * the job with the smallest tag starts first, and the clock is the tag of the job that started last. The cost is an
+ * estimate, the mean of the flow's last jobs; when the job has ended, the flow is charged the difference.
  *
- * No job starves: the tag of a job is fixed once it is first in its flow and no job of that flow runs, every job that goes
- * before it advances the clock, and jobs that come later get a tag beyond the clock. For the same reason priorities are
- * weights and not ranks: any number of interactive jobs slow a batch job down, to a seventeenth of a lane against one busy
- * interactive flow, but none can stop it.
+ * No job starves: the tag of a job is fixed once it is first in its flow and no job of that flow runs, every job that
+ * starts before it advances the clock, and jobs that arrive later get a tag beyond the clock. For the same reason
+ * priorities are weights and not ranks: any number of interactive jobs slow a batch job down, to a seventeenth of a
+ * lane against one busy interactive flow, but none can stop it.
  */
 export class FairQueue<T> {
   private readonly tenants = new Map<string, Tenant<T>>();
@@ -66,7 +66,7 @@ export class FairQueue<T> {
   /**
    * Takes the next of the jobs that fit; it counts as running until {@link finish}.
    *
-   * @param canStart false = the next one cannot start yet, and none that comes after it starts before it
+   * @param canStart false = the next one cannot start yet, and no later one starts before it
    */
   take(isFit: (item: T) => boolean, canStart: (item: T) => boolean = () => true): T | undefined {
     let best: Candidate<T> | undefined;
@@ -88,7 +88,7 @@ export class FairQueue<T> {
     return entry.item;
   }
 
-  /** A job that was taken has ended. @param costMs its share of the time of its lane */
+  /** Notes that a job that was taken has ended. @param costMs its share of the time of its lane */
   finish(item: T, costMs: number): void {
     const entry = this.entries.get(item);
     if (!entry) return;
@@ -122,7 +122,7 @@ export class FairQueue<T> {
     return flow.running > 0 || flow.waiting.length > 0;
   }
 
-  /** Waiting jobs, in the order they came. */
+  /** Waiting jobs, in the order of their arrival. */
   *waitingItems(): Generator<T> {
     const all = [...this.tenants.values()].flatMap((tenant) =>
       [...tenant.flows.values()].flatMap((flow) => flow.waiting),
@@ -130,7 +130,7 @@ export class FairQueue<T> {
     for (const { item } of all.sort((a, b) => a.sequence - b.sequence)) yield item;
   }
 
-  /** How many waiting jobs came before this one; fairness may let later ones pass it. 0 for one that does not wait. */
+  /** Number of waiting jobs that arrived before this one; later ones may pass it. 0 for a job that does not wait. */
   countBefore(item: T): number {
     const sequence = this.entries.get(item)?.sequence ?? 0;
     let count = 0;
@@ -139,7 +139,7 @@ export class FairQueue<T> {
     return count;
   }
 
-  /** Number of flows in memory: bounded by those with jobs or with an outstanding charge. */
+  /** Number of flows in memory: limited to those with jobs or with an outstanding charge. */
   get flowCount(): number {
     let count = 0;
     for (const { flows } of this.tenants.values()) count += flows.size;
@@ -203,7 +203,7 @@ interface Tenant<T> {
 }
 
 interface Flow<T> {
-  /** whether its jobs run one at a time: a session's do */
+  /** whether its jobs run one at a time, as those of a session do */
   readonly isSerial: boolean;
   readonly waiting: Entry<T>[];
   running: number;
@@ -217,7 +217,7 @@ interface Entry<T> {
   readonly flow: Flow<T>;
   readonly weight: number;
   readonly sequence: number;
-  /** the tenant's clock and the common clock when the job came */
+  /** the tenant's clock and the common clock when the job arrived */
   readonly clock: number;
   readonly rootClock: number;
   /** cost / weight as estimated */

@@ -4,8 +4,8 @@ import type { SceneRecord } from './scene-ledger.js';
 import type { JobPreflight } from './submission.js';
 
 /**
- * How many jobs could start at once of which little is known yet, at most: what is not known is assumed to be small, and other jobs that
- * wait may keep a lane for themselves.
+ * The largest number of jobs of which little is known yet that could start at once: unknown sizes are assumed to be
+ * small, and other jobs that wait may keep a lane for themselves.
  *
  * @param record of its scene, if it has one
  */

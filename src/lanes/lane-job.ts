@@ -50,7 +50,7 @@ export class LaneJob implements Listener {
   held: HeldVersions | undefined;
   /** data of the job's scene that the thread has released, from which the scene can continue */
   saved: SavedSession | undefined;
-  /** a step or an opening has been answered: a scene that was lost has been built again, and its caller knows of it */
+  /** whether a step or an opening was answered: a scene that was lost is rebuilt, and its caller knows of it */
   hasBuilt = false;
   isStarted = false;
   private readonly flags = new JobFlags();
@@ -137,7 +137,7 @@ export class LaneJob implements Listener {
     }
   }
 
-  /** The thread has died, and the job fails with it. */
+  /** Fails the job, because its thread has died. */
   lose(reason: IntersticeError): void {
     this.unread.length = 0;
     this.reject(reason);

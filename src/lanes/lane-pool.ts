@@ -30,8 +30,8 @@ export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helper
   /** elements; larger meshes are processed on the heavy lanes. Default {@link HEAVY_ELEMENTS} */
   readonly heavyElements?: number | undefined;
   /**
-   * V8's limits for each thread (default: V8's own). They bound the heap of objects only. Positions, pairs and trees live in
-   * array buffers outside of it, which the limits on meshes bound.
+   * V8's limits for each thread (default: V8's own). They limit only the heap of objects. Positions, pairs and trees
+   * are in array buffers outside of it, which the limits on meshes limit.
    */
   readonly resourceLimits?: ResourceLimits | undefined;
 }
@@ -47,8 +47,8 @@ const LARGE_ELEMENTS = 20_000;
 const HEAVY_ELEMENTS = 200_000;
 
 /**
- * On the scale of `nice`: where cores are short, a thread five steps down gets a third of the time of another one, so a large
- * lane gets a third of the time of an ordinary one, and so on down to a batch lane.
+ * On the scale of `nice`: when cores are short, a thread five steps down gets a third of the time of another one, so a
+ * large lane gets a third of the time of an ordinary one, and so on down to a batch lane.
  */
 const LARGE_NICE_STEPS = 5;
 const HEAVY_NICE_STEPS = 10;
@@ -88,7 +88,7 @@ export class Lane {
     return this.jobs.size < this.places;
   }
 
-  /** How many jobs of this size can start now. */
+  /** Number of jobs of this size that can start now. */
   placesFor(size: JobSize): number {
     const isLight = (one: JobSize) => one.runsBesideOthers && this.isSmall(one);
     if (this.jobs.size === 0 && !isLight(size)) return 1;
@@ -128,7 +128,7 @@ export interface LaneGroup {
  *   ordinary   requests without a session, with small meshes
  *   large      both, with meshes of more than {@link LARGE_ELEMENTS}
  *   heavy      both, with meshes of more than {@link HEAVY_ELEMENTS}
- *   batch      requests without a session that ask for BATCH, and the scenes of tenants that may use no higher priority
+ *   batch      requests without a session that request BATCH, and the scenes of tenants that may use no higher priority
  */
 export class LanePool {
   /** Whether the first three are one group, because each further thread costs seconds and memory of a device. */
@@ -163,7 +163,7 @@ export class LanePool {
     this.sessions = createGroup(threads, 0);
     this.ordinary = createGroup(threads, 0);
     this.large = createGroup(threads, LARGE_NICE_STEPS);
-    // Half as many, at least one: the speed of heavy jobs depends on memory more than on cores.
+    // Half as many, at least one: the speed of heavy jobs depends more on memory than on cores.
     this.heavy = createGroup(Math.max(1, Math.floor(threads / 2)), HEAVY_NICE_STEPS);
     this.batch = createGroup(threads, BATCH_NICE_STEPS);
     this.helpers = new HelperPool(options.cores ?? availableParallelism());
@@ -200,29 +200,29 @@ export class LanePool {
   }
 
   /**
-   * Bytes that threads keep for their next jobs: a thread at most what its largest scenes need, as many as it has jobs at once; freed with its
-   * last scene.
+   * Bytes that threads keep for their next jobs: a thread keeps at most what its largest scenes need, as many scenes as
+   * it has jobs at once, and frees it with its last scene.
    */
   get sharedBytes(): number {
     return this.lanes.reduce((sum, { worker }) => sum + (worker?.sharedBytes ?? 0), 0);
   }
 
-  /** Largest number of scenes that a thread submits together; 1 = each alone, as the setting or the device of the engine wants it. */
+  /** Most scenes that a thread submits together; 1 = each alone, because of the setting or the device of the engine. */
   get scenesTogether(): number {
     return Math.max(1, ...this.lanes.map(({ places }) => places));
   }
 
-  /** What the engines have submitted for several scenes together so far, in jobs that have ended; of threads that have died as well. */
+  /** What the engines have submitted for several scenes together, in jobs that have ended; dead threads included. */
   get convoy(): ConvoyCounts {
     return sumOfCounts([this.pastConvoys, ...this.lanes.flatMap(({ worker }) => worker?.convoy ?? [])]);
   }
 
-  /** Bytes of the arrays that threads compute on, now; those of resident proximity sets and recycled memory included. */
+  /** Present bytes of the arrays that threads compute on, including resident proximity sets and recycled memory. */
   get workBytes(): number {
     return this.work.total;
   }
 
-  /** Bytes of the buffers of all engines on the device, now. */
+  /** Present bytes of the buffers of all engines on the device. */
   get deviceBytes(): number {
     return this.device.total;
   }
@@ -232,7 +232,7 @@ export class LanePool {
     return this.groupOfKind(mesh, priority, this.ordinary);
   }
 
-  /** For a scene, as long as it lives: it stays on its lane, whatever its steps ask for. @param priority of its opening */
+  /** For a scene, which stays on its lane whatever its steps request. @param priority of its opening */
   groupForScene(mesh: MeshInput, priority: Priority): LaneGroup {
     return this.groupOfKind(mesh, priority, this.isThrifty ? this.ordinary : this.sessions);
   }
@@ -248,7 +248,7 @@ export class LanePool {
     return this.groups.find(({ lanes }) => lanes.includes(lane))!;
   }
 
-  /** The groups that work may belong to whose mesh is not known yet. @param bytes of the request, if known */
+  /** The groups to which work may belong whose mesh is not known yet. @param bytes of the request, if known */
   possibleGroups(bytes: number | undefined, isForScene: boolean): readonly LaneGroup[] {
     // In every format an element takes at least one byte. A scene is on a lane of a kind only if one has been started. The
     // priority is in the body: batch lanes do not count, or a full queue would let in the body of every request while they
@@ -263,7 +263,7 @@ export class LanePool {
     ];
   }
 
-  /** The worker of a lane; starts its thread if there is none. @throws DEVICE_LOST where the system gives no thread; nothing has changed then */
+  /** The worker of a lane; starts its thread if necessary. @throws DEVICE_LOST if the system provides no thread */
   workerOf(lane: Lane): LaneWorker {
     if (lane.worker) return lane.worker;
     const { engine, limits, allowUnverified, resourceLimits = {} } = this.options;
@@ -315,7 +315,7 @@ function createGroup(count: number, niceSteps: number): LaneGroup {
   return { niceSteps, lanes: Array.from({ length: count }, () => new Lane()), queue: new FairQueue() };
 }
 
-/** The process may have no more threads at the moment: `ulimit -u`, or the limit of a container on processes. */
+/** The process may have no more threads at present: `ulimit -u`, or the limit of a container on processes. */
 function noThread(cause: unknown): IntersticeError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new IntersticeError('DEVICE_LOST', `A worker thread could not be started: ${reason}.`, {

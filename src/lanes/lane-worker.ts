@@ -30,15 +30,15 @@ export class LaneWorker {
   /** by number */
   private readonly jobs = new Map<number, RunningJob>();
   private nextId = 0;
-  /** of jobs that have ended */
+  /** mailboxes of jobs that have ended */
   private readonly mailboxes: Mailbox[] = [];
-  /** as isCostlyToOpen of the engine, known once `hello` has resolved */
+  /** like isCostlyToOpen of the engine, known once `hello` has resolved */
   isCostly = false;
-  /** as of the engine, known from then on as well */
+  /** as of the engine, known from then on, too */
   together: JobsTogether | undefined;
-  /** of its engine, as the thread reported at the end of its last job */
+  /** counts of its engine, as the thread reported them at the end of its last job */
   convoy: ConvoyCounts | undefined;
-  /** of the thread, as it reported at the end of its last job */
+  /** bytes of the thread, as it reported them at the end of its last job */
   private threadBytes = 0;
   private isGone = false;
   /** terminate() keeps the process alive until the thread is gone; the end of the last job must not release it before */
@@ -152,7 +152,7 @@ export class LaneWorker {
     await this.thread.terminate();
   }
 
-  /** Waits until the engine is closed, also if it is still being opened or a job has yet to stop at its next step. */
+  /** Waits until the engine is closed, even if it is still being opened or a job has yet to stop at its next step. */
   private async closeEngine(): Promise<void> {
     const message: CloseMessage = { kind: 'close' };
     this.thread.postMessage(message);

@@ -39,12 +39,12 @@ export interface JobTypes {
   readonly untangle: { readonly input: UntangleTask; readonly answer: UntangledState };
   readonly open: { readonly input: OpenTask; readonly answer: OpenAnswer };
   readonly step: { readonly input: StepTask<SceneDelta>; readonly answer: StepOutcome };
-  /** answers with what the session goes on from; null = nothing was held, or nobody goes on */
+  /** answers with what the session continues from; null = nothing was held, or the session has ended */
   readonly park: {
     readonly input: { readonly key: number; readonly isForGood: boolean };
     readonly answer: SavedSession | null;
   };
-  /** answers with a copy of the same, and holds the scene on */
+  /** answers with a copy of the same, while the thread continues to hold the scene */
   readonly save: { readonly input: { readonly key: number }; readonly answer: SavedSession | null };
 }
 
@@ -52,11 +52,11 @@ export interface WorkerSetup {
   readonly engine: EngineSource;
   readonly limits: JobLimits;
   readonly allowUnverified: boolean;
-  /** by how much other threads have priority when cores are short, on the scale of `nice`; 0 = not at all */
+  /** how far other threads have priority when cores are short, on the scale of `nice`; 0 = not at all */
   readonly niceSteps: number;
   /** how the thread reaches the helpers of the process */
   readonly helpers: TeamLink;
-  /** what all threads of the process together may hold */
+  /** limits on what all threads of the process together may hold */
   readonly accounts: LaneAccounts;
 }
 
@@ -79,7 +79,7 @@ export type JobMessage = {
   };
 }[keyof JobTypes];
 
-/** A job as a thread gets it, with a number that its messages carry. */
+/** A job as a thread receives it, with a number that its messages contain. */
 export type NumberedJob = JobMessage & { readonly id: number };
 
 /** Asks the thread to close its engine after the last job, and to confirm it. */
@@ -100,7 +100,7 @@ export type WorkerMessage =
   | { readonly type: 'closed' }
   | { readonly type: 'job'; readonly id: number; readonly report: JobReport };
 
-/** What a thread says of one of its jobs. */
+/** The reports of a thread about one of its jobs. */
 export type JobReport =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'untangle-progress'; readonly progress: UntangleProgress }
@@ -120,9 +120,9 @@ export type JobReport =
 interface JobEnd {
   /** of the job's scene */
   readonly held: HeldVersions | undefined;
-  /** bytes that the thread keeps for its next job, whichever tenant's it is */
+  /** bytes that the thread keeps for its next job, of whichever tenant */
   readonly sharedBytes: number;
-  /** what its engine has submitted for several scenes together, so far */
+  /** counts of what its engine has submitted for several scenes together so far */
   readonly convoy: ConvoyCounts | undefined;
 }
 
@@ -142,7 +142,7 @@ export class JobFlags {
     this.notify();
   }
 
-  /** Whether the job is to end with what it has reached. */
+  /** Whether the job must end with what it has reached. */
   get isEnding(): boolean {
     return Atomics.load(this.words, ENDING) !== 0;
   }

@@ -14,16 +14,17 @@ interface MutableLoad {
 const NO_LOAD: QueueLoad = { count: 0, bytes: 0 };
 
 /**
- * Bounds a queue by places and by bytes, those of the arrays that a request keeps in memory while it waits; time plays no
- * part.
+ * Limits a queue by places and by bytes, those of the arrays that a request keeps in memory while it waits; time has no
+ * influence.
  *
- * A tenant may fill the queue as long as no other tenant waits or was refused recently. Otherwise no tenant may hold more
- * than half of it: requests that wait already stay, and new ones are refused until the tenant is below its share. A refusal
- * is recent until as many jobs as the queue has places have left the queue. Without this rule the tenant that fills the queue
- * would win every free place from tenants that have to come back.
+ * A tenant may fill the queue as long as no other tenant waits or was refused recently. Otherwise no tenant may hold
+ * more than half of it: requests that already wait stay, and new ones are refused until the tenant is below its share.
+ * A refusal is recent until as many jobs as the queue has places have left the queue. Without this rule the tenant that
+ * fills the queue would take every free place before tenants that must retry.
  *
- * If no bytes are waiting, a request is admitted whatever its size, and so is the only request of a tenant: otherwise a bound
- * smaller than one message would refuse that message for ever. So the waiting bytes never exceed the bound or one message.
+ * If no bytes are waiting, a request is admitted whatever its size, and so is the only request of a tenant: otherwise a
+ * bound smaller than one message would always refuse that message. So the waiting bytes never exceed the bound or one
+ * message.
  */
 export class QueueBound {
   private readonly total: MutableLoad = { count: 0, bytes: 0 };
@@ -52,7 +53,7 @@ export class QueueBound {
     return verdict;
   }
 
-  /** As {@link enter}, without taking the place; a refusal counts like any other. @param ahead requests that come first */
+  /** Like {@link enter}, without taking the place; a refusal counts like any other. @param ahead earlier requests */
   preflight(tenant: string, bytes = 0, ahead = NO_LOAD): Verdict {
     const verdict = this.judge(tenant, bytes, ahead);
     if (verdict !== 'ADMITTED') this.refused.set(tenant, this.maxCount);

@@ -8,13 +8,13 @@ import type { Lane } from './lane-pool.js';
 export interface SceneRecord {
   readonly key: number;
   readonly tenant: string;
-  /** the lanes among which it has its homes, from the first job on */
+  /** the lanes that may be its home, from the first job on */
   readonly lanes: readonly Lane[];
-  /** of its mesh, as its last job brought it */
+  /** of its mesh, as in its last job */
   vertices: number;
   /** the lane that holds the scene; its jobs run only there */
   home: Lane | undefined;
-  /** what the thread there holds */
+  /** the versions that the thread there holds */
   held: HeldVersions | undefined;
   /** of frame 0: they survive the thread and any parking, so that defaults do not drift */
   measures: MeshMeasures | undefined;
@@ -28,7 +28,7 @@ export interface SceneRecord {
   isForgotten: boolean;
 }
 
-/** What a scene of another process is built from. */
+/** The data from which a scene of another process is built. */
 export interface AdoptedScene {
   readonly mesh: MeshInput;
   /** of frame 0 */
@@ -37,7 +37,7 @@ export interface AdoptedScene {
   readonly saved: SavedSession | undefined;
 }
 
-/** The scenes by key: home lane, versions held, and what survives the loss of a thread. */
+/** The scenes by key: home lane, versions held, and data that survives the loss of a thread. */
 export class SceneLedger {
   private readonly records = new Map<number, SceneRecord>();
 
@@ -50,8 +50,8 @@ export class SceneLedger {
   }
 
   /**
-   * The record, new or old, with a home: its own one, else the lane with the fewest scenes, the first of several. Scenes that submit together
-   * have one lane until it has as many of them as one submission holds.
+   * The record, new or old, with a home: its own one, otherwise the lane with the fewest scenes, the first of several.
+   * Scenes that submit together share one lane until it has as many of them as one submission holds.
    *
    * @param lanes of a new record
    * @param vertices of the mesh
@@ -90,7 +90,7 @@ export class SceneLedger {
     this.records.set(key, { key, tenant, lanes, vertices, measures, saved, isLost: saved === undefined, ...empty });
   }
 
-  /** Gives up what is kept of a parked scene. */
+  /** Drops the saved data of a parked scene. */
   dropSaved(key: number): void {
     const record = this.records.get(key);
     if (!record?.saved) return;
@@ -108,7 +108,7 @@ export class SceneLedger {
    * A job of the scene has ended.
    *
    * @param held what the thread reported; undefined also if it died
-   * @param saved what it has released
+   * @param saved what the thread has saved of the scene that it released
    */
   finish(record: SceneRecord, held: HeldVersions | undefined, saved?: SavedSession): void {
     record.pending--;
@@ -135,7 +135,7 @@ export class SceneLedger {
     }
   }
 
-  /** The scene's versions with what the thread lacks. */
+  /** The scene's versions with the data that the thread lacks. */
   deltaOf(record: SceneRecord, state: SceneState): SceneDelta {
     const { key, meshVersion, stateVersion } = state;
     const { held } = record;

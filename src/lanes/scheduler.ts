@@ -32,7 +32,7 @@ export interface SchedulerOptions extends LanePoolOptions {
 /**
  * All computing goes through the scheduler: jobs wait in a fair, bounded queue for a lane, which is a thread with
  * its own engine. Scenes of sessions stay on the lane that built them. When a thread dies, only the job that it was running
- * fails; the thread that replaces it builds the scenes again.
+ * fails; the thread that replaces it rebuilds the scenes.
  *
  *   request ──► QueueBound ──► FairQueue (ordinary) ──► lane ┐
  *                  │                                   lane ├─► answer, versions held ──► SceneLedger
@@ -74,27 +74,27 @@ export class Scheduler {
     return this.pool.runningCount;
   }
 
-  /** As {@link LanePool.sharedBytes}. */
+  /** Like {@link LanePool.sharedBytes}. */
   get sharedBytes(): number {
     return this.pool.sharedBytes;
   }
 
-  /** As {@link LanePool.workBytes}. */
+  /** Like {@link LanePool.workBytes}. */
   get workBytes(): number {
     return this.pool.workBytes;
   }
 
-  /** As {@link LanePool.scenesTogether}. */
+  /** Like {@link LanePool.scenesTogether}. */
   get scenesTogether(): number {
     return this.pool.scenesTogether;
   }
 
-  /** As {@link LanePool.convoy}. */
+  /** Like {@link LanePool.convoy}. */
   get convoy(): ConvoyCounts {
     return this.pool.convoy;
   }
 
-  /** As {@link LanePool.deviceBytes}. */
+  /** Like {@link LanePool.deviceBytes}. */
   get deviceBytes(): number {
     return this.pool.deviceBytes;
   }
@@ -107,7 +107,7 @@ export class Scheduler {
   /**
    * Starts a first thread, if there is none, and waits until it has opened its engine.
    *
-   * @throws what the engine's factory refuses with; INTERNAL if the thread dies; DRAINING once closed
+   * @throws the refusal of the engine's factory; INTERNAL if the thread dies; DRAINING once closed
    */
   async hello(): Promise<EngineDescription> {
     this.refuseIfClosed();
@@ -143,17 +143,17 @@ export class Scheduler {
     return this.submitAlone('resolve', () => task, request, hooks);
   }
 
-  /** @throws as {@link resolve} */
+  /** @throws like {@link resolve} */
   async check(request: MeshCheckRequest, hooks: ScheduleHooks): Promise<CheckAnswer> {
     return this.submitAlone('check', () => request, request, hooks);
   }
 
-  /** @throws as {@link resolve} */
+  /** @throws like {@link resolve} */
   async diagnose(request: DiagnoseRequest, hooks: ScheduleHooks): Promise<Diagnosis> {
     return this.submitAlone('diagnose', () => request, request, hooks);
   }
 
-  /** @throws as {@link resolve} */
+  /** @throws like {@link resolve} */
   async untangle(task: UntangleTask, hooks: ScheduleHooks): Promise<UntangledState> {
     return this.submitAlone('untangle', () => task, task.request, hooks);
   }
@@ -162,7 +162,7 @@ export class Scheduler {
    * Builds a scene on the lane that becomes its home. A key that was opened before is rebuilt, with the coordinate frame of its
    * frame 0.
    *
-   * @throws as {@link resolve}; the record of the key is then unchanged
+   * @throws like {@link resolve}; the record of the key is then unchanged
    */
   async open(task: OpenTask, hooks: ScheduleHooks): Promise<OpenAnswer> {
     const { state } = task;
@@ -173,9 +173,9 @@ export class Scheduler {
   }
 
   /**
-   * One step on the scene's home lane. Whatever the thread lacks of the scene is sent along and built first.
+   * One step on the scene's home lane. Whatever the thread lacks of the scene is sent and built first.
    *
-   * @throws as {@link resolve}; nothing has changed then
+   * @throws like {@link resolve}; nothing has changed then
    */
   async step(task: StepTask, hooks: ScheduleHooks): Promise<StepOutcome> {
     const { state, target, start } = task;
@@ -187,11 +187,11 @@ export class Scheduler {
   }
 
   /**
-   * Frees what the thread holds of a scene, after the scene's jobs that wait already; the next step builds it again and goes on
-   * from what the thread has saved. Resolves when the scene is freed, also if its thread died or the scheduler was closed
-   * meanwhile.
+   * Frees what the thread holds of a scene, after the scene's jobs that already wait; the next step rebuilds it and
+   * continues from what the thread has saved. Resolves when the scene is freed, even if its thread died or the
+   * scheduler was closed meanwhile.
    *
-   * @returns bytes that are kept of it here, until a thread holds it again
+   * @returns bytes that this thread keeps of it until a thread holds it again
    */
   async park(key: number): Promise<number> {
     const record = this.ledger.find(key);
@@ -199,7 +199,7 @@ export class Scheduler {
     return bytesOf(record?.saved);
   }
 
-  /** @returns a copy of what {@link park} would save, while the thread holds the scene on; undefined = nothing is known of it */
+  /** @returns a copy of what {@link park} would save, while the scene stays; undefined = nothing is known of it */
   async save(key: number): Promise<SavedSession | undefined> {
     return (await this.askHome('save', { key })) ?? this.ledger.find(key)?.saved;
   }
@@ -219,7 +219,7 @@ export class Scheduler {
     this.ledger.dropSaved(key);
   }
 
-  /** Parks a scene for good, without saving it: for a deleted session, whose key is never used again. */
+  /** Parks a scene permanently, without saving it: for a deleted session, whose key is never used again. */
   async forget(key: number): Promise<void> {
     await this.askHome('park', { key, isForGood: true });
     const record = this.ledger.find(key);
@@ -227,8 +227,8 @@ export class Scheduler {
   }
 
   /**
-   * Refuses waiting and new jobs (DRAINING), and asks running resolves and steps for the safe states that they have reached;
-   * one that may not return such a state (FAIL) and every check end with DRAINING.
+   * Refuses waiting and new jobs (DRAINING), and asks running resolves and steps for the safe states that they have
+   * reached. Those that may not return such a state (FAIL) and all checks end with DRAINING.
    */
   wrapUp(): void {
     this.isEnding = true;

@@ -1,9 +1,9 @@
-/** Divides the time of a lane among its jobs: while n of them run, each is charged an n-th of it. Together they are charged what they took. */
+/** Divides the time of a lane among its jobs: while n of them run, each is charged an n-th of it. */
 export class SharedTime<T> {
-  /** ms, the charge of a job that would have run since the beginning */
+  /** ms, the charge of a job that had run since the beginning */
   private charge = 0;
   private last = 0;
-  /** the charge when each of the jobs that run began */
+  /** the charge at the moment when each of the running jobs began */
   private readonly begun = new Map<T, number>();
 
   /** @param now ms, never less than before */

@@ -7,11 +7,11 @@ import type { JobTypes } from './messages.js';
 import type { QueueLoad } from './queue-bound.js';
 import type { SceneRecord } from './scene-ledger.js';
 
-/* What is said of a job when it is submitted, and where it waits. */
+/* The data of a job at its submission, and where it waits. */
 
 export interface ScheduleHooks extends JobHooks {
   readonly claim: Claim;
-  /** the job was admitted earlier and has waited elsewhere since: it is not refused for want of a place */
+  /** whether the job was admitted earlier and has waited elsewhere since then: it is not refused for lack of a place */
   readonly hasPlace?: boolean | undefined;
   /** called when the job is queued, with a function that counts the jobs before it, for the same lanes */
   readonly onQueued?: ((countAhead: () => number) => void) | undefined;
@@ -47,14 +47,14 @@ export interface Placement {
   readonly size: JobSize;
 }
 
-/** Fills in what the request keeps in memory while it waits. */
+/** Fills in the bytes that the request keeps in memory while it waits. */
 export function countBytes(hooks: ScheduleHooks, request: object): ScheduleHooks {
   return { ...hooks, waitingBytes: hooks.waitingBytes ?? bytesOf(request) };
 }
 
 /**
- * Whether a job may run beside others on its lane. One that waits for a slow reader of states, or computes on the host for long, would
- * hold up the others.
+ * Whether a job may run beside others on its lane. A job that waits for a slow reader of states, or computes on the
+ * host for a long time, would delay the others.
  *
  * @param vertices of its mesh
  */

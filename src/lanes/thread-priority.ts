@@ -3,8 +3,8 @@ import { getPriority, setPriority } from 'node:os';
 const MAX_NICE = 19;
 
 /**
- * Gives other threads priority over this thread and the threads that it starts. It works on Linux only: elsewhere the priority
- * is that of the whole process.
+ * Gives other threads priority over this thread and the threads that it starts. It works only on Linux: elsewhere the
+ * priority belongs to the whole process.
  *
  * @param niceSteps on the scale of `nice`, where each step costs a fifth: when cores are short, a thread ten steps down gets a
  *   tenth of the time of an ordinary one, fifteen steps a thirtieth, and always all time that others do not use

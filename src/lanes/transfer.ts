@@ -6,10 +6,10 @@ type Bulk = Uint8Array | Uint32Array | Float32Array | Float64Array;
 const sliceOf = Object.getPrototypeOf(Uint8Array.prototype).slice as (this: Bulk) => Bulk;
 
 /**
- * Prepares plain data for another thread: every typed array is copied out of its buffer, once, and the copies are listed for
- * transfer. Cloning instead would copy twice, and would copy the whole buffer of a view (a decoded message body is one buffer
- * under all of its arrays); transferring the originals would take them away from the caller. Arrays in shared memory stay
- * where they are, because they are there for both threads to see ({@link Mailbox}).
+ * Prepares plain data for another thread: every typed array is copied out of its buffer, once, and the copies are
+ * listed for transfer. Cloning instead would copy twice, and would copy the whole buffer of a view (all arrays of a
+ * decoded message share one buffer); transferring the originals would take them away from the caller. Arrays in shared
+ * memory stay where they are, because both threads are meant to see them ({@link Mailbox}).
  */
 export function packCopies<T>(value: T): { readonly value: T; readonly transfer: TransferListItem[] } {
   const transfer: TransferListItem[] = [];
@@ -38,7 +38,7 @@ export class Mailbox {
     return this.memory.byteLength;
   }
 
-  /** Frees the memory between two jobs; the system reclaims it when the other thread has released it as well. */
+  /** Frees the memory between two jobs; the system reclaims it when the other thread has released it, too. */
   release(): void {
     this.memory = new SharedArrayBuffer(0);
   }

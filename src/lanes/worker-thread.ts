@@ -50,7 +50,7 @@ async function openEngine(): Promise<Engine> {
   return create(options);
 }
 
-/** A refusal with an error code is sent to the main thread; any other failure ends the thread, which reports it as well. */
+/** A refusal with an error code is sent to the main thread; any other failure ends the thread, which reports it. */
 async function openEngineOrRefuse(): Promise<Engine> {
   try {
     return await openEngine();
@@ -74,9 +74,10 @@ const sharedBytes = (): number =>
   scenes.sharedBytes + (engine.sharedBytes ?? 0) + Math.min(team.memory.freeBytes, KEPT_FREE_BYTES);
 
 /**
- * Free memory of the last job is for the next one, unless there is none for so long: shorter where the threads together hold more than
- * {@link SCARCE_SHARE} of what they may. To release it V8 must collect all garbage, and then drops the code of shapes that no
- * object has any more; to compile that again takes up to a second of processor time, so a job every few seconds must not pay for it.
+ * Free memory of the last job is kept for the next one, unless there is none for this long; the time is shorter if the
+ * threads together hold more than {@link SCARCE_SHARE} of their limit. To release it V8 must collect all garbage, and
+ * then drops the code of shapes that no object has any longer. Compiling that again takes up to a second of processor
+ * time, so a job every few seconds must not cause it.
  */
 const KEEP_FREE_MS = { scarce: 2000, ample: 30_000 };
 const SCARCE_SHARE = 1 / 2;
@@ -171,7 +172,7 @@ async function compute(message: JobMessage, context: JobContext): Promise<JobTyp
   }
 }
 
-/** Counts what a job keeps beside its engine. @throws MemoryShort */
+/** Counts memory that a job keeps besides its engine. @throws MemoryShort */
 function takeMemory(bytes: number): void {
   const { account } = team.memory;
   if (account.charge(bytes)) return;
@@ -205,7 +206,7 @@ function describe(thrown: unknown) {
   return { ...plain, details: { ...plain.details, cause: thrown.stack } };
 }
 
-/** The job did not fit beside what other requests and sessions hold. */
+/** The job does not fit beside the memory of other requests and sessions. */
 function outOfMemory(short: MemoryShort): IntersticeError {
   return new IntersticeError(
     'OUT_OF_DEVICE_MEMORY',
@@ -227,8 +228,8 @@ function begin(message: NumberedJob): void {
 }
 
 /**
- * A running job fails when the engine closes; its caller has been answered already. It still gives its buffers back, and a thread
- * that is ended within a call of the device's library takes the process with it: so the thread is not closed before.
+ * A running job fails when the engine closes; its caller has already been answered. It still releases its buffers, and
+ * ending a thread during a call of the device's library ends the whole process, so the thread is not closed before.
  */
 async function close(): Promise<void> {
   await engine.close();
