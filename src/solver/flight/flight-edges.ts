@@ -4,18 +4,19 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import type { Settings } from '../settings.js';
 import type { Flight } from './flight.js';
 
-/** Sweeps over the edges in a round, in alternating order; what is left to shorten then comes in the next round. */
+/** Sweeps over the edges in a round, in alternating order; the next round shortens edges that are still too long. */
 const MAX_SWEEPS = 20;
 
 /** Halvings of an interval of shares: to a millionth of the way. */
 const HALVINGS = 20;
 
 /**
- * The limits of edges during a flight: no end flies so far ahead of the other that the edge exceeds σ L* (σ L and L*, where it has a
- * length L at rest), or its length at the beginning if that is longer.
+ * The limits of edges during a flight: no end flies so far ahead of the other that the edge exceeds σ L* (for an edge
+ * with a length L at rest, σ L and L*), or its initial length if that is longer.
  *
- * For ends at shares t_j ≤ t_i, the length is a convex function of t_i that keeps the limit at t_i = t_j: there the edge is
- * a mean of the edge now and the edge of the target. So the largest t_i that keeps it is found by halving.
+ * For ends at shares t_j ≤ t_i, the length is a convex function of t_i that is within the limit at t_i = t_j, because
+ * there the edge is a mean of the present edge and the edge of the target. So bisection finds the largest t_i within
+ * the limit.
  */
 export class FlightEdges {
   /** uint32[2·n] ends of the edges with a flier */
@@ -49,7 +50,7 @@ export class FlightEdges {
     this.#target = target;
   }
 
-  /** Shortens flights by what edges require. */
+  /** Shortens flights as far as edges require. */
   limit(flight: Flight): void {
     const count = this.#limits.length;
     for (let sweep = 0; sweep < MAX_SWEEPS; sweep++) {
@@ -78,7 +79,7 @@ export class FlightEdges {
     return true;
   }
 
-  /** Of the edge whose ends have flown these shares. */
+  /** The length of the edge whose ends have flown these shares. */
   #length({ x }: Flight, i: number, shareI: number, j: number, shareJ: number): number {
     const target = this.#target;
     let squared = 0;

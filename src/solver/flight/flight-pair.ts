@@ -2,12 +2,13 @@ import { CLOSEST_POINTS, closest } from '../cpu/closest.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
 
 /**
- * Bound of the rounding of n·(p − o) in double, over Σ_c |n_c (p_c − o_c)|: one difference, one product and two sums err by
- * less than 5·2⁻⁵³, and 8·2⁻⁵³ covers the rounding of the bound itself and of a difference of two heights.
+ * Bound of the rounding of n·(p − o) in double, over Σ_c |n_c (p_c − o_c)|: one difference, one product and two sums
+ * have an error of less than 5·2⁻⁵³, and 8·2⁻⁵³ covers the rounding of the bound itself and of a difference of two
+ * heights.
  */
 const DOUBLE_ERROR = 2 ** -50;
 
-/** What a pair that has no way past each other leaves of its gap, so that the next step has a normal to go by. */
+/** Share of its gap that a pair keeps if it cannot pass, so that the next step has a usable normal. */
 const LEFT_OF_GAP = 0.1;
 
 type Vector = readonly [number, number, number];
@@ -24,20 +25,21 @@ export interface MovingPair {
 }
 
 /**
- * How much of the motion from x to z a pair allows: 1 if it stays apart on the whole piece and ends no closer than the floor,
- * or than it began.
+ * The share of the motion from x to z that a pair allows: 1 if it stays apart on the whole piece and ends no closer
+ * than the floor, or than it began.
  *
  * Corners move as p(s) = x + s (z − x), all with the same s. For a fixed direction n and corners a, b of the two sides
  *
  *   n·(a(s) − b(s)) = (1 − s) n·(a(0) − b(0)) + s n·(a(1) − b(1)),
  *
- * so if g = min_a n·p − max_b n·p is positive at x and at z, it is positive in between, and the hulls of both sides never
- * meet. The plane that parts them travels with the pair, so two elements that fly side by side part as well as two that rest.
- * g counts only beyond 2e, e the rounding of its heights in double (certificate.ts has the same rule in float32). x and z are
- * the float32 numbers that are committed, so nothing is left to be rounded.
+ * so if g = min_a n·p − max_b n·p is positive at x and at z, it is positive in between, and the hulls of both sides
+ * never meet. The separating plane moves with the pair, so two elements that fly side by side are separated as well as
+ * two that rest. g counts only beyond 2e, where e is the rounding of its heights in double (certificate.ts has the same
+ * rule in float32). x and z are the float32 numbers that are committed, so no further rounding follows.
  *
- * Where no direction allows the whole piece, the largest share s is returned for which (1 − s) g(x) + s g(z) keeps a tenth
- * of the gap, and the floor if it had that. This is a proposal: the caller tests the pair again at the shorter ends.
+ * If no direction allows the whole piece, the result is the largest share s for which (1 − s) g(x) + s g(z) keeps a
+ * tenth of the gap, and the floor if it had that. This is a proposal: the caller tests the pair again at the shorter
+ * ends.
  */
 export function passableShare(pair: MovingPair, floor: number): number {
   const { x, z, kind, vertices } = pair;
@@ -60,7 +62,7 @@ export function passableShare(pair: MovingPair, floor: number): number {
   return Math.min(best, 1 - LEFT_OF_GAP);
 }
 
-/** min_a n·p − max_b n·p − 2e, n a unit vector; not above 0 where nothing is certain. */
+/** min_a n·p − max_b n·p − 2e, n a unit vector; not above 0 if nothing is certain. */
 function gapAlong(n: Vector, p: Float32Array, kind: number, vertices: ArrayLike<number>): number {
   const sideA = SIDE_A[kind];
   const o = 3 * vertices[0];
@@ -81,8 +83,9 @@ function gapAlong(n: Vector, p: Float32Array, kind: number, vertices: ArrayLike<
 }
 
 /**
- * Directions that may part a pair, likely ones first: that of the closest points at x and at z, the same without the part
- * along the relative motion, which leaves it free, their mean, and the normals of the plane that the elements span.
+ * Directions that may separate a pair, likely ones first: that of the closest points at x and at z, the same without
+ * the component along the relative motion, which does not obstruct it, their mean, and the normals of the plane that
+ * the elements span.
  */
 function* directions(pair: MovingPair, before: Vector, after: Vector): Generator<Vector> {
   const first = unit(before);

@@ -2,23 +2,23 @@ import { distanceAt } from '../cpu/motion.js';
 
 const f = Math.fround;
 
-/** One straight piece of some vertices, and how far along their ways to their targets they get. */
+/** One straight piece of some vertices, and the share of the way to its target that each of them makes. */
 export class Flight {
-  /** float32[3·V] where the piece begins */
+  /** float32[3·V] beginning of the piece */
   readonly x: Float32Array;
-  /** float32[3·V] where it ends: x where a vertex rests, y* where its share is 1 */
+  /** float32[3·V] end of the piece: x if a vertex rests, y* if its share is 1 */
   readonly z: Float32Array;
   /** float64[V] t_v: share of the way to the target; 0 = the vertex rests */
   readonly share: Float64Array;
 
   readonly #target: Float32Array;
-  /** shares below this end less than a leap away: the vertex rests instead */
+  /** for a smaller share the end is less than a leap away: the vertex rests instead */
   readonly #least: Float64Array;
-  /** float64[V] factor for the share that {@link apply} takes */
+  /** float64[V] factor by which {@link apply} multiplies the share */
   readonly #factor: Float64Array;
   readonly #isNew: Uint8Array;
 
-  /** @param fliers vertices that fly @param share of the way of each at most @param leap the shortest flight that pays */
+  /** @param fliers vertices that fly @param share most of the way of each @param leap the shortest useful flight */
   constructor(x: Float32Array, target: Float32Array, fliers: readonly number[], share: number, leap: number) {
     const vertexCount = x.length / 3;
     this.x = x;
@@ -38,7 +38,7 @@ export class Flight {
     return this.share.some((share) => share > 0);
   }
 
-  /** Whether the end of vertex i is another one than in the round before. */
+  /** Whether the end of vertex i differs from that of the previous round. */
   isNew(i: number): boolean {
     return this.#isNew[i] === 1;
   }
@@ -48,7 +48,7 @@ export class Flight {
     return this.share[i] * this.#factor[i];
   }
 
-  /** At the next {@link apply} vertex i gets no more than this part of its share. */
+  /** Limits the next share of vertex i to this part of its present share; {@link apply} sets it. */
   shorten(i: number, factor: number): void {
     this.#factor[i] = Math.min(this.#factor[i], factor);
   }

@@ -13,26 +13,26 @@ import { Flight, waysBetween } from './flight.js';
 import { FlightEdges } from './flight-edges.js';
 import { passableShare } from './flight-pair.js';
 
-/** A vertex whose target is farther away than so many leaps flies; nearer targets are a matter of ordinary steps. */
+/** A vertex whose target is farther away than this many leaps flies; ordinary steps move vertices to nearer targets. */
 export const FAR_LEAPS = 32;
 
-/** Flights, one after the other: a vertex that something stopped may find its way free once the others have left. */
+/** Flights, one after the other: the way of a vertex that was stopped may be free once the others have left. */
 const MAX_FLIGHTS = 4;
 
-/** Share of the way that is tried next where the pairs of a flight are too many, or too many of them fail. */
+/** Share of the way that is tried next if a flight has too many pairs, or too many of them fail. */
 const SHORTER = 1 / 16;
 
-/** Rounds in which pairs shorten the flights of their vertices; later ones ground them. */
+/** Rounds in which pairs shorten the flights of their vertices; in later rounds they keep the vertices at rest. */
 const SHORTENING_ROUNDS = 8;
 const MAX_ROUNDS = 24;
 
-/** Failed tests after which a way counts as anything but free; they take about half a second. */
+/** Failed tests after which a way no longer counts as free; they take about half a second. */
 const MAX_FAILURES = 50_000;
 
-/** Pairs between two pulses: some ten milliseconds. */
+/** Pairs between two pulses: they take about ten milliseconds. */
 const PAIRS_PER_PULSE = 4096;
 
-/** Rounding of a separation of two boxes along a direction, in double, over the largest coordinate; with room to spare. */
+/** Rounding of a separation of two boxes along a direction, in double, over the largest coordinate; with a margin. */
 const SEPARATION_ERROR = 2 ** -46;
 
 /** One request before its first step. */
@@ -46,27 +46,28 @@ export interface FlightRun {
   readonly mayContinue: () => boolean;
   /** called at short intervals before anything moves; may throw */
   readonly pulse: () => void;
-  /** x has gone one straight piece, with every vertex at the same pace */
+  /** called after x has moved by one straight piece, in which all vertices move in the same time */
   readonly onPiece: (x: Float32Array) => void;
 }
 
 /**
- * Free flight: takes vertices whose targets are very far away there in one straight piece each, as far as their way is free,
- * before Algorithm 1 begins, whose steps would follow them leap by leap, with a search each.
+ * Free flight moves vertices whose targets are very far away in one straight piece, as far as their way is free,
+ * before Algorithm 1 begins, whose steps would move them leap by leap, with a search for each leap.
  *
- * A piece moves fliers from x_v to z_v = fl(x_v + t_v (y*_v − x_v)), t_v ≤ 1, all at the same pace; all others rest. Why no
- * pair meets on it:
+ * A piece moves fliers from x_v to z_v = fl(x_v + t_v (y*_v − x_v)), t_v ≤ 1, all in the same time; all others rest. No
+ * pair meets on it, because:
  *
- * 1. With boxes box(x_v, z_v at t_v = 1) every point of an element stays in the hull of the boxes of its vertices, and still
- *    does for shorter t_v, because rounding is monotone. Elements whose grown hulls are disjoint cannot meet. Minimum,
+ * 1. With boxes box(x_v, z_v at t_v = 1) every point of an element stays in the hull of the boxes of its vertices, and
+ *    also for shorter t_v, because rounding is monotone. Elements whose grown hulls are disjoint cannot meet. Minimum,
  *    maximum and comparison are exact (docs/method.md, S3).
  * 2. Elements without a flier rest.
  * 3. All other pairs are listed, and each of them passes the test of {@link passableShare} with the ends that are committed.
  *
- * A pair that does not pass shortens the flights of its vertices, and every pair with such a vertex is tested again, until
- * all pass. With t_v = 0 a vertex rests, so this ends at the latest when nothing moves.
+ * A pair that fails shortens the flights of its vertices, and every pair with such a vertex is tested again, until
+ * all pass. A vertex with t_v = 0 rests, so this ends at the latest when nothing moves.
  *
- * Edges keep their limits: an end of an edge with a limit flies no farther than σ L* (or its length now) from the other one.
+ * Edges keep their limits: an end of an edge with a limit flies no farther than σ L* (or its present length) from the
+ * other one.
  */
 export class FreeFlight {
   readonly #mesh: CollisionMesh;
@@ -80,11 +81,11 @@ export class FreeFlight {
     this.#pairLimit = limit;
   }
 
-  /** @returns the number of pieces that x has gone */
+  /** @returns the number of pieces by which x has moved */
   fly(run: FlightRun): number {
     const { x, target, mayContinue, onPiece } = run;
     const { guard, leap } = this.#settings;
-    // PAPER is Algorithm 1 to the letter; a caller who sets the leap to 0 asks for short steps.
+    // PAPER is Algorithm 1 to the letter; a caller who sets the leap to 0 wants short steps.
     if (guard !== 'BOXES' || leap === 0) return 0;
     for (let flown = 0; flown < MAX_FLIGHTS; flown++) {
       const fliers = this.#fliers(x, target);
@@ -104,7 +105,7 @@ export class FreeFlight {
     return fliers;
   }
 
-  /** The end of a piece that is free; undefined = there is none that pays. */
+  /** The end of a free piece; undefined = there is none that is worthwhile. */
   #destination(run: FlightRun, fliers: readonly number[]): Float32Array | undefined {
     const { x, target } = run;
     const { leap } = this.#settings;
@@ -138,7 +139,7 @@ export class FreeFlight {
     const pairs = new PairSet();
     pairs.acquire();
     const boxes = { box: waysBetween(x, flight.z), growth: delta / 2 };
-    // A direction that parts two boxes says nothing where its rounding may exceed the cutoff.
+    // A direction that separates two boxes proves nothing if its rounding may exceed the cutoff.
     const cutoff = SEPARATION_ERROR * largestOf(boxes.box) < delta ? delta : Number.POSITIVE_INFINITY;
     const budget = comfortablePairs(mesh.contactVertices.length, this.#pairLimit);
     const trees = new SearchTrees();
