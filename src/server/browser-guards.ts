@@ -12,7 +12,7 @@ export function serviceGuard({ host, apiKeys, allowedHosts, corsOrigins }: Confi
   });
 }
 
-/** The guard of the admin port, which has no keys and no use for pages. */
+/** The guard of the admin port, which has no keys and serves no pages. */
 export function adminGuard({ adminHost, allowedHosts = [] }: Config): BrowserGuard {
   return new BrowserGuard({
     hosts: [adminHost.toLowerCase(), ...allowedHosts],

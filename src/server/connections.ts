@@ -4,7 +4,7 @@ import type { Logger } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
 import { ConnectionCap } from '../transport/intake/connection-cap.js';
 
-/** The cap on connections, with its metrics and a bounded number of log lines. @returns also how to write what is pending */
+/** The cap on connections, with metrics and a limited number of log lines. @returns also how to write pending lines */
 export function connectionCap(
   { maxConnections, maxConnectionsPerAddress }: Config,
   metrics: Metrics,

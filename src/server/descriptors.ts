@@ -1,20 +1,20 @@
 import { readdir } from 'node:fs/promises';
 import type { Logger } from '../observe/log.js';
 
-/** ms between two looks; one costs a directory of as many entries as there are connections. */
+/** ms between two checks; one reads a directory with as many entries as there are connections. */
 const INTERVAL_MS = 2000;
 
-/** Descriptors that are left when the process counts as short of them: a thread that starts needs as many. */
+/** Remaining descriptors at which the process counts as short of them: a thread that starts needs this many. */
 const FEW = 8;
 
 /** Where the open descriptors of this process are listed, on Linux. */
 const FOLDER = '/proc/self/fd';
 
 export interface DescriptorOptions {
-  /** Descriptors that the process may have; undefined = unknown, then only a failure counts. */
+  /** Descriptors that the process may have; undefined = unknown, so that only a failure counts. */
   readonly limit: number | undefined;
   readonly log: Logger;
-  /** Called whenever a shortage is seen; metrics count them. */
+  /** Called whenever a shortage is detected; metrics count them. */
   readonly onShortage: () => void;
   /** The open descriptors; for tests. */
   readonly list?: () => Promise<readonly unknown[]>;
@@ -23,7 +23,7 @@ export interface DescriptorOptions {
 
 /**
  * Watches for a shortage of descriptors, which Node does not report: at the limit the system library below it accepts and closes
- * new connections silently. The limits on connections leave room, so a shortage has other reasons.
+ * new connections silently. The limits on connections leave room, so a shortage has other causes.
  */
 export class DescriptorWatch {
   private isShort = false;
@@ -35,8 +35,8 @@ export class DescriptorWatch {
   }
 
   /**
-   * For errors of a server. Without a listener, an `accept` that fails in spite of what the system library does would end the
-   * process.
+   * For errors of a server. Without a listener, an `accept` that fails despite the measures of the system library would
+   * end the process.
    */
   readonly report = (error: NodeJS.ErrnoException): void => {
     if (error.syscall !== 'accept') return;

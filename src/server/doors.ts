@@ -25,7 +25,7 @@ export interface Door {
   close(graceMs: number): Promise<void>;
 }
 
-/** @throws INVALID_PARAMETER when a setting does not work, for every function that opens a door */
+/** @throws INVALID_PARAMETER if a setting does not work, for every function that opens a door */
 export async function openHttp(config: Config, options: HttpOptions): Promise<Door> {
   const app = await buildHttpApp(options);
   const address = await listen(app, config.host, config.httpPort, 'INTERSTICE_HTTP_PORT');
@@ -39,7 +39,7 @@ export async function openHttp(config: Config, options: HttpOptions): Promise<Do
   };
 }
 
-/** @returns undefined when the settings disable gRPC */
+/** @returns undefined if the settings disable gRPC */
 export async function openGrpc(
   config: Config,
   { authenticate, ...options }: HttpOptions,
@@ -65,7 +65,7 @@ export async function openGrpc(
   };
 }
 
-/** @returns undefined when the settings disable the admin port */
+/** @returns undefined if the settings disable the admin port */
 export async function openAdmin(
   config: Config,
   metrics: Metrics,
@@ -79,7 +79,7 @@ export async function openAdmin(
   return { name: 'admin', address, close: () => app.close() };
 }
 
-/** @returns undefined when the settings disable it */
+/** @returns undefined if the settings disable it */
 export async function openCapacityDoor(config: Config, operations: MeasuredOperations): Promise<Door | undefined> {
   const { adminHost: host, capacityPort, threads } = config;
   if (capacityPort === 'off') return undefined;

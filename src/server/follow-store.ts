@@ -5,8 +5,8 @@ import type { SessionStore } from '../store/session-store.js';
 import type { ServiceState } from '../transport/service-state.js';
 
 /**
- * Readiness, metrics and log say how the store is. While it is down and sessions are refused, this server is not ready, so that a
- * proxy sends sessions to servers that can reach it.
+ * Readiness, metrics and log show the state of the store. While it is down and sessions are refused, this server is not
+ * ready, so that a proxy sends sessions to servers that can reach it.
  *
  * @returns stops that
  */

@@ -36,19 +36,19 @@ export interface ServerOptions {
   readonly log?: Logger;
   /** default true: SIGTERM and SIGINT drain and end the process, a second one ends it at once; SIGHUP reloads keys and TLS files */
   readonly handleSignals?: boolean;
-  /** the metrics that observe the operations; default: new ones, which count only what the doors see */
+  /** the metrics that observe the operations; default: new ones, which count only what reaches the doors */
   readonly metrics?: Metrics;
   /** the store of the sessions, for readiness, metrics and log */
   readonly store?: Pick<SessionStore, 'health' | 'durability' | 'watch'> | undefined;
-  /** seconds after the drain time in which running work may return what it has reached; default {@link WRAP_UP_SECONDS} */
+  /** seconds after the drain time in which running work may return its state; default {@link WRAP_UP_SECONDS} */
   readonly wrapUpSeconds?: number;
 }
 
 /**
  * Opens all doors to the operations. The server owns the operations from now on: closing it closes them.
  *
- * @throws INVALID_PARAMETER when a setting does not work (an address in use, a file of keys with a mistake, TLS files that
- *   do not match); all doors and the operations are closed then
+ * @throws INVALID_PARAMETER if a setting does not work (an address in use, a file of keys with a mistake, TLS files
+ *   that do not match); all doors and the operations are then closed
  */
 export async function startServer(
   config: Config,
@@ -151,7 +151,7 @@ function followReadiness(operations: Operations, state: ServiceState, log: Logge
   operations.ready().then(
     () => state.move('ready', 'The service takes requests.'),
     (reason: unknown) => {
-      // Whoever stops the server before its engine has started is not told of a failure.
+      // A server that is stopped before its engine has started reports no failure.
       if (state.phase === 'draining') return;
       state.move('failed', `The engine did not start: ${IntersticeError.from(reason).message}`);
       log.error({ err: reason }, 'The engine did not start.');
@@ -159,10 +159,10 @@ function followReadiness(operations: Operations, state: ServiceState, log: Logge
   );
 }
 
-/** ms for answers that are being written when the doors close, also on a machine that is busy; then their connections are ended. */
+/** ms for answers that are being written when the doors close, even on a busy machine; then connections are ended. */
 const FINAL_WRITES_MS = 1000;
 
-/** Ends what is in progress, step by step, so that every caller gets an answer or a refusal and nobody a reset. */
+/** Ends the work in progress step by step, so that every caller gets an answer or a refusal, not a reset. */
 async function drain(
   { noticeSeconds, drainSeconds, drainJobSeconds, wrapUpSeconds }: DrainTimes,
   state: ServiceState,
@@ -175,7 +175,7 @@ async function drain(
     log.info({ noticeSeconds }, 'The server is leaving.');
     await setTimeout(noticeSeconds * 1000);
   }
-  // Questions about jobs are answered for as long as the server waits for them: nobody could fetch a result otherwise.
+  // Requests about jobs are answered as long as the server waits for them; otherwise results could not be fetched.
   if (drainJobSeconds > 0) state.keepAnsweringAboutJobs();
   state.move('draining', 'This server is shutting down.');
   log.info({ inFlight: state.inFlight, drainSeconds, drainJobSeconds }, 'The server is draining.');

@@ -4,17 +4,17 @@ import type { Logger } from '../observe/log.js';
 import { onStopSignals, STOP_SIGNALS } from './stop-signals.js';
 
 /**
- * Time after the drain time in which running work returns what it has reached: the engine stops within a step, and the test
- * of the state takes about a second for a hundred thousand vertices.
+ * Time after the drain time in which running work returns the state that it has reached: the engine stops within a
+ * step, and the test of the state takes about a second for a hundred thousand vertices.
  */
 export const WRAP_UP_SECONDS = 10;
 
 /** Time for closing doors and threads after that, and for copying scenes to the store; then the process is ended. */
 const CLOSE_SECONDS = 10;
 
-/** Seconds for running work to finish, and then to return what it has reached. */
+/** Seconds for running work to finish, and then to return the state that it has reached. */
 export interface DrainTimes {
-  /** in which requests are still served, while the server says that it leaves */
+  /** in which requests are still served, while the server announces its shutdown */
   readonly noticeSeconds: number;
   readonly drainSeconds: number;
   /** Seconds for jobs to end and for their results to be fetched; running work may take as long. */
@@ -39,8 +39,8 @@ export function followSignals(
     {
       delay: (noticeSeconds + Math.max(drainSeconds, drainJobSeconds) + wrapUpSeconds + CLOSE_SECONDS) * 1000,
       logger: { error: (message?: unknown) => log.error(String(message)) },
-      // An empty event loop is no reason to close. SIGHUP closes only where there is nothing to reload: a terminal sends it
-      // to its programs when it goes away.
+      // An empty event loop is no reason to close. SIGHUP closes only if there is nothing to reload: a terminal sends
+      // it to its programs when it is closed.
       skip: ['beforeExit', ...STOP_SIGNALS, ...(files.length > 0 ? ['SIGHUP' as const] : [])],
     },
     async ({ signal = stopSignal, err }) => {
@@ -71,11 +71,11 @@ export function followSignals(
 export interface Reloadable {
   /** a plural, as in "API keys" */
   readonly name: string;
-  /** @returns what the log says about the new content @throws when the files cannot be used; nothing has changed then */
+  /** @returns a description of the new content for the log @throws if the files cannot be used; nothing has changed */
   reload(): object;
 }
 
-/** A file with a mistake leaves its own content unchanged and does not affect the others. @returns removes the handler */
+/** A file with a mistake keeps its old content and does not affect the others. @returns removes the handler */
 function reloadOnSighup(files: readonly Reloadable[], log: Logger): () => void {
   if (files.length === 0) return () => {};
   const reloadAll = () => {

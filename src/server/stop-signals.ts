@@ -1,4 +1,4 @@
-/** What a person or a supervisor stops a program with. */
+/** The signals with which a person or a supervisor stops a program. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 type StopSignal = (typeof STOP_SIGNALS)[number];
@@ -13,10 +13,10 @@ type SignalSource = Pick<NodeJS.EventEmitter, 'on' | 'off'>;
 const ECHO_MS = 500;
 
 /**
- * Calls `stop` at the first signal, and `end` at the second one that is no echo.
+ * Calls `stop` at the first signal, and `end` at the second one that is not an echo.
  *
  * @param clock milliseconds
- * @returns removes the handlers
+ * @returns a function that removes the handlers
  */
 export function onStopSignals(
   stop: (signal: StopSignal) => void,
