@@ -22,27 +22,27 @@ export interface FinalState {
   /** float32[3·V] and float32[V] */
   readonly positions: Float32Array;
   readonly residuals: Float32Array;
-  /** float32[3·V] the state that the pull-back began with; undefined = it did not run */
+  /** float32[3·V] the state with which the pull-back began; undefined = it did not run */
   readonly before: Float32Array | undefined;
   readonly limitingPairs: readonly ElementPair[];
 }
 
 /**
- * How much of what packAnswer packs an end needs, in arrays of a word a vertex: no residuals where all are 0, no limiters where all are
- * below ε.
+ * The arrays that the end of a run needs from packAnswer, as their number of words per vertex: no residuals if all are
+ * 0, no limiters if all are below ε.
  */
 type PackedArrays = 0 | 1 | 2;
 
 const POSITION_BYTES = 12;
 
-/** What the end of a run is likely to need, by the status that was read last. @param isPull the pull-back has run */
+/** The arrays that the end of a run probably needs, by the last status. @param isPull whether the pull-back has run */
 function expectedOf({ state }: ControlBlock, isPull: boolean, hasKinematic: boolean): PackedArrays {
   if (state !== STATE.CONVERGED) return 2;
-  // The pull-back leaves r = 0 where it converges, but for kinematic vertices, which keep r of Algorithm 1.
+  // If the pull-back converges it leaves r = 0, except for kinematic vertices, which keep r of Algorithm 1.
   return isPull && !hasKinematic ? 0 : 1;
 }
 
-/** Whether what was read of it is what it does need. @param control the control block of the end, after closeRun */
+/** Whether the arrays that were read are enough. @param control the control block of the end, after closeRun */
 function isEnough({ residuals, limiters }: Partial<Packed>, { residual }: ControlBlock, epsilon: number): boolean {
   // closeRun has taken the largest r of all vertices.
   if (residuals === undefined) return residual === 0;
@@ -50,8 +50,8 @@ function isEnough({ residuals, limiters }: Partial<Packed>, { residual }: Contro
 }
 
 /**
- * Reads the final state of a run: one map, and a second one for the pairs that limit the worst vertices, if there are any. An end that is
- * not what the last status promised takes one more.
+ * Reads the final state of a run: one map, and a second one for the pairs that limit the worst vertices, if there are
+ * any. If the end differs from what the last status indicated, it takes one more.
  */
 export async function readFinalState(
   buffers: SceneBuffers,
@@ -64,7 +64,7 @@ export async function readFinalState(
     readonly control: ControlBlock;
     readonly pairCount: number;
     readonly epsilon: number;
-    /** records what closes a run of several phases */
+    /** records the kernels that close a run of several phases */
     readonly conclude: ((pass: Pass) => void) | undefined;
   },
 ): Promise<FinalState> {
@@ -176,7 +176,7 @@ export function toResolution(parts: AnswerParts): Resolution {
 }
 
 function statusOf({ state, unfinished }: ControlBlock, wasStopped: boolean): Status {
-  // Where Algorithm 1 stalled and left kinematic vertices short, nothing that the pull-back does makes that converge.
+  // If Algorithm 1 stalled before kinematic vertices reached their targets, the pull-back cannot make the run converge.
   if (state === STATE.CONVERGED) return unfinished > 0 ? 'STALLED' : 'CONVERGED';
   if (state === STATE.STALLED) return 'STALLED';
   if (state === STATE.AT_STEP_LIMIT) return 'STEP_LIMIT';

@@ -15,32 +15,33 @@ import { PassSequence, type Stage, StageClock, type StampedPasses } from './stag
 /** Steps recorded between two readings of the status block. */
 export const MAX_BATCH_STEPS = 8;
 
-/** Sweeps recorded between two readings, where a step has fewer: with many sweeps per step, deadlines need more readings. */
+/** Sweeps recorded between two readings, if that is fewer steps: with many sweeps, deadlines need more readings. */
 const MAX_BATCH_SWEEPS = 32;
 
 export const stepsPerBatch = (sweeps: number): number =>
   Math.max(1, Math.min(MAX_BATCH_STEPS, Math.floor(MAX_BATCH_SWEEPS / sweeps)));
 
 /**
- * What precedes a step: SEARCH, a search that runs if one is due; WATCH, a look at whether one is due, for which the run pauses (in the decision of the step before, where that is
- * of the same submission: watchSearches); NONE, where it is known that none is.
+ * What precedes a step: SEARCH, a search that runs if one is due; WATCH, a test whether one is due, for which the run
+ * pauses (it is part of the decision of the previous step if that is in the same submission: watchSearches); NONE, if
+ * it is known that none is due.
  */
 export type Precedes = 'SEARCH' | 'WATCH' | 'NONE';
 
-/** What precedes recorded steps. */
+/** What precedes the recorded steps. */
 export interface Searches {
   /** the first of them */
   readonly precedes: Precedes;
   /** each of the others */
   readonly between: Precedes;
-  /** undefined where the host searches */
+  /** undefined if the host searches */
   readonly search: DeviceSearch | undefined;
 }
 
-/** Submitted steps, and what is to be read of them. */
+/** Submitted steps, and the reading of their results. */
 export interface Batch {
   readonly reading: Reading;
-  /** how many */
+  /** their number */
   readonly steps: number;
   readonly stamped: StampedPasses | undefined;
   readonly withPositions: boolean;
@@ -61,7 +62,7 @@ export class BatchRecorder {
   readonly #clock: StageClock | undefined;
   readonly #vertexCount: number;
 
-  /** @param isTimed the time of each stage is taken, where the device has time stamps */
+  /** @param isTimed whether the time of each stage is taken, if the device has time stamps */
   constructor(
     memory: DeviceMemory,
     buffers: SceneBuffers,
@@ -79,12 +80,12 @@ export class BatchRecorder {
     this.#clock = isTimed ? StageClock.open(memory) : undefined;
   }
 
-  /** Time stamps tell how the device's time divides into stages. */
+  /** Whether time stamps divide the device's time among stages. */
   get isTimed(): boolean {
     return this.#clock !== undefined;
   }
 
-  /** Records what precedes the first step of a request. @param hasPairs there is a P that may be used again */
+  /** Records what precedes the first step of a request. @param hasPairs whether there is a P that may be reused */
   recordOpening(encoder: Recording, hasPairs: boolean): void {
     this.#clock?.begin();
     const passes = new PassSequence(encoder, this.#clock);
@@ -96,7 +97,7 @@ export class BatchRecorder {
    * Records steps of Algorithm 1.
    *
    * @param searches what precedes them
-   * @param continuesStep the first of these steps has begun already (StepRecorder.step); no search precedes it
+   * @param continuesStep whether the first of these steps has already begun (StepRecorder.step); no search precedes it
    */
   record(encoder: Recording, count: number, shape: StepShape, searches: Searches, continuesStep: boolean): void {
     this.#recordEach(encoder, count, searches, continuesStep, undefined, (enter, isContinued) => {
@@ -107,9 +108,9 @@ export class BatchRecorder {
   /**
    * Records steps of the pull-back.
    *
-   * @param hasAim the sweeps of the first of these steps are done (PullBackRecorder.step)
-   * @param continuesStep they had no room for their candidates
-   * @param sweepsOn they want another round
+   * @param hasAim whether the sweeps of the first of these steps are done (PullBackRecorder.step)
+   * @param continuesStep whether they had no room for their candidates
+   * @param sweepsOn whether they require another round
    */
   recordPullBack(
     encoder: Recording,
@@ -171,7 +172,7 @@ export class BatchRecorder {
     pullBack?.afterSearch(pass);
   }
 
-  /** Submits recorded steps, with copies of the status block and, on demand, of x. @throws OUT_OF_DEVICE_MEMORY, and nothing was submitted */
+  /** Submits recorded steps, with copies of the status block and, on request, of x. @throws OUT_OF_DEVICE_MEMORY */
   async submit(encoder: Recording, steps: number, withPositions: boolean): Promise<Batch> {
     const { control, x } = this.#buffers;
     const stamped = this.#clock?.resolve(encoder);

@@ -7,14 +7,14 @@ import { EDGE_RANGE, SWEEP_RANGE } from '../kernels/structs.js';
 import type { EntryPoint, KernelFile } from '../kernels/table.js';
 import type { SceneBuffers } from './scene-buffers.js';
 
-/** Bindings to one of many structs in a buffer, whose name is the plural, and the size of the struct. */
+/** Names of bindings to one of several structs in a buffer, whose name is the plural, with the size of the struct. */
 const RANGES: Readonly<Record<string, number>> = {
   edgeRange: EDGE_RANGE.bytes,
   strainRange: EDGE_RANGE.bytes,
   sweepRange: SWEEP_RANGE.bytes,
 };
 
-/** A kernel with what it binds, once a range; 0 where it binds none. */
+/** A kernel with its bindings, one set per range; 0 if it binds none. */
 interface Call {
   readonly kernel: Kernel;
   readonly bindings: (Bindings | undefined)[];
@@ -24,12 +24,12 @@ interface Call {
 export class Dispatcher {
   readonly #kernels: KernelSet;
   readonly #buffers: SceneBuffers;
-  /** recorded so far */
+  /** number of dispatches recorded so far */
   dispatches = 0;
   readonly #calls = new Map<EntryPoint, Call>();
-  /** bind groups of a file, by range: its entry points share them */
+  /** bind groups of a file, by range, which its entry points share */
   readonly #bindings = new Map<KernelFile, (Bindings | undefined)[]>();
-  /** that of the buffers that the groups bind */
+  /** the generation of the buffers that the groups bind */
   #generation = -1;
 
   constructor(kernels: KernelSet, buffers: SceneBuffers) {
@@ -42,13 +42,13 @@ export class Dispatcher {
     return this.#kernels.has(entry);
   }
 
-  /** A thread per element, of which the host knows the number. @param range which struct of a range the kernel binds */
+  /** One thread per element, whose number the host knows. @param range which struct of a range the kernel binds */
   direct(pass: Pass, entry: EntryPoint, threads: number, range = 0): void {
     const [x, y] = foldThreads(threads);
     this.#launch(pass, entry, range, [x, y], x * y);
   }
 
-  /** A size that `decide` writes; nothing runs where the run has ended or paused. @param range as in direct */
+  /** A size that `decide` writes; nothing runs if the run has ended or paused. @param range as in direct */
   indirect(pass: Pass, entry: EntryPoint, slot: number, range = 0): void {
     const size = { place: this.#buffers.stepArguments, offset: DISPATCH_BYTES * slot };
     this.#launch(pass, entry, range, size, slot === STEP_SLOT.ONE ? 1 : this.#most);

@@ -7,8 +7,9 @@ import type { EdgePlan } from './edge-plan.js';
 const { STORAGE, COPY_DST } = BUFFER_USAGE;
 
 /**
- * What sweeps over listed edges need besides the buffers of a step, by the names that the kernels use: edgesAt uint32, where the edges of
- * each vertex begin and which they are; edgeLists uint32, all 0 at first. gpu/kernels/listed/edge-lists.wgsl says what lies where.
+ * The buffers that sweeps over listed edges need besides those of a step, by the names that the kernels use: edgesAt
+ * uint32, where the edges of each vertex begin, and the edges; edgeLists uint32, initially all 0.
+ * gpu/kernels/listed/edge-lists.wgsl describes the layout.
  */
 export class EdgeListBuffers {
   readonly edgesAt: Place;
@@ -22,7 +23,7 @@ export class EdgeListBuffers {
     write(memory.device.queue, this.edgesAt, 0, at);
     const words = 3 + colours.length - 1 + 2 * count + 2 * vertexCount;
     this.edgeLists = this.#places.add('edgeLists', 4 * words, STORAGE | COPY_DST);
-    // Memory that a scene before has used may hold anything.
+    // Memory that another scene used before may contain anything.
     write(memory.device.queue, this.edgeLists, 0, new Uint32Array(words));
   }
 
@@ -36,7 +37,7 @@ export class EdgeListBuffers {
   }
 }
 
-/** The first edge of each vertex and an end, uint32[V + 1]; behind them the edges of one vertex after the other. @param ends uint32[2·E] */
+/** The first edge of each vertex and an end, uint32[V + 1], then the edges by vertex. @param ends uint32[2·E] */
 export function edgesByVertex(vertexCount: number, ends: Uint32Array): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(vertexCount + 1 + ends.length);
   const first = words.subarray(0, vertexCount + 1);

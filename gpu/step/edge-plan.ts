@@ -9,17 +9,17 @@ export interface EdgePlan {
   readonly count: number;
   /** uint32[2·count] */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** float64[count] lengths at rest, the caller's unit (mesh/rest-lengths.ts); undefined = all edges have those in the target */
+  /** float64[count] lengths at rest, the caller's unit (mesh/rest-lengths.ts); undefined = lengths of the target */
   readonly rest: Float64Array | undefined;
   /** uint32[colours + 1] first edge of each colour, and an end */
   readonly colours: Uint32Array<ArrayBuffer>;
   /** colours that whole dispatches sweep; the others form the tail */
   readonly wideColours: number;
-  /** which of them the pull-back does not limit: those of elements with strain limits */
+  /** the edges that the pull-back does not limit: those of elements with strain limits */
   readonly unlimited: readonly number[];
 }
 
-/** Edges of a mesh whose sweeps list those that act, at most: were it all of them, one workgroup would not take longer than some milliseconds. */
+/** Most edges of a mesh whose sweeps list acting edges: if all acted, one workgroup would take only milliseconds. */
 const MOST_LISTED = 1 << 18;
 
 /** Whether one workgroup may sweep the edges that act. */

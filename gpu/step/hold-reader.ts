@@ -10,12 +10,13 @@ import { KEPT_MULTIPLIER, VERTEX_STEP } from '../kernels/structs.js';
 import type { ControlBlock } from './answer.js';
 import type { SceneBuffers } from './scene-buffers.js';
 
-/** Bytes that are read of every pair, and of every vertex. */
+/** Bytes that are read for every pair. */
 const PAIR_BYTES = { pairVertex: 16, pairInfo: 4, kept: KEPT_MULTIPLIER.bytes } as const;
 
 /**
- * Which pair held each vertex last, for a request that asks for it: read after every step, of which the kernel `keepMultipliers`
- * keeps λ by pair. The device takes one step at a time then. Mirrors what TwoWay and PullBack (src/solver/cpu) tell HoldRecord.
+ * The pair that held each vertex last, for a request that asks for it: read after every step, for which the kernel
+ * `keepMultipliers` keeps λ by pair. The device then takes one step at a time. Mirrors what TwoWay and PullBack
+ * (src/solver/cpu) report to HoldRecord.
  */
 export class HoldReader {
   readonly #buffers: SceneBuffers;
@@ -23,7 +24,7 @@ export class HoldReader {
   readonly #vertexCount: number;
   readonly #record: HoldRecord;
 
-  /** With room for the multipliers. @throws OUT_OF_DEVICE_MEMORY */
+  /** Opens a reader with room for the multipliers. @throws OUT_OF_DEVICE_MEMORY */
   static async open(
     memory: DeviceMemory,
     buffers: SceneBuffers,
@@ -47,7 +48,7 @@ export class HoldReader {
   }
 
   /**
-   * After a submission of at most one step.
+   * Records the holds after a submission of at most one step.
    *
    * @param before the control block before it @param control after it @param phase of the step
    */

@@ -1,15 +1,16 @@
 import type { Phase } from '../kernels/constants.js';
 
-/** Of the steps that a phase has done, so many more may have been submitted in vain. */
+/** Unused steps that may have been submitted, as a share of the steps that a phase has done. */
 const VAIN_SHARE = 1 / 4;
 
 /**
- * How many steps a run may have in flight, that is submitted before the status of those before them is known. A step that turns out not
- * to be needed, because the run has ended or paused, costs all its dispatches.
+ * How many steps a run may have in flight, that is, submitted before the status of the previous ones is known. A step
+ * that turns out not to be needed, because the run has ended or paused, costs all its dispatches.
  *
- * A phase begins with what it did in the last two requests before it first paused, the lesser of both: as a rule the frames of a session
- * resemble each other. From there on it has in flight what it has done since the last pause, as long as those in vain are not more than
- * VAIN_SHARE of those done: a first request begins with one.
+ * A phase begins with the number of steps that it made in the last two requests before it first paused, the smaller of
+ * both, because the frames of a session usually resemble each other. From there on it may have in flight as many as it
+ * has done since the last pause, as long as the unused ones are at most VAIN_SHARE of those done. A first request
+ * begins with one.
  */
 export class LookAhead {
   /** steps before the first pause or the end, in the last two requests that had the phase */
@@ -21,7 +22,7 @@ export class LookAhead {
   #streak = 0;
   #hasPaused = false;
 
-  /** A phase of a request begins. */
+  /** Begins a phase of a request. */
   enter(phase: Phase): void {
     this.#phase = phase;
     this.#done = 0;
@@ -31,10 +32,10 @@ export class LookAhead {
   }
 
   /**
-   * The status of submitted steps was read.
+   * Notes that the status of submitted steps was read.
    *
-   * @param done how many of them the device has done
-   * @param wouldPause something happened for which a run pauses where the host does not foresee it
+   * @param done number of them that the device has done
+   * @param wouldPause whether something happened for which a run pauses if the host does not foresee it
    */
   observe(submitted: number, done: number, wouldPause: boolean): void {
     if (wouldPause) this.pause(true);
@@ -43,19 +44,19 @@ export class LookAhead {
     this.#vain += submitted - done;
   }
 
-  /** Steps were submitted whose status will not be read, since the run paused or ended before them. */
+  /** Notes submitted steps whose status will not be read, because the run paused or ended before them. */
   discard(submitted: number): void {
     this.#vain += submitted;
   }
 
-  /** The run has paused for the host. @param recurs for a reason that other requests have as well; room, once it is there, remains */
+  /** Notes that the run has paused for the host. @param recurs whether other requests would pause, too */
   pause(recurs: boolean): void {
     // A pause before the first step is that of the opening.
     if (recurs && this.#done > 0) this.#learn();
     this.#streak = 0;
   }
 
-  /** The phase has ended. */
+  /** Notes that the phase has ended. */
   end(): void {
     this.#learn();
   }
@@ -67,7 +68,7 @@ export class LookAhead {
     return Math.max(1, left, Math.min(this.#streak, Math.floor(VAIN_SHARE * this.#done) - this.#vain));
   }
 
-  /** The first stretch of the phase without a pause is over. */
+  /** Remembers the first part of the phase without a pause. */
   #learn(): void {
     if (this.#phase === undefined || this.#hasPaused) return;
     this.#hasPaused = true;

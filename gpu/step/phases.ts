@@ -16,11 +16,11 @@ export class Phases {
   readonly #vertexCount: number;
   #phase: Phase = PHASE.ADVANCE;
   #stepsBefore = 0;
-  /** the step to be recorded next has begun already, and had no room for its candidates */
+  /** whether the step to be recorded next has already begun and had no room for its candidates */
   #continuesStep = false;
-  /** the step to be recorded next wants another round of sweeps */
+  /** whether the step to be recorded next requires another round of sweeps */
   #sweepsOn = false;
-  /** the forward step of the pull-back's step to be recorded next has a y to go to */
+  /** whether the forward step of the pull-back's step to be recorded next has a y to move to */
   #hasAim = false;
   #keepsMultipliers = false;
 
@@ -31,7 +31,7 @@ export class Phases {
     this.#vertexCount = vertexCount;
   }
 
-  /** Whose steps are recorded. */
+  /** The phase whose steps are recorded. */
   get phase(): Phase {
     return this.#phase;
   }
@@ -41,7 +41,7 @@ export class Phases {
     return this.#stepsBefore;
   }
 
-  /** One workgroup may select the contacts of a step. */
+  /** Whether one workgroup may select the contacts of a step. */
   get canSelectAlone(): boolean {
     return this.#steps.canSelectAlone;
   }
@@ -51,18 +51,18 @@ export class Phases {
     return this.#steps.edgeCount;
   }
 
-  /** Algorithm 1 sweeps edges by lists where few act. */
+  /** Whether Algorithm 1 sweeps edges by lists if few act. */
   get listsEdges(): boolean {
     return this.#steps.canListEdges;
   }
 
-  /** What ends a run of this phase; undefined = nothing. */
+  /** Records the end of a run of this phase; undefined = nothing to record. */
   get conclude(): ((pass: Pass) => void) | undefined {
     if (this.#phase === PHASE.ADVANCE) return undefined;
     return (pass) => this.#pullBack.conclude(pass, this.#vertexCount);
   }
 
-  /** A request begins. @param keepsMultipliers as in StepShape; the buffers of the pull-back must be there */
+  /** Begins a request. @param keepsMultipliers as in StepShape; the buffers of the pull-back must exist */
   begin(keepsMultipliers: boolean): void {
     this.#phase = PHASE.ADVANCE;
     this.#keepsMultipliers = keepsMultipliers;
@@ -71,7 +71,8 @@ export class Phases {
   }
 
   /**
-   * Algorithm 1 has converged or stalled, and kinematic vertices that have used up their motion are to take one more step.
+   * Whether Algorithm 1 has converged or stalled, and kinematic vertices that have used up their motion take one more
+   * step.
    *
    * @param control the control block in which it has ended
    */
@@ -83,9 +84,9 @@ export class Phases {
   }
 
   /**
-   * The run goes over to the phase that it has asked for; records its beginning.
+   * Enters the phase that the run has requested, and records its beginning.
    *
-   * @param upload brings parameters and control block of the new phase to the device
+   * @param upload writes parameters and control block of the new phase to the device
    */
   open(encoder: Recording, { phase, steps }: ControlBlock, upload: () => void): void {
     if (phase !== PHASE.PULL && phase !== PHASE.SHORTEN) throw new Error(`A run asked for phase ${phase}.`);
@@ -102,7 +103,7 @@ export class Phases {
   /**
    * Records that the run continues after a pause.
    *
-   * @param state what it paused for
+   * @param state the reason of the pause
    * @param control the control block with which it continues
    */
   resume(encoder: Recording, state: number, { hasAim }: ControlBlock): void {
@@ -116,7 +117,7 @@ export class Phases {
   }
 
   /**
-   * @param sweep what the sweeps of the last steps tell
+   * @param sweep what the sweeps of the last steps have shown
    * @param searches what precedes them
    */
   recordSteps(encoder: Recording, count: number, settings: Settings, plan: SweepPlan, searches: Searches): void {

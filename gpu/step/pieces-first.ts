@@ -4,10 +4,10 @@ import type { Settings } from '../../src/solver/settings.js';
 import { StepAbandoned } from '../../src/solver/step-abandoned.js';
 
 /**
- * What moves before the first step is computed on the host; the device goes on from there. Of the step limit at least one step
- * is left to the device, whose opening decides how a run ends.
+ * Motions before the first step are computed on the host; the device continues from there. At least one step of the
+ * step limit is left to the device, whose opening decides how a run ends.
  *
- * @param run goes on from a request's start with a step limit of its own
+ * @param run continues from a request's start with a step limit of its own
  * @returns the resolution, with the pieces counted as steps
  */
 export async function runAfterPieces(

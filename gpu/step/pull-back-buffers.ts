@@ -15,12 +15,12 @@ const STATE = STORAGE | COPY_SRC | COPY_DST;
 export const PULL_BACK_PAIR_BYTES = KEPT_MULTIPLIER.bytes;
 
 /**
- * What the pull-back of a scene needs besides the buffers of its steps, by the names that the kernels use; it exists once a
- * request has asked for a quality above FAST. Per vertex: best, yFrom, yLast float32[3V], pull struct VertexPull, offsets float32 (contact offset, where parts have
- * their own), shortfalls float32[2V] (of the state, then of the best one). Per edge:
- * edgePush float32[8] (multiplier and colour; multiplier before); edgeActive and heldEdges uint32, how many edges of each
- * colour, and which. Per pair: kept struct KeptMultiplier. sums float32[4] a workgroup of a sum. activeVertices uint32: see
- * pull-back/active-words.wgsl.
+ * The buffers that the pull-back of a scene needs besides those of its steps, by the names that the kernels use; they
+ * exist once a request has asked for a quality above FAST. Per vertex: best, yFrom, yLast float32[3V], pull struct
+ * VertexPull, offsets float32 (contact offset, if parts have their own), shortfalls float32[2V] (of the state, then of
+ * the best one). Per edge: edgePush float32[8] (multiplier and colour; previous multiplier); edgeActive and heldEdges
+ * uint32, the number of edges of each colour, and the edges. Per pair: kept struct KeptMultiplier. sums float32[4] per
+ * workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl.
  */
 export class PullBackBuffers {
   readonly pullBack: Place;

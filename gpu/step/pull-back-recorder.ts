@@ -12,35 +12,36 @@ export interface PullBackShape {
   readonly phase: Exclude<Phase, 0>;
   readonly sweeps: number;
   readonly wide: WideRounds;
-  /** whole dispatches sweep large colours of edges also where only those that act are swept; this affects speed only */
+  /** whether whole dispatches sweep large colours even if only acting edges are swept; this affects speed only */
   readonly hasDenseEdges: boolean;
-  /** one workgroup sweeps (sweepSmall); this affects speed only, never the result */
+  /** whether one workgroup sweeps (sweepSmall); this affects speed only, never the result */
   readonly isSmall: boolean;
-  /** one workgroup makes the sweeps that do not look at all edges (sweepFew); this affects speed only, never the result */
+  /** whether one workgroup makes the sweeps that do not visit all edges (sweepFew); this affects speed only */
   readonly isFew?: boolean;
-  /** one workgroup selects the contacts (gpu/kernels/chosen); this affects speed only */
+  /** whether one workgroup selects the contacts (gpu/kernels/chosen); this affects speed only */
   readonly selectsAlone?: boolean;
 }
 
-/** What the sweeps of a step depend on. */
+/** The parts of a shape on which the sweeps of a step depend. */
 export type SweepsShape = Omit<PullBackShape, 'phase'>;
 
-/** What a recorded step of the pull-back consists of. */
+/** The parts of a recorded step of the pull-back. */
 export interface PullBackParts {
-  /** the sweeps have made a y: the forward step towards it comes first */
+  /** whether the sweeps have made a y: the forward step towards it comes first */
   readonly hasAim: boolean;
-  /** its sweeps had no room for their candidates: the forward step, and the search before it, are done */
+  /** whether its sweeps had no room for their candidates: the forward step, and the search before it, are done */
   readonly isContinued: boolean;
-  /** limits of edges or strains want another round of sweeps of the step */
+  /** whether limits of edges or strains require another round of sweeps of the step */
   readonly sweepsOn: boolean;
 }
 
 /**
  * Records the pull-back (PullBack in src/solver/cpu): the kernels of gpu/kernels/pull-back between those of Algorithm 1.
  *
- * A search comes between the sweeps of a step and its forward step, so that boxes hold the y that was pushed. As a search
- * is recorded in one place, a recorded step is rotated: [search, forward step and decision of the last sweeps, sweeps]. The
- * first one of a phase has no forward step. A run that ends before its y is reached loses that y, which is no state.
+ * A search runs between the sweeps of a step and its forward step, so that boxes contain the y that was pushed. Because
+ * a search is recorded in one place, a recorded step is rotated: [search, forward step and decision of the last sweeps,
+ * sweeps]. The first one of a phase has no forward step. A run that ends before its y is reached loses that y, which is
+ * not a state.
  */
 export class PullBackRecorder {
   readonly #dispatcher: Dispatcher;
@@ -60,7 +61,7 @@ export class PullBackRecorder {
     this.#edges = edges;
   }
 
-  /** Whether one workgroup may sweep a mesh of so many vertices. */
+  /** Whether one workgroup may sweep a mesh of this many vertices. */
   isSmall(vertexCount: number): boolean {
     return vertexCount <= SMALL_VERTICES && !this.#strains && this.#dispatcher.has('sweepSmall');
   }
@@ -89,7 +90,7 @@ export class PullBackRecorder {
     this.#dispatcher.direct(pass, 'awaitSearch', 1);
   }
 
-  /** After a search, and what it tells the steps: the multipliers of the contacts follow their pairs. */
+  /** After a search and the update of the steps: the multipliers of the contacts follow their pairs. */
   afterSearch(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'gatherMultipliers', STEP_SLOT.CARRIED);
     this.#dispatcher.indirect(pass, 'settleMultipliers', STEP_SLOT.CARRIED);
@@ -105,7 +106,7 @@ export class PullBackRecorder {
     this.#dispatcher.direct(pass, 'awaitSearch', 1);
   }
 
-  /** The forward step of the sweeps before, its decision, and the rows of the next sweeps. */
+  /** The forward step of the previous sweeps, its decision, and the rows of the next sweeps. */
   #beforeSweeps(enter: (stage: Stage) => Pass, shape: PullBackShape, parts: PullBackParts): void {
     if (parts.hasAim && !parts.isContinued) {
       const pass = enter('forward');
@@ -121,7 +122,7 @@ export class PullBackRecorder {
     this.#steps.selectContacts(enter('backward'), shape.selectsAlone);
   }
 
-  /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the state that it begins with. */
+  /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the initial state. */
   rate(pass: Pass, phase: Phase): void {
     this.#dispatcher.indirect(pass, 'findShortfalls', STEP_SLOT.PAIRS);
     if (phase !== PHASE.PULL) return;
@@ -131,10 +132,10 @@ export class PullBackRecorder {
   }
 
   /**
-   * The sweeps of a step over edge limits, strain limits and contact rows, with what is kept of them; a step may pause after
-   * them for another round.
+   * The sweeps of a step over edge limits, strain limits and contact rows, and the storing of their results; a step may
+   * pause after them for another round.
    *
-   * @param goesOn they are such a round
+   * @param goesOn whether they are such a round
    */
   sweeps(pass: Pass, { sweeps, wide, hasDenseEdges, isSmall, isFew }: SweepsShape, goesOn = false): void {
     if (isSmall && !goesOn) {
@@ -145,7 +146,7 @@ export class PullBackRecorder {
     if (goesOn) this.#closePass(pass, true);
     else {
       this.#dispatcher.overCandidates(pass, 'takeMultipliers', LIST_SLOT.CANDIDATES);
-      // Pass 0 moves y by the multipliers that the step begins with.
+      // Pass 0 moves y by the multipliers with which the step begins.
       this.#strains?.begin(pass);
       this.#limitEdges(pass, hasDenseEdges);
       this.#steps.contactSweep(pass, wide, 'warm');
@@ -158,11 +159,11 @@ export class PullBackRecorder {
         if (n < sweeps) this.#closePass(pass, true);
         continue;
       }
-      // Of a further round it is not known which of its sweeps looks at all edges.
+      // In a further round it is not known which of its sweeps visits all edges.
       this.#limitEdges(pass, hasDenseEdges || goesOn || isCompletePass(n));
       this.#strains?.sweep(pass);
       this.#steps.contactSweep(pass, wide, 'warm');
-      // The last one is not extrapolated: its y satisfies the rows as well as they can be.
+      // The last sweep is not extrapolated, because extrapolation would violate the rows that it has just projected.
       if (n < sweeps) this.#closePass(pass, true);
     }
     this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
@@ -175,7 +176,7 @@ export class PullBackRecorder {
     this.#dispatcher.direct(pass, 'resumeSweeps', 1);
   }
 
-  /** Whether edges want another round of sweeps, where strains do not. */
+  /** Whether edges require another round of sweeps if strains do not. */
   #judgeLengths(pass: Pass): void {
     if (this.#edges.count === 0) return;
     this.#dispatcher.indirect(pass, 'weighLengths', STEP_SLOT.SUMS);
@@ -196,7 +197,7 @@ export class PullBackRecorder {
     this.#dispatcher.indirect(pass, 'settleStep', STEP_SLOT.VERTICES);
   }
 
-  /** Lowers α of vertices whose edges would grow past their limits, or whose neighbours in an element are held. */
+  /** Reduces α of vertices whose edges would grow past their limits, or whose neighbours in an element are held. */
   holdBack(pass: Pass): void {
     if (this.#edges.count > 0) {
       this.#dispatcher.indirect(pass, 'listHeld', STEP_SLOT.EDGES);
@@ -205,14 +206,14 @@ export class PullBackRecorder {
     this.#strains?.holdBack(pass);
   }
 
-  /** At the end of a run: x is the best state, and r says which vertices are not settled. */
+  /** At the end of a run: x becomes the best state, and r shows which vertices are not settled. */
   conclude(pass: Pass, vertexCount: number): void {
     this.#dispatcher.direct(pass, 'restoreBest', vertexCount);
     this.#dispatcher.direct(pass, 'conclude', vertexCount);
     this.#dispatcher.direct(pass, 'closeRun', 1);
   }
 
-  /** Parts of Φ of x, and of what it is above that of the best state. */
+  /** Parts of Φ of x, and of its change from that of the best state. */
   weigh(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'weigh', STEP_SLOT.SUMS);
     this.#strains?.weigh(pass);
@@ -230,11 +231,11 @@ export class PullBackRecorder {
     for (let c = 0; isWide && c < wideColours; c++) {
       this.#dispatcher.indirect(pass, 'limitsWide', STEP_SLOT.FIRST_EDGES + c, first + c);
     }
-    // Also where every colour is a wide one: few of its edges may act.
+    // Even if every colour is a wide one: few of its edges may act.
     const tail = isWide ? first + wideColours : 2 * first;
     if (colours.length > 1) this.#dispatcher.indirect(pass, 'limitsTail', STEP_SLOT.ONE, tail);
   }
 }
 
-/** As pull-back/passes.wgsl has it: such a sweep looks at all edges. */
+/** As in pull-back/passes.wgsl: such a sweep visits all edges. */
 const isCompletePass = (n: number): boolean => (n - 1) % COMPLETE_EVERY === 0;

@@ -7,23 +7,23 @@ import type { Stage } from './stage-clock.js';
 /** The rounds of a contact sweep that are whole dispatches and precede its tail; this affects speed only, never the result. */
 export interface WideRounds {
   readonly rounds: number;
-  /** of each dispatch; a round may have more contacts, or fewer */
+  /** threads of each dispatch; a round may have more contacts, or fewer */
   readonly threads: number;
 }
 
-/** Whose projections a contact sweep makes: Algorithm 1's, or those of the pull-back, which begin with warm multipliers. */
+/** The projections of a contact sweep: those of Algorithm 1, or those of the pull-back with warm multipliers. */
 export type SweepKind = 'sweep' | 'warm';
 
 export interface StepShape {
   readonly sweeps: number;
-  /** stuck vertices slide (half-space bound only) */
+  /** whether stuck vertices slide (half-space bound only) */
   readonly slides: boolean;
   readonly wide: WideRounds;
-  /** edges are swept by lists of those that act (gpu/kernels/listed); this affects speed only */
+  /** whether edges are swept by lists of acting ones (gpu/kernels/listed); this affects speed only */
   readonly listsEdges?: boolean;
-  /** one workgroup selects the contacts (gpu/kernels/chosen); this affects speed only */
+  /** whether one workgroup selects the contacts (gpu/kernels/chosen); this affects speed only */
   readonly selectsAlone?: boolean;
-  /** λ of the rows stays with their pairs, for who asks what held each vertex (hold-reader.ts) */
+  /** whether λ of the rows stays with their pairs, for requests that ask what held each vertex (hold-reader.ts) */
   readonly keepsMultipliers?: boolean;
 }
 
@@ -61,7 +61,7 @@ export class StepRecorder {
   /**
    * Opens a request: edge constraints, residuals, reuse of P, the sizes of the first step's dispatches.
    *
-   * @param hasPairs there is a P that may be used again
+   * @param hasPairs whether there is a P that may be reused
    */
   begin(enter: (stage: Stage) => Pass, vertexCount: number, hasPairs: boolean): void {
     if (this.#edges.count > 0) this.linearise(enter('backward'));
@@ -80,12 +80,12 @@ export class StepRecorder {
     this.#dispatcher.direct(pass, 'arm', 1);
   }
 
-  /** Takes over the result of a search on the device; does nothing where none ran in this step. */
+  /** Takes over the result of a search on the device; does nothing if none ran in this step. */
   afterSearch(pass: Pass): void {
     this.#dispatcher.direct(pass, 'afterSearch', 1);
   }
 
-  /** Where a step is recorded without a search: the run pauses if one is due. */
+  /** If a step is recorded without a search, the run pauses if one is due. */
   watchForSearch(pass: Pass): void {
     this.#dispatcher.direct(pass, 'watchForSearch', 1);
   }
@@ -93,7 +93,7 @@ export class StepRecorder {
   /**
    * Packs residuals and limiters for the host, at the end of a run: `next` is overwritten.
    *
-   * @param hasPairs P is valid, and its pairs are counted by kind
+   * @param hasPairs whether P is valid, and its pairs are counted by kind
    */
   packAnswer(pass: Pass, vertexCount: number, hasPairs: boolean): void {
     this.#dispatcher.direct(pass, hasPairs ? 'countAndPack' : 'packAnswer', vertexCount);
@@ -103,7 +103,8 @@ export class StepRecorder {
    * One step: geometry, backward step, forward step, decision.
    *
    * @param enter gives the pass of the stage that begins
-   * @param isContinued the step has begun already, and had no room for its candidates: its first edge sweep is done
+   * @param isContinued whether the step has already begun and had no room for its candidates: its first edge sweep is
+   *   done
    */
   step(enter: (stage: Stage) => Pass, shape: StepShape, isContinued: boolean): void {
     let pass: Pass;
@@ -137,7 +138,7 @@ export class StepRecorder {
     this.#dispatcher.direct(pass, 'decide', 1);
   }
 
-  /** The first sweep of a step over edges, which precedes the geometry. By lists it also opens the contact part of the step. */
+  /** The first sweep of a step over edges, before the geometry. With lists it also opens the contact part. */
   firstEdgeSweep(pass: Pass, { listsEdges }: Pick<StepShape, 'listsEdges'>): void {
     if (!listsEdges) {
       this.edgeSweep(pass, true);
@@ -147,7 +148,7 @@ export class StepRecorder {
     this.#dispatcher.indirect(pass, 'sweepListedEdges', STEP_SLOT.ONE);
   }
 
-  /** The sweeps of a step that follow it. */
+  /** The later sweeps of a step. */
   sweeps(pass: Pass, { sweeps, wide, listsEdges }: Pick<StepShape, 'sweeps' | 'wide' | 'listsEdges'>): void {
     if (listsEdges && wide.rounds === 0) {
       this.#dispatcher.indirect(pass, 'sweepListed', STEP_SLOT.ONE);
@@ -175,7 +176,7 @@ export class StepRecorder {
   /**
    * Lists the pairs that may be close, and measures them: the candidates of this step.
    *
-   * @param isOpen the first sweep over edges has opened the contact part of the step
+   * @param isOpen whether the first sweep over edges has opened the contact part of the step
    */
   findContacts(pass: Pass, isOpen = false): void {
     if (!isOpen) this.#dispatcher.indirect(pass, 'prepare', STEP_SLOT.VERTICES);
@@ -183,7 +184,7 @@ export class StepRecorder {
     this.#dispatcher.overCandidates(pass, this.#countsCandidates ? 'countedGeometry' : 'geometry', LIST_SLOT.NEAR);
   }
 
-  /** The geometry counts the candidates of each vertex (gpu/kernels/chosen). */
+  /** Whether the geometry counts the candidates of each vertex (gpu/kernels/chosen). */
   get #countsCandidates(): boolean {
     return this.#dispatcher.has('countedGeometry');
   }
@@ -191,7 +192,7 @@ export class StepRecorder {
   /** Selects the contacts among the candidates and makes the rows of the sweep, in order. */
   selectContacts(pass: Pass, isAlone = false): void {
     if (isAlone) {
-      // It writes the sizes of indirect dispatches, so that it cannot be one.
+      // It writes the sizes of indirect dispatches, so it cannot be one itself.
       this.#dispatcher.direct(pass, 'selectAlone', 1);
       return;
     }
@@ -228,7 +229,7 @@ export class StepRecorder {
     this.commit(pass);
   }
 
-  /** α of every vertex. What follows may lower it and must not raise it. */
+  /** α of every vertex. Later kernels may reduce it and must not raise it. */
   bound(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'guard', STEP_SLOT.VERTICES);
     this.#boundPairs(pass);
@@ -239,7 +240,7 @@ export class StepRecorder {
     this.#dispatcher.overCandidates(pass, 'bound', LIST_SLOT.ACTIVE);
   }
 
-  /** x ← x + α (y − x) where the check allows it. */
+  /** x ← x + α (y − x) if the check allows it. */
   commit(pass: Pass): void {
     this.#write(pass);
     this.#dispatcher.indirect(pass, 'commit', STEP_SLOT.VERTICES);
@@ -261,7 +262,7 @@ export class StepRecorder {
     this.#dispatcher.direct(pass, 'closeArrival', 1);
   }
 
-  /** Counts what the decision that closes a step rests on. */
+  /** Counts the numbers on which the decision at the end of a step is based. */
   watch(pass: Pass): void {
     this.#dispatcher.indirect(pass, 'watch', STEP_SLOT.VERTICES);
   }

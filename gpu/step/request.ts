@@ -24,12 +24,12 @@ import type { SceneBuffers } from './scene-buffers.js';
 /** Bytes of a vertex's position. */
 const POSITION_BYTES = 12;
 
-/** The sweep of fewer contacts is left to one workgroup: its rounds do not fill it. */
+/** One workgroup sweeps the rest if it has fewer contacts, because its rounds do not fill whole dispatches. */
 const TAIL_ROWS = 8192;
 
 /**
- * A round of no more contacts is one for that workgroup, which takes a turn of 1,024 threads, or four of 256: a dispatched round costs a dispatch, and
- * the host's time to record it.
+ * A round of at most this many contacts is left to that workgroup, which needs one turn of 1,024 threads, or four of
+ * 256: a dispatched round costs a dispatch, and the host's time to record it.
  */
 export const ROUND_ROWS = 1024;
 
@@ -37,7 +37,7 @@ export const ROUND_ROWS = 1024;
 export interface RequestPositions {
   readonly start: Float32Array;
   readonly target: Float32Array;
-  /** x on the device holds the start already, bit for bit */
+  /** whether x on the device already holds the start, bit for bit */
   readonly isResident: boolean;
 }
 
@@ -66,7 +66,7 @@ function inOwnMemory(array: Float32Array): Float32Array<ArrayBuffer> {
 }
 
 /**
- * Uploads the parameter block of a request, and the δ of each vertex where parts have one of their own.
+ * Uploads the parameter block of a request, and the δ of each vertex if parts have their own.
  *
  * @param start float32[3·V], for the largest coordinate X; with `target` for the plan of the pull-back
  * @param waitsForSearch whether the run pauses for each search
@@ -112,7 +112,7 @@ export function uploadParameters(
     watchesSearch: 0,
     tailRows: TAIL_ROWS,
     roundRows: ROUND_ROWS,
-    // Until it is known what the sweeps of the coming steps are made for (coverCandidates).
+    // Until it is known how many candidates the sweeps of the next steps are recorded for (coverCandidates).
     coveredCandidates: 0,
     hasDistances: distances ? 1 : 0,
     leastDelta: distances?.reduce((least, distance) => Math.min(least, distance)) ?? s.delta,
@@ -149,7 +149,7 @@ export function coverCandidates(queue: GPUQueue, buffers: SceneBuffers, coveredC
   );
 }
 
-/** Says whether a step of those that are submitted next pauses the run where a search is due after it. */
+/** Sets whether a step of those that are submitted next pauses the run if a search is due after it. */
 export function watchSearches(queue: GPUQueue, buffers: SceneBuffers, watchesSearch: boolean): void {
   write(
     queue,
@@ -185,7 +185,7 @@ export function packPullBack(
     minGain,
     cheapPairs,
     offsetShare: offset,
-    // Each of the last steps begins anew.
+    // Each of the last steps begins with cold multipliers.
     warmEdges: isShortening ? 0 : WARM_EDGES,
     warmContacts: isShortening ? 0 : WARM_CONTACTS,
     slack: isShortening ? SHORTENING_SLACK * delta : 0,
@@ -198,7 +198,7 @@ export function packPullBack(
   });
 }
 
-/** Are two arrays equal, bit for bit? */
+/** Whether two arrays are equal, bit for bit. */
 export function isSame(a: Float32Array, b: Float32Array): boolean {
   const bytes = (array: Float32Array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
   return bytes(a).equals(bytes(b));

@@ -36,7 +36,7 @@ const PAIR_BYTES = {
 } as const;
 /** Bytes per candidate of the two shared buffers, in the backward step. */
 const CANDIDATE_BYTES = { candidates: CANDIDATE.bytes, contacts: 4 * CONTACT_WORDS } as const;
-/** With so many pairs per candidate the shared buffers hold the candidates and are no larger than the forward step needs. */
+/** With this many pairs per candidate the forward step alone determines the size of the shared buffers. */
 const PAIRS_PER_CANDIDATE = 4;
 
 /** Bytes per pair of the largest pair buffer, and per candidate of the larger shared one. */
@@ -95,21 +95,21 @@ export class SceneBuffers {
   contacts!: Place;
   pairCapacity = 0;
   candidateCapacity = 0;
-  /** counts the replacements of buffers: bind groups of an older generation are void */
+  /** number of replacements of buffers: bind groups of an older generation are invalid */
   generation = 0;
 
   readonly #memory: DeviceMemory;
   readonly #places: OwnedPlaces;
   readonly #vertexCount: number;
   #edges: EdgePlan;
-  /** undefined = no sweep is made over listed edges */
+  /** undefined = no sweep uses lists of edges */
   #edgeLists: EdgeListBuffers | undefined;
   /** undefined until a request needs them */
   #pullBack: PullBackBuffers | undefined;
 
   readonly #pairsPerCandidate: number;
 
-  /** @param firstCandidates room for candidates, whatever the pairs; undefined = what the memory of the pairs holds */
+  /** @param firstCandidates room for candidates; undefined = as many as the memory of the pairs holds */
   constructor(
     memory: DeviceMemory,
     mesh: CollisionMesh,
@@ -136,7 +136,7 @@ export class SceneBuffers {
     this.x = this.#places.add('x', 12 * v, state);
     this.y = this.#places.add('y', 12 * v, state);
     this.next = this.#places.add('next', 12 * v, state);
-    // Where parts have a δ of their own, the δ of each vertex lies behind the positions.
+    // If parts have their own δ, the δ of each vertex follows the positions.
     const hasDistances = mesh.parts.some(({ activationDistance }) => activationDistance !== undefined);
     this.start = this.#places.add('start', (hasDistances ? 16 : 12) * v, state);
     this.target = this.#places.add('target', 12 * v, state);
@@ -154,7 +154,7 @@ export class SceneBuffers {
     this.reservePairs(pairCapacity);
   }
 
-  /** Replaces the buffers of the edge constraints and of their dispatch sizes; the rows have to be linearised again. */
+  /** Replaces the buffers of the edge constraints and of their dispatch sizes; the rows must be linearised again. */
   replaceEdges(edges: EdgePlan): void {
     const { stepArguments, edgeEnds, edgeRest, edgeRow, edgeLambda, edgeColours, edgeRanges } = this;
     for (const buffer of [stepArguments, edgeEnds, edgeRest, edgeRow, edgeLambda, edgeColours, edgeRanges]) {
@@ -192,12 +192,12 @@ export class SceneBuffers {
     write(this.#memory.device.queue, this.edgeRest, 0, lengths);
   }
 
-  /** Allocates what the pull-back needs, once. @param strains elements with strain limits */
+  /** Allocates the buffers of the pull-back, once. @param strains elements with strain limits */
   reservePullBack(strains?: StrainElements): void {
     this.#pullBack ??= new PullBackBuffers(this.#memory, this.#vertexCount, this.#edges, this.pairCapacity, strains);
   }
 
-  /** Allocates what sweeps over lists of the present edges need, until these are replaced. */
+  /** Allocates the buffers of sweeps over lists of the present edges, until these are replaced. */
   reserveEdgeLists(): void {
     this.#edgeLists?.close();
     this.#edgeLists = new EdgeListBuffers(this.#memory, this.#vertexCount, this.#edges);
@@ -210,7 +210,7 @@ export class SceneBuffers {
   }
 
   /**
-   * Replaces the pair buffers by larger ones, without their content: P has to be found or uploaded again. The room for
+   * Replaces the pair buffers by larger ones, without their content: P must be found or uploaded again. The room for
    * candidates grows with them.
    */
   reservePairs(capacity: number): void {
@@ -245,7 +245,7 @@ export class SceneBuffers {
     return bytesOf(this.pairCapacity, this.candidateCapacity) + multipliers;
   }
 
-  /** The room for candidates with so many pairs; at least one, because kernels bind nothing shorter. */
+  /** The room for candidates with this many pairs; at least one, because kernels bind nothing shorter. */
   #candidatesWith(pairs: number, candidates: number): number {
     return Math.max(1, candidates, Math.floor(pairs / this.#pairsPerCandidate));
   }

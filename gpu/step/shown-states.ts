@@ -2,8 +2,8 @@ import type { StateOrigin } from '../../src/contract/path.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 
 /**
- * Which states of a run are part of its answer's path. Algorithm 1 ends with its last state; the pull-back with its best one,
- * so its states wait until a state is the best, and those after the best are dropped.
+ * Selects the states of a run that are part of its answer's path. Algorithm 1 ends with its last state; the pull-back
+ * ends with its best one, so its states wait until a state is the best, and those after the best are dropped.
  */
 export class ShownStates {
   readonly #show: (x: Float32Array, from: StateOrigin) => void;
@@ -14,12 +14,12 @@ export class ShownStates {
   }
 
   /**
-   * A step has reached this state.
+   * Notes that a step has reached this state.
    *
    * @param phase of the step
    * @param step its number
-   * @param isBest the state is the best so far
-   * @param isArrival the step is the last one of kinematic vertices
+   * @param isBest whether the state is the best so far
+   * @param isArrival whether the step is the last one of kinematic vertices
    */
   add(x: Float32Array, phase: Phase, step: number, isBest: boolean, isArrival = false): void {
     if (phase === PHASE.ADVANCE) {

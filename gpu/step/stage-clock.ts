@@ -9,12 +9,12 @@ export type Stage = keyof StageTimings;
 
 /**
  * Passes of one submission that can be timed; later ones would run untimed. There are fewer: the opening of a request has 2, and each of up to
- * MAX_BATCH_STEPS steps (batch.ts) changes its stage 6 times at most, a search included.
+ * MAX_BATCH_STEPS steps (batch.ts) changes its stage at most 6 times, a search included.
  */
 const MAX_PASSES = 64;
 const STAMP_BYTES = 8;
 
-/** The stage of each timed pass of a submission, and where their stamps are copied from. */
+/** The stage of each timed pass of a submission, and the slice from which the stamps are read. */
 export interface StampedPasses {
   readonly stages: readonly Stage[];
   readonly slice: Slice;
@@ -22,7 +22,8 @@ export interface StampedPasses {
 
 /**
  * Takes the device's own time of every stage: one pass per stage with a stamp at both ends, resolved at the end of each
- * submission and read with its status block. Submissions run one after the other, so one set of queries serves them all.
+ * submission and read with its status block. Submissions run one after the other, so one set of queries is enough for
+ * all.
  */
 export class StageClock {
   readonly #memory: DeviceMemory;
@@ -37,12 +38,12 @@ export class StageClock {
     this.#stamps = memory.allocate('stamps', STAMP_BYTES * count, BUFFER_USAGE.QUERY_RESOLVE | BUFFER_USAGE.COPY_SRC);
   }
 
-  /** undefined where the device has no time stamps */
+  /** undefined if the device has no time stamps */
   static open(memory: DeviceMemory): StageClock | undefined {
     return memory.device.features.has('timestamp-query') ? new StageClock(memory) : undefined;
   }
 
-  /** A request begins: passes that one before it has recorded and not submitted, since it failed, are none of its. */
+  /** Begins a request: passes that a failed request has recorded and not submitted do not belong to it. */
   begin(): void {
     this.#stages = [];
   }
@@ -58,7 +59,7 @@ export class StageClock {
     });
   }
 
-  /** Ends the recording for one submission; its stamps are to be copied behind everything else in it. */
+  /** Ends the recording for one submission; its stamps must be copied after everything else in it. */
   resolve(encoder: Recording): StampedPasses {
     const stages = this.#stages;
     this.#stages = [];
@@ -73,7 +74,7 @@ export class StageClock {
   }
 }
 
-/** The passes of one submission: a single one, or one per stage where stages are timed. */
+/** The passes of one submission: a single one, or one per stage if stages are timed. */
 export class PassSequence {
   readonly #encoder: Recording;
   readonly #clock: StageClock | undefined;
@@ -103,7 +104,7 @@ export class PassSequence {
 export function addStamps(timings: StageTimings, stages: readonly Stage[], bytes: ArrayBuffer): void {
   const stamps = new BigUint64Array(bytes);
   stages.forEach((stage, n) => {
-    // The standard allows a clock to be set back between two stamps: such a pair says nothing.
+    // The standard allows a clock to be set back between two stamps: such a pair shows nothing.
     const spent = stamps[2 * n + 1] - stamps[2 * n];
     if (spent > 0n) timings[stage] += Number(spent) / 1000;
   });

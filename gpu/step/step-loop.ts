@@ -19,24 +19,24 @@ import { addStamps } from './stage-clock.js';
 import { type Submission, SubmissionPlan } from './submission-plan.js';
 import { SweepPlan } from './sweep-plan.js';
 
-/** Stamps in the pairs have 30 bits; when a request begins beyond half of them, the clock starts over with a new P. */
+/** Stamps in the pairs have 30 bits; if a request begins beyond half of them, the clock restarts with a new P. */
 const CLOCK_LIMIT = 2 ** 29;
 
 /** The control block before the first request. */
 const NEW_CONTROL: ControlBlock = CONTROL.unpack(new ArrayBuffer(CONTROL.bytes));
 
-/** A request as its steps need it. */
+/** A request in the form that its steps need. */
 export interface LoopRequest {
   readonly input: StepInput;
   readonly settings: Settings;
   readonly timings: StageTimings;
-  /** undefined = nobody asks what held each vertex */
+  /** undefined = the request does not ask what held each vertex */
   readonly holds: HoldReader | undefined;
-  /** brings the parameters of the phase to the device */
+  /** writes the parameters of the phase to the device */
   upload(phase: Phase): void;
 }
 
-/** What the loop drives. */
+/** The objects that the loop drives. */
 export interface LoopParts {
   readonly device: SceneDevice;
   readonly buffers: SceneBuffers;
@@ -49,11 +49,12 @@ export interface LoopParts {
 }
 
 /**
- * Submits the steps of a scene's requests and reads their status; knows what the control block and P on the device are between two
- * submissions. The device takes every decision within a submission, the host what a run pauses for.
+ * Submits the steps of a scene's requests and reads their status; knows the control block and P on the device between
+ * two submissions. The device takes every decision within a submission; the host handles the reasons for which a run
+ * pauses.
  */
 export class StepLoop {
-  /** P on the device is valid */
+  /** whether P on the device is valid */
   hasPairs = false;
   readonly #device: SceneDevice;
   readonly #buffers: SceneBuffers;
@@ -66,7 +67,7 @@ export class StepLoop {
   /** the control block that was read or written last */
   #control: ControlBlock = NEW_CONTROL;
   readonly #sweeps: SweepPlan;
-  /** that the parameters on the device state */
+  /** number of covered candidates in the parameters on the device */
   #covered = 0;
   #watches = false;
 
@@ -87,18 +88,18 @@ export class StepLoop {
     return this.#control;
   }
 
-  /** The run is over, and its end has left this control block. */
+  /** Notes the control block at the end of a run. */
   settle(control: ControlBlock): void {
     this.#control = control;
   }
 
-  /** P with its boxes on the device, as another scene of the same mesh has left them after its last request; before the first one. */
+  /** Takes over P with its boxes on the device from another scene of the same mesh; called before the first request. */
   adopt(clock: number, pairs: { readonly count: number; readonly radius: number } | undefined): void {
     this.#control = { ...NEW_CONTROL, clock, pairCount: pairs?.count ?? 0, radius: pairs?.radius ?? 0 };
     this.hasPairs = pairs !== undefined;
   }
 
-  /** A request has failed: what the device holds is unknown. */
+  /** Notes that a request has failed: the content of the device is unknown. */
   reset(): void {
     this.hasPairs = false;
     // Steps may have run whose status was never read: their stamps in the pairs must differ from those of later steps.
@@ -107,9 +108,9 @@ export class StepLoop {
   }
 
   /**
-   * A request begins: the control block for its opening.
+   * Begins a request: the control block for its opening.
    *
-   * @param isEarly the pull-back follows at once unless kinematic vertices move
+   * @param isEarly whether the pull-back follows at once unless kinematic vertices move
    */
   begin(isEarly: boolean): void {
     const { clock, pairCount, radius } = this.#control;
@@ -125,19 +126,19 @@ export class StepLoop {
   /**
    * Submits batches of steps and reads their status until the run is over or the caller stops it.
    *
-   * @param opening holds the opening of the request; the first batch is recorded behind it
+   * @param opening contains the opening of the request; the first batch is recorded after it
    * @returns whether the caller stopped the run
    */
   async run(opening: Recording, request: LoopRequest): Promise<boolean> {
     const { input, settings, holds } = request;
     const { runsAhead } = this.#device;
-    // Every state is reported on its own, and every hold: no step may run before those of the last one are read.
+    // Every state and every hold is reported on its own: no step may run before those of the previous one are read.
     const isStepwise = !runsAhead || input.onState !== undefined || holds !== undefined;
     const states = new ShownStates((x, from) => input.onState?.(x, from));
     // In a convoy the other scenes fill the device.
     const maxInFlight = isStepwise || this.#place === 'HOST' || this.#device.convoy ? 1 : 2;
     let encoder = opening;
-    /** submitted, and their status not read yet; the oldest comes first */
+    /** batches that were submitted and whose status was not read yet; the oldest comes first */
     const inFlight: Batch[] = [];
     const discardAll = () => {
       for (const { reading, steps } of inFlight.splice(0)) {
@@ -150,7 +151,7 @@ export class StepLoop {
       const isStopped = shouldStop();
       const next = this.#nextOf(inFlight, isStepwise, settings);
       const count = isStopped ? 0 : next.steps;
-      // With no step to record, a search, the status of the opening, or of the end of the run, is still to be read.
+      // Without a step to record, a search, or the status of the opening or of the end of the run, must still be read.
       if (count > 0 || inFlight.length === 0) {
         this.#record(encoder, isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next, settings);
         inFlight.push(await this.#batches.submit(encoder, count, input.onState !== undefined));
@@ -187,9 +188,9 @@ export class StepLoop {
   #nextOf(inFlight: readonly Batch[], isStepwise: boolean, settings: Settings): Submission {
     const submitted = inFlight.reduce((sum, { steps }) => sum + steps, 0);
     const most = isStepwise ? 1 : stepsPerBatch(sweepsOf(settings, this.#phases.phase));
-    // Any more than the limit allows would only cost their dispatches.
+    // Steps beyond the limit would only cost their dispatches.
     const left = settings.stepLimit - this.#control.steps - submitted;
-    // Rounds are recorded for as many contacts as the last step had: its status is worth waiting for.
+    // Rounds are recorded for as many contacts as the last step had, so it is worth waiting for its status.
     return this.#plan.next(submitted, most, left, isStepwise || this.#sweeps.rounds > 0);
   }
 
@@ -204,7 +205,7 @@ export class StepLoop {
     }
   }
 
-  /** Steps that are recorded without searches between them pause where one is due. */
+  /** Sets whether steps that are recorded without searches between them pause if one is due. */
   #watch(watches: boolean): void {
     if (watches === this.#watches) return;
     this.#watches = watches;
@@ -216,7 +217,7 @@ export class StepLoop {
     coverCandidates(this.#device.memory.device.queue, this.#buffers, this.#covered);
   }
 
-  /** Does what a run has paused for, and records that it continues. @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY */
+  /** Handles the reason of a pause, and records that the run continues. @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY */
   async #resume(state: number, encoder: Recording, { timings }: LoopRequest): Promise<void> {
     const paused = performance.now();
     const hadPairs = this.hasPairs;
@@ -250,7 +251,7 @@ export class StepLoop {
       request.upload(this.#phases.phase);
       this.#cover();
       this.#sweeps.enterPullBack(this.#phases.edgeCount, this.#phases.listsEdges ? this.#control : undefined);
-      // The shortening of edges begins with a search of everything (openShortening).
+      // The shortening of edges begins with a complete search (openShortening).
       const { phase, wantsSearch } = this.#control;
       const wanted = phase === PHASE.SHORTEN ? SEARCH_MODE.ALL : wantsSearch;
       this.#writeControl({ ...this.#control, state: STATE.RUNNING, wantsSearch: wanted });
@@ -289,7 +290,7 @@ export class StepLoop {
       if (x) states.add(new Float32Array(x), this.#phases.phase, steps, isBest, isArrival);
       input.onProgress?.({ steps, residual, unfinishedVertices: unfinished });
     }
-    // What holds the others is told as before the arrival.
+    // Reports of what holds the other vertices remain those from before the arrival.
     if (!isArrival) await holds?.note(before, this.#control, this.#phases.phase);
     return state;
   }

@@ -16,7 +16,7 @@ const ELEMENT = { words: 24, gradients: 4, limits: 16, component: 20, colour: 21
 /** Bytes of struct StrainState (strain/state.wgsl): five matrices of three columns of 16 bytes. */
 const STATE_BYTES = 5 * 48;
 
-/** Colours that whole dispatches sweep: one workgroup sweeps the last ones, from which on no colour has more elements than this. */
+/** Colours that whole dispatches sweep; one workgroup sweeps those after the last of more than TAIL_EDGES elements. */
 export function wideColoursOf({ offsets }: Pick<StrainElements, 'offsets'>): number {
   let wide = offsets.length - 1;
   while (wide > 0 && offsets[wide] - offsets[wide - 1] <= TAIL_EDGES) wide--;
@@ -24,9 +24,10 @@ export function wideColoursOf({ offsets }: Pick<StrainElements, 'offsets'>): num
 }
 
 /**
- * What the pull-back of a mesh with strain limits needs besides PullBackBuffers, by the names that the kernels of gpu/kernels/strain use.
- * Per element: strainElements struct StrainElement, strainState struct StrainState. Per component: strainShares, strainMembers (where its vertices
- * begin, and which they are). Per colour and element: strainColours, strainActive, heldStrains. strainRebuilt float32[3V].
+ * The buffers that the pull-back of a mesh with strain limits needs besides PullBackBuffers, by the names that the
+ * kernels of gpu/kernels/strain use. Per element: strainElements struct StrainElement, strainState struct StrainState.
+ * Per component: strainShares, strainMembers (where its vertices begin, and the vertices). Per colour and element:
+ * strainColours, strainActive, heldStrains. strainRebuilt float32[3V].
  */
 export class StrainBuffers {
   readonly strainElements: Place;
@@ -43,7 +44,7 @@ export class StrainBuffers {
 
   readonly #memory: DeviceMemory;
   readonly #places: OwnedPlaces;
-  /** what strainElements holds */
+  /** the elements in strainElements */
   #elements: StrainElements | undefined;
 
   /** @param freedEdges uint32[n] edges without a limit σ L*, by their places in the sweep */
@@ -72,7 +73,7 @@ export class StrainBuffers {
     this.upload(elements);
   }
 
-  /** Edges are constrained in another order, or not any more. */
+  /** Edges are constrained in another order, or no longer. */
   freeEdges(edges: readonly number[]): void {
     if (this.freedEdges) this.#places.drop(this.freedEdges);
     this.freedEdges = this.#places.add('freedEdges', 4 * (edges.length + 1), STORAGE | COPY_DST);
@@ -123,7 +124,7 @@ function packElements({
   return words;
 }
 
-/** uint32: of each component the place of its first vertex, and an end; then the vertices, component by component. */
+/** uint32: for each component the place of its first vertex, and an end; then the vertices, component by component. */
 function membersOf({
   componentOf,
   components,

@@ -6,8 +6,8 @@ import type { Dispatcher } from './dispatcher.js';
 import { wideColoursOf } from './strain-buffers.js';
 
 /**
- * Records what strain limits add to the pull-back: the kernels of gpu/kernels/strain. They look at the state of the run themselves, where they
- * have a thread per element or a workgroup per component, of which the host knows the numbers.
+ * Records the kernels of strain limits in the pull-back, gpu/kernels/strain. They check the state of the run themselves
+ * if they have a thread per element or a workgroup per component, whose numbers the host knows.
  */
 export class StrainRecorder {
   readonly #dispatcher: Dispatcher;
@@ -20,7 +20,7 @@ export class StrainRecorder {
     this.#wideColours = wideColoursOf(elements);
   }
 
-  /** The pull-back begins. @param edges how many have a length constraint */
+  /** Begins the pull-back. @param edges number of edges with a length constraint */
   open(pass: Pass, edges: number): void {
     const { count, components, offsets } = this.#elements;
     this.#dispatcher.direct(pass, 'openStrains', Math.max(count, components, offsets.length));
@@ -49,7 +49,7 @@ export class StrainRecorder {
     this.#dispatcher.direct(pass, 'strainsTail', 1, this.#wideColours);
   }
 
-  /** After a round of sweeps: the run pauses where it wants another one. */
+  /** After a round of sweeps: the run pauses if it requires another one. */
   judge(pass: Pass): void {
     this.#overComponents(pass, 'spanMotions');
     this.#dispatcher.indirect(pass, 'weighStretch', STEP_SLOT.SUMS);
@@ -61,7 +61,7 @@ export class StrainRecorder {
     this.#overComponents(pass, 'shortenMotions');
   }
 
-  /** Lowers α of vertices whose neighbours are held. */
+  /** Reduces α of vertices whose neighbours are held. */
   holdBack(pass: Pass): void {
     this.#dispatcher.direct(pass, 'listHeldStrains', this.#elements.count);
     this.#dispatcher.direct(pass, 'holdBackStrains', 1);

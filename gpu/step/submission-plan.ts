@@ -4,9 +4,9 @@ import type { ControlBlock } from './answer.js';
 import type { Precedes } from './batch.js';
 import { LookAhead } from './look-ahead.js';
 
-/** What is recorded and submitted next. */
+/** The steps and searches that are recorded and submitted next. */
 export interface Submission {
-  /** 0 = what was recorded so far, and a search where one precedes */
+  /** 0 = only what was recorded so far, and a search if one precedes */
   readonly steps: number;
   /** what precedes the first of them */
   readonly precedes: Precedes;
@@ -15,9 +15,10 @@ export interface Submission {
 }
 
 /**
- * Where a search is due before one step in so many, it is recorded before every one of which nothing is known. The model of a graphics card has 3.5 µs a dispatch and
- * 2.5 µs to record it, so 120 µs an empty search of 20, and 150 µs a reading, so that a pause costs 200 to 250 µs with the steps in vain behind it: as much as the searches
- * in vain between two that are due, where that is one step in 2.7 to 3.1.
+ * If a search is due before one step in this many, it is recorded before every step about which nothing is known. The
+ * model of a graphics card has 3.5 µs per dispatch and 2.5 µs to record it, so 120 µs for an empty search of 20
+ * dispatches, and 150 µs for a reading. A pause with the unused steps after it therefore costs 200 to 250 µs: as much
+ * as the unused searches between two that are due, if one is due before one step in 2.7 to 3.1.
  */
 const OFTEN = 2.7;
 
@@ -28,39 +29,39 @@ interface Habit {
 }
 
 /**
- * Decides how many steps a run of one scene submits, and where a search is recorded. What is submitted in vain costs its dispatches: a search
- * where none is due, or steps after a pause. What is not submitted costs a reading of the status.
+ * Decides how many steps a run of one scene submits, and where a search is recorded. Unused submissions cost their
+ * dispatches: a search when none is due, or steps after a pause. Submitting too little costs a reading of the status.
  */
 export class SubmissionPlan {
   readonly #lookAhead = new LookAhead();
-  /** by phase, of this request and, with half the weight each time, of those before */
+  /** by phase, of this request and, with half the weight each time, of earlier ones */
   readonly #habits = new Map<Phase, Habit>();
   #phase: Phase = PHASE.ADVANCE;
   /** searches of the request so far */
   #searches = 0;
-  /** P has had room for what a search has found: another one is likely to end without a pause */
+  /** whether P had room for the result of a search, so that another search is likely to end without a pause */
   #hasKnownRoom: boolean;
-  /** what precedes the next step, where no step is in flight */
+  /** what precedes the next step if no step is in flight */
   #precedes: Precedes = 'SEARCH';
-  /** a search precedes the first step of the phase, and its status was not read */
+  /** whether a search precedes the first step of the phase, and its status was not read */
   #beginsWithSearch = false;
-  /** the opening of the request is likely to end it, or to ask for another phase */
+  /** whether the opening of the request is likely to end it, or to request another phase */
   #opensAlone = false;
-  /** the request began with a valid P, and no status of it has been read */
+  /** whether the request began with a valid P, and no status of it has been read */
   #mayReuse = false;
-  /** the last request that began with a valid P searched before its first step; undefined = there was none */
+  /** whether the last request that began with a valid P searched before its first step; undefined = there was none */
   #outgrewPairs: boolean | undefined;
 
-  /** @param searchesOnHost the run pauses for each search by itself, and none is recorded */
+  /** @param searchesOnHost whether the run pauses for each search, and none is recorded */
   constructor(searchesOnHost: boolean) {
     this.#hasKnownRoom = searchesOnHost;
   }
 
   /**
-   * A request begins.
+   * Begins a request.
    *
-   * @param hasPairs P is valid; the opening decides whether it serves the request
-   * @param isEarly the pull-back follows at once unless kinematic vertices move
+   * @param hasPairs whether P is valid; the opening decides whether it serves the request
+   * @param isEarly whether the pull-back follows at once unless kinematic vertices move
    */
   begin(hasPairs: boolean, isEarly: boolean): void {
     this.#searches = 0;
@@ -71,7 +72,7 @@ export class SubmissionPlan {
     this.#beginsWithSearch = this.#precedes === 'SEARCH';
   }
 
-  /** Another phase begins. @param wantsSearch the word of the control block */
+  /** Begins another phase. @param wantsSearch the word of the control block */
   enter(phase: Phase, wantsSearch: number): void {
     this.#open(phase);
     this.#precedes = precedesOf(wantsSearch);
@@ -88,7 +89,7 @@ export class SubmissionPlan {
     const between = this.#searchesOften ? 'SEARCH' : 'WATCH';
     if (left <= 0 || this.#opensAlone) return { steps: 0, precedes: 'NONE', between };
     const precedes = inFlight > 0 ? between : this.#precedes;
-    // Its status is cheap to read, and tells.
+    // Reading its status is cheap and shows whether a search is due.
     if (isStepwise && precedes === 'WATCH') return { steps: 0, precedes, between };
     if (precedes === 'SEARCH' && inFlight === 0 && !this.#hasKnownRoom) return { steps: 0, precedes, between };
     const isUncertain = this.#mayReuse && this.#outgrewPairs === undefined;
@@ -98,12 +99,12 @@ export class SubmissionPlan {
     return { steps: Math.max(0, Math.min(most, left, wanted)), precedes, between };
   }
 
-  /** The status of a submission was read. @param done steps that the device has done of those submitted */
+  /** Notes the status of a submission. @param done number of submitted steps that the device has done */
   observe(control: ControlBlock, submitted: number, done: number): void {
     const searched = control.searches - this.#searches;
     this.#lookAhead.observe(submitted, done, searched > 0 && !this.#searchesOften);
     const { steps, searches } = this.#habit;
-    // One that begins a phase tells nothing of those between its steps.
+    // A search that begins a phase does not predict searches between its steps.
     const ofHabit = this.#beginsWithSearch ? Math.max(0, searched - 1) : searched;
     if (searched > 0 || done > 0) this.#beginsWithSearch = false;
     this.#habits.set(this.#phase, { steps: steps + done, searches: searches + ofHabit });
@@ -115,22 +116,22 @@ export class SubmissionPlan {
     this.#precedes = precedesOf(control.wantsSearch);
   }
 
-  /** So many submitted steps did nothing, since the run had paused or ended. */
+  /** Notes that this many submitted steps did nothing, because the run had paused or ended. */
   discard(steps: number): void {
     this.#lookAhead.discard(steps);
   }
 
-  /** The run goes on with this control block after it has paused in `state`. */
+  /** Notes that the run continues with this control block after it has paused in `state`. */
   resume(state: number, { wantsSearch }: Pick<ControlBlock, 'wantsSearch'>): void {
     this.#lookAhead.pause(state === STATE.NEEDS_SEARCH || state === STATE.NEEDS_SWEEPS);
     if (wantsSearch === SEARCH_MODE.RESUME) this.#hasKnownRoom = true;
     const isWithinStep =
       state === STATE.NEEDS_CANDIDATES || state === STATE.NEEDS_ROUNDS || state === STATE.NEEDS_SWEEPS;
-    // What is wanted there is wanted of the search before the step after it.
+    // A search that is wanted there precedes the step after this one.
     this.#precedes = isWithinStep ? 'NONE' : precedesOf(wantsSearch);
   }
 
-  /** A phase has ended by itself. */
+  /** Notes that a phase has ended by itself. */
   end(): void {
     this.#lookAhead.end();
   }

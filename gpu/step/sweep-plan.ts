@@ -6,58 +6,62 @@ import type { WideRounds } from './recorder.js';
 import { ROUND_ROWS } from './request.js';
 
 /**
- * Of a first sweep it is expected what the stacks of the example `layers` do: half of the candidates become contacts, but no more than 9 for
- * 2 vertices (each has CONTACTS_PER_VERTEX at most, and some neighbours less); 90 rounds, whose lengths fall evenly, the first twice the mean.
+ * A first sweep is expected to behave like the stacks of the example `layers`: half of the candidates become contacts,
+ * but at most 9 for 2 vertices (each has at most CONTACTS_PER_VERTEX, and some neighbours have fewer), in 90 rounds
+ * whose lengths decrease evenly from twice the mean.
  */
 const CONTACTS_PER_CANDIDATE = 1 / 2;
 const CONTACTS_OF_VERTEX = 9 / 2;
 const EXPECTED_ROUNDS = 90;
 
-/** Contacts of such a sweep with so many rounds of more than ROUND_ROWS contacts. */
+/** Contacts of such a sweep with this many rounds of more than ROUND_ROWS contacts. */
 const contactsWith = (rounds: number): number => (EXPECTED_ROUNDS * ROUND_ROWS) / (2 * (1 - rounds / EXPECTED_ROUNDS));
 
-/** The reverse: rounds of more than ROUND_ROWS contacts in a sweep of so many. */
+/** The inverse: rounds of more than ROUND_ROWS contacts in a sweep of this many. */
 const longRoundsOf = (contacts: number): number =>
   Math.max(0, Math.ceil(EXPECTED_ROUNDS * (1 - (EXPECTED_ROUNDS * ROUND_ROWS) / (2 * contacts))));
 
 /**
- * A whole dispatch of a round has a thread for one of so many contacts of the sweep, at least and at most a number of workgroups: the first rounds
- * have about one contact in eight each. A thread takes several where a round has more, and workgroups without contacts cost next to nothing.
+ * A whole dispatch of a round has one thread per this many contacts of the sweep, within limits on the number of
+ * workgroups: each of the first rounds has about one contact in eight. A thread sweeps several if a round has more, and
+ * workgroups without contacts cost next to nothing.
  */
 const CONTACTS_PER_THREAD = 8;
 const LEAST_GROUPS = 16;
 const MOST_GROUPS = 1024;
 
-/** Rounds beyond those of the last step, for contacts that come. */
+/** Factor on the rounds of the last step, for new contacts. */
 const SPARE = 1.125;
 
 /**
- * Vertices of acting edges and contacts, counted once for each, up to which one workgroup makes sweeps of the pull-back with what follows each: about a quarter
- * as many vertices, since edges near their limits lie side by side; 1,024 threads take four of them each.
+ * Number of ends of acting edges and contacts up to which one workgroup makes sweeps of the pull-back with the kernels
+ * after each sweep. They belong to about a quarter as many vertices, because edges near their limits are adjacent; each
+ * of 1,024 threads takes four of them.
  */
 const FEW_ENDS = 16_384;
 
 /**
- * Edges up to which one workgroup sweeps those that act: by the model of a graphics card (bench/launches/model.ts) its turns over them take about as long as the whole dispatches that
- * it saves.
+ * Number of acting edges up to which one workgroup sweeps them: by the model of a graphics card
+ * (bench/launches/model.ts) its turns over them take about as long as the whole dispatches that it replaces.
  */
 const FEW_EDGES = 12_288;
 
 /**
- * Edges that act in the first sweeps of the pull-back, for each that the last step of Algorithm 1 has swept: the limits of both are about the same, and edges near theirs count
- * as acting.
+ * Edges that act in the first sweeps of the pull-back, per edge that the last step of Algorithm 1 has swept: the limits
+ * of both are about the same, and edges near theirs count as acting.
  */
 const ACTING_PER_SWEPT = 4;
 
-/** Acting edges up to which one workgroup sweeps them in the first step of the pull-back, of which nothing else is known: some thirty turns of a pass. */
+/** Acting edges up to which one workgroup sweeps the first step of the pull-back: some thirty turns of a pass. */
 const FEW_ACTING = 32_768;
 
-/** Requests whose first step takes whole dispatches for its edges, since in that of an earlier one many acted, before one tries lists again. */
+/** Requests that do not list the edges of their first step, because many acted in that of an earlier one. */
 const UNTRIED_REQUESTS = 8;
 
 /**
- * Candidates from which one workgroup selects the contacts: with its 1,024 threads it takes two turns, each of which lasts about as long as the nine
- * dispatches that it takes the place of without what comes between them. A step with more pauses; so that this is rare, the step before has had half as many at most.
+ * Candidates up to which one workgroup selects the contacts: its 1,024 threads need two turns, each of which takes
+ * about as long as the nine dispatches that it replaces, without the gaps between them. A step with more candidates
+ * pauses; to make that rare, the previous step must have had at most half as many.
  */
 const FEW_CANDIDATES = 2048;
 
@@ -65,28 +69,28 @@ const FEW_CANDIDATES = 2048;
 const ALL = 0xffffffff;
 
 /**
- * Which parts of the sweeps of the next steps are recorded as whole dispatches: as many as the last step wanted, and in the first step of a request
- * as many as in that of the last one. What was not recorded one workgroup does, to the same bytes; a step that it would take long over pauses before
- * its sweeps.
+ * Decides which parts of the sweeps of the next steps are recorded as whole dispatches: as many as the last step
+ * needed, and in the first step of a request as many as in that of the last request. One workgroup does the rest, to
+ * the same bytes; a step for which that would take long pauses before its sweeps.
  */
 export class SweepPlan {
-  /** contacts that a sweep is expected to have at most, whatever its candidates */
+  /** largest number of contacts that a sweep is expected to have, however many candidates there are */
   readonly #mostContacts: number;
   readonly #ways: Pick<SweepWays, 'rounds' | 'lists'>;
   readonly #canSelectAlone: boolean;
   /** rounds of whole dispatches in a sweep over contacts */
   rounds = 0;
-  /** contacts that they are recorded for */
+  /** contacts for which they are recorded */
   #contacts = 0;
-  /** of the edges of a colour more act than one workgroup should take */
+  /** whether more edges of a colour act than one workgroup should sweep */
   hasDenseEdges = true;
-  /** few edges act in the sweeps of Algorithm 1 */
+  /** whether few edges act in the sweeps of Algorithm 1 */
   hasFewEdges = true;
-  /** few vertices take part in the sweeps of the pull-back that do not look at all edges */
+  /** whether few vertices take part in the sweeps of the pull-back that do not visit all edges */
   hasFewEnds = false;
-  /** one workgroup selects the contacts of a step */
+  /** whether one workgroup selects the contacts of a step */
   hasFewCandidates = false;
-  /** rounds that the first step of the last request wanted, whether it had few candidates, and whether few edges acted in it */
+  /** rounds that the first step of the last request needed, whether it had few candidates, and few acting edges */
   #first = 0;
   #firstHadFew = false;
   #firstHasFewEdges = true;
@@ -95,12 +99,12 @@ export class SweepPlan {
   #isFirst = false;
   /** candidates of the step that has paused and is not done */
   #paused = 0;
-  /** what the last step that had paused wanted */
+  /** needs of the last step that had paused */
   #known = { candidates: 0, rounds: 0 };
 
   /**
-   * @param ways which the device may take (gpu/proof/sweeps-proof.ts)
-   * @param canSelectAlone it has the kernel that selects contacts in one workgroup
+   * @param ways variants that the device may use (gpu/proof/sweeps-proof.ts)
+   * @param canSelectAlone whether it has the kernel that selects contacts in one workgroup
    */
   constructor(
     vertexCount: number,
@@ -112,7 +116,7 @@ export class SweepPlan {
     this.#mostContacts = CONTACTS_OF_VERTEX * vertexCount;
   }
 
-  /** These rounds as they are recorded. */
+  /** The rounds that are recorded. */
   get wide(): WideRounds {
     const groups = Math.ceil(this.#contacts / (CONTACTS_PER_THREAD * WORKGROUP_SIZE));
     return {
@@ -126,7 +130,7 @@ export class SweepPlan {
     return this.hasFewCandidates ? Math.min(FEW_CANDIDATES, this.#sweepable) : this.#sweepable;
   }
 
-  /** Candidates that the sweeps as they are recorded do not take long over. */
+  /** Candidates for which the sweeps, as they are recorded, do not take long. */
   get #sweepable(): number {
     const { candidates, rounds } = this.#known;
     const known = this.rounds >= rounds ? SPARE * candidates : 0;
@@ -135,10 +139,10 @@ export class SweepPlan {
     return Math.min(ALL, Math.ceil(Math.max(contacts / CONTACTS_PER_CANDIDATE, known, this.#paused)));
   }
 
-  /** A request begins. */
+  /** Begins a request. */
   begin(): void {
     this.rounds = this.#first;
-    // Only lists tell how many edges act: now and then a request tries them again.
+    // Only lists show how many edges act, so a request tries them again from time to time.
     this.#untried = this.#firstHasFewEdges ? 0 : this.#untried + 1;
     if (this.#untried > UNTRIED_REQUESTS) this.#untried = 0;
     this.hasFewEdges = this.#untried === 0;
@@ -148,10 +152,10 @@ export class SweepPlan {
   }
 
   /**
-   * The pull-back begins. What its first step sweeps is guessed; the others follow what the one before did.
+   * Begins the pull-back. The work of its first step is estimated; later steps follow the previous one.
    *
    * @param edgeCount constrained edges of the mesh
-   * @param last status of Algorithm 1 where it has swept edges by lists; undefined = nothing tells how many act
+   * @param last status of Algorithm 1 if it has swept edges by lists; undefined = it is not known how many act
    */
   enterPullBack(edgeCount: number, last: Pick<ControlBlock, 'steps' | 'sweptEdges' | 'candidates'> | undefined): void {
     if (!this.#ways.lists) return;
@@ -163,7 +167,7 @@ export class SweepPlan {
     this.hasFewEnds = this.rounds === 0 && 2 * acting + 4 * contacts <= FEW_ENDS;
   }
 
-  /** A step has paused, since it had more candidates than were covered. */
+  /** Notes that a step has paused because it had more candidates than were covered. */
   extend(candidates: number): void {
     this.#paused = candidates;
     this.hasFewCandidates = false;
@@ -171,7 +175,7 @@ export class SweepPlan {
     this.rounds = this.#ways.rounds ? longRoundsOf(this.#contacts) : 0;
   }
 
-  /** Steps were done. @param isPull of the pull-back, which lists the edges that act */
+  /** Notes steps that were done. @param isPull whether they belong to the pull-back, which lists the acting edges */
   observe(
     {
       wideRounds,
@@ -194,7 +198,7 @@ export class SweepPlan {
     if (this.#paused > 0) this.#known = { candidates: this.#paused, rounds: wideRounds };
     this.#isFirst = false;
     this.#paused = 0;
-    // Where they are many, whole dispatches sweep them to the end of the request, and nothing tells how many act.
+    // If there are many, whole dispatches sweep them to the end of the request, and nothing shows how many act.
     if (sweptEdges > FEW_EDGES) this.hasFewEdges = false;
     if (!isPull || !this.#ways.lists) return;
     this.hasDenseEdges = firstTail > 0;
