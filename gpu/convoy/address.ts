@@ -2,33 +2,34 @@ import { STRUCTS } from '../kernels/structs.js';
 import type { Binding } from '../shaders.js';
 
 /*
- * Kernels are written for one scene. Here they become kernels of a convoy: every buffer holds what many scenes have, one behind the
- * other, and a dispatch has a layer of workgroups a scene. What a scene computes does not depend on the others: its kernels run with the
- * number of workgroups, the ids and the buffers that they would have alone.
+ * Kernels are written for one scene. Here they become kernels of a convoy: every buffer contains the data of many
+ * scenes, one after the other, and a dispatch has one layer of workgroups per scene. The result of a scene does not
+ * depend on the others: its kernels run with the number of workgroups, the ids and the buffers that they would have
+ * alone.
  */
 
-/** Scenes of one dispatch, at most: their places lie in one uniform binding. */
+/** Largest number of scenes of one dispatch, because their places lie in one uniform binding. */
 export const MOST_SCENES = 64;
 
-/** Storage buffers that a kernel of a convoy binds, at most: its own, structs that are uniforms elsewhere, and sizes of dispatches. */
+/** Most storage buffers that a kernel of a convoy binds: its own, structs that are uniforms elsewhere, and sizes. */
 export const MOST_SHARED_BUFFERS = 12;
 
-/** Storage buffers that kernels for one scene bind, at most (kernels/table.ts); of a convoy's that bind as many, structs stay uniforms. */
+/** Most storage buffers of kernels for one scene (kernels/table.ts); those with as many keep uniforms in a convoy. */
 const MOST_BUFFERS = 16;
 
-/** Bytes of a uniform binding, as every adapter allows it. */
+/** Bytes of a uniform binding that every adapter allows. */
 export const UNIFORM_BYTES = 65_536;
 
-/** Bytes: a struct of which a scene has one begins at a multiple of them; more where the struct is larger. */
+/** Bytes: a struct of which a scene has one begins at a multiple of this, or of more if the struct is larger. */
 export const SLOT_BYTES = 256;
 
-/** Indices above those of every kernel. */
+/** Binding indices above those of every kernel. */
 const PLACES_BINDING = 30;
 const SIZES_BINDING = 31;
 
-/** What a kernel of a convoy binds. */
+/** A binding of a kernel of a convoy. */
 export interface SharedBinding extends Binding {
-  /** bytes of an element: where a scene begins is a multiple of them */
+  /** bytes of an element: the part of a scene begins at a multiple of them */
   readonly stride: number;
 }
 
@@ -36,10 +37,10 @@ export interface SharedKernel {
   readonly code: string;
   /** in the order of the words of a scene's place: those of the kernel for one scene, by the same names */
   readonly bindings: readonly SharedBinding[];
-  /** of the uniform with the places, and of the buffer with the sizes of dispatches */
+  /** binding index of the uniform with the places, and of the buffer with the sizes of dispatches */
   readonly places: number;
   readonly sizes: number;
-  /** what that buffer, and those of structs that are uniforms for one scene, are bound as */
+  /** the type as which that buffer, and those of structs that are uniforms for one scene, are bound */
   readonly uniforms: 'uniform' | 'read-only-storage';
   /** bytes of one scene's place */
   readonly placeBytes: number;
@@ -49,18 +50,18 @@ interface Declared extends SharedBinding {
   readonly isArray: boolean;
   /** of an element, or of the struct */
   readonly declaration: string;
-  /** in kernels for one scene; every thread of a convoy's reads such a struct once */
+  /** in kernels for one scene; every thread of a kernel of a convoy reads such a struct once */
   readonly isUniform: boolean;
 }
 
 interface Addressed extends Declared {
-  /** its first element of the scene, in a ScenePlace */
+  /** index of its first element of the scene, in a ScenePlace */
   readonly base: string;
 }
 
 interface Func {
   readonly name: string;
-  /** `@compute @workgroup_size(…)` of an entry point; else empty */
+  /** `@compute @workgroup_size(…)` of an entry point; otherwise empty */
   readonly attributes: string;
   readonly parameters: string;
   readonly result: string;
@@ -75,7 +76,7 @@ const NAME = /(?<![\w.])[A-Za-z_]\w*/g;
 /**
  * The kernel of a convoy for the text of a kernel.
  *
- * @throws Error where the text uses a buffer in a way that is not known here
+ * @throws Error if the text uses a buffer in an unknown way
  */
 export function addressByScene(text: string): SharedKernel {
   const source = text.replace(/\/\/.*/g, '');
@@ -160,7 +161,7 @@ const VECTORS: Readonly<Record<string, number>> = {
 function bytesOf(type: string, source: string): number {
   const own = VECTORS[type.replace(/^atomic<(\w+)>$/, '$1')] ?? STRUCTS.get(type.replace(/View$/, ''))?.bytes;
   if (own !== undefined) return own;
-  // A struct of the kernel's own: vectors of four throughout.
+  // A struct of the kernel itself: it consists of vectors of four.
   const fields =
     new RegExp(`struct\\s+${type}\\s*\\{([^}]*)\\}`).exec(source)?.[1]?.match(/\bvec4[uif]\b|:\s*\w+/g) ?? [];
   const vectors = fields.filter((field) => /vec4/.test(field));
@@ -213,10 +214,10 @@ function endOf(text: string, open: number, opening: string, closing: string): nu
   throw new Error(`A bracket ${opening} is not closed.`);
 }
 
-/** Rewrites functions so that they find the buffers of a scene, whose number those that need it get as their first parameter. */
+/** Rewrites functions so that they find the buffers of a scene, whose SceneData they get as their first parameter. */
 class Rewriter {
   readonly #bindings: ReadonlyMap<string, Addressed>;
-  /** what a thread reads at first */
+  /** what a thread reads first */
   readonly #data: string;
   /** functions that use a buffer, or call one that does */
   readonly #needing = new Set<string>();
@@ -256,7 +257,7 @@ class Rewriter {
     return `fn ${name}(${own.filter((part) => part !== '').join(', ')}) ${result} ${this.#rewriteText(body)}`;
   }
 
-  /** An entry point: its workgroups run what those of each scene's own dispatch would, one after the other. */
+  /** An entry point: its workgroups run those that each scene's own dispatch would have, one after the other. */
   rewriteEntry({ name, attributes, parameters, body }: Func, barrier: string): string {
     const own = ['scene: SceneData'];
     const given = ['scene'];

@@ -31,7 +31,8 @@ const OF_EVERY_SCENE = 'parameters';
  * The buffers of many scenes: one per label, in which the places of the scenes follow each other. A label has several buffers if the device has
  * no memory, or no binding, for all places in one; their scenes then share fewer dispatches.
  *
- * A place may move whenever no recording awaits submission. So whatever names its buffer must be submitted before anything is awaited.
+ * A place may move whenever no recording awaits submission. So anything that refers to its buffer must be submitted
+ * before the next await.
  */
 export class Arena implements PlaceSource {
   readonly #memory: DeviceMemory;
@@ -39,7 +40,11 @@ export class Arena implements PlaceSource {
   readonly #onFree: () => void;
   #scenes = 0;
 
-  /** @param memory the account that the buffers count in @param onFree called when a buffer was freed and bind groups with it are invalid */
+  /**
+   * @param memory account of the buffers
+   *
+   * @param onFree called when a buffer was freed, which invalidates bind groups
+   */
   constructor(memory: DeviceMemory, onFree: () => void = () => undefined) {
     this.#memory = memory;
     this.#onFree = onFree;
@@ -71,7 +76,7 @@ export class Arena implements PlaceSource {
     return own.every(({ pool }) => pool.state !== 'REFUSED');
   }
 
-  /** Frees all buffers for good; their scenes can no longer be used. */
+  /** Frees all buffers permanently; their scenes can no longer be used. */
   close(): void {
     for (const pools of this.#labels.values()) pools.close();
   }

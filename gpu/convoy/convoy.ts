@@ -8,9 +8,9 @@ import { Arena } from './arena.js';
 import { DispatchEncoder, type EncodePlan } from './encode.js';
 
 export interface ConvoySettings {
-  /** scenes in one submission, at most {@link MOST_SCENES} */
+  /** largest number of scenes in one submission, at most {@link MOST_SCENES} */
   readonly scenes: number;
-  /** ms that the first scene of a submission waits for others, at most */
+  /** ms that the first scene of a submission waits for others at most */
   readonly delay: number;
 }
 

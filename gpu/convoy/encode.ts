@@ -5,24 +5,25 @@ import type { Launch } from '../device/recording.js';
 import { MOST_SCENES, type SharedBinding, UNIFORM_BYTES } from './address.js';
 import { mergeSequences } from './merge.js';
 
-/** Bytes: the multiple at which every implementation lets a dynamic uniform offset be. */
+/** Bytes: every implementation allows dynamic uniform offsets that are multiples of this. */
 const OFFSET_BYTES = 256;
 const WORD = 4;
 
 /**
- * Workgroups of a dispatch over all its scenes, as a rule: enough to fill a device. A scene with more takes them in turns, and those that
- * find nothing to do cost little on hardware; a processor runs them one after the other.
+ * Usual number of workgroups of a dispatch over all its scenes: enough to fill a device. If a scene has more, its
+ * workgroups take several turns, and those that find no work cost little on hardware; a processor runs them one after
+ * the other.
  */
 const GROUPS = { software: 64, hardware: 2048 };
 
-/** Encodes dispatches of several scenes, those that can be one dispatch as one. */
+/** Encodes dispatches of several scenes, and merges those that can be one dispatch. */
 export class DispatchEncoder {
-  /** dispatches encoded so far, and those of scenes that they stand for */
+  /** dispatches encoded so far, and the number of dispatches of scenes that they contain */
   dispatches = 0;
   launches = 0;
   readonly #memory: DeviceMemory;
   readonly #groups: number;
-  /** stands in for the sizes of dispatches whose sizes the host knows */
+  /** replaces the buffer of dispatch sizes if the host knows the sizes */
   readonly #noSizes: GPUBuffer;
   /** the places of the scenes of every dispatch of a submission */
   #places: GPUBuffer | undefined;
@@ -38,9 +39,10 @@ export class DispatchEncoder {
   }
 
   /**
-   * What {@link encode} encodes. It names buffers: encoded before anything is awaited, unless there is no room for it yet.
+   * The plan that {@link encode} encodes. It refers to buffers, so it must be encoded before the next await, unless
+   * there is no room for it yet.
    *
-   * @param sequences the dispatches of each scene @throws Error where a scene's places cannot be addressed
+   * @param sequences the dispatches of each scene @throws Error if a scene's places cannot be addressed
    */
   plan(sequences: readonly (readonly Launch[])[]): EncodePlan {
     const bound = sequences.map((launches) => launches.map((one) => ({ ...one, buffers: this.#buffersOf(one) })));
@@ -65,13 +67,13 @@ export class DispatchEncoder {
    * Makes room for the places of what was planned.
    *
    * @returns undefined = there is room
-   * @throws OUT_OF_DEVICE_MEMORY, and what there was is still there
+   * @throws OUT_OF_DEVICE_MEMORY; the previous room then remains
    */
   reserve({ words }: EncodePlan): Promise<void> | undefined {
     return words.byteLength <= (this.#places?.size ?? 0) ? undefined : this.#grow(words.byteLength);
   }
 
-  /** @throws Error where {@link reserve} has not said that there is room */
+  /** @throws Error if {@link reserve} has not reported that there is room */
   encode(encoder: GPUCommandEncoder, { merged, offsets, words }: EncodePlan): void {
     if (merged.length === 0) return;
     const places = this.#places;
@@ -94,7 +96,7 @@ export class DispatchEncoder {
     pass.end();
   }
 
-  /** Buffers that scenes bind were freed: what binds them would keep them alive. */
+  /** Called when buffers that scenes bind were freed: bind groups would keep them alive. */
   forget(): void {
     this.#bindGroups.clear();
   }
@@ -113,7 +115,7 @@ export class DispatchEncoder {
     this.#bindGroups.clear();
   }
 
-  /** The numbers of what a dispatch binds, as one text. */
+  /** The numbers of the buffers that a dispatch binds, as one text. */
   #buffersOf({ bindings, size }: Launch): string {
     const numbers = bindings.ranges.map(({ buffer }) => this.#numberOf(buffer));
     return [...numbers, this.#numberOf(this.#sizesOf(size))].join();
@@ -150,14 +152,14 @@ export class DispatchEncoder {
 /** A dispatch of one scene with the numbers of the buffers that it binds. */
 type Bound = Launch & { readonly buffers: string };
 
-/** Dispatches of several scenes that are one. */
+/** Dispatches of several scenes that are merged into one. */
 type Joined = [Bound, ...Bound[]];
 
 export interface EncodePlan {
   readonly merged: readonly Joined[];
-  /** where the places of each begin, in bytes */
+  /** byte offsets of the places of each merged dispatch */
   readonly offsets: readonly number[];
-  /** the places of the scenes of all */
+  /** the places of the scenes of all merged dispatches */
   readonly words: Uint32Array<ArrayBuffer>;
 }
 
@@ -171,7 +173,7 @@ function writePlace(words: Uint32Array, first: number, scene: number, { kernel, 
   const at = first + (scene * placeBytes) / WORD;
   if ('place' in size) {
     const offset = size.place.offset + size.offset;
-    // A read behind it would give the size of another scene's dispatch.
+    // A read beyond it would give the size of another scene's dispatch.
     if (uniforms === 'uniform' && offset + DISPATCH_BYTES > UNIFORM_BYTES)
       throw new Error('The size of a dispatch lies behind the end of its binding.');
     words.set([0, 0, offset / WORD, 1], at);

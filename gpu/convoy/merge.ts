@@ -1,9 +1,11 @@
 /**
- * Brings the dispatches of several scenes into one order, in which those that can be one dispatch stand together. Each scene's own come in
- * their order; scenes know nothing of each other, so any order of different scenes' dispatches gives the same.
+ * Arranges the dispatches of several scenes in one order, in which those that can be one dispatch are adjacent. Each
+ * scene's own dispatches keep their order; scenes are independent of each other, so any interleaving gives the same
+ * result.
  *
- * Scenes rarely do the same throughout: one searches, another one does not, and their steps have different numbers of sweeps. What comes
- * next is what the fewest others have still to come to, so that a scene that is ahead waits for them.
+ * Scenes rarely do the same throughout: one searches, another one does not, and their steps have different numbers of
+ * sweeps. The next dispatch is the one that the fewest other scenes still have before them, so that a scene that is
+ * ahead waits for the others.
  *
  * @param sequences by scene
  * @param keyOf equal keys can be one dispatch
@@ -25,7 +27,7 @@ export function mergeSequences<T>(sequences: readonly (readonly T[])[], keyOf: (
   }
 }
 
-/** What is left of a scene's dispatches. */
+/** The remaining dispatches of a scene. */
 class Track<T> {
   #at = 0;
   readonly #left = new Map<string, number>();

@@ -21,22 +21,22 @@ export class PoolPlace implements Place {
 export class Pool {
   readonly buffer: GPUBuffer;
   readonly label: string;
-  /** ASKED = the device has not said yet whether it has the memory: no kernel may use the places */
+  /** ASKED = it is not known yet whether the device has the memory: no kernel may use the places */
   state: 'ASKED' | 'READY' | 'REFUSED' = 'ASKED';
   /** the device's own error; rejects when the device is lost */
   readonly verdict: Promise<GPUError | null>;
   readonly #memory: DeviceMemory;
   /** in ascending order */
   #places: PoolPlace[] = [];
-  /** from this byte on nothing was written yet: the memory is all 0 */
+  /** nothing was written yet from this byte on: the memory is all 0 */
   #untouched = 0;
 
-  /** @throws OUT_OF_DEVICE_MEMORY where the budget does not allow it; TOO_LARGE */
+  /** @throws OUT_OF_DEVICE_MEMORY if the budget does not allow it; TOO_LARGE */
   constructor(memory: DeviceMemory, label: string, bytes: number) {
     this.#memory = memory;
     this.label = label;
     const { device } = memory;
-    // A scope of its own: the demand of one scene may be for buffers that others get places in before the device has answered.
+    // A separate scope: other scenes may get places in buffers that one scene requests before the device has answered.
     device.pushErrorScope('out-of-memory');
     try {
       this.buffer = memory.allocate(`arena: ${label}`, bytes, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
@@ -71,7 +71,7 @@ export class Pool {
     const place = new PoolPlace(this, offset, size);
     this.#places.splice(n, 0, place);
     const written = Math.min(this.#untouched, offset + size) - offset;
-    // What another scene has held must not be seen.
+    // The data of another scene must not be visible.
     if (written > 0) this.#memory.device.queue.writeBuffer(this.buffer, offset, new Uint8Array(written));
     this.#untouched = Math.max(this.#untouched, offset + size);
     return place;
@@ -81,7 +81,7 @@ export class Pool {
     this.#places = this.#places.filter((one) => one !== place);
   }
 
-  /** Moves all places of another pool behind those of this one. @returns false = there is no room, and nothing has changed */
+  /** Moves all places of another pool after those of this one. @returns false = no room, and nothing has changed */
   takeOver(from: Pool): boolean {
     const last = this.#places.at(-1);
     let at = last ? last.offset + last.size : 0;
