@@ -20,12 +20,12 @@ export interface CaseFinding extends Finding {
   readonly case: ProveCase;
 }
 
-/** The cases that one engine was tried with, and what was found. */
+/** The cases that one engine was tried with, and the findings. */
 export interface EngineRun {
   readonly engine: string;
   readonly seconds: number;
   readonly cases: number;
-  /** cases of a hurried campaign that another day tries */
+  /** cases that a hurried campaign tries on another day */
   readonly later: number;
   /** cases with findings */
   readonly failed: number;
@@ -44,20 +44,20 @@ export interface EngineRun {
 }
 
 const FRAMES = 30;
-/** Frames of a long session: hundreds where there is time, so many in a short campaign. */
+/** Frames of a long session: this many per minute of the campaign, but at least the minimum. */
 const FRAMES_PER_MINUTE = 200;
 const MIN_FRAMES = 60;
 const MAX_FRAMES = 600;
-/** Where cases are counted, so that they are the same whatever the time. */
+/** For campaigns with a number of cases, so that these are the same however long they take. */
 const COUNTED_FRAMES = 90;
 
 const framesWithin = (minutes: number): number =>
   Math.min(MAX_FRAMES, Math.max(MIN_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes)));
 
 /**
- * Tries cases against one engine until the time is over, or as many as were asked for.
+ * Tries cases against one engine until the time is over, or until the requested number has been tried.
  *
- * @param isTried whether to try a case today, by its place among all
+ * @param isTried whether to try a case today, by its index among all
  */
 export async function runCampaign(
   engine: 'cpu' | 'webgpu',
@@ -106,7 +106,7 @@ export async function runCampaign(
   return { ...run, seconds: (performance.now() - started) / 1000 };
 }
 
-/** Qualities and methods of the engine, as the service tells any caller. */
+/** Qualities and methods of the engine, as the service reports them to any caller. */
 async function describeEngine({ address }: ServerProcess): Promise<EngineChoices> {
   const response = await fetch(`${address}/v1`);
   const { engines } = (await response.json()) as { readonly engines: readonly EngineChoices[] };
@@ -118,7 +118,7 @@ interface EngineChoices {
   readonly methods?: readonly MethodName[];
 }
 
-/** More than any campaign gets through; it ends a search for an id that does not exist. */
+/** More than any campaign tries; it ends a search for an id that does not exist. */
 const MAX_CASES = 1_000_000;
 
 type Growing = { -readonly [K in keyof EngineRun]: EngineRun[K] } & {

@@ -11,7 +11,7 @@ import { killAllServers, ServerProcess } from './server.js';
 import { HELP, type Part, type ProveSettings, readSettings, UsageError } from './settings.js';
 import { runSoak, type SoakResult } from './soak.js';
 
-/** Progress goes to the error stream; the verdict and the count of what passed to the other one. */
+/** Progress goes to standard error; the verdict and the counts go to standard output. */
 const tell = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
@@ -21,7 +21,7 @@ type EngineName = 'cpu' | 'webgpu';
 /** Days in which a hurried campaign of two engines tries every case and every failure on both; on one day each is tried on one. */
 const ENGINE_DAYS = 2;
 
-/** Why an engine cannot be started here; undefined when it can. */
+/** The reason why an engine cannot be started here; undefined if it can. */
 async function objectionTo(engine: EngineName): Promise<string | undefined> {
   try {
     const server = await ServerProcess.start({ engine });
@@ -89,7 +89,7 @@ async function runParts(settings: ProveSettings, engines: readonly EngineName[],
   return { runs, soaks: await soakAll(settings, engines), mutants: await mutate(), faults: await fault() };
 }
 
-/** As Promise.all, but a failure is told when all have ended: each cleans up behind itself. */
+/** Like Promise.all, but a failure is reported when all have ended, because each cleans up after itself. */
 async function allOf<T extends readonly Promise<unknown>[]>(work: T): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(work);
   return (await Promise.all(work)) as { [K in keyof T]: Awaited<T[K]> };
@@ -138,7 +138,7 @@ async function prove(settings: ProveSettings): Promise<number> {
   return findings === 0 ? 0 : 1;
 }
 
-/** A campaign that is broken off takes everything along that it started. */
+/** A campaign that is interrupted ends everything that it has started. */
 function endWhenTold(): void {
   const ends = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
   for (const [name, code] of Object.entries(ends)) process.once(name, () => process.exit(code));

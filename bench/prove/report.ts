@@ -14,7 +14,7 @@ export interface ProveReport {
   readonly seed: number;
   readonly seconds: number;
   readonly machine: Machine | undefined;
-  /** what could not be tried here, and why */
+  /** parts that could not be tried here, and why */
   readonly notes: readonly string[];
   readonly runs: readonly EngineRun[];
   readonly mutants: readonly MutantResult[];
@@ -34,7 +34,7 @@ export function countFindings(report: Omit<ProveReport, 'findings'>): number {
   );
 }
 
-/** One for every case, mutant, fault and soak: `N passed, N failed, N skipped`. */
+/** One for every case, mutant, failure and soak: `N passed, N failed, N skipped`. */
 export function tallyOf({ runs, mutants, faults, soaks }: Omit<ProveReport, 'findings'>): string {
   const failed =
     runs.reduce((sum, run) => sum + run.failed, 0) +

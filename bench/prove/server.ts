@@ -8,18 +8,18 @@ import { fileURLToPath } from 'node:url';
 
 export interface ServerSettings {
   readonly engine: 'cpu' | 'webgpu';
-  /** folder of the build to start: src/cli/main.js in it; this very build when absent */
+  /** folder of the build to start, which contains src/cli/main.js; absent = this build */
   readonly build?: string | undefined;
-  /** path of what to start in place of the program of the build: the same service, composed otherwise */
+  /** path of a program to start instead of that of the build: the same service, composed otherwise */
   readonly program?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** command line that becomes the service's, with the service's appended */
+  /** command line that starts the service, with the service's own command line appended */
   readonly launcher?: readonly string[];
   /** called with every line that it logs */
   readonly onLine?: (line: string) => void;
 }
 
-/** Where its doors are, as it logs them. */
+/** The addresses of its doors, as it logs them. */
 interface Addresses {
   readonly address: string;
   readonly grpcAddress?: string;
@@ -35,17 +35,17 @@ export class ServerProcess {
     readonly log: readonly string[],
   ) {}
 
-  /** of the HTTP door, as in `http://127.0.0.1:8080` */
+  /** of the HTTP door, like `http://127.0.0.1:8080` */
   get address(): string {
     return this.addresses.address;
   }
 
-  /** as in `127.0.0.1:50051` */
+  /** like `127.0.0.1:50051` */
   get grpcAddress(): string {
     return this.addresses.grpcAddress ?? '';
   }
 
-  /** as in `http://127.0.0.1:9090` */
+  /** like `http://127.0.0.1:9090` */
   get adminAddress(): string {
     return this.addresses.adminAddress ?? '';
   }
@@ -58,7 +58,7 @@ export class ServerProcess {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Resolves when the service accepts requests. @throws Error with its log when it ends before */
+  /** Resolves when the service accepts requests. @throws Error with its log if it ends before */
   static async start(settings: ServerSettings): Promise<ServerProcess> {
     const build = settings.build ?? fileURLToPath(new URL('../../', import.meta.url));
     const main = settings.program ?? join(build, 'src', 'cli', 'main.js');
@@ -108,7 +108,7 @@ export class ServerProcess {
     throw new Error(`The service ended before it was ready: ${this.log.join('\n')}`);
   }
 
-  /** Resident memory in bytes, where the system reports it. */
+  /** Resident memory in bytes, if the system reports it. */
   residentBytes(): number | undefined {
     try {
       const line = readFileSync(`/proc/${this.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/);
@@ -118,7 +118,7 @@ export class ServerProcess {
     }
   }
 
-  /** Processor time of all its threads so far, s, to a hundredth; where the system reports it. */
+  /** Processor time of all its threads so far, s, to a hundredth, if the system reports it. */
   processorTime(): number | undefined {
     try {
       const line = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
@@ -164,15 +164,15 @@ export function killAllServers(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** A campaign that is killed cannot stop its services: each watches for it. */
+/** A campaign that is killed cannot stop its services, so each of them watches the campaign. */
 const ORPHAN_GUARD = new URL('./orphan-guard.js', import.meta.url).href;
 
 const KEPT_LINES = 40;
-/** USER_HZ, 100 wherever Linux runs */
+/** USER_HZ, which is 100 on every Linux */
 const TICKS_PER_SECOND = 100;
 /** ms between two requests for its readiness */
 const POLL_MS = 50;
-/** ms between SIGTERM and SIGKILL: for what hangs, since a busy machine takes long to end threads */
+/** ms between SIGTERM and SIGKILL: only for a process that hangs, because a busy machine takes long to end threads */
 const GRACE_MS = 120_000;
 
 function addressesIn(line: string): Addresses | undefined {

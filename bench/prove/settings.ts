@@ -3,16 +3,16 @@ import { parseArgs } from 'node:util';
 export interface ProveSettings {
   readonly seed: number;
   readonly minutes: number;
-  /** cases on each engine, at most */
+  /** largest number of cases on each engine */
   readonly cases: number;
   readonly engines: readonly ('cpu' | 'webgpu')[];
   readonly data: string | undefined;
-  /** folder of the report; absent = one that is named by the time */
+  /** folder of the report; absent = a folder named by the time */
   readonly out: string | undefined;
   /** s */
   readonly soak: number;
   readonly only: readonly string[];
-  /** all but the soak is tried beside each other, to end sooner */
+  /** whether all parts but the soak run beside each other, to end sooner */
   readonly isHurried: boolean;
   /** parts of the campaign to run */
   readonly parts: readonly Part[];
@@ -73,7 +73,7 @@ export function readSettings(
   };
 }
 
-/** The same cases every time, so that a change that fails can be told from one that does not. */
+/** The same cases every time, so that a change that fails can be distinguished from one that does not. */
 const CI = { seed: '2026', minutes: '8', cases: '28', soak: '60' };
 
 function parse(args: readonly string[]) {

@@ -18,19 +18,19 @@ export interface SoakResult {
   readonly engine: string;
   readonly seconds: number;
   readonly answers: number;
-  /** sessions that were opened and deleted, besides the one that lasted all the time */
+  /** sessions that were opened and deleted, besides the one that lasted throughout */
   readonly sessions: number;
   /** bytes of the service's process */
   readonly resident: Course;
   /** bytes that sessions hold on the device, and on the host, by the metrics of the service */
   readonly device: Course;
   readonly host: Course;
-  /** s of processor time of the service in ten rounds: a machine that is busy otherwise does not change it, so it is what is judged */
+  /** s of processor time of the service in ten rounds: judged, because other work of the machine does not change it */
   readonly processor: Course;
   /** ms of a resolve, of a step */
   readonly resolveLatency: Course;
   readonly stepLatency: Course;
-  /** ms of a fixed computation in the campaign's own process: how busy the machine is otherwise, for the reader of a finding */
+  /** ms of a fixed computation in the campaign's own process: shows how busy the machine is otherwise */
   readonly machine: Course;
   readonly findings: readonly string[];
 }
@@ -40,13 +40,13 @@ const WARM_UP_SHARE = 0.2;
 /** Growth that does not count as a leak: heaps fluctuate. A true leak exceeds it within hours. */
 const ALLOWED_GROWTH = 1.5;
 const ALLOWED_GROWTH_BYTES = 64 * 2 ** 20;
-/** What sessions hold is counted and not measured: a little for pairs that come and go. */
+/** The memory that sessions hold is counted, not measured: a little for pairs that come and go. */
 const ALLOWED_HELD_BYTES = 8 * 2 ** 20;
-/** Processor time fluctuates with what others leave of the caches, but not threefold for a third of the run. */
+/** Processor time fluctuates with the caches that other processes leave, but not threefold for a third of the run. */
 const ALLOWED_SLOWDOWN = 3;
-/** Steps that a short session lasts. */
+/** Number of steps of a short session. */
 const SHORT_SESSION = 10;
-/** Keeps the answers of a soak many and comparable. */
+/** Limits the length of steps, so that the answers of a soak are many and comparable. */
 const STEP_LIMIT = 20;
 const MAX_FINDINGS = 10;
 
@@ -155,13 +155,13 @@ class Soak {
 
   #step(id: string, frame: number, scene: number): Promise<Reply> {
     const { start, target } = this.#scenes[scene];
-    // The same few targets in turn, or later steps would have more to do than earlier ones.
+    // The same few targets in turn, because later steps would otherwise have more to do than earlier ones.
     return this.#client.stepFast(id, BigInt(frame), aimAt(start, target, frame % SHORT_SESSION, this.#random));
   }
 
   #see(scene: ProveScene, what: string, reply: Reply): void {
     if ('refusal' in reply) this.findings.push(`${what}: ${reply.refusal.code}: ${reply.refusal.message}`);
-    // To judge every answer would measure the judge; every twentieth is judged.
+    // Judging every answer would measure the judge, so every twentieth is judged.
     else if (this.#round % 20 === 0) {
       const meetings = findMeetings(readSurface(scene.mesh), reply.answer.positions, { kinematicPairs: 'SKIP' });
       if (meetings.length > 0) this.findings.push(`${what} intersects`);

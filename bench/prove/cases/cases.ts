@@ -16,13 +16,14 @@ import {
 import { TANGLED_STARTS } from '../untangling/tangled-starts.js';
 
 /**
- * WHOLE_SESSION: a session of small frames that is carried to its end however short the campaign is. ROUGH_SESSION: the same,
- * shorter, with something going wrong in every other frame. TURNS: several sessions of one mesh at the same time, more than a
- * service of two threads has lanes, so that some of them share one. UNTANGLE: a start with intersections is untangled, several times.
+ * WHOLE_SESSION: a session of small frames that is completed however short the campaign is. ROUGH_SESSION: the same,
+ * but shorter, with a disturbance in every other frame. TURNS: several sessions of one mesh at the same time, more than
+ * a service of two threads has lanes, so that some of them share one. UNTANGLE: a start with intersections is
+ * untangled, several times.
  */
 export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'TURNS' | 'WHOLE_SESSION' | 'ROUGH_SESSION' | 'UNTANGLE';
 
-/** One thing to try; the id and the seed are all that is needed to try it again. */
+/** One thing to try; the id and the seed are enough to try it again. */
 export interface ProveCase {
   readonly id: string;
   readonly scene: string;
@@ -32,15 +33,15 @@ export interface ProveCase {
   readonly variation: Variation;
 }
 
-/** Every so many-th case is a session. */
+/** One case in this many is a session. */
 const SESSION_EVERY = 5;
-/** Of these, every so many-th is a long one, the first included; one of real size would take the time of the whole campaign. */
+/** Of these, one in this many is a long one, the first included; one of real size would use up the campaign. */
 const LONG_EVERY = 4;
-/** and every so many-th, from the second on, several that take turns. */
+/** And one in this many, from the second on, is several sessions that take turns. */
 const TURNS_EVERY = 2;
-/** Real inputs are larger; every so many-th case is one of them. */
+/** Real inputs are larger; one case in this many is one of them. */
 const REAL_EVERY = 7;
-/** After every so many-th case a start is untangled. */
+/** After this many cases a start is untangled. */
 const UNTANGLE_EVERY = 5;
 const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
 /** Shares of the cases with options that few callers use. */
@@ -48,23 +49,23 @@ const NARROWED_SHARE = 0.3;
 const OWN_DISTANCES_SHARE = 0.25;
 const IGNORING_SHARE = 0.15;
 const IGNORED_PARTS_SHARE = 0.2;
-/** Share of the cases whose elements have strain limits, where the scene allows it. */
+/** Share of the cases whose elements have strain limits, if the scene allows it. */
 const STRAIN_LIMITS_SHARE = 0.1;
-/** Share of the cases of a touching scene in which paths are tested: no other level of verification sees that it touches. */
+/** Share of the cases of a touching scene that test paths: no other level of verification detects that it touches. */
 const TOUCHING_SHARE = 0.7;
-/** Shares of the cases under TUNED that name a quality, where the engine has more than one, and of these with an offset of their own. */
+/** Shares of the cases under TUNED that name a quality, if there are several, and of these with their own offset. */
 const NAMED_QUALITY_SHARE = 0.7;
 const OWN_OFFSET_SHARE = 0.4;
 /** Contact offsets in δ, up to the largest that is accepted. */
 const OFFSET_SHARES = [0, 0.05, 0.5, 0.9];
-/** Share of the cases under TUNED that ask for volume preserving impulses, where the engine has them. */
+/** Share of the cases under TUNED that request volume-preserving impulses, if the engine has them. */
 const IMPULSES_SHARE = 0.12;
 /** Share of plain cases: ordinary numbers make the engine move most. */
 const PLAIN_SHARE = 0.35;
 
 /**
  * An endless list of cases. Scenes, engines' inputs and corners take turns, so that a short campaign has a little of
- * everything; the rest is drawn from the seed.
+ * everything; the seed determines the rest.
  *
  * @param methods that the engine has
  * @param qualities that the engine has; cases of two engines with one seed differ in nothing else
@@ -97,7 +98,7 @@ export function* makeCases(
       scale: isPlain ? 1 : random.pick(SCALES),
       offset: isPlain ? 0 : random.pick(OFFSETS),
       preset: random.next() < 0.3 ? PRESETS[1] : PRESETS[0],
-      // Thousands of vertices with one place as their target cost minutes and show what a hundred show.
+      // Thousands of vertices with one place as their target cost minutes and show no more than a hundred.
       extreme: isPlain ? 'NONE' : random.pick(isReal ? ORDINARY : EXTREMES),
       corner: isPlain ? 'DEFAULT' : corners[n % corners.length],
     };
@@ -107,7 +108,7 @@ export function* makeCases(
   }
 }
 
-/** In metres: farther away float32 has no room for a tangle to be undone. */
+/** Metres; farther away, float32 has no room to undo a tangle. */
 const UNTANGLED_OFFSETS = [0, 0.3, 3];
 
 /** @param turn starts, doors and scalars take turns */
@@ -123,13 +124,13 @@ function untangling(turn: number, seed: number): ProveCase {
   return { id: `u${turn}-${scene}`, scene, seed, mode: 'UNTANGLE', door, variation };
 }
 
-/** Further options: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be excluded. */
+/** Further options: another scalar for the answer, parts with their own δ or that are ignored, pairs to be excluded. */
 function withSpecials(variation: Variation, scene: string, random: Random): Variation {
   const { scalar, preset } = variation;
   const [narrowed, own, ignoring, parts, paths, strains] = Array.from({ length: 6 }, () => random.next());
   const isTouching = scene === 'touching';
   const corner = isTouching && paths < TOUCHING_SHARE ? 'PATH' : variation.corner;
-  // PAPER refuses a part whose δ is beyond Dmin, which follows the parameters' δ.
+  // PAPER refuses a part whose δ is beyond Dmin, which depends on the parameters' δ.
   const mayHaveOwn = preset === 'TUNED' || !('activationDistance' in CORNERS[corner]);
   return {
     ...variation,
@@ -144,13 +145,13 @@ function withSpecials(variation: Variation, scene: string, random: Random): Vari
   };
 }
 
-/** Drawn last, so that the other cases are those of an engine without the method. */
+/** Drawn last, so that the other cases are the same as those of an engine without the method. */
 function withMethod(variation: Variation, methods: readonly MethodName[], random: Random): Variation {
   const isAsked = random.next() < IMPULSES_SHARE && methods.includes('VOLUME_IMPULSES');
   return isAsked && variation.preset === 'TUNED' ? { ...variation, method: 'VOLUME_IMPULSES' } : variation;
 }
 
-/** PAPER has no quality but one, and no contacts that aim for an offset. */
+/** PAPER has only one quality, and no contacts that aim at an offset. */
 function withQuality(variation: Variation, qualities: readonly Quality[], random: Random): Variation {
   const [named, drawn, own, share] = Array.from({ length: 4 }, () => random.next());
   if (variation.preset === 'PAPER' || qualities.length < 2) return variation;
@@ -161,12 +162,12 @@ function withQuality(variation: Variation, qualities: readonly Quality[], random
   };
 }
 
-/** Where pairs intersect or touch at the start most are to be excluded; the others have to be refused. */
+/** If pairs intersect or touch at the start, this share of the cases excludes them; the others must be refused. */
 const TANGLED_SHARE = 0.7;
 
 /**
- * The first cases of every campaign: sessions that are carried to their end, on meshes so small that they cost seconds: one
- * as callers have it, one whose mesh is tangled at the start and is separated and pushed together, and one of mixed
+ * The first cases of every campaign: sessions that are completed, on meshes so small that they cost seconds. One is
+ * as callers have it; in one the mesh is tangled at the start and is separated and pushed together; one has mixed
  * elements close to each other, parts with distances of their own and, some of the time, answers in float32.
  */
 function* wholeSessions(seed: number): Generator<ProveCase> {

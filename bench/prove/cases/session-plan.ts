@@ -8,7 +8,7 @@ export type Move =
   | 'DRIFT'
   /** the same, sent by {@link Door.stepFast} */
   | 'DRIFT_FAST'
-  /** nothing new: go on towards the last target */
+  /** nothing new: continue towards the last target */
   | 'REST'
   /** the target is the state itself */
   | 'STAY'
@@ -22,11 +22,11 @@ export type Move =
   | 'AGAIN'
   /** the client hangs up, and sends the frame again: the same payload, or another */
   | 'HANG_UP'
-  /** steps that have to be refused and change nothing */
+  /** steps that must be refused and change nothing */
   | 'REFUSED'
-  /** the session is closed, and made again from the last answer */
+  /** the session is closed, and created again from the last answer */
   | 'RENEW'
-  /** a target in float32, where all others are float64 */
+  /** a target in float32, while all others are float64 */
   | 'NARROW'
   /** nothing for a while, so that the session may be parked or expire */
   | 'WAIT';
@@ -46,7 +46,7 @@ const SHARES: readonly (readonly [Move, number])[] = [
   ['NARROW', 0.02],
 ];
 
-/** A session in which something goes wrong in every other frame. */
+/** A session with a disturbance in every other frame. */
 const ROUGH_SHARES: readonly (readonly [Move, number])[] = [
   ['DRIFT', 0.25],
   ['DRIFT_FAST', 0.1],
@@ -59,7 +59,7 @@ const ROUGH_SHARES: readonly (readonly [Move, number])[] = [
   ['WAIT', 0.1],
 ];
 
-/** The first frames are plain, so that there is something to go back to. */
+/** The first frames are plain, so that there is something to return to. */
 const PLAIN_FRAMES = 3;
 
 export function drawMove(frame: number, random: Random, isRough = false): Move {
@@ -82,8 +82,9 @@ export function aimAt(start: Positions, target: Positions, frame: number, random
 }
 
 /**
- * Pins a few vertices besides those that the scene holds anyway. No two of them are neighbours, nor is one beside a vertex
- * that is held: then no edge or triangle becomes kinematic as a whole, and every pair stays promised.
+ * Pins a few vertices besides those that the scene already holds. No two of them are neighbours, and none is a
+ * neighbour of a vertex that is held: then no edge or triangle becomes kinematic as a whole, and every pair stays
+ * promised.
  */
 export function pinSome(surface: Surface, random: Random): Uint8Array {
   const { kinematic, edges, lengths, particles } = surface;
@@ -105,7 +106,7 @@ export function pinSome(surface: Surface, random: Random): Uint8Array {
 
 const MAX_PINS = 6;
 
-/** The target with the pinned vertices where they are: a pin that moves through others would be what the caller asked for. */
+/** The target with the pinned vertices where they are: otherwise the caller would ask a pin to move through others. */
 export function holdPins(y: Positions, x: Positions, flags: Uint8Array, base: Uint8Array): Positions {
   const held = y.slice() as Positions;
   for (let v = 0; v < flags.length; v++) {

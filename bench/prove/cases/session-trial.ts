@@ -19,12 +19,12 @@ export interface JudgedStep {
   readonly memory?: ExcludedMemory;
 }
 
-/** What a session needs of its judge. */
+/** The functions of its judge that a session needs. */
 export interface Judge {
-  /** @returns the positions of the answer; undefined where there is none, rightly or as a finding */
+  /** @returns the positions of the answer; undefined if there is none, rightly or as a finding */
   judge(step: JudgedStep): Positions | undefined;
-  /** @returns true when there is nothing more to judge */
-  /** @param opening what a session was opened with, where that is not the start */
+  /** @returns true if there is nothing more to judge */
+  /** @param opening the state with which a session was opened, if that is not the start */
   isRefusedRightly(
     surface: Surface,
     start: Positions,
@@ -45,22 +45,22 @@ export interface SessionTerms {
   readonly surface: Surface;
   readonly start: Positions;
   readonly target: Positions;
-  /** @param opening the state that a session is opened with: defaults, and what is a share of them, follow from it */
+  /** @param opening the state with which a session is opened: defaults and what is a share of them follow from it */
   readonly parametersFrom: (opening: Positions) => ParametersInput;
   readonly frames: number;
   /** ms of performance.now() after which no further frame is begun */
   readonly until: number;
   readonly random: Random;
-  /** something goes wrong in every other frame */
+  /** whether there is a disturbance in every other frame */
   readonly isRough: boolean;
-  /** ms that a move WAIT lasts at most; 0 = sessions neither expire nor are parked here */
+  /** longest time of a move WAIT, ms; 0 = sessions neither expire nor are parked here */
   readonly longestWait: number;
 }
 
 /** ms */
 const RETRY_FOR = 240_000;
 const RETRY_MS = 20;
-/** Earlier answers that a session may go back to. */
+/** Number of earlier answers to which a session may return. */
 const KEPT_STATES = 5;
 
 /** One session from its creation to its end; every answer is judged from the state before it. */
@@ -77,7 +77,7 @@ export async function trySession(terms: SessionTerms, judge: Judge): Promise<voi
   await session.close();
 }
 
-/** Where sessions are parked for each other there is no room while all of them compute: a step that is refused for it is sent again. */
+/** While all sessions compute, none can be parked for another: a step that is refused for that reason is sent again. */
 async function openSession(
   { door, mesh, parametersFrom, longestWait }: SessionTerms,
   start: Positions,
@@ -91,7 +91,7 @@ async function openSession(
   }
 }
 
-/** What was sent last, to be sent again. */
+/** The last step, which may be sent again. */
 interface Sent {
   readonly frame: bigint;
   readonly target: Positions;
@@ -102,7 +102,7 @@ interface Sent {
 class RunningSession {
   /** the last answer */
   #x: Positions;
-  /** the state that the service made the session from */
+  /** the state from which the service made the session */
   #opening: Positions;
   #lastTarget: Positions;
   #surface: Surface;
@@ -110,7 +110,7 @@ class RunningSession {
   #id: string;
   /** the last frame that was accepted */
   #frame = 0n;
-  /** ms that a step takes, about */
+  /** approximate time of a step, ms */
   #usual = 20;
   readonly #earlier: Positions[] = [];
   readonly #memory = new ExcludedMemory();
@@ -131,7 +131,7 @@ class RunningSession {
     await this.terms.door.deleteSession(this.#id);
   }
 
-  /** @returns false when the session cannot continue */
+  /** @returns false if the session cannot continue */
   async go(frame: number, move: Move): Promise<boolean> {
     const { start, target, random, surface } = this.terms;
     const aim = this.#hold(aimAt(start, target, frame, random));
@@ -199,7 +199,7 @@ class RunningSession {
     const { parts = [] } = mesh;
     const chosen = parts.filter(() => random.next() < 0.5);
     if (chosen.length === 0) return this.#step(this.#lastTarget, { parts: [] });
-    // What is made of pieces of two scalars is float64.
+    // A target composed of pieces in two scalars is float64.
     const isRestDouble = chosen.length < parts.length && this.#lastTarget instanceof Float64Array;
     const whole =
       isRestDouble || aim instanceof Float64Array ? Float64Array.from(this.#lastTarget) : Float32Array.from(aim);
@@ -212,7 +212,7 @@ class RunningSession {
     return this.#step(whole, { parts: pieces });
   }
 
-  /** Judges the reply to a step and continues from it. @returns false when the session cannot continue */
+  /** Judges the reply to a step and continues from it. @returns false if the session cannot continue */
   #accept(
     frame: bigint,
     target: Positions,
@@ -222,11 +222,11 @@ class RunningSession {
   ): boolean {
     const judge = this.judge;
     const memory = this.#memory;
-    // Pins hold from the step on that is accepted with them.
+    // Pins apply from the step on that is accepted with them.
     const surface = terms.kinematic ? { ...this.#surface, kinematic: terms.kinematic } : this.#surface;
     const start = terms.start ?? this.#x;
     if ('refusal' in reply) {
-      // A scalar that is too coarse for this place: nothing has changed, and the session goes on.
+      // A scalar that is too coarse for this place: nothing has changed, and the session continues.
       const isNarrowed = target instanceof Float32Array && start instanceof Float64Array;
       if (isNarrowed && reply.refusal.code === 'TOLERANCE_TOO_SMALL')
         return judge.isRefusedRightly(surface, start, reply, target, this.#opening);
@@ -269,7 +269,7 @@ class RunningSession {
     return true;
   }
 
-  /** A client that hangs up and sends the frame again gets one step from the last answer, of either payload; never of both. */
+  /** A client that hangs up and sends the frame again gets one step from the last answer, with one of both payloads. */
   async #hangUp(step: number, aim: Positions): Promise<boolean> {
     const { door, random } = this.terms;
     const frame = this.#frame + 1n;
@@ -303,11 +303,11 @@ class RunningSession {
     return hasExpired;
   }
 
-  /** Creates the session again as a client does: from its own mesh and the last answer that arrived. */
+  /** Creates the session again like a client: from its own mesh and the last answer that arrived. */
   async #renew(): Promise<boolean> {
     const { surface } = this.terms;
     const created = await openSession(this.terms, this.#x);
-    // The mesh is as it was at first, pins and all.
+    // The mesh is the initial one, pins included.
     this.#surface = surface;
     this.#lastTarget = this.#x;
     this.#sent = undefined;
@@ -322,7 +322,7 @@ class RunningSession {
   }
 
   async #expect(promise: string, code: string, reply: Reply): Promise<void> {
-    // A session may expire between any two requests; the next step notices it too and creates it again.
+    // A session may expire between any two requests; the next step notices it, too, and creates it again.
     if (this.#hasExpired(reply)) return;
     const actual = 'refusal' in reply ? reply.refusal.code : 'an answer';
     if (actual !== code) this.judge.find(promise, `${actual}, not ${code}`);

@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { Door, Reply, StepTerms } from '../doors/door.js';
 
-/** What a session's client may do wrong, and what it does when it does not know what became of a frame. */
+/** Errors that a session's client may make, and what it does if it does not know what became of a frame. */
 
-/** A step that has to be refused. */
+/** A step that must be refused. */
 export interface BadStep {
   readonly target: Positions;
   readonly terms: StepTerms;
@@ -12,7 +12,7 @@ export interface BadStep {
   readonly code: string;
 }
 
-/** @param aim a right target, of which wrong ones are made */
+/** @param aim a correct target, from which wrong ones are derived */
 export function badSteps(aim: Positions, x: Positions, frame: bigint): BadStep[] {
   const broken = aim.slice() as Positions;
   broken[broken.length - 1] = Number.NaN;
@@ -31,18 +31,18 @@ export function badSteps(aim: Positions, x: Positions, frame: bigint): BadStep[]
   ];
 }
 
-/** ms for which a frame is sent again whose first sender has gone: a step that is given up ends its piece of work first. */
+/** ms for which an abandoned frame is sent again: the first step ends its present piece of work before. */
 const PATIENCE_MS = 240_000;
 /** ms between two of them */
 const PAUSE_MS = 20;
 
 /**
- * Sends a frame and hangs up, then sends it again with the same payload or another. The client
+ * Sends a frame and hangs up, then sends it again with the same payload or another one. The client
  * does not know whether the first was accepted: if it was, the other payload is a conflict, and the first has its stored answer.
  *
- * @param targets the one that is hung up on; the other one, undefined = the same
+ * @param targets the one whose sender hangs up; the other one, undefined = the same
  * @param after ms until the client hangs up
- * @returns undefined when it is never answered
+ * @returns undefined if it is never answered
  */
 export async function hangUp(
   door: Door,
@@ -60,7 +60,7 @@ export async function hangUp(
   for (const until = performance.now() + PATIENCE_MS; performance.now() < until; ) {
     const reply = await door.step(id, frame, target, {}, { requestId: secondId });
     if (!isTransient(reply)) return { target, reply };
-    // The first one is being computed, or was in time after all.
+    // The first one is being computed, or arrived in time after all.
     if ('refusal' in reply && reply.refusal.code === 'FRAME_CONFLICT')
       target = target === first ? (other ?? first) : first;
     await wait(PAUSE_MS);

@@ -4,9 +4,9 @@ import type { Positions } from '../../../src/contract/mesh.js';
 
 /**
  * The states that the service wrote for one request under INTERSTICE_TRACE, start first, answer last; the folder is
- * removed. Read here with code of its own: vertices are the only rows that matter, and they come first.
+ * removed. It is read here with separate code: only the rows of vertices matter, and they come first.
  *
- * @returns undefined where there is no trace of that request
+ * @returns undefined if there is no trace of that request
  */
 export function takeTrace(folder: string, requestId: string): Positions[] | undefined {
   const path = join(folder, requestId);

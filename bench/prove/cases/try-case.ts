@@ -24,7 +24,7 @@ import { takeTrace } from './trace-files.js';
 
 export interface Outcome {
   readonly findings: readonly Finding[];
-  /** how it ended: a status, or the code of a refusal that was right */
+  /** how it ended: a status, or the code of a justified refusal */
   readonly endings: Readonly<Record<string, number>>;
   readonly answers: number;
   readonly steps: number;
@@ -55,7 +55,7 @@ export interface Bench {
 /** Sessions of one case that take turns and share the frames of one session. */
 const TURNING = 3;
 
-/** Frames of sessions that are carried to their end. */
+/** Frames of sessions that are completed. */
 const WHOLE_FRAMES = { WHOLE_SESSION: 240, ROUGH_SESSION: 40 };
 
 function framesOf(mode: Mode, { frames, longFrames }: Bench): number {
@@ -87,7 +87,7 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   const random = new Random(prove.seed ^ 0x5bd1e995);
   // An exact scene must not be scaled.
   const placed = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
-  // Limits of strains and of edge lengths are kept by the two-way method alone.
+  // Only the two-way method keeps limits of strains and of edge lengths.
   const hasLimits = scene.mesh.strainLimits !== undefined || scene.mesh.restLengths !== undefined;
   const isTwoWay = !hasVolumes(scene.mesh) || hasLimits || placed.hasStrainLimits;
   const variation = isTwoWay ? { ...placed, method: 'TWO_WAY' as const } : placed;
@@ -110,7 +110,7 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   return tally;
 }
 
-/** Whether every pair of elements has four vertices, as volume preserving impulses need it. */
+/** Whether every pair of elements has four vertices, as volume-preserving impulses need. */
 function hasVolumes({ particles, segments }: MeshInput): boolean {
   const count = particles?.length ?? 0;
   return count === 0 || (count === 1 && (segments?.length ?? 0) === 0);
@@ -146,7 +146,7 @@ class Trial implements Judge {
     const isOther = hasPartDistances || isIgnoringParts || method === 'VOLUME_IMPULSES' || offset > 1;
     this.#resting = isAsItIs && !isOther ? scene.resting : undefined;
     this.#keepsStrains = scene.keepsStrains === true && isAsItIs;
-    // Strain limits that a case adds take the place of those of edges.
+    // Strain limits that a case adds replace those of edges.
     this.#keepsLengths = scene.keepsLengths === true && isAsItIs && mesh.strainLimits === undefined;
     this.#isIgnoring = parameters.onIntersectingStart === 'IGNORE_PAIRS';
     this.#door = bench.doors[prove.door];
@@ -162,12 +162,12 @@ class Trial implements Judge {
     const reply = await this.#door.resolve(this.mesh, start, target, this.parameters, { requestId });
     if (this.isRefusedRightly(surface, start, reply, target)) return;
     const answer = this.judge({ surface, start, target, reply, requestIds: [requestId] });
-    // Where all vertices end in one point, or move far, nearly every pair meets, and counting them takes minutes.
+    // If all vertices end in one point, or move far, nearly every pair meets, and counting them takes minutes.
     const isCountable = ['NONE', 'SAME', 'NOISE'].includes(this.prove.variation.extreme);
     if (answer && isCountable) await this.#compareChecks(answer, target);
   }
 
-  /** Sessions of one engine beside each other, each with its own targets. @throws what the first of them threw, when all have ended */
+  /** Sessions of one engine beside each other, each with its targets. @throws the first failure, when all have ended */
   async sessionsByTurns(start: Positions, target: Positions, seed: number): Promise<void> {
     const streams = Array.from({ length: TURNING }, (_, k) => new Random((seed + 0x2545f491 * (k + 1)) >>> 0));
     const ends = await Promise.allSettled(streams.map((random) => this.session(start, target, random)));
@@ -211,7 +211,7 @@ class Trial implements Judge {
     const isSingle = target instanceof Float32Array;
     const delta = this.#deltaAsked() ?? defaultDelta(this.#surface, opening);
     const expected = expectReply(surface, start, delta, isSingle, target);
-    // Then nothing is counted: a scalar so coarse may have put all vertices in one place, where nearly every pair meets.
+    // Then nothing is counted: a coarse scalar may have put all vertices in one place, where nearly every pair meets.
     const isTooCoarse = expected === 'TOLERANCE_TOO_SMALL';
     const { fewest, most } = isTooCoarse ? { fewest: 0, most: 0 } : this.#refusable(surface, start);
     if (!('refusal' in reply)) {
@@ -222,7 +222,7 @@ class Trial implements Judge {
     const { code, message, pairCount } = reply.refusal;
     tally.end(code);
     if (isTooCoarse && code === expected) return true;
-    // What is excluded may be as close as it likes.
+    // Excluded pairs may be at any distance.
     const excused = this.#isIgnoring
       ? new ExcludedMemory().settle(surface, start, this.#rules, 0, this.#verify === 'PATH').excused
       : undefined;
@@ -241,8 +241,8 @@ class Trial implements Judge {
   }
 
   /**
-   * How many pairs a start has to be refused for: those that meet, and where there are none and paths are to be tested, those
-   * that touch; within rounding it may be refused or not.
+   * The number of pairs for which a start must be refused: those that meet or, if there are none and paths are tested,
+   * those that touch; pairs within rounding may be refused or not.
    */
   #refusable(surface: Surface, start: Positions): { readonly fewest: number; readonly most: number } {
     if (this.#isIgnoring) return { fewest: 0, most: 0 };
@@ -254,7 +254,7 @@ class Trial implements Judge {
 
   #deltaAsked(): number | undefined {
     const { activationDistance, preset, metresPerUnit } = this.parameters;
-    // PAPER's default is a length of the real world: a millimetre.
+    // PAPER's default is a physical length: a millimetre.
     return activationDistance ?? (preset === 'PAPER' ? 0.001 / (metresPerUnit ?? 1) : undefined);
   }
 
@@ -315,15 +315,15 @@ class Trial implements Judge {
     const { tally } = this;
     const [first] = states;
     const same = (a: Positions, b: Positions) => a.length === b.length && a.every((p, i) => p === b[i]);
-    // Where the answer's scalar is narrower the path begins with the piece that rounds the start to it.
+    // If the answer's scalar is narrower, the path begins with the piece that rounds the start to it.
     const isNarrowed = start instanceof Float64Array && first instanceof Float32Array;
     const isNear = (p: number, i: number) => Math.abs(p - start[i]) <= 2 * ulpOf(start, true);
     if (isNarrowed ? !first.every(isNear) : !same(first, start))
       tally.find('a path begins at the start', 'the first state of the trace is another');
     if (!same(states[states.length - 1], answer))
       tally.find('a path ends at the answer', 'the last state of the trace is another');
-    // The engine proves a piece a step. One more would lead from a state that is no part of the path to one that is. Without a step
-    // the answer is the start, which a narrower scalar rounds: that piece is no step.
+    // The engine proves one piece per step. One more would lead from a state that is not part of the path to one that
+    // is. Without a step the answer is the start, which a narrower scalar rounds: that piece is not a step.
     const isRounding =
       report.steps === 0 && states.length === 2 && !(answer instanceof Float64Array) && answer.every(isNear);
     if (states.length - 1 > report.steps && !isRounding)
@@ -342,7 +342,7 @@ class Trial implements Judge {
     }
   }
 
-  /** The service's check of a state, and of a path, against the judge's. */
+  /** Compares the service's check of a state, and of a path, with the judge. */
   async #compareChecks(answer: Positions, target: Positions): Promise<void> {
     const { tally } = this;
     if (this.#rules.kinematicPairs !== 'SKIP') return;

@@ -64,8 +64,8 @@ export class GrpcCarrier implements Carrier {
     this.#client = new Client(address, credentials.createInsecure(), {
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
-      // Without a policy the library sends again only what the service never saw. That happens here: while the judge
-      // computes for minutes it answers no pings, and the service closes the connection.
+      // Without a policy the library repeats only requests that the service never received. That happens here: while
+      // the judge computes for minutes it answers no pings, and the service closes the connection.
       'grpc.use_local_subchannel_pool': 1,
     });
   }

@@ -8,7 +8,7 @@ interface WireFidelity {
   readonly overlongEdges: string;
 }
 
-/** The report as a stranger reads it: enums by name, 64-bit counts as strings. */
+/** The report as an independent client reads it: enums by name, 64-bit counts as strings. */
 export interface WireReport {
   readonly status: string;
   readonly steps: number;
@@ -23,7 +23,7 @@ export interface WireReport {
   readonly kinematicDistanceMax: number;
   readonly overlongEdges: string;
   readonly worstEdge?: { readonly a: number; readonly b: number; readonly stretch: number };
-  /** a list that is empty may be absent */
+  /** an empty list may be absent */
   readonly limitingEdges?: readonly { readonly a: number; readonly b: number; readonly stretch: number }[];
   readonly pullBack?: { readonly steps: number; readonly before: WireFidelity; readonly after: WireFidelity };
   readonly maxStretch: number;
@@ -43,7 +43,7 @@ export interface WireReport {
     readonly preset: string;
     readonly kinematicPairs: 'SKIP' | 'PROTECT';
   };
-  /** absent where the door sends no lists: raw floats */
+  /** absent if the door sends no lists: raw floats */
   readonly warnings?: readonly { readonly code: string }[];
   readonly sessionRebuilt: boolean;
   readonly engine: string;
@@ -54,7 +54,7 @@ export interface Answer {
   readonly report: WireReport;
 }
 
-/** What an untangling is asked for, besides mesh, positions and parameters. */
+/** Options of an untangling, besides mesh, positions and parameters. */
 export interface UntangleTerms {
   readonly layers?: readonly { readonly inner: string; readonly outer: string; readonly side?: string }[];
   readonly maxIterations?: number;
@@ -69,7 +69,7 @@ interface WireMoved {
   readonly max: number;
 }
 
-/** The report of an untangling as a stranger reads it; a list that is empty may be absent. */
+/** The report of an untangling as an independent client reads it; an empty list may be absent. */
 export interface WireUntangleReport {
   readonly status: 'FREE' | 'PARTIAL' | 'UNRESOLVED';
   readonly piercesBefore: string;
@@ -104,7 +104,7 @@ export type Opened = { readonly id: string } | { readonly refusal: Refusal };
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** names the request, and the folder of its trace */
+  /** identifies the request, and the folder of its trace */
   readonly requestId?: string;
 }
 
@@ -113,17 +113,17 @@ export interface PartTarget {
   readonly target: Positions;
 }
 
-/** What a step may say besides its target. */
+/** Options of a step besides its target. */
 export interface StepTerms {
-  /** instead of the whole target: the parts of it that changed; none of them = "go on as before" */
+  /** instead of the whole target: the parts of it that changed; none of them = continue as before */
   readonly parts?: readonly PartTarget[];
-  /** instead of the last answer: going back */
+  /** instead of the last answer: a return to an earlier state */
   readonly start?: Positions;
   /** uint8[V], from this step on */
   readonly kinematic?: Uint8Array;
 }
 
-/** One of the doors of the service. All of them mean the same, so that a case may take any. */
+/** One of the doors of the service. All of them are equivalent, so that a case may use any. */
 export interface Door {
   resolve(
     mesh: MeshInput,
@@ -154,14 +154,14 @@ export interface Door {
   close(): void;
 }
 
-/** A hard case must not use up the whole campaign; what is reached by then is safe and is judged like any answer. */
+/** A hard case must not use up the whole campaign; the state reached by then is safe and is judged like any answer. */
 export const BUDGET_SECONDS = 10;
 
 export function bytesOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/** @throws when the answer does not have the length and scalar of its target */
+/** @throws if the answer does not have the length and scalar of its target */
 export function toPositions(bytes: Uint8Array, like: Positions, scalar?: string): Positions {
   const expected = like instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   if (bytes.byteLength !== like.byteLength || (scalar !== undefined && scalar !== expected))
@@ -172,9 +172,10 @@ export function toPositions(bytes: Uint8Array, like: Positions, scalar?: string)
 }
 
 /**
- * Sends a request again when its connection was lost. While the judge computes for minutes it answers nothing on its
- * connections, the service may close them, and the next request on one is lost before the service sees it. To repeat is safe: a
- * frame that is sent twice is applied once, and a resolve keeps nothing. A service that has died refuses the repeated one too.
+ * Sends a request again if its connection was lost. While the judge computes for minutes it answers nothing on its
+ * connections, the service may close them, and the next request on one is lost before the service receives it.
+ * Repeating is safe: a frame that is sent twice is applied once, and a resolve keeps nothing. A service that has died
+ * refuses the repeated one, too.
  */
 export async function sendAgainIfLost<T>(send: () => Promise<T>, isLost: (error: unknown) => boolean): Promise<T> {
   for (let n = 1; ; n++) {
@@ -188,16 +189,16 @@ export async function sendAgainIfLost<T>(send: () => Promise<T>, isLost: (error:
 
 const ATTEMPTS = 3;
 
-/** Codes of sockets that the other side closed; not ECONNREFUSED, where nothing listens. */
+/** Codes of sockets that the other side closed; not ECONNREFUSED, which means that nothing listens. */
 const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
-/** Whether fetch failed for a connection that had been closed. */
+/** Whether fetch failed because the connection had been closed. */
 export function isClosedSocket(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause as { readonly code?: string } | undefined) : undefined;
   return CLOSED.includes(cause?.code ?? '');
 }
 
-/** Whether a gRPC call failed for its connection, as its code says (UNAVAILABLE), and not because the service refused it. */
+/** Whether a gRPC call failed because of its connection, as its code says (UNAVAILABLE), not because of a refusal. */
 export function isLostCall(error: unknown): boolean {
   return (error as { readonly code?: number }).code === UNAVAILABLE;
 }

@@ -21,8 +21,8 @@ const PATIENCE = 120_000;
 const PAUSE = 30;
 
 /**
- * Doors of a service that has room for some sessions only. While all of these compute, none can be parked for another, and
- * the service refuses with a retryable error: that is right, and changes nothing.
+ * Doors of a service that has room for only some sessions. While all of these compute, none can be parked for another,
+ * and the service refuses with a retryable error, which is correct and changes nothing.
  *
  * @param discardTrace of a request that was refused halfway; the next attempt has the same id
  */

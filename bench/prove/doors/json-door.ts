@@ -18,7 +18,7 @@ import {
   type WireUntangleReport,
 } from './door.js';
 
-/** Talks to the service as a stranger would: JSON with base64, and raw floats for the steps of a session. */
+/** Calls the service like an independent client: JSON with base64, and raw floats for the steps of a session. */
 export class Client implements Door {
   readonly #timeBudget: string;
 

@@ -20,21 +20,21 @@ import {
 } from './door.js';
 
 export type Method = 'Resolve' | 'CreateSession' | 'Step' | 'DeleteSession' | 'Check' | 'Untangle';
-/** What came back of a call: a message, or the contract's Error. */
+/** The result of a call: a message, or the contract's Error. */
 export type Returned = { readonly bytes: Uint8Array } | { readonly error: Plain };
 
-/** How messages travel. */
+/** The transport of messages. */
 export interface Carrier {
   /** @param session the session that a step or a deletion is for */
   call(method: Method, message: Uint8Array, options: CallOptions, session?: string): Promise<Returned>;
-  /** one step of a whole target, by the shortest path that the carrier has */
+  /** one step with a whole target, by the shortest path that the carrier has */
   stepFast(session: string, message: Uint8Array): Promise<Returned>;
   close(): void;
 }
 
 const timeBudget = { seconds: BUDGET_SECONDS };
 
-/** The contract's messages, over whatever carries them. */
+/** The contract's messages, over any carrier. */
 export class ProtobufDoor implements Door {
   constructor(private readonly carrier: Carrier) {}
 
@@ -171,7 +171,7 @@ const restOf = ({ positions, edges, lengths }: NonNullable<MeshInput['restLength
   ...(lengths ? { lengths: bytesOf(lengths) } : {}),
 });
 
-// The contract as a stranger reads it: the .proto file and a library, none of the service's own code for messages.
+// The contract as an independent client reads it: the .proto file and a library, without the service's own code.
 
 const folder = join(projectRoot, 'proto');
 const root = new protobuf.Root();
@@ -186,7 +186,7 @@ export type Plain = Readonly<Record<string, unknown>>;
 
 export function encode(name: string, message: Plain): Uint8Array {
   const type = root.lookupType(`interstice.v1.${name}`);
-  // fromObject takes enum names and drops nothing that is spelt right; what is misspelt is this campaign's own fault.
+  // fromObject takes enum names and drops no field that is spelt correctly; a misspelt one is a fault of this campaign.
   return type.encode(type.fromObject(message)).finish();
 }
 
@@ -195,7 +195,7 @@ export function decode(name: string, bytes: Uint8Array): Plain {
   return type.toObject(type.decode(bytes), { longs: String, enums: String, defaults: true });
 }
 
-/** The contract's Error out of a gRPC trailer; undefined where there is none. */
+/** The contract's Error in a gRPC trailer; undefined if there is none. */
 export function errorInTrailer(bytes: Uint8Array): Plain | undefined {
   const type = STATUS.lookupType('RpcStatus');
   const { details } = type.toObject(type.decode(bytes)) as { details?: { value: Uint8Array }[] };

@@ -6,25 +6,26 @@ import { assert, patientClient } from './tools.js';
 
 /** bytes for the bodies of all requests */
 const CAPACITY = 2 ** 20;
-/** bytes that a head promises: two of them are more than one client may take */
+/** bytes that a head announces: two of them are more than one client may take */
 const PROMISED = 700_000;
 const HEADS = 8;
 const ROUNDS = 3;
-/** ms within which a refusal has to come, and room has to be free again; a faulty service never gets there */
+/** ms within which a refusal must arrive, and memory must be free again; a faulty service never gets there */
 const PATIENCE = 30_000;
 const LOOK_MS = 50;
 
-/** A body of less than 64 KiB, for which an eighth of the room is left. */
+/** A body of less than 64 KiB, for which an eighth of the memory is reserved. */
 const SMALL = {
   mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) },
   start: Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0),
 };
 
 /**
- * Clients promise more than there is memory for and send nothing of it, and go away. One of them has the room, the others
- * are refused on their heads; a small request is answered meanwhile; and when they are gone all of the room is free again.
+ * Clients announce more than there is memory for, send nothing of it, and leave. One of them gets the memory, and the
+ * others are refused on their heads. A small request is answered meanwhile, and when the clients are gone all memory is
+ * free again.
  *
- * @param build the service's; absent = this very build
+ * @param build of the service; absent = this build
  */
 export async function bodiesBeyondMemory(engine: 'cpu' | 'webgpu', _random: Random, build?: string): Promise<string> {
   const server = await ServerProcess.start({
@@ -37,7 +38,7 @@ export async function bodiesBeyondMemory(engine: 'cpu' | 'webgpu', _random: Rand
     const client = patientClient(server);
     for (let round = 1; round <= ROUNDS; round++) {
       const heads = Array.from({ length: HEADS }, () => sendHead(server.address));
-      // Bytes are looked at all the while, because a service gives up bodies that do not come, after a time.
+      // The bytes are checked continuously, because after some time a service drops bodies that do not arrive.
       await until(async () => {
         const held = await chargedBytes(server);
         assert(held <= CAPACITY, `round ${round}: ${held} bytes of bodies are let in where ${CAPACITY} may be`);
@@ -61,7 +62,7 @@ export async function bodiesBeyondMemory(engine: 'cpu' | 'webgpu', _random: Rand
   }
 }
 
-/** The head of a request whose body does not come. */
+/** The head of a request whose body does not arrive. */
 function sendHead(address: string): { readonly socket: Socket; readonly answer: string } {
   const { hostname, port, host } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -83,7 +84,7 @@ async function chargedBytes({ adminAddress }: ServerProcess): Promise<number> {
   return Number(value);
 }
 
-/** Waits until it is so, but no longer than {@link PATIENCE}: what follows says what is not. */
+/** Waits for the condition, but no longer than {@link PATIENCE}; the assertion that follows reports a failure. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + PATIENCE; performance.now() < end; await wait(LOOK_MS)) if (await isSo()) return;
 }

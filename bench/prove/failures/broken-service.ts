@@ -13,9 +13,9 @@ type EngineName = 'cpu' | 'webgpu';
 
 /** Frames during which something breaks. */
 const FRAMES = 6;
-/** As many more while nothing was hit: what breaks at a random moment may break between two requests. */
+/** Further frames if nothing was hit, because a disturbance at a random moment may fall between two requests. */
 const MAX_FRAMES = 40;
-/** How often a refused request is sent again: one fault costs one answer, and the next attempt finds everything mended. */
+/** How often a refused request is sent again: one fault affects one answer, and the next attempt must succeed. */
 const ATTEMPTS = 3;
 
 interface Expected {
@@ -36,8 +36,9 @@ export const outOfMemory = (engine: EngineName, random: Random): Promise<string>
   breakOften(engine, random, SABOTAGE.outOfMemory, { code: 'OUT_OF_DEVICE_MEMORY', message: /ran out of memory/ });
 
 /**
- * Breaks a service at random moments of a session's steps and of resolves beside it. Every refusal has to state its reason,
- * every answer has to be right, and every repeated request has to be answered: nothing is lost and nothing is applied twice.
+ * Breaks a service at random moments of a session's steps and of resolves beside it. Every refusal must state its
+ * reason, every answer must be correct, and every repeated request must be answered: nothing is lost and nothing is
+ * applied twice.
  */
 async function breakOften(engine: EngineName, random: Random, sabotage: Plant, expected: Expected): Promise<string> {
   const build = await plant({ ...sabotage, name: `${sabotage.name}-${engine}` });
@@ -62,7 +63,7 @@ async function breakOften(engine: EngineName, random: Random, sabotage: Plant, e
         }
       };
       let x: Float64Array = start;
-      // The last answer that nothing has disturbed, on a machine that is busy at times.
+      // The time of the last undisturbed answer, on a machine that is busy at times.
       let usual = await timeOf(() => client.resolve(mesh, start, target, {}));
       let frames = 0;
       for (let frame = 1; frame <= FRAMES || (refused === 0 && frame <= MAX_FRAMES); frame++) {
@@ -126,7 +127,7 @@ function judge(scene: ProveScene, start: Float64Array, target: Float64Array, ans
 /** bytes of the device: room for a small scene and not for a large one */
 const SMALL_DEVICE = 48 * 2 ** 20;
 
-/** A mesh that does not fit is refused, again and again, and what was there before goes on with the same bytes. */
+/** A mesh that does not fit is refused repeatedly, and the existing session continues with the same bytes. */
 export async function outOfDeviceMemory(engine: EngineName, random: Random): Promise<string> {
   const server = await ServerProcess.start({
     engine,
@@ -161,7 +162,7 @@ export async function outOfDeviceMemory(engine: EngineName, random: Random): Pro
   }
 }
 
-/** One flat sheet, which is as good as any where only its size matters. */
+/** One flat sheet, which is sufficient if only the size matters. */
 function largeScene(): Pick<ProveScene, 'mesh' | 'start'> {
   const side = 300;
   const start = new Float64Array(3 * side * side);

@@ -11,23 +11,23 @@ import { assert, patientClient } from './tools.js';
 
 type EngineName = 'cpu' | 'webgpu';
 
-/** Untanglings during which something breaks, and from which a caller goes away. */
+/** Untanglings during which something breaks, and from which a caller disconnects. */
 const BROKEN = 6;
-/** As many while nothing was hit: what breaks at a random moment may break between two requests. */
+/** Largest number if nothing was hit, because a disturbance at a random moment may fall between two requests. */
 const MOST_BROKEN = 40;
 const GONE = 4;
 
-/** Services that end, and as many while no untangling was cut short. */
+/** Services that end, and the largest number if no untangling was cut short. */
 const ENDED = 3;
 const MOST_ENDED = 15;
 
-/** The least that the pairs of a request may be given, bytes. */
+/** The smallest memory for the pairs of a request, bytes. */
 const LEAST_PAIR_BYTES = 2 ** 20;
 
 /** m; contacts so wide that the pairs of most tangles do not fit into it */
 const WIDE_CONTACTS = [0.01, 0.02] as const;
 
-/** Every answer, whatever cut it short, is the best state that was found, with the pairs that are left. */
+/** Every answer, whatever cut it short, must be the best state that was found, with the remaining pairs. */
 function judge({ mesh, start }: TangledStart, answer: Untangled, where: string): void {
   const rules = { kinematicPairs: 'SKIP' } as const;
   const question = { surface: readSurface(mesh), start, rules, maxDisplacement: undefined, rest: undefined };
@@ -36,7 +36,7 @@ function judge({ mesh, start }: TangledStart, answer: Untangled, where: string):
 
 const isSame = (a: Untangled, b: Untangled): boolean => a.positions.every((p, i) => p === b.positions[i]);
 
-/** Threads end, or the device is lost, and callers go away at any moment of an untangling; the next one is as if nothing had happened. */
+/** Threads end, the device is lost, and callers disconnect at any moment; the next untangling must be unaffected. */
 export async function untanglingsBroken(engine: EngineName, random: Random): Promise<string> {
   const sabotage = engine === 'cpu' ? SABOTAGE.killedWorker : SABOTAGE.lostDevice;
   const build = await plant({ ...sabotage, name: `${sabotage.name}-untangling-${engine}` });
@@ -88,7 +88,7 @@ export async function untanglingsBroken(engine: EngineName, random: Random): Pro
   }
 }
 
-/** The pairs of an untangling do not fit into the memory of a request: it answers with the best state so far, and says why. */
+/** The pairs of an untangling exceed the memory of a request: the answer is the best state so far, with the reason. */
 export async function untanglingOutOfMemory(engine: EngineName, random: Random): Promise<string> {
   const server = await ServerProcess.start({
     engine,
@@ -112,7 +112,7 @@ export async function untanglingOutOfMemory(engine: EngineName, random: Random):
   }
 }
 
-/** The service ends amid an untangling and waits for nothing: the caller gets the best state so far, or a refusal that says why. */
+/** The service ends during an untangling: the caller gets the best state so far, or a refusal with the reason. */
 export async function untanglingsEnded(engine: EngineName, random: Random): Promise<string> {
   const tangled = TANGLED_STARTS.crossed(random);
   let [services, short, refused] = [0, 0, 0];

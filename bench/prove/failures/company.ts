@@ -6,14 +6,15 @@ import { assert, assertSafe, makeScene, patientClient, targetOf } from './tools.
 
 const SESSIONS = 5;
 const FRAMES = 2;
-/** Scenes of a submission, and ms that one waits for the others: whoever steps at the same time leaves together. */
+/** Scenes of a submission, and ms that one waits for the others, so that simultaneous steps are submitted together. */
 const CONVOY = { INTERSTICE_CONVOY_SCENES: '8', INTERSTICE_CONVOY_DELAY_MS: '200' };
 
 /**
- * Sessions whose work is submitted together answer with the bytes that they have alone. Alone: each is created, stepped and deleted before the
- * next one. In company: all are created, so that their places in the arena follow each other, and take their frames at the same time.
+ * Sessions whose work is submitted together answer with the same bytes as alone. Alone: each is created, stepped and
+ * deleted before the next one. Together: all are created, so that their places in the arena follow each other, and make
+ * their frames at the same time.
  *
- * @param build the service's; absent = this very build
+ * @param build of the service; absent = this build
  */
 export async function stepsInCompany(engine: 'cpu' | 'webgpu', random: Random, build?: string): Promise<string> {
   // One thread, so that all sessions are scenes of one device.

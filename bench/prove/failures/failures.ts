@@ -17,7 +17,7 @@ export interface FailureResult {
 
 interface Failure {
   readonly name: string;
-  /** the engine that can fail like this, and why the other cannot */
+  /** the only engine that can fail like this, and why the other cannot */
   readonly only?: { readonly engine: 'cpu' | 'webgpu'; readonly because: string };
   readonly run: (engine: 'cpu' | 'webgpu', random: Random) => Promise<string>;
 }
@@ -40,7 +40,7 @@ const FAILURES: readonly Failure[] = [
   },
   {
     name: 'a thread is killed at any moment',
-    // Dawn ends the whole process where a thread of it ends in the middle of its work.
+    // Dawn ends the whole process if a thread of it ends in the middle of its work.
     run: (engine, random) => (engine === 'cpu' ? workerKilled : threadKilledWithProcess)(engine, random),
   },
   {
@@ -163,9 +163,9 @@ const FRAMES = 12;
 const MAX_KILLS = { cpu: 6, webgpu: 3 };
 
 /**
- * The client's part of the contract: it keeps its last received answer, makes the session again from it on a new server,
- * and sends the unanswered frame again. Nothing answered may be lost and nothing applied twice, so that every answer is
- * reached from the one before.
+ * The client's part of the contract: it keeps its last received answer, creates the session again from it on a new
+ * server, and sends the unanswered frame again. Nothing answered may be lost and nothing applied twice, so every answer
+ * must follow from the previous one.
  */
 async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
   const scene = makeScene(random);

@@ -22,9 +22,9 @@ export const threadStarvedWithProcess = (engine: EngineName, random: Random): Pr
   loseProcesses(engine, random, SABOTAGE.outOfMemory);
 
 /**
- * Where the end of a thread ends the process (Dawn aborts it), a caller starts the service again, creates the session from the
- * last answer that arrived, and sends the unanswered frame again. A frame that is lost or applied twice would not have the bytes
- * of a resolve from the last answer to its target.
+ * If the end of a thread ends the process (Dawn aborts it), a caller starts the service again, creates the session from
+ * the last answer that arrived, and sends the unanswered frame again. A frame that is lost or applied twice would not
+ * have the bytes of a resolve from the last answer to its target.
  */
 async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant): Promise<string> {
   const build = await plant({ ...sabotage, name: `${sabotage.name}-with-process-${engine}` });

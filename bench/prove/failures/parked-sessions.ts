@@ -13,16 +13,16 @@ import { ServerProcess } from '../server.js';
 import { assert } from './tools.js';
 
 /**
- * bytes of the device: less than the sessions hold together, so that one parks another, and enough for a step of any beside the
- * others at work
+ * bytes of the device: less than the sessions hold together, so that one parks another, and enough for a step of any of
+ * them beside the others at work
  */
 const DEVICE_BYTES = { cpu: 130_000, webgpu: 1_600_000 };
-/** s: longer than two requests are apart on a busy machine, or sessions would expire between any two of them */
+/** s: longer than the time between two requests on a busy machine, or sessions would expire between any two of them */
 const IDLE_TIMEOUT = 1.5;
 /** ms: every other wait is longer than a session lives */
 const LONGEST_WAIT = 3000;
 const MAX_ROUNDS = 4;
-/** Small meshes, so that frames are many. */
+/** Small meshes, so that there are many frames. */
 const SESSIONS: readonly (readonly [string, DoorName])[] = [
   ['handkerchiefs', 'JSON'],
   ['neighbours', 'PROTOBUF'],
@@ -30,9 +30,9 @@ const SESSIONS: readonly (readonly [string, DoorName])[] = [
 ];
 
 /**
- * Concurrent sessions on a service that has room for some of them only and expires idle ones, while their clients hang up, send
- * frames again, send wrong input and wait. Every answer and path is judged from the last answer that arrived; an expired session
- * is created again from it.
+ * Concurrent sessions on a service that has room for only some of them and expires idle ones, while their clients hang
+ * up, send frames again, send wrong input and wait. Every answer and path is judged from the last answer that arrived;
+ * an expired session is created again from it.
  */
 export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
   const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
@@ -96,7 +96,7 @@ function runSession(scene: string, door: DoorName, seed: number, bench: Bench): 
   return tryCase(prove, GENERATED[scene](new Random(seed)), bench);
 }
 
-/** The largest number of sessions that are parked at a time, by the metrics. */
+/** The largest number of sessions that are parked at the same time, by the metrics. */
 function watchParked(address: string): { readonly parked: number; readonly stop: () => Promise<void> } {
   const most = { parked: 0 };
   let isOver = false;

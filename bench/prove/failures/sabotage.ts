@@ -3,8 +3,8 @@ import type { Fault } from '../mutants/fault.js';
 import type { Plant } from '../mutants/planting.js';
 
 /*
- * Ways to break a running service from outside, by SIGWINCH, a signal that nothing in the service listens to. The product has
- * no such switches: they are planted in a copy of the build, as the mutants are.
+ * Ways to break a running service from outside, by SIGWINCH, a signal to which nothing in the service listens. The
+ * product has no such switches: they are planted in a copy of the build, like the mutants.
  */
 
 const POOL = 'src/lanes/lane-worker.js';
@@ -60,7 +60,7 @@ export const SABOTAGE = {
       },
     ],
   },
-  /** the device goes away under whatever it is doing */
+  /** the device is lost, whatever it is doing */
   lostDevice: {
     name: 'lost-device',
     faults: [

@@ -8,7 +8,7 @@ import { GENERATED } from '../scenes/generated.js';
 import type { Random } from '../scenes/random.js';
 import type { ServerProcess } from '../server.js';
 
-/** A promise of the service is broken; any other error is one of the campaign. */
+/** A promise of the service is broken; any other error is an error of the campaign. */
 export class Broken extends Error {}
 
 export function assert(isTrue: boolean, complaint: string): asserts isTrue {
@@ -30,7 +30,7 @@ export function assertSafe(scene: ProveScene, x: ArrayLike<number>, where: strin
 export const targetOf = (scene: ProveScene, frame: number): Float64Array =>
   scene.start.map((p, i) => p + Math.sin(0.2 * frame) * (scene.target[i] - p));
 
-/** What was thrown and where, for a report that others read: files are named from the project's root on. */
+/** The error and its place, for a report that others read: files are named relative to the project's root. */
 export function describeThrown(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return text.replaceAll(`${pathToFileURL(projectRoot).href}/`, '').replaceAll(`${projectRoot}/`, '');

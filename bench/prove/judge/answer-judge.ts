@@ -8,13 +8,13 @@ import type { Find, Question } from './question.js';
 import { findMeetings } from './state-judge.js';
 import { distanceRange } from './surface.js';
 
-/** One thing that is wrong with an answer: the name of the promise and the numbers. */
+/** A fault in an answer: the name of the promise and the numbers. */
 export interface Finding {
   readonly promise: string;
   readonly details: string;
 }
 
-/** The floor is δ/100 at least and the commit check leaves half of it; a tenth is for what lies between a certified gap and a distance. */
+/** The floor is at least δ/100, and the commit check leaves half of it; a tenth covers certified gaps and rounding. */
 const KEPT_OF_FLOOR = 0.45;
 
 /** Judges an answer on the numbers that were sent, from the request and the answer alone. */
@@ -94,7 +94,7 @@ function judgeReport(question: Question, { positions, report }: Answer, find: Fi
   if (isDone && (report.residual >= resolved.residualTolerance || report.unfinishedVertices !== 0)) {
     find('report: CONVERGED', `residual ${report.residual}, ${report.unfinishedVertices} unfinished vertices`);
   }
-  // Lengths at rest may hold every vertex in the last step that a pull-back was allowed, before it is known that further ones gain nothing.
+  // Lengths at rest may hold every vertex in the last step allowed, before it is known that further steps gain nothing.
   const mayRest = report.status === 'STEP_LIMIT' && resolved.quality !== 'FAST' && surface.atRest.size > 0;
   if (!isDone && report.unfinishedVertices === 0 && !mayRest)
     find(`report: ${report.status}`, 'no vertex is unfinished');
@@ -109,21 +109,21 @@ function judgeReport(question: Question, { positions, report }: Answer, find: Fi
   }
   judgeIntersecting(question, { positions, report }, find);
   const { minDistance: told } = report;
-  // Two edges may touch where neither pierces anything that it is judged against.
+  // Two edges may touch although neither pierces anything against which it is judged.
   const mayBeNone = told === 0 && findTouching(surface, positions, { kinematicPairs: resolved.kinematicPairs });
   if (told !== undefined && !(told > 0) && !(mayBeNone && mayBeNone.certain.length > 0)) {
     find('report: minDistance', `${told} between elements that do not meet`);
   }
 }
 
-/** Pairs that were ignored may intersect in the answer, and the report has to say how many do, unless nothing was tested. */
+/** Ignored pairs may intersect in the answer, and the report must say how many do, unless nothing was tested. */
 function judgeIntersecting({ surface, verify }: Question, { positions, report }: Answer, find: Find): void {
   const told = report.intersectingPairCount;
   if (verify === 'NONE') {
     if (told !== undefined) find('report: intersectingPairCount', `told ${told} without a test`);
     return;
   }
-  // A budget that ends before the test of the answer leaves it open.
+  // A budget that ends before the test of the answer leaves it undecided.
   if (told === undefined && report.status === 'DEADLINE') return;
   const { excused: _, ...whole } = surface;
   const count = findMeetings(whole, positions, { kinematicPairs: report.resolved.kinematicPairs }).length;
@@ -139,7 +139,7 @@ function judgeDistance(question: Question, { positions, report }: Answer, find: 
   const rules = { kinematicPairs: resolved.kinematicPairs };
   const least = leastDistance(surface, positions, reach, rules);
   const told = report.minDistance;
-  // A budget that is spent leaves it unmeasured, and says so where there is a list of warnings.
+  // A budget that is spent leaves it unmeasured, and a list of warnings, if there is one, says so.
   const isUnmeasured =
     told === undefined &&
     report.status === 'DEADLINE' &&
@@ -178,7 +178,7 @@ function judgeFloor(
   }
 }
 
-/** What did not move carries the start's bits, what arrived the target's: in between there is nothing to round. */
+/** A vertex that did not move has the start's bits, one that arrived has the target's: there is nothing to round. */
 function judgeBits({ surface, start, target }: Question, positions: Positions, find: Find): void {
   for (let v = 0; v < surface.vertexCount; v++) {
     const axes = [0, 1, 2].map((c) => 3 * v + c);

@@ -5,9 +5,9 @@ import { proximityRelations, type Surface } from './surface.js';
 import { forEachNear } from './sweep.js';
 
 /**
- * Least distance of two elements that share no vertex, by looking at every pair within reach.
+ * Least distance of two elements that share no vertex, from all pairs within reach.
  *
- * @returns undefined when nothing is nearer than `reach`
+ * @returns undefined if nothing is nearer than `reach`
  */
 export function leastDistance(
   surface: Surface,
@@ -34,15 +34,16 @@ export interface Touching {
 }
 
 /**
- * Of the size of a pair: a test of paths in doubles goes by a few hundred 2⁻⁵³ of it, by as much more as its elements are
- * slivers or nearly parallel.
+ * As a share of the size of a pair: a test of paths in doubles has an error of a few hundred 2⁻⁵³ of it, and more if
+ * its elements are slivers or nearly parallel.
  */
 const WITHIN_ROUNDING = 2 ** -34;
 
 /**
- * Pairs of vertices with triangles and of edges with edges that may not meet on a path ({@link GuardedPairs}) and touch in a
- * state. Where the elements at them share vertices, no edge of them pierces a triangle that it is judged against: a rod across
- * the side of a triangle whose corner it has in common. What pierces nothing else is in the test of a state itself.
+ * Pairs of vertices with triangles and of edges with edges that may not meet on a path ({@link GuardedPairs}) and touch
+ * in a state. If the elements at them share vertices, no edge of them pierces a triangle against which it is judged: a
+ * rod across the side of a triangle with which it has a corner in common. Pairs that pierce nothing else are part of
+ * the test of a state.
  *
  * @param x [3·V], float32 or float64
  */

@@ -3,20 +3,21 @@ import type { Answer } from '../doors/door.js';
 import type { Find, Question } from './question.js';
 import { keyOf, type Surface } from './surface.js';
 
-/** Two doubles computed in different orders over so many vertices agree within this share. */
+/** Two doubles that are sums over this many vertices in different orders agree within this share. */
 export const SUM_ROUNDING = 1e-9;
 
 export const KEPT_LENGTHS = 'lengths are kept where nothing is in the way';
 export const TOLD_HOLDING = 'report: limitingEdges';
 
-/** The contract calls an edge at its limit from this share of it on. */
+/** From this share of its limit on, the contract calls an edge at its limit. */
 const AT_LIMIT = 0.995;
-/** An edge so near to its limit may be moved by it: rounding, and what a step leaves. */
+/** An edge so near to its limit may be moved by it, because of rounding and of what a step leaves. */
 const NEAR_LIMIT = 0.01;
 
 /**
- * An edge that exceeds its limit by less than so many spacings of numbers, and this share, may be counted or not: both
- * engine and answer round coordinates, and a session may keep an origin from which the mesh has moved some extents away.
+ * An edge that exceeds its limit by less than this many spacings of numbers, and this share, may be counted or not:
+ * both engine and answer round coordinates, and a session may keep an origin from which the mesh has moved several
+ * extents away.
  */
 const LIMIT_SPACINGS = 64;
 const LIMIT_ROUNDING = 1e-5;
@@ -34,14 +35,14 @@ function spacingOf({ start, target }: Question, positions: Positions): number {
   return Math.max(2 ** -23 * (high - low), ofAnswer * Math.max(Math.abs(low), Math.abs(high)));
 }
 
-/** The edges over σ: their number, within those that rounding leaves open, the worst of them, those that hold vertices, and what the pull-back says. */
+/** Judges what the report says of edges over σ, up to rounding, of edges that hold vertices, and of the pull-back. */
 export function judgeEdges(question: Question, { positions, report }: Answer, find: Find): void {
   const { surface, target } = question;
   const { stretchLimit: sigma, quality } = report.resolved;
   const told = Number(report.overlongEdges);
   const room = LIMIT_SPACINGS * (1 + sigma) * spacingOf(question, positions);
   let [fewest, most, sureWorst, worst] = [0, 0, 0, 0];
-  // Strains are limited by the pull-back, which FAST does not have: there every edge keeps its own limit.
+  // The pull-back limits strains, and FAST does not have it: there every edge keeps its own limit.
   for (const [a, b] of quality === 'FAST' ? surface.lengths : surface.limited) {
     if (sigma === 0 || (surface.kinematic[a] && surface.kinematic[b])) continue;
     const rest = restOf(surface, target, a, b);
@@ -83,7 +84,7 @@ function judgeLimiting(
   find: Find,
 ): void {
   const { limitingEdges: told, warnings, resolved } = report;
-  // Doors without lists name none, and a list that is empty may be absent.
+  // Doors without lists name none, and an empty list may be absent.
   if (isHeld && warnings && !told?.length) find(TOLD_HOLDING, 'no edge is named');
   for (const { a, b, stretch } of told ?? []) {
     const rest = restOf(surface, target, a, b);
@@ -96,7 +97,7 @@ function judgeLimiting(
   }
 }
 
-/** Whether the limits of edges may move a mesh that is at its target: one with a length at rest is beyond its limit, or too near to it to tell. */
+/** Whether the limits of edges may move a mesh at its target: a length at rest is exceeded, or too nearly to decide. */
 export function mayLengthsMove(surface: Surface, positions: Positions, sigma: number): boolean {
   return (
     sigma > 0 &&
@@ -108,14 +109,14 @@ export function mayLengthsMove(surface: Surface, positions: Positions, sigma: nu
   );
 }
 
-/** The length to which the limit of an edge relates; 0 = it has none. */
+/** The length to which the limit of an edge refers; 0 = it has none. */
 const restOf = ({ atRest }: Surface, target: Positions, a: number, b: number): number =>
   (atRest.size > 0 ? atRest.get(keyOf([a, b])) : undefined) ?? lengthOf(target, a, b);
 
 const lengthOf = (p: Positions, a: number, b: number): number =>
   Math.hypot(...[0, 1, 2].map((c) => p[3 * a + c] - p[3 * b + c]));
 
-/** Longest edge against its length at rest, or in the target; 1 where no edge has a length there. */
+/** The largest ratio of an edge to its length at rest, or in the target; 1 if no edge has such a length. */
 export function stretchOf(surface: Surface, x: Positions, target: Positions): number {
   let most = 0;
   for (const [a, b] of surface.lengths) {

@@ -1,7 +1,7 @@
 /*
- * Do two elements have a common point? Closed elements, any degeneracy, whole numbers throughout: no rounding, no
- * tolerance. Every double is m·2^e, so a few of them over one common power of two are exact integers. An element is given by its
- * one, two or three corners.
+ * Whether two elements have a common point: closed elements, any degeneracy, whole numbers throughout, no rounding, no
+ * tolerance. Every double is m·2^e, so several of them over a common power of two are exact integers. An element is
+ * given by its one, two or three corners.
  */
 
 export type WholePoint = readonly [bigint, bigint, bigint];
@@ -118,11 +118,11 @@ export function elementsMeet(a: readonly WholePoint[], b: readonly WholePoint[])
 }
 
 /**
- * Sign of the volume of the tetrahedron of vertices a, b, c, d where floating point can tell, else undefined.
+ * Sign of the volume of the tetrahedron of vertices a, b, c, d if floating point can decide it, otherwise undefined.
  *
- * Each of the three terms is a product of differences; with u = 2^-53 every difference errs by u of itself, and the
- * nine multiplications and additions after it add up to at most 10 u of the sum of magnitudes (1 + few u). 16 u leaves
- * room, and the least magnitude excludes underflow, where relative bounds do not hold.
+ * Each of the three terms is a product of differences; with u = 2^-53 every difference has an error of u of itself, and
+ * the nine multiplications and additions after it add up to at most 10 u of the sum of magnitudes (1 + few u). 16 u
+ * leaves room, and the least magnitude excludes underflow, where relative bounds do not hold.
  */
 export function volumeSign(x: ArrayLike<number>, a: number, b: number, c: number, d: number): number | undefined {
   const [i, j, k, l] = [3 * a, 3 * b, 3 * c, 3 * d];

@@ -5,16 +5,16 @@ import { findMeetings } from './state-judge.js';
 import type { Surface } from './surface.js';
 
 /*
- * Which pairs a start under IGNORE_PAIRS may exclude, from the contract's words alone. An edge begins or ceases to pierce
- * a triangle only where one of five proximity pairs meets. For every pair that intersects, these five are not kept apart, and
- * whatever rests on one of them is not promised either. Where paths are tested as well (PATH), pairs that touch without
- * piercing anything are excluded too: no path from there is free of them.
+ * The pairs that a start under IGNORE_PAIRS may exclude, from the contract's text alone. An edge begins or ceases to
+ * pierce a triangle only when one of five proximity pairs meets. For every pair that intersects, these five are not
+ * kept apart, and pairs that depend on one of them are not promised either. If paths are tested as well (PATH), pairs
+ * that touch without piercing anything are excluded, too, because no path from there is free of them.
  */
 
-/** What one request may exclude. */
+/** The pairs that one request may exclude. */
 export interface Excluded {
   readonly excused: Excused;
-  /** what the report's count has to lie between: they differ only while a pair is closer than the floor, or within the
+  /** the limits of the report's count: they differ only while a pair is closer than the floor, or within the
    *  rounding of a path test of touching */
   readonly fewest: number;
   readonly most: number;
@@ -22,19 +22,19 @@ export interface Excluded {
 
 /**
  * The pairs that a session has excluded and that are not apart yet. A pair is guarded again from the first start on in
- * which it does not intersect and all of its five proximity pairs are further apart than the floor.
+ * which it does not intersect and all of its five proximity pairs are farther apart than the floor.
  */
 export class ExcludedMemory {
   #earlier: readonly Pair[] = [];
 
-  /** A new session, or another start: the service no longer knows the pairs. */
+  /** For a new session, or another start: the service no longer knows the pairs. */
   forget(): void {
     this.#earlier = [];
   }
 
   /**
-   * @param floor no less than the service's, the caller's unit: within it a pair may be guarded or not
-   * @param hasPaths the answer's path is tested too, so that what touches in the start is excluded
+   * @param floor not below the service's, the caller's unit: within it a pair may be guarded or not
+   * @param hasPaths whether the answer's path is tested, too, so that pairs that touch in the start are excluded
    */
   settle(surface: Surface, start: ArrayLike<number>, rules: StateRules, floor: number, hasPaths = false): Excluded {
     const meetings = findMeetings(surface, start, rules);

@@ -2,16 +2,16 @@ import type { Positions } from '../../../src/contract/mesh.js';
 import { leastDistance } from './distances.js';
 import { distanceRange, type Surface } from './surface.js';
 
-/** What the only right reply to a request is, worked out from the request alone. */
+/** The only correct reply to a request, determined from the request alone. */
 export type Expectation = 'ANSWER' | 'TOLERANCE_TOO_SMALL' | 'EITHER';
 
 /**
- * δ has to be 64 ulp of the caller's scalar at the largest coordinate (the floor is 4 of them and δ is 16 floors), and
- * the engine has to hold the mesh in float32. Where the second may decide, both replies are right. Kinematic vertices that
- * stay need not count: where they alone are too far out, both replies are right too.
+ * δ must be 64 ulp of the caller's scalar at the largest coordinate (the floor is 4 of them and δ is 16 floors), and
+ * the engine must be able to represent the mesh in float32. If the second may decide, both replies are correct.
+ * Kinematic vertices that stay need not count: if they alone are too far out, both replies are correct, too.
  *
  * @param delta in the caller's unit; undefined = the default for this start
- * @param isSingle the target is float32, and so will the answer be
+ * @param isSingle whether the target is float32, and so the answer
  */
 export function expectReply(
   surface: Surface,
@@ -41,7 +41,7 @@ function expectOver(vertices: readonly number[], start: Positions, chosen: numbe
       high = Math.max(high, start[3 * v + c]);
     }
     largest = Math.max(largest, Math.abs(low), Math.abs(high));
-    // Where an axis cannot be centred exactly, the engine's numbers are as large as the caller's.
+    // If an axis cannot be centred exactly, the engine's numbers are as large as the caller's.
     const isCentred = start instanceof Float64Array || (low > 0 && high <= 2 * low) || (high < 0 && low >= 2 * high);
     extent = Math.max(extent, isCentred ? high - low : Math.max(Math.abs(low), Math.abs(high)));
   }
@@ -54,8 +54,8 @@ function expectOver(vertices: readonly number[], start: Positions, chosen: numbe
 }
 
 /**
- * Whether some pair is so close that float32 coordinates, from the middle of the mesh, may not tell its sides apart, or that
- * those of a float32 answer do not: then TOLERANCE_TOO_SMALL is as right as an answer.
+ * Whether some pair is so close that float32 coordinates, relative to the middle of the mesh, may not distinguish its
+ * sides, or that those of a float32 answer may not: then TOLERANCE_TOO_SMALL is as correct as an answer.
  */
 export function isWithinRounding(
   surface: Surface,
@@ -70,20 +70,22 @@ export function isWithinRounding(
       low = Math.min(low, start[3 * v + c]);
       high = Math.max(high, start[3 * v + c]);
     }
-    // Rounded twice then: to the engine's numbers and to the answer's.
+    // Then the numbers are rounded twice: to the engine's numbers and to the answer's.
     const isNarrowed = isSingle && start instanceof Float64Array;
     size = Math.max(size, high - low, ...(isNarrowed ? [1.5 * Math.abs(low), 1.5 * Math.abs(high)] : []));
   }
   return leastDistance(surface, start, 2 * Math.sqrt(3) * size * 2 ** -24, { kinematicPairs }) !== undefined;
 }
 
-/** Whether the default of δ is 0, because rounding has taken the edges their lengths: INVALID_PARAMETER is right then. */
+/** Whether the default of δ is 0, because rounding reduced the edges to length 0: then INVALID_PARAMETER is correct. */
 export function hasNoDefault(surface: Surface, start: Positions, delta: number | undefined): boolean {
   return delta === undefined && medianLength(surface, start) === 0;
 }
 
-/** δ where none is asked for, in a scene of one scale: a tenth of the median edge of the moving part, or of the grains' spacing. A session's stays what it was
- *  at its opening. */
+/**
+ * δ if none is requested, in a scene of one scale: a tenth of the median edge of the moving part, or of the grains'
+ * spacing. In a session it stays as it was at its opening.
+ */
 export function defaultDelta(surface: Surface, opening: Positions): number {
   return 0.1 * medianLength(surface, opening);
 }
@@ -101,7 +103,7 @@ function medianLength(surface: Surface, x: Positions): number {
   return measured[Math.floor(measured.length / 2)] ?? 0;
 }
 
-/** Grains alone have no edges: what counts is how far each is from the next. */
+/** Grains alone have no edges: the distance of each to the next one counts. */
 function medianSpacing({ particles }: Surface, x: Positions): number {
   const apart = (a: number, b: number) => Math.hypot(...[0, 1, 2].map((c) => x[3 * a + c] - x[3 * b + c]));
   const nearest = particles
@@ -123,9 +125,9 @@ export function ulpOf(x: ArrayLike<number>, isSingle: boolean): number {
 }
 
 /**
- * No less than the floor that a service goes by: δ/100, or what rounding asks for where start and target lie, 4 ulp of the
- * answer's scalar and 8√3 u X of the engine's coordinates, whose origin is not known here: X is taken as four times the
- * largest coordinate. It is never more than δ/16.
+ * An upper bound of the floor that a service uses: δ/100, or what rounding requires at the start and the target, 4 ulp
+ * of the answer's scalar and 8√3 u X of the engine's coordinates, whose origin is not known here: X is taken as four
+ * times the largest coordinate. It is never more than δ/16.
  *
  * @param delta of the parameters, the caller's unit
  */

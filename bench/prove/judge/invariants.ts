@@ -1,8 +1,9 @@
 import { crossOf, dotOf, minusOf, type Vector } from './nearest.js';
 
 /*
- * What cannot change on a path without intersections, whatever the path: which side of a closed surface a point is on, and
- * how often two closed curves are linked. They see a tunnelling from the answer alone, without any knowledge of the path.
+ * Properties that cannot change on a path without intersections, whatever the path: the side of a closed surface on
+ * which a point is, and how often two closed curves are linked. They reveal a tunnelling from the answer alone, without
+ * any knowledge of the path.
  */
 
 export type Invariant =
@@ -51,7 +52,7 @@ export function linkingNumber(x: ArrayLike<number>, first: readonly number[], se
   return nearestInteger(sum / (4 * Math.PI));
 }
 
-/** A value far from a whole number means that a point lies on the surface, or curves touch: no number at all. */
+/** A value far from a whole number means that a point lies on the surface, or that curves touch: it becomes NaN. */
 function nearestInteger(value: number): number {
   const whole = Math.round(value);
   return Math.abs(value - whole) < 1e-3 ? whole + 0 : Number.NaN;

@@ -1,30 +1,30 @@
 import { crossOf, minusOf, nearestDifference, type Vector } from './nearest.js';
 
 /*
- * Do two elements whose corners move on straight lines have a common point at some t in [0, 1]?
+ * Whether two elements whose corners move on straight lines have a common point at some t in [0, 1].
  *
- * An interval [a, b] of time is free if one vector n keeps the sides apart at each of its ends, t = a and t = b:
+ * An interval [a, b] of time is free if one vector n keeps the sides apart at both of its ends, t = a and t = b:
  *
  *     min over side A of n·x(t)   >   max over side B of n·x(t)
  *
  * The difference of the heights of two corners along n is linear in t, so the inequality holds between the ends, wherever the
- * two elements have gone together, and it holds for the whole of either because their points are convex combinations of the
- * corners. Where no vector is found the interval is halved. What is
- * not proved free by then, MAX_DEPTH halvings deep, counts as a meeting: a collision is never missed; a pair that comes
- * within rounding of touching may be called one.
+ * two elements have moved together, and it holds for all points of both because these are convex combinations of the
+ * corners. If no vector is found, the interval is halved. An interval that is not proven free after MAX_DEPTH halvings
+ * counts as a meeting: a collision is never missed; a pair that comes
+ * within rounding of touching may be reported as one.
  *
- * Rounding. All corners are taken relative to one of them at t = 0, the same for both ends, which changes no truth. With
- * u = 2^-53 and M the largest |difference|: a difference errs by u M; d0 + t (d1 − d0) by 6 u M in all (two differences, the
- * product and the sum, |d1 − d0| ≤ 2 M); three products and two sums with n add 3 u |n|₁ M. Heights are thus right within
- * 10 u |n|₁ M; apart by more than 40 u |n|₁ M they are certainly apart.
+ * Rounding. All corners are taken relative to one of them at t = 0, the same for both ends, which does not change the
+ * result. With u = 2^-53 and M the largest |difference|: a difference has an error of u M; d0 + t (d1 − d0) of 6 u M in
+ * all (two differences, the product and the sum, |d1 − d0| ≤ 2 M); three products and two sums with n add 3 u |n|₁ M.
+ * So heights are correct within 10 u |n|₁ M; if they differ by more than 40 u |n|₁ M, they are certainly apart.
  */
 
 const ROUNDING = 40 * 2 ** -53;
 
-/** Intervals of 2^-44: below that positions differ by rounding only. */
+/** Intervals of 2^-44: below that, positions differ only by rounding. */
 const MAX_DEPTH = 44;
 
-/** Intervals looked at before a pair is given up and called a meeting; a stubborn honest pair takes hundreds. */
+/** Intervals examined before a pair counts as a meeting; a difficult pair that does not meet takes hundreds. */
 const MAX_INTERVALS = 100_000;
 
 interface Corner {
@@ -35,8 +35,8 @@ interface Corner {
 /**
  * @param start corners of side A, then of side B, at t = 0
  * @param end the same at t = 1
- * @param sizeA how many of them are side A's: 1 or 2
- * @returns a time before which they certainly do not meet, or undefined where they certainly never do
+ * @param sizeA how many of them belong to side A: 1 or 2
+ * @returns a time before which they certainly do not meet, or undefined if they certainly never do
  */
 export function findMeeting(start: readonly Vector[], end: readonly Vector[], sizeA: number): number | undefined {
   const o = start[0];
@@ -77,12 +77,12 @@ function isFree(
   return featureNormals(middle, sizeA).some(isSeparating);
 }
 
-/** Normals that the two elements' shapes offer where the nearest points are too close to give a direction. */
+/** Normals from the shapes of the two elements, for nearest points that are too close to give a direction. */
 function featureNormals(x: readonly Vector[], sizeA: number): Vector[] {
   const b = x.slice(sizeA);
   if (b.length === 3) {
     const normal = crossOf(minusOf(b[1], b[0]), minusOf(b[2], b[0]));
-    // In its plane, across a side: beside a long side the nearest points are too close to tell its direction well.
+    // In its plane, across a side: beside a long side the nearest points are too close to give an accurate direction.
     return [normal, ...[0, 1, 2].map((k) => crossOf(normal, minusOf(b[(k + 1) % 3], b[k])))];
   }
   if (sizeA === 2) return [crossOf(minusOf(x[1], x[0]), minusOf(b[1], b[0]))];
@@ -97,7 +97,7 @@ function separates(
   margin: number,
 ): boolean {
   const size = Math.abs(n[0]) + Math.abs(n[1]) + Math.abs(n[2]);
-  // Also false for a vector that is not a number.
+  // Also false if the vector contains NaN.
   if (!(size > MIN_NORMAL)) return false;
   const least = margin * size;
   let [isAbove, isBelow] = [true, true];
@@ -120,5 +120,5 @@ function separates(
   return isAbove || isBelow;
 }
 
-/** Under this products of n and a length could sink into the subnormals, where relative errors do not hold. */
+/** Below this, products of n and a length could be subnormal, where relative errors do not hold. */
 const MIN_NORMAL = 1e-140;

@@ -1,11 +1,11 @@
 /*
- * Nearest points of two elements in double precision, given as corners. The result only guides (a direction to try, a
- * distance to compare with a tolerance); nothing that must never fail rests on it.
+ * Nearest points of two elements in double precision, given as corners. The result is only guidance (a direction to
+ * try, a distance to compare with a tolerance); no guarantee depends on it.
  */
 
 export type Vector = readonly [number, number, number];
 
-/** Where the vertices of an element are in a state, float[3·V]. */
+/** Positions of the vertices of an element in a state, float[3·V]. */
 export const pointsOf = (x: ArrayLike<number>, element: readonly number[]): Vector[] =>
   element.map((v): Vector => [x[3 * v], x[3 * v + 1], x[3 * v + 2]]);
 
@@ -34,7 +34,7 @@ function pointSegment(p: Vector, a: Vector, b: Vector): Vector {
   const to = minusOf(p, a);
   const whole = lengthSquared(d);
   const share = whole > 0 ? Math.min(1, Math.max(0, dotOf(to, d) / whole)) : 0;
-  // From the nearer end, so that a point beside it is not lost in the length of the segment.
+  // From the nearer end, so that the rounding of a point near it is not proportional to the length of the segment.
   return share <= 0.5 ? along(to, d, -share) : along(minusOf(p, b), d, 1 - share);
 }
 

@@ -10,8 +10,8 @@ export interface Collision extends Pair {
 }
 
 /**
- * Promised pairs, and pairs through which those begin to meet ({@link GuardedPairs}), that may meet while every vertex goes
- * straight from `start` to `end`. Complete: what is not listed certainly does not meet.
+ * Promised pairs, and pairs through which these begin to meet ({@link GuardedPairs}), that may meet while every vertex
+ * moves straight from `start` to `end`. The list is complete: a pair that is not listed certainly does not meet.
  *
  * @param start [3·V]
  * @param end [3·V]
@@ -27,7 +27,7 @@ export function findCollisions(
   const moves = new Uint8Array(surface.vertexCount);
   for (let i = 0; i < start.length; i++) if (start[i] !== end[i]) moves[Math.floor(i / 3)] = 1;
   forEachNear(proximityRelations(surface), [start, end], 0, (a, b) => {
-    // A pair at rest is what the state test is for: it met at the start or never does.
+    // A pair at rest is covered by the state test: it met at the start or never does.
     if (!a.some((v) => moves[v]) && !b.some((v) => moves[v])) return;
     if (!guarded.has(a, b)) return;
     const corners = [...a, ...b];

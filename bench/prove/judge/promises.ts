@@ -14,8 +14,8 @@ export interface Pair {
 }
 
 /**
- * Whether the contract promises anything of this pair: no common vertex, not both kinematic under SKIP, not ignored, not
- * excluded because of what intersects in the start.
+ * Whether the contract promises anything for this pair: no common vertex, not both kinematic under SKIP, not ignored,
+ * not excluded because of intersections in the start.
  */
 export function isPromised(surface: Surface, a: Element, b: Element, { kinematicPairs }: StateRules): boolean {
   for (const v of a) if (b.includes(v)) return false;
@@ -42,7 +42,7 @@ class Incidence {
     }
   }
 
-  /** Pairs of an edge and a triangle that begin to meet where the proximity pair of a and b does. */
+  /** Pairs of an edge and a triangle that begin to meet when the proximity pair of a and b does. */
   *guardedBy(a: Element, b: Element): Generator<Pair> {
     if (a.length === 1 && b.length === 3) {
       for (const edge of this.#edgesAt.get(a[0]) ?? []) yield { a: edge, b };
@@ -54,9 +54,9 @@ class Incidence {
 }
 
 /**
- * Which pairs may not meet on a path. Besides the promised ones these are pairs of kinematic elements under SKIP, and of
- * ignored parts, in which a promised pair of an edge and a triangle can begin to meet: a vertex and a triangle through an edge
- * at the vertex, two edges through a triangle at one of them.
+ * The pairs that may not meet on a path. Besides the promised ones these are pairs of kinematic elements under SKIP,
+ * and of ignored parts, in which a promised pair of an edge and a triangle can begin to meet: a vertex and a triangle
+ * through an edge at the vertex, two edges through a triangle at one of them.
  */
 export class GuardedPairs implements PairList {
   readonly #incidence: Incidence;
@@ -110,7 +110,7 @@ export class Excused implements PairList {
     return proximityPairsOf({ a, b }).some((pair) => this.#pairs.has(nameOfPair(pair)));
   }
 
-  /** How many pairs lose their promise: edges and triangles, and proximity pairs that guard none of these. */
+  /** Number of pairs that lose their promise: edges and triangles, and proximity pairs that guard none of these. */
   count(surface: Surface): number {
     const incidence = new Incidence(surface);
     const dependent = new Set<string>();

@@ -3,21 +3,21 @@ import type { Excluded } from './excluded.js';
 import type { Invariant } from './invariants.js';
 import type { Surface } from './surface.js';
 
-/** What an answer is judged by besides itself. */
+/** The data by which an answer is judged, besides the answer itself. */
 export interface Question {
   readonly surface: Surface;
   readonly start: Positions;
   readonly target: Positions;
   readonly invariants: readonly Invariant[];
-  /** the level of verification that was asked for */
+  /** the requested level of verification */
   readonly verify: 'STATE' | 'PATH' | 'NONE';
   /** under IGNORE_PAIRS; the surface then has these as excused */
   readonly excluded?: Excluded | undefined;
-  /** its own limits may move the start, whatever its target */
+  /** whether its own limits may move the start, whatever its target */
   readonly movesItself?: boolean;
-  /** nothing is in the way of its limits of edge lengths, which hold it far from its target */
+  /** whether nothing prevents it from keeping its limits of edge lengths, which hold it far from its target */
   readonly keepsLengths?: boolean;
 }
 
-/** Told what is wrong with an answer. */
+/** Receives a fault of an answer. */
 export type Find = (promise: string, details: string) => void;

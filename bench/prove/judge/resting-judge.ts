@@ -1,22 +1,22 @@
 import type { Positions } from '../../../src/contract/mesh.js';
 import { crossOf, dotOf, minusOf, type Vector } from './nearest.js';
 
-/** Dynamic vertices that nothing but a plane keeps from their targets, and three kinematic vertices of that plane, counter-clockwise seen from them. */
+/** Dynamic vertices that only a plane keeps from their targets; three vertices of the plane, counter-clockwise. */
 export interface Resting {
   readonly vertices: readonly number[];
   readonly on: readonly [number, number, number];
 }
 
 /**
- * Motions below a fiftieth of δ are not made, and the phase ends where little is gained: heights may be off by so many δ.
- * docs/method.md has both.
+ * Motions below a fiftieth of δ are not made, and the phase ends when little is gained: heights may be off by this many
+ * δ. docs/method.md explains both.
  */
 const ALLOWED = 0.05;
 
 /**
- * Whether what rests on a plane lies at the contact offset that was asked for: neither nearer, nor farther without need.
+ * Whether vertices that rest on a plane lie at the requested contact offset: neither nearer, nor farther without need.
  *
- * @param offset as asked, the caller's unit
+ * @param offset as requested, the caller's unit
  * @param delta δ, the caller's unit
  */
 export function judgeResting(

@@ -4,7 +4,7 @@ import type { Element, Surface } from './surface.js';
 import { forEachNear } from './sweep.js';
 
 /**
- * Every promised pair of elements with a common point in a state, decided on the very numbers given.
+ * Every promised pair of elements with a common point in a state, decided on exactly the numbers given.
  *
  * @param x [3·V], float32 or float64
  */
@@ -24,7 +24,7 @@ export function findMeetings(surface: Surface, x: ArrayLike<number>, rules: Stat
   return found;
 }
 
-/** Floating point where it is certain, whole numbers where it is not. */
+/** Decided in floating point if that is certain, otherwise in whole numbers. */
 export function hasCommonPoint(x: ArrayLike<number>, a: Element, b: Element): boolean {
   if (a.length === 2 && b.length === 3) {
     const atP = volumeSign(x, b[0], b[1], b[2], a[0]);

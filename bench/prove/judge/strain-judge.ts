@@ -1,6 +1,6 @@
 import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
 
-/** What a report says of strains. */
+/** The strains in a report. */
 export interface WireStrain {
   readonly violated: number | string;
   readonly inverted: number | string;
@@ -8,24 +8,24 @@ export interface WireStrain {
   readonly max: number;
 }
 
-/** The contract counts what is out of its limits by more than 0.001; within half of that either way both are right, as numbers are rounded. */
+/** The contract counts elements over their limits by more than 0.001; within half of that both are correct. */
 const COUNTED = 1e-3;
 const EITHER = 5e-4;
-/** Strains that two ways of computing them find agree within this; thin elements and float32 answers take most of it. */
+/** Strains that are computed in two ways agree within this; thin elements and float32 answers need most of it. */
 const AGREEMENT = 1e-4;
 /** Spacing of float32 numbers just above 1. */
 const FLOAT32 = 2 ** -23;
 /**
- * What rounding makes of a strain does not count either. The engine's place of a corner and the one that is sent differ by at most
- * three spacings a coordinate, two corners by 6 √3 of them; each of an element's (at most four) shape functions turns that into at
- * most so much over the least height of its rest shape.
+ * Changes of a strain by rounding do not count either. The engine's position of a corner and the one that is sent
+ * differ by at most three spacings per coordinate, two corners by 6 √3 of them; each of an element's (at most four)
+ * shape functions turns that into at most this much over the least height of its rest shape.
  */
 const ROUNDINGS = 4 * 6 * Math.sqrt(3);
 
 interface StrainsFound {
   readonly least: number;
   readonly most: number;
-  /** elements out of their limits, and the most by which one is */
+  /** number of elements out of their limits, and the largest excess of one */
   readonly fewest: number;
   readonly many: number;
   readonly excess: number;
@@ -34,7 +34,7 @@ interface StrainsFound {
 
 /**
  * With G = DᵀD and G_0 that of the rest shape, σ² are the eigenvalues of G_0⁻¹ G, the roots of their characteristic polynomial: no
- * deformation gradient, no iteration. Undefined where no element can change.
+ * deformation gradient, no iteration. Undefined if no element can change.
  */
 function findStrains(
   { triangles, tetrahedra, kinematic, strainLimits }: MeshInput,
@@ -71,7 +71,7 @@ function findStrains(
   return least > most ? undefined : { least, most, fewest, many, excess: worst, inverted };
 }
 
-/** Whether strain limits may move a mesh that is at its target: an element is out of them, or too near to them to tell. */
+/** Whether strain limits may move a mesh at its target: an element exceeds them, or is too near to them to decide. */
 export function mayStrainsMove(mesh: MeshInput, positions: Positions): boolean {
   const found = findStrains(mesh, positions);
   return found !== undefined && (found.inverted > 0 || found.excess > -AGREEMENT);
@@ -80,7 +80,7 @@ export function mayStrainsMove(mesh: MeshInput, positions: Positions): boolean {
 /**
  * Compares a report with the strains of the answer, from the request alone.
  *
- * @param keeps nothing is in the way of the limits: no element may be out of them
+ * @param keeps whether nothing prevents the limits: no element may exceed them
  */
 export function judgeStrains(
   mesh: MeshInput,
@@ -123,7 +123,7 @@ function extentOf(x: Positions): number {
   return extent;
 }
 
-/** At most the least height: the volume of the edges over the product of the longest ones. @param gram of the edges at one corner */
+/** A lower bound of the least height: volume over the product of the longest edges. @param gram of edges at a corner */
 function leastHeightOf(gram: readonly number[][]): number {
   const longest = Math.sqrt(
     Math.max(

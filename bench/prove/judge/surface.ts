@@ -8,7 +8,8 @@ export interface PairList {
 }
 
 /**
- * What can touch in a mesh, derived from the request alone: the judge does not rely on how the service reads it.
+ * The elements of a mesh that can touch, derived from the request alone: the judge does not rely on how the service
+ * reads it.
  */
 export interface Surface {
   readonly vertexCount: number;
@@ -16,26 +17,26 @@ export interface Surface {
   readonly triangles: readonly Element[];
   /** edges of triangles and segments, each once */
   readonly edges: readonly Element[];
-  /** segments that are no triangle's edge */
+  /** segments that are not an edge of a triangle */
   readonly rods: readonly Element[];
-  /** points whose vertex is in nothing else */
+  /** points whose vertex belongs to nothing else */
   readonly particles: readonly Element[];
   /** every vertex of the above */
   readonly vertices: readonly Element[];
   /** edges and edges inside solids: their lengths count as stretch */
   readonly lengths: readonly Element[];
-  /** those of them with a limit beside those of strains: where strains have limits the rods alone */
+  /** those with a limit besides those of strains: if strains have limits, only the rods */
   readonly limited: readonly Element[];
   /** lengths at rest by the key of an edge, the caller's unit; empty = none has one */
   readonly atRest: ReadonlyMap<string, number>;
   readonly kinematic: Uint8Array;
-  /** -1 where there is none */
+  /** -1 = none */
   readonly partOf: Int32Array;
   /** "p q" with p ≤ q */
   readonly ignoredParts: ReadonlySet<string>;
   /** δ of each part, the caller's unit; undefined = that of the parameters */
   readonly partDistances: readonly (number | undefined)[];
-  /** what a request under IGNORE_PAIRS does not promise */
+  /** pairs that a request under IGNORE_PAIRS does not promise */
   readonly excused?: PairList;
 }
 
@@ -120,7 +121,7 @@ export function readSurface(mesh: MeshInput): Surface {
   };
 }
 
-/** Lengths that are named take the place of those between positions. */
+/** Named lengths replace those between positions. */
 function readRest({ restLengths }: MeshInput, edges: readonly Element[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   const { positions, edges: named, lengths } = restLengths ?? {};
@@ -132,7 +133,7 @@ function readRest({ restLengths }: MeshInput, edges: readonly Element[]): Readon
   return found;
 }
 
-/** Lists of elements of which each of the one is tested against each of the other. */
+/** Two lists of elements; each element of one is tested against each of the other. */
 export type Relation = readonly [readonly Element[], readonly Element[]];
 
 /** Proximity pairs: those through which elements begin to meet in a motion, and in which they are nearest to each other. */
@@ -145,7 +146,7 @@ export function proximityRelations({ edges, triangles, rods, particles, vertices
   ];
 }
 
-/** Smallest and largest δ of a mesh's parts; that of the parameters where it has none. */
+/** Smallest and largest δ of a mesh's parts; that of the parameters for a part without one. */
 export function distanceRange({ partDistances }: Surface, delta: number): { smallest: number; largest: number } {
   if (partDistances.length === 0) return { smallest: delta, largest: delta };
   const all = partDistances.map((own) => own ?? delta);

@@ -1,7 +1,8 @@
 import type { Element, Relation } from './surface.js';
 
 /**
- * Calls `visit` for every pair of a relation whose boxes over the states overlap; of a list with itself, each unordered pair once.
+ * Calls `visit` for every pair of a relation whose boxes over the states overlap; for a list with itself, each
+ * unordered pair once.
  *
  * @param grow added to the boxes on every side, for distances
  */
@@ -19,7 +20,7 @@ export function forEachNear(
   }
 }
 
-/** Axis-aligned boxes, float64[6·n]: min xyz, max xyz. Comparisons only, so nothing is rounded away. */
+/** Axis-aligned boxes, float64[6·n]: min xyz, max xyz. They are only compared, so nothing is rounded. */
 export type Boxes = Float64Array;
 
 /**
@@ -49,8 +50,9 @@ export function boxesOf(elements: readonly Element[], states: readonly ArrayLike
 /**
  * Calls `visit` for every pair of boxes, one of each list, that have a common point; lists that are the same object give each unordered pair once.
  *
- * The space is cut into slices along one axis, and each slice is swept along another one. Boxes that meet begin to do so where the later one begins, so
- * a pair is visited in the slice where that is, once; the slice of a value never falls as the value grows, whatever is rounded.
+ * The space is cut into slices along one axis, and each slice is swept along another one. The intersection of two boxes
+ * begins where the later one begins, so a pair is visited once, in the slice that contains this beginning. The slice of
+ * a value never decreases as the value grows, whatever is rounded.
  */
 export function sweepPairs(a: Boxes, b: Boxes, visit: (i: number, j: number) => void): void {
   const [axis, across] = axesByOverlaps(a, b);
@@ -104,11 +106,11 @@ function sweepSlice(
   }
 }
 
-/** Slices are at least so many mean boxes thick: most boxes are in one or two. */
+/** Slices are at least this many mean boxes thick, so that most boxes are in one or two. */
 const THICKNESS = 2;
 const MOST_SLICES = 256;
 
-/** The slice of a value along an axis; it never falls as the value grows. */
+/** The slice of a value along an axis; it never decreases as the value grows. */
 function makeSlices(a: Boxes, b: Boxes, axis: number): (value: number) => number {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
@@ -127,7 +129,7 @@ function makeSlices(a: Boxes, b: Boxes, axis: number): (value: number) => number
   return (value) => Math.max(0, Math.min(count - 1, Math.floor((value - low) * scale)));
 }
 
-/** Of every slice the boxes that reach into it, in the order in which they begin along the axis of the sweep. */
+/** For every slice the boxes that extend into it, in the order in which they begin along the axis of the sweep. */
 function sliceUp(boxes: Boxes, axis: number, across: number, sliceOf: (value: number) => number): number[][] {
   const slices: number[][] = [];
   for (const i of orderBy(boxes, axis)) {
@@ -149,7 +151,7 @@ function orderBy(boxes: Boxes, axis: number): Uint32Array {
   return order.sort((i, j) => boxes[6 * i + axis] - boxes[6 * j + axis]);
 }
 
-/** Axes, the one along which fewest pairs of boxes overlap first: only speed depends on it. */
+/** Axes, the one along which fewest pairs of boxes overlap first; this affects speed only. */
 function axesByOverlaps(a: Boxes, b: Boxes): number[] {
   const apart = [0, 1, 2].map((axis) => {
     const [beginA, endA] = [sidesOf(a, axis), sidesOf(a, axis + 3)];
@@ -159,14 +161,14 @@ function axesByOverlaps(a: Boxes, b: Boxes): number[] {
   return [0, 1, 2].sort((p, q) => apart[q] - apart[p]);
 }
 
-/** Of every box the lower (0 to 2) or upper (3 to 5) side along an axis, ascending. */
+/** For every box the lower (0 to 2) or upper (3 to 5) side along an axis, ascending. */
 function sidesOf(boxes: Boxes, side: number): Float64Array {
   const sides = new Float64Array(boxes.length / 6);
   for (let i = 0; i < sides.length; i++) sides[i] = boxes[6 * i + side];
   return sides.sort();
 }
 
-/** Pairs of a box that ends before another one begins. Both ascend. */
+/** Number of pairs in which one box ends before the other begins. Both lists ascend. */
 function countBefore(ends: Float64Array, begins: Float64Array): number {
   let [count, ended] = [0, 0];
   for (const begin of begins) {

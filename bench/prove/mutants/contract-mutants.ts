@@ -7,7 +7,7 @@ const EXCLUSION_RULES = 'src/solver/exclusion-rules.js';
 
 type IsIgnored = (kind: number, ...vertices: number[]) => boolean;
 
-/** Faults in what the contract lets a caller exclude: ignored parts, and starts that intersect or touch. */
+/** Faults in the exclusions that the contract allows: ignored parts, and starts that intersect or touch. */
 export const CONTRACT_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgotten-seams',

@@ -5,7 +5,7 @@ import type { Mutant } from './mutant.js';
 const CONVOY = 'gpu/convoy/convoy.js';
 const ENCODE = 'gpu/convoy/encode.js';
 
-/** Where a scene's part of a buffer begins, for one buffer: that of the scene whose places are the first of the arena. */
+/** Makes a scene's part of one buffer begin where that of the first scene of the arena does. */
 const placesOfTheFirst = (binding: string): Fault => ({
   file: ENCODE,
   search: 'const element = offset / bound[n].stride;',
@@ -13,7 +13,7 @@ const placesOfTheFirst = (binding: string): Fault => ({
 });
 
 const IN_COMPANY = ['in company has other bytes', 'in company takes', 'in company is refused', 'in company.'];
-/** The device does not prove that scenes in a convoy compute what they compute alone (gpu/proof/shared-proof.ts), and every scene submits alone. */
+/** Without the proof that a convoy computes the same (gpu/proof/shared-proof.ts), every scene submits alone. */
 const NOT_PROVEN = ['they were not submitted together'];
 
 const mutant = (name: string, description: string, fault: Fault, caughtBy = IN_COMPANY): Mutant => ({
@@ -27,7 +27,7 @@ const mutant = (name: string, description: string, fault: Fault, caughtBy = IN_C
   isVerified: true,
 });
 
-/** Faults of scenes that submit together: a scene sees what belongs to another one. */
+/** Faults of scenes that submit together: a scene sees data that belongs to another one. */
 export const CONVOY_MUTANTS: readonly Mutant[] = [
   mutant(
     'convoy-motion-of-another',
@@ -44,7 +44,7 @@ export const CONVOY_MUTANTS: readonly Mutant[] = [
   mutant('convoy-end-of-another', 'the state of a run is taken from that of the scene before it in the submission', {
     file: CONVOY,
     search: 'resolve(range.slice(begin, begin + bytes));',
-    // The first word of a control block, which is all that is read of a batch of steps: 0 = the run goes on, to 3 = how it has ended.
+    // The first word of a control block, all that is read of a batch: from 0 = the run continues to 3 = its end.
     replacement: `const own = range.slice(begin, begin + bytes);
       const before = parts[parts.findIndex((one) => one.slices === slices) - 1];
       if (before?.slices.length === 1 && slices.length === 1 && before.slices[0].bytes === bytes) {

@@ -1,8 +1,8 @@
 import ts from 'typescript';
 
 /**
- * A fault of the product, named by where it sits: a function or a constant of a compiled module, or of a kernel. The name is
- * looked up in the parsed text, so that a fault outlives every change that keeps the name.
+ * A fault of the product, identified by its place: a function or a constant of a compiled module, or of a kernel. The
+ * name is looked up in the parsed text, so that a fault survives every change that keeps the name.
  */
 export type Fault = FunctionFault | ConstantFault | KernelFault | LineFault;
 
@@ -16,12 +16,12 @@ export interface FunctionFault {
 }
 
 /**
- * Is called in the place of the function: the original comes first, then the arguments. Its text is planted into another
- * module, so it may refer to its own arguments and to globals only.
+ * Called instead of the function: the original comes first, then the arguments. Its text is planted into another
+ * module, so it may refer only to its own arguments and to globals.
  */
 export type Replacement = (original: never, ...args: never[]) => unknown;
 
-/** A constant of a module or of a kernel (`NAME`), or the initial value of a field (`Class.field`), is another one. */
+/** A constant of a module or kernel (`NAME`), or the initial value of a field (`Class.field`), has another value. */
 export interface ConstantFault {
   readonly file: string;
   readonly constant: string;
@@ -34,18 +34,18 @@ export interface KernelFault {
   /** `gpu/kernels/….wgsl` */
   readonly file: string;
   readonly function: string;
-  /** WGSL; may call the function as it was by the name `original_NAME`, unless it is an entry point */
+  /** WGSL; may call the original function by the name `original_NAME`, unless it is an entry point */
   readonly body: string;
 }
 
-/** A text that occurs exactly once is another one. */
+/** A text that occurs exactly once is replaced. */
 export interface LineFault {
   readonly file: string;
   readonly search: string;
   readonly replacement: string;
 }
 
-/** @throws Error where the fault does not fit the text */
+/** @throws Error if the fault does not fit the text */
 export function plantFault(text: string, fault: Fault): string {
   if ('search' in fault) return replaceOnce(text, fault);
   if ('constant' in fault) {
@@ -108,7 +108,7 @@ function plantKernelBody(text: string, { file, function: name, body }: KernelFau
   return `${text.slice(0, start)}${header}{ ${body} }${original}${text.slice(end + 1)}`;
 }
 
-/** The first text of every file, which is the build's: it is parsed for many faults. */
+/** The original text of every file, which is that of the build, parsed once for many faults. */
 const parsed = new Map<string, ts.SourceFile>();
 
 function parse(file: string, text: string): ts.SourceFile {

@@ -6,8 +6,8 @@ import { STRAIN_KERNEL_MUTANTS } from './strain-mutants.js';
 import { UNTANGLE_DEVICE_MUTANTS } from './untangle-mutants.js';
 
 /*
- * The same faults in the kernels. The engine tries its adapter before it takes requests, and would refuse to start with
- * most of them; that it would is tested elsewhere (test/gpu), so it is made to look away here.
+ * The same faults in the kernels. The engine tests its adapter before it accepts requests, and would refuse to start
+ * with most of them. That it does so is tested elsewhere (test/gpu), so the test is disabled here.
  */
 
 const MUTED_PROOF: Fault = {

@@ -5,23 +5,23 @@ import type { Fault } from './fault.js';
 import type { Plant } from './planting.js';
 
 /**
- * Faults that are planted to see whether the campaign notices. They are patches of a copy of the build, never switches in the
- * product: what is shipped knows nothing of them.
+ * Faults that are planted to see whether the campaign detects them. They are patches of a copy of the build, never
+ * switches in the product, which knows nothing of them.
  */
 export interface Mutant extends Plant {
   readonly description: string;
   /** default cpu */
   readonly engine?: 'webgpu';
-  /** scenes that show it, smallest first; each is tried with several seeds until one is caught */
+  /** scenes that reveal it, smallest first; each is tried with several seeds until one is caught */
   readonly scenes: readonly string[];
-  /** promises, one of which must be reported broken; of a failure, words of its complaint */
+  /** promises, one of which must be reported broken; for a failure, words of its message */
   readonly caughtBy: readonly string[];
-  /** shows it in place of scenes: a failure that the build has to withstand. @throws Broken where it does not */
+  /** reveals it instead of scenes: a failure that the build must survive. @throws Broken if it does not */
   readonly failure?: (engine: 'cpu' | 'webgpu', random: Random, build: string) => Promise<string>;
-  /** as callers have it: the service verifies; without it the judge is alone with the engine */
+  /** whether the service verifies, as for callers; without it the judge is alone with the engine */
   readonly isVerified?: boolean;
   readonly mode?: Mode;
-  /** how the scenes are sent: what differs from float64 numbers as the scene has them, under quality FAST */
+  /** how the scenes are sent: the differences from unchanged float64 numbers under quality FAST */
   readonly sent?: Partial<Variation>;
 }
 
@@ -32,7 +32,7 @@ export const TUNNEL = 'nothing tunnels';
 export const FLOOR = 'half of the floor is kept';
 export const PATH = 'no collisions on the path';
 
-/** Steps so small that each is rounded, with a floor as low as it may be. */
+/** Steps so small that each is rounded, with the lowest possible floor. */
 export const CRAWLING = { scalar: 'FLOAT32', corner: 'CRAWL' } as const;
 /** The whole motion in one step, and no vertex pushed aside. */
 export const STRIDING = { scalar: 'FLOAT32', corner: 'STRIDE' } as const;
@@ -51,5 +51,5 @@ export const notGuardedAgain: Fault = {
   instead: (_: unknown, _mesh: unknown, _positions: unknown, pairs: unknown) => pairs,
 };
 
-/** The service tries its engine before it says that it is ready, and would refuse to start with most of these faults. */
+/** The service tests its engine before it reports readiness, and would refuse to start with most of these faults. */
 export const MUTED_PROBE: Fault = { file: 'src/session/resolve.js', function: 'checkProbe', instead: () => undefined };

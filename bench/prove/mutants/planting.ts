@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { projectRoot } from '../../../src/paths.js';
 import { type Fault, plantFault } from './fault.js';
 
-/** What is planted in a copy of the build. */
+/** The faults to plant in a copy of the build. */
 export interface Plant {
   readonly name: string;
   readonly faults: readonly Fault[];
@@ -13,7 +13,7 @@ export interface Plant {
 
 const buildFolder = fileURLToPath(new URL('../../../', import.meta.url));
 const KERNELS = join('gpu', 'kernels');
-/** What a service needs to run; source maps and types are two thirds of a build, and it is copied some fifty times. */
+/** The files that a service needs to run; without source maps and types a copy is a third of a build. */
 const RUNNABLE = {
   recursive: true,
   filter: (path: string) => /\.(js|json)$/.test(path) || statSync(path).isDirectory(),
@@ -26,7 +26,7 @@ const OWN_KERNELS: Fault = {
   value: "new URL('./kernels', import.meta.url).pathname",
 };
 
-/** Text of a file of the build with the faults of a plant. @throws Error where one does not fit */
+/** Text of a file of the build with the faults of a plant. @throws Error if one does not fit */
 export function plantInto(file: string, text: string, faults: readonly Fault[]): string {
   return faults.filter((fault) => fault.file === file).reduce(plantFault, text);
 }
@@ -36,7 +36,7 @@ export function readBuilt(file: string, build = buildFolder): string {
   return readFileSync(file.startsWith(KERNELS) ? join(projectRoot, file) : join(build, file), 'utf8');
 }
 
-/** Which faults of a plant no longer fit the build; empty when it can be planted. */
+/** The faults of a plant that no longer fit the build; empty if it can be planted. */
 export function misfits({ faults }: Plant, build = buildFolder): string[] {
   const all = [...faults, OWN_KERNELS];
   return [...new Set(all.map(({ file }) => file))].flatMap((file) => {
@@ -68,7 +68,7 @@ export async function plant({ name, faults }: Plant): Promise<string> {
   return folder;
 }
 
-/** Copies that a campaign which is broken off leaves behind. */
+/** Copies that an interrupted campaign leaves behind. */
 const planted = new Set<string>();
 
 export async function removePlant(folder: string): Promise<void> {
@@ -76,7 +76,7 @@ export async function removePlant(folder: string): Promise<void> {
   planted.delete(folder);
 }
 
-/** At once, as the process ends. */
+/** Removes all copies synchronously, at the end of the process. */
 export function removeAllPlants(): void {
   for (const folder of planted) rmSync(folder, { recursive: true, force: true });
 }

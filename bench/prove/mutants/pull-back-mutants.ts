@@ -9,7 +9,7 @@ const AIMS = 'src/solver/cpu/contact-aims.js';
 const OFFSET = 'contacts keep the offset that was asked';
 const PIECES = 'a path has a piece a step at most';
 
-/** Faults in what the qualities BALANCED and FINE add: a phase after Algorithm 1 that keeps its best state. */
+/** Faults in the additions of the qualities BALANCED and FINE: a phase after Algorithm 1 that keeps its best state. */
 export const PULL_BACK_MUTANTS: readonly Mutant[] = [
   {
     name: 'best-state-unchecked',

@@ -13,7 +13,7 @@ type LengthOf = (n: number, inTarget: number, scale: number) => number;
 /** Measures an answer of a mesh. */
 type Measure = (mesh: CollisionMesh, ...of: unknown[]) => unknown;
 
-/** What a report says that does not know of lengths at rest. */
+/** A report that ignores lengths at rest. */
 const untold = (name: string, file: string, measure: string, caughtBy: string, sent: Mutant['sent']): Mutant => ({
   name,
   description: `${measure} does not know of lengths at rest`,
@@ -31,7 +31,7 @@ const untold = (name: string, file: string, measure: string, caughtBy: string, s
   ...(sent ? { sent } : {}),
 });
 
-/** Faults of lengths at rest, on the CPU. They cost no safety, so the judge looks for what the contract says of lengths. */
+/** Faults of lengths at rest, on the CPU. They do not affect safety, so the judge tests the contract on lengths. */
 export const REST_MUTANTS: readonly Mutant[] = [
   {
     name: 'rest-of-another-edge',

@@ -25,21 +25,21 @@ export interface MutantResult {
   readonly result: 'CAUGHT' | 'MISSED' | 'MISFIT';
   /** the finding that caught it, or why it could not be tried */
   readonly by: string;
-  /** cases until then */
+  /** number of cases until then */
   readonly cases: number;
   readonly seconds: number;
 }
 
 /**
- * Seeds of every scene until a mutant counts as missed. Most are caught by the first; those that show in the last bits only
- * depend on chance, and with four seeds one in ten of them was missed.
+ * Number of seeds of every scene before a mutant counts as missed. Most are caught by the first; faults that show only
+ * in the last bits depend on chance, and with four seeds one in ten of them was missed.
  */
 const SEEDS = 32;
 
-/** Faults that are tried at a time: each is a service and a judge that wait for each other. */
+/** Faults that are tried at the same time: each is a service and a judge that wait for each other. */
 const AT_A_TIME = 2;
 
-/** Days over which hurried campaigns share all faults: with them, a check of every change would take minutes longer. */
+/** Days over which hurried campaigns share all faults, because all on one day would take minutes longer. */
 const DAYS = 5;
 
 /** Plants every fault in a copy of the build and lets the campaign's judge search for it. */
@@ -137,7 +137,7 @@ async function tryFailure(
   }
 }
 
-/** Faults show soonest in Algorithm 1 alone, which makes the most of every motion. A fault of the pull-back names another quality. */
+/** Algorithm 1 alone makes the most of every motion, so faults show soonest in it. Mutants may name another quality. */
 const QUALITY = 'FAST';
 
 function caseOf(mutant: Mutant, scene: string, seed: number): ProveCase {

@@ -10,7 +10,7 @@ const SENT = { quality: 'BALANCED' } as const;
 /** Of an element whose strains are bounded; the bound is among the arguments. */
 type Bounding = (...of: unknown[]) => number;
 
-/** Faults of strain limits, on the CPU. They cost no safety, so the judge looks for what the contract says of strains. */
+/** Faults of strain limits, on the CPU. They do not affect safety, so the judge tests the contract on strains. */
 export const STRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'strain-limit-doubled',

@@ -97,7 +97,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
           out[1] = out[1]! - 2e-3;
         },
       },
-      // No normal is left from the search.
+      // No normal remains from the search.
       {
         file: 'src/solver/cpu/walk.js',
         function: 'keepNormal',

@@ -181,7 +181,7 @@ export const UNTANGLE_MUTANTS: readonly Mutant[] = [
   },
 ];
 
-/** The same where the pull-back is on the device. */
+/** The same with the pull-back on the device. */
 export const UNTANGLE_DEVICE_MUTANTS: readonly Mutant[] = [LEFT_OUT_TOO_MANY, FREE_TOO_SOON].map((mutant) => ({
   ...mutant,
   name: `device-${mutant.name}`,

@@ -4,7 +4,7 @@ import { MEETING, type Mutant, noBound, noCheck, TUNNEL } from './mutant.js';
 const MEETING_TEST = 'src/verify/exact-meeting.js';
 const CLEARANCE = 'src/verify/clearance.js';
 
-/** Faults in the exact test of states, and in what it remembers of them. */
+/** Faults in the exact test of states, and in what the verifier remembers of them. */
 export const VERIFIER_MUTANTS: readonly Mutant[] = [
   {
     name: 'blind-verifier',

@@ -4,7 +4,7 @@ import type { Resting } from '../judge/resting-judge.js';
 
 export type Point = readonly [number, number, number];
 
-/** One start and target in metres, free of intersections at the start, with what no safe path can change. */
+/** A start without intersections and a target, in metres, with properties that no safe path can change. */
 export interface ProveScene {
   readonly mesh: MeshInput;
   /** float64[3·V] */
@@ -12,15 +12,15 @@ export interface ProveScene {
   /** float64[3·V] */
   readonly target: Float64Array;
   readonly invariants: readonly Invariant[];
-  /** false where gaps are smaller than the jitter of repeats; default true */
+  /** false if gaps are smaller than the jitter of repeats; default true */
   readonly isJittered?: boolean;
-  /** true where coordinates are float32 numbers whose last bits matter: they are sent unchanged, in metres */
+  /** true if coordinates are float32 numbers whose last bits matter: they are sent unchanged, in metres */
   readonly isExact?: boolean;
-  /** its mesh has strain limits, and nothing is in the way of keeping them */
+  /** whether its mesh has strain limits that nothing prevents it from keeping */
   readonly keepsStrains?: boolean;
-  /** its mesh has lengths at rest, which hold it far from its target, and nothing is in the way of keeping them */
+  /** whether its mesh has lengths at rest that hold it far from its target and that nothing prevents it from keeping */
   readonly keepsLengths?: boolean;
-  /** what ends on a plane, at the contact offset, whatever the offset */
+  /** vertices that end on a plane, at the contact offset, whatever the offset */
   readonly resting?: Resting;
 }
 

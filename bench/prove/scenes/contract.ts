@@ -1,13 +1,13 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
-/* Scenes for options of the contract: a tangled start, kinds of elements side by side, borders of bodies. */
+/* Scenes for options of the contract: a tangled start, kinds of elements beside each other, borders of bodies. */
 
 const EDGE = 0.01;
 
 /**
  * A wavy sheet that intersects another one, a rod through both and grains beside them: meant for IGNORE_PAIRS. The target
- * separates all of it; half-way back it pushes what is apart together again.
+ * separates all of them; half-way back it pushes the separated elements together again.
  */
 export function tangle(random: Random): ProveScene {
   const b = new Builder();
@@ -88,7 +88,7 @@ export function neighbours(random: Random): ProveScene {
 }
 
 /**
- * A cloth of which a part is kinematic, with a border that runs across it, and kinematic bodies of every kind that come down
+ * A cloth that is partly kinematic, with a border that crosses it, and kinematic bodies of every kind that descend
  * on both sides of the border and along it: the bodies meet kinematic elements first, and these guard the dynamic ones.
  */
 export function bordersUnderBodies(random: Random): ProveScene {
@@ -132,13 +132,13 @@ export function bordersUnderBodies(random: Random): ProveScene {
   return b.build();
 }
 
-/** Of the lattice that `touching` is made on: its coordinates are float32 numbers, and so are those in between. */
+/** Spacing of the lattice of `touching`: its coordinates are float32 numbers, and so are the midpoints. */
 const STEP = 2 ** -9;
 
 /**
- * Triangles with a rod at a corner that lies in their plane, across the opposite side or with its end on the triangle, or a
- * hair above it: nothing pierces anything, and yet most of these touch. Targets move some of the rods away and others
- * through. Grains above them have targets below.
+ * Triangles with a rod at a corner that lies in their plane, across the opposite side or with its end on the triangle,
+ * or slightly above it: nothing pierces anything, and yet most of these touch. Targets move some of the rods away and
+ * others through. Grains above them have targets below.
  */
 export function touching(random: Random): ProveScene {
   const b = new Builder();

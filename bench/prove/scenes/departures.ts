@@ -5,7 +5,7 @@ const EDGE = 0.01;
 
 /**
  * Grains, strands and a cloth around two sheets. Some leave for places thousands of edges away, in any direction: on free
- * ways, through the sheets, and through each other's ways.
+ * ways, through the sheets, and across each other's ways.
  */
 export function departures(random: Random): ProveScene {
   const b = new Builder();

@@ -34,7 +34,7 @@ function layers(random: Random): ProveScene {
   const n = 8 + random.below(8);
   const apart = random.between(0.002, 0.02);
   const order = Array.from({ length: count }, (_, k) => k).sort(() => random.next() - 0.5);
-  // An order in which each stays in its place asks for no motion.
+  // An order in which each stays in its place requires no motion.
   if (order.every((level, k) => level === k)) order.reverse();
   const wave = random.between(0, 0.3) * apart;
   for (let k = 0; k < count; k++) {
@@ -186,7 +186,7 @@ function solids(random: Random): ProveScene {
   return b.build();
 }
 
-/** Everything everywhere: loose elements of all kinds with wild targets. */
+/** Loose elements of all kinds everywhere, with random targets. */
 function soup(random: Random): ProveScene {
   const b = new Builder();
   const wild = random.pick([0.3, 1, 3, 30]) * EDGE;
@@ -302,7 +302,7 @@ function mixed(random: Random): ProveScene {
   return b.build();
 }
 
-/** Two kinematic plates close on a cloth: there is no room, so that they have to be held back. */
+/** Two kinematic plates close on a cloth: there is not enough room, so they must be held back. */
 function pinch(random: Random): ProveScene {
   const b = new Builder();
   const gap = random.between(0.003, 0.01);
@@ -315,7 +315,7 @@ function pinch(random: Random): ProveScene {
   return b.build();
 }
 
-/** Grains that all want to be where another one wants to be: only their distance shows what became of them. */
+/** Grains that all have the place of another one as their target: only their distance reveals a fault. */
 function gatheringGrains(random: Random): ProveScene {
   const b = new Builder();
   for (let k = 0; k < 60; k++) {

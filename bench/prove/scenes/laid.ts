@@ -4,7 +4,7 @@ import type { Random } from './random.js';
 const EDGE = 0.01;
 const CELLS = 6;
 
-/** A flat sheet above a kinematic table that is asked to lie below it: it rests on it as near as the contact offset allows. */
+/** A flat sheet above a kinematic table with its target below: it rests as near as the contact offset allows. */
 export function laidSheet(random: Random): ProveScene {
   const b = new Builder();
   const side = CELLS * EDGE;

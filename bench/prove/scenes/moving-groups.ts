@@ -10,7 +10,7 @@ const AROUND = 9;
 const plus = (a: Point, b: Point): Point => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 const scaled = (p: Point, s: number): Point => [s * p[0], s * p[1], s * p[2]];
 
-/** A rigid motion: a turn about an axis through a point, then a shift. */
+/** A rigid motion: a rotation about an axis through a point, then a shift. */
 type Motion = (p: Point) => Point;
 
 function turnAbout(centre: Point, axis: Point, angle: number, shift: Point): Motion {
@@ -34,10 +34,10 @@ const direction = (random: Random): Point => [random.between(-1, 1), random.betw
 /** How far targets deviate from a rigid motion, metres: not at all, by rounding, by less than a floor, by a contact. */
 const DEVIATIONS = [0, 1e-9, 1e-6, 1e-4, 2e-3];
 
-/** Gaps between a body and what it wears, metres: from a hundredth of the usual floor to a contact. */
+/** Gaps between a body and its garments, metres: from a hundredth of the usual floor to a contact. */
 const GAPS = [1e-7, 1e-6, 4e-6, 8e-6, 1.2e-5, 3e-5, 3e-4, 3e-3];
 
-/** A closed body with shells around it, a strand and grains beside it, that move alike but for small deviations. */
+/** A closed body with shells around it, a strand and grains beside it, which move alike except for small deviations. */
 function dressed(b: Builder, random: Random, centre: Point, motion: Motion): number {
   const deviation = random.pick(DEVIATIONS);
   const aim = (p: Point): Point => plus(motion(p), scaled(direction(random), deviation));
@@ -62,7 +62,7 @@ function dressed(b: Builder, random: Random, centre: Point, motion: Motion): num
   return top + 4 * EDGE;
 }
 
-/** Bodies with what they wear that turn and move as a whole, past each other and past what rests, over a floor. */
+/** Bodies with garments that rotate and move as a whole, past each other and past elements at rest, over a floor. */
 export function movingGroups(random: Random): ProveScene {
   const b = new Builder();
   const count = 1 + random.below(3);
@@ -86,7 +86,7 @@ export function movingGroups(random: Random): ProveScene {
     const reach = dressed(b, random, centre, motion);
     x += 2 * Math.min(reach, 5 * EDGE) + random.pick([1e-4, 1e-3, 1e-2, 5e-2]);
     if (random.next() < 0.4) {
-      // What rests between two of them: a post that only its ends hold.
+      // At rest between two of them: a post that is held only by its ends.
       const post: Point[] = Array.from({ length: 7 }, (_, n) => [x, (n - 3) * 4 * EDGE, 0]);
       b.strand(post, post, random.next() < 0.5 ? 7 : 0);
       x += 5 * EDGE + random.pick([1e-3, 1e-2]);
@@ -105,8 +105,8 @@ export function movingGroups(random: Random): ProveScene {
 }
 
 /**
- * Leaves that hang over triangles by a small share of the floor and move with them, to targets that bring both nearer by what a
- * placed vertex may be off: placing them without looking takes them through each other.
+ * Leaves that hang over triangles at a small share of the floor and move with them, to targets that bring both nearer
+ * by the rounding of a placed vertex: placing them without a test moves them through each other.
  */
 export function hairlines(random: Random): ProveScene {
   const b = new Builder();
@@ -126,7 +126,7 @@ export function hairlines(random: Random): ProveScene {
   return { ...b.build(), isJittered: false };
 }
 
-/** Bodies around the origin that go, as a whole, to where float32 numbers are further apart than their layers. */
+/** Bodies around the origin that move, as a whole, to where float32 numbers are farther apart than their layers. */
 export function farGroups(random: Random): ProveScene {
   const b = new Builder();
   const shift = scaled(direction(random), 10 ** random.between(3, 6));

@@ -5,14 +5,15 @@ import type { Random } from './random.js';
 
 const EDGE = 0.01;
 
-/** Places in the list of parts. */
+/** Indices in the list of parts. */
 const [LEFT, RIGHT, LOOSE, HARD] = [0, 1, 2, 3];
 
 /**
- * A cloth that is sewn together of two parts, a plate of two large triangles below it and a blade through its left half. Left
- * half and hard things ignore each other; the right half, what lies on either, and whatever spans the seam do not. The blade runs
- * through the left half and comes to the seam from there; the cloth stays or comes down on the plate, and its left half would
- * take the seam along. A string from the plate to a loose point spans two parts as well.
+ * A cloth that is sewn together from two parts, a plate of two large triangles below it and a blade through its left
+ * half. The left half and the hard parts ignore each other; the right half, whatever lies on either, and elements that
+ * span the seam do not. The blade moves through the left half and reaches the seam from there; the cloth stays or
+ * descends on the plate, and its left half would pull the seam along. A string from the plate to a loose point spans
+ * two parts as well.
  */
 export function sewnParts(random: Random): ProveScene {
   const b = new Builder();

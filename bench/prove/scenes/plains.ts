@@ -2,9 +2,9 @@ import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
 /**
- * A tilted ground plane of hundreds of metres at rest, cloth with edges of 17 mm that falls onto it, and kinematic grains that want
- * to be below it; under PROTECT nothing pushes these aside. The plane's corners are tens of thousands of edges away: float32
- * rounds them by more than the floor, and heights over the plane by far more.
+ * A tilted ground plane of hundreds of metres at rest, cloth with edges of 17 mm that falls onto it, and kinematic
+ * grains with targets below it; under PROTECT nothing pushes these aside. The plane's corners are tens of thousands of
+ * edges away: float32 rounds them by more than the floor, and heights over the plane by far more.
  */
 export function wideGround(random: Random): ProveScene {
   return ground(random, random.between(200, 500), (p) => p);
@@ -30,7 +30,7 @@ function ground(random: Random, half: number, round: (p: Point) => Point): Prove
   // Its first half is under everything that falls.
   const corner = (u: number, v: number): number => b.vertex(place([u * half, (v + 0.4) * half, 0]), undefined, true);
   b.triangle(corner(-1, -1), corner(1, -1), corner(1, 1));
-  // A fourth corner would be rounded out of the plane of the others: the other half ends short of the diagonal.
+  // A fourth corner would be rounded out of the plane of the others, so the other half ends before the diagonal.
   b.triangle(corner(-1, 1), corner(-1, -0.95), corner(0.95, 1));
   const drop = random.between(0.01, 0.05);
   const at = (u: number, v: number): Point => [

@@ -1,4 +1,4 @@
-/** A seeded stream (splitmix32), so that every case can be made again from its seed alone. */
+/** A seeded stream (splitmix32), so that every case can be repeated from its seed alone. */
 export class Random {
   #state: number;
 

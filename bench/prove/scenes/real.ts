@@ -7,7 +7,7 @@ import type { Random } from './random.js';
 /** Garment vertices of the dress come first; the mannequin after them is kinematic. */
 const DRESS_VERTICES = 15105;
 
-/** Metres that the median edge of a generated scene has; parameters are made for such scenes. */
+/** Metres of the median edge of a generated scene, for which the parameters are made. */
 const EDGE = 0.01;
 
 /** Brings the median edge near that of the generated scenes by a power of two, which changes no digit of any coordinate. */
@@ -76,7 +76,7 @@ async function normalFlow(file: string, random: Random): Promise<ProveScene> {
 
 export type LoadScene = (random: Random) => Promise<ProveScene>;
 
-/** Real inputs that are in the folder, by name. */
+/** Real inputs that exist in the folder, by name. */
 export function findRealScenes(data: string | undefined): Readonly<Record<string, LoadScene>> {
   if (data === undefined) return {};
   const scenes: Record<string, LoadScene> = {};

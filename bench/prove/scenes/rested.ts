@@ -3,13 +3,13 @@ import { readSurface } from '../judge/surface.js';
 import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
-/** Every so many edges one has a length at rest of its own, longer by this factor than the one of its positions. */
+/** One edge in this many has a length at rest of its own, longer by this factor than that in its positions. */
 const NAMED_EVERY = 4;
 const SLACK = 1.25;
 
 /**
- * A sheet that is asked to be twice as long, with lengths at rest that nothing keeps it from keeping: those of its start, and for some edges
- * their own, which are longer.
+ * A sheet whose target is twice as long, with lengths at rest that nothing prevents it from keeping: those of its start
+ * and, for some edges, their own, which are longer.
  */
 export function restedSheet(random: Random): ProveScene {
   const b = new Builder();

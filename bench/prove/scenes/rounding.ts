@@ -23,7 +23,7 @@ const along = (a: Point, d: Point, s: number): Point => [a[0] + s * d[0], a[1] +
 const anyDirection = (random: Random): Point =>
   unit([random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)]);
 
-/** Edges from which δ is computed, away from everything else. */
+/** Edges from which δ is computed, away from all other elements. */
 function ordinaryEdges(b: Builder, count: number, edge: number): void {
   for (let k = 0; k < count; k++) {
     const at: Point = single([0.03 * (k % 50) - 0.7, 0.7, 0.02 * Math.floor(k / 50)]);
@@ -32,9 +32,9 @@ function ordinaryEdges(b: Builder, count: number, edge: number): void {
 }
 
 /**
- * Rods of two metres with a grain beside each, so close that the direction between their nearest points is known to a
- * thousandth where it is computed in float32: a plane across it does not separate them. One end of the rod moves so that the
- * rod sweeps over the grain. Sent under PROTECT, because all of them are kinematic: nothing pushes them aside.
+ * Rods of two metres with a grain beside each, so close that the direction between their nearest points, computed in
+ * float32, is accurate only to a thousandth: a plane across it does not separate them. One end of the rod moves so that
+ * the rod sweeps over the grain. Sent under PROTECT, because all of them are kinematic: nothing pushes them aside.
  */
 export function longRods(random: Random): ProveScene {
   const b = new Builder();
@@ -60,7 +60,7 @@ export function longRods(random: Random): ProveScene {
 
 /**
  * Grains that slide over triangles, a metre from the middle of the mesh and less than the last bit of a coordinate above
- * them: a step whose written positions are not checked ends on either side.
+ * them: a step whose written positions are not checked may end on either side.
  */
 export function slidingGrains(random: Random): ProveScene {
   const b = new Builder();
@@ -74,7 +74,7 @@ export function slidingGrains(random: Random): ProveScene {
     const corners = [put(-0.4, -0.4), put(0.6, -0.4), put(-0.4, 0.6)];
     const exact = unit(cross(minus(corners[1], corners[0]), minus(corners[2], corners[0])));
     const height = (p: Point) => dot(minus(p, corners[0]), exact);
-    // The float32 numbers there lie at all heights: one is taken that is above by less than one ulp.
+    // The float32 numbers there lie at all heights; the grain is above by less than one ulp.
     let grain: Point | undefined;
     for (let n = 0; n < 400; n++) {
       const at = put(random.between(-0.25, -0.15), random.between(-0.25, -0.15));
@@ -119,7 +119,7 @@ export function grainsOverSails(random: Random): ProveScene {
     };
     const [p, q, r] = sail.map((corner) => b.vertex(corner, corner, true));
     b.triangle(p, q, r);
-    // Side by side, so that none obstructs another.
+    // Beside each other, so that none obstructs another.
     for (let n = 0; n < 12; n++) {
       const grain = find(-0.5 + 0.02 * n, -0.35 + 0.02 * n, 2e-9, 5e-8);
       const goal = find(0.3 + 0.02 * n, -0.35 + 0.02 * n, -3e-8, -1e-9);
@@ -131,9 +131,9 @@ export function grainsOverSails(random: Random): ProveScene {
 }
 
 /**
- * Grains very close to triangles of a micrometre, all of which move along these together, so far that the gap between them is
- * less than an ulp of float32 there. Beyond the reach of contacts: a plane separates them before a step and at the end of it,
- * but not in the rounded numbers.
+ * Grains very close to triangles of a micrometre, all of which move along these together, so far that the gap between
+ * them is less than an ulp of float32 there. They are beyond the reach of contacts: a plane separates them before a
+ * step and at the end of it, but not in the rounded numbers.
  */
 export function farFlights(random: Random): ProveScene {
   const b = new Builder();
@@ -153,8 +153,8 @@ export function farFlights(random: Random): ProveScene {
 }
 
 /**
- * Small sheets on top of each other, turned over and sent beyond 1 in one go, which is less than 1 from the frame's origin: an
- * engine tells them apart there, and the numbers that are sent, twice as coarse, may not.
+ * Small sheets on top of each other, turned over and moved beyond 1 in one step, which is less than 1 from the frame's
+ * origin: an engine distinguishes them there, but the numbers that are sent, which are twice as coarse, may not.
  */
 export function farLandings(random: Random): ProveScene {
   const b = new Builder();

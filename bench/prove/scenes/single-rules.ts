@@ -2,8 +2,8 @@ import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
 /*
- * Scenes that depend on one rule of the method each: an engine without this rule fails in its scene. They are ordinary cases of
- * the campaign as well.
+ * Scenes that each depend on one rule of the method: an engine without this rule fails in its scene. They are ordinary
+ * cases of the campaign as well. the campaign as well.
  */
 
 const EDGE = 0.01;
@@ -13,8 +13,8 @@ const DELTA = 0.1 * EDGE;
 const REACH = 1.8 * DELTA;
 
 /**
- * Cloths that are held along a border, and the held borders run into each other and into a kinematic plate: all elements
- * that touch first are kinematic, and they guard the cloths that hang on them.
+ * Cloths that are held along a border, where the held borders run into each other and into a kinematic plate: all
+ * elements that touch first are kinematic, and they guard the cloths that hang on them.
  */
 export function heldBorders(random: Random): ProveScene {
   const b = new Builder();
@@ -29,7 +29,7 @@ export function heldBorders(random: Random): ProveScene {
     (u, v) => [5 * EDGE * u, 6 * EDGE * (v - 0.5), 0],
     (u) => u === 0,
   );
-  // Stands on end above that border, across it, held along its lower side, and comes down.
+  // Stands upright above that border, across it, held along its lower side, and descends.
   const standing = (drop: number) => {
     const shift = random.between(-0.004, 0.004);
     return (u: number, v: number): Point => [
@@ -46,7 +46,7 @@ export function heldBorders(random: Random): ProveScene {
     (u, v) => [place(u, v)[0], place(u, v)[1], place(u, v)[2] - fall],
     (_, v) => v === 0,
   );
-  // A plate below, most of it beside the cloth, comes up against the held corners.
+  // A plate below, most of it beside the cloth, rises against the held corners.
   const plate =
     (rise: number) =>
     (u: number, v: number): Point => [0.06 * (u - 0.96), side + 0.025 + 0.02 * v, -height + rise];
@@ -56,7 +56,7 @@ export function heldBorders(random: Random): ProveScene {
 
 /**
  * Pairs of grains that approach each other, about as far apart as two trust boxes are wide: many boxes are disjoint by less than
- * a floor, and only the growth of the search keeps their grains further apart. A second step would separate them again.
+ * a floor, and only the growth of the search keeps their grains farther apart. A second step would separate them again.
  */
 export function closingGrains(random: Random): ProveScene {
   const b = new Builder();
@@ -79,7 +79,7 @@ export function closingGrains(random: Random): ProveScene {
 }
 
 /**
- * Slivers of two metres, three by three, millionths of a metre apart and nearly along each other. Rounding hides on
+ * Slivers of two metres, three by three, millionths of a metre apart and nearly parallel. Rounding hides on
  * which side the closest lie, so that no plane can be certified and they must not move at all; the nearest points of the others
  * are so inexact that the direction between them is no normal of a separating plane. The outer ones are kinematic and close on
  * the one between them, while each slides along the others.
@@ -112,8 +112,9 @@ export function slivers(random: Random): ProveScene {
 }
 
 /**
- * Grains far from the middle of the mesh, each so close above a triangle that float64 resolves their side and float32 does not:
- * an engine that rounds begins with some of them below. Either the request is refused for it, or they stay above.
+ * Grains far from the middle of the mesh, each so close above a triangle that float64 resolves their side and float32
+ * does not: an engine that rounds begins with some of them below. Either the request is refused for that reason, or
+ * they stay above.
  */
 export function hairsBreadth(random: Random): ProveScene {
   const b = new Builder();

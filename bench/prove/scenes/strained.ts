@@ -2,7 +2,7 @@ import type { MeshInput } from '../../../src/contract/mesh.js';
 import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
-/** A sheet that is asked to be twice as long and half as wide, with limits that nothing keeps it from keeping. */
+/** A sheet whose target is twice as long and half as wide, with limits that nothing prevents it from keeping. */
 export function strainedSheet(random: Random): ProveScene {
   const b = new Builder();
   const [length, press] = [random.between(1.6, 2.2), random.between(0.4, 0.7)];
@@ -11,7 +11,7 @@ export function strainedSheet(random: Random): ProveScene {
   return limited(b.build(), random.between(0.9, 0.97), random.between(1.03, 1.1));
 }
 
-/** A block that is asked to turn inside out. */
+/** A block whose target is inside out. */
 export function strainedSolid(random: Random): ProveScene {
   const b = new Builder();
   const flat = random.between(-0.8, -0.3);
@@ -20,21 +20,21 @@ export function strainedSolid(random: Random): ProveScene {
   return limited(b.build(), 0.8, 1.2);
 }
 
-/** Their own start is the rest shape. */
+/** The start itself is the rest shape. */
 function limited(scene: ProveScene, min: number, max: number): ProveScene {
   return { ...scene, mesh: { ...scene.mesh, strainLimits: { rest: scene.start, min, max } }, keepsStrains: true };
 }
 
-/** Limits of a scene that has none of its own: wide ones, with the start as rest shape. */
+/** Limits for a scene without its own: wide ones, with the start as rest shape. */
 const WIDE = { min: 0.7, max: 1.4 };
-/** A rest shape flatter than this share of its longest edge is left alone; the service refuses a tenth of it. */
+/** A rest shape flatter than this share of its longest edge gets no limits; the service refuses a tenth of it. */
 const FLATTEST = 1e-5;
 /** Elements beyond which a case would take minutes. */
 const MOST_ELEMENTS = 2000;
 
 /**
- * The mesh as it is sent: with rest shapes in the caller's unit, and with limits where the case wants some and every element of
- * the scene has a rest shape.
+ * The mesh as it is sent: with rest shapes in the caller's unit, and with limits if the case wants some and every
+ * element of the scene has a rest shape.
  */
 export function withStrainLimits(
   { mesh, start }: ProveScene,

@@ -3,7 +3,7 @@ import type { MethodName, ParametersInput, Quality } from '../../../src/contract
 import type { ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
-/** How a scene is sent: everything that must not matter to safety. */
+/** How a scene is sent: properties that must not affect safety. */
 export interface Variation {
   /** caller's units per metre */
   readonly scale: number;
@@ -11,12 +11,12 @@ export interface Variation {
   readonly offset: number;
   readonly scalar: 'FLOAT32' | 'FLOAT64';
   readonly preset: 'TUNED' | 'PAPER';
-  /** how the target is made extreme; NONE = as the scene has it */
+  /** how the target is made extreme; NONE = unchanged */
   readonly extreme: Extreme;
   readonly corner: Corner;
-  /** the target is float32, and so the answer, where start and target would be float64 */
+  /** the target is float32, and so is the answer, although start and target would be float64 */
   readonly isNarrowed?: true;
-  /** the mesh has parts with activation distances of their own */
+  /** the mesh has parts with their own activation distances */
   readonly hasPartDistances?: true;
   /** some pairs of parts, or parts with themselves, are ignored; elements that span parts are ignored by none */
   readonly isIgnoringParts?: true;
@@ -32,7 +32,7 @@ export interface Variation {
   readonly isIgnoring?: true;
 }
 
-/** A scene as it is. */
+/** A scene without changes. */
 export const PLAIN: Variation = {
   scale: 1,
   offset: 0,
@@ -82,7 +82,7 @@ const LENGTHS = ['activationDistance', 'reach', 'leap'] as const;
 const TUNED_ONLY: readonly string[] = ['reach', 'leap'];
 
 /**
- * @param delta δ where the corner says none, the caller's unit
+ * @param delta δ if the corner sets none, the caller's unit
  * @returns the parameters of a request, lengths in the caller's unit
  */
 export function parametersOf(variation: Variation, delta: number): ParametersInput {
@@ -95,19 +95,19 @@ export function parametersOf(variation: Variation, delta: number): ParametersInp
   if (quality) chosen.quality = quality;
   if (method) chosen.method = method;
   const widest = (chosen.activationDistance as number | undefined) ?? delta;
-  // Where shapes have several scales the service takes a smaller δ than the usual default, and refuses offsets beyond it.
+  // If shapes have several scales, the service takes a smaller δ than the usual default, and refuses offsets beyond it.
   if (offsetShare !== undefined)
     Object.assign(chosen, { activationDistance: widest, contactOffset: offsetShare * widest });
   if (isIgnoring) chosen.onIntersectingStart = 'IGNORE_PAIRS';
   return { preset, metresPerUnit: 1 / scale, stepLimit: 200, ...chosen } as ParametersInput;
 }
 
-/** Metres. PAPER takes none beyond Dmin, which is two of its default. */
+/** Metres. PAPER accepts none beyond Dmin, which is twice its default. */
 const PART_DISTANCES = { TUNED: [3e-4, 1e-3, 4e-3], PAPER: [5e-4, 1e-3, 2e-3] } as const;
-/** The middle part keeps that of the parameters. */
+/** The middle part uses that of the parameters. */
 const OWN_DISTANCE = [true, false, true];
 
-/** The mesh in three parts of about the same size, unless it has its own; what the variation says of parts is added. */
+/** The mesh in three parts of about the same size, unless it has its own, with the variation's properties of parts. */
 export function withParts(mesh: MeshInput, variation: Variation, random: Random): MeshInput {
   if (!mesh.parts && mesh.vertexCount < 3) return mesh;
   const { hasPartDistances, preset, scale } = variation;
@@ -128,7 +128,7 @@ export function withParts(mesh: MeshInput, variation: Variation, random: Random)
   return { ...mesh, parts, ...(isIgnoring ? { ignoredPartPairs: drawIgnored(parts.length, random) } : {}) };
 }
 
-/** One or two pairs of parts, in any order; one of a part with itself among them as often as not. */
+/** One or two pairs of parts, in any order; half of the time one of them is a part with itself. */
 function drawIgnored(count: number, random: Random): Uint32Array {
   const first = random.below(count);
   const other = (first + 1 + random.below(count - 1)) % count;
@@ -141,7 +141,7 @@ export interface SentScene {
   readonly target: Float32Array | Float64Array;
 }
 
-/** The numbers that are sent: jittered, turned at random, made extreme, scaled, moved away, rounded to their scalar. */
+/** The numbers that are sent: jittered, rotated at random, made extreme, scaled, shifted, rounded to their scalar. */
 export function vary(scene: ProveScene, variation: Variation, random: Random): SentScene {
   const { scalar, isNarrowed } = variation;
   if (scene.isExact) return asItIs(scene, variation, random);
@@ -170,7 +170,7 @@ export function vary(scene: ProveScene, variation: Variation, random: Random): S
   return { start: move(start, isSingle), target: move(target, isSingle || isNarrowed === true) };
 }
 
-/** A scene whose bits matter: neither turned nor moved nor scaled. */
+/** A scene whose bits matter: neither rotated nor shifted nor scaled. */
 function asItIs({ start, target }: ProveScene, { scalar, isNarrowed, extreme }: Variation, random: Random): SentScene {
   const goal = makeExtreme(start, target, extreme, random);
   const isSingle = scalar === 'FLOAT32';

@@ -3,14 +3,15 @@ import type { Element, PairList } from '../judge/surface.js';
 import type { LeftOutRegion } from './traced-path.js';
 
 /**
- * What one iteration does not promise, from the contract's words alone: the five proximity pairs of what intersects where it begins, the pairs of
- * an element with a vertex in a region and an element that lies in the region's patch, and what rests on one of those.
+ * The pairs that one iteration does not promise, from the contract's text alone: the five proximity pairs of
+ * intersecting pairs at its beginning, the pairs of an element with a vertex in a region and an element that lies in
+ * the region's patch, and the pairs that depend on one of those.
  */
 export class LeftOutPairs implements PairList {
   readonly #piercing: Excused;
   readonly #regions: readonly { readonly vertices: ReadonlySet<number>; readonly patch: ReadonlySet<number> }[];
 
-  /** @param meetings where the iteration begins */
+  /** @param meetings at the beginning of the iteration */
   constructor(meetings: readonly Pair[], regions: readonly LeftOutRegion[]) {
     this.#piercing = new Excused(meetings);
     this.#regions = regions.map(({ vertices, patch }) => ({ vertices: new Set(vertices), patch: new Set(patch) }));
@@ -31,7 +32,7 @@ export class LeftOutPairs implements PairList {
   }
 
   #passes(a: Element, b: Element): boolean {
-    // Rods and particles have no sides: a vertex and an edge, or two vertices, are no pair that a region goes through.
+    // Rods and particles have no sides: a region passes through no pair of a vertex and an edge, or of two vertices.
     if (a.length + b.length !== 4) return false;
     return this.#regions.some(
       ({ vertices, patch }) =>

@@ -10,11 +10,11 @@ export interface TangledStart {
   readonly mesh: MeshInput;
   readonly start: Float64Array;
   readonly layers?: UntangleTerms['layers'];
-  /** float64[3·V] where edges have the lengths that they were cut with; absent = not known */
+  /** float64[3·V] positions in which edges have the lengths to which they were cut; absent = not known */
   readonly rest?: Float64Array;
-  /** nothing is in the way of a free state */
+  /** whether nothing prevents a free state */
   readonly becomesFree: boolean;
-  /** of a free answer, whatever its unit: vertices on the side on which a hint or a body forbids them; absent = nothing decides */
+  /** counts vertices of a free answer, in any unit, on a side that a hint or body forbids; absent = nothing decides */
   readonly countWrong?: (answer: ArrayLike<number>) => number;
 }
 
@@ -33,7 +33,7 @@ const flat = (scene: Surfaces, name: string, height: number, random: Random): vo
   scene.grid(name, SIZE, SIZE, (u, v) => ({ at: [SIZE * u + shake(), SIZE * v + shake(), height] }));
 };
 
-/** A layer upon another one, pushed through it. */
+/** A layer on top of another one, pushed through it. */
 function dented(random: Random): TangledStart {
   const scene = new Surfaces();
   const [cx, cy, depth] = [random.between(3, 4), random.between(3, 4), random.between(0.3, 1)];
@@ -75,10 +75,10 @@ function trianglesBelow({ triangles }: MeshInput, end: number): number[][] {
   return all.filter((triangle) => triangle.every((v) => v < end));
 }
 
-/** A vertex lies over a triangle where the way to it is this nearly along the normal. */
+/** A vertex lies over a triangle if the way to it is this nearly along the normal. */
 const OVER = 0.8;
 
-/** On which side of the nearest triangle a vertex is; 0 = it does not lie over it. */
+/** The side of the nearest triangle on which a vertex is; 0 = it does not lie over it. */
 function sideOver(x: ArrayLike<number>, triangles: readonly number[][], v: number): number {
   let [least, nearest] = [Number.POSITIVE_INFINITY, triangles[0]];
   for (const triangle of triangles) {
@@ -93,8 +93,8 @@ function sideOver(x: ArrayLike<number>, triangles: readonly number[][], v: numbe
 }
 
 /**
- * Two sheets between two bodies that poke through the sheet next to each; or one sheet and one body, which may have a sheet above it that
- * must not be met when the lower one is pushed out of the body.
+ * Two sheets between two bodies, each of which pierces the sheet next to it; or one sheet and one body, which may have
+ * a sheet above it that must not be met when the lower one is pushed out of the body.
  */
 function bodies(count: 1 | 2, isCovered = false) {
   return (random: Random): TangledStart => {
@@ -128,7 +128,7 @@ function bodies(count: 1 | 2, isCovered = false) {
   };
 }
 
-/** What no rule was made for: sheets that change places, rods and a grain, halfway and shaken, so that they stick in each other everywhere. */
+/** A case without a rule of its own: sheets that change places, rods and a grain, half-way and shaken. */
 function interleaved(random: Random): TangledStart {
   const { mesh, start, target } = GENERATED.handkerchiefs(random);
   const halfway = start.map((p, i) => p + 0.25 * (target[i] - p) + EDGE * random.between(-0.2, 0.2));

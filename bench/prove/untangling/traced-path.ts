@@ -9,7 +9,7 @@ export interface LeftOutRegion {
   readonly patch: readonly number[];
 }
 
-/** A state of a path that the service wrote under INTERSTICE_TRACE, and how it came to it. */
+/** A state of a path that the service wrote under INTERSTICE_TRACE, and its origin. */
 export interface TracedState {
   readonly positions: Positions;
   /** the iteration that led to it; 0 = nothing was left out */
@@ -17,7 +17,7 @@ export interface TracedState {
   readonly leftOut: readonly LeftOutRegion[];
 }
 
-/** The path of an untangling, the start first; its folder is removed. @returns undefined where there is none of that request */
+/** The path of an untangling, the start first; its folder is removed. @returns undefined if that request has none */
 export function takeTracedPath(folder: string, requestId: string): TracedState[] | undefined {
   const path = join(folder, requestId);
   if (!existsSync(path)) return undefined;

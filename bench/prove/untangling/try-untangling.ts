@@ -14,7 +14,7 @@ export const BECOMES_FREE = 'a plain tangle becomes free';
 export const RIGHT_SIDE = 'a hint or a body decides the side';
 const ANSWERED = 'a right request is answered';
 
-/** Share of the cases whose edges have lengths at rest, where the start knows them. */
+/** Share of the cases whose edges have lengths at rest, if the start knows them. */
 const REST_SHARE = 0.4;
 /** s; some of these end in the queue, some in the first iteration, some in the pull-back */
 const SHORTEST_BUDGET = 0.004;
@@ -22,7 +22,7 @@ const LONGEST_BUDGET = 0.4;
 /** Metres: less than what most tangles need. */
 const SHORT_WAY = [0.002, 0.02] as const;
 
-/** Untangles one start in full, and again with less of everything that it may use, and judges every answer and its path. */
+/** Untangles one start, again with less of everything that it may use, and judges every answer and its path. */
 export async function tryUntangling(prove: ProveCase, bench: Bench): Promise<Outcome> {
   const { variation } = prove;
   const random = new Random(prove.seed);

@@ -15,9 +15,9 @@ export const WHOLE_PATH = 'the path of an untangling has all its states';
 export const IN_LIMITS = 'an untangling keeps its limits';
 export const TOLD = 'an untangling tells what it did';
 
-/** Pairs of an answer that a report names, at most. */
+/** Largest number of pairs of an answer that a report names. */
 const NAMED = 64;
-/** The contract's mark of a vertex that was in no region. */
+/** The contract's value for a vertex that was in no region. */
 const NO_REGION = 0xffffffff;
 /** Sums and lengths of float64 numbers, computed in another order, agree within this. */
 const ROUNDING = 1e-9;
@@ -27,7 +27,7 @@ export interface UntangleQuestion {
   readonly start: Positions;
   readonly rules: StateRules;
   readonly maxDisplacement: number | undefined;
-  /** float64[3·V] whose lengths edges have at rest; undefined = the start's */
+  /** float64[3·V] positions with the lengths of edges at rest; undefined = the start's */
   readonly rest: Positions | undefined;
 }
 
@@ -49,7 +49,7 @@ export function judgeUntangled(question: UntangleQuestion, answer: Untangled, fi
   if (status !== isWhat) find(TOLD, `told ${status}, is ${isWhat}`);
   if (after.length > before.length) find(NO_WORSE, `${before.length} before, ${after.length} after`);
   const best = Math.min(...(report.piercesByIteration ?? []).map(Number));
-  // A limit of displacements may forbid the state that was best.
+  // A limit of displacements may forbid the best state.
   if (maxDisplacement === undefined && after.length > best)
     find(NO_WORSE, `${best} were left on the way, ${after.length} at the end`);
   const isStart = positions.every((p, i) => p === start[i]);
@@ -107,7 +107,7 @@ function judgeMotion(
 }
 
 /**
- * Judges the way from the start to the answer: on no piece does a pair meet that its iteration does not leave out.
+ * Judges the path from the start to the answer: on no piece may a pair meet that its iteration does not leave out.
  *
  * @returns number of pieces
  */
@@ -123,18 +123,18 @@ export function judgeUntangledPath(
     find(WHOLE_PATH, 'it does not begin at the start');
     return 0;
   }
-  // The engine computes in numbers of its own; the answer is what one of its states is in those of the caller.
+  // The engine computes in its own numbers; the answer is one of its states, rounded to the caller's numbers.
   const coarseness = largestOf(start) * COARSENESS;
   const isNear = ({ positions }: TracedState) => answer.every((p, i) => Math.abs(p - positions[i]) <= coarseness);
   if (report.status !== 'UNRESOLVED') {
     if (!isNear(path.at(-1)!)) find(WHOLE_PATH, 'it does not end at the answer');
   } else if (path.length > 1) {
-    // The answer is the start, so the way may lead only to what is no better in the numbers that are sent.
+    // The answer is the start, so the path may lead only to a state that is no better in the numbers that are sent.
     const end = answer instanceof Float32Array ? Float32Array.from(path.at(-1)!.positions) : path.at(-1)!.positions;
     const [left, before] = [end, start].map((x) => findMeetings(surface, x, rules).length);
     if (left < before) find(WHOLE_PATH, `it leads to ${left} pairs, and the answer is the start with ${before}`);
   }
-  // What intersects where an iteration begins: of the first one in the caller's own numbers.
+  // The pairs that intersect at the beginning of an iteration; for the first one in the caller's own numbers.
   const beginnings = new Map<number, Pair[]>();
   const hasImage = second !== undefined && second.iteration === 0 && path.length > 2;
   let pieces = 0;
@@ -149,7 +149,7 @@ export function judgeUntangledPath(
       if (told !== meetings.length)
         find(WHOLE_PATH, `iteration ${iteration}: told ${told} pairs, are ${meetings.length} where it begins`);
     }
-    // The piece from the caller's numbers to the engine's is a part of the first iteration.
+    // The piece from the caller's numbers to the engine's is part of the first iteration.
     const isImage = k === 1 && hasImage && path[2].iteration === 1;
     const meetings = isImage ? findMeetings(surface, start, rules) : (beginnings.get(iteration) ?? []);
     const excused = new LeftOutPairs(meetings, isImage ? path[2].leftOut : leftOut);
