@@ -31,7 +31,7 @@ export interface Config {
   readonly capacityPort: number | 'off';
   /** path of the file of keys; absent = no key is required */
   readonly apiKeys?: string;
-  /** lower case; absent = the loopback names if no key is required, else every name */
+  /** lower case; absent = the loopback names if no key is required, otherwise every name */
   readonly allowedHosts?: readonly string[];
   /** origins whose pages may use the service; `*` = every one */
   readonly corsOrigins: readonly string[];
@@ -39,7 +39,7 @@ export interface Config {
   readonly adapter?: string;
   readonly shaderCache?: string;
   readonly threads: number;
-  /** false: where scenes submit together, one thread is enough */
+  /** false: if scenes submit together, one thread is enough */
   readonly threadsAreSet: boolean;
   readonly cores: number;
   readonly allowUnverified: boolean;

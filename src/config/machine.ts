@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 
 /** What the machine allows this process: the origin of defaults that depend on it. */
 
-/** Bytes of memory: those of the machine, or of the container where it has less. */
+/** Bytes of memory: those of the machine, or of the container if it has less. */
 export function memoryBytes(): number {
   const limits = [totalmem(), process.constrainedMemory?.() ?? 0, cgroupMemory()];
   return Math.min(...limits.filter((bytes) => bytes > 0));
@@ -14,7 +14,7 @@ function cgroupMemory(): number {
   return Number(read('/sys/fs/cgroup/memory.max')?.trim()) || 0;
 }
 
-/** Files, sockets included, that this process may have open; undefined where the system does not say. */
+/** Files, sockets included, that this process may have open; undefined if the system does not report it. */
 export function openFileLimit(): number | undefined {
   const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(read('/proc/self/limits') ?? '') ?? [];
   if (soft === undefined) return undefined;

@@ -10,7 +10,7 @@ export type FileSettings = Readonly<Record<string, string>>;
  *
  * @param known every valid name; any other name is a problem, because nothing but these settings belongs into the file
  * @returns the settings, and the problems of the file, one sentence each
- * @throws INVALID_PARAMETER when the file cannot be read
+ * @throws INVALID_PARAMETER if the file cannot be read
  */
 export function readSettingsFile(
   path: string,

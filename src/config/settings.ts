@@ -18,14 +18,14 @@ const PORTS = [0, 65535] as const;
 const cores = Math.max(1, Math.min(256, availableParallelism()));
 
 /**
- * A quarter of the memory: a body of a mesh and its start exists once as bytes, and the arrays, the scene and the answer that
- * come of it take the rest.
+ * A quarter of the memory: the body with a mesh and its start exists once as bytes, and the arrays, the scene and the
+ * answer that result from it take the rest.
  */
 const bodyBytes = Math.round(Math.min(4 * GiB, Math.max(64 * MiB, memoryBytes() / 4)));
 
 /**
- * What a process without connections has open, and a reserve for threads, files, and the admin port: 25 descriptors were
- * counted on the engine cpu, 41 on webgpu with one lane and a software driver, some 10 more for every further lane.
+ * Files that a process without connections has open, and a reserve for threads, files, and the admin port: 25 descriptors
+ * were counted on the engine cpu, 41 on webgpu with one lane and a software driver, some 10 more for every further lane.
  */
 const reservedFiles = 64 + 12 * cores;
 const MOST_CONNECTIONS = 4096;
@@ -124,7 +124,7 @@ export const SETTINGS = {
     cores,
     [1, 256],
     'threads',
-    'Number of requests of one kind (small, large, sessions, BATCH) that are computed at the same time. The default is one per core, or one where scenes submit together (INTERSTICE_CONVOY_SCENES). With the engine webgpu every thread opens its own device.',
+    'Number of requests of one kind (small, large, sessions, BATCH) that are computed at the same time. The default is one per core, or one if scenes submit together (INTERSTICE_CONVOY_SCENES). With the engine webgpu every thread opens its own device.',
   ),
   cores: number(
     'INTERSTICE_CORES',
@@ -234,7 +234,7 @@ export const SETTINGS = {
     1,
     [1, 64],
     'scenes',
-    'Number of scenes of small meshes (up to 3,072 vertices) that a thread of the engine webgpu computes at the same time and submits to the device together. It is also the largest number of scenes in one submission. 1 = every scene alone. A device first proves that its kernels for scenes together compute what those for one scene do; if they do not, a warning says so and every scene submits alone.',
+    'Number of scenes of small meshes (up to 3,072 vertices) that a thread of the engine webgpu computes at the same time and submits to the device together. It is also the largest number of scenes in one submission. 1 = every scene alone. A device first proves that its kernels for scenes together compute the same as those for one scene; otherwise a warning says so and every scene submits alone.',
   ),
   convoyDelayMs: number(
     'INTERSTICE_CONVOY_DELAY_MS',
@@ -255,7 +255,7 @@ export const SETTINGS = {
     Math.min(4 * GiB, Math.floor(memoryBytes() / 4)),
     [MiB, MAX_BYTES],
     'bytes',
-    'Memory for the pairs of one request with their candidates and contacts: 192 bytes a pair, at most 24 million pairs. A request that needs more is refused as too large.',
+    'Memory for the pairs of one request with their candidates and contacts: 192 bytes per pair, at most 24 million pairs. A request that needs more is refused as too large.',
   ),
   maxWorkBytes: number(
     'INTERSTICE_MAX_WORK_BYTES',

@@ -14,7 +14,7 @@ export interface StoreConfig {
   readonly replicas: number;
 }
 
-/** The settings of the store; without one they are checked as well. */
+/** The settings of the store, which are checked even if there is none. */
 export function readStore(read: Reader): { readonly store?: StoreConfig } {
   const url = read.text(SETTINGS.store) ?? '';
   const passwordFile = read.text(SETTINGS.storePassword);
