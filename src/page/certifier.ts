@@ -56,7 +56,7 @@ export class Certifier {
     this.runner.report({
       code: 'CERTIFICATE_REFUSED',
       message: `${name}: ${problems[0]}${more}`,
-      hint: 'Do not rely on it: the file was changed after it was written, or what it certifies is not true.',
+      hint: 'Do not rely on it: the file was changed after it was written, or it certifies something that is not true.',
     });
   }
 }

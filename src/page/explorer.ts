@@ -261,7 +261,7 @@ export class Explorer implements ResultActions {
     const key = `${field?.id} ${isDefined} ${this.unit}`;
     if (key === this.#described) return;
     this.#described = key;
-    const where = field?.states?.length === 1 ? 'Known in the answer only.' : 'Known in start, target and answer only.';
+    const where = field?.states?.length === 1 ? 'Known only in the answer.' : 'Known only in start, target and answer.';
     const note = !field ? 'Each part has a colour; grey is kinematic.' : isDefined ? field.explanation : where;
     drawLegend(field, this.#range, { unit: this.unit, note, values: this.#values });
   }

@@ -55,7 +55,7 @@ export function fieldsOf(study: Study, edges: Uint32Array): Field[] {
     fields.push({
       id: 'distance',
       label: 'Distance to target',
-      explanation: 'How far each vertex is from where it should be.',
+      explanation: 'How far each vertex is from its target.',
       quantity: 'length',
       low: 0,
       valuesOf: (state) => distances(state, target),
@@ -83,7 +83,7 @@ export function fieldsOf(study: Study, edges: Uint32Array): Field[] {
     fields.push({
       id: 'regions',
       label: 'Regions',
-      explanation: 'What was on a wrong side, by contour.',
+      explanation: 'The vertices that were on a wrong side, by contour.',
       quantity: 'count',
       low: 0,
       states: ['start', 'answer'],
@@ -96,7 +96,7 @@ export function fieldsOf(study: Study, edges: Uint32Array): Field[] {
     fields.push({
       id: 'holds',
       label: 'What holds it',
-      explanation: 'What keeps each vertex from going on towards its target.',
+      explanation: 'What prevents each vertex from moving on to its target.',
       quantity: 'count',
       low: 0,
       states: ['answer'],
@@ -109,7 +109,7 @@ export function fieldsOf(study: Study, edges: Uint32Array): Field[] {
     fields.push({
       id: 'gap',
       label: 'Gap',
-      explanation: 'The distance to the nearest other element, where one is near.',
+      explanation: 'The distance to the nearest other element, if one is near.',
       quantity: 'length',
       low: 0,
       states: ['answer'],
@@ -170,7 +170,7 @@ function categoriesOf({ report }: UntangledState): Category[] {
   return [
     ...own,
     { label: 'other contours', colour: hex('#8a5a12') },
-    { label: 'on its side', colour: hex('#c9ced8') },
+    { label: 'not on a wrong side', colour: hex('#c9ced8') },
   ];
 }
 

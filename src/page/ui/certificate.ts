@@ -44,8 +44,8 @@ export function certificateSections(verdict: CertificateVerdict): HTMLElement[] 
       definitions('pairs', [
         ['States', formatCount(states)],
         ['Near pairs proved apart', formatCount(pairs)],
-        ['Written by, as it says', header?.writtenBy],
-        ['Engine, as it says', header?.engine],
+        ['Written by (not checked)', header?.writtenBy],
+        ['Engine (not checked)', header?.engine],
         ['SHA-256 of the file', make('code', {}, sha256)],
       ]),
     ),

@@ -22,12 +22,12 @@ const STATUS: Readonly<Record<Status, { readonly word: string; readonly tone: st
   STEP_LIMIT: {
     word: 'step limit',
     tone: 'warn',
-    sentence: 'The run reached its step limit. The state is safe; more steps may come nearer.',
+    sentence: 'The run reached its step limit. The state is safe; more steps may bring it nearer to the target.',
   },
   DEADLINE: {
     word: 'time is up',
     tone: 'warn',
-    sentence: 'The run used up its time budget. The state is safe; more time may come nearer.',
+    sentence: 'The run used up its time budget. The state is safe; more time may bring it nearer to the target.',
   },
 };
 
@@ -141,7 +141,7 @@ export function renderResult(
         ['Pairs tested', formatCount(report.verification.pairsTested)],
         ['Intersections in the answer', formatCount(report.verification.intersections)],
         ['Earlier state sent', report.verification.fellBack && 'yes'],
-        ['Left-out pairs', report.ignoredPairCount > 0 && formatCount(report.ignoredPairCount)],
+        ['Excluded pairs', report.ignoredPairCount > 0 && formatCount(report.ignoredPairCount)],
       ]),
     ),
     section('Mesh', sizes),
@@ -197,11 +197,11 @@ function figures(report: Report, unit: LengthUnit): HTMLElement {
     ],
     ['Deflected', formatCount(report.deflectedVertices), 'vertices more than δ from their target'],
     [
-      'Obstacles short',
+      'Obstacles off target',
       formatCount(report.unreachedKinematic),
       report.unreachedKinematic > 0
         ? `at most ${formatLength(report.kinematicDistanceMax, unit)}`
-        : 'all are where they should be',
+        : 'all are at their targets',
     ],
   ]);
 }
@@ -258,7 +258,7 @@ const STAGES: readonly (readonly [keyof Timings, string, string])[] = [
   ['backward', 'backward steps', '#b8401f'],
   ['forward', 'forward steps', '#f2a285'],
   ['verify', 'exact tests', '#1b7a48'],
-  ['readback', 'beside the stages', '#84c9a2'],
+  ['readback', 'besides the stages', '#84c9a2'],
   ['encode', 'encoding', '#7b4fc4'],
 ];
 

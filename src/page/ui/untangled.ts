@@ -75,16 +75,16 @@ export function untangledSections(
         ['Pierces in the start', formatCount(report.piercesBefore)],
         ['Pierces in the answer', formatCount(report.piercesAfter)],
         [
-          'Regions moved, mean and most',
+          'Regions moved, mean and maximum',
           `${formatLength(report.regions.mean, unit)}, ${formatLength(report.regions.max, unit)}`,
         ],
         [
-          'Others moved, mean and most',
+          'Others moved, mean and maximum',
           `${formatLength(report.outside.mean, unit)}, ${formatLength(report.outside.max, unit)}`,
         ],
-        ['Edges, of their lengths at rest', `${formatNumber(report.minStretch)} to ${formatNumber(report.maxStretch)}`],
+        ['Edges, relative to rest', `${formatNumber(report.minStretch)} to ${formatNumber(report.maxStretch)}`],
         ...(report.limitedRegions > 0
-          ? [['Regions too large to be followed to their end', formatCount(report.limitedRegions)] as const]
+          ? [['Regions too large to follow to their end', formatCount(report.limitedRegions)] as const]
           : []),
       ]),
     ),
