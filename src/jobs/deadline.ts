@@ -99,7 +99,7 @@ export class Deadline {
     return now + step + this.reserve >= this.endsAt;
   }
 
-  /** ms until the test of the answer has to begin; to be asked within a step, which has priority over the smallest distance. */
+  /** ms until the test of the answer must begin; asked within a step, which has priority over the smallest distance. */
   timeLeft(): number {
     return this.endsAt - (this.isHard ? 0 : this.costs.check + this.costs.finish) - this.now();
   }

@@ -42,7 +42,7 @@ const ENGINES = {
   cpu: { open: openCpu, closesFirst: false },
   /** any adapter, software adapters included */
   webgpu: { open: openWebGpu, closesFirst: true },
-  /** a hardware adapter, else the CPU engine */
+  /** a hardware adapter, otherwise the CPU engine */
   auto: { open: openAuto, closesFirst: true },
 } as const satisfies Readonly<Record<string, EngineEntry>>;
 

@@ -110,7 +110,7 @@ export class ResidentScene {
     this.#measures = measures;
   }
 
-  /** Of frame 0: defaults follow from them for as long as the session lives, so that δ does not drift. */
+  /** Measures of frame 0, from which defaults follow as long as the session lives, so that δ does not drift. */
   get measures(): MeshMeasures {
     this.#measures ??= measureMesh(this.#held.mesh, this.#state.positions);
     return this.#measures;
@@ -268,7 +268,7 @@ export class ResidentScene {
     this.#hasPairs = this.#scene !== undefined;
   }
 
-  /** Of the held state. */
+  /** Measures of the held state. */
   measureStart(): StartMeasures {
     if (!this.#startMeasures) {
       const { positions } = this.#state;

@@ -137,7 +137,7 @@ function checkTouching(mesh: CollisionMesh, start: Positions, rules: PairRules, 
 }
 
 /**
- * If the coordinate frame has to round the start, the rounded state must be free as well, and so must the straight path
+ * If the coordinate frame must round the start, the rounded state must be free as well, and so must the straight path
  * from the start to it, which is a part of the path like any other (docs/method.md, S9).
  *
  * @throws TOLERANCE_TOO_SMALL with the pairs that intersect only because of the rounding

@@ -66,7 +66,7 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
   };
 }
 
-/** What the request says of the untangling. */
+/** The options of the untangling in the request. */
 function optionsOf({ layers, turned, maxIterations, maxDisplacement }: UntangleRequest) {
   return {
     ...(layers ? { layers } : {}),
@@ -77,8 +77,8 @@ function optionsOf({ layers, turned, maxIterations, maxDisplacement }: UntangleR
 }
 
 /**
- * Tells a listener the states of the path: the start, its image in the engine's numbers where that is another, and the end of
- * every piece with what was left out on it.
+ * Reports the states of the path to a listener: the start, its image in the engine's numbers if that differs, and the
+ * end of every piece with what was left out on it.
  */
 function pathTo(onState: StateListener, start: Positions, { triangles }: CollisionMesh) {
   onState(start, 0, { phase: 'START', step: 0 });

@@ -22,7 +22,7 @@ export interface Verifier {
     rules: PairRules,
     memory?: VerifierMemory,
   ): StateFindings;
-  /** The same test, where the device offers a faster way than this thread; see {@link testState}. */
+  /** The same test, if the device is faster than this thread; see {@link testState}. */
   readonly testState?: (...state: Parameters<Verifier['findIntersections']>) => Promise<StateFindings>;
   /** Frees what a device keeps for a mesh whose states will not be tested again. */
   readonly forget?: (mesh: CollisionMesh) => void;
@@ -47,7 +47,7 @@ export interface Verifier {
 
 export const exactVerifier: Verifier = { findIntersections, findDistances, findMinDistance, findContacts, testPath };
 
-/** The exact verifier, which uses the engine's device where that is faster. */
+/** The exact verifier, which uses the engine's device if that is faster. */
 export function verifierFor(engine: Engine): Verifier {
   if (!canFilter(engine)) return exactVerifier;
   const states = new FilteredStates(engine);
@@ -58,7 +58,7 @@ export function verifierFor(engine: Engine): Verifier {
   };
 }
 
-/** {@link findIntersections} by the verifier's fastest way. */
+/** {@link findIntersections} in the fastest way that the verifier has. */
 export async function testState(
   verifier: Verifier,
   ...state: Parameters<Verifier['findIntersections']>
@@ -77,14 +77,14 @@ export interface FilteringEngine extends Engine {
  */
 const MIN_TRIANGLES = 1000;
 /**
- * Meshes whose filters are kept, at 80 bytes of device memory per triangle: those of a few sessions that take turns, and of all that submit
- * together.
+ * Number of meshes whose filters are kept, at 80 bytes of device memory per triangle: those of a few sessions that take
+ * turns, and of all that submit together.
  */
 const MAX_FILTERS = 4;
 
 /**
- * The filter pays on hardware only. A software adapter shares the cores with the host and takes longer than the host alone
- * (docs/method.md, the verifier's filter).
+ * The filter is worthwhile only on hardware. A software adapter shares the cores with the host and takes longer than
+ * the host alone (docs/method.md, the verifier's filter).
  */
 export function canFilter(engine: Engine): engine is FilteringEngine {
   return !engine.description.software && 'openStateFilter' in engine;
@@ -97,7 +97,7 @@ export function canFilter(engine: Engine): engine is FilteringEngine {
 export class FilteredStates {
   /** the most recently used last */
   private readonly filters = new Map<CollisionMesh, StateFilter>();
-  /** those that a device works on: several where jobs run at once */
+  /** filters on which a device works: several if jobs run at once */
   private readonly busy = new Set<StateFilter>();
   private hasWarned = false;
 
@@ -108,7 +108,7 @@ export class FilteredStates {
       process.emitWarning(message, { code: 'INTERSTICE_STATE_FILTER' }),
   ) {}
 
-  /** As {@link findIntersections}. */
+  /** Like {@link findIntersections}. */
   async findIntersections(
     mesh: CollisionMesh,
     positions: Positions,
@@ -120,7 +120,7 @@ export class FilteredStates {
       mesh.triangles.length / 3 < MIN_TRIANGLES ||
       positions.length !== 3 * mesh.vertexCount ||
       !hasOnlyFinite(positions) ||
-      // What is left to test where little has moved costs the host less than a round trip.
+      // If little has moved, the remaining test costs the host less than a round trip.
       isMostlyKnown(mesh, positions, rules, memory);
     const doubtful = isForHost ? undefined : await this.findDoubtful(mesh, positions);
     return doubtful
@@ -166,7 +166,7 @@ export class FilteredStates {
     const most = Math.max(MAX_FILTERS, this.engine.together?.jobs ?? 0);
     for (const [oldest, idle] of this.filters) {
       if (this.filters.size <= most) break;
-      // What a device works on is not freed before it has ended.
+      // A filter on which a device works is not freed before that has ended.
       if (!this.busy.has(idle)) this.forget(oldest);
     }
     return filter;

@@ -11,8 +11,9 @@ function defaultFindingsFolder(): string {
 }
 
 /**
- * The largest number of reproductions that a process writes, and of their bytes. A fault that repeats with every frame,
- * or a caller who has found an input that causes one, must not fill the disk. The first ones are as informative as all.
+ * Limits on the number of reproductions that a process writes, and on their bytes. A fault that repeats with every
+ * frame, or a caller who has found an input that causes one, must not fill the disk. The first ones are as informative
+ * as all.
  */
 export const MAX_REPRODUCTIONS = 100;
 const MAX_REPRODUCTION_BYTES = 2 ** 30;
@@ -59,8 +60,8 @@ export class FindingsRecorder {
 
 /**
  * Writes everything that reproduces a finding into a new folder: `finding.json`, and each array as a raw file beside it
- * (row-major, in this machine's byte order, which the JSON names). The JSON refers to an array as `{"file": …, "type":
- * "Float32Array", "length": …}`.
+ * (row-major, in this machine's byte order, which the JSON names). The JSON refers to an array as
+ * `{"file": …, "type": "Float32Array", "length": …}`.
  *
  * @returns the new folder
  */

@@ -128,7 +128,7 @@ export class SessionKeeper {
     if (kept.isBehind) await this.writeAll(session, await this.copyScene(session));
   }
 
-  /** A computed step that the store has neither confirmed nor refused. @throws SessionMoved if it is another one */
+  /** The computed step that the store has neither confirmed nor refused. @throws SessionMoved if another is requested */
   takePending(session: Session, frame: bigint, request: ComputedStep['request']): ComputedStep | undefined {
     const { pending } = session.kept ?? {};
     if (!pending) return undefined;

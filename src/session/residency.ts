@@ -2,7 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Registry } from './registry.js';
 import type { Session } from './session.js';
 
-/** Seconds, about the time of a step: a step has to end before memory is freed. */
+/** Seconds, about the time of a step, which must end before memory is freed. */
 const RETRY_AFTER_SECONDS = 1;
 
 /**

@@ -8,7 +8,7 @@ import type { Session } from './session.js';
 /** How often a call follows its session before it is refused: each time another process uses it at that moment. */
 const MAX_MOVES = 8;
 
-/** ms; the pause does not cover the rest of a step that takes longer */
+/** ms; work that takes longer does not lengthen the pause */
 const MAX_WORK_MS = 5000;
 
 export interface FinderHooks {
@@ -49,7 +49,7 @@ export class SessionFinder {
         if (!(thrown instanceof SessionMoved)) throw thrown;
         this.hooks.drop(session);
         if (moves < MAX_MOVES) {
-          // Two processes that claim at once would fence each other without end, so each waits for a random time.
+          // Two processes that claim at once would fence each other without end, so each waits for a random time, scaled by that of the work.
           const worked = this.clock.monotonicMs() - startedAt;
           const pause = Math.random() * (moves + 1) * Math.min(worked, MAX_WORK_MS);
           await new Promise<void>((resolve) => this.clock.after(pause, resolve));

@@ -38,7 +38,7 @@ export class SharedWork<T, W extends Waiter = Waiter> {
     private readonly onAbandoned: () => void = () => {},
   ) {}
 
-  /** aborted when no call waits any more */
+  /** aborted when no call waits any longer */
   get signal(): AbortSignal {
     return this.stopper.signal;
   }
