@@ -44,7 +44,7 @@ export interface EngineRun {
 }
 
 const FRAMES = 30;
-/** Frames of a long session: this many per minute of the campaign, but at least the minimum. */
+/** Frames of a long session: this many per minute of the campaign, within limits. */
 const FRAMES_PER_MINUTE = 200;
 const MIN_FRAMES = 60;
 const MAX_FRAMES = 600;

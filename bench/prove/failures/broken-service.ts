@@ -13,7 +13,7 @@ type EngineName = 'cpu' | 'webgpu';
 
 /** Frames during which something breaks. */
 const FRAMES = 6;
-/** Further frames if nothing was hit, because a disturbance at a random moment may fall between two requests. */
+/** Largest number if nothing was hit, because a disturbance at a random moment may fall between two requests. */
 const MAX_FRAMES = 40;
 /** How often a refused request is sent again: one fault affects one answer, and the next attempt must succeed. */
 const ATTEMPTS = 3;

@@ -25,7 +25,7 @@ const ROUNDINGS = 4 * 6 * Math.sqrt(3);
 interface StrainsFound {
   readonly least: number;
   readonly most: number;
-  /** number of elements out of their limits, and the largest excess of one */
+  /** elements out of their limits, the smallest and the largest correct number, and the largest excess of one */
   readonly fewest: number;
   readonly many: number;
   readonly excess: number;
