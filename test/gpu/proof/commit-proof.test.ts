@@ -30,28 +30,28 @@ const FAULTS: readonly {
   readonly verdict: RegExp;
 }[] = [
   {
-    name: 'the target is computed where it should be copied',
+    name: 'the target is computed instead of copied',
     file: 'forward/write',
     from: 'bits == ONE_BITS',
     to: 'false',
     verdict: /written where .* was to be copied/,
   },
   {
-    name: 'a vertex that stays goes through arithmetic',
+    name: 'a vertex that stays is computed instead of copied',
     file: 'forward/write',
     from: 'next[k] = x[k];',
     to: 'next[k] = bitcast<u32>(bitcast<f32>(x[k]) + bitcast<f32>(bits) * bitcast<f32>(y[k]));',
     verdict: /written where .* was to be copied/,
   },
   {
-    name: 'α is not quite α',
+    name: 'α is slightly too large',
     file: 'forward/write',
     from: 'here + alpha * (',
     to: 'here + alpha * 1.00001 * (',
     verdict: /was written instead of/,
   },
   {
-    name: 'the check forgets its own rounding',
+    name: 'the check ignores its own rounding',
     file: 'forward/check',
     from: 'max(limit.error, corner.y)',
     to: '0.0',
@@ -67,14 +67,14 @@ const FAULTS: readonly {
     verdict: /far from the origin.*(broke its half-space|sent back though it keeps)/,
   },
   {
-    name: 'the check takes a side for the other',
+    name: 'the check counts a corner of side b as one of side a',
     file: 'forward/check',
     from: 's < sideA)',
     to: 's <= sideA)',
     verdict: /sent back though it keeps|broke its half-space/,
   },
   {
-    name: 'the commit does not listen to the check',
+    name: 'the commit ignores the check',
     file: 'forward/commit',
     from: 'isReverted(flags) || ',
     to: '',
@@ -88,14 +88,14 @@ const FAULTS: readonly {
     verdict: /left its box/,
   },
   {
-    name: 'the commit takes a box for a little larger than it is',
+    name: 'the commit uses a slightly larger box',
     file: 'forward/commit',
     from: 'at[c] <= box[6u * i + c + 3u]',
     to: 'at[c] <= box[6u * i + c + 3u] + 1e-7',
     verdict: /left its box/,
   },
   {
-    name: 'what is committed is not what was checked',
+    name: 'the commit writes other positions than were checked',
     file: 'forward/commit',
     from: 'x[k + c] = next[k + c];',
     to: 'x[k + c] = bitcast<u32>(written[c] * 1.0000002);',
@@ -109,7 +109,7 @@ const FAULTS: readonly {
     verdict: /sent back though it keeps|0 moved/,
   },
   {
-    name: 'r falls by the square of what it should',
+    name: 'r is multiplied by the square of 1 − α',
     file: 'forward/commit',
     from: 'r * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha)))',
     to: 'r * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha))) * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha)))',

@@ -46,7 +46,7 @@ const FAULTS: readonly { readonly name: string; readonly fault: Fault; readonly 
     verdict: /pair \d+ \(.+\) as VT: point \d is off by/,
   },
   {
-    name: 'a height forgets an axis',
+    name: 'a height ignores an axis',
     fault: { file: HEIGHTS, function: 'heightOf', body: 'return n.x * d.x + n.y * d.y;' },
     verdict: /point \d is off by/,
   },
@@ -56,12 +56,12 @@ const FAULTS: readonly { readonly name: string; readonly fault: Fault; readonly 
     verdict: /as EE: lo is/,
   },
   {
-    name: 'the last corner of a triangle is forgotten',
+    name: 'the last corner of a triangle is ignored',
     fault: { file: HEIGHTS, search: 'hi = max(h1, hi);', replacement: 'hi = max(h1, h2);' },
     verdict: /as VT: hi is/,
   },
   {
-    name: 'the gap is larger than the heights say',
+    name: 'the gap exceeds that of the heights',
     fault: { file: HEIGHTS, search: 'lo, hi, lo - hi,', replacement: 'lo, hi, 1.01 * abs(lo - hi),' },
     verdict: /the gap is/,
   },
@@ -71,7 +71,7 @@ const FAULTS: readonly { readonly name: string; readonly fault: Fault; readonly 
     verdict: /tens of thousands of edges.* is off by/,
   },
   {
-    name: 'the last bits of coordinates are forgotten',
+    name: 'the last bits of coordinates are lost',
     fault: {
       file: LONG_HEIGHTS,
       function: 'longHeightOf',
@@ -85,7 +85,7 @@ const FAULTS: readonly { readonly name: string; readonly fault: Fault; readonly 
     verdict: /tens of thousands of edges.* is off by/,
   },
   {
-    name: 'e of long pairs forgets the heights',
+    name: 'e of long pairs ignores the heights',
     fault: { file: LONG_HEIGHTS, search: ' + 2.0 * ERROR_FACTOR * height', replacement: '' },
     verdict: /the error bound is .* instead of/,
   },

@@ -25,7 +25,7 @@ const FAULTS = [
     verdict: /twice|should not be/,
   },
   {
-    name: 'another subgroup has its places',
+    name: 'a subgroup uses the places of another one',
     subgroups: true,
     from: 'subgroupBroadcastFirst(first) + before',
     to: 'before',
@@ -39,7 +39,7 @@ const FAULTS = [
     verdict: /counted/,
   },
   {
-    name: 'not all that list are counted',
+    name: 'not all threads that list are counted',
     subgroups: true,
     from: 'let all = subgroupAdd(size);',
     to: 'let all = min(subgroupAdd(size), 1u);',

@@ -119,7 +119,7 @@ else {
         by: 'share = ua / (ua + ub);',
       },
       {
-        name: 'boxes are grown a little less',
+        name: 'boxes grow too little',
         file: 'search/trust-boxes',
         text: 'max(at, end) + control.reach',
         by: 'max(at, end) + 0.9 * control.reach',
