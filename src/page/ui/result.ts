@@ -258,7 +258,7 @@ const STAGES: readonly (readonly [keyof Timings, string, string])[] = [
   ['backward', 'backward steps', '#b8401f'],
   ['forward', 'forward steps', '#f2a285'],
   ['verify', 'exact tests', '#1b7a48'],
-  ['readback', 'besides the stages', '#84c9a2'],
+  ['readback', 'other work and measuring', '#84c9a2'],
   ['encode', 'encoding', '#7b4fc4'],
 ];
 
