@@ -1,18 +1,18 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { Host } from './vulkan-host.js';
 
-/** Which adapter is wanted: words of its name, and the address of its card. */
+/** The requested adapter: words of its name, and the address of its card. */
 export interface AdapterWish {
-  /** lower case; all of them are in the name, in any order */
+  /** lower case; the name contains all of them, in any order */
   readonly words: readonly string[];
   /** of the card on the PCI bus, as Linux writes it: 0000:41:00.0 */
   readonly address?: string;
 }
 
-/** With a domain of four digits, of eight as nvidia-smi prints it, or without. */
+/** With a domain of four digits, of eight digits as nvidia-smi prints it, or without a domain. */
 const ADDRESS = /^pci:(?:([0-9a-f]{4}|[0-9a-f]{8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$/i;
 
-/** @param text INTERSTICE_ADAPTER. @throws INVALID_PARAMETER for an address that is none */
+/** @param text INTERSTICE_ADAPTER. @throws INVALID_PARAMETER for an invalid address */
 export function parseAdapterWish(text: string | undefined): AdapterWish {
   const words = (text ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const addresses = words.filter((word) => word.startsWith('pci:'));
@@ -28,21 +28,21 @@ export function parseAdapterWish(text: string | undefined): AdapterWish {
   return { words: words.filter((word) => !word.startsWith('pci:')), address: `${domain}:${match[2]}` };
 }
 
-/** Whether all words are in the name. */
+/** Whether the name contains all words. */
 export const isWanted = (name: string, { words }: AdapterWish): boolean =>
   words.every((word) => name.toLowerCase().includes(word));
 
-/** PCI classes of display controllers begin with this. */
+/** Prefix of the PCI classes of display controllers. */
 const DISPLAY_CLASS = '0x03';
 
-/** The manifest of Mesa's layer, which hides the other cards whoever made them. */
+/** The manifest of Mesa's layer, which hides the other cards of any vendor. */
 const LAYER = 'vulkan/implicit_layer.d/VkLayer_MESA_device_select.json';
 
 /**
- * The variables by which Vulkan shows one card only. WebGPU tells equal cards apart by nothing; Mesa's layer, which comes with
- * mesa-vulkan-drivers and works with every driver, selects one by its address.
+ * The variables with which Vulkan shows one card only. WebGPU offers no way to distinguish equal cards. Mesa's layer,
+ * which comes with mesa-vulkan-drivers and works with every driver, selects one by its address.
  *
- * @throws INVALID_PARAMETER when there is no such card, or no layer that could select it
+ * @throws INVALID_PARAMETER if there is no such card, or no layer that could select it
  */
 export function cardVariables({ address }: AdapterWish, host: Host): Record<string, string> {
   if (address === undefined) return {};
@@ -63,7 +63,7 @@ export function cardVariables({ address }: AdapterWish, host: Host): Record<stri
   }
   return {
     DRI_PRIME: `pci-${address.replace(/[:.]/g, '_')}`,
-    // Otherwise the other cards follow in the list.
+    // Otherwise the list also contains the other cards.
     MESA_VK_DEVICE_SELECT_FORCE_DEFAULT_DEVICE: '1',
   };
 }

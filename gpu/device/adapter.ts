@@ -4,23 +4,27 @@ import { describeCardWithoutDriver, describeMissingDriver } from './vulkan-host.
 
 export interface AdapterOptions {
   /**
-   * Words of the adapter's name, in any case and order; undefined = the first that fits, hardware before software. The address of
-   * a card among them counts for prepareVulkan, which must have been called.
+   * Words of the adapter's name, in any case and order; undefined = the first that fits, hardware before software. An
+   * address of a card among them only affects prepareVulkan, which must have been called.
    */
   readonly name?: string | undefined;
-  /** false: a software driver does not count as an adapter. */
+  /** false: a software driver does not count as an adapter */
   readonly allowSoftware: boolean;
-  /** whether devices have subgroups, where the adapter offers them; default: on hardware */
+  /** whether devices have subgroups, if the adapter offers them; default: on hardware */
   readonly subgroups?: boolean | undefined;
-  /** threads that a workgroup may have, below what the adapter allows: for tests. 256 at least, which every adapter allows. */
+  /**
+   * limit on the threads of a workgroup, if the adapter allows more: for tests. At least 256, which every adapter allows.
+   */
   readonly workgroupThreads?: number | undefined;
-  /** Skips Dawn's checks of every call: for production, where recording steps must cost next to nothing. Default false. */
+  /**
+   * Skips Dawn's checks of every call: for production, because recording steps must cost almost nothing. Default false.
+   */
   readonly skipValidation?: boolean;
 }
 
 export interface OpenedDevice {
   readonly device: GPUDevice;
-  /** Settles once the device is lost, with the reason; after close() the reason is "destroyed". */
+  /** Resolves once the device is lost, with the reason; after close() the reason is "destroyed". */
   readonly lost: Promise<GPUDeviceLostInfo>;
 }
 
@@ -29,12 +33,12 @@ export interface OpenedAdapter {
   readonly description: EngineDescription;
   /**
    * @param options subgroups: false = the device has none, whatever the options of the adapter say
-   * @throws Error when the adapter refuses the limits, is gone, or was closed
+   * @throws Error if the adapter refuses the limits, is gone, or was closed
    */
   requestDevice(options?: { readonly subgroups?: boolean }): Promise<OpenedDevice>;
   /**
-   * Destroys every device of this adapter; resolves once they are gone and the process may end. Nothing of it may be used
-   * afterwards.
+   * Destroys every device of this adapter; resolves once they are gone and the process may end. No part of it may be
+   * used afterwards.
    */
   close(): Promise<void>;
 }
@@ -44,13 +48,16 @@ export type AdapterOpening =
   /** The reason is a clause, for use within a sentence. */
   | { readonly opened?: undefined; readonly reason: string };
 
-/** Storage buffers that the engine binds in one stage at most; adapters that allow fewer still run smaller kernels. */
+/**
+ * Largest number of storage buffers that the engine binds in one stage. Adapters that allow fewer still run smaller
+ * kernels.
+ */
 const WANTED_STORAGE_BUFFERS = 16;
 
 /**
- * Dawn's instances in use. The binding does not keep an instance alive for its devices: an instance that is collected
- * while a device still works crashes the process in native code. An instance that is never released keeps the process
- * from ending.
+ * Dawn's instances in use. The binding does not keep an instance alive for its devices: an instance that is
+ * garbage-collected while a device still works crashes the process in native code. An instance that is never released
+ * keeps the process from ending.
  */
 const held = new Set<GPU>();
 
@@ -68,7 +75,7 @@ const nameOf = (info: GPUAdapterInfo): string =>
 const isSoftware = (info: GPUAdapterInfo): boolean =>
   info.isFallbackAdapter === true || SOFTWARE_NAMES.test(`${info.device} ${info.description} ${info.architecture}`);
 
-/** @param equals adapters of this name that Vulkan shows */
+/** @param equals number of adapters with this name that Vulkan shows */
 const describe = (adapter: GPUAdapter, equals: number): EngineDescription => {
   const name = nameOf(adapter.info);
   const among = equals > 1 ? `the first of ${equals} equal adapters` : '';
@@ -84,7 +91,10 @@ const describe = (adapter: GPUAdapter, equals: number): EngineDescription => {
   };
 };
 
-/** The defaults (128 MiB per binding, 8 storage buffers, 256 threads a workgroup) are too small for a large mesh: requests all that the adapter has. */
+/**
+ * Requests everything that the adapter has, because the defaults (128 MiB per binding, 8 storage buffers, 256 threads
+ * per workgroup) are too small for a large mesh.
+ */
 const limitsOf = (adapter: GPUAdapter, workgroupThreads = Number.POSITIVE_INFINITY): Record<string, number> => ({
   maxBufferSize: adapter.limits.maxBufferSize,
   maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
@@ -101,11 +111,14 @@ const wrap = (
   findAgain: () => Promise<GPUAdapter | null>,
 ): OpenedAdapter => {
   const devices = new Map<GPUDevice, Promise<unknown>>();
-  // Time stamps for the time of each stage; without them the engine reports wall time.
+  // Time stamps measure the time of each stage; without them the engine reports wall time.
   const features: GPUFeatureName[] = ['timestamp-query'];
   if (subgroups ?? !isSoftware(adapter.info)) features.push('subgroups');
   let isClosed = false;
-  /** In the standard an adapter gives one device only; for each later one (after a loss) it has to be found again. */
+  /**
+   * According to the standard, an adapter gives only one device; for each later one (after a loss) it must be found
+   * again.
+   */
   let unused: GPUAdapter | null = adapter;
   return {
     adapter,
@@ -144,9 +157,9 @@ const wrap = (
 
 /** @param name exact; undefined = any */
 const createInstance = async (name: string | undefined, skipsValidation: boolean): Promise<GPU> => {
-  // Loaded here and not at the top: where only the CPU engine is used, the native module may be missing.
+  // Loaded here and not at the top, because the native module may be missing if only the CPU engine is used.
   const { create } = await import('webgpu');
-  // By default Dawn rounds time stamps to 100 µs, to protect browsers from pages: most stages take less than that.
+  // By default Dawn rounds time stamps to 100 µs, to protect browsers from pages, but most stages take less time.
   const flags = ['disable-dawn-features=timestamp_quantization'];
   if (skipsValidation) flags.push('enable-dawn-features=skip_validation');
   if (name !== undefined) flags.push(`adapter=${name}`);
@@ -155,16 +168,16 @@ const createInstance = async (name: string | undefined, skipsValidation: boolean
 
 const PREFERENCE = { powerPreference: 'high-performance' } as const;
 
-/** No adapter has such a name: where one is asked for, the binding refuses with the list of those that it has. */
+/** No adapter has this name: if it is requested, the binding's refusal lists the names that exist. */
 const NO_NAME = '\u0001';
 
 /** The names in the text of that refusal. */
 const namesIn = (refusal: string): string[] => [...refusal.matchAll(/name: '(.*)'$/gm)].map(([, name]) => name!);
 
 /**
- * The names of all adapters, in the order of Vulkan; none where there is no driver.
+ * The names of all adapters, in the order of Vulkan; none if there is no driver.
  *
- * @returns undefined = the binding refuses in words that are not known here
+ * @returns undefined = the text of the binding's refusal is not known here
  */
 export async function listAdapters(): Promise<readonly string[] | undefined> {
   const gpu = await createInstance(NO_NAME, false);
@@ -177,16 +190,16 @@ export async function listAdapters(): Promise<readonly string[] | undefined> {
   }
 }
 
-/** The adapter that is wanted; undefined = none fits. Names of hardware come first. */
+/** The adapter that fits the wish; undefined = none fits. Names of hardware come first. */
 const chooseAdapter = (names: readonly string[], wish: AdapterWish): string | undefined => {
   const fitting = names.filter((name) => isWanted(name, wish));
   return fitting.find((name) => !SOFTWARE_NAMES.test(name)) ?? fitting[0];
 };
 
 /**
- * Opens the adapter that fits the options. Where there is none, it does not throw: the answer gives the reason.
+ * Opens the adapter that fits the options. If there is none, it does not throw: the result gives the reason.
  *
- * @throws INVALID_PARAMETER for a name that contains something else than an address behind `pci:`
+ * @throws INVALID_PARAMETER for a name with `pci:` and anything other than an address after it
  */
 export async function openAdapter(options: AdapterOptions, list = listAdapters): Promise<AdapterOpening> {
   let names: readonly string[] | undefined;
@@ -199,7 +212,7 @@ export async function openAdapter(options: AdapterOptions, list = listAdapters):
   if (names.length === 0) return { reason: NO_ADAPTER() };
   const chosen = chooseAdapter(names, parseAdapterWish(options.name));
   if (chosen === undefined) return { reason: `no adapter named "${options.name}" was found among ${names.join(', ')}` };
-  // The binding takes the first adapter whose name contains the one that is asked for.
+  // The binding takes the first adapter whose name contains the requested one.
   const taken = names.find((name) => name.includes(chosen));
   if (taken !== chosen) return { reason: `the adapter ${chosen} is hidden by ${taken}, whose name contains its name` };
   return openChosen(chosen, options, names.filter((name) => name === chosen).length);
@@ -207,7 +220,7 @@ export async function openAdapter(options: AdapterOptions, list = listAdapters):
 
 const NO_ADAPTER = (): string => `no adapter was found. ${describeMissingDriver()}`;
 
-/** Where the binding does not list its adapters: the one that it prefers, if it fits the options. */
+/** If the binding does not list its adapters: opens the one that it prefers, if that fits the options. */
 async function openUnlisted(options: AdapterOptions): Promise<AdapterOpening> {
   const { opened, reason } = await openChosen(undefined, options, 1);
   if (!opened) return { reason };
@@ -224,7 +237,10 @@ async function openUnlisted(options: AdapterOptions): Promise<AdapterOpening> {
   return { opened };
 }
 
-/** @param chosen its name; undefined = the one that the binding prefers @param equals adapters of this name */
+/**
+ * @param chosen its name; undefined = the adapter that the binding prefers @param equals number of adapters with this
+ *   name
+ */
 async function openChosen(
   chosen: string | undefined,
   options: AdapterOptions,

@@ -2,21 +2,21 @@ import type { Bindings, Kernel } from './kernel.js';
 import type { Place } from './place.js';
 import { type Launch, type Pass, SharedPass } from './recording.js';
 
-/** Threads in a workgroup of every kernel that runs a thread per element. */
+/** Threads in a workgroup of every kernel that runs one thread per element. */
 export const WORKGROUP_SIZE = 64;
 
 /** Bytes of one dispatch's indirect arguments: three u32. */
 export const DISPATCH_BYTES = 12;
 
-/** Bytes: the multiple at which every implementation lets a uniform binding start. */
+/** Bytes; every implementation lets a uniform binding start at multiples of this. */
 export const UNIFORM_STRIDE = 256;
 
 /** WebGPU's limit for one dimension of a dispatch, on every adapter. */
 export const MAX_GROUPS = 65_535;
 
 /**
- * The size [x, y, z] of a dispatch of at least `groups` workgroups, folded to two dimensions where one does not hold them.
- * The device folds by the same rule (gpu/kernels/common/dispatch.wgsl).
+ * The size [x, y, z] of a dispatch of at least `groups` workgroups, folded to two dimensions if one is not enough. The
+ * device folds by the same rule (gpu/kernels/common/dispatch.wgsl).
  */
 export function foldGroups(groups: number): [number, number, number] {
   if (groups <= MAX_GROUPS) return [groups, 1, 1];
@@ -26,7 +26,7 @@ export function foldGroups(groups: number): [number, number, number] {
 
 export const groupsFor = (threads: number): number => Math.ceil(threads / WORKGROUP_SIZE);
 
-/** The size of a dispatch with a thread per element. */
+/** The size of a dispatch with one thread per element. */
 export const foldThreads = (threads: number): [number, number, number] => foldGroups(groupsFor(threads));
 
 /** Indirect arguments: three u32 from this byte on. */
@@ -35,19 +35,22 @@ export interface Indirect {
   readonly offset: number;
 }
 
-/** A kernel with its resources, and where the device finds the size of its dispatch; undefined = one workgroup. */
+/**
+ * A kernel with its resources, and the place where the device finds the size of its dispatch; undefined = one
+ * workgroup.
+ */
 export interface Dispatch {
   readonly kernel: Kernel;
   readonly bindings: Bindings;
   readonly size: Indirect | undefined;
-  /** as {@link Launch.most} */
+  /** like {@link Launch.most} */
   readonly most: number;
 }
 
-/** What was set last. All passes of a thread are recorded one after the other, and every dispatch of an engine is set here. */
+/** What was set last. A thread records all passes one after the other, and every dispatch of an engine is set here. */
 const last: { pass?: GPUComputePassEncoder; pipeline?: GPUComputePipeline; group?: GPUBindGroup } = {};
 
-/** Sets pipeline and bind group of the next dispatch; what the one before had as well costs no call of the binding. */
+/** Sets pipeline and bind group of the next dispatch. It does not call the binding for one that is already set. */
 function useKernel(pass: GPUComputePassEncoder, pipeline: GPUComputePipeline, group: GPUBindGroup): void {
   const isSamePass = last.pass === pass;
   if (!isSamePass || last.pipeline !== pipeline) pass.setPipeline(pipeline);

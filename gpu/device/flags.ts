@@ -1,6 +1,6 @@
 /**
- * Bit flags whose values the WebGPU standard fixes. The binding offers them too, but only through its native module,
- * which nothing here loads before an adapter is requested.
+ * Bit flags whose values the WebGPU standard fixes. The binding provides them, too, but only through its native module,
+ * which is not loaded before an adapter is requested.
  */
 export const BUFFER_USAGE = {
   MAP_READ: 0x1,

@@ -12,7 +12,10 @@ export interface BoundRange {
 
 type Resource = GPUBuffer | BoundRange;
 
-/** What the names in a kernel's text are bound to: a record, or a function that is called in the order of the bindings. */
+/**
+ * The resources to which the names in a kernel's text are bound: a record, or a function that is called in the order of
+ * the bindings.
+ */
 export type Resources = Readonly<Record<string, Resource>> | ((name: string) => Resource | undefined);
 
 /** One compiled entry point. All entry points of a file declare the same bindings and can share bind groups. */
@@ -43,12 +46,12 @@ export class Kernel {
     this.#bindings = bindings;
   }
 
-  /** @throws Error when a resource is missing */
+  /** @throws Error if a resource is missing */
   bind(resources: Resources): GPUBindGroup {
     return this.bindings(resources).group;
   }
 
-  /** What all entry points of the file bind. @throws Error when a resource is missing */
+  /** The bindings of all entry points of the file. @throws Error if a resource is missing */
   bindings(resources: Resources): Bindings {
     const resourceOf = typeof resources === 'function' ? resources : (name: string) => resources[name];
     const ranges = this.#bindings.map(({ name }) => {
@@ -60,7 +63,7 @@ export class Kernel {
     return new Bindings(this, ranges);
   }
 
-  /** @param ranges in the order of the bindings @param more bindings that the text for one scene does not have */
+  /** @param ranges in the order of the bindings @param more bindings that do not exist in the text for one scene */
   groupOf(ranges: readonly BoundRange[], more: readonly GPUBindGroupEntry[] = []): GPUBindGroup {
     return this.#device.createBindGroup({
       label: `${this.file}: ${this.entryPoint}`,
@@ -70,12 +73,12 @@ export class Kernel {
   }
 }
 
-/** What the kernels of a file bind, in the order of their bindings. */
+/** The bindings of the kernels of a file, in order. */
 export class Bindings {
   readonly #kernel: Kernel;
   #group: GPUBindGroup | undefined;
 
-  /** @param kernel one of the file */
+  /** @param kernel one kernel of the file */
   constructor(
     kernel: Kernel,
     readonly ranges: readonly BoundRange[],
@@ -83,23 +86,26 @@ export class Bindings {
     this.#kernel = kernel;
   }
 
-  /** For dispatches of one scene alone. */
+  /** The bind group for dispatches of one scene alone. */
   get group(): GPUBindGroup {
     this.#group ??= this.#kernel.groupOf(this.ranges);
     return this.#group;
   }
 }
 
-/** The device does not take a kernel, or is lost. The message names the kernel. */
+/** Thrown if the device refuses a kernel, or is lost. The message names the kernel. */
 export class KernelRefused extends Error {}
 
-/** Threads of the workgroup that makes whole sweeps (gpu/kernels/small, few) on a processor, where one thread after the other waits at a barrier. */
+/**
+ * Threads of the workgroup that makes whole sweeps (gpu/kernels/small, few) on a processor, which runs the threads of a
+ * workgroup one after the other up to each barrier.
+ */
 const SOFTWARE_SMALL_THREADS = 64;
 
-/** Threads of a workgroup that does serial work, at most: the more it has, the fewer turns it takes. */
+/** Largest number of threads of a workgroup that does serial work: with more threads it takes fewer turns. */
 const MOST_SERIAL_THREADS = 1024;
 
-/** What pipelines of one device have other than those of another. No answer depends on it. */
+/** Pipeline constants that differ between devices. They do not affect any answer. */
 export function constantsOf({
   adapterInfo,
   limits,
@@ -115,7 +121,7 @@ export function constantsOf({
   );
 }
 
-/** The constants of pipelines whose workgroups for serial work have so many threads. */
+/** The constants of pipelines whose workgroups for serial work have this many threads. */
 export const serialThreads = (threads: number): NonNullable<CompileOptions['constants']> => ({
   'backward/edges': { SERIAL_THREADS: threads },
   'backward/sweep': { SERIAL_THREADS: threads },
@@ -130,13 +136,13 @@ export const serialThreads = (threads: number): NonNullable<CompileOptions['cons
 export interface CompileOptions {
   /** the text of a kernel file; tests plant faults in it */
   readonly load?: (file: KernelFile) => string;
-  /** values of pipeline overrides, by file; where the device refuses them, the kernel's own values stand in */
+  /** values of pipeline overrides, by file; if the device refuses them, the kernel's own values are used */
   readonly constants?: Readonly<Partial<Record<KernelFile, Record<string, number>>>>;
   /** for scenes that share their dispatches; default false */
   readonly isShared?: boolean;
 }
 
-/** The kernels of one stage or of several, compiled for one device. */
+/** The kernels of one or several stages, compiled for one device. */
 export class KernelSet {
   static readonly #loaded = new WeakMap<GPUDevice, Map<string, Promise<KernelSet>>>();
   readonly #device: GPUDevice;
@@ -147,12 +153,12 @@ export class KernelSet {
     this.#kernels = new Map(kernels.map((kernel) => [kernel.entryPoint, kernel]));
   }
 
-  /** Compiles the kernels once per device. @throws as compile does */
+  /** Compiles the kernels once per device. @throws like compile */
   static load(device: GPUDevice, ...stages: readonly KernelStage[]): Promise<KernelSet> {
     return KernelSet.#loadOnce(device, stages, false);
   }
 
-  /** The same kernels for scenes that share their dispatches. @throws as compile does */
+  /** The same kernels for scenes that share their dispatches. @throws like compile */
   static loadShared(device: GPUDevice, ...stages: readonly KernelStage[]): Promise<KernelSet> {
     return KernelSet.#loadOnce(device, stages, true);
   }
@@ -166,7 +172,7 @@ export class KernelSet {
     return loaded;
   }
 
-  /** @throws KernelRefused; Error when the file of a kernel is missing */
+  /** @throws KernelRefused; Error if the file of a kernel is missing */
   static async compile(
     device: GPUDevice,
     stages: readonly KernelStage[],
@@ -176,7 +182,7 @@ export class KernelSet {
       const text = load?.(file) ?? loadKernel(file, device.features.has('subgroups'));
       const shared = isShared ? addressByScene(text) : undefined;
       const { code, bindings } = shared ?? { code: text, bindings: bindingsOf(text) };
-      // An explicit layout, not 'auto': the entry points of a file then share their bindings, used or not.
+      // An explicit layout, not 'auto', so that the entry points of a file share their bindings, used or not.
       const layout = device.createBindGroupLayout({
         label: file,
         entries: [
@@ -199,7 +205,7 @@ export class KernelSet {
               layout: pipelineLayout,
               compute: { module, entryPoint, constants: values },
             });
-          // Not every driver keeps to its limits: workgroups of many threads may be too many for what a kernel has in registers.
+          // Not every driver keeps to its limits: a workgroup of many threads may need more registers than there are.
           const pipeline = await create(constants[file] ?? {})
             .catch(() => create({}))
             .catch((thrown: unknown) => {
@@ -214,12 +220,12 @@ export class KernelSet {
     return new KernelSet(device, files.flat());
   }
 
-  /** These kernels and others of the same device. */
+  /** These kernels and other kernels of the same device. */
   with(others: KernelSet): KernelSet {
     return new KernelSet(this.#device, [...this.#kernels.values(), ...others.#kernels.values()]);
   }
 
-  /** Without these kernels. */
+  /** All but these kernels. */
   without(entries: readonly EntryPoint[]): KernelSet {
     return new KernelSet(
       this.#device,
@@ -243,9 +249,10 @@ export class KernelSet {
   }
 
   /**
-   * Makes the driver finish the kernels before the first request. Some drivers translate a pipeline to machine code only
-   * when it is first dispatched (software drivers take up to ten seconds for all of them). Each kernel is dispatched with
-   * no workgroups, from a size in memory, which the driver cannot know to be zero; nothing runs.
+   * Makes the driver finish the kernels before the first request. Some drivers translate a pipeline to machine code
+   * only when it is first dispatched (software drivers take up to ten seconds for all of them). Each kernel is
+   * dispatched with no workgroups, with a size in device memory, so the driver cannot know that it is zero; no kernel
+   * runs.
    *
    * @throws KernelRefused; OUT_OF_DEVICE_MEMORY
    */
@@ -258,11 +265,11 @@ export class KernelSet {
       owned.push(buffer);
       return buffer;
     };
-    /** by the index of a binding among those of its kernel: a dispatch may not bind one buffer twice */
+    /** by the index of a binding within its kernel: a dispatch may not bind one buffer twice */
     const standIns: GPUBuffer[] = [];
     try {
-      // There may be no listener for errors of the device yet. The scope closes before the first await and so holds these
-      // calls only.
+      // There may be no listener for errors of the device yet. The scope closes before the first await, so it covers
+      // only these calls.
       device.pushErrorScope('validation');
       device.pushErrorScope('out-of-memory');
       const noGroups = create(16, INDIRECT);
@@ -299,11 +306,13 @@ export class KernelSet {
   }
 }
 
-/** The layout of what a kernel of a convoy binds besides the buffers of its scenes. */
+/** The layout of the bindings of a kernel of a convoy besides the buffers of its scenes. */
 const sharedEntriesOf = ({ places, sizes, uniforms }: SharedKernel): GPUBindGroupLayoutEntry[] => [
   { binding: places, visibility: SHADER_STAGE.COMPUTE, buffer: { type: 'uniform', hasDynamicOffset: true } },
   { binding: sizes, visibility: SHADER_STAGE.COMPUTE, buffer: { type: uniforms } },
 ];
 
-/** Bytes of what stands in for every buffer while kernels warm up: as much as any uniform of a kernel. */
+/**
+ * Bytes of the buffer that replaces every other one while kernels warm up: as large as the largest uniform of a kernel.
+ */
 const STAND_IN_BYTES = UNIFORM_BYTES;

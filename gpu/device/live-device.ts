@@ -15,65 +15,73 @@ import { DeviceMemory, MemoryBudget, type MemoryWatch } from './memory.js';
 import { ThreadPause } from './thread-pause.js';
 
 /**
- * Vertices of a scene in a convoy, at most. The pull-back of a larger mesh sweeps with the kernels of `few`, and a convoy does not have them; and
- * since all scenes share a buffer for each array, of which no device lets a kernel bind more than so many bytes, scenes of large meshes would be
- * refused in company where each of them fits alone. A scene's bytes do not depend on it: its dispatches have the sizes that they have alone.
+ * Largest number of vertices of a scene in a convoy. The pull-back of a larger mesh sweeps with the kernels of `few`,
+ * which a convoy does not have. Besides, all scenes share one buffer per array, and no device lets a kernel bind more
+ * than a certain number of bytes, so scenes of large meshes would be refused in a convoy although each of them fits
+ * alone. A scene's bytes do not depend on this number, because its dispatches have the same sizes as alone.
  *
- * A mesh with strain limits submits alone whatever its size: its kernels ask how many components there are by the length of a buffer
- * (gpu/kernels/strain/members.wgsl), which in an arena is that of all scenes.
+ * A mesh with strain limits always submits alone: its kernels derive the number of components from the length of a
+ * buffer (gpu/kernels/strain/members.wgsl), which in an arena is that of all scenes.
  */
 export const CONVOY_VERTICES = SMALL_VERTICES;
 
-/** How long a failure waits for the notice that its device is lost before it counts as a fault of its own. */
+/** How long a failure waits for the notice that its device is lost before it counts as an independent fault. */
 const LOSS_NOTICE_MS = 200;
 
 export interface LiveDeviceOptions {
-  /** bytes that one binding may have, below what the device allows: for tests */
+  /** limit on the bytes of one binding, if the device allows more: for tests */
   readonly largestBinding?: number | undefined;
-  /** storage buffers that a kernel may bind, below what the device allows: for tests */
+  /** limit on the storage buffers that a kernel binds, if the device allows more: for tests */
   readonly storageBuffers?: number | undefined;
   /** for tests */
   readonly watch?: MemoryWatch | undefined;
-  /** scenes take the time of each stage where the device has time stamps */
+  /** whether scenes take the time of each stage, if the device has time stamps */
   readonly timings?: boolean | undefined;
-  /** see SceneDevice; default: on hardware. Tests set it to take the path of hardware on a software adapter. */
+  /** see SceneDevice; default: on hardware. Tests set it to take the path of hardware on a software adapter */
   readonly runsAhead?: boolean | undefined;
   /** small scenes submit together; absent = every scene submits alone */
   readonly convoy?: ConvoySettings | undefined;
-  /** is told why the device does not let scenes submit together; default: a warning of the process */
+  /** called with the reason why the device does not let scenes submit together; default: a warning of the process */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** What scenes share that submit together. */
+/** The data shared by scenes that submit together. */
 interface Company {
   readonly convoy: Convoy;
-  /** those of the search and of the steps */
+  /** kernels of the search and of the steps */
   readonly kernels: KernelSet;
   readonly jobs: JobsTogether;
 }
 
 const warnOfProcess = (message: string): void => process.emitWarning(message, { code: 'INTERSTICE_CONVOY' });
 
-/** What one scene, or one state filter, uses of a device: memory with an account of its own. */
+/** The part of a device that one scene, or one state filter, uses: memory with an account of its own. */
 export interface SceneDevice {
   readonly memory: DeviceMemory;
-  /** of the stages of a step */
+  /** kernels of the stages of a step */
   readonly kernels: KernelSet;
-  /** which ways to sweep the device may take besides kernels that make whole sweeps: `kernels` has those that it may use */
+  /**
+   * which ways to sweep the device may take besides kernels that make whole sweeps; `kernels` contains those that it
+   * may use
+   */
   readonly ways: SweepWays;
-  /** the time of each stage is taken, where the device has time stamps */
+  /** whether the time of each stage is taken, if the device has time stamps */
   readonly hasTimings: boolean;
   /**
-   * Steps are recorded in batches, and the next batch is submitted before the status of the last is known, as far as
-   * SubmissionPlan lets it. On hardware reading the status takes time in which the device could compute. On a software adapter every dispatch that finds nothing
-   * to do costs a tenth of a millisecond, and reading the status next to nothing.
+   * Whether steps are recorded in batches and the next batch is submitted before the status of the last one is known,
+   * as far as SubmissionPlan allows. On hardware the device could compute during the time that reading the status
+   * takes. On a software adapter every dispatch that finds nothing to do costs a tenth of a millisecond, and reading
+   * the status costs almost nothing.
    */
   readonly runsAhead: boolean;
-  /** with which the scene submits; undefined = alone */
+  /** the convoy with which the scene submits; undefined = it submits alone */
   readonly convoy?: Convoy | undefined;
-  /** @throws DEVICE_LOST with the reason when the device is lost; what it reported when it cannot be trusted */
+  /** @throws DEVICE_LOST with the reason if the device is lost; the reported error if it cannot be trusted */
   assertUsable(): void;
-  /** Waits for work on the device; work that fails because the device is lost throws DEVICE_LOST, whatever failed first. */
+  /**
+   * Waits for work on the device; work that fails because the device is lost throws DEVICE_LOST, regardless of what
+   * failed first.
+   */
   waitFor<T>(work: Promise<T>): Promise<T>;
 }
 
@@ -88,19 +96,21 @@ export class LiveDevice implements SceneDevice {
   readonly memory: DeviceMemory;
   readonly hasTimings: boolean;
   readonly runsAhead: boolean;
-  /** of the stages of every step */
+  /** kernels of the stages of every step */
   readonly kernels: KernelSet;
   #ways: SweepWays = { rounds: false, lists: false };
   readonly #canSweepAlone: boolean;
-  /** kernels that make whole sweeps, from the first mesh on that wants them; undefined = the device does without */
+  /**
+   * kernels that make whole sweeps, loaded when the first mesh requires them; undefined = the device does not use them
+   */
   readonly #sweepsAlone = new Map<AloneStage, Promise<KernelSet | undefined>>();
   /** undefined = every scene submits alone */
   #company: Company | undefined;
   readonly #lost: Promise<void>;
-  /** why the device cannot be used any more */
+  /** why the device can no longer be used */
   #fault: IntersticeError | undefined;
   readonly #pending = new Set<Promise<unknown>>();
-  /** undefined where the device computes on processors of its own: polling without pauses is the fastest then */
+  /** undefined if the device computes on its own processors, because polling without pauses is then the fastest */
   readonly #pause: ThreadPause | undefined;
 
   private constructor(
@@ -123,7 +133,8 @@ export class LiveDevice implements SceneDevice {
     this.#lost = lost.then(({ reason, message }) => {
       this.#fault ??= new IntersticeError('DEVICE_LOST', `The device was lost: ${message || reason}`);
     });
-    // An error outside every error scope, a call that validation refused for example, leaves results that cannot be trusted.
+    // An error outside every error scope, for example a call that validation refused, leaves results that cannot be
+    // trusted.
     memory.device.addEventListener('uncapturederror', (event) => {
       event.preventDefault();
       this.#invalidate(event.error);
@@ -131,16 +142,16 @@ export class LiveDevice implements SceneDevice {
   }
 
   /**
-   * Opens a device and makes every kernel ready for use that every mesh needs.
+   * Opens a device and prepares every kernel that every mesh needs.
    *
-   * @throws Error when the adapter is gone or was closed, KernelRefused
+   * @throws Error if the adapter is gone or was closed; KernelRefused
    */
   static async open(opened: OpenedAdapter, budget: MemoryBudget, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
     try {
       return await LiveDevice.#openOn(device, lost, opened.description.software, budget, options);
     } catch (thrown) {
-      // Nobody else knows of it.
+      // No other code refers to it.
       device.destroy();
       throw thrown;
     }
@@ -184,9 +195,9 @@ export class LiveDevice implements SceneDevice {
     return this.#ways;
   }
 
-  /** Which of these ways to sweep agree with the others. */
+  /** Finds which of these ways to sweep agree with the others. */
   async #prove<W extends SweepWay>(kernels: KernelSet, ways: readonly W[]): Promise<SweepWays<W>> {
-    // A few megabytes for some milliseconds: they count in no account.
+    // A few megabytes for some milliseconds, so they are not counted in any account.
     const memory = new DeviceMemory(this.memory.device, new MemoryBudget());
     try {
       return await proveSweeps(memory, kernels, ways);
@@ -195,13 +206,15 @@ export class LiveDevice implements SceneDevice {
     }
   }
 
-  /** The kernel of this stage, ready for use; undefined = the device does not have it, or it has not proven what it owes. */
+  /**
+   * The kernels of this stage, ready for use; undefined = the device does not have them, or they failed their proof.
+   */
   #sweepAlone(stage: AloneStage): Promise<KernelSet | undefined> {
     const known = this.#sweepsAlone.get(stage);
     if (known) return known;
     const loading = this.waitFor(this.#loadAlone(stage));
     this.#sweepsAlone.set(stage, loading);
-    // The next mesh may find the memory that this one did not.
+    // The next mesh may find the memory that was missing for this one.
     loading.catch(() => this.#sweepsAlone.delete(stage));
     return loading;
   }
@@ -217,13 +230,13 @@ export class LiveDevice implements SceneDevice {
           : (await this.#prove(all, [stage]))[stage];
       return isProven ? kernels : undefined;
     } catch (thrown) {
-      // The kernels of every step do the same. A device that is lost will say so to whoever uses it next.
+      // The kernels of every step can do the same work. If the device is lost, the next use of it reports that.
       if (thrown instanceof KernelRefused) return undefined;
       throw thrown;
     }
   }
 
-  /** The device as a scene uses it that submits with others; undefined = it cannot. */
+  /** The device for a scene that submits with others; undefined = it cannot. */
   #inCompany(): SceneDevice | undefined {
     if (!this.#company?.convoy.arena.hasRoom) return undefined;
     const { convoy, kernels } = this.#company;
@@ -231,7 +244,7 @@ export class LiveDevice implements SceneDevice {
     return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels, ways, hasTimings: false, convoy };
   }
 
-  /** Makes ready what scenes share. @returns why they submit alone; undefined = together */
+  /** Prepares what scenes share. @returns why they submit alone; undefined = together */
   async #openCompany(
     settings: ConvoySettings,
     storageBuffers: number,
@@ -260,7 +273,10 @@ export class LiveDevice implements SceneDevice {
     }
   }
 
-  /** Whole sweeps in company; undefined = without them, as scenes alone or because the device does not take this kernel. */
+  /**
+   * Kernels of whole sweeps for convoys; undefined = a convoy sweeps without them, either as single scenes do or
+   * because the device refuses this kernel.
+   */
   async #sharedSmall(): Promise<KernelSet | undefined> {
     if (!this.#canSweepAlone || !(await this.#sweepAlone('small'))) return undefined;
     try {
@@ -281,17 +297,20 @@ export class LiveDevice implements SceneDevice {
     return this.#company?.convoy.counts;
   }
 
-  /** Bytes on the device that small scenes share, and none of them owns. */
+  /** Bytes on the device that small scenes share, and that none of them owns. */
   get sharedBytes(): number {
     return this.#company?.convoy.sharedBytes ?? 0;
   }
 
-  /** Frees what scenes have shared, once {@link settle} has resolved. The accounts of the scenes themselves are closed by their owners. */
+  /**
+   * Frees the memory that scenes have shared, once {@link settle} has resolved. The accounts of the scenes themselves
+   * are closed by their owners.
+   */
   close(): void {
     this.#company?.convoy.close();
   }
 
-  /** @throws DEVICE_LOST; INTERNAL where the device does not take them */
+  /** @throws DEVICE_LOST; INTERNAL if the device refuses them */
   async #strainKernels(): Promise<KernelSet> {
     try {
       return await this.waitFor(KernelSet.load(this.memory.device, 'strain'));
@@ -312,7 +331,7 @@ export class LiveDevice implements SceneDevice {
     if (this.#fault) throw this.#fault;
   }
 
-  /** The device as one scene uses it. */
+  /** The device for one scene. */
   forScene(): SceneDevice {
     const { kernels, ways, hasTimings, runsAhead } = this;
     return {
@@ -327,11 +346,12 @@ export class LiveDevice implements SceneDevice {
   }
 
   /**
-   * The same for the scene of a mesh, with the kernels of strain limits where it has some, and those that make whole sweeps where it has
-   * none: they are compiled, and prove what they owe, when a first mesh wants them. A small scene submits with others.
+   * The same for the scene of a mesh, with the kernels of strain limits if it has any, and otherwise with those that
+   * make whole sweeps: these are compiled and proven when the first mesh requires them. A small scene submits with
+   * others.
    *
    * @param mayShare false = it submits alone
-   * @throws DEVICE_LOST; INTERNAL where the device does not take the kernels of strain limits
+   * @throws DEVICE_LOST; INTERNAL if the device refuses the kernels of strain limits
    */
   async forMesh(
     { strain, vertexCount }: Pick<CollisionMesh, 'strain' | 'vertexCount'>,
@@ -352,14 +372,14 @@ export class LiveDevice implements SceneDevice {
   }
 
   /**
-   * The same for the state filter of a mesh, with its kernels: that of a small mesh submits with the scenes.
+   * The same for the state filter of a mesh, with its kernels: the filter of a small mesh submits with the scenes.
    *
-   * @throws DEVICE_LOST; Error with what the adapter has not proven (gpu/proof/filter-proof.ts)
+   * @throws DEVICE_LOST; Error with the proof that the adapter failed (gpu/proof/filter-proof.ts)
    */
   async forFilter({ vertexCount }: Pick<CollisionMesh, 'vertexCount'>): Promise<SceneDevice> {
     const { device } = this.memory;
     const convoy = vertexCount <= CONVOY_VERTICES ? this.#company?.convoy : undefined;
-    // Where its kernels cannot share dispatches, the filter submits alone.
+    // If its kernels cannot share dispatches, the filter submits alone.
     const together = convoy && (await this.waitFor(loadProvenKernels(device, 'together')).catch(() => undefined));
     if (together) return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels: together, convoy };
     return { ...this.forScene(), kernels: await this.waitFor(loadProvenKernels(device)) };
@@ -371,7 +391,10 @@ export class LiveDevice implements SceneDevice {
     return small ?? this.#sweepAlone('few');
   }
 
-  /** What fails first on a lost device may fail before the notice of the loss arrives: such a failure waits for it a while. */
+  /**
+   * Work on a lost device may fail before the notice of the loss arrives, so a failure waits for that notice for a
+   * while.
+   */
   async waitFor<T>(work: Promise<T>): Promise<T> {
     this.#pending.add(work);
     try {
@@ -386,7 +409,7 @@ export class LiveDevice implements SceneDevice {
     }
   }
 
-  /** Waits, after the device was destroyed, until none of its work is pending. The thread may end then, and not before. */
+  /** Waits, after the device was destroyed, until none of its work is pending. The thread must not end before. */
   async settle(): Promise<void> {
     await this.#lost;
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);

@@ -4,8 +4,9 @@ import { BUFFER_USAGE } from './flags.js';
 import { type Place, wholeOf } from './place.js';
 
 /**
- * Counts the bytes of device memory that an engine uses, by label, and holds those of all engines of the process together to a
- * limit: every lane has an engine, and all of them share one device. Buffers that grow during a step count as they grow.
+ * Counts the bytes of device memory that an engine uses, by label, and keeps the engines of a process within a common
+ * limit: every lane has an engine, and all of them share one device. Buffers that grow during a step are counted when
+ * they grow.
  */
 export class MemoryBudget {
   /** bytes that this engine may use */
@@ -16,7 +17,7 @@ export class MemoryBudget {
 
   /**
    * @param limit bytes that this engine may use
-   * @param account of the thread; its limit counts for the engines of all threads
+   * @param account of the thread; its limit applies to the engines of all threads
    */
   constructor(limit = Number.POSITIVE_INFINITY, account = new ByteAccount()) {
     this.#limit = limit;
@@ -28,24 +29,28 @@ export class MemoryBudget {
     return this.#total;
   }
 
-  /** Bytes in use of each label that has any. */
+  /** Bytes in use for each label that has any. */
   get byLabel(): ReadonlyMap<string, number> {
     return this.#bytes;
   }
 
-  /** @throws OUT_OF_DEVICE_MEMORY with demand and capacity when so many more bytes exceed the limit */
+  /** @throws OUT_OF_DEVICE_MEMORY with demand and capacity if this many additional bytes exceed the limit */
   assertFits(bytes: number, label: string): void {
     if (this.#total + bytes <= this.#limit && this.#account.total + bytes <= this.#account.limit) return;
     throw this.#refusal(bytes, label);
   }
 
-  /** Counts the bytes of a buffer that is about to be allocated. @throws OUT_OF_DEVICE_MEMORY as {@link assertFits} */
+  /**
+   * Counts the bytes of a buffer that is about to be allocated.
+   *
+   * @throws OUT_OF_DEVICE_MEMORY like {@link assertFits}
+   */
   take(label: string, bytes: number): void {
     if (this.#total + bytes > this.#limit || !this.#account.charge(bytes)) throw this.#refusal(bytes, label);
     this.#add(label, bytes);
   }
 
-  /** The bytes are free again. */
+  /** Counts the bytes as free again. */
   give(label: string, bytes: number): void {
     this.#account.refund(bytes);
     this.#add(label, -bytes);
@@ -68,13 +73,13 @@ export class MemoryBudget {
   }
 }
 
-/** Observes the buffers of all scenes, for tests: what memory held before must not be visible in a new buffer. */
+/** Observes the buffers of all scenes, for tests: former contents of memory must not be visible in a new buffer. */
 export interface MemoryWatch {
-  /** usage that every buffer gets besides its own, where the standard lets the two go together */
+  /** usage that every buffer gets besides its own, if the standard allows the combination */
   readonly usage: number;
-  /** nothing has been written to it yet */
+  /** called before anything has been written to the buffer */
   readonly afterAllocate?: ((buffer: GPUBuffer, device: GPUDevice) => void) | undefined;
-  /** everything that used it was submitted */
+  /** called after everything that used the buffer was submitted */
   readonly beforeFree?: ((buffer: GPUBuffer, device: GPUDevice) => void) | undefined;
 }
 
@@ -83,9 +88,9 @@ export interface PlaceSource {
   /** @throws OUT_OF_DEVICE_MEMORY, TOO_LARGE; nothing has changed then */
   take(label: string, bytes: number): Place;
   give(place: Place): void;
-  /** Waits until the device has said whether it has the memory of these places. @returns false = not of all */
+  /** Waits until the device has reported whether it has the memory of these places. @returns false = not for all */
   settle(places: Iterable<Place>): Promise<boolean>;
-  /** bytes that are allocated, and in no place */
+  /** bytes that are allocated, but belong to no place */
   readonly freeBytes: number;
 }
 
@@ -100,15 +105,15 @@ export class DeviceMemory {
   readonly largestBinding: number;
   readonly #live = new Set<GPUBuffer>();
   readonly #watch: MemoryWatch | undefined;
-  /** where {@link place} takes its memory from; undefined = buffers of its own */
+  /** source of the memory of {@link place}; undefined = buffers of its own */
   readonly #arena: PlaceSource | undefined;
   readonly #places = new Set<Place>();
-  /** buffers and places that were freed so far */
+  /** number of buffers and places freed so far */
   #frees = 0;
   #bytes = 0;
   #isExhausted = false;
 
-  /** Tests set the last two parameters. @param largestBinding below what the device allows */
+  /** Tests set the last two parameters. @param largestBinding limit in bytes, if the device allows more */
   constructor(
     device: GPUDevice,
     budget: MemoryBudget,
@@ -129,21 +134,27 @@ export class DeviceMemory {
     return this.#bytes;
   }
 
-  /** The device had no memory for a buffer of this account: the owner of the account cannot be used any more. */
+  /** Whether the device had no memory for a buffer of this account, so that its owner can no longer be used. */
   get isExhausted(): boolean {
     return this.#isExhausted;
   }
 
-  /** Opens another account on the same device, under the same budget. @param arena gives its places; absent = buffers of its own */
+  /**
+   * Opens another account on the same device, under the same budget.
+   *
+   * @param arena source of its places; absent = buffers of its own
+   */
   fork(arena?: PlaceSource): DeviceMemory {
     return new DeviceMemory(this.device, this.budget, this.largestBinding, this.#watch, arena);
   }
 
   /**
-   * Runs code that allocates buffers and waits for the device's own verdict on them.
+   * Runs code that allocates buffers and waits for the device to report whether it has the memory.
    *
-   * @throws OUT_OF_DEVICE_MEMORY when the device has no memory for them, and the account is exhausted; what `make` throws, and what it has
-   * allocated is free again, and the account exhausted if something was freed before; Error when the device refuses a call of `make` for another reason
+   * @throws OUT_OF_DEVICE_MEMORY if the device has no memory for them; the account is then exhausted
+   * @throws what `make` throws; what it has allocated is free again, and the account is exhausted if something was
+   *   freed before
+   * @throws Error if the device refuses a call of `make` for another reason
    */
   async checkAllocations<T>(what: string, make: () => T): Promise<T> {
     const { device } = this;
@@ -156,9 +167,9 @@ export class DeviceMemory {
     try {
       made = make();
     } catch (thrown) {
-      // What was to be replaced is missing, and its place in an arena may be another scene's.
+      // The buffer to be replaced no longer exists, and its place in an arena may belong to another scene.
       if (this.#frees !== frees) this.#isExhausted = true;
-      // It has no owner: whoever was to have it was not made.
+      // These have no owner, because `make` did not return.
       for (const buffer of [...this.#live]) if (!before.live.has(buffer)) this.free(buffer);
       for (const place of [...this.#places]) if (!before.places.has(place)) this.release(place);
       throw thrown;
@@ -168,7 +179,7 @@ export class DeviceMemory {
       refusal = invalid;
     }
     if (this.#arena && !(await this.#arena.settle(this.#places))) this.#isExhausted = true;
-    // What is written to a buffer that the device has no memory for is an invalid call: no reason to distrust the device.
+    // Writing to a buffer for which the device has no memory is an invalid call, but no reason to distrust the device.
     if (refusal && !this.#isExhausted) throw new Error(`The device reported: ${refusal.message}`);
     if (!this.#isExhausted) return made;
     throw new IntersticeError(
@@ -179,7 +190,7 @@ export class DeviceMemory {
 
   /**
    * @param bytes rounded up to 16, so that even an empty array can be bound as any type
-   * @throws TOO_LARGE when no kernel could bind the buffer; OUT_OF_DEVICE_MEMORY when the budget does not allow it
+   * @throws TOO_LARGE if no kernel could bind the buffer; OUT_OF_DEVICE_MEMORY if the budget does not allow it
    */
   allocate(label: string, bytes: number, usage: number): GPUBuffer {
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
@@ -192,7 +203,7 @@ export class DeviceMemory {
       );
     }
     this.budget.take(label, size);
-    // The standard allows a buffer for mapping no other usage.
+    // The standard allows no other usage for a buffer for mapping.
     const extra = (usage & BUFFER_USAGE.MAP_READ) === 0 ? (this.#watch?.usage ?? 0) : 0;
     let buffer: GPUBuffer;
     try {
@@ -208,9 +219,10 @@ export class DeviceMemory {
   }
 
   /**
-   * Allocates a buffer and waits until the device has said that it has the memory. Whatever the answer, the owner of the account can go on.
+   * Allocates a buffer and waits until the device has reported that it has the memory. The owner of the account remains
+   * usable in either case.
    *
-   * @throws as {@link allocate}; OUT_OF_DEVICE_MEMORY when the device has no memory for it
+   * @throws like {@link allocate}; OUT_OF_DEVICE_MEMORY if the device has no memory for it
    */
   async obtain(label: string, bytes: number, usage: number): Promise<GPUBuffer> {
     const { device } = this;
@@ -233,7 +245,7 @@ export class DeviceMemory {
     );
   }
 
-  /** Frees a buffer. A buffer that was freed before, by freeAll for example, is left alone. */
+  /** Frees a buffer. A buffer that was already freed, for example by freeAll, is ignored. */
   free(buffer: GPUBuffer): void {
     if (!this.#live.delete(buffer)) return;
     this.#frees++;
@@ -244,23 +256,27 @@ export class DeviceMemory {
   }
 
   /**
-   * To be asked before places are replaced by larger ones: a refusal half way leaves their owner without any.
+   * Call this before places are replaced by larger ones: a refusal halfway through would leave their owner without any.
    *
    * @param replaced bytes of the places that are freed first @param more bytes beyond them
-   * @throws OUT_OF_DEVICE_MEMORY where the budget does not allow it
+   * @throws OUT_OF_DEVICE_MEMORY if the budget does not allow it
    */
   assertFits(more: number, replaced: number, label: string): void {
-    // In an arena, what is freed may lie between places of others: the larger ones take other memory.
+    // In an arena, freed memory may lie between places of others, so the larger places take other memory.
     const demand = this.#arena ? Math.max(0, more + replaced - this.#arena.freeBytes) : more;
     this.budget.assertFits(demand, label);
   }
 
-  /** Places of different labels may lie in one buffer, and places of one label do as a rule. */
+  /** Whether places of different labels may lie in one buffer; places of one label usually do. */
   get sharesBuffers(): boolean {
     return this.#arena !== undefined;
   }
 
-  /** Memory that kernels bind, all 0. It may be used once {@link checkAllocations} has returned. @throws as {@link allocate} */
+  /**
+   * Memory that kernels bind, all 0. It may be used once {@link checkAllocations} has returned.
+   *
+   * @throws like {@link allocate}
+   */
   place(label: string, bytes: number, usage: number): Place {
     if (!this.#arena) return wholeOf(this.allocate(label, bytes, usage));
     const place = this.#arena.take(label, bytes);
@@ -269,7 +285,7 @@ export class DeviceMemory {
     return place;
   }
 
-  /** Frees what {@link place} gave; what was freed before is left alone. */
+  /** Frees a result of {@link place}; ignores one that was already freed. */
   release(place: Place): void {
     if (!this.#arena) this.free(place.buffer);
     else if (this.#places.delete(place)) {

@@ -1,7 +1,7 @@
 import type { DeviceMemory } from './memory.js';
 import type { Place } from './place.js';
 
-/** The places that one owner has taken of a device's memory, and gives back together. */
+/** The places that one owner has taken from a device's memory, and returns together. */
 export class OwnedPlaces {
   readonly #memory: DeviceMemory;
   readonly #all = new Set<Place>();

@@ -1,8 +1,11 @@
 import type { Slice } from './readback.js';
 
-/** Bytes of a buffer on the device that are one owner's: a buffer of its own, or a part of one in an arena (gpu/convoy/arena.ts). */
+/**
+ * Bytes of a buffer on the device that belong to one owner: a buffer of its own, or a part of one in an arena
+ * (gpu/convoy/arena.ts).
+ */
 export interface Place {
-  /** an arena may move the place: buffer and offset hold until something is awaited */
+  /** an arena may move the place, so buffer and offset are valid only until the next await */
   readonly buffer: GPUBuffer;
   /** bytes */
   readonly offset: number;
@@ -11,7 +14,7 @@ export interface Place {
 
 export const wholeOf = (buffer: GPUBuffer): Place => ({ buffer, offset: 0, size: buffer.size });
 
-/** Writes an array, which must not lie in shared memory, from byte `at` of the place on. */
+/** Writes an array, which must not lie in shared memory, at byte `at` of the place. */
 export function write(
   queue: GPUQueue,
   place: Place,
@@ -58,7 +61,8 @@ export interface CopiedPart {
 /**
  * Copies parts of places to others.
  *
- * @param between with room for the largest part: through it goes what stays within a buffer, where the standard does not allow copies
+ * @param between buffer with room for the largest part; copies within one buffer go through it, because the standard
+ *   does not allow them directly
  */
 export function copyParts(device: GPUDevice, parts: readonly CopiedPart[], between: GPUBuffer | undefined): void {
   const encoder = device.createCommandEncoder();

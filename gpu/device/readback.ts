@@ -8,34 +8,38 @@ export interface Slice {
 }
 
 export interface Reading {
-  /** Maps the copies and takes them over: one ArrayBuffer per slice. */
+  /** Maps the copies and moves them to the host: one ArrayBuffer per slice. */
   wait(): Promise<ArrayBuffer[]>;
   /**
    * Maps the copies and reads them in place.
    *
-   * @param use gets the memory, which is unmapped when it returns, and the byte at which each slice begins in it
+   * @param use called with the memory, which is unmapped when it returns, and the byte at which each slice begins in it
    */
   inspect<T>(use: (range: ArrayBuffer, offsets: readonly number[]) => T): Promise<T>;
-  /** Gives the copies up unread. */
+  /** Discards the copies unread. */
   discard(): void;
 }
 
-/** Bytes of staging buffers whose sizes are powers of two, so that readings of similar sizes share them. Beyond, scenes read the same sizes again. */
+/**
+ * Bytes of staging buffers whose sizes are powers of two, so that readings of similar sizes share them. Above these
+ * sizes, scenes read the same sizes again.
+ */
 const SHARED_BYTES = { least: 256, most: 2 ** 24 };
 
 /**
- * Copies device memory to the host through staging buffers, which it keeps for later readings. No copy is recorded before the device has said that
- * it has the memory of its staging buffer: in production the binding checks no call, and what it would do with a buffer that does not exist is
- * told nowhere. A shortage is then that of one request, and none of the device.
+ * Copies device memory to the host through staging buffers, which it keeps for later readings. No copy is recorded
+ * before the device has reported that it has the memory of its staging buffer: in production the binding checks no
+ * call, and nothing specifies what it would do with a buffer that does not exist. A shortage then affects one request
+ * and not the device.
  */
 export class Reader {
   readonly #memory: DeviceMemory;
-  /** staging buffers that are free, by size */
+  /** free staging buffers, by size */
   readonly #free = new Map<number, GPUBuffer[]>();
   readonly #all = new Set<GPUBuffer>();
-  /** calls of mapAsync so far: each is a round trip for which the device may have to wait */
+  /** number of calls of mapAsync so far: each is a round trip for which the device may have to wait */
   maps = 0;
-  /** read so far */
+  /** bytes read so far */
   bytes = 0;
 
   constructor(memory: DeviceMemory) {
@@ -43,7 +47,7 @@ export class Reader {
   }
 
   /**
-   * Makes ready what a reading of so many bytes needs, for {@link record}.
+   * Prepares the staging buffer for a reading of this many bytes, for {@link record}.
    *
    * @returns undefined = it is ready
    * @throws OUT_OF_DEVICE_MEMORY, and nothing has changed
@@ -56,7 +60,7 @@ export class Reader {
   /**
    * Records the copies. Once the encoder is submitted, the caller waits for them, inspects them or discards them.
    *
-   * @throws Error unless {@link reserve} has said that so many bytes are ready, and none were recorded since
+   * @throws Error unless {@link reserve} has reported that this many bytes are ready, and none were recorded since
    */
   record(encoder: GPUCommandEncoder, slices: readonly Slice[]): Reading {
     const total = totalOf(slices);
@@ -84,7 +88,11 @@ export class Reader {
     return { wait, inspect, discard: () => this.#put(staging) };
   }
 
-  /** Submits copies of what the device holds after all that was submitted before. @throws OUT_OF_DEVICE_MEMORY, and nothing has changed */
+  /**
+   * Submits copies of the state of the device after all previous submissions.
+   *
+   * @throws OUT_OF_DEVICE_MEMORY, and nothing has changed
+   */
   async read(slices: readonly Slice[]): Promise<Reading> {
     for (let room = this.reserve(totalOf(slices)); room; room = this.reserve(totalOf(slices))) await room;
     const { device } = this.#memory;

@@ -6,9 +6,9 @@ import type { Place } from './place.js';
 export interface Launch {
   readonly kernel: Kernel;
   readonly bindings: Bindings;
-  /** workgroups in two dimensions, or where the device has these numbers */
+  /** workgroups in two dimensions, or the place where the device finds these numbers */
   readonly size: readonly [x: number, y: number] | Indirect;
-  /** workgroups that there may be, as far as the host knows; this affects speed only */
+  /** largest possible number of workgroups, as far as the host knows; this affects speed only */
   readonly most: number;
 }
 
@@ -20,11 +20,11 @@ export class SharedPass {
     this.launches.push(launch);
   }
 
-  /** As GPUComputePassEncoder: a scene's passes follow each other, and only their order counts. */
+  /** Exists as in GPUComputePassEncoder: a scene's passes follow each other, and only their order matters. */
   end(): void {}
 }
 
-/** What a scene records for a submission that it shares with others: copies, and the dispatches after them. */
+/** What a scene records for a submission that it shares with others: copies, followed by dispatches. */
 export class SharedRecording {
   readonly copies: ((encoder: GPUCommandEncoder) => void)[] = [];
   readonly pass = new SharedPass();
@@ -34,7 +34,7 @@ export class SharedRecording {
   }
 }
 
-/** Where a scene records: what it submits alone, or its part of a shared submission. */
+/** Where a scene records: its own submission, or its part of a shared one. */
 export type Recording = GPUCommandEncoder | SharedRecording;
 export type Pass = GPUComputePassEncoder | SharedPass;
 

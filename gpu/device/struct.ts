@@ -5,7 +5,7 @@ type FieldType = ScalarType | 'vec4f';
 export type StructField = readonly [type: FieldType, meaning: string];
 
 const WORD_BYTES = 4;
-/** WGSL aligns a vec4f to 16 bytes; a uniform buffer is padded to a multiple of as many. */
+/** WGSL aligns a vec4f to 16 bytes; a uniform buffer is padded to a multiple of this. */
 const VECTOR_BYTES = 16;
 
 /** The values of a struct's scalar fields. */
@@ -13,7 +13,7 @@ export type StructValues<S> = S extends Struct<infer Name> ? Readonly<Record<Nam
 
 /**
  * A struct that the host and the kernels share. One table of fields gives the WGSL text, the places of the fields, and
- * what writes and reads them on the host: a field is added in one place.
+ * the code that writes and reads them on the host, so a field is added in one place.
  */
 export class Struct<Name extends string> {
   /** Size of one struct in an array of them; a multiple of 4. */
@@ -60,12 +60,12 @@ export class Struct<Name extends string> {
     else view.setUint32(from + offset, value >>> 0, true);
   }
 
-  /** The four bytes of a scalar field. */
+  /** Returns the four bytes of a scalar field. */
   encode(field: Name, value: number): Uint32Array<ArrayBuffer> {
     return this.#typeOf(field) === 'f32' ? new Uint32Array(Float32Array.of(value).buffer) : Uint32Array.of(value);
   }
 
-  /** The scalar fields of the struct at the beginning of `bytes`. */
+  /** Returns the scalar fields of the struct at the beginning of `bytes`. */
   unpack(bytes: ArrayBuffer): Record<Name, number> {
     const view = new DataView(bytes);
     const values: Partial<Record<Name, number>> = {};
@@ -78,9 +78,10 @@ export class Struct<Name extends string> {
   }
 
   /**
-   * The WGSL declaration.
+   * Returns the WGSL declaration.
    *
-   * @param isView without atomics, as `NameView`, for kernels that bind the buffer read-only: WGSL allows no atomics there
+   * @param isView without atomics, as `NameView`, for kernels that bind the buffer read-only: WGSL allows no atomics
+   *   there
    */
   declare(isView = false): string {
     const lines = this.#fields.map(([field, type, meaning]) => {

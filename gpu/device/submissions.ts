@@ -2,18 +2,18 @@ import type { DeviceMemory } from './memory.js';
 import { type Reader, type Reading, type Slice, totalOf } from './readback.js';
 import { type Recording, SharedRecording } from './recording.js';
 
-/** How the work of a scene gets to the device. */
+/** Submits the work of a scene to the device. */
 export interface Submissions {
   begin(): Recording;
   /**
-   * Submits what was recorded, with copies of these slices after it.
+   * Submits a recording, followed by copies of these slices.
    *
-   * @throws OUT_OF_DEVICE_MEMORY where there is no room for the copies, and nothing was submitted
+   * @throws OUT_OF_DEVICE_MEMORY if there is no room for the copies; nothing was submitted then
    */
   submit(recording: Recording, slices: readonly Slice[]): Promise<Reading>;
 }
 
-/** Each recording is a submission of its own. */
+/** Makes each recording a submission of its own. */
 export class OwnSubmissions implements Submissions {
   readonly #memory: DeviceMemory;
   readonly #reader: Reader;

@@ -16,58 +16,62 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import { cardVariables, parseAdapterWish } from './adapter-wish.js';
 
 /**
- * What a process must arrange before it loads Vulkan on Linux: that the loader finds the driver of a card without a display,
- * that the driver has a folder for compiled kernels, and that the loader shows the card that is wanted. All three are
- * environment variables, which loader and drivers read once, when the first adapter is requested.
+ * What a process must arrange before it loads Vulkan on Linux: the loader must find the driver of a card without a
+ * display, the driver must have a folder for compiled kernels, and the loader must show the requested card. All three
+ * are environment variables, which loader and drivers read once, when the first adapter is requested.
  */
 
-/** The machine as far as this module asks about it; tests describe others. */
+/** The parts of the machine that this module reads; tests describe others. */
 export interface Host {
   readonly platform: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   exists(path: string): boolean;
-  /** names in a folder; none where it cannot be read */
+  /** names in a folder; none if it cannot be read */
   list(folder: string): readonly string[];
-  /** undefined where it cannot be read */
+  /** undefined if it cannot be read */
   read(path: string): string | undefined;
-  /** the file behind a symbolic link, or the path itself */
+  /** the target of a symbolic link, or the path itself */
   target(path: string): string;
-  /** Makes the folder if need be, for this user alone. */
+  /** Whether the folder can be written; creates it if necessary, for this user alone. */
   canWrite(folder: string): boolean;
-  /** Whether the folder belongs to this user, and no other may write to it. */
+  /** Whether the folder belongs to this user, and no other user may write to it. */
   isOwn(folder: string): boolean;
 }
 
 export interface VulkanWishes {
   /** INTERSTICE_ADAPTER */
   readonly adapter?: string | undefined;
-  /** INTERSTICE_SHADER_CACHE: a folder for compiled kernels; undefined = that of the user, or a temporary one */
+  /** INTERSTICE_SHADER_CACHE: a folder for compiled kernels; undefined = the folder of the user, or a temporary one */
   readonly shaderCache?: string | undefined;
 }
 
 export interface VulkanPlan {
   /** environment variables to set */
   readonly variables: Readonly<Record<string, string>>;
-  /** a driver manifest to write, where none describes the driver that was found */
+  /** a driver manifest to write, if none describes the driver that was found */
   readonly manifest?: { readonly path: string; readonly text: string };
 }
 
-/** The variables by which a user names the drivers: what they say is left alone. */
+/** The variables with which a user names the drivers; their values are never changed. */
 const DRIVER_VARIABLES = ['VK_DRIVER_FILES', 'VK_ICD_FILENAMES', 'VK_ADD_DRIVER_FILES'];
 
-/** Folders in which the loader looks for manifests, and those in which installations of NVIDIA's driver leave theirs besides. */
+/**
+ * Folders in which the loader looks for manifests, and additional ones in which installations of NVIDIA's driver put
+ * theirs.
+ */
 const LOADER_MANIFESTS = ['/etc', '/usr/local/etc', '/usr/local/share', '/usr/share'];
 const OTHER_MANIFESTS = ['/usr/local/nvidia/share', '/run/opengl-driver/share', '/opt/nvidia/share'];
 
-/** EGL first: NVIDIA's library for GLX needs libraries of X11, which a machine without a display seldom has. */
+/** EGL first: NVIDIA's library for GLX needs libraries of X11, which a machine without a display rarely has. */
 const NVIDIA_EGL = 'libEGL_nvidia.so.0';
 const NVIDIA_GLX = 'libGLX_nvidia.so.0';
 const X11 = ['libX11.so.6', 'libXext.so.6'];
 const LOADER = 'libvulkan.so.1';
 
 /**
- * The first loader that reads VK_ADD_DRIVER_FILES, which names drivers besides those that it finds (Vulkan-Loader, pull request 815; Ubuntu
- * 22.04 has 1.3.204). Older ones read VK_ICD_FILENAMES alone, which names all.
+ * The first loader that reads VK_ADD_DRIVER_FILES, which names drivers in addition to those that it finds
+ * (Vulkan-Loader, pull request 815; Ubuntu 22.04 has 1.3.204). Older ones read only VK_ICD_FILENAMES, which names all
+ * of them.
  */
 const ADDING_LOADER = [1, 3, 207] as const;
 
@@ -75,7 +79,7 @@ const TRIPLES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'];
 
 const listed = (text: string | undefined): string[] => (text ?? '').split(':').filter((part) => part !== '');
 
-/** Folders of shared libraries: those that the linker is told of, then the usual ones. */
+/** Folders of shared libraries: those in the linker's variable, then the usual ones. */
 function libraryFolders({ environment }: Host): string[] {
   return [
     ...listed(environment.LD_LIBRARY_PATH),
@@ -103,7 +107,7 @@ function findLibrary(host: Host, name: string): string | undefined {
 const canLoad = (host: Host, library: string): boolean =>
   !library.endsWith(NVIDIA_GLX) || X11.every((name) => findLibrary(host, name) !== undefined);
 
-/** Whether a manifest names a library that is there and can be loaded. */
+/** Whether a manifest names a library that exists and can be loaded. */
 function isUsable(host: Host, manifest: string): boolean {
   const library = /"library_path"\s*:\s*"([^"]+)"/.exec(host.read(manifest) ?? '')?.[1];
   if (library === undefined) return false;
@@ -116,23 +120,23 @@ const manifestsIn = (host: Host, folders: readonly string[]): string[] =>
     .map((folder) => join(folder, 'vulkan', 'icd.d'))
     .flatMap((folder) => host.list(folder).map((name) => join(folder, name)));
 
-/** The first manifest of NVIDIA's driver in these folders that can be used. */
+/** The first usable manifest of NVIDIA's driver in these folders. */
 function findManifest(host: Host, folders: readonly string[]): string | undefined {
   return manifestsIn(host, folders).find((path) => /nvidia[^/]*\.json$/i.test(path) && isUsable(host, path));
 }
 
-/** The loader, by the file behind its name, as libvulkan.so.1.3.204; undefined = there is none. */
+/** The loader, by the file to which its name links, such as libvulkan.so.1.3.204; undefined = there is none. */
 function findLoader(host: Host): { readonly file: string; readonly canAdd: boolean } | undefined {
   const path = findLibrary(host, LOADER);
   if (path === undefined) return undefined;
   const file = host.target(path);
   const version = /\.so\.(\d+)\.(\d+)\.(\d+)$/.exec(file)?.slice(1).map(Number);
-  // A name without a version says nothing; few systems have an old one.
+  // A name without a version gives no information; few systems have an old loader.
   const differing = version?.findIndex((part, n) => part !== ADDING_LOADER[n]) ?? -1;
   return { file, canAdd: differing < 0 || version![differing]! > ADDING_LOADER[differing]! };
 }
 
-/** Names a driver to the loader, besides those that it finds by itself. */
+/** Names a driver to the loader, in addition to those that it finds itself. */
 function addDriver(host: Host, manifest: string): Readonly<Record<string, string>> {
   if (findLoader(host)?.canAdd !== false) return { VK_ADD_DRIVER_FILES: manifest };
   const { HOME, XDG_CONFIG_HOME, XDG_CONFIG_DIRS, XDG_DATA_HOME, XDG_DATA_DIRS } = host.environment;
@@ -150,8 +154,8 @@ function addDriver(host: Host, manifest: string): Readonly<Record<string, string
 }
 
 /**
- * Finds NVIDIA's driver where the loader would not: by a manifest outside its folders, or by its library alone, of EGL or
- * GLX. Other drivers bring a manifest that names a library without conditions.
+ * Finds NVIDIA's driver if the loader would not: by a manifest outside the loader's folders, or by its library alone,
+ * for EGL or GLX. Other drivers come with a manifest that names a library without conditions.
  */
 function planDriver(host: Host): VulkanPlan {
   const { environment } = host;
@@ -170,8 +174,8 @@ function planDriver(host: Host): VulkanPlan {
 }
 
 /**
- * A folder for files that may be lost; undefined = there is none that only this user can write to. Another user who could
- * might leave kernels of its own there.
+ * A folder for files that may be lost; undefined = there is none to which only this user can write. Other users with
+ * write access could put their own kernels there.
  */
 function temporaryFolder(host: Host): string | undefined {
   const folder = join(host.environment.TMPDIR || tmpdir(), `interstice-${userInfo().uid}`);
@@ -179,10 +183,10 @@ function temporaryFolder(host: Host): string | undefined {
 }
 
 /**
- * Where drivers keep compiled kernels: without such a folder every start compiles all of them, which takes seconds. Mesa's
- * drivers and NVIDIA's read variables of their own; those that the user has set stay.
+ * Selects the folder in which drivers keep compiled kernels: without it every start compiles all of them, which takes
+ * seconds. Mesa's drivers and NVIDIA's read variables of their own; values set by the user remain.
  *
- * @throws INVALID_PARAMETER when the folder that was asked for cannot be written
+ * @throws INVALID_PARAMETER if the requested folder cannot be written
  */
 function planCache(host: Host, wanted: string | undefined): Record<string, string> {
   const { environment } = host;
@@ -205,13 +209,13 @@ function planCache(host: Host, wanted: string | undefined): Record<string, strin
   const variables = {
     MESA_SHADER_CACHE_DIR: folder,
     __GL_SHADER_DISK_CACHE_PATH: folder,
-    // NVIDIA's driver keeps nothing for root unless it is told to.
+    // NVIDIA's driver keeps nothing for root by default.
     __GL_SHADER_DISK_CACHE: '1',
   };
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !environment[name]));
 }
 
-/** What to set before Vulkan is loaded. @throws INVALID_PARAMETER for a card or a folder that cannot be had */
+/** Returns the settings to make before Vulkan is loaded. @throws INVALID_PARAMETER for an unavailable card or folder */
 export function planVulkan({ adapter, shaderCache }: VulkanWishes, host: Host): VulkanPlan {
   if (host.platform !== 'linux') return { variables: {} };
   const { variables, ...driver } = planDriver(host);
@@ -222,10 +226,10 @@ export function planVulkan({ adapter, shaderCache }: VulkanWishes, host: Host): 
 }
 
 /**
- * Sets the environment for Vulkan. Call it on the main thread before an adapter is opened on any thread: the environment
- * of another thread is a copy that no native code sees.
+ * Sets the environment for Vulkan. Call it on the main thread before an adapter is opened on any thread: the
+ * environment of another thread is a copy that no native code sees.
  *
- * @throws INVALID_PARAMETER for a card or a folder that cannot be had
+ * @throws INVALID_PARAMETER for an unavailable card or folder
  */
 export function prepareVulkan(wishes: VulkanWishes = {}): void {
   if (!isMainThread) return;
@@ -234,11 +238,11 @@ export function prepareVulkan(wishes: VulkanWishes = {}): void {
   Object.assign(process.env, variables);
 }
 
-/** Makers by the number of PCI that Linux shows, and what installs their drivers. */
+/** Vendors by the PCI number that Linux shows; their drivers come with Mesa. */
 const MESA_MAKERS: Readonly<Record<string, string>> = { '0x1002': 'AMD', '0x8086': 'Intel' };
 const SOFTWARE = 'A software driver: deploy/install-software-vulkan.sh (Debian, Ubuntu).';
 
-/** What is missing for a card that is there to be used, and what installs it; undefined = no card is visible. */
+/** Says what is missing for a card that is present, and what installs it; undefined = no card is visible. */
 export function describeCardWithoutDriver(host: Host = thisHost): string | undefined {
   if (host.platform !== 'linux') return undefined;
   const card = host.list('/dev').find((name) => /^nvidia\d+$/.test(name));
@@ -268,7 +272,7 @@ export function describeCardWithoutDriver(host: Host = thisHost): string | undef
   return `NVIDIA's driver is here (${library}), but no card (/dev/nvidia0): a container needs the card passed in, for example by --gpus all.`;
 }
 
-/** What to install where no adapter was found at all. */
+/** Says what to install if no adapter was found at all. */
 export function describeMissingDriver(host: Host = thisHost): string {
   if (host.platform !== 'linux') return 'WebGPU needs a driver for Metal or Direct3D 12.';
   const loader = findLoader(host);
