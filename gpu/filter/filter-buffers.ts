@@ -17,7 +17,7 @@ export interface FilterRequest {
   readonly slack: number;
   /** returned in the counts */
   readonly stamp: number;
-  /** computes the boxes of the uploaded positions first */
+  /** whether the boxes of the uploaded positions are computed first */
   readonly withBoxes: boolean;
 }
 
@@ -37,7 +37,7 @@ export class FilterBuffers {
   readonly #boxes: Launch[];
   #walking: Launch | undefined;
 
-  /** @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY; what was allocated before is freed with the account */
+  /** @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY; buffers allocated before the error are freed with the account */
   constructor(memory: DeviceMemory, kernels: KernelSet, mesh: CollisionMesh, layout: FilterLayout, capacity: number) {
     this.#memory = memory;
     this.#kernels = kernels;

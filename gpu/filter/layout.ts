@@ -2,7 +2,7 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { LEAF_SIZE } from '../../src/solver/constants.js';
 import { NO_PART } from '../kernels/constants.js';
 
-/** The filter's buffers that depend on the mesh alone, in the order of the first state. */
+/** The filter's buffers that depend only on the mesh, in the order of the first state. */
 export interface FilterLayout {
   readonly edgeCount: number;
   readonly triangleCount: number;
@@ -14,7 +14,7 @@ export interface FilterLayout {
   /** uint32[2·E] and uint32[3·T] vertices by slot */
   readonly edges: Uint32Array<ArrayBuffer>;
   readonly triangles: Uint32Array<ArrayBuffer>;
-  /** see filter/walk.wgsl; one word when no parts are ignored */
+  /** see filter/walk.wgsl; one word if no parts are ignored */
   readonly parts: Uint32Array<ArrayBuffer>;
   readonly hasIgnored: boolean;
   readonly partCount: number;
@@ -79,8 +79,8 @@ const CELLS = 2 ** AXIS_BITS;
 const DIGIT_BITS = 15;
 
 /**
- * Orders elements along a Morton curve through their centres, so that neighbours in the order are neighbours in space. The
- * order decides how tight the tree is, never what is found: every element is in it once.
+ * Orders elements along a Morton curve through their centres, so that neighbours in the order are neighbours in space.
+ * The order affects only how tight the tree is, never the pairs found: every element is in it once.
  *
  * @param vertices uint32[size·N]
  * @param x float32[3·V] within ±1

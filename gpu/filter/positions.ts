@@ -1,6 +1,6 @@
 import type { Positions } from '../../src/contract/mesh.js';
 
-/** The coordinates of a state for the filter's kernels, and how far they are from the exact ones. */
+/** The coordinates of a state for the filter's kernels, and a bound on their error. */
 export interface FilterPositions {
   /** float32[3·V] s·(x − c), each at most 1 in size and none subnormal; c = 0 for numbers that are float32 */
   readonly values: Float32Array<ArrayBuffer>;
@@ -20,12 +20,12 @@ const ENDS_WITH_MARGIN = 2.5;
 const LEAST_SLACK = 2 ** -120;
 
 /**
- * Moves and scales a state so that float32 holds it as well as it can. Every coordinate of an axis goes through the same
- * non-decreasing function (subtract, multiply, round, flush: each is one), so boxes that overlap or touch still do: the
- * search needs no margin, whatever is rounded. The signs of volumes need one: `slack`.
+ * Moves and scales a state so that float32 represents it as well as possible. Every coordinate of an axis goes through
+ * the same non-decreasing function (each of subtract, multiply, round and flush is one), so boxes that overlap or touch
+ * still do: the search needs no margin, whatever the rounding. The signs of volumes need a margin: `slack`.
  *
  * @param positions [3·V], finite
- * @returns undefined where the coordinates are too large or too small to be scaled
+ * @returns undefined if the coordinates are too large or too small to be scaled
  */
 export function toFilterPositions(positions: Positions): FilterPositions | undefined {
   const isSingle = positions instanceof Float32Array || positions.every((value) => Math.fround(value) === value);
@@ -60,7 +60,7 @@ function boundAxes(positions: Positions): [number, number][] {
   });
 }
 
-/** The least whole e with 2^e > size, or one more: the logarithm may round up. */
+/** The smallest integer e with 2^e > size, or one more, because the logarithm may round up. */
 function exponentAbove(size: number): number {
   return Math.floor(Math.log2(size)) + 1;
 }

@@ -12,23 +12,29 @@ import { FilterBuffers, type FilterRequest, PAIR_BYTES } from './filter-buffers.
 import { type FilterLayout, layOutFilter } from './layout.js';
 import { type FilterPositions, toFilterPositions } from './positions.js';
 
-/** Pairs that the list has room for at first. */
+/** Initial capacity of the list, in pairs. */
 export const FIRST_DOUBTFUL = 4096;
-/** Pairs that are read together with the counts, at most: usually all of them. Of scenes that submit together each reads fewer. */
+/**
+ * Largest number of pairs that are read together with the counts, which is usually all of them. Scenes that submit
+ * together read fewer each.
+ */
 const FIRST_READ = { alone: FIRST_DOUBTFUL, together: 512 };
 /** Beyond this many doubtful pairs (32 MiB of list) most of the exact test's work remains, and the filter gives up. */
 export const MAX_DOUBTFUL = 2 ** 22;
-/** Stamps start over after this many requests; 0, the content of a cleared buffer, is no stamp. */
+/** Stamps start over after this many requests; 0, the content of a cleared buffer, is not a stamp. */
 const MAX_STAMPS = 2 ** 31;
 
-/** Requests of all filters so far: no two have one stamp, so that the counts of another scene of a convoy are known as such. */
+/**
+ * Number of requests of all filters so far. No two have the same stamp, so the counts of another scene of a convoy are
+ * recognised.
+ */
 let stamps = 0;
 
-/** What a filter uses of a device. */
+/** The part of a device that a filter uses. */
 export type FilterDevice = Pick<SceneDevice, 'memory' | 'convoy' | 'assertUsable' | 'waitFor'>;
 
 export interface FilterOptions {
-  /** pairs that the list has room for at first; tests set fewer, to make it grow */
+  /** initial capacity of the list, in pairs; tests set less, to make it grow */
   readonly firstDoubtful?: number;
   readonly mostDoubtful?: number;
   /** for tests, which plant faults in them */
@@ -36,8 +42,8 @@ export interface FilterOptions {
 }
 
 /**
- * Clears on the device the pairs that certainly have no common point (gpu/kernels/filter/walk.wgsl). It uses only the mesh
- * and the given state; it shares neither boxes nor pairs with the engine.
+ * Excludes on the device the pairs that certainly have no common point (gpu/kernels/filter/walk.wgsl). It uses only the
+ * mesh and the given state, and shares neither boxes nor pairs with the engine.
  */
 export class DeviceStateFilter implements StateFilter {
   readonly #device: FilterDevice;
@@ -61,7 +67,7 @@ export class DeviceStateFilter implements StateFilter {
 
   /**
    * @param device has a memory account of its own, all of which close() frees; in a convoy, the arena is its memory
-   * @throws Error when a kernel does not compile
+   * @throws Error if a kernel does not compile
    */
   static async open(
     device: FilterDevice,
@@ -79,9 +85,9 @@ export class DeviceStateFilter implements StateFilter {
   }
 
   /**
-   * @returns undefined for a state out of the filter's range, or with too many doubtful pairs
-   * @throws DEVICE_LOST; OUT_OF_DEVICE_MEMORY, TOO_LARGE when the mesh does not fit beside what is on the device. A filter
-   * that has thrown is to be closed.
+   * @returns undefined for a state outside the filter's range, or with too many doubtful pairs
+   * @throws DEVICE_LOST; OUT_OF_DEVICE_MEMORY, TOO_LARGE if the mesh does not fit beside the other data on the device.
+   *   A filter that has thrown must be closed.
    */
   async findDoubtful(positions: Positions): Promise<DoubtfulPairs | undefined> {
     if (this.#isClosed || this.#isBusy) throw new IntersticeError('INTERNAL', 'The state filter is closed or busy.');
@@ -94,7 +100,7 @@ export class DeviceStateFilter implements StateFilter {
       const { convoy } = this.#device;
       const find = () => this.#find(prepared);
       const found = await this.#device.waitFor(convoy ? convoy.during(find) : find());
-      // A device that refused a submission leaves the results of an earlier one, which must not count.
+      // If the device refused a submission, the results are those of an earlier one and must not be used.
       this.#device.assertUsable();
       return found;
     } finally {
@@ -125,7 +131,7 @@ export class DeviceStateFilter implements StateFilter {
       if (!counts.isFull) {
         return { pairsTested: counts.tested, pairs: toElements(layout, pairs) };
       }
-      // The count may have wrapped around; the flag that the list is full has not.
+      // The count may have wrapped around; the flag for a full list has not.
       const demand = Math.max(counts.doubtful, 2 * buffers.capacity);
       if (counts.doubtful <= buffers.capacity || counts.doubtful > mostDoubtful) return undefined;
       await this.#device.memory.checkAllocations('the state filter', () =>
@@ -145,7 +151,8 @@ export class DeviceStateFilter implements StateFilter {
     ]);
     const [head, list] = await reading.wait();
     const { testedLow, testedHigh, doubtful, isFull, isCrowded, walked, stamp } = FILTER_COUNTS.unpack(head);
-    // Work that the device refused or left unfinished would look like a state without doubtful pairs, or like the last one.
+    // Work that the device refused or did not finish would look like a state without doubtful pairs, or like the last
+    // one.
     if (stamp !== request.stamp || walked !== this.#mesh.edges.length / 2) {
       throw new IntersticeError(
         'INTERNAL',
@@ -172,7 +179,7 @@ export class DeviceStateFilter implements StateFilter {
       const [rest] = await reading.wait();
       return new Uint32Array(rest);
     } finally {
-      // Its size differs each time: the staging buffer is not worth keeping.
+      // Its size differs each time, so the staging buffer is not worth keeping.
       reader.close();
     }
   }
