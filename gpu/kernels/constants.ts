@@ -53,22 +53,26 @@ import { MAX_GROUPS, WORKGROUP_SIZE } from '../device/dispatch.js';
 import { WALK_OF_KIND } from './structs.js';
 
 /*
- * Every number that TypeScript and WGSL both use has its home in TypeScript, here or in src/solver. A kernel that names one
- * of them receives its declaration when it is assembled (gpu/shaders.ts); WGSL files declare only what TypeScript does not use.
+ * Every number that TypeScript and WGSL both use is defined in TypeScript, here or in src/solver. A kernel that names
+ * one of them receives its declaration when it is assembled (gpu/shaders.ts); WGSL files declare only what TypeScript
+ * does not use.
  */
 
 /** The largest workgroup that every adapter allows, for kernels of a single workgroup. */
 const TAIL_THREADS = 256;
 
-/** One workgroup sweeps the last colours of edges, those from which on no colour has more edges than this. */
+/** One workgroup sweeps the last colours of edges: all after the last colour with more edges than this. */
 export const TAIL_EDGES = 2048;
 
-/** Vertices of a mesh whose pull-back sweeps in one workgroup, at most: their terms of a sum fit its memory, of which every adapter has 16 KiB. */
+/**
+ * Largest number of vertices of a mesh whose pull-back sweeps in one workgroup: their terms of a sum fit its memory, of
+ * which every adapter has 16 KiB.
+ */
 export const SMALL_VERTICES = 3072;
 
 /**
- * Values of Control.state. The last six are pauses: the host has to search, to provide room, or to record another phase, another
- * round of sweeps or the rounds of a sweep of many contacts.
+ * Values of Control.state. The last six are pauses: the host must search, to provide room, or to record another phase,
+ * another round of sweeps or the rounds of a sweep of many contacts.
  */
 export const STATE = {
   RUNNING: 0,
@@ -91,33 +95,34 @@ export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2 } as const;
 export type Phase = (typeof PHASE)[keyof typeof PHASE];
 
 /**
- * What is asked of a search, in Control.wantsSearch and SearchControl.mode; SEARCH_NONE and so on in WGSL. RESUME: P has
- * the room now that the last search wanted, and only has to be written.
+ * What is requested of a search, in Control.wantsSearch and SearchControl.mode; SEARCH_NONE and so on in WGSL. RESUME:
+ * there is now the room for P that the last search needed, and P only has to be written.
  */
 export const SEARCH_MODE = { NONE: 0, PART: 1, ALL: 2, RESUME: 3 } as const;
 export type SearchMode = (typeof SEARCH_MODE)[keyof typeof SEARCH_MODE];
 
 /**
- * Places of the indirect dispatches in stepArguments, three words each, which `decide` writes: one workgroup; a thread per
- * vertex; a thread per pair; a whole search; a thread per edge; the groups of a sum; a thread per vertex where y is rebuilt
- * or the state is the best so far; a thread per pair where multipliers outlive the search before; a thread per vertex and per edge, whichever are more; then one
- * for each wide colour of edges. STEP_SLOT_ONE and so on in WGSL.
+ * Indices of the indirect dispatches in stepArguments, three words each, which `decide` writes: one workgroup; a thread
+ * per vertex; a thread per pair; a whole search; a thread per edge; the groups of a sum; a thread per vertex if y is
+ * rebuilt or the state is the best so far; a thread per pair if multipliers outlive the previous search; a thread per
+ * vertex and per edge, whichever are more; then one for each wide colour of edges. STEP_SLOT_ONE and so on in WGSL.
  */
 export const STEP_SLOT = {
   ...{ ONE: 0, VERTICES: 1, PAIRS: 2, SEARCH: 3 },
   ...{ EDGES: 4, SUMS: 5, AIMS: 6, CARRIED: 7, OPENING: 8, FIRST_EDGES: 9 },
 } as const;
 
-/** Workgroups of a sum over vertices or edges, at most; each leaves one part (pull-back/sums.wgsl). */
+/** Largest number of workgroups of a sum over vertices or edges; each writes one partial sum (pull-back/sums.wgsl). */
 export const SUM_GROUPS = 4 * WORKGROUP_SIZE;
 
 /**
- * Places in candidateArguments: a thread per candidate (afterGeometry), per pair that may be a contact (listForGeometry), per pair of the forward step (listForBound), and how
- * many places there are. LIST_SLOT_CANDIDATES and so on in WGSL.
+ * Indices in candidateArguments: a thread per candidate (afterGeometry), per pair that may be a contact
+ * (listForGeometry), per pair of the forward step (listForBound), and the number of indices. LIST_SLOT_CANDIDATES and
+ * so on in WGSL.
  */
 export const LIST_SLOT = { CANDIDATES: 0, NEAR: 1, ACTIVE: 2, COUNT: 3 } as const;
 
-/** Rounds of a contact sweep that are whole dispatches, at most. */
+/** Largest number of rounds of a contact sweep that are whole dispatches. */
 export const MOST_ROUNDS = 255;
 
 /** Bits of Motion.flags. */
@@ -126,55 +131,64 @@ export const VERTEX_FLAG = { MOVING: 1, MOVABLE: 2, REVERTED: 4, STUCK: 8 } as c
 /** A vertex that no pair has bounded. */
 export const NO_PAIR = 0xffffffff;
 
-/** Above every α: the slot of a pair that bounds nothing. */
+/** Above every α: the value of a slot whose pair bounds nothing. */
 export const NO_BOUND = 2;
 
-/** pairInfo has the kind in its low bits and, above them, the clock of the step in which the pair was measured. */
+/** pairInfo contains the kind in its low bits and, above them, the clock of the step in which the pair was measured. */
 export const KIND_MASK = 3;
 export const STAMP_SHIFT = 2;
 
-/** An entry of a list of pairs: the index, above it the kind, and the top bit where the pair was measured in this step. */
+/**
+ * An entry of a list of pairs: the index, above it the kind, and the top bit, set if the pair was measured in this
+ * step.
+ */
 export const INDEX_MASK = 0x1fffffff;
 const ENTRY = { INDEX_MASK, KIND_SHIFT: 29, IS_CURRENT: 0x80000000 } as const;
 
-/** Words a candidate of the buffer `contacts` (contact-words.wgsl). */
+/** Words per candidate of the buffer `contacts` (contact-words.wgsl). */
 export const CONTACT_WORDS = 16;
 
-/** Words of a chunk of finds (walk-pairs.wgsl), of which the last says where the next chunk is. */
+/** Words of a chunk of finds (walk-pairs.wgsl), the last of which is the index of the next chunk. */
 export const CHUNK_WORDS = 8;
 
 /** Entries of a block of a prefix sum. */
 export const SCAN_BLOCK = 1024;
 
-/** Nodes of one level that a workgroup of refit.wgsl takes: one a thread. */
+/** Nodes of one level that a workgroup of refit.wgsl handles: one per thread. */
 export const REFIT_NODES = WORKGROUP_SIZE;
 
 /** Bits, of vertices or slots, in one word. */
 export const MARKS_PER_WORD = 32;
 
-/** Top bit of a vertex's part: the vertex is on a seam. There are far fewer parts. */
+/** Top bit of a vertex's part, set if the vertex is on a seam. There are far fewer parts. */
 export const ON_SEAM = 0x80000000;
 
-/** The bits of 1 as f32: an α that no pair has lowered. */
+/** The bits of 1 as f32: an α that no pair has reduced. */
 const ONE_BITS = 0x3f800000;
 
 /** The part of an element whose vertices belong to different parts. */
 export const NO_PART = 0xffffffff;
 
-/** Slack of a dropped pair's separation: the heights of its boxes' corners err by less than 16u times their largest term. */
+/**
+ * Slack of a dropped pair's separation: the error of the heights of its boxes' corners is less than 16u times their
+ * largest term.
+ */
 const DROP_MARGIN = 16 * UNIT_ROUNDOFF;
 
-/** e of heights that are computed in integers (common/long-heights.wgsl): what does not grow with the pair, and its growth with the extent. */
+/**
+ * e of heights that are computed in integers (common/long-heights.wgsl): the part that does not grow with the pair, and
+ * its growth with the extent.
+ */
 export const LONG_ROUNDING = 2 ** -16;
 export const LONG_EXTENT_ERROR = 2 ** -29;
 
-/** s_max of an element that has none: above every strain, and finite, as WGSL wants numbers. */
+/** s_max of an element without a limit: above every strain, and finite, because WGSL requires finite numbers. */
 export const UNLIMITED = 3e38;
 
-/** Parts of 1 in which α is summed: whole numbers, whose sum does not depend on its order, and holds for 2^25 vertices. */
+/** Parts of 1 in which α is summed: integers, whose sum does not depend on its order and fits for 2^25 vertices. */
 const LOSS_PARTS = 128;
 
-/** What WGSL declares as u32. */
+/** Constants that WGSL declares as u32. */
 const UNSIGNED: Readonly<Record<string, number>> = {
   ...Object.fromEntries(PAIR_KINDS.map(({ symbol }, kind) => [symbol, kind])),
   KIND_COUNT: PAIR_KINDS.length,
@@ -191,7 +205,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   ...withPrefix('LIST_SLOT_', LIST_SLOT),
 };
 
-/** What WGSL declares as f32. */
+/** Constants that WGSL declares as f32. */
 const FLOATS: Readonly<Record<string, number>> = {
   ...{ LONG_SPREAD, LONG_ROUNDING, LONG_EXTENT_ERROR },
   ...{ ERROR_FACTOR, DROP_MARGIN, FACE_SHARE, NO_BOUND, TRUSTED_SHARE, STALE_GAP },
@@ -231,7 +245,7 @@ export const CONSTANTS: ReadonlyMap<string, string> = new Map([
   ['SIDE_A', declareByKind('SIDE_A', SIDE_A)],
 ]);
 
-/** A small number for each kind of pair, packed into one word: four bits a kind. */
+/** A small number for each kind of pair, packed into one word: four bits per kind. */
 function declareByKind(name: string, values: readonly number[]): string {
   return declareUnsigned(
     name,
@@ -244,7 +258,7 @@ export function declareUnsigned(name: string, value: number): string {
   return `const ${name}: u32 = ${value}u;`;
 }
 
-/** Rounded here, so that the literal is the float32 itself. */
+/** Rounded here, so that the literal is exactly the float32. */
 export function declareFloat(name: string, value: number): string {
   const rounded = Math.fround(value);
   if (!Number.isFinite(rounded)) throw new Error(`${name} is not an f32: ${value}.`);

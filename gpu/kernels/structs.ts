@@ -67,8 +67,8 @@ export const PULL_BACK = new Struct('PullBack', {
 });
 
 /**
- * The control block: what the kernels of a step tell each other, and all that the host reads of a run. Only kernels of one
- * thread write its plain fields.
+ * The control block: the data that the kernels of a step exchange, and everything that the host reads of a run. Only
+ * kernels of one thread write its plain fields.
  */
 export const CONTROL = new Struct('Control', {
   state: ['u32', 'RUNNING to NEEDS_ROUNDS.'],
@@ -168,7 +168,7 @@ export const CONTROL = new Struct('Control', {
   vertexVertex: ['atomic<u32>', ''],
 });
 
-/** What a step computes of a vertex. */
+/** The results of a step for a vertex. */
 export const VERTEX_STEP = new Struct('VertexStep', {
   alpha: ['atomic<u32>', 'Bits of α_i, 0 ≤ α_i ≤ 1: the order of the bits is the order of the numbers.'],
   guard: ['f32', 'α from the trust box, or from the radius.'],
@@ -176,7 +176,7 @@ export const VERTEX_STEP = new Struct('VertexStep', {
   flags: ['atomic<u32>', 'MOVING | MOVABLE | STUCK in the backward step, MOVING | REVERTED in the forward step.'],
 });
 
-/** What is kept of a vertex over the steps of a request. */
+/** The values of a vertex that persist over the steps of a request. */
 export const VERTEX_PROGRESS = new Struct('VertexProgress', {
   residual: ['f32', 'r_i'],
   stopped: ['u32', 'Consecutive steps in which the guard stopped the vertex.'],
@@ -187,7 +187,7 @@ export const VERTEX_PROGRESS = new Struct('VertexProgress', {
   stuck: ['u32', 'Consecutive steps with hardly any motion because of a pair, up to STUCK_STEPS.'],
 });
 
-/** What the pull-back keeps of a vertex. */
+/** The values of a vertex that the pull-back keeps. */
 export const VERTEX_PULL = new Struct('VertexPull', {
   unpushed: ['u32', 'Steps since a row pushed the vertex, up to FREE_STEPS.'],
   before: ['f32', 'r_i where Algorithm 1 ended.'],
@@ -196,7 +196,7 @@ export const VERTEX_PULL = new Struct('VertexPull', {
   share: ['f32', 'Share of the way to y* at which y was rebuilt.'],
 });
 
-/** What the vertices of a component of elements with strain limits have in common. */
+/** The values that the vertices of a component of elements with strain limits share. */
 export const STRAIN_SHARES = new Struct('StrainShares', {
   pace: ['f32', 'Share of the way to y* in this step.'],
   lastPace: ['f32', 'In the step before.'],
@@ -204,7 +204,7 @@ export const STRAIN_SHARES = new Struct('StrainShares', {
   ofMotions: ['f32', 'Share of the way from x to y that it goes.'],
 });
 
-/** What decides whether the sweeps of a step go on for strain limits. */
+/** The values that decide whether the sweeps of a step continue for strain limits. */
 export const STRAIN_PROGRESS = new Struct('StrainProgress', {
   worst: ['atomic<u32>', 'Bits of the largest strain beyond a limit after this round.'],
   leastExcess: ['f32', 'The least sum of squares after a round of this step.'],
@@ -217,7 +217,7 @@ export const KEPT_MULTIPLIER = new Struct('KeptMultiplier', {
   clock: ['u32', 'Clock of the step that it belongs to.'],
 });
 
-/** The list of the contacts at a vertex: its candidates, and how many of them are rows of this step's sweep. */
+/** The list of the contacts at a vertex: its candidates, and the number of them that are rows of this step's sweep. */
 export const CONTACT_LIST = new Struct('ContactList', {
   count: ['atomic<u32>', 'Candidates.'],
   offset: ['u32', 'Place of the first one.'],
@@ -225,8 +225,10 @@ export const CONTACT_LIST = new Struct('ContactList', {
   rows: ['atomic<u32>', 'Rows.'],
 });
 
-/** A pair closer than its δ_p in this step: what may become a contact. Their numbers depend on the order of the threads;
- *  no decision depends on the numbers. */
+/**
+ * A pair closer than its δ_p in this step, which may become a contact. The candidates' numbers depend on the order of
+ * the threads; no decision depends on them.
+ */
 export const CANDIDATE = new Struct('Candidate', {
   weight: ['vec4f', 'Closest-point weights; each side sums to 1.'],
   masses: ['vec4f', 'Of a row: inverse masses of the slots, 0 where the weight is 0.'],
@@ -240,7 +242,7 @@ export const CANDIDATE = new Struct('Candidate', {
   before: ['f32', 'λ after the sweep before; pull-back only.'],
 });
 
-/** A pair of the forward step's list, and the half-spaces that the check holds its corners to. */
+/** A pair of the forward step's list, and the half-spaces to which the check holds its corners. */
 export const LIMIT = new Struct('Limit', {
   low: ['f32', 'No corner of side a may lie below this height.'],
   high: ['f32', 'No corner of side b may lie above this height.'],
@@ -248,7 +250,7 @@ export const LIMIT = new Struct('Limit', {
   entry: ['u32', 'Index and kind of the pair, and IS_CURRENT (entryOf).'],
 });
 
-/** Which rounds of a contact sweep a dispatch runs. */
+/** The rounds of a contact sweep that a dispatch runs. */
 export const SWEEP_RANGE = new Struct('SweepRange', {
   round: ['u32', 'Of a whole dispatch its round, of the tail its first one; counted from 0.'],
 });
@@ -286,7 +288,7 @@ export const SEARCH_CONTROL = new Struct('SearchControl', {
   isResumed: ['u32', '1 = resumes a search of everything that found too little room: its counts are valid.'],
 });
 
-/** The dispatches of a search, and where a control block of the steps requests one. */
+/** The dispatches of a search, and the place where a control block of the steps requests one. */
 export const SEARCH_PLAN = new Struct('SearchPlan', {
   early: ['u32', 'Dispatches before settleSearch.'],
   all: ['u32', 'Dispatches in all.'],
@@ -302,7 +304,7 @@ export const SEARCH_PLAN = new Struct('SearchPlan', {
   chunks: ['u32', 'Word of `offsets` that counts the chunks of finds in use (walk-pairs.wgsl).'],
 });
 
-/** The slots of all elements, for their boxes. */
+/** The slots of all elements, from which their boxes are computed. */
 export const ELEMENT_SLOTS = new Struct('ElementSlots', {
   count: ['u32', 'Slots.'],
   first: ['u32', 'Index of slot 0 in `cells`: the nodes of the trees come first.'],
@@ -310,7 +312,7 @@ export const ELEMENT_SLOTS = new Struct('ElementSlots', {
   border: ['u32', 'Place in `topology` of one bit a slot, 1 = at the border of a kinematic region; 0 = none is.'],
 });
 
-/** A tree, for its refit. */
+/** A tree that is refitted. */
 export const REFIT = new Struct('Refit', {
   nodes: ['u32', 'Index of node 0 in `cells`.'],
   slots: ['u32', 'Index of slot 0 in `cells`.'],
@@ -318,7 +320,9 @@ export const REFIT = new Struct('Refit', {
   width: ['u32', 'Leaves, a power of two; 0 = there is no further tree.'],
 });
 
-/** What all walks of a search have in common: of every element of one set against the tree of another. */
+/**
+ * The parameters that all walks of a search share; a walk tests every element of one set against the tree of another.
+ */
 export const SEARCH_WALK = new Struct('SearchWalk', {
   isWriting: ['u32', '0 = count, 1 = write.'],
   kinds: ['u32', 'Place in `topology` of the first WalkOfKind.'],
@@ -353,7 +357,7 @@ export const WALK_OF_KIND = new Struct('WalkOfKind', {
   isOfPoints: ['u32', '1 = the queries are free points.'],
 });
 
-/** Where a prefix sum finds the number of its entries, and its levels. */
+/** The place where a prefix sum finds the number of its entries, and its levels. */
 export const SCAN_PLAN = new Struct('ScanPlan', {
   countWord: ['u32', 'Word of `counts` that holds the number of entries.'],
   levels: ['u32', 'Levels.'],
@@ -397,7 +401,7 @@ export const FILTER_COUNTS = new Struct('FilterCounts', {
   stamp: ['atomic<u32>', 'The stamp of the request: the host trusts the counts only with its own stamp.'],
 });
 
-/** All of them, by what WGSL calls them. */
+/** All structs, by their names in WGSL. */
 export const STRUCTS: ReadonlyMap<string, Struct<string>> = new Map(
   [
     ...[PARAMETERS, CONTROL, VERTEX_STEP, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, SWEEP_RANGE, EDGE_RANGE],

@@ -1,4 +1,7 @@
-/** Folders of this directory, in the order of a step; `common` holds no stage, and `filter` and `proof` are no part of a step. */
+/**
+ * Folders of this directory, in the order of a step; `common` contains no stage, and `filter` and `proof` are not part
+ * of a step.
+ */
 export const STAGES = [
   'search',
   'backward',
@@ -16,24 +19,27 @@ export const STAGES = [
 ] as const;
 export type KernelStage = (typeof STAGES)[number];
 
-/** The stages of a step; `strain` joins them where a mesh has strain limits. */
+/** The stages of a step; a mesh with strain limits also has `strain`. */
 export const STEP_STAGES = ['backward', 'forward', 'control', 'pull-back'] as const satisfies readonly KernelStage[];
 
 /**
- * Kernels that do what several others do. In one workgroup: sweeps of the pull-back over small meshes, and over larger ones where few vertices take part;
- * those of Algorithm 1 where few edges act; the selection of few contacts. With a thread an element: the selection of many; the vertices' part of a step of Algorithm 1.
- * A device may do without.
+ * Kernels that each do the work of several others. In one workgroup: sweeps of the pull-back over small meshes, and
+ * over larger ones if few vertices take part; sweeps of Algorithm 1 if few edges act; the selection of few contacts.
+ * With one thread per element: the selection of many contacts; the vertices' part of a step of Algorithm 1. A device
+ * may do without them.
  */
 export const ALONE_STAGES = ['small', 'few', 'listed', 'chosen', 'joined'] as const satisfies readonly KernelStage[];
 export type AloneStage = (typeof ALONE_STAGES)[number];
 
-/** Storage buffers that their kernels bind at most; the others bind eight at most, which every adapter allows. */
+/**
+ * Largest number of storage buffers that their kernels bind; the others bind at most eight, which every adapter allows.
+ */
 const ALONE_BINDINGS = 16;
 
-/** Whether a device that binds so many storage buffers at a time can have them. */
+/** Whether a device that can bind this many storage buffers at a time can have them. */
 export const canSweepAlone = (storageBuffers: number): boolean => storageBuffers >= ALONE_BINDINGS;
 
-/** All stages that a step may have on a device that binds so many storage buffers at a time. */
+/** All stages that a step may have on a device that can bind this many storage buffers at a time. */
 export const stepStagesWith = (storageBuffers: number): readonly KernelStage[] =>
   canSweepAlone(storageBuffers) ? [...STEP_STAGES, ...ALONE_STAGES] : STEP_STAGES;
 
@@ -90,7 +96,7 @@ export const KERNELS = {
   aimPrescribed: { file: 'forward/arrive', mirrors: 'cpu/arrive aimAtPrescribed' },
   keepWhole: { file: 'forward/arrive', mirrors: 'cpu/arrive allOrNothing' },
   settleArrived: { file: 'forward/arrive', mirrors: 'cpu/arrive settleArrived' },
-  // Control: what one kernel tells the next, and what ends a run.
+  // Control: data from one kernel for the next, and the end of a run.
   begin: { file: 'control/begin', mirrors: 'cpu/motion Residuals.begin' },
   open: { file: 'control/decide', mirrors: 'cpu/proximity Proximity.isValidFor' },
   forget: { file: 'control/pairs-reset' },
@@ -104,7 +110,7 @@ export const KERNELS = {
   closeArrival: { file: 'control/arrival', mirrors: 'cpu/two-way TwoWay.#arrive' },
   packAnswer: { file: 'control/pack-answer' },
   countAndPack: { file: 'control/pack-answer' },
-  // Pull-back: what its steps have beside, or in place of, those of Algorithm 1.
+  // Pull-back: kernels of its steps in addition to, or instead of, those of Algorithm 1.
   beginPull: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.run' },
   restoreBest: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.#shortenEdges' },
   beginEdges: { file: 'pull-back/begin-edges', mirrors: 'cpu/edge-limits EdgeLimits.reset' },
@@ -139,10 +145,10 @@ export const KERNELS = {
   keepBest: { file: 'pull-back/keep-best', mirrors: 'cpu/pull-back PullBack.#keep' },
   conclude: { file: 'pull-back/conclude', mirrors: 'cpu/motion Residuals.settle' },
   closeRun: { file: 'pull-back/decide' },
-  // The sweeps of a step over a small mesh in one dispatch, and those of a larger one where few vertices take part.
+  // The sweeps of a step over a small mesh in one dispatch, and those of a larger one if few vertices take part.
   sweepSmall: { file: 'small/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
   sweepFew: { file: 'few/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
-  // The sweeps of a step of Algorithm 1 where few edges act.
+  // The sweeps of a step of Algorithm 1 if few edges act.
   openStep: { file: 'listed/open-step', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
   sweepListedEdges: { file: 'listed/sweeps', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
   sweepListed: { file: 'listed/sweeps', equations: '9, 13', mirrors: 'cpu/contacts Contacts.sweep' },
@@ -154,7 +160,7 @@ export const KERNELS = {
   // Around the forward step of Algorithm 1.
   slideAndGuard: { file: 'joined/slide-and-guard', equations: '14', mirrors: 'cpu/forward Forward.#guard' },
   commitAndWatch: { file: 'joined/commit-and-watch', equations: '17', mirrors: 'cpu/forward Forward.#commit' },
-  // Strain limits of the pull-back: for meshes that have them.
+  // Strain limits of the pull-back, for meshes that have them.
   openStrains: { file: 'strain/open', mirrors: 'cpu/strain-limits StrainLimits.reset' },
   freeEdges: { file: 'strain/open', mirrors: 'cpu/shape-limits ShapeLimits.of' },
   settlePaces: { file: 'strain/paces', mirrors: 'cpu/component-shares ComponentShares.settlePaces' },
@@ -170,11 +176,11 @@ export const KERNELS = {
   listHeldStrains: { file: 'strain/hold-back', mirrors: 'cpu/strain-limits StrainLimits.holdBack' },
   holdBackStrains: { file: 'strain/hold-back', mirrors: 'cpu/strain-limits StrainLimits.holdBack' },
   weighStrains: { file: 'strain/merit', mirrors: 'cpu/strain-limits StrainLimits.excess' },
-  // State filter of the verifier: no part of a step.
+  // State filter of the verifier, not part of a step.
   boxTriangles: { file: 'filter/boxes' },
   joinBoxes: { file: 'filter/boxes' },
   walkEdges: { file: 'filter/walk' },
-  // What an adapter has to prove.
+  // Kernels with which an adapter proves its arithmetic.
   proveHeights: { file: 'proof/heights' },
 } as const satisfies Readonly<Record<string, KernelRow>>;
 
