@@ -2,9 +2,9 @@ import { ERROR_FACTOR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { makeProofCases, makeProofRandom, PROOF_POINTS, type ProofCases } from './proof-cases.js';
 
 /**
- * Questions about the end of a step: vertex–triangle pairs with vertices of their own, each vertex with a target, an α, a
- * trust box, each pair with a normal and the limits that its heights must keep. Vertex k of pair p is 4·p + k; vertex 0 is
- * side a.
+ * Cases for the end of a step: vertex–triangle pairs with vertices of their own. Each vertex has a target, an α and a
+ * trust box; each pair has a normal and the limits that its heights must keep. Vertex k of pair p is 4·p + k; vertex 0
+ * is side a.
  */
 export interface CommitCases {
   readonly pairs: number;
@@ -17,21 +17,23 @@ export interface CommitCases {
   readonly alpha: Float32Array<ArrayBuffer>;
   /** float32[24·pairs] lo xyz, hi xyz of each vertex */
   readonly box: Float32Array<ArrayBuffer>;
-  /** float32[pairs] no height of side a may sink below `low`, none of side b rise above `high`; e of x */
+  /** float32[pairs] no height of side a may fall below `low`, and none of side b may rise above `high`; e of x */
   readonly low: Float32Array<ArrayBuffer>;
   readonly high: Float32Array<ArrayBuffer>;
   readonly error: Float32Array<ArrayBuffer>;
   labelOf(pair: number): string;
 }
 
-/** Lengths of the motions y − x: the extent of a scene, a feature of it, hardly more than rounding. */
+/** Lengths of the motions y − x: the extent of a scene, a feature of it, and little more than rounding. */
 const TRAVELS = [1, 1e-4, 1e-7];
-/** What is left between a limit and the height that comes, in units of e: the verdict turns within ±2 or so. */
+/** Distances between a limit and the new height, in units of e: the verdict changes within about ±2. */
 const MARGINS = [-64, -4, -2, -1, -0.5, -0.1, 0, 0.1, 0.5, 1, 2, 4, 64];
-/** One vertex in so many has a box face exactly on its expected position, one has it one float32 further in. */
+/**
+ * Of this many vertices, one has a box face exactly at its expected position, and one has it one float32 further in.
+ */
 const BOX_KINDS = 4;
 
-/** @param seed of other questions of the same kinds @param perFamily how many of each kind */
+/** @param seed a different seed gives other cases of the same kinds @param perFamily number of cases of each kind */
 export function makeCommitCases(seed?: number, perFamily?: number): CommitCases {
   const random = makeProofRandom(seed ?? 0x2c1b3c6d);
   const { pairs, points, normals, labelOf }: ProofCases = makeProofCases(seed, perFamily);
@@ -41,13 +43,13 @@ export function makeCommitCases(seed?: number, perFamily?: number): CommitCases 
   const alpha = new Float32Array(vertices);
   const box = new Float32Array(6 * vertices);
   const [low, high, error] = [0, 1, 2].map(() => new Float32Array(pairs));
-  /** where float32 arithmetic takes the vertices, one rounding an operation */
+  /** the results of float32 arithmetic for the vertices, with one rounding per operation */
   const expected = new Float32Array(3 * vertices);
   for (let v = 0; v < vertices; v++) {
     alpha[v] = pickAlpha(random);
     const travel = TRAVELS[Math.floor(TRAVELS.length * random())];
     for (let k = 3 * v; k < 3 * v + 3; k++) {
-      // A copy must keep the sign of a zero, which arithmetic loses.
+      // A copy must keep the sign of a zero, which arithmetic would lose.
       if (random() < 0.02) x[k] = -0;
       y[k] = random() < 0.02 ? -0 : x[k] + travel * (2 * random() - 1);
       expected[k] = alpha[v] === 1 ? y[k] : x[k] + Math.fround(alpha[v] * Math.fround(y[k] - x[k]));
@@ -81,7 +83,7 @@ export function makeCommitCases(seed?: number, perFamily?: number): CommitCases 
   return { pairs, x, y, normals: Float32Array.from(normals), alpha, box, low, high, error, labelOf };
 }
 
-/** 0 and 1, for which a step must copy, as often as anything between. */
+/** Returns 0 and 1, for which a step must copy, as often as all other values. */
 function pickAlpha(random: () => number): number {
   const kind = random();
   if (kind < 0.15) return 0;
@@ -90,7 +92,7 @@ function pickAlpha(random: () => number): number {
   return kind < 0.5 ? 2 ** -20 * random() : Math.fround(random());
 }
 
-/** Kind 0: far away; 1: one axis ends at the expected position; 2: it ends a float32 before it; 3: far away. */
+/** Kind 0: far away; 1: one axis ends at the expected position; 2: it ends one float32 before it; 3: far away. */
 function fillBox(box: Float32Array, v: number, x: Float32Array, expected: Float32Array, kind: number): void {
   for (let c = 0; c < 3; c++) {
     const here = x[3 * v + c];
@@ -107,7 +109,7 @@ function fillBox(box: Float32Array, v: number, x: Float32Array, expected: Float3
   box[6 * v + axis + (there > here ? 3 : 0)] = face;
 }
 
-/** The float32 next to `from`, a step towards `to`. */
+/** Returns the float32 next to `from`, in the direction of `to`. */
 function nextTowards(from: number, to: number): number {
   const words = new Int32Array(1);
   const float = new Float32Array(words.buffer);

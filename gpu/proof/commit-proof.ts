@@ -21,26 +21,27 @@ import {
 } from './places.js';
 import { PROOF_POINTS } from './proof-cases.js';
 
-/** Any step's number; what counts is that control and pairs agree. */
+/** An arbitrary step number; it only matters that control and pairs agree. */
 const CLOCK = 7;
-/** one more than a residual's largest change could take it */
+/** ε, the termination threshold of the residuals; it affects only data that are not judged */
 const EPSILON = 1e-4;
 
 export interface CommitProof {
   readonly ok: boolean;
   readonly vertices: number;
-  /** how many of the vertices that were to move were sent back; a proof in which none was would prove nothing */
+  /** number of vertices that were to move and were reverted; a proof in which none was reverted would prove nothing */
   readonly reverted: number;
   readonly reason?: string;
 }
 
 /**
- * Asks an adapter to prove the end of a step with the kernels that requests use: write, check, commit, or in place of the last commitAndWatch (docs/method.md,
- * S4 and S8). What memory holds afterwards is judged in double precision: copies are bit copies, everything else is
- * x + α (y − x) to rounding, and nothing is committed that breaks its half-space or leaves its box.
+ * Lets an adapter prove the end of a step with the kernels that requests use: write, check, commit, or commitAndWatch
+ * instead of the last (docs/method.md, S4 and S8). The resulting memory is judged in double precision: copies are bit
+ * copies, everything else is x + α (y − x) up to rounding, and nothing is committed that violates its half-space or
+ * leaves its box.
  *
  * @param kernels those of one scene
- * @throws Error when the device is lost
+ * @throws Error if the device is lost
  */
 export async function proveCommit(
   device: GPUDevice,
@@ -54,7 +55,8 @@ export async function proveCommit(
 }
 
 /**
- * The same with the kernels of a convoy, for two scenes of different size at once: memory must hold what it holds for each alone.
+ * The same with the kernels of a convoy, for two scenes of different size at once: memory must contain the same as for
+ * each alone.
  *
  * @returns what is wrong; undefined = nothing
  */
@@ -71,7 +73,7 @@ export async function findSharedCommitObjection(
   return findDifference('the end of a step', alone.map(bytesIn), together.map(bytesIn), judge);
 }
 
-/** What memory holds after the end of a step of this scene. */
+/** Returns the contents of memory after the end of a step of this scene. */
 async function runCommit(
   { memory, submissions, kernels }: ProofPlace,
   cases: CommitCases,
@@ -93,7 +95,7 @@ async function runCommit(
 
 type Named = Readonly<Record<string, Place>>;
 
-/** Brings the questions to the device, by the names that the kernels bind. */
+/** Uploads the cases, by the names that the kernels bind. */
 function upload(memory: DeviceMemory, cases: CommitCases): Named {
   const { pairs } = cases;
   const vertices = PROOF_POINTS * pairs;
@@ -116,7 +118,7 @@ function upload(memory: DeviceMemory, cases: CommitCases): Named {
     pairNormal: packNormals(cases),
     limits: packLimits(cases),
     bounds: new Float32Array(vertices).fill(NO_BOUND).buffer,
-    // What commitAndWatch counts by, which is not judged.
+    // The counters of commitAndWatch, which are not judged.
     windowStart: new ArrayBuffer(12 * vertices),
     wanted: new ArrayBuffer(4 * vertices),
     inverseMass: new Float32Array(vertices).fill(1).buffer,
@@ -182,21 +184,21 @@ function unpack([next, x, steps, progress]: readonly ArrayBuffer[]): CommitAnswe
   };
 }
 
-/** x + α (y − x): a difference, a product and a sum, each off by at most u of what it gives; one u to spare. */
+/** x + α (y − x): a difference, a product and a sum, each with an error of at most u of its result; one u to spare. */
 const WRITE_ERROR = 4 * UNIT_ROUNDOFF;
 /** r (1 − α): a difference and a product; one u to spare */
 const RESIDUAL_ERROR = 3 * UNIT_ROUNDOFF;
-/** A limit kept by this much, in units of e, is kept whatever the check's rounding: it may not be refused. */
+/** A limit kept by this much, in units of e, is kept whatever the check's rounding, so it may not be refused. */
 const SURE_MARGIN = 3;
 
-/** What memory holds after write, check and commit. */
+/** The contents of memory after write, check and commit. */
 export interface CommitAnswer {
   /** float32[3·V] */
   readonly next: Float32Array;
   readonly x: Float32Array;
-  /** uint32[V] bits of α, 0 where the vertex was sent back */
+  /** uint32[V] bits of α, 0 if the vertex was reverted */
   readonly alphaBits: Uint32Array;
-  /** float32[V], 1 before */
+  /** float32[V], previously 1 */
   readonly residual: Float32Array;
 }
 
@@ -221,7 +223,7 @@ export function judgeCommit(cases: CommitCases, answer: CommitAnswer): CommitVer
     if (answer.alphaBits[v] === 0) reverted++;
     else moved++;
   }
-  // Either verdict must occur, or the questions were no questions on this device.
+  // Both verdicts must occur; otherwise the cases proved nothing on this device.
   if (reverted === 0 || moved === 0)
     return { ok: false, reverted, reason: `commit: ${moved} moved, ${reverted} did not` };
   return { ok: true, reverted };
@@ -272,7 +274,7 @@ function objectToVerdict(cases: CommitCases, { next }: CommitAnswer, v: number, 
   const room = isSideA ? height - cases.low[pair] : cases.high[pair] - height;
   if (!isBack) {
     if (!isInBox) return 'it left its box';
-    // Sums of three doubles: exact but for their last bits, which the device's own e covers a thousand times.
+    // Sums of three doubles: exact except for their last bits, which the device's own e covers a thousand times.
     if (!(room >= 0)) return `it broke its half-space by ${-room}`;
   } else if (isInBox && room > SURE_MARGIN * Math.max(cases.error[pair], ERROR_FACTOR * spread)) {
     return `it was sent back though it keeps its half-space by ${room}`;

@@ -11,17 +11,17 @@ import { makeProofRandom } from './proof-cases.js';
 
 /** Pairs of an edge and a triangle that touch or nearly do; without the bound, a tenth of them would be misjudged. */
 const PROOF_PAIRS = 1000;
-/** Of the pairs that are far from touching so many may be in doubt, or the filter is of no use. */
+/** At most this share of the pairs that are far from touching may be in doubt; otherwise the filter is useless. */
 const MAX_DOUBTFUL_SHARE = 0.9;
 const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 0 };
 
 /**
- * Lets an adapter show that it rounds as the filter's bound expects: its answers are the judge's first word on what
- * is sent, and a driver that rounds otherwise would clear pairs that meet.
+ * Lets an adapter prove that it rounds as the filter's bound requires: the verifier does not examine pairs that the
+ * filter excludes, so a driver that rounds differently could hide pairs that meet.
  *
  * @param kernels for one mesh alone, or for a convoy, in which both states of the proof are filtered together
  * @returns what is wrong; undefined = it may be used
- * @throws Error when a kernel does not run
+ * @throws Error if a kernel does not run
  */
 export async function findFilterObjection(device: GPUDevice, kernels: KernelSet): Promise<string | undefined> {
   const { mesh, single, double } = makeProof();
@@ -66,10 +66,10 @@ const proven = {
 };
 
 /**
- * The filter's kernels, compiled and proven, once a device.
+ * The filter's kernels, compiled and proven once per device.
  *
  * @param way for one mesh alone, or for a convoy
- * @throws Error with the objection, every time it is asked for
+ * @throws Error with the objection, on every request
  */
 export function loadProvenKernels(device: GPUDevice, way: keyof typeof proven = 'alone'): Promise<KernelSet> {
   let kernels = proven[way].get(device);
@@ -97,7 +97,7 @@ function makeProof(): { mesh: CollisionMesh; single: Float32Array; double: Float
     triangles.push(first, first + 1, first + 2);
     segments.push(first + 3, first + 4);
     const [s, t] = n % 3 === 0 ? [random(), 0] : [between(0.1, 0.4), between(0.1, 0.4)];
-    // Small ones are misjudged by rounded coordinates, large ones by rounded products.
+    // Rounded coordinates misjudge small ones, rounded products large ones.
     const size = n % 2 === 0 ? 0.1 : 0.001;
     for (let c = 0; c < 3; c++) {
       const centre = between(-1, 1);

@@ -22,12 +22,12 @@ import { makeProofCases, PROOF_POINTS, type ProofCases } from './proof-cases.js'
 /** Words of an answer for a pair and a kind: h_0 … h_3, lo, hi, gap, e (kernels/proof/heights.wgsl). */
 export const ANSWER = { LO: 4, HI: 5, GAP: 6, ERROR: 7, WORDS: 8 } as const;
 
-/** e is itself computed in float32: six products, sums and maxima, each off by at most u of its value. */
+/** e itself is computed in float32: six products, sums and maxima, each with an error of at most u of its value. */
 const BOUND_SLACK = 8 * UNIT_ROUNDOFF;
 
 export interface Proof {
   readonly ok: boolean;
-  /** The largest |h − h64| / e over all points; at most 1 on an adapter that may be trusted. */
+  /** The largest |h − h64| / e over all points; at most 1 on an adapter that can be trusted. */
   readonly worst: number;
   readonly pairs: number;
   /** Why the proof failed. */
@@ -35,8 +35,8 @@ export interface Proof {
 }
 
 /**
- * Compares a device's heights with double precision (docs/method.md, S1 and S10): every height lies within e of the exact
- * one, e is what the derivation says, and lo, hi and gap are those of the heights.
+ * Compares a device's heights with double precision (docs/method.md, S1 and S10): every height lies within e of the
+ * exact one, e agrees with the derivation, and lo, hi and gap are those of the heights.
  *
  * @param answers float32[8·kinds·pairs], see ANSWER
  */
@@ -61,17 +61,21 @@ export function judgeHeights(cases: ProofCases, answers: Float32Array): Proof {
   return { ok: true, worst, pairs: cases.pairs };
 }
 
-/** Heights above it are not computed in integers (common/long-heights.wgsl). */
+/** Larger heights are not computed in integers (common/long-heights.wgsl). */
 const LONG_HEIGHT = 100;
 
-/** e of a long pair, for the lo and hi of its answer; undefined = its heights are those of float32. @param coarse e of those */
+/**
+ * e of a long pair, for the lo and hi of its answer; undefined = its heights are computed in float32.
+ *
+ * @param coarse e of those
+ */
 function longError(answer: Float32Array, coarse: number, extent: number): number | undefined {
   const height = Math.max(Math.abs(answer[ANSWER.LO]!), Math.abs(answer[ANSWER.HI]!));
   if (!(coarse > ERROR_FACTOR * LONG_SPREAD) || height >= LONG_HEIGHT) return undefined;
   return LONG_ROUNDING + LONG_EXTENT_ERROR * extent + 2 * ERROR_FACTOR * height;
 }
 
-/** Of each point, in double precision: h_k = n·(x_k − x_0), Σ_c |n_c (x_kc − x_0c)| and Σ_c |x_kc − x_0c|. */
+/** For each point, in double precision: h_k = n·(x_k − x_0), Σ_c |n_c (x_kc − x_0c)| and Σ_c |x_kc − x_0c|. */
 function exactHeights({ points, normals }: ProofCases, pair: number) {
   const origin = 3 * PROOF_POINTS * pair;
   const heights: number[] = [];
@@ -112,7 +116,7 @@ function objectToHeights(
   return undefined;
 }
 
-/** What the rest of an answer must be, given its heights. */
+/** Compares the rest of an answer with its heights. */
 function objectToGap(answer: Float32Array, kind: number): string | undefined {
   const sideA = answer.subarray(0, SIDE_A[kind]);
   const sideB = answer.subarray(SIDE_A[kind], CORNERS[kind]);
@@ -149,12 +153,12 @@ async function computeHeights(
 }
 
 /**
- * Asks an adapter to prove that it computes certified gaps as docs/method.md needs them (S1, S10), through the functions that
- * the kernels of a step call: within 8·2⁻²³·Σ|n_c (x_kc − o_c)| of the exact value on random and adversarial pairs. Drivers
- * that reorder or shorten float arithmetic fail, and must not be used.
+ * Lets an adapter prove that it computes certified gaps as docs/method.md requires (S1, S10), through the functions
+ * that the kernels of a step call: within 8·2⁻²³·Σ|n_c (x_kc − o_c)| of the exact value on random and adversarial
+ * pairs. Drivers that reorder or shorten float arithmetic fail, and must not be used.
  *
- * @param load the text of a kernel, other than it is; tests plant faults in it
- * @throws Error when the kernel does not compile or the device is lost
+ * @param load replaces the text of a kernel; tests plant faults with it
+ * @throws Error if the kernel does not compile or the device is lost
  */
 export async function proveHeights(device: GPUDevice, load?: (file: string) => string): Promise<Proof> {
   const cases = makeProofCases();
@@ -170,9 +174,10 @@ export async function proveHeights(device: GPUDevice, load?: (file: string) => s
 }
 
 /**
- * The same with a kernel of a convoy, for two scenes of different size at once: every height must be that of the scene alone.
+ * The same with a kernel of a convoy, for two scenes of different size at once: every height must equal that of the
+ * scene alone.
  *
- * @param kernels of the stage `proof`; default: as they are. Tests plant faults in them.
+ * @param kernels of the stage `proof`; default: the unchanged ones. Tests plant faults in them.
  * @returns what is wrong; undefined = nothing
  */
 export async function findSharedHeightsObjection(

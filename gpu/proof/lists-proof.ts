@@ -7,11 +7,11 @@ import { CONTROL, LIMIT, PARAMETERS } from '../kernels/structs.js';
 import { type ProofPlace, runAlone, runTogether, uploadAll } from './places.js';
 import { makeProofRandom } from './proof-cases.js';
 
-/** Pairs of the proof: many workgroups, of which the last is not full. */
+/** Pairs of the proof: many workgroups, the last of which is not full. */
 const PAIRS = 20_011;
-/** And of the scene beside, in a convoy. */
+/** Pairs of the second scene, in a convoy. */
 const PAIRS_BESIDE = 1003;
-/** Pairs in a row that are listed as often as each other: more than a subgroup has threads on any device. */
+/** Consecutive pairs with the same probability of being listed: more than a subgroup has threads on any device. */
 const STRETCH = 256;
 /** Shares of the pairs of a stretch that are listed. */
 const SHARES = [0, 0.02, 0.5, 0.98, 1];
@@ -21,15 +21,16 @@ const MOVING = 0;
 const STILL = 1;
 
 /**
- * Lets a device show that it lists pairs as they are to be listed, with the kernel that lists what a forward step examines: each once, whatever
- * its neighbours are, and no other. A pair that such a list lacks is a pair that no bound and no check sees (docs/method.md, S4).
+ * Lets a device prove that it lists pairs correctly, with the kernel that lists the pairs that a forward step examines:
+ * each once, whatever its neighbours are, and no others. If a pair is missing from such a list, no bound and no check
+ * sees it (docs/method.md, S4).
  *
- * Devices with subgroups give a subgroup its places in the list at a time (gpu/kernels/common/append-subgroups.wgsl): which threads take part in
- * such an operation is where drivers have erred.
+ * Devices with subgroups assign places in the list to a whole subgroup at a time
+ * (gpu/kernels/common/append-subgroups.wgsl). Drivers have had errors in which threads take part in such an operation.
  *
  * @param memory an account of its own @param kernels those of one scene
  * @returns what is wrong; undefined = nothing
- * @throws Error when a kernel does not run
+ * @throws Error if a kernel does not run
  */
 export async function findListObjection(memory: DeviceMemory, kernels: KernelSet): Promise<string | undefined> {
   return runAlone(memory, kernels, (place) => listAndJudge(place, makeListed(PAIRS)));
@@ -90,7 +91,7 @@ function makeListed(pairs: number): boolean[] {
 
 function upload(memory: DeviceMemory, isListed: readonly boolean[]): Readonly<Record<string, Place>> {
   const motions = new Float32Array(16);
-  // Behind the position: the sort of a vertex, positive where it moves (gpu/kernels/common/motions.wgsl).
+  // After the position: the sort of a vertex, positive if it moves (gpu/kernels/common/motions.wgsl).
   motions[8 * MOVING + 3] = 1;
   const pairs = isListed.length;
   const vertices = isListed.flatMap((isIn) => [isIn ? MOVING : STILL, STILL, -1, -1]);
@@ -103,7 +104,7 @@ function upload(memory: DeviceMemory, isListed: readonly boolean[]): Readonly<Re
     pairVertex: Int32Array.from(vertices).buffer,
     pairInfo: new ArrayBuffer(4 * pairs),
     pairNormal: new ArrayBuffer(16 * pairs),
-    // No pair has this number: a place that nothing was written to is not taken for one.
+    // No pair has this number, so a place to which nothing was written is not mistaken for one.
     limits: new Uint32Array(LIMIT.words * pairs).fill(INDEX_MASK).buffer,
   };
   return uploadAll(memory, contents);

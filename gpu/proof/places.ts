@@ -9,12 +9,15 @@ import { OwnSubmissions, type Submissions } from '../device/submissions.js';
 const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
 /**
- * Milliseconds that a scene of a proof waits for the others of its submission. They are all at work, so this is reached only where the process
- * stands still, and then the proof has not shown what it is to show.
+ * Milliseconds that a scene of a proof waits for the others of its submission. All of them are working, so this time
+ * passes only if the process stands still, and then the proof fails.
  */
 export const PATIENCE_MS = 60_000;
 
-/** Of the questions to a second scene in a convoy, and how many of each kind: no multiple of the threads of a workgroup. */
+/**
+ * Seed of the cases for a second scene in a convoy, and the number of each kind, which is not a multiple of the threads
+ * of a workgroup.
+ */
 export const SEED_BESIDE = 0x5bd1e995;
 export const FEW_BESIDE = 33;
 
@@ -24,9 +27,9 @@ export interface BothKernels {
   readonly together: KernelSet;
 }
 
-/** Where the work of a proof runs for one scene. */
+/** The place on a device where the work of a proof runs for one scene. */
 export interface ProofPlace {
-  /** an account of its own; what it holds is freed when the work is done */
+  /** an account of its own; its contents are freed when the work is done */
   readonly memory: DeviceMemory;
   readonly submissions: Submissions;
   readonly kernels: KernelSet;
@@ -48,8 +51,8 @@ export async function runAlone<T>(memory: DeviceMemory, kernels: KernelSet, work
 /**
  * Runs something with a convoy of its own, whose scenes wait for each other.
  *
- * @param use gets an account in its arena for every scene; what they hold is freed when it is done
- * @throws what it throws
+ * @param use receives an account in its arena for every scene; the contents of the accounts are freed when it is done
+ * @throws like `use`
  */
 export async function withConvoy<T>(
   device: GPUDevice,
@@ -69,7 +72,7 @@ export async function withConvoy<T>(
   }
 }
 
-/** What all have done, once none is at work any more. @throws the first failure, in their order */
+/** Returns the results of all once none is running any longer. @throws the first failure, in their order */
 export async function allDone<T>(works: readonly Promise<T>[]): Promise<T[]> {
   const outcomes = await Promise.allSettled(works);
   return outcomes.map((outcome) => {
@@ -79,10 +82,11 @@ export async function allDone<T>(works: readonly Promise<T>[]): Promise<T[]> {
 }
 
 /**
- * Runs the work of several scenes that submit together, whose places lie one behind the other in the buffers of an arena.
+ * Runs the work of several scenes that submit together, whose places lie one after the other in the buffers of an
+ * arena.
  *
  * @param kernels those of a convoy @param works each submits as often as the others
- * @throws what a work throws; Error where a scene has submitted without the others
+ * @throws like the works; Error if a scene has submitted without the others
  */
 export async function runTogether<T>(
   device: GPUDevice,
@@ -113,7 +117,11 @@ export function uploadAll(
   return Object.fromEntries(places);
 }
 
-/** What scenes give alone, one after the other, and together, each in their order. @param works as for {@link runTogether} */
+/**
+ * Returns the results of scenes alone, one after the other, and together, each in their order.
+ *
+ * @param works like those of {@link runTogether}
+ */
 export async function runBothWays<T>(
   device: GPUDevice,
   kernels: BothKernels,
@@ -128,10 +136,10 @@ export async function runBothWays<T>(
 }
 
 /**
- * Says which scene does not have the bytes that it has alone.
+ * Says which scene does not have the same bytes as alone.
  *
- * @param what has been computed, for the message
- * @param judge what is wrong with the bytes of a scene, where they alone show it
+ * @param what name of the computed data, for the message
+ * @param judge says what is wrong with the bytes of a scene, if they alone show it
  * @returns undefined = all have them
  */
 export function findDifference(

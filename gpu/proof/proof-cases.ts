@@ -12,7 +12,7 @@ export interface ProofCases {
 
 type Vector = readonly [number, number, number];
 
-/** How far a mesh may stretch compared with its smallest feature before certified gaps become useless anyway. */
+/** How far a mesh may stretch relative to its smallest feature before certified gaps become useless anyway. */
 const EXTENT_TO_FEATURE = 1e4;
 const PAIRS_PER_FAMILY = 1024;
 
@@ -29,7 +29,7 @@ const cross = (a: Vector, b: Vector): Vector => [
   a[0] * b[1] - a[1] * b[0],
 ];
 
-/** One family of questions: a normal and four points. */
+/** One family of cases: a normal and four points. */
 interface Family {
   readonly label: string;
   make(direction: () => Vector, random: () => number): { readonly normal: Vector; readonly points: readonly Vector[] };
@@ -47,7 +47,7 @@ const FAMILIES: readonly Family[] = [
     }),
   },
   {
-    // What the points share must cancel before it is multiplied.
+    // The common part of the points must cancel before it is multiplied.
     label: 'small features far from the origin',
     make: (direction) => {
       const centre = scaleTo(direction(), 1);
@@ -55,7 +55,7 @@ const FAMILIES: readonly Family[] = [
     },
   },
   {
-    // Large terms of opposite sign: the heights are rounding only, and may not pretend to be more than e.
+    // Large terms of opposite sign: the heights consist only of rounding, and may not exceed e.
     label: 'long edges in the plane',
     make: (direction, random) => {
       const normal = direction();
@@ -64,7 +64,8 @@ const FAMILIES: readonly Family[] = [
     },
   },
   {
-    // A point a feature away from a triangle whose edges are the extent, moved away from the origin.
+    // A point at the distance of a feature from a triangle with edges as long as the extent, moved away from the
+    // origin.
     label: 'a close point over a long triangle',
     make: (direction, random) => {
       const normal = direction();
@@ -86,7 +87,7 @@ const FAMILIES: readonly Family[] = [
     },
   },
   {
-    // As an edge of such a plane: its far end is the origin of the heights.
+    // Like an edge of such a plane: its far end is the origin of the heights.
     label: 'a close edge beside an edge of tens of thousands of edges',
     make: (direction, random) => {
       const normal = direction();
@@ -108,9 +109,9 @@ const FAMILIES: readonly Family[] = [
 ];
 
 /**
- * The cases of the proof of heights, the same on every call; with another seed others of the same kinds.
+ * The cases of the proof of heights, the same on every call; another seed gives other cases of the same kinds.
  *
- * @param perFamily how many of each kind
+ * @param perFamily number of cases of each kind
  */
 export function makeProofCases(seed = 0x1f123bb5, perFamily = PAIRS_PER_FAMILY): ProofCases {
   const random = makeProofRandom(seed);
@@ -132,7 +133,7 @@ export function makeProofCases(seed = 0x1f123bb5, perFamily = PAIRS_PER_FAMILY):
   return { pairs, points, normals, labelOf: (pair) => FAMILIES[Math.floor(pair / perFamily)].label };
 }
 
-/** Mulberry32 with a fixed seed: every adapter answers the same questions. */
+/** Mulberry32 with a fixed seed, so that every adapter gets the same cases. */
 export function makeProofRandom(seed: number): () => number {
   let state = seed;
   return () => {

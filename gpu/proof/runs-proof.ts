@@ -12,14 +12,20 @@ import { GpuScene } from '../scene.js';
 import { allDone, type BothKernels, bytesOf, findDifference, PATIENCE_MS, withConvoy } from './places.js';
 import { makeProofRandom } from './proof-cases.js';
 
-/** Vertices along a side of the sheets of each scene: their dispatches have different sizes, and neither fills its workgroups. */
+/**
+ * Vertices along a side of the sheets of each scene: their dispatches have different sizes, and none fills its
+ * workgroups.
+ */
 const SIDES = [5, 9];
 /** Steps of a run: some of Algorithm 1, and some of the pull-back. */
 const STEPS = 5;
-/** In edges. The sheets begin further apart than contacts reach, and would end with the upper one below the lower one. */
+/**
+ * In edges. The sheets begin farther apart than contacts reach, and without contacts the upper one would end below the
+ * lower one.
+ */
 const APART = 0.5;
 const SINK = 1.2;
-/** In edges: the border of the lower sheet gives way that far, and Algorithm 1 takes steps until it is there. */
+/** In edges: the border of the lower sheet yields this far, and Algorithm 1 takes steps until it has arrived. */
 const YIELD = 0.3;
 
 interface Subject {
@@ -29,12 +35,13 @@ interface Subject {
 }
 
 /**
- * Lets a device show that whole runs in a convoy give the bytes that they give alone: searches, steps of Algorithm 1 and of the pull-back, and all
- * that decides between them. The other proofs judge what matters most, this one most of the kernels that scenes use: on two
- * meshes as small as these some have no work, as those for the upper levels of a tree, or do not occur, as those of an arrival.
+ * Lets a device prove that whole runs in a convoy give the same bytes as alone: searches, steps of Algorithm 1 and of
+ * the pull-back, and all decisions between them. The other proofs judge the most important kernels; this one judges
+ * most of those that scenes use. On two meshes as small as these some kernels have no work, such as those for the upper
+ * levels of a tree, or do not occur, such as those of an arrival.
  *
  * @returns what is wrong; undefined = nothing
- * @throws Error when a kernel does not run
+ * @throws Error if a kernel does not run
  */
 export async function findSharedRunObjection(
   device: GPUDevice,
@@ -57,14 +64,14 @@ export async function findSharedRunObjection(
   });
 }
 
-/** Ways to sweep are those of a scene in company, so that both record the same dispatches. */
+/** The ways to sweep are those of a scene in a convoy, so that both record the same dispatches. */
 function placeOf(memory: DeviceMemory, kernels: KernelSet, convoy?: Convoy): SceneDevice {
   const ways = { rounds: false, lists: false };
   const assertUsable = () => undefined;
   return { memory, kernels, ways, hasTimings: false, runsAhead: false, convoy, assertUsable, waitFor: (work) => work };
 }
 
-/** What a run answers, without its times. */
+/** Returns the answer of a run, without its times. */
 async function run(place: SceneDevice, { mesh, start, target }: Subject): Promise<Uint8Array> {
   const measures = measureMesh(mesh, start);
   const { parameters } = resolveParameters({ quality: 'BALANCED', stepLimit: STEPS }, measures);
@@ -74,7 +81,7 @@ async function run(place: SceneDevice, { mesh, start, target }: Subject): Promis
   const scene = await place.memory.checkAllocations('the proof', create);
   try {
     const began = performance.now();
-    // On a device that does not say rightly how far a run is, it might never end; one that is stopped has other bytes.
+    // A run might never end on a device that reports its progress incorrectly; a run that is stopped has other bytes.
     const shouldStop = () => performance.now() - began > PATIENCE_MS;
     return bytesOfAnswer(await scene.resolve({ x: frame.toEngine(start), y: frame.toEngine(target), shouldStop }));
   } finally {
@@ -88,7 +95,10 @@ function bytesOfAnswer({ timings, positions, residuals, pullBack, ...rest }: Res
   return Buffer.concat([bytesOf(positions, residuals, ...before), told]);
 }
 
-/** A sheet that is to sink through another one, whose border gives way; rods and particles lie on it, for every kind of pair. */
+/**
+ * A sheet whose target lies beyond another one, whose border yields; rods and particles lie on it, for every kind of
+ * pair.
+ */
 function makeSubject(side: number): Subject {
   const random = makeProofRandom(side);
   const start: number[] = [];
@@ -99,7 +109,7 @@ function makeSubject(side: number): Subject {
   const add = (x: number, y: number, z: number, motion: number, isKinematic = false): number => {
     const near = (value: number) => value + 0.05 * (random() - 0.5);
     start.push(x, y, z);
-    // The targets of kinematic vertices are met, so they keep the shape of the border.
+    // The targets of kinematic vertices are reached, so they keep the shape of the border.
     target.push(...(isKinematic ? [x, y, z + motion] : [near(x), near(y), near(z + motion)]));
     return kinematic.push(isKinematic ? 1 : 0) - 1;
   };

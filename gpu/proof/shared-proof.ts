@@ -6,14 +6,15 @@ import { findSharedRunObjection } from './runs-proof.js';
 import { findSharedSweepObjection } from './sweeps-proof.js';
 
 /**
- * Lets a device show that the kernels of a convoy compute what those of a scene alone do, which prove by themselves what they owe. They are
- * compiled from the same text with other addresses, and WGSL lets a driver round differently in each. Every proof runs for two scenes of different
- * size at once, of which one lies behind the other in every buffer: each number must be that of the scene alone to the last bit. Lists have no
- * order; they are judged as those of a scene alone.
+ * Lets a device prove that the kernels of a convoy compute the same as those of a scene alone, which have proofs of
+ * their own. They are compiled from the same text with other addresses, and WGSL lets a driver round differently in
+ * each. Every proof runs for two scenes of different size at once, one of which lies after the other in every buffer:
+ * each number must equal that of the scene alone to the last bit. Lists have no order; they are judged like those of a
+ * scene alone.
  *
- * @param kernels of the search and of the steps, with that of whole sweeps where scenes of a convoy have it
+ * @param kernels of the search and of the steps, with the one for whole sweeps if scenes of a convoy have it
  * @returns what is wrong; undefined = scenes may submit together
- * @throws Error when a kernel does not run, or the device is lost
+ * @throws Error if a kernel does not run, or the device is lost
  */
 export async function findSharedObjection(
   device: GPUDevice,

@@ -16,37 +16,38 @@ import { SceneBuffers } from '../step/scene-buffers.js';
 import { type BothKernels, findDifference, type ProofPlace, runAlone, runBothWays, runTogether } from './places.js';
 import { makeProofRandom } from './proof-cases.js';
 
-/** Vertices along a side of each of the two sheets; and of those of the scenes of a convoy. */
+/** Vertices along a side of each of the two sheets, and of those of the scenes of a convoy. */
 const SIDE = 20;
 const SHARED_SIDES = [7, 12] as const;
-/** Sweeps of a step: two that look at all edges, with others between and behind them. */
+/** Sweeps of a step: two that visit all edges, with others between and after them. */
 const SWEEPS = 10;
 /** Engine units: an edge is one. */
 const DELTA = 0.2;
-/** So tight that what contacts move pulls at edges that were within their limits. */
+/** So tight that the motions caused by contacts stretch edges that were within their limits. */
 const SIGMA = 1.035;
 const CLOCK = 7;
 const PULL_BACK_PLAN = { tau: 0.5, longest: 2, minGain: 0.007, cheapPairs: 1e6, offset: 0.025, sweeps: SWEEPS };
 
 /**
- * A way to sweep: rounds of contacts as whole dispatches (`rounds`), one workgroup for the edges that act, of every colour (`lists`), or
- * kernels that make whole sweeps ('small', 'few', 'listed'); other kernels select the contacts, many or few ('chosen').
+ * A way to sweep: rounds of contacts as whole dispatches (`rounds`), one workgroup for the edges that act, of every
+ * colour (`lists`), or kernels that make whole sweeps ('small', 'few', 'listed'); or other kernels that select the
+ * contacts, many or few ('chosen').
  */
 export type SweepWay = 'rounds' | 'lists' | Exclude<AloneStage, 'joined'>;
 
-/** Which ways give the bytes of one workgroup that looks at every edge colour by colour; the others are not taken. */
+/** Which ways give the same bytes as one workgroup that visits every edge colour by colour; the others are not used. */
 export type SweepWays<W extends SweepWay = 'rounds' | 'lists'> = Readonly<Record<W, boolean>>;
 
 interface Swept {
   readonly shape: SweepsShape & Pick<StepShape, 'listsEdges' | 'selectsAlone'>;
-  /** whole dispatches sweep every colour of edges that does not go to one workgroup */
+  /** whether whole dispatches sweep every colour of edges that is not left to one workgroup */
   readonly hasWideEdges?: boolean;
 }
 
 interface Manner extends Swept {
-  /** a device without it does not have this way */
+  /** a device without this kernel does not have this way */
   readonly kernel?: EntryPoint;
-  /** whose sweeps it makes */
+  /** phases whose sweeps it makes */
   readonly phases: readonly SweptPhase[];
 }
 
@@ -63,24 +64,24 @@ const WAYS: Readonly<Record<SweepWay, Manner>> = {
 };
 
 /**
- * Other manners that a way must agree with as well. Whole dispatches sweep the edges of Algorithm 1: which colours they take depends on the mesh, and lists take the
- * place of both. Of many candidates several kernels select the contacts.
+ * Other manners with which a way must agree, too. Whole dispatches sweep the edges of Algorithm 1: which colours they
+ * handle depends on the mesh, and lists replace both. Several kernels select the contacts of many candidates.
  */
 const BESIDE: Partial<Readonly<Record<SweepWay, Manner>>> = {
   listed: { shape: DENSE, hasWideEdges: true, phases: [PHASE.ADVANCE] },
   chosen: { shape: DENSE, phases: [PHASE.ADVANCE, PHASE.PULL] },
 };
 
-/** These kernels take the place of others wherever they are. */
+/** These kernels replace others on every device that has them. */
 const CHOSEN = [...kernelFilesOf('chosen').values()].flat();
 
 /**
- * Lets a device show which of these ways to sweep agree. They run the same functions in the same order, but are compiled apart: WGSL lets a
- * driver round differently in each, and which way is taken depends on what the steps before have had to do. A way that disagrees is not
- * taken on this device, so that the same history gives the same bytes.
+ * Lets a device prove which of these ways to sweep agree. They run the same functions in the same order, but are
+ * compiled separately: WGSL lets a driver round differently in each, and the choice of the way depends on the work of
+ * previous steps. A way that disagrees is not used on this device, so that the same history gives the same bytes.
  *
  * @param memory an account of its own
- * @throws Error when a kernel does not run
+ * @throws Error if a kernel does not run
  */
 export async function proveSweeps<W extends SweepWay>(
   memory: DeviceMemory,
@@ -111,7 +112,10 @@ export async function proveSweeps<W extends SweepWay>(
 
 type SweptPhase = typeof PHASE.ADVANCE | typeof PHASE.PULL;
 
-/** Sweeps that scenes of a convoy make: the scene beside in dispatches of its own, so that neither does what the other does. */
+/**
+ * Sweeps of scenes of a convoy; the second scene submits other dispatches, so that neither repeats the work of the
+ * other.
+ */
 const SHARED_SWEEPS: readonly { readonly phase: SweptPhase; readonly shape: Swept['shape']; readonly by: string }[] = [
   { phase: PHASE.ADVANCE, shape: DENSE, by: 'of Algorithm 1' },
   { phase: PHASE.PULL, shape: DENSE, by: 'of the pull-back' },
@@ -119,11 +123,13 @@ const SHARED_SWEEPS: readonly { readonly phase: SweptPhase; readonly shape: Swep
 ];
 
 /**
- * Lets a device show that the sweeps of a convoy give the bytes that those of a scene alone do, for two scenes of different size at once.
+ * Lets a device prove that the sweeps of a convoy give the same bytes as those of a scene alone, for two scenes of
+ * different size at once.
  *
- * @param kernels those of one scene have proven that whole sweeps in one workgroup give the bytes of the others, where a convoy has them
+ * @param kernels those of one scene have proven that whole sweeps in one workgroup give the same bytes as the others,
+ *   if a convoy has them
  * @returns what is wrong; undefined = nothing
- * @throws Error when a kernel does not run
+ * @throws Error if a kernel does not run
  */
 export async function findSharedSweepObjection(
   device: GPUDevice,
@@ -165,8 +171,8 @@ interface Subject {
 }
 
 /**
- * y and multipliers of edges after a step of Algorithm 1; of the pull-back, those of contacts as well, and after two steps, of which the
- * second begins with what the first has kept.
+ * Returns y and the multipliers of edges after a step of Algorithm 1. For the pull-back, also the multipliers of
+ * contacts, after two steps, the second of which begins with the values that the first has kept.
  */
 async function sweep(
   { memory, submissions, kernels }: ProofPlace,
@@ -219,7 +225,7 @@ async function sweep(
   return swept;
 }
 
-/** What of a subject is the same in every step. */
+/** Uploads the data of a subject that are the same in every step. */
 function writeSubject(
   queue: GPUQueue,
   buffers: SceneBuffers,
@@ -242,12 +248,12 @@ function writeSubject(
   write(queue, buffers.target, 0, target);
   write(queue, buffers.pairVertex, 0, pairs);
   write(queue, buffers.pairInfo, 0, new Uint32Array(count).fill(VT));
-  // n, and the gap that the pair aims for.
+  // n, and the target gap of the pair.
   const normals = Float32Array.from({ length: 4 * count }, (_, k) => [...normal, 0.6 * DELTA][k % 4]!);
   write(queue, buffers.pairNormal, 0, normals);
 }
 
-/** A sheet over another one, closer than δ; y tears edges of both and brings them together. */
+/** A sheet over another one, closer than δ; y tears edges of both and moves them together. */
 function makeSubject(side: number): Subject {
   const random = makeProofRandom(20_261_123);
   const perSheet = side * side;
@@ -262,7 +268,7 @@ function makeSubject(side: number): Subject {
         if (i + 1 === side || j + 1 === side) continue;
         const [a, b, c, d] = [at(sheet, i, j), at(sheet, i + 1, j), at(sheet, i + 1, j + 1), at(sheet, i, j + 1)];
         triangles.push(a, b, c, a, c, d);
-        // Also a neighbour of the triangle below, so that many rows share vertices.
+        // Includes a neighbour of the triangle below, so that many rows share vertices.
         if (sheet === 1) for (const above of [a, d]) pairs.push(above, a - perSheet, b - perSheet, c - perSheet);
       }
     }
@@ -270,13 +276,13 @@ function makeSubject(side: number): Subject {
   const mesh = buildMesh({ vertexCount: 2 * perSheet, triangles: Uint32Array.from(triangles) });
   const near = (amountOf: (v: number) => number) =>
     rest.map((value, k) => Math.fround(value + amountOf(Math.floor(k / 3)) * (random() - 0.5)));
-  // Some edges are torn, and those at them follow; the others are within their limits.
+  // Some edges are torn, and their neighbours follow; the others are within their limits.
   const isTorn = (v: number): boolean => v % perSheet < (side * side) / 2;
   const y = near((v) => (isTorn(v) ? 0.8 : 0.2 * DELTA));
   return { mesh, x: near(() => 0.2 * DELTA), y, target: rest, pairs: Int32Array.from(pairs), normal: [0, 0, 1] };
 }
 
-/** The same with vertices at rest beside the torn edges, some of which edges move: their pairs are looked at for that. */
+/** The same with vertices at rest beside the torn edges, some edges of which move, so that their pairs are examined. */
 function withRest(subject: Subject, side: number): Subject {
   const y = subject.y.slice();
   const perSheet = side * side;
@@ -287,7 +293,10 @@ function withRest(subject: Subject, side: number): Subject {
   return { ...subject, y };
 }
 
-/** The same, turned so that no edge or normal lies along an axis, with a mass of its own for each vertex: where terms are 0 or 1, no order of them shows. */
+/**
+ * The same, turned so that no edge or normal is parallel to an axis, with a mass of its own for each vertex: if terms
+ * are 0 or 1, the order of a sum does not show.
+ */
 function turn({ mesh, x, y, target, pairs, normal }: Subject): Subject {
   const random = makeProofRandom(20_261_126);
   const turnAll = (points: Float32Array): Float32Array<ArrayBuffer> => {
