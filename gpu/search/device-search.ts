@@ -29,7 +29,7 @@ export type { SearchStatus };
 
 type ControlValues = StructValues<typeof SEARCH_CONTROL>;
 
-/** What the dispatches bind of the buffers that grow with P. */
+/** The resources of the dispatches whose buffers grow with P. */
 interface SizedBindings {
   readonly plan: DispatchPlan;
   readonly buffers: Readonly<Record<'offsets' | 'sizes' | 'fixed' | 'total', Place>>;
@@ -62,13 +62,13 @@ export interface SearchBuffers {
 }
 
 /**
- * Records the proximity search on the device: new trust boxes, then P, complete or not at all. It is recorded ahead; the
- * device decides from `control`, or from a status block, whether it runs and how large its dispatches are. Kernels:
+ * Records the proximity search on the device: new trust boxes, then P, complete or not at all. It is recorded ahead;
+ * the device decides from `control`, or from a status block, whether it runs and how large its dispatches are. Kernels:
  * gpu/kernels/search.
  *
  * A search that finds more pairs than there is room for writes none, sets `overflow` and `isValid` = 0 and states the
- * demand; the caller makes room (rebind), or requests smaller boxes, and records it again. P has a fixed order: pairs
- * taken over, then by kind, each in the order of the trees.
+ * demand; the caller makes room (rebind), or requests smaller boxes, and records it again. P has a fixed order: kept
+ * pairs first, then new ones by kind, each in the order of the trees.
  */
 export class DeviceSearch {
   readonly layout: SearchLayout;
@@ -84,7 +84,7 @@ export class DeviceSearch {
   /** buffers that live as long as the search */
   readonly #owned: OwnedPlaces;
   readonly #mesh: CollisionMesh;
-  /** the words of the layout, of the tail and of the walks, one behind the other */
+  /** the words of the layout, of the tail and of the walks, one after the other */
   #topology: Place;
   #tail: TopologyTail;
   #settings: Settings;
@@ -99,7 +99,7 @@ export class DeviceSearch {
   readonly #extent: Place;
   /** float32[12·V] x and the box of each vertex, in vectors of four as the walks read them */
   readonly #vertices: Place;
-  /** stands in for a status block where there is none */
+  /** replaces a status block if there is none */
   readonly #spare: Place;
   /** buffers whose size depends on the pair capacity, and what is bound to them */
   #sized: Place[] = [];
@@ -108,7 +108,7 @@ export class DeviceSearch {
   /** counts of the queries and, from word #finds on, what they found */
   #offsets: Place | undefined;
   #finds = 0;
-  /** what is to be copied before the next search */
+  /** the copies to make before the next search */
   #carried:
     | { readonly earlier: Place; readonly parts: readonly CopiedPart[]; readonly between?: GPUBuffer | undefined }
     | undefined;
@@ -159,7 +159,7 @@ export class DeviceSearch {
   /**
    * @param x float32[3·V] any state, preferably that of the first request: it fixes the order of the trees
    * @param kernels of the search; default: those for one scene
-   * @throws OUT_OF_DEVICE_MEMORY; Error when a kernel does not compile
+   * @throws OUT_OF_DEVICE_MEMORY; Error if a kernel does not compile
    */
   static async open(
     memory: DeviceMemory,
@@ -177,8 +177,8 @@ export class DeviceSearch {
   }
 
   /**
-   * Adapts the search to new pair buffers. P is void: the next search starts over, or resumes the search that
-   * overflowed, whose counts and finds {@link carry} brings over once the device has said that it has the memory.
+   * Adapts the search to new pair buffers. P is invalid: the next search starts over, or resumes the search that
+   * overflowed, whose counts and finds {@link carry} copies once the device has reported that it has the memory.
    */
   rebind(): void {
     const earlier = this.#offsets;
@@ -203,7 +203,10 @@ export class DeviceSearch {
     this.#carried = { earlier, parts, between };
   }
 
-  /** Brings over what {@link rebind} has left behind. Nothing else may be asked of the search between the two. */
+  /**
+   * Copies the counts and finds of the buffers that {@link rebind} has replaced. No other method may be called between
+   * the two.
+   */
   carry(): void {
     if (!this.#carried) return;
     const { earlier, parts, between } = this.#carried;
@@ -214,13 +217,16 @@ export class DeviceSearch {
     this.#memory.release(earlier);
   }
 
-  /** Bytes that exist besides the new buffers until {@link carry} has returned: the old one, and what is copied through. */
+  /**
+   * Bytes that exist besides the new buffers until {@link carry} has returned: the old buffer, and the intermediate
+   * one.
+   */
   get carriedBytes(): number {
     if (!this.#offsets) return 0;
     return this.#offsets.size + (this.#memory.sharesBuffers ? this.#largestPart : 0);
   }
 
-  /** Bytes of the larger of the two parts that are carried over. */
+  /** Bytes of the larger of the two parts that are copied. */
   get #largestPart(): number {
     const { queries } = this.layout;
     return 4 * Math.max(queries, findWords(queries));
@@ -261,12 +267,12 @@ export class DeviceSearch {
     this.#bindDispatches();
   }
 
-  /** The buffers hold a complete P with its boxes, as another search of the same layout has left them. */
+  /** Declares that the buffers contain a complete P with its boxes, from another search of the same layout. */
   adopt(pairCount: number): void {
     this.#write({ pairCount, isValid: 1 });
   }
 
-  /** The pairs that searches exclude, besides those of ignored parts; undefined = none. */
+  /** The pairs that searches exclude, in addition to those of ignored parts; undefined = none. */
   get excluded(): LeftOutPairs | undefined {
     return this.#excluded;
   }
@@ -284,7 +290,7 @@ export class DeviceSearch {
     this.#write({ ...limits, mode });
   }
 
-  /** Sets lengths and rules; P is void, and the next search starts over. */
+  /** Sets lengths and rules. P becomes invalid, and the next search starts over. */
   configure(settings: Settings): void {
     this.#write({ ...searchLengthsOf(settings), pairCount: 0, isValid: 0 });
     this.#settings = settings;
@@ -294,7 +300,7 @@ export class DeviceSearch {
   }
 
   /**
-   * Excludes these pairs, and no others, from all later searches: P is void, and the next search starts over.
+   * Excludes these pairs, and no others, from all later searches. P becomes invalid, and the next search starts over.
    * No work of the search may be pending.
    *
    * @throws OUT_OF_DEVICE_MEMORY, and nothing has changed
@@ -339,7 +345,7 @@ export class DeviceSearch {
     return this.#counting.length + this.#writing.length + (this.#scan?.dispatches ?? 0);
   }
 
-  /** Records a whole search; it runs only if one is requested when the device gets there. */
+  /** Records a whole search, which runs only if one is requested when the device reaches it. */
   record(pass: Pass): void {
     for (const dispatch of this.#counting) recordDispatch(pass, dispatch);
     this.#scan?.record(pass);
@@ -376,7 +382,7 @@ export class DeviceSearch {
     const sized = (kernel: Kernel, uniform: Record<string, Place> = {}): Dispatch => ({
       kernel,
       bindings: kernel.bindings({ ...named, ...uniform }),
-      // Of some the device computes it, from the number of pairs.
+      // For some dispatches the device computes it, from the number of pairs.
       most: slot === plan.mark ? Math.max(plan.groups[slot]!, pairGroups) : plan.groups[slot] || pairGroups,
       size: { place: buffers.sizes, offset: DISPATCH_BYTES * slot++ },
     });

@@ -6,15 +6,15 @@ import { CHUNK_WORDS, REFIT_NODES } from '../kernels/constants.js';
 import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK, WALK_OF_KIND } from '../kernels/structs.js';
 import type { SearchLayout, TopologyTail } from './layout.js';
 
-/** Each query has a chunk of its own, and the queries share a store of as many more. */
+/** Each query has a chunk of its own, and the queries share a store of equally many more. */
 const CHUNKS_PER_QUERY = 2;
 
-/** Words of the finds of so many queries: the number of chunks taken from the store, and the chunks. */
+/** Words of the finds of this many queries: the number of chunks taken from the store, and the chunks. */
 export const findWords = (queries: number): number => 1 + CHUNK_WORDS * CHUNKS_PER_QUERY * queries;
 
 /**
- * The fields of a control block of the steps that request a search and receive its answer: `state` 0 and `wantsSearch`
- * other than 0 start one; `pairDemand` above the capacity states that P was not written.
+ * The fields of a control block of the steps that request a search and receive its answer: `state` = 0 and
+ * `wantsSearch` ≠ 0 start one; `pairDemand` above the capacity means that P was not written.
  */
 export interface SearchStatus {
   readonly place: Place;
@@ -24,11 +24,13 @@ export interface SearchStatus {
   readonly pairDemand: number;
 }
 
-/** Where each dispatch of a search finds its size and its uniform. */
+/** The places where each dispatch of a search finds its size and its uniform. */
 export interface DispatchPlan {
-  /** workgroups of each dispatch while a search runs, in order; 0 where the device computes them */
+  /** workgroups of each dispatch while a search runs, in order; 0 if the device computes them */
   readonly groups: readonly number[];
-  /** the dispatch that also marks the pairs that are kept, the first of the prefix sum, and the first one after it: gatherKept */
+  /**
+   * the dispatch that also marks the kept pairs, the first of the prefix sum, and the first one after it: gatherKept
+   */
   readonly mark: number;
   readonly scan: number;
   readonly gather: number;
@@ -68,10 +70,10 @@ export function planDispatches(
   return { groups, mark, scan, gather, uniforms };
 }
 
-/** Whether a tree has nodes above those that a workgroup of refitLeaves ends with. */
+/** Whether a tree has nodes above those with which a workgroup of refitLeaves ends. */
 export const hasUpperNodes = ({ trees }: SearchLayout): boolean => trees.some(({ leaves }) => leaves > REFIT_NODES);
 
-/** The Refit of every tree, and an end. */
+/** The Refit of every tree, and an end marker. */
 export function packRefits({ nodes, trees }: SearchLayout): Uint8Array<ArrayBuffer> {
   const refits = new Uint8Array(REFIT.bytes * (trees.length + 1));
   trees.forEach((tree, n) => {

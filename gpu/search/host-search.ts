@@ -16,7 +16,7 @@ interface SearchInput {
   readonly wanted: Uint32Array | undefined;
 }
 
-/** Runs the reference engine's search for a paused run of the device, and uploads pairs and boxes. */
+/** Runs the reference engine's search for a run of the device that has paused, and uploads pairs and boxes. */
 export class HostSearch {
   readonly #proximity: Proximity;
   readonly #vertexCount: number;
@@ -36,9 +36,9 @@ export class HostSearch {
   /**
    * Searches at the x on the device towards its y, and replaces P and the boxes there.
    *
-   * @param isPart only the vertices that the device has marked get new boxes
+   * @param isPart whether only the vertices that the device has marked get new boxes
    * @returns the number of pairs
-   * @throws TOO_LARGE when P does not fit
+   * @throws TOO_LARGE if P does not fit
    */
   async searchAt(device: GPUDevice, buffers: SceneBuffers, reader: Reader, isPart: boolean): Promise<number> {
     const reading = await reader.read([

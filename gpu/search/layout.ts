@@ -11,7 +11,7 @@ export interface ElementSet {
   /** first slot */
   readonly slot: number;
   readonly count: number;
-  /** index of node 0 among the boxes; a set that no walk searches has no nodes and one leaf */
+  /** index of node 0 among the boxes; a set without a walk through it has no nodes and one leaf */
   readonly nodes: number;
   /** a power of two */
   readonly leaves: number;
@@ -26,14 +26,14 @@ export interface WalkPass {
   readonly firstQuery: number;
 }
 
-/** The part of a search that depends on the mesh alone. */
+/** The part of a search that depends only on the mesh. */
 export interface SearchLayout {
   readonly vertexCount: number;
   /**
-   * uint32: three vertices per slot, repeated where an element has fewer. Then, if parts are ignored: the part of each
-   * vertex (top bit: on a seam, src/solver/exclusion-rules.ts), the place of each part's first ignored part and an end, and the
-   * ignored parts, ascending per part. Then, if a kinematic region has a border: a bit per slot, 1 = at the border
-   * (src/solver/exclusion-rules.ts).
+   * uint32: three vertices per slot, repeated if an element has fewer. Then, if parts are ignored: the part of each
+   * vertex (top bit: on a seam, src/solver/exclusion-rules.ts), the place of each part's first ignored part and an end,
+   * and the ignored parts, ascending per part. Then, if a kinematic region has a border: a bit per slot, 1 = at the
+   * border (src/solver/exclusion-rules.ts).
    */
   readonly topology: Uint32Array<ArrayBuffer>;
   readonly hasIgnored: boolean;
@@ -44,7 +44,7 @@ export interface SearchLayout {
   /** 0 = there is none */
   readonly border: number;
   readonly slots: number;
-  /** nodes of all trees, which precede slot 0 where both are stored together */
+  /** nodes of all trees, which precede slot 0 if both are stored together */
   readonly nodes: number;
   readonly queries: number;
   /** the sets that a walk searches */
@@ -62,8 +62,8 @@ interface Elements {
 }
 
 /**
- * Lays out queries and trees. The order of a tree's elements is computed once, here; it decides how tight the tree is
- * after the mesh has moved far, never what the search finds.
+ * Lays out queries and trees. The order of a tree's elements is computed once, here; it affects how tight the tree is
+ * after the mesh has moved far, never the pairs that the search finds.
  *
  * @param x float32[3·V] the state with which the scene is opened
  */
@@ -177,7 +177,9 @@ export interface KeyRange {
   readonly count: number;
 }
 
-/** The words of `topology` behind those of the mesh, and where they lie: a walk has no binding left for a buffer of them. */
+/**
+ * The words of `topology` after those of the mesh, and their places: a walk has no binding left for a buffer of them.
+ */
 export interface TopologyTail {
   readonly words: Uint32Array<ArrayBuffer>;
   /** word of vertex 0's δ, float32 bits; 0 = one δ for all */
@@ -186,7 +188,7 @@ export interface TopologyTail {
   readonly marks: number;
   /** by kind of pair */
   readonly keys: readonly KeyRange[];
-  /** word behind all of these, where what describes the walks follows (dispatch-plan.ts) */
+  /** word after all of these, where the description of the walks begins (dispatch-plan.ts) */
   readonly kinds: number;
 }
 
@@ -236,8 +238,8 @@ function kindOf(a: readonly number[], b: readonly number[]): number {
 }
 
 /**
- * Side a, then side b, the vertices of each in ascending order. A free point counts as an edge from itself to itself; of
- * two edges the lower one comes first.
+ * Side a, then side b, the vertices of each in ascending order. A free point counts as an edge from itself to itself;
+ * the lower of two edges comes first.
  */
 function paddedKey(a: readonly number[], b: readonly number[]): number[] {
   if (b.length === 3) return [...a, ...b];

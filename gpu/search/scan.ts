@@ -8,7 +8,7 @@ import type { Pass } from '../device/recording.js';
 import { SCAN_BLOCK } from '../kernels/constants.js';
 import { SCAN_LEVEL, SCAN_PLAN } from '../kernels/structs.js';
 
-/** Levels of blocks in a prefix sum over so many entries; the sum takes 2·levels − 1 dispatches. */
+/** Levels of blocks in a prefix sum over this many entries; the sum takes 2·levels − 1 dispatches. */
 export function scanLevels(capacity: number): number {
   let levels = 1;
   for (let entries = Math.ceil(capacity / SCAN_BLOCK); entries > 1; entries = Math.ceil(entries / SCAN_BLOCK)) levels++;
@@ -22,13 +22,14 @@ export interface ScanOptions {
   readonly capacity: number;
   /** where the device finds the number of entries, at most `capacity`: a word (4 bytes each) of a STORAGE buffer */
   readonly count: { readonly place: Place; readonly word: number };
-  /** where the sizes of the 2·levels − 1 dispatches begin; undefined = the scan plans them itself */
+  /** the place of the sizes of the 2·levels − 1 dispatches; undefined = the scan plans them itself */
   readonly sizes?: Indirect;
 }
 
 /**
- * Exclusive prefix sum of u32 on the device, in place, over a number of entries that only the device knows. Sums that do
- * not fit saturate at 2³² − 1, so that a demand beyond all bounds never looks like a small one. Kernels: search/scan-*.wgsl.
+ * Exclusive prefix sum of u32 on the device, in place, over a number of entries that only the device knows. Sums that
+ * do not fit saturate at 2³² − 1, so that an excessive demand never looks like a small one. Kernels:
+ * search/scan-*.wgsl.
  */
 export class DeviceScan {
   readonly levels: number;

@@ -19,7 +19,8 @@ import { HostSearch } from './host-search.js';
 
 /**
  * Pairs beyond the demand, so that the next search need not pause again: a quarter of the demand while that is little
- * memory, and a thirty-second where pairs are most of a scene's memory. A partial search that pauses starts over with all.
+ * memory, and a thirty-second if pairs take most of a scene's memory. A partial search that pauses starts over with
+ * all.
  */
 const spareRoom = (demand: number): number => Math.ceil(Math.max(demand / 32, Math.min(demand / 4, 8_192)));
 
@@ -35,13 +36,14 @@ const TOO_LARGE_HINT = 'Use a smaller activation distance, or send fewer element
 export type SearchPlace = 'DEVICE' | 'HOST';
 
 /**
- * The host's policy around the search of one scene: how long a leap is, how much room P and the candidates of a step get,
- * and what happens when a run pauses for a search or for room. Mirrors Proximity.#searchAll (src/solver/cpu/proximity.ts):
- * trust boxes shrink until P fits its comfortable size, and with the smallest boxes P gets what it needs up to the limit.
+ * The host's policy for the search of one scene: the length of a leap, the room for P and the candidates of a step, and
+ * the reaction when a run pauses for a search or for room. Mirrors Proximity.#searchAll (src/solver/cpu/proximity.ts):
+ * trust boxes shrink until P fits its comfortable size; with the smallest boxes P gets the room that it needs, up to
+ * the limit.
  */
 export class SceneSearch {
   readonly #memory: DeviceMemory;
-  /** of a convoy; undefined = those of scenes alone */
+  /** of a convoy; undefined = kernels for scenes alone */
   readonly #kernels: KernelSet | undefined;
   readonly #mesh: CollisionMesh;
   readonly #buffers: SceneBuffers;
@@ -52,12 +54,12 @@ export class SceneSearch {
   readonly #pairLimit: number;
   readonly #comfortable: number;
   #settings: Settings;
-  /** engine units; shorter than those of the settings while the boxes are shrunk */
+  /** engine units; shorter than in the settings while the boxes are shrunk */
   #leap: number;
   #reach: number;
   #device: DeviceSearch | undefined;
   #host: HostSearch | undefined;
-  /** float32[3·V] the first request's start: it has fixed the order of the trees; undefined before it */
+  /** float32[3·V] the first request's start, which has fixed the order of the trees; undefined before it */
   #orderedAt: Float32Array | undefined;
 
   constructor(
@@ -83,20 +85,20 @@ export class SceneSearch {
     this.#reach = settings.reach;
   }
 
-  /** The search that steps record; undefined before the first request, and where the host searches. */
+  /** The search that steps record; undefined before the first request, and if the host searches. */
   get device(): DeviceSearch | undefined {
     return this.#device;
   }
 
-  /** float32[3·V] engine units; undefined before the first request, and where the host searches */
+  /** float32[3·V] engine units; undefined before the first request, and if the host searches */
   get orderedAt(): Float32Array | undefined {
     return this.#orderedAt;
   }
 
   /**
-   * Opens the search of a scene as it was, before the first request.
+   * Opens the search of a saved scene, before the first request.
    *
-   * @param pairCount pairs of P in the buffers; undefined = P is void
+   * @param pairCount pairs of P in the buffers; undefined = P is invalid
    */
   async restore(
     { orderedAt, excluded }: Pick<SavedDeviceScene, 'orderedAt' | 'excluded'>,
@@ -109,7 +111,7 @@ export class SceneSearch {
   }
 
   /**
-   * Prepares the search for a request. Leaps that were cut for an earlier request get their full length again.
+   * Prepares the search for a request. Leaps that were shortened for an earlier request get their full length again.
    *
    * @returns false = P on the device must not be used
    * @throws OUT_OF_DEVICE_MEMORY
@@ -125,7 +127,7 @@ export class SceneSearch {
     return await this.#exclude(this.#device, excluded);
   }
 
-  /** Sets other lengths and rules: P is void. */
+  /** Sets other lengths and rules, which makes P invalid. */
   configure(settings: Settings): void {
     this.#settings = settings;
     this.#leap = settings.leap;
@@ -135,26 +137,26 @@ export class SceneSearch {
   }
 
   /**
-   * Continues a run that paused because a search found more pairs than there is room for, and wrote none: P is void. The
-   * next attempt gets more room, or smaller boxes.
+   * Continues a run that paused because a search found more pairs than there is room for, and wrote none, so P is
+   * invalid. The next attempt gets more room, or smaller boxes.
    *
-   * @returns the control block to continue with
-   * @throws TOO_LARGE when P does not fit even with the smallest boxes; OUT_OF_DEVICE_MEMORY
+   * @returns the control block with which to continue
+   * @throws TOO_LARGE if P does not fit even with the smallest boxes; OUT_OF_DEVICE_MEMORY
    */
   async growPairs(control: ControlBlock): Promise<ControlBlock> {
     const { pairDemand, wantsSearch } = control;
     const hasRoom = pairDemand <= this.#comfortable || (this.#isSmallest && pairDemand <= this.#limit);
     if (hasRoom) await this.#reservePairs(pairDemand);
     else this.#shrinkBoxes(pairDemand);
-    // The old pairs are gone with their buffers: only a search that needed none of them can resume where it stopped.
+    // The old pairs are gone with their buffers, so only a search that needed none of them can resume.
     const next = hasRoom && wantsSearch === SEARCH_MODE.ALL ? SEARCH_MODE.RESUME : SEARCH_MODE.ALL;
     return { ...control, state: STATE.RUNNING, wantsSearch: next };
   }
 
   /**
-   * Continues a run that paused in a step which found more candidates than there is room for: P stays valid.
+   * Continues a run that paused in a step which found more candidates than there is room for; P remains valid.
    *
-   * @returns the control block to continue with, in the same step
+   * @returns the control block with which to continue, in the same step
    * @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY
    */
   async growCandidates(control: ControlBlock): Promise<ControlBlock> {
@@ -169,7 +171,7 @@ export class SceneSearch {
       );
     }
     const capacity = Math.min(Math.ceil(SPARE_CANDIDATES * candidateDemand), limit);
-    // Checked before the old buffers are freed: a refusal half way would leave the scene without any.
+    // Checked before the old buffers are freed: a refusal halfway through would leave the scene without any.
     const more = buffers.bytesToGrow(buffers.pairCapacity, capacity);
     this.#memory.assertFits(more, buffers.bytesThatGrow, `room for ${capacity} candidates`);
     await this.#memory.checkAllocations(`${capacity} candidates`, () => {
@@ -182,8 +184,8 @@ export class SceneSearch {
   /**
    * Continues a run that paused for a search on the host: searches at the x on the device towards its y.
    *
-   * @returns the control block to continue with
-   * @throws TOO_LARGE, and P is void
+   * @returns the control block with which to continue
+   * @throws TOO_LARGE, and P is invalid
    */
   async searchOnHost(control: ControlBlock): Promise<ControlBlock> {
     const isPart = control.wantsSearch === SEARCH_MODE.PART;
@@ -203,7 +205,7 @@ export class SceneSearch {
     this.#device?.destroy();
   }
 
-  /** @param x float32[3·V] the first request's start: it fixes the order of the trees */
+  /** @param x float32[3·V] the first request's start, which fixes the order of the trees */
   #openDeviceSearch(x: Float32Array): Promise<DeviceSearch> {
     this.#orderedAt = x.slice();
     const status = {
@@ -215,7 +217,7 @@ export class SceneSearch {
     return DeviceSearch.open(this.#memory, this.#mesh, this.#settings, x, this.#buffers, status, this.#kernels);
   }
 
-  /** @returns false = other pairs were excluded so far, and P is void */
+  /** @returns false = other pairs were excluded before, and P is invalid */
   async #exclude(search: DeviceSearch, excluded: LeftOutPairs | undefined): Promise<boolean> {
     if (search.excludes(excluded)) return true;
     await this.#memory.checkAllocations('excluded pairs', () => search.exclude(excluded));
@@ -226,7 +228,7 @@ export class SceneSearch {
     const capacity = Math.min(demand + spareRoom(demand), this.#limit);
     const buffers = this.#buffers;
     const search = this.#device;
-    // Checked in one sum before the old buffers are freed: a refusal half way would leave the scene without any.
+    // Checked in one sum before the old buffers are freed: a refusal halfway through would leave the scene without any.
     const offsets = SEARCH_BYTES_PER_PAIR * (capacity - buffers.pairCapacity) + (search?.carriedBytes ?? 0);
     const more = buffers.bytesToGrow(capacity, buffers.candidateCapacity) + offsets;
     this.#memory.assertFits(more, buffers.bytesThatGrow, `room for ${capacity} pairs`);
@@ -237,7 +239,7 @@ export class SceneSearch {
     search?.carry();
   }
 
-  /** @throws TOO_LARGE when the boxes are the smallest already */
+  /** @throws TOO_LARGE if the boxes are already the smallest */
   #shrinkBoxes(demand: number): void {
     if (this.#isSmallest) {
       if (this.#limit === this.#pairLimit) throw tooManyPairs(demand, this.#limit);
