@@ -19,9 +19,10 @@ export interface GpuEngine extends Engine {
   /** device memory in use by all scenes and devices of this engine */
   readonly memoryBudget: MemoryBudget;
   /**
-   * Opens the verifier's filter on the device in use. Each filter has a memory account of its own, freed when it closes.
+   * Opens the verifier's filter on the device in use. Each filter has a memory account of its own, freed when it
+   * closes.
    *
-   * @throws DEVICE_LOST; Error when the adapter does not round as the filter requires
+   * @throws DEVICE_LOST; Error if the adapter does not round as the filter requires
    */
   openStateFilter(mesh: CollisionMesh): Promise<StateFilter>;
 }
@@ -35,18 +36,21 @@ export interface GpuEngineOptions extends AdapterOptions {
   readonly maxPairBytes?: number | undefined;
   /** initial capacity of a scene in pairs. Default: by the number of vertices; tests set less, to make it grow. */
   readonly firstPairs?: number;
-  /** initial capacity of a scene in candidates of a step. Default: what fits into the memory of its pairs; for tests. */
+  /**
+   * initial capacity of a scene in candidates of a step. Default: as many as fit into the memory of its pairs; for
+   * tests.
+   */
   readonly firstCandidates?: number;
   /**
-   * Takes the time of each stage on the device, where it has time stamps, with one pass per stage of a step. Without it
-   * the whole device time of a request counts as `forward`. Default false.
+   * whether to take the time of each stage on the device, if it has time stamps, with one pass per stage of a step.
+   * Otherwise the whole device time of a request counts as `forward`. Default false.
    */
   readonly timings?: boolean;
   /** whether scenes submit steps before it is known that they are needed (SceneDevice); default: on hardware. For tests. */
   readonly runsAhead?: boolean;
-  /** bytes of the largest binding, below what the device allows: for tests */
+  /** limit on the bytes of one binding, if the device allows more: for tests */
   readonly largestBinding?: number;
-  /** storage buffers that a kernel may bind, below what the device allows: for tests */
+  /** limit on the storage buffers that a kernel binds, if the device allows more: for tests */
   readonly storageBuffers?: number;
   /** small scenes whose requests run at the same time submit together; absent = every scene submits alone */
   readonly convoy?: ConvoySettings | undefined;
@@ -80,7 +84,7 @@ export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEng
   }
 }
 
-/** The adapter fails a proof; the message is a predicate of it. */
+/** Thrown if the adapter fails a proof; the message is a predicate of it. */
 class Unproven extends Error {
   constructor(
     message: string,
@@ -92,11 +96,11 @@ class Unproven extends Error {
 }
 
 /**
- * Opens a device and lets it prove its arithmetic. A device that fails with subgroups is opened without them: the kernels that use them have
- * a second version with the same answers. Every device repeats the proof, because the driver may have been replaced in the meantime, or the
- * card may have been damaged.
+ * Opens a device and lets it prove its arithmetic. A device that fails with subgroups is opened without them: the
+ * kernels that use them have a second version with the same answers. Every device repeats the proof, because the driver
+ * may have been replaced in the meantime, or the card may have been damaged.
  *
- * @throws Unproven, and as LiveDevice.open; the device is destroyed
+ * @throws Unproven, and like LiveDevice.open; the device is destroyed
  */
 async function openProven(opened: OpenedAdapter, ledger: MemoryBudget, options: GpuEngineOptions): Promise<LiveDevice> {
   try {
@@ -139,7 +143,7 @@ async function openAndProve(
   }
 }
 
-/** The proof that the adapter fails; undefined = the adapter can be used. */
+/** Returns the proof that the adapter fails; undefined = the adapter can be used. */
 async function findObjection({ memory, kernels }: LiveDevice): Promise<string | undefined> {
   const gaps = await proveHeights(memory.device);
   if (!gaps.ok) return gaps.reason;
@@ -176,9 +180,9 @@ class WebGpuEngine implements GpuEngine {
   }
 
   /**
-   * @throws DEVICE_LOST when the device is lost and cannot be opened again, or is lost while the scene is being opened
-   * @throws OUT_OF_DEVICE_MEMORY when the mesh does not fit beside what is on the device; TOO_LARGE when one of its
-   * buffers is larger than the device can bind. Neither affects the scenes that are open.
+   * @throws DEVICE_LOST if the device is lost and cannot be opened again, or is lost while the scene is being opened
+   * @throws OUT_OF_DEVICE_MEMORY if the mesh does not fit beside the other data on the device; TOO_LARGE if one of its
+   *   buffers is larger than the device can bind. Neither affects the open scenes.
    */
   async open(...request: Parameters<Engine['open']>): Promise<Scene> {
     const device = await this.#usableDevice();
@@ -259,7 +263,7 @@ class WebGpuEngine implements GpuEngine {
   }
 
   async #reopen(): Promise<LiveDevice> {
-    // The device is lost already, or cannot be trusted: destroying it fails all work that is pending on it.
+    // The device is already lost, or cannot be trusted: destroying it fails all work that is pending on it.
     this.#current.memory.device.destroy();
     try {
       const next = this.#adopt(await openProven(this.#opened, this.memoryBudget, this.#options));

@@ -5,20 +5,20 @@ import { type Place, sliceOf, write } from './device/place.js';
 import { Reader } from './device/readback.js';
 import type { SceneBuffers } from './step/scene-buffers.js';
 
-/** What the host knows of a scene between two resolves. */
+/** The host's data of a scene between two resolves. */
 export interface HostPart {
   /** float32[3·V] */
   readonly orderedAt: Float32Array;
   readonly excluded: LeftOutPairs | undefined;
   readonly vertexCount: number;
-  /** undefined = P is void */
+  /** undefined = P is invalid */
   readonly pairs: { readonly count: number; readonly radius: number } | undefined;
 }
 
 /**
- * Reads what a scene on the device goes on from. The arrays are new.
+ * Reads the data from which a scene on the device continues. The arrays are new.
  *
- * @throws OUT_OF_DEVICE_MEMORY where there is no room for copies of one array at a time; the scene stays usable
+ * @throws OUT_OF_DEVICE_MEMORY if there is no room for copies of one array at a time; the scene remains usable
  */
 export async function readScene(
   memory: DeviceMemory,
@@ -44,7 +44,9 @@ export async function readScene(
   };
 }
 
-/** Brings to the device what {@link readScene} has read there of P. The buffers hold as many pairs as those did. */
+/**
+ * Uploads the part of P that {@link readScene} has read. The buffers have room for as many pairs as the original ones.
+ */
 export function writePairs(
   { queue }: GPUDevice,
   buffers: SceneBuffers,
@@ -57,7 +59,10 @@ export function writePairs(
   write(queue, buffers.box, 0, inOwnMemory(pairs.box));
 }
 
-/** Through memory that is freed at once: a scene is read rarely, and its largest array is as large as a buffer may be. */
+/**
+ * Through memory that is freed at once, because a scene is rarely read, and its largest array is as large as a buffer
+ * may be.
+ */
 async function readPlace(memory: DeviceMemory, place: Place, bytes: number): Promise<ArrayBuffer> {
   if (bytes === 0) return new ArrayBuffer(0);
   const reader = new Reader(memory);

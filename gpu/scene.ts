@@ -183,9 +183,7 @@ export class GpuScene implements Scene {
     this.#nextSettings = toSettings(parameters, units);
   }
 
-  /**
-   * @throws OUT_OF_DEVICE_MEMORY where there is no room for the copies; INTERNAL while a request runs; DEVICE_LOST
-   */
+  /** @throws OUT_OF_DEVICE_MEMORY if there is no room for the copies; INTERNAL while a request runs; DEVICE_LOST */
   async read(): Promise<SavedScene> {
     this.#begin();
     try {
@@ -235,7 +233,7 @@ export class GpuScene implements Scene {
     this.memory.freeAll();
   }
 
-  /** @throws if the scene cannot be used now; else it is busy */
+  /** @throws if the scene cannot be used now; otherwise it is busy */
   #begin(): void {
     if (this.#isClosed) throw new IntersticeError('INTERNAL', 'The scene was closed.');
     if (this.memory.isExhausted) {
@@ -317,7 +315,7 @@ export class GpuScene implements Scene {
 
   async #prepareSearch(input: StepInput): Promise<void> {
     const hadPairs = this.#loop.hasPairs;
-    // P counts as invalid until the search is ready, because the search may throw half way.
+    // P counts as invalid until the search is ready, because the search may throw halfway through.
     this.#loop.hasPairs = false;
     this.#loop.hasPairs = (await this.#search.beginRequest(input)) && hadPairs;
   }

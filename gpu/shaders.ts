@@ -14,7 +14,7 @@ export type KernelReader = (file: string) => string;
 
 export const readKernel: KernelReader = (file) => readFileSync(join(KERNELS, file), 'utf8');
 
-/** The files that a device with subgroups has in place of others; both say the same of what they do. */
+/** Files that replace others on a device with subgroups; the declarations in both are the same. */
 const WITH_SUBGROUPS: Readonly<Record<string, string>> = { 'common/append.wgsl': 'common/append-subgroups.wgsl' };
 
 /** The reader for devices with the feature `subgroups`. */
@@ -27,7 +27,7 @@ const loaded = new Map<string, string>();
  *
  * @param name path under gpu/kernels without `.wgsl`
  * @param hasSubgroups the text is for a device that was opened with the feature `subgroups`
- * @throws Error naming the file that is missing and the one that includes it
+ * @throws Error with the missing file and the one that includes it
  */
 export function loadKernel(name: string, hasSubgroups = false): string {
   const key = `${name} ${hasSubgroups}`;
@@ -40,15 +40,15 @@ export function loadKernel(name: string, hasSubgroups = false): string {
 }
 
 /**
- * Assembles a kernel: its includes in place, each file once, where it is first named; before them the constants and structs
- * of kernels/constants.ts and kernels/structs.ts that the text names.
+ * Assembles a kernel: replaces its includes, each file once, at its first occurrence, and prepends the constants and
+ * structs of kernels/constants.ts and kernels/structs.ts that the text names.
  *
  * @param read other texts and declarations of constants only in tests, which plant faults with them
  */
 export function assembleKernel(name: string, read = readKernel, constants = CONSTANTS): string {
   const text = expand(`${name}.wgsl`, `loadKernel(${name})`, new Set(), read);
   const names = new Set(text.replace(/\/\/.*/g, '').match(/\b[A-Za-z]\w*\b/g));
-  // A directive stands before everything else.
+  // A directive must precede everything else.
   const declarations: string[] = names.has('subgroupElect') ? ['enable subgroups;'] : [];
   for (const [constant, declaration] of constants) if (names.has(constant)) declarations.push(declaration);
   for (const [struct, layout] of STRUCTS) {
@@ -85,7 +85,7 @@ export interface Binding {
 
 const BINDING = /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read_write|read)\s*)?>\s*(\w+)/g;
 
-/** Every binding that a kernel's text declares in group 0, in the order of their indices. */
+/** Every binding that a kernel's text declares in group 0, in index order. */
 export function bindingsOf(text: string): Binding[] {
   const bindings: Binding[] = [];
   for (const [, index, space, access, name] of text.matchAll(BINDING)) {
