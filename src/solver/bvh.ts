@@ -9,7 +9,7 @@ const LEAF_SHIFT = Math.log2(LEAF_SIZE);
 /** If more than this share of the boxes has changed, sorting all of them costs no more than moving the changed ones. */
 const MOVED_SHARE = 1 / 4;
 
-/** What a walk reads of a {@link Bvh}. */
+/** The fields of a {@link Bvh} that a walk reads. */
 export interface Tree {
   readonly count: number;
   readonly leaves: number;
@@ -52,7 +52,7 @@ export class Bvh {
     return sorted + this.#code.byteLength + node.byteLength + nodeMask.byteLength;
   }
 
-  /** Gives the memory back; the tree must be built anew. */
+  /** Frees the memory; the tree must be rebuilt. */
   free(): void {
     release(this.order, this.box, this.mask, this.node, this.nodeMask, this.#code);
     this.order = new Uint32Array(0);
@@ -121,7 +121,7 @@ export class Bvh {
     this.#fill(box, mask);
   }
 
-  /** Boxes and masks in leaf order, then the nodes above them. */
+  /** Fills boxes and masks in leaf order, then the nodes above them. */
   #fill(box: Float32Array, mask: Uint8Array): void {
     const { order, count, leaves, node, nodeMask } = this;
     const arrays = { order, fromBox: box, fromMask: mask, box: this.box, mask: this.mask, node, nodeMask };
@@ -136,7 +136,7 @@ export class Bvh {
     this.#refit();
   }
 
-  /** The nodes above the leaves. */
+  /** Computes the nodes above the leaves. */
   #refit(): void {
     const { node, nodeMask, leaves } = this;
     for (let k = leaves - 1; k >= 1; k--) {
@@ -204,7 +204,7 @@ const LEAF_COST = 200;
 
 const LEAVES = defineStage(import.meta.url, 'leaves', fillLeaves);
 
-/** Boxes and masks in leaf order, and the nodes of the leaves. */
+/** Fills boxes and masks in leaf order, and the nodes of the leaves. */
 function fillLeaves(
   { order, fromBox, fromMask, box, mask, node, nodeMask }: LeafArrays,
   { count, leaves }: { readonly count: number; readonly leaves: number },
@@ -263,7 +263,8 @@ export const overlaps = new Uint32Array(2 * LEAF_SIZE * LEAF_SIZE);
  * {@link Bvh.forEachOverlap} for one leaf.
  *
  * @param leaf leaf of `a` @param isSelf whether the trees are the same
- * @param visit receives the number of {@link overlaps}, for one leaf of `b` after the other; it must read them before it begins another walk
+ * @param visit receives the number of {@link overlaps}, for one leaf of `b` after the other; it must read them before
+ *   the next walk begins
  */
 export function overlapLeaf(a: Tree, b: Tree, leaf: number, isSelf: boolean, visit: (count: number) => void): void {
   const { node: tree, nodeMask: treeMask, leaves } = b;
@@ -304,10 +305,10 @@ export function overlapLeaf(a: Tree, b: Tree, leaf: number, isSelf: boolean, vis
   } while (k !== 1);
 }
 
-/** Of the other leaf: what reaches into the own one. */
+/** Elements of the other leaf that overlap the box of this leaf. */
 const near = new Uint32Array(LEAF_SIZE);
 
-/** Fills {@link overlaps}. @returns how many */
+/** Fills {@link overlaps}. @returns the number of pairs */
 function pairLeaves(a: Tree, own: number, other: Tree, leaf: number, isSelf: boolean): number {
   const { box, mask } = a;
   const { box: otherBox, mask: otherMask, node } = other;

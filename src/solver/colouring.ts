@@ -54,7 +54,7 @@ class UsedColours {
   readonly #head: Int32Array;
   #next: number[] = [];
   #colour: number[] = [];
-  /** by colour: the edge that found it in use last */
+  /** by colour: the last edge for which it was in use */
   #seenBy: number[] = [];
 
   constructor(vertexCount: number) {

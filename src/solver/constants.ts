@@ -1,24 +1,24 @@
 /**
- * The numbers that every engine uses: one home for each, so that the engines cannot drift apart. The CPU engine imports
- * them; the WGSL of the other engines receives them under the same names when a shader is assembled. Lengths are in engine
- * units (frame.ts), where the median edge is about 1.
+ * The numbers that every engine uses, each defined once, so that the engines cannot diverge. The CPU engine imports
+ * them; the WGSL of the other engines receives them under the same names when a shader is assembled. Lengths are in
+ * engine units (frame.ts), where the median edge is about 1.
  */
 
 // Rounding
 
 /**
- * u of every error bound. A float32 operation that rounds to nearest errs by at most 2⁻²⁴ relative; WGSL lets an
+ * u of every error bound. A float32 operation that rounds to nearest has a relative error of at most 2⁻²⁴; WGSL lets an
  * implementation round either way, hence 2⁻²³ on every engine.
  */
 export const UNIT_ROUNDOFF = 2 ** -23;
 
-/** A signed height n·(x − o) errs by less than this times Σ_c |n_c d_c| (cpu/certificate.ts derives it). */
+/** A signed height n·(x − o) has an error of less than this times Σ_c |n_c d_c| (cpu/certificate.ts derives it). */
 export const ERROR_FACTOR = 8 * UNIT_ROUNDOFF;
 
 /**
- * Σ_c |n_c d_c| of a pair, engine units, beyond which its heights are computed more exactly than in float32: e, 2⁻²⁰ of it,
- * would be 2⁻¹¹, half of the floor at the default δ of a tenth of an edge. Pairs of elements that are shorter than hundreds
- * of edges never get there.
+ * Σ_c |n_c d_c| of a pair, engine units, beyond which its heights are computed more exactly than in float32: e, 2⁻²⁰ of
+ * it, would be 2⁻¹¹, half of the floor at the default δ of a tenth of an edge. Pairs of elements shorter than hundreds
+ * of edges never reach this.
  */
 export const LONG_SPREAD = 512;
 
@@ -116,7 +116,7 @@ export const SCATTERED_MOTION = 2;
 /** The factor on the required gain for scattered targets: by default the phase ends when three steps in a row gain less than 4.2 %. */
 export const SCATTERED_MIN_GAIN = 6;
 
-/** A vertex that no row has pushed for this many steps aims at its target itself (t = 1). */
+/** A vertex that no row has pushed for this many steps aims at its full target (t = 1). */
 export const FREE_STEPS = 8;
 
 /** A push shorter than this share of δ does not count as one. */
@@ -132,7 +132,10 @@ export const REST = 0.02;
 /** Share of the motions that trust boxes may take from a step before a search gives new boxes first. */
 export const BOX_LOSS = 0.2;
 
-/** ρ of the phase over δ: its vertices move to and fro near their places, and shorter lists outweigh more partial searches. */
+/**
+ * ρ of the phase over δ: its vertices move back and forth near their places, and shorter lists outweigh more partial
+ * searches.
+ */
 export const PULL_BACK_REACH = 0.8;
 
 /**

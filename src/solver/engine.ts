@@ -142,7 +142,7 @@ export interface EngineUnits {
 export interface Scene<M extends Method = TwoWayMethod> {
   /** Bytes that the scene holds between resolves besides its mesh, on the device or the host; may be an estimate. */
   readonly bytes: number;
-  /** @throws TOO_LARGE when the proximity set does not fit; the scene remains usable */
+  /** @throws TOO_LARGE if the proximity set does not fit; the scene remains usable */
   resolve(step: StepInput): Promise<Resolution<M>>;
   /**
    * Sets parameters and floor from the next resolve on; `units.scale` stays what it was at `open`. The scene keeps its
@@ -157,7 +157,7 @@ export interface Scene<M extends Method = TwoWayMethod> {
   /**
    * The same for a scene on a device. Reading it takes time, and no resolve may run meanwhile.
    *
-   * @throws OUT_OF_DEVICE_MEMORY where there is no room for the copies, DEVICE_LOST
+   * @throws OUT_OF_DEVICE_MEMORY if there is no room for the copies; DEVICE_LOST
    */
   read?(): Promise<SavedScene>;
   close(): void;
@@ -187,8 +187,8 @@ export interface ConvoyCounts {
 export interface Engine<M extends Method = TwoWayMethod> {
   readonly description: EngineDescription;
   /**
-   * Whether `onState` costs next to nothing. If so, every resolve keeps a few states to fall back to; otherwise (a device
-   * would have to stop after every step) only a resolve that needs the states does.
+   * Whether `onState` costs almost nothing. If so, every resolve keeps a few states to fall back to; otherwise (a
+   * device would have to stop after every step) only a resolve that needs the states does.
    */
   readonly hasCheapStates?: boolean;
   /**

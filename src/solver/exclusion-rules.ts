@@ -3,30 +3,30 @@ import type { CollisionMesh } from '../mesh/types.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from './pair-kinds.js';
 
 /**
- * The proximity pairs that a mesh excludes from every search: inner pairs of kinematic regions (kinematicPairs SKIP), and
- * pairs of ignored parts.
+ * The proximity pairs that a mesh excludes from every search: inner pairs of kinematic regions (kinematicPairs SKIP),
+ * and pairs of ignored parts.
  *
- * Both rules rest on one fact. The promise is about edges against triangles. An edge and a triangle that come to meet do so
- * first as an end of the edge and the triangle, or as the edge and a side of the triangle. So a pair of vertex v and
- * triangle T guards the pairs of T with the edges at v, and a pair of edges guards either edge with the triangles at the
- * other. A pair may be excluded if and only if it guards nothing that is promised.
+ * Both rules follow from one fact. The promise is about edges against triangles. An edge and a triangle that come to
+ * meet do so first as an end of the edge and the triangle, or as the edge and a side of the triangle. So a pair of
+ * vertex v and triangle T guards the pairs of T with the edges at v, and a pair of edges guards either edge with the
+ * triangles at the other. A pair may be excluded if and only if it guards nothing that is promised.
  */
 
 /** Whether a pair of these vertex ids, in slot order, is excluded. */
 export type PairPredicate = (kind: number, v0: number, v1: number, v2: number, v3: number) => boolean;
 
 /**
- * The border of the kinematic regions: kinematic vertices and edges that are not inner. A vertex is inner if every edge at
- * it is kinematic; a kinematic edge is inner if all its triangles are. Triangles have no border: one with three kinematic
- * vertices is inner, and so are kinematic free points and rods. (A triangle with a dynamic corner has dynamic edges at its
- * other two corners, so edges suffice to classify vertices.)
+ * The border of the kinematic regions: kinematic vertices and edges that are not inner. A vertex is inner if every edge
+ * at it is kinematic; a kinematic edge is inner if all its triangles are. Triangles have no border: one with three
+ * kinematic vertices is inner, and so are kinematic free points and rods. (A triangle with a dynamic corner has dynamic
+ * edges at its other two corners, so edges suffice to classify vertices.)
  *
- * Under SKIP a pair is excluded if and only if both its elements are inner. Promised are edges against triangles except
- * where both are kinematic throughout, so what is excluded is exactly what guards nothing that is promised.
+ * Under SKIP a pair is excluded if and only if both its elements are inner. The promise covers edges against triangles
+ * unless both are completely kinematic, so the excluded pairs are exactly those that guard nothing that is promised.
  *
- * A start cannot touch in a pair of kinematic elements that is kept: the pair guards an edge-triangle pair with a dynamic
- * vertex, which the other side cannot have, so these two share no vertex either. The touching point belongs to both, and
- * the start is refused for it.
+ * A start cannot touch in a pair of kinematic elements that is kept: the pair guards an edge-triangle pair with a
+ * dynamic vertex, which the other side cannot have, so these two share no vertex either. The touching point belongs to
+ * both, and the start is refused for it.
  */
 export interface KinematicBorder {
   /** uint8[C] in the order of CollisionMesh.contactVertices, 1 = kinematic, with an edge that is not */
@@ -84,14 +84,14 @@ function sidesOfDynamicCorners({ triangles, kinematic, vertexCount }: CollisionM
 /**
  * The seams of the parts: vertices with an edge to a vertex of another part.
  *
- * A pair of parts is ignored element by element: nothing is promised of an edge e and a triangle T if e lies wholly in the
- * one part and T wholly in the other. No rule ignores elements that span parts. If v has edges within its part only,
- * everything that (v, T) guards is ignored with it; if one of its edges leaves the part, (v, T) guards that edge as well and
- * must be kept. The same holds for a pair of edges, one of them with a triangle whose third corner is in another part: the
- * sides to that corner make both its ends seam vertices. So a pair that lies wholly in ignored parts is excluded if and
- * only if neither its vertex nor both ends of one of its edges are on a seam. This keeps more than needed only next to a
- * seam: an edge from seam to seam whose triangles all lie in its part, and pairs whose only promised partner shares a
- * vertex with them.
+ * A pair of parts is ignored element by element: nothing is promised about an edge e and a triangle T if e lies wholly
+ * in the one part and T wholly in the other. No rule ignores elements that span parts. If v has edges within its part
+ * only, everything that (v, T) guards is ignored with it; if one of its edges leaves the part, (v, T) guards that edge
+ * as well and must be kept. The same holds for a pair of edges, one of them with a triangle whose third corner is in
+ * another part: the sides to that corner make both its ends seam vertices. So a pair that lies wholly in ignored parts
+ * is excluded if and only if neither its vertex nor both ends of one of its edges are on a seam. This keeps more than
+ * needed only next to a seam: an edge from seam to seam whose triangles all lie in its part, and pairs whose only
+ * promised partner shares a vertex with them.
  *
  * @returns uint8[V] 1 = on a seam; all 0 when no parts are ignored
  */
@@ -108,10 +108,10 @@ export function findSeams({ vertexCount, edges, partOfVertex, ignoredPartPairs }
 }
 
 /**
- * Excludes a pair if and only if one side lies wholly in part p, the other wholly in part q, (p, q) is ignored, and no side
- * that is a vertex or an edge lies on a seam.
+ * Excludes a pair if and only if one side lies wholly in part p, the other wholly in part q, (p, q) is ignored, and no
+ * side that is a vertex or an edge lies on a seam.
  *
- * @returns undefined when no parts are ignored
+ * @returns undefined if no parts are ignored
  */
 export function ignoredParts(mesh: CollisionMesh): PairPredicate | undefined {
   if (mesh.ignoredPartPairs.length === 0) return undefined;
@@ -142,7 +142,7 @@ export function ignoredParts(mesh: CollisionMesh): PairPredicate | undefined {
   };
 }
 
-/** Excludes what either excludes; undefined = nothing. */
+/** Excludes the pairs that either predicate excludes; undefined = none. */
 export function eitherOf(
   ofIgnoredParts: PairPredicate | undefined,
   excluded: LeftOutPairs | undefined,

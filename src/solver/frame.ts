@@ -4,7 +4,7 @@ import type { Box, Scalar } from '../mesh/positions.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import type { EnginePositions } from './engine.js';
 
-/** The length that becomes 1 to 2 engine units: the median edge, or what there is in its place. The caller's unit. */
+/** The length that becomes 1 to 2 engine units: the median edge, or its replacement. The caller's unit. */
 export function frameLength(medianEdge: number, bounds: MeshMeasures['bounds']): number {
   const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
   return medianEdge > 0 ? medianEdge : side > 0 ? side : 1;
@@ -13,17 +13,17 @@ export function frameLength(medianEdge: number, bounds: MeshMeasures['bounds']):
 /**
  * The fixed map between the caller's coordinates and the engine's: x_e = fl32((x − o)·s).
  *
- * s is a power of two, so multiplying by it is exact: it only moves the exponent. It puts the median edge into [1, 2), so
- * that products of a few lengths neither overflow nor sink into the subnormals, whatever unit the caller works in.
+ * s is a power of two, so multiplying by it is exact: it only moves the exponent. It puts the median edge into [1, 2),
+ * so that products of a few lengths neither overflow nor sink into the subnormals, whatever the caller's unit.
  *
  * o, per axis, for a float32 caller. Sterbenz: if a/2 ≤ b ≤ 2a, then a − b is a float32 number, exactly. When all start
- * coordinates of an axis have one sign and m = min|x|, max|x| ≤ 2m, every x and every o between min and max lie in
- * [m, 2m], so the lemma holds for each (x, o) and centring costs no bit. Where the condition fails, |x − centre| is at
- * most a factor of four below max|x|, so centring would win less than two bits there but round some coordinates: o = 0,
- * and x·s is exact again. A float32 caller's start is therefore mapped without rounding (but for subnormal results, and for
- * resting vertices outside the bounds of the others, see resting.ts).
+ * coordinates of an axis have one sign and m = min|x|, max|x| ≤ 2m, every x and every o between min and max lie in [m,
+ * 2m], so the lemma holds for each (x, o) and centring costs no bit. If the condition fails, |x − centre| is at most a
+ * factor of four below max|x|, so centring would win less than two bits there but round some coordinates: o = 0, and
+ * x·s is exact again. A float32 caller's start is therefore mapped without rounding (except for subnormal results, and
+ * for resting vertices outside the bounds of the others, see resting.ts).
  *
- * A float64 caller's numbers are rounded in any case; there o is the centre of the bounding box, the choice with the
+ * A float64 caller's numbers are rounded in any case; for them o is the centre of the bounding box, the choice with the
  * smallest |x − o| and hence the smallest rounding.
  */
 export class CoordinateFrame {
@@ -50,7 +50,7 @@ export class CoordinateFrame {
     this.largestCaller = largestCaller;
   }
 
-  /** @param fields of a frame, as they arrive from another thread */
+  /** @param fields of a frame, as received from another thread */
   static of(fields: FrameFields): CoordinateFrame {
     const { origin, scale, largestEngine, largestCaller } = fields;
     const frame = Object.create(CoordinateFrame.prototype) as CoordinateFrame;
@@ -58,10 +58,10 @@ export class CoordinateFrame {
   }
 
   /**
-   * @param start only its scalar counts; the coordinates come in through `bounds`
-   * @param medianEdge the caller's unit; where it is 0 the largest side of the bounds takes its place, then 1
+   * @param start only its scalar matters; the coordinates come from `bounds`
+   * @param medianEdge the caller's unit; if it is 0, it is replaced by the largest side of the bounds, or else by 1
    * @param bounds min xyz, max xyz of the vertices that count (scene-frame.ts in src/jobs)
-   * @throws COORDINATE_RANGE when the edges are so short or long that the scale leaves double's exponents
+   * @throws COORDINATE_RANGE if the edges are so short or long that the scale exceeds the exponents of doubles
    */
   static fit(start: Positions, medianEdge: number, bounds: MeshMeasures['bounds']): CoordinateFrame {
     const length = frameLength(medianEdge, bounds);
@@ -79,8 +79,8 @@ export class CoordinateFrame {
   }
 
   /**
-   * The same map with the largest coordinates of another state. {@link floorOf} needs it once a session's state differs from
-   * the one that the frame was fitted to.
+   * The same map with the largest coordinates of another state. {@link floorOf} needs it once a session's state differs
+   * from the one to which the frame was fitted.
    *
    * @param bounds min xyz, max xyz of the vertices that belong to an element
    */
@@ -92,7 +92,7 @@ export class CoordinateFrame {
    * @param positions [3·V], the caller's unit
    * @param name of these positions in the message
    * @returns float32[3·V], engine units; no subnormals and no −0
-   * @throws COORDINATE_RANGE naming the first vertex that float32 cannot hold
+   * @throws COORDINATE_RANGE with the first vertex that float32 cannot hold
    */
   toEngine(positions: Positions, name = 'positions'): EnginePositions {
     const engine = new Float32Array(positions.length);
@@ -105,7 +105,7 @@ export class CoordinateFrame {
    *
    * @param engine float32[3·V] receives the image; {@link refuseBeyondFloat32} checks that float32 can hold it
    * @param positions [3·V], the caller's unit
-   * @returns the box of the positions, the caller's unit; of none: from +∞ to −∞
+   * @returns the box of the positions, the caller's unit; without vertices: from +∞ to −∞
    */
   mapInto(engine: EnginePositions, positions: Positions): Box {
     const { scale } = this;
@@ -133,11 +133,11 @@ export class CoordinateFrame {
    * @param box of the positions, by {@link mapInto}
    * @param engine their image
    * @param name of the positions in the message
-   * @throws COORDINATE_RANGE naming the first vertex that float32 cannot hold
+   * @throws COORDINATE_RANGE with the first vertex that float32 cannot hold
    */
   refuseBeyondFloat32(box: Box, engine: EnginePositions, name: string): void {
-    // Every operation of the map is monotone, its roundings included: where the ends of the box have finite images, all
-    // have. Minimum and maximum propagate NaN. The box of no positions has no ends.
+    // Every operation of the map is monotone, including its roundings: if the ends of the box have finite images, all
+    // positions have. Minimum and maximum propagate NaN. The box without positions has no ends.
     const isHeld = (end: number, k: number) => Number.isFinite(Math.fround((end - this.origin[k % 3]!) * this.scale));
     if (engine.length === 0 || box.every(isHeld)) return;
     const vertex = Math.floor(engine.findIndex((value) => !Number.isFinite(value)) / 3);
@@ -148,7 +148,7 @@ export class CoordinateFrame {
     );
   }
 
-  /** Whether `engine` is the image of `positions` bit for bit: what {@link toEngine} would give. */
+  /** Whether `engine` is the image of `positions` bit for bit, as {@link toEngine} would compute it. */
   isImage(positions: Positions, engine: EnginePositions): boolean {
     const { scale } = this;
     const [ox, oy, oz] = this.origin;
@@ -164,13 +164,13 @@ export class CoordinateFrame {
     return true;
   }
 
-  /** Whether `engine` is the exact image of `positions`: whether (x − o)·s was a float32 number everywhere. */
+  /** Whether `engine` is the exact image of `positions`, that is, whether every (x − o)·s is a float32 number. */
   isExact(positions: Positions, engine: EnginePositions): boolean {
     for (let i = 0; i < positions.length; i++) {
       const x = positions[i]!;
       const o = this.origin[i % 3]!;
       const difference = x - o;
-      // Knuth's TwoSum on (x, −o): what the double subtraction itself has rounded away.
+      // Knuth's TwoSum on (x, −o): the amount that the double subtraction itself has rounded away.
       const back = difference - x;
       const lost = x - (difference - back) + (-o - back);
       if (lost !== 0 || difference * this.scale !== engine[i]) return false;
@@ -179,8 +179,8 @@ export class CoordinateFrame {
   }
 
   /**
-   * Whether the map is exact in both directions for all float32 numbers but subnormals, and the answer is in float32. This
-   * holds where the map is only a multiplication by s, a power of two.
+   * Whether the map is exact in both directions for all float32 numbers except subnormals, and the answer is in
+   * float32. This holds if the map is only a multiplication by s, a power of two.
    *
    * @param scalar of target and answer
    */
@@ -188,7 +188,7 @@ export class CoordinateFrame {
     return scalar === 'FLOAT32' && this.origin.every((o) => o === 0);
   }
 
-  /** Distance between vertex v and its image, the caller's unit; exact to 2⁻⁵² of its coordinates less the origin. */
+  /** Distance between vertex v and its image, the caller's unit; exact to 2⁻⁵² of its coordinates minus the origin. */
   roundingAt(positions: Positions, v: number): number {
     const { scale, origin } = this;
     const error = (k: 0 | 1 | 2): number => {
@@ -206,12 +206,12 @@ export class CoordinateFrame {
   }
 
   /**
-   * An engine state in the target's scalar, [3·V]. In this order:
-   * - a vertex with the engine bits of the start has not moved: the start's own bits (if its numbers exist in the target's
-   *   scalar). This goes before the next rule, because a float64 target may differ from the start by less than the engine
-   *   can see: staying put is safe whatever the gap, an unchecked motion is not;
-   * - a vertex with the engine bits of the target has arrived: the target's own bits;
-   * - else o + x_e/s, rounded to the target's scalar.
+   * Maps an engine state to the target's scalar, [3·V]. In this order:
+   * - a vertex with the engine bits of the start has not moved: it gets the start's own bits (if its numbers exist in
+   *   the target's scalar). This rule precedes the next one, because a float64 target may differ from the start by less
+   *   than the engine can distinguish: staying in place is safe whatever the gap, an unchecked motion is not;
+   * - a vertex with the engine bits of the target has arrived: it gets the target's own bits;
+   * - all others get o + x_e/s, rounded to the target's scalar.
    */
   toCaller(state: StateToMap): Positions {
     const { engine, startEngine, targetEngine, start, target } = state;
@@ -255,21 +255,21 @@ export interface StateToMap {
 }
 
 /**
- * d_floor, engine units: the gap below which rounding alone brings no pair (docs/method.md, S5). It is the largest of
+ * d_floor, engine units: rounding alone never brings a pair below this gap (docs/method.md, S5). It is the largest of
  * - δ/100: without a floor gaps decay geometrically until any arithmetic intersects;
- * - 8·√3·u·X, u = 2⁻²³ (WGSL fixes no rounding direction), X = largest |engine coordinate|: writing fl(x + αm), m = y − x, errs
- *   by at most √3·u·X a vertex, two vertices of a pair by twice that, and a factor of four is reserved (the engine adds the
- *   terms that grow with a pair's own size, pair by pair);
+ * - 8·√3·u·X, u = 2⁻²³ (WGSL fixes no rounding direction), X = largest |engine coordinate|: writing fl(x + αm), m = y −
+ *   x, has an error of at most √3·u·X per vertex, hence twice that for two vertices of a pair, and a factor of four is
+ *   reserved (the engine adds the terms that grow with a pair's own size, pair by pair);
  * - 4 ulp of the answer's scalar at the largest |coordinate|: un-centring rounds each coordinate by half an ulp, so two
  *   points approach by at most √3 ulp; the engine keeps half of the floor, 2 ulp, which is more;
- * - where resting vertices were left out of X and are rounded, 2.75 η, and 8 ulp in place of 4 (range.ts derives both), and
- *   δ/100 + 2 η, so that half of δ/100 is left between the numbers that are sent as well.
+ * - if resting vertices were left out of X and are rounded, 2.75 η, and 8 ulp instead of 4 (range.ts derives both), and
+ *   δ/100 + 2 η, so that half of δ/100 also remains between the numbers that are sent.
  *
  * @param delta δ, the caller's unit
  * @param frame over the vertices that count
  * @param scalar of the answer
  * @param resting η of the resting vertices that were left out (resting.ts), the caller's unit
- * @throws TOLERANCE_TOO_SMALL when the floor exceeds δ/16: contact would be decided by rounding
+ * @throws TOLERANCE_TOO_SMALL if the floor exceeds δ/16, because rounding would then decide contact
  */
 export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar, resting = 0): number {
   const rounding = roundingOf(frame, scalar, resting);
@@ -282,7 +282,8 @@ export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar, r
       : rounding === FLOOR_PER_RESTING * resting
         ? 'the engine computes in float32, which rounds the coordinates of resting vertices too much for it'
         : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
-    // To a caller who sends doubles already, wider numbers or another origin would not help: the engine has centred them.
+    // Wider numbers or another origin would not help a caller who already sends doubles, because the engine has centred
+    // them.
     const wider = scalar === 'FLOAT32' ? ', send float64' : '';
     const nearer = scalar === 'FLOAT32' || !isEngines ? ', or move the mesh closer to the origin' : '';
     throw new IntersticeError(
@@ -298,23 +299,26 @@ export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar, r
   return floor * frame.scale;
 }
 
-/** Whether rounding would decide contact, because too little of δ lies above the floor. */
+/** Whether rounding would decide contact because too little of δ lies above the floor. */
 function isTooCoarse(floor: number, delta: number): boolean {
   return floor > delta / FLOORS_PER_DELTA;
 }
 
-/** The floor as far as it follows from rounding, the caller's unit: the largest of all but the first term of {@link floorOf}. */
+/**
+ * The part of the floor that follows from rounding, the caller's unit: the largest of all but the first term of
+ * {@link floorOf}.
+ */
 export function roundingOf(frame: CoordinateFrame, scalar: Scalar, resting = 0): number {
   const ulp = frame.largestCaller === 0 ? 0 : 2 ** (exponentOf(frame.largestCaller) - MANTISSA_BITS[scalar]);
   return Math.max(storageOf(frame), ulpsPerFloor(resting) * ulp, FLOOR_PER_RESTING * resting);
 }
 
 /**
- * How large coordinates may be for a floor to cover their rounding: {@link roundingOf}, the other way round.
+ * The largest coordinates whose rounding a floor covers: the inverse of {@link roundingOf}.
  *
  * @param floor engine units, > 0
  * @param resting η, as for {@link floorOf}
- * @returns the largest in the caller's unit, and in engine units
+ * @returns the largest coordinate in the caller's unit, and in engine units
  */
 export function largestWithin(
   floor: number,
@@ -333,27 +337,30 @@ function storageOf({ largestEngine, scale }: CoordinateFrame): number {
 
 const MANTISSA_BITS = { FLOAT32: 23, FLOAT64: 52 } as const;
 
-/** ulp of the answer's scalar that a floor has at least; more where resting vertices take a share of the floor */
+/** least number of ulps of the answer's scalar in a floor; more if resting vertices take a share of the floor */
 const ulpsPerFloor = (resting: number): number => (resting > 0 ? 8 : 4);
 
-/** Floor over η: above 8/3 (range.ts) by what the measurement of η in double can be off. */
+/** Floor over η: above 8/3 (range.ts) by the possible error of η, which is measured in double. */
 const FLOOR_PER_RESTING = 2.75;
 
-/** u: float32's spacing just above 1; twice the error of round-to-nearest, because a device may round either way */
+/**
+ * u: float32's spacing just above 1; twice the error of rounding to nearest, because a device may round in either
+ * direction
+ */
 const UNIT_ROUNDOFF = 2 ** -23;
 
 /** 8√3 u */
 const STORAGE_PER_UNIT = 8 * Math.sqrt(3) * UNIT_ROUNDOFF;
 
-/** δ must be at least so many floors, or contact would be decided by rounding */
+/** δ must be at least this many floors; otherwise rounding would decide contact */
 export const FLOORS_PER_DELTA = 16;
 
 /** smallest normal float32 */
 const SMALLEST_NORMAL = 2 ** -126;
 
 /**
- * To float32. WGSL lets devices flush subnormals, so they are flushed here for all engines. The same comparison turns −0
- * into +0, so that numbers are equal inside the engines if and only if their bits are.
+ * To float32. WGSL lets devices flush subnormals, so they are flushed here for all engines. The same comparison turns
+ * −0 into +0, so that numbers are equal inside the engines if and only if their bits are.
  */
 function toNormal(x: number): number {
   const value = Math.fround(x);

@@ -4,9 +4,9 @@ import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { EngineDescription } from '../contract/server-info.js';
 
 /**
- * What the method of a request allows of its other parameters. Volume preserving impulses read activationDistance (for the
- * floor), residualTolerance, stepLimit, verify, onIntersectingStart and kinematicPairs; those of the preset PAPER are refused, and
- * the rest have no effect.
+ * The values that the method of a request allows for its other parameters. Volume-preserving impulses read
+ * activationDistance (for the floor), residualTolerance, stepLimit, verify, onIntersectingStart and kinematicPairs;
+ * those of the preset PAPER are refused, and the others have no effect.
  */
 
 /** Parameters that only the two-way method reads. */
@@ -24,7 +24,8 @@ const TWO_WAY_ONLY = [
 ] as const satisfies readonly (keyof Parameters)[];
 
 /**
- * @throws INVALID_PARAMETER for VOLUME_IMPULSES with the preset of another paper; UNIMPLEMENTED where the engine lacks the method
+ * @throws INVALID_PARAMETER for VOLUME_IMPULSES with the preset of another paper; UNIMPLEMENTED if the engine lacks the
+ *   method
  */
 export function checkMethod(
   { method, preset }: Pick<Parameters, 'method' | 'preset'>,
@@ -44,7 +45,8 @@ export function checkMethod(
 }
 
 /**
- * Names what was set and has no effect. What a report says was in use passes in silence, so that it can be sent back.
+ * Names parameters that were set but have no effect. A value that a report states as used causes no warning, so that it
+ * can be sent back.
  *
  * @param usual the parameters of a request that sets none of these
  */

@@ -1,7 +1,10 @@
-/** 10 bits an axis. */
+/** 10 bits per axis. */
 const GRID = 1023;
 
-/** The cells that a Morton code counts: doubled centres of boxes less the least one, times the cells per unit of length. */
+/**
+ * The cells that a Morton code counts: doubled centres of boxes minus the least one, times the cells per unit of
+ * length.
+ */
 export interface Grid {
   readonly x: number;
   readonly y: number;
@@ -44,16 +47,19 @@ export function mortonCode(box: Float32Array, i: number, { x, y, z, cells }: Gri
   return spread(cx) | (spread(cy) << 1) | (spread(cz) << 2);
 }
 
-/** From so many numbers on two digits of 15 bits are quicker to sort by than three of 10, whose counters are fewer to clear. */
+/**
+ * From this many numbers on, sorting by two digits of 15 bits is faster than by three of 10, which have fewer counters
+ * to clear.
+ */
 const MANY = 1 << 15;
 
-/** Stable radix sort of 0…count−1 by code: equal codes stay in index order. `code` stays as it is. */
+/** Stable radix sort of 0…count−1 by code: equal codes stay in index order. `code` is not changed. */
 export function sortByCode(count: number, code: Uint32Array, order: Uint32Array): void {
   const bits = count < MANY ? 10 : 15;
   const mask = 2 ** bits - 1;
   const passes = 30 / bits;
   const places = new Uint32Array(mask + 1);
-  // The rest of a code travels with its index: a look-up by index would miss the caches.
+  // The rest of a code is moved together with its index, because a look-up by index would miss the caches.
   const spare = new Uint32Array(count);
   let rest: Uint32Array | Uint16Array = code;
   for (let pass = 1; pass <= passes; pass++) {
@@ -65,7 +71,7 @@ export function sortByCode(count: number, code: Uint32Array, order: Uint32Array)
       places[digit] = sum;
       sum += size;
     }
-    // By turns, so that the last pass ends in `order`.
+    // Alternates between the buffers, so that the last pass ends in `order`.
     const [index, to] = (passes - pass) % 2 === 0 ? [spare, order] : [order, spare];
     if (pass === passes) {
       for (let s = 0; s < count; s++) to[places[rest[s] & mask]++] = index[s];
@@ -82,7 +88,8 @@ export function sortByCode(count: number, code: Uint32Array, order: Uint32Array)
 }
 
 /**
- * The order (uint32[N]) of elements by the Morton code of their bounds, then by index: that of the leaves of a tree over them.
+ * The order (uint32[N]) of elements by the Morton code of their bounds, then by index: the order of the leaves of a
+ * tree over them.
  *
  * @param vertices uint32[size·N] vertices of each element, one to three
  * @param x float32[3·V]
@@ -96,7 +103,10 @@ export function mortonOrder(vertices: Uint32Array, size: number, x: Float32Array
   return order;
 }
 
-/** The codes that {@link mortonCode} gives for the boxes of the elements, without the boxes: those of a large mesh would fill memory. */
+/**
+ * Computes the codes that {@link mortonCode} gives for the boxes of the elements, without the boxes, which would fill
+ * memory for a large mesh.
+ */
 function computeCodes(vertices: Uint32Array, size: number, x: Float32Array, code: Uint32Array): void {
   const count = code.length;
   const second = size > 1 ? 1 : 0;
@@ -123,8 +133,9 @@ function computeCodes(vertices: Uint32Array, size: number, x: Float32Array, code
 const SAMPLES = 1024;
 
 /**
- * The bounds of the doubled centres of all elements, lo xyz and hi xyz, in one look at a few of them: an element whose vertices all lie within half of
- * the bounds of a sample does not extend these, and rounding keeps it so, since it keeps the order of sums.
+ * The bounds of the doubled centres of all elements, lo xyz and hi xyz, in one pass that examines few of them: an
+ * element whose vertices all lie within half of the bounds of a sample does not extend these, even with rounding, which
+ * preserves the order of sums.
  */
 function boundsOfCentres(vertices: Uint32Array, size: number, x: Float32Array): readonly number[] {
   const count = vertices.length / size;
@@ -164,12 +175,12 @@ function boundsOfCentres(vertices: Uint32Array, size: number, x: Float32Array): 
   return [lx, ly, lz, hx, hy, hz];
 }
 
-/** The least and the largest of three, added. Without branches, which nothing could predict. */
+/** The sum of the least and the largest of three numbers, without branches, which would be unpredictable. */
 function sumOfBounds(a: number, b: number, c: number): number {
   return Math.min(Math.min(a, b), c) + Math.max(Math.max(a, b), c);
 }
 
-/** Restores the order by code, then index, after the codes of `moved` have changed: the others are in order already. */
+/** Restores the order by code, then index, after the codes of `moved` have changed: the others are already in order. */
 export function moveInOrder(order: Uint32Array, count: number, code: Uint32Array, moved: number[]): void {
   const isMoved = new Uint8Array(count);
   for (const i of moved) isMoved[i] = 1;
@@ -195,5 +206,5 @@ function spread(value: number): number {
   return (v | (v << 2)) & 0x09249249;
 }
 
-/** What {@link spread} gives for each cell of an axis. */
+/** The value of {@link spread} for each cell of an axis. */
 const SPREAD = Uint32Array.from({ length: GRID + 1 }, (_, cell) => spread(cell));

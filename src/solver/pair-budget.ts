@@ -1,28 +1,29 @@
 import { IntersticeError } from '../contract/errors.js';
 
 /**
- * How many pairs a proximity set may have, and how the boxes shrink to stay within that. Both engines follow this policy;
- * it costs or saves time and never affects safety.
+ * The number of pairs that a proximity set may have, and how the boxes shrink to stay within it. Both engines follow
+ * this policy; it costs or saves time and never affects safety.
  */
 
 /**
- * Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. A search that ends for its
- * budget was in vain, and where layers lie close it is the reach, not the leap, that makes the pairs: at 64 twelve folded sheets
- * took twice as many searches, half of them aborted.
+ * Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. A search that ends
+ * because of its budget is wasted, and between close layers the pairs come from the reach, not from the leap: with 64,
+ * twelve folded sheets took twice as many searches, half of which were abandoned.
  */
 const PAIRS_PER_VERTEX = 160;
 
-/** Small meshes may have this many pairs whatever their vertex count. */
+/** Small meshes may have this many pairs, whatever their vertex count. */
 const MIN_COMFORTABLE_PAIRS = 1 << 16;
 
-/** Pairs that one scene may hold, whatever memory there is: 4 GiB in all. */
+/** Largest number of pairs of one scene, whatever the memory: 4 GiB in all. */
 const MOST_PAIRS = 24_000_000;
 
 /**
- * Bytes of a request for each pair of its proximity set at most: on the CPU 44 of the pair and its normal (29, and spare room for
- * half as many), 60 of its geometry, 28 of the search that found it, 21 of the lists of active and incident pairs, 37 of what it is as a
- * candidate and in the forward step. Beside them rows take 164 bytes for each contact, of which a vertex has 24 at most. A device
- * takes less than 100 bytes a pair, and counts every buffer against its own limit.
+ * Largest number of bytes of a request for each pair of its proximity set: on the CPU 44 for the pair and its normal
+ * (29, and spare room for half as many), 60 for its geometry, 28 for the search that found it, 21 for the lists of
+ * active and incident pairs, 37 for its use as a candidate and in the forward step. In addition, rows take 164 bytes
+ * for each contact, of which a vertex has at most 24. A device takes less than 100 bytes per pair, and counts every
+ * buffer against its own limit.
  */
 export const BYTES_PER_PAIR = 192;
 
@@ -31,7 +32,11 @@ export function pairLimit(bytes: number | undefined): number {
   return bytes ? Math.max(1, Math.min(MOST_PAIRS, Math.floor(bytes / BYTES_PER_PAIR))) : MOST_PAIRS;
 }
 
-/** The refusal of a proximity set that exceeds its limit even with the smallest boxes. @param found pairs, at least */
+/**
+ * The refusal of a proximity set that exceeds its limit even with the smallest boxes.
+ *
+ * @param found least number of pairs
+ */
 export function tooManyPairs(found: number, limit: number): IntersticeError {
   return new IntersticeError(
     'TOO_LARGE',
@@ -51,14 +56,15 @@ export function comfortablePairs(contactVertexCount: number, limit: number): num
 }
 
 /**
- * Pairs up to which a step of the pull-back counts as cheap: twice what is comfortable, whatever memory there is. Only a mesh that is
- * drawn together to a heap has more, for there even boxes without a leap meet; the time of a step grows with them.
+ * Pairs up to which a step of the pull-back counts as cheap: twice the comfortable number, whatever the memory. Only a
+ * mesh that contracts to a heap has more, because there even boxes without a leap overlap; the time of a step grows
+ * with them.
  */
 export function cheapPairsOf(contactVertexCount: number): number {
   return 2 * comfortablePairs(contactVertexCount, MOST_PAIRS);
 }
 
-/** The next shorter leap, engine units; 0 follows on δ. */
+/** The next shorter leap, engine units; the one after δ is 0. */
 export function shorterLeap(leap: number, delta: number): number {
   return leap > delta ? leap / 2 : 0;
 }

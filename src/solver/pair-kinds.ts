@@ -37,7 +37,7 @@ export interface PairKindEntry {
   /** the elements of each side */
   readonly a: ElementSet;
   readonly b: ElementSet;
-  /** undefined where the sides span no plane: only the closest points give a normal */
+  /** undefined if the sides span no plane: only the closest points give a normal */
   readonly plane?: PairPlane;
   /** Whether a request excludes this pair. @param v vertex ids in slot order */
   readonly isExcluded: (excluded: LeftOutPairs, v0: number, v1: number, v2: number, v3: number) => boolean;

@@ -3,7 +3,7 @@ import type { PairCounts } from '../contract/report.js';
 import { LIMITING_PAIRS } from './constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from './pair-kinds.js';
 
-/** Pairs of P by kind, as a report states them. @param countOf how many pairs of a kind there are */
+/** Pairs of P by kind, for a report. @param countOf returns the number of pairs of a kind */
 export function countPairs(
   countOf: (kind: number) => number,
 ): Pick<PairCounts, 'vertexTriangle' | 'edgeEdge' | 'vertexEdge' | 'vertexVertex'> {
@@ -18,7 +18,7 @@ export function countPairs(
  * The pairs that limited the vertices with the largest residuals in the last step.
  *
  * @param residuals float32[V] r of Eq. 17
- * @param limiterOf the pair that limited a vertex last, an index into P; negative = none
+ * @param limiterOf the last pair that limited a vertex, an index into P; negative = none
  * @param epsilon ε: vertices below it are finished
  * @returns up to LIMITING_PAIRS different indices into P
  */
@@ -40,7 +40,7 @@ export function findLimitingPairs(
 }
 
 /**
- * A pair of P as reports name it; distance and normal in engine units.
+ * Describes a pair of P for reports; distance and normal in engine units.
  *
  * @param slots the four vertex slots
  */

@@ -6,7 +6,7 @@ import type { EngineDescription } from '../contract/server-info.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import { checkMethod, warnOfForeign } from './methods.js';
 
-/** The one home of defaults and ranges. Lengths follow from δ and the mesh; everything else is here. */
+/** The only place of defaults and ranges. Lengths follow from δ and the mesh; all others are here. */
 const COMMON = {
   stretchLimit: 1.1,
   damping: 0.9,
@@ -25,13 +25,15 @@ const PRESETS = {
   PAPER: { ...COMMON, preset: 'PAPER', sweepsPerStep: 1, forward: 'ISOTROPIC', contact: 'VOLUME', quality: 'FAST' },
 } as const satisfies Record<Preset, ParametersInput>;
 
-/** δ of preset TUNED in typical edges (mesh/typical-edge.ts), as a rule the median edge: for 10 mm cloth the paper's 1 mm */
+/**
+ * δ of preset TUNED in typical edges (mesh/typical-edge.ts), usually the median edge: for 10 mm cloth the paper's 1 mm
+ */
 const DELTA_PER_EDGE = 0.1;
 /** δ of preset PAPER, metres (the paper's section 6) */
 const PAPER_DELTA_METRES = 0.001;
 /**
- * Contact offset in δ: the gap that contacts of the pull-back leave. Garments come with gaps below δ/4, and opening them that far takes a
- * dress a tenth farther from its target (docs/method.md); ten floors are left.
+ * Contact offset in δ: the gap that contacts of the pull-back leave. Garments are sent with gaps below δ/4, and opening
+ * them that far takes a dress a tenth farther from its target (docs/method.md); ten floors remain.
  */
 const OFFSET_PER_DELTA = 0.125;
 /** ρ in δ */
@@ -41,18 +43,24 @@ const LEAP_PER_EDGE = 2;
 /** Dmin and Dmax in δ (the paper's section 6) */
 const RADIUS_MIN_PER_DELTA = 2;
 const RADIUS_MAX_PER_DELTA = 4;
-/** longest length a caller may set, in the larger of the median edge and the mesh's extent: the square of any such length,
- *  in engine units, stays far inside float32 for every mesh that passes the check of the floor */
+/**
+ * longest length that a caller may set, in units of the larger of the median edge and the mesh's extent: the square of
+ * any such length, in engine units, stays far inside float32 for every mesh that passes the check of the floor
+ */
 const LONGEST_LENGTH = 1e6;
 const MAX_UINT32 = 2 ** 32 - 1;
-/** A device records every sweep of a step before it starts, and nothing stops it in between: an unlimited number would
- *  block a lane for ever. More than 20 sweeps bring nothing. */
+/**
+ * A device records every sweep of a step before it starts, and cannot be stopped in between: an unlimited number would
+ * block a lane indefinitely. More than 20 sweeps bring no improvement.
+ */
 export const MAX_SWEEPS = 1000;
 
 export interface ParameterRules {
-  /** The engine that the parameters are for: a quality that it does not have is refused. Absent = an engine with all. */
+  /**
+   * The engine for which the parameters are: a quality that it does not have is refused. Absent = an engine with all.
+   */
   readonly engine?: { readonly description: Pick<EngineDescription, 'name' | 'qualities' | 'methods'> };
-  /** verify NONE is refused without it */
+  /** whether verify NONE is accepted */
   readonly allowUnverified?: boolean;
 }
 
@@ -66,8 +74,8 @@ export function defaultsOf(preset: Preset): ParametersInput {
  *
  * @param input lengths in the caller's unit
  * @param measures of the start, in the same unit
- * @throws INVALID_PARAMETER with the name, the value and the range; PERMISSION_DENIED for verify NONE where it is not
- * allowed
+ * @throws INVALID_PARAMETER with the name, the value and the range; PERMISSION_DENIED for verify NONE if it is not
+ *   allowed
  */
 export function resolveParameters(
   input: ParametersInput,
@@ -81,7 +89,7 @@ export function resolveParameters(
   checkScalars(scalars);
 
   const longest = longestLengthOf(measures);
-  // `longest` does not limit a default: PAPER's metric δ may be long for a tiny mesh, which a warning states.
+  // `longest` does not limit a default: PAPER's metric δ may be long for a tiny mesh, and a warning says so.
   const length = (name: LengthName, fallback: number, least = 0, isLeastAllowed = false, mostOfName = longest) =>
     checkLength(name, input[name] ?? fallback, {
       least,
@@ -90,7 +98,7 @@ export function resolveParameters(
     });
   const activationDistance = length('activationDistance', defaultDelta(input, scalars.metresPerUnit, measures));
   refuseCrowding('activationDistance', activationDistance, measures.largestDelta, measures);
-  // 2 typical edges are 20 default δ; where every edge has zero length that ratio is all there is.
+  // 2 typical edges are 20 default δ; if every edge has zero length, only this ratio remains.
   const defaultLeap =
     measures.typicalEdge > 0
       ? LEAP_PER_EDGE * measures.typicalEdge
@@ -145,14 +153,16 @@ function offsetOf(input: ParametersInput, delta: number): number {
   return refuse('contactOffset', offset, `at least 0 and at most activationDistance (${delta})`);
 }
 
-/** That of the preset where method and engine have it, else FAST, which all have. */
+/** The quality of the preset if method and engine have it, otherwise FAST, which all have. */
 function defaultQuality(preset: Preset, method: MethodName | undefined, { engine }: ParameterRules): Quality {
   if (method === 'VOLUME_IMPULSES') return 'FAST';
   const { quality } = PRESETS[preset];
   return !engine || engine.description.qualities?.includes(quality) ? quality : 'FAST';
 }
 
-/** @throws INVALID_PARAMETER under PAPER, which is Algorithm 1 to the letter; UNIMPLEMENTED where the engine has no such quality */
+/**
+ * @throws INVALID_PARAMETER under PAPER, which is exactly Algorithm 1; UNIMPLEMENTED if the engine has no such quality
+ */
 function checkQuality({ preset, quality }: Parameters, { engine }: ParameterRules): void {
   if (quality === 'FAST') return;
   if (preset === 'PAPER') refuse('quality', quality, 'FAST or unset under preset PAPER');
@@ -163,7 +173,7 @@ function checkQuality({ preset, quality }: Parameters, { engine }: ParameterRule
 }
 
 /**
- * Refuses a δ with which the elements of a mesh push their own neighbours, at rest too (mesh/largest-delta.ts).
+ * Refuses a δ with which the elements of a mesh push their own neighbours, even at rest (mesh/largest-delta.ts).
  *
  * @param most the caller's unit; undefined = any
  * @throws INVALID_PARAMETER with the bound and a usual value
@@ -192,7 +202,7 @@ function roundDownForReading(value: number): number {
   return rounded <= value ? rounded : Number((value * 0.9995).toPrecision(4));
 }
 
-/** Largest search radius in the largest δ: Dmax is 4 δ by default. */
+/** Longest search radius, in units of the largest δ: Dmax is 4 δ by default. */
 function longestRadius({ largestDelta }: MeshMeasures): number {
   return RADIUS_MAX_PER_DELTA * (largestDelta ?? Number.POSITIVE_INFINITY);
 }

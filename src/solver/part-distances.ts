@@ -7,12 +7,13 @@ import { isAboveHalfEdge, longestLengthOf, nameTypicalEdge, refuseCrowding } fro
 import type { Settings } from './settings.js';
 
 /**
- * Activation distances of parts: a part may have a δ of its own, one that has none takes `parameters.activationDistance`.
- * The δ of a side of a pair is the largest of its vertices' parts (an element may join two parts), and the δ of the pair
- * the mean of both sides. A box that is grown by half of its own side's δ therefore finds exactly the pairs within theirs.
+ * Activation distances of parts: a part may have its own δ, otherwise it takes `parameters.activationDistance`. The δ
+ * of a side of a pair is the largest δ of its vertices' parts (an element may join two parts), and the δ of the pair is
+ * the mean of both sides. If boxes are grown by half of the δ of their side, they find exactly the pairs within the
+ * pair's δ.
  */
 
-/** Smallest and largest δ of a vertex, in the unit of `delta`; `delta` itself where there are no parts. */
+/** Smallest and largest δ of a vertex, in the unit of `delta`; `delta` itself if there are no parts. */
 export function rangeOfDistances({ parts }: CollisionMesh, delta: number): { smallest: number; largest: number } {
   let smallest = Number.POSITIVE_INFINITY;
   let largest = 0;
@@ -23,7 +24,7 @@ export function rangeOfDistances({ parts }: CollisionMesh, delta: number): { sma
   return parts.length === 0 ? { smallest: delta, largest: delta } : { smallest, largest };
 }
 
-/** float32[V] δ by vertex, engine units; undefined where no part has one of its own. */
+/** float32[V] δ by vertex, engine units; undefined if no part has one of its own. */
 export function distancesByVertex(mesh: CollisionMesh, { delta, scale }: Settings): Float32Array | undefined {
   if (!mesh.parts.some(({ activationDistance }) => activationDistance !== undefined)) return undefined;
   const distances = new Float32Array(mesh.vertexCount).fill(delta);
@@ -34,12 +35,12 @@ export function distancesByVertex(mesh: CollisionMesh, { delta, scale }: Setting
   return distances;
 }
 
-/** The smallest δ of a vertex. @param delta where no part has one of its own */
+/** The smallest δ of a vertex. @param delta if no part has one of its own */
 export function smallestDistance(distances: Float32Array | undefined, delta: number): number {
   return distances?.reduce((min, distance) => Math.min(min, distance)) ?? delta;
 }
 
-/** δ of a pair: the mean of its sides, a side's being the largest of its vertices. @param distances float32[V] */
+/** δ of a pair: the mean of its sides; the δ of a side is the largest of its vertices. @param distances float32[V] */
 export function pairActivationDistance(
   distances: Float32Array,
   kind: number,
@@ -71,7 +72,7 @@ export function distanceOfPair(
  * Checks the parts' activation distances against the parameters and the mesh.
  *
  * @returns a warning for each part whose δ exceeds half the median edge
- * @throws INVALID_PARAMETER for a δ beyond what lengths may be, or one that preset PAPER does not search as far as
+ * @throws INVALID_PARAMETER for a δ beyond the longest length, or beyond the search radius of preset PAPER
  */
 export function checkPartDistances(
   mesh: Pick<CollisionMesh, 'parts'>,
@@ -90,7 +91,7 @@ export function checkPartDistances(
       });
     }
     refuseCrowding(path, delta, measures.largestDeltas?.[index], measures, element);
-    // A search covers Dmin at least; whether it covered a longer δ would depend on when it happened.
+    // A search covers at least Dmin; whether it covered a longer δ would depend on when it happened.
     if (preset === 'PAPER' && delta > searchRadiusMin) {
       throw new IntersticeError(
         'INVALID_PARAMETER',

@@ -5,18 +5,18 @@ import type { Engine } from './engine.js';
 import type { Settings } from './settings.js';
 
 /**
- * Contact offsets of parts: the gap that a contact of the pull-back aims for, as the activation distance is the gap at which
- * it begins. A part that has none takes the share of its own δ that the parameters take of theirs, contactOffset / δ. The
- * offset of a pair follows from its vertices as δ does (part-distances.ts): a side has the largest of its vertices' parts,
- * the pair the mean of both sides. No part's offset exceeds its δ, so no pair's does.
+ * Contact offsets of parts: the gap for which a contact of the pull-back aims, whereas the activation distance is the
+ * gap at which it begins. A part without an offset takes the same share of its own δ as the parameters do of theirs,
+ * contactOffset / δ. The offset of a pair follows from its vertices like δ (part-distances.ts): a side has the largest
+ * offset of its vertices' parts, the pair the mean of both sides. No part's offset exceeds its δ, so no pair's does.
  *
- * A contact aims at the offset of its pair, or at less where the pair began nearer, so that tiny gaps of a start are not
+ * A contact aims at the offset of its pair, or at less if the pair began nearer, so that tiny gaps of a start are not
  * opened at once (cpu/contact-aims.ts).
  *
- * Both engines need one number a vertex, {@link offsetsByVertex}: a device binds it like δ by vertex.
+ * Both engines need one number per vertex, {@link offsetsByVertex}: a device binds it like δ by vertex.
  */
 
-/** float32[V] offset by vertex, engine units; undefined where no part has one of its own. */
+/** float32[V] offset by vertex, engine units; undefined if no part has one of its own. */
 export function offsetsByVertex(mesh: CollisionMesh, settings: Settings): Float32Array | undefined {
   const { pullBack, delta, scale } = settings;
   if (!pullBack || !mesh.parts.some(({ contactOffset }) => contactOffset !== undefined)) return undefined;
@@ -30,9 +30,9 @@ export function offsetsByVertex(mesh: CollisionMesh, settings: Settings): Float3
 }
 
 /**
- * @param engine that the request is for; absent = one that has offsets of parts
- * @throws INVALID_PARAMETER for an offset that is none; UNIMPLEMENTED where the request depends on one and the engine does
- * not read them
+ * @param engine of the request; absent = one that has offsets of parts
+ * @throws INVALID_PARAMETER for an invalid offset; UNIMPLEMENTED if the request depends on one and the engine does not
+ *   read them
  */
 export function checkPartOffsets(
   { parts }: Pick<CollisionMesh, 'parts'>,

@@ -13,35 +13,36 @@ export interface Range {
   readonly floor: number;
   /** engine units, min xyz max xyz: where the vertices of elements may lie in the answer; undefined = anywhere */
   readonly safe: Bounds | undefined;
-  /** engine units: targets beyond it must be cut; undefined = none is */
+  /** engine units: targets beyond it must be cut; undefined = none must be */
   readonly cut: Bounds | undefined;
   /** uint8[V] 1 = the vertex rests and may lie anywhere; undefined = all vertices were counted */
   readonly resting: Uint8Array | undefined;
 }
 
 /**
- * Rounding grows with the coordinates, and the floor must cover it wherever the answer may lie, not only at the start. So
- * the floor follows from start and target together. Where δ/16 would not cover the target, the floor is δ/16, and the
- * target is cut half way between the start and the end of the covered range.
+ * Rounding grows with the coordinates, and the floor must cover it wherever the answer may lie, not only at the start.
+ * So the floor follows from start and target together. If δ/16 would not cover the target, the floor is δ/16, and the
+ * target is cut halfway between the start and the end of the covered range.
  *
- * Why a state in `safe` can be sent. Let F be the floor. The engine keeps pairs F/2 apart, and pairs that began closer come
- * no closer. Between the engine's state and the answer, a vertex moves
- * - by half an ulp of the answer's scalar per coordinate if it has not arrived; ulp ≤ F/4 within `safe` by {@link largestWithin};
- * - by half an ulp of float32 in engine units if it has arrived and gets the bits of its target. That ulp is at most u·X, and
- *   8√3 u·X ≤ 2F within `safe`, hence u·X ≤ F/(4√3).
- * Two vertices approach by at most √3 times the larger ulp, √3·F/4 < F/2 or F/4 < F/2, so they do not meet. Neither do they
- * meet on the path between the two states, where they deviate by no more than at its ends.
+ * Why a state in `safe` can be sent. Let F be the floor. The engine keeps pairs F/2 apart, and pairs that began closer
+ * do not get closer. Between the engine's state and the answer, a vertex moves
+ * - by half an ulp of the answer's scalar per coordinate if it has not arrived; ulp ≤ F/4 within `safe` by
+ *   {@link largestWithin};
+ * - by half an ulp of float32 in engine units if it has arrived and gets the bits of its target. That ulp is at most
+ *   u·X, and 8√3 u·X ≤ 2F within `safe`, hence u·X ≤ F/(4√3). Two vertices approach by at most √3 times the larger ulp,
+ *   √3·F/4 < F/2 or F/4 < F/2, so they do not meet. Neither do they meet on the path between the two states, where they
+ *   deviate by no more than at its ends.
  *
  * Resting vertices (resting.ts) that were left out of the bounds. They have the bits of the start in every answer, at a
- * distance of at most η from the image that the engine knows. The floor is then at least 2.75 η and 8 ulp, so that a vertex
- * that was not left out moves by at most √3/2 · F/8 < F/8 (not arrived) or √3/2 · u·X ≤ √3/2 · F/(4√3) = F/8 (with the bits of
- * start or target), and a resting one by η ≤ F/2.75. Together this is less than 0.49 F < F/2. Two resting vertices belong
- * to pairs that are the same in start and answer.
+ * distance of at most η from the image that the engine knows. The floor is then at least 2.75 η and 8 ulp, so that a
+ * vertex that was not left out moves by at most √3/2 · F/8 < F/8 (not arrived) or √3/2 · u·X ≤ √3/2 · F/(4√3) = F/8
+ * (with the bits of start or target), and a resting one by η ≤ F/2.75. Together this is less than 0.49 F < F/2. Two
+ * resting vertices belong to pairs that are the same in start and answer.
  *
- * Where the map between the caller's numbers and the engine's is exact in both directions, every state is safe.
+ * If the map between the caller's numbers and the engine's is exact in both directions, every state is safe.
  *
- * An engine leaves `safe` only where contacts push a vertex beyond start and target: by more than twice the coordinate, or
- * into the next power of two where the answer's ulp decides.
+ * An engine leaves `safe` only if contacts push a vertex beyond start and target: by more than twice the coordinate, or
+ * into the next power of two if the answer's ulp decides.
  *
  * @param delta the smallest δ, the caller's unit
  * @param frame of the request
@@ -49,7 +50,7 @@ export interface Range {
  * @param target of the target; undefined = no vertex has a motion
  * @param scalar of the answer
  * @param left the resting vertices that were left out of the bounds; undefined = none was
- * @throws TOLERANCE_TOO_SMALL as {@link floorOf} for the start
+ * @throws TOLERANCE_TOO_SMALL like {@link floorOf} for the start
  */
 export function rangeOf(
   delta: number,
@@ -113,7 +114,7 @@ export function cutTo(range: Bounds, mesh: CollisionMesh, start: EnginePositions
       for (let k = 0; k < 3; k++) {
         const from = start[3 * v + k]!;
         const to = target[3 * v + k]!;
-        // What has no motion needs no cut, wherever it is.
+        // A coordinate without motion needs no cut, wherever it is.
         if (from === to) continue;
         const end = to > range[k + 3]! ? range[k + 3]! : to < range[k]! ? range[k]! : to;
         // The start lies within the range; a vertex beyond it would not move.

@@ -16,7 +16,7 @@ export interface RestingVertices {
   readonly start: Bounds;
   /** of their target */
   readonly target: Bounds;
-  /** η: the largest distance between a resting vertex and its image, the caller's unit; 0 where every image is exact */
+  /** η: the largest distance between a resting vertex and its image, the caller's unit; 0 if every image is exact */
   roundingUnder(frame: CoordinateFrame): number;
 }
 
@@ -45,7 +45,7 @@ export function findResting(mesh: CollisionMesh, start: Positions, target: Posit
   };
 }
 
-/** Box of the vertices of elements that are not marked; from +∞ to −∞ where all are. */
+/** Box of the vertices of elements that are not marked; from +∞ to −∞ if all are. */
 export function boundsOfOthers(mesh: CollisionMesh, positions: Positions, marks: Uint8Array): Bounds {
   const low: [number, number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const high: [number, number, number] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -3,31 +3,36 @@ import { SCATTERED_LEAPS, SCATTERED_MIN_GAIN, SCATTERED_MOTION, SCATTERED_SHARE 
 import { cheapPairsOf } from './pair-budget.js';
 import type { PullBackSettings, Settings } from './settings.js';
 
-/** The pull-back of one request: the settings, fitted to its targets. */
+/** The pull-back of one request: the settings, adapted to its targets. */
 export interface PullBackPlan extends PullBackSettings {
   /**
-   * It begins once the kinematic vertices have arrived, and goes on while a vertex travels to a far target; otherwise it begins
-   * where Algorithm 1 ends, and its merit alone decides.
+   * whether it begins once the kinematic vertices have arrived, and continues while a vertex travels to a distant
+   * target; otherwise it begins when Algorithm 1 ends, and only its merit decides
    */
   readonly isEarly: boolean;
   /** longest motion of a step, engine units */
   readonly longest: number;
-  /** pairs of P up to which a step is as cheap as most: with k times as many it must gain k times as much (pair-budget.ts) */
+  /**
+   * pairs of P up to which a step is as cheap as most: with k times as many pairs it must gain k times as much
+   * (pair-budget.ts)
+   */
   readonly cheapPairs: number;
 }
 
 /**
- * Where targets are scattered (areTargetsScattered) the pull-back follows Algorithm 1 instead of taking its place.
+ * If targets are scattered (areTargetsScattered), the pull-back follows Algorithm 1 instead of replacing it.
  *
- * A step of the pull-back rebuilds y from y*, so vertices that are in each other's way push each other back in every step, and
- * as their motions have nothing in common, none of them travels. In Algorithm 1 y keeps the pushes, so one of them gives way.
- * A mesh whose parts travel far as a whole gains nothing by that: the pull-back brings it as near in fewer steps.
+ * A step of the pull-back rebuilds y from y*, so vertices that obstruct each other push each other back in every step,
+ * and because their motions have nothing in common, none of them advances. In Algorithm 1 y keeps the pushes, so one of
+ * them yields. A mesh whose parts travel far as a whole gains nothing by that: the pull-back brings it as near in fewer
+ * steps.
  *
- * What follows then is a tangle in which nothing has a leap's room, so steps are short: their boxes hold few pairs, and σ is met
- * sooner, because ends that are torn apart stretch their edge less before the sweeps draw them together. And it ends early:
- * the vertices creep past each other for as long as they may, and what a step gains falls while it costs more and more pairs.
+ * The pull-back then begins with a tangle in which no vertex has room for a leap, so steps are short: their boxes
+ * contain few pairs, and σ is met sooner, because ends that are torn apart stretch their edge less before the sweeps
+ * pull them together. It also ends early: the vertices would creep past each other for as long as permitted, while the
+ * gain of a step falls and it costs more and more pairs.
  *
- * @param x float32[3·V] engine units, as the first step finds it
+ * @param x float32[3·V] engine units, the state before the first step
  * @param target float32[3·V] y*
  * @returns undefined = Algorithm 1 alone
  */
@@ -51,8 +56,8 @@ export function planPullBack(
 }
 
 /**
- * Whether targets tear neighbours apart or throw them together: the motions d = y* − x of the two ends of most edges differ by
- * more than SCATTERED_LEAPS leaps. Edges that cannot move do not count.
+ * Whether targets tear neighbours apart or bring them together at random: for most edges the motions d = y* − x of the
+ * two ends differ by more than SCATTERED_LEAPS leaps. Edges that cannot move do not count.
  *
  * @param leap the longest motion of a step, engine units
  */

@@ -5,25 +5,25 @@ import type { EngineUnits } from './engine.js';
 export interface PullBackSettings {
   /** sweeps of a step */
   readonly sweeps: number;
-  /** τ: share of the way to y* that a vertex takes which was pushed lately */
+  /** τ: share of the way to y* of a vertex that was pushed recently */
   readonly tau: number;
   /** share of the merit that three steps in a row must gain */
   readonly minGain: number;
-  /** contact offset over δ: the share of δ_p that contacts aim for */
+  /** contact offset over δ: the share of δ_p at which contacts aim */
   readonly offset: number;
 }
 
-/** Parameters as an engine uses them: every length in engine units and already a float32. */
+/** Parameters in the form that an engine uses: every length is in engine units and already a float32. */
 export interface Settings {
   /** δ */
   readonly delta: number;
-  /** ρ, how far a trust box is grown */
+  /** ρ, by which a trust box is grown */
   readonly reach: number;
   /** longest free motion that one search covers */
   readonly leap: number;
-  /** Dmin of Algorithm 1 (radius bookkeeping only) */
+  /** Dmin of Algorithm 1 (guard RADIUS only) */
   readonly searchRadiusMin: number;
-  /** Dmax of Algorithm 1 (radius bookkeeping only) */
+  /** Dmax of Algorithm 1 (guard RADIUS only) */
   readonly searchRadiusMax: number;
   /** d_floor: the gap that no approach budget may use */
   readonly floor: number;
@@ -70,10 +70,10 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
 }
 
 /**
- * FAST is Algorithm 1 alone. More sweeps and a later end come nearer to the constrained optimum and cost time in proportion.
- * τ only damps what contacts push: with a smaller one a net that hangs on few contacts swings less about its place, and takes more steps to
- * it, so that it pays only where the phase ends late. Measured with npm run bench -- --suite fidelity; docs/measurements.md has what each
- * quality reaches.
+ * FAST is Algorithm 1 alone. More sweeps and a later end come nearer to the constrained optimum and cost time in
+ * proportion. τ only damps vertices that contacts push: with a smaller τ a net that hangs on few contacts oscillates
+ * less about its place, but takes more steps to reach it, so it is worthwhile only if the phase ends late. Measured
+ * with npm run bench -- --suite fidelity; docs/measurements.md states what each quality reaches.
  */
 const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, 'offset'> | undefined>> = {
   FAST: undefined,

@@ -2,22 +2,22 @@ import { type Coloured, offsetsOf, type PART, type SweepPlan } from './sweep-pla
 
 /** The edges or contacts that act in the sweeps until the next complete one. */
 export class ActingItems implements Coloured {
-  /** uint32[n] their places in the sweep, ascending */
+  /** uint32[n] their positions in the sweep order, ascending */
   readonly list: Uint32Array;
   count = 0;
   offsets: ArrayLike<number> = [0];
   colours = 0;
 
-  /** @param list uint32[n] room for all */
+  /** @param list uint32[n] room for all positions */
   constructor(list: Uint32Array) {
     this.list = list;
   }
 
   /**
-   * Takes what a complete sweep found: every chunk left the places that act from its first one on.
+   * Collects the result of a complete sweep: every chunk has left the positions that act, beginning at its first one.
    *
-   * @param counts int32[chunks] how many
-   * @param all what was swept
+   * @param counts int32[chunks] number of positions of each chunk
+   * @param all the swept items
    */
   gather(kind: typeof PART.EDGES | typeof PART.CONTACTS, plan: SweepPlan, counts: Int32Array, all: Coloured): void {
     const { list } = this;

@@ -109,7 +109,7 @@ function boundPairs(arrays: BoundArrays, numbers: BoundNumbers, from: number, to
   counts[2 * chunk + 1] = touching;
 }
 
-/** α and limiter of every slot become those of slot 0. @param slots that may have taken part */
+/** Merges α and limiter of every slot into slot 0. @param slots number of slots that may have taken part */
 export function mergeSlots({ alphaGuard, alphas, limiters, runs }: BoundArrays, run: number, slots: number): void {
   const vertices = alphaGuard.length;
   for (let slot = 1; slot < slots; slot++) {
@@ -119,7 +119,7 @@ export function mergeSlots({ alphaGuard, alphas, limiters, runs }: BoundArrays, 
       const a = alphas[base + v];
       if (a > alphas[v]) continue;
       const p = limiters[base + v];
-      // Of touching pairs the last is named, of others the first.
+      // The last of touching pairs is reported, but the first of others.
       if (a < alphas[v] || (a === FROZEN ? p > limiters[v] : p < limiters[v])) limiters[v] = p;
       alphas[v] = a;
     }
@@ -183,7 +183,10 @@ function freeze({ kind, vertex, alphas, limiters }: BoundArrays, p: number, base
   }
 }
 
-/** Of the pair at hand: max(0, g − floor), and s_a. Numbers handed from function to function would be objects on the heap. */
+/**
+ * The allowance of the current pair: max(0, g − floor), and s_a. Numbers passed from function to function would be
+ * objects on the heap.
+ */
 const allowance = { room: 0.5, share: 0.5 };
 
 /** Stores the half-spaces of pair p that the check enforces. */

@@ -25,7 +25,7 @@ export function areBoxesApart(
   const ox = x[3 * v0];
   const oy = x[3 * v0 + 1];
   const oz = x[3 * v0 + 2];
-  // Where the least and the greatest of n·(c − o) over the corners c of a box have their coordinates.
+  // The offsets of the coordinates of the corners c of a box with the least and the greatest n·(c − o).
   const lx = nx > 0 ? 0 : 3;
   const ly = ny > 0 ? 1 : 4;
   const lz = nz > 0 ? 2 : 5;

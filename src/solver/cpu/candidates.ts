@@ -34,9 +34,9 @@ interface FindArrays extends PairArrays, AimArrays {
   readonly x: Float32Array;
   readonly start: Float32Array;
   readonly distances: Float32Array;
-  /** uint32[N] what a chunk finds, from its first item on */
+  /** uint32[N] the candidates of each chunk, from its first item on */
   readonly candidates: Uint32Array;
-  /** int32[chunks] how many a chunk finds */
+  /** int32[chunks] number of candidates of each chunk */
   readonly counts: Int32Array;
 }
 
@@ -74,15 +74,15 @@ function findCandidates(arrays: FindArrays, numbers: FindNumbers, from: number, 
 const NO_AIMS: Aims = { offsets: new Float32Array(0), offsetShare: 0 };
 
 /**
- * The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p; in the pull-back below δ, whatever
- * gap they aim for, so that a pair is seen before a step passes its aim. Of one request.
+ * The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p; in the pull-back below δ,
+ * regardless of the gap for which they aim, so that a pair is seen before a step passes its aim. Of one request.
  */
 export class ContactCandidates {
   /** uint32[count] indices into P, ascending */
   list: Uint32Array = new Uint32Array(0);
   count = 0;
   #counts: Int32Array = new Int32Array(0);
-  /** copies of what the caller gives, where stages can read them */
+  /** copies of the caller's arrays, in memory that stages can read */
   #start: Float32Array | undefined;
   #distances: Float32Array | undefined;
 

@@ -8,22 +8,22 @@ import type { PairArrays } from './pair-set.js';
  *
  *   h_k = n·(x_k − o) = fl(fl(fl(n_x·d_x) + fl(n_y·d_y)) + fl(n_z·d_z)),  d = fl(x_k − o)
  *
- * The subtraction errs by u relative, each product by u, each of the two sums by u relative to its terms, so
+ * The subtraction has a relative error of u, each product of u, each of the two sums of u relative to its terms, so
  * |h_k − exact| ≤ ((1+u)⁴ − 1)·Σ_c |n_c d_c| < 5u·Σ_c |n_c d_c|. The bound e = 8u·max_k Σ_c |n_c d_c| leaves slack for the
  * rounding of e itself and of the few scalar operations that combine heights (docs/method.md, S1 and S6).
  *
  * Any float vector n is a valid certificate: if gap = min_a h − max_b h > 2e, the exact heights of side a lie strictly
  * above those of side b, so a plane with normal n separates the convex hulls of both sides.
  *
- * Long pairs. e grows with the elements, and where Σ_c |n_c d_c| exceeds LONG_SPREAD, as over a tilted ground plane, it would
- * exceed the floor. Such heights are computed in double from the same float32 numbers: difference, product and two sums err by
- * less than 2⁻⁵⁰·Σ_c |n_c d_c|, and the result is rounded to float32 once. The scalar operations that combine lo and hi in
- * float32 (gap, limits, the comparison of the check) take values of at most 3·max(|lo|, |hi|) and round by 2⁻²⁴ of them, at
- * most ten times 2⁻²⁴·max(|lo|, |hi|) in all; e = 2⁻⁴⁸·Σ + 2⁻²⁰·max(|lo|, |hi|) covers both. A corner that lies further back than
- * lo or hi only has to stay behind them, which rounding does not change.
+ * Long pairs. e grows with the elements, and would exceed the floor if Σ_c |n_c d_c| exceeds LONG_SPREAD, as over a
+ * tilted ground plane. Such heights are computed in double from the same float32 numbers: difference, product and two
+ * sums have an error of less than 2⁻⁵⁰·Σ_c |n_c d_c|, and the result is rounded to float32 once. The scalar operations
+ * that combine lo and hi in float32 (gap, limits, the comparison of the check) take values of at most 3·max(|lo|, |hi|)
+ * and round by 2⁻²⁴ of them, at most ten times 2⁻²⁴·max(|lo|, |hi|) in all; e = 2⁻⁴⁸·Σ + 2⁻²⁰·max(|lo|, |hi|) covers
+ * both. A corner that lies behind lo or hi only has to stay behind them, which rounding does not change.
  *
- * The last measurement: heights of slots 1 to 3 (slot 0 is the origin), lo = min over side a, hi = max over side b,
- * gap = lo − hi and the error e; engine units.
+ * The last measurement: heights of slots 1 to 3 (slot 0 is the origin), lo = min over side a, hi = max over side b, gap
+ * = lo − hi and the error e; engine units.
  */
 export const heights = { h1: 0, h2: 0, h3: 0, lo: 0, hi: 0, gap: 0, error: 0 };
 
@@ -51,8 +51,8 @@ export function measureHeights(
 }
 
 /**
- * {@link measureHeights} along the vector from `at` on in `normals`. The measurement of every pair calls this one: numbers handed
- * to a function of this size are objects on the heap, integers and arrays are not.
+ * {@link measureHeights} along the vector from `at` on in `normals`. The measurement of every pair calls this function,
+ * because numbers passed to a function of this size are objects on the heap, integers and arrays are not.
  */
 function measureAlong(
   x: Float32Array,
@@ -147,7 +147,7 @@ function heightInDouble(
   return nx * (x[k] - from[o]) + ny * (x[k + 1] - from[o + 1]) + nz * (x[k + 2] - from[o + 2]);
 }
 
-/** e of heights of this size that were computed in double. */
+/** e of heights of this size, computed in double. */
 function longError(spread: number, height: number): number {
   return f(LONG_SPREAD_ERROR * spread + LONG_HEIGHT_ERROR * height);
 }

@@ -5,10 +5,10 @@ import { corner, measureCorner } from './certificate.js';
 
 const f = Math.fround;
 
-/** What the check reads of the step, and what it writes. */
+/** The data of the step that the check reads, and its results. */
 export interface CheckArrays
   extends Pick<BoundArrays, 'kind' | 'vertex' | 'normal' | 'x' | 'moving' | 'bounded' | 'limits' | 'counts'> {
-  /** float32[3·V] what has been written */
+  /** float32[3·V] the written positions */
   readonly next: Float32Array;
   /** float32[V] α of the step */
   readonly alpha: Float32Array;
@@ -21,9 +21,9 @@ export interface CheckArrays
 export const NO_PAIR = 0x7fffffff;
 
 /**
- * Compares what was written with the half-spaces of the bounded pairs (the third pass of the forward step, forward.ts). It
- * reverts nothing: whether a vertex violates a pair depends on its own numbers alone, so the order of pairs does not matter,
- * and the pair that is named is the first.
+ * Compares the written positions with the half-spaces of the bounded pairs (the third pass of the forward step,
+ * forward.ts). It reverts nothing: whether a vertex violates a pair depends on its own numbers alone, so the order of
+ * pairs does not matter, and the first such pair is reported.
  */
 export const CHECK = defineStage(import.meta.url, 'check', checkPairs);
 
@@ -63,12 +63,12 @@ function fail({ failed, failures }: CheckArrays, v: number, p: number): void {
   }
 }
 
-/** Whether a height with an error of at most `error` lies certainly at or above `lowest`. */
+/** Whether a height with an error of at most `error` is certainly at or above `lowest`. */
 function isAbove(height: number, lowest: number, error: number): boolean {
   return height >= f(lowest + error);
 }
 
-/** Whether a height with an error of at most `error` lies certainly at or below `highest`. */
+/** Whether a height with an error of at most `error` is certainly at or below `highest`. */
 function isBelow(height: number, highest: number, error: number): boolean {
   return height <= f(highest - error);
 }

@@ -4,7 +4,7 @@ import { CONTACTS_PER_VERTEX } from '../constants.js';
 import { DROPPED, isFarther, isMovable, type ListedContacts, SELECTION_CHUNK } from './listed-contacts.js';
 import type { Scratch } from './workspace.js';
 
-/** Nanoseconds a pair. */
+/** Nanoseconds per pair. */
 const COST = 40;
 
 interface TallyArrays extends ListedContacts {
@@ -31,7 +31,7 @@ interface CrowdArrays extends ListedContacts {
   readonly unique: Int32Array;
   /** int32[V] the crowd at a vertex, −1 = it has no more contacts than it may keep */
   readonly crowdOf: Int32Array;
-  /** int32[C] end of the members of a crowd that were entered, at last those of the whole crowd */
+  /** int32[C] end of the members entered so far in each crowd, finally of the whole crowd */
   readonly ends: Int32Array;
   /** int32[…] places in the list, crowd by crowd */
   readonly members: Int32Array;
@@ -60,7 +60,7 @@ interface LastArrays extends ListedContacts {
 }
 
 const CROWD_CHUNK = 64;
-/** Nanoseconds a crowd. */
+/** Nanoseconds per crowd. */
 const CROWD_COST = 2000;
 
 const FIND_LAST = defineStage(import.meta.url, 'last kept contacts', findLast);

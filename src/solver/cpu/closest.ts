@@ -163,8 +163,8 @@ function closestOnBoundary(x: Float32Array, a: number, i: number, j: number, k: 
 const THIN = 1e-10;
 
 /**
- * Segment a b against segment c d: the interior solution where there is one, else the best of the four end points
- * against the other segment, in a fixed order. For nearly parallel segments the closer of both counts.
+ * Segment a b against segment c d: the interior solution if there is one, otherwise the best of the four end points
+ * against the other segment, in a fixed order. For nearly parallel segments the closer of both is used.
  *
  * The end point is chosen by the squared distance as a quadratic in (s, t),
  *

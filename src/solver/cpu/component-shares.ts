@@ -3,12 +3,12 @@ import type { StrainElements } from '../strain/elements.js';
 import { distanceAt } from './motion.js';
 import type { Scratch } from './workspace.js';
 
-/** The shares that all vertices of a component of elements with strain limits have in common in a step of the pull-back. */
+/** The shares that all vertices of a component of elements with strain limits use in a step of the pull-back. */
 export class ComponentShares {
   readonly #componentOf: Uint32Array;
   readonly #inverseMass: Float32Array;
   readonly #longest: number;
-  /** share of the way to y* that this step and the last one take */
+  /** share of the way to y* in this step and in the last one */
   readonly #pace: Float64Array;
   readonly #lastPace: Float64Array;
   /** float32[3·V] y of the last step before its sweeps */
@@ -30,10 +30,11 @@ export class ComponentShares {
   }
 
   /**
-   * One share of the way to y* for all vertices of a component, the smallest of theirs. If x = P(x + t (y* − x)) for a single t, x is
-   * the point of the constraints nearest to y*; with individual shares, vertices far from y* would count less.
+   * One share of the way to y* for all vertices of a component, the smallest of theirs. If x = P(x + t (y* − x)) for a
+   * single t, x is the point of the constraints nearest to y*; with individual shares, vertices far from y* would count
+   * less.
    *
-   * @param paceOf share of the way that a vertex would go by itself
+   * @param paceOf share of the way that a vertex would take on its own
    */
   settlePaces(paceOf: (v: number) => number): void {
     const componentOf = this.#componentOf;
@@ -52,15 +53,17 @@ export class ComponentShares {
   }
 
   /**
-   * The share of its last multipliers that each component begins with. With y the rebuilt y of this step, y_k that of the last one, and
-   * d = W Bᵀ Λ_k, what Λ_k moved y_k by, the sweeps have found P = y_k − d. The share is the one that comes nearest to P,
+   * The share of its last multipliers with which each component begins. With y the rebuilt y of this step, y_k that of
+   * the last one, and d = W Bᵀ Λ_k, the displacement of y_k by Λ_k, the sweeps have found P = y_k − d. The share is the
+   * one that comes nearest to P,
    *
    *   c = argmin ‖y − c d − P‖_M = 1 + ⟨y − y_k, d⟩_M / ‖d‖²_M
    *
-   * P is the projection of every point on the ray from P through y_k, with multipliers in proportion to the distance from P. A
-   * mesh at rest, which is rebuilt with another share t' of its way to y* (c = t'/t), stays on that ray, and so does a mesh that moves to a distant P by leaps
-   * and is rebuilt at other points between P and y*. Both begin with the multipliers with which they end. Off the ray the share is only a
-   * guess. c is limited to its value at rest, or to 1, because Λ may be large where d is small.
+   * P is the projection of every point on the ray from P through y_k, with multipliers in proportion to the distance
+   * from P. A mesh at rest, which is rebuilt with another share t' of its way to y* (c = t'/t), stays on that ray, and
+   * so does a mesh that moves to a distant P by leaps and is rebuilt at other points between P and y*. Both begin with
+   * the multipliers with which they end. Off the ray the share is only a guess. c is limited to its value at rest, or
+   * to 1, because Λ may be large where d is small.
    *
    * @param before y as rebuilt
    * @param moved y − d
@@ -87,9 +90,9 @@ export class ComponentShares {
   }
 
   /**
-   * Shortens the motion of each component, by one share for all its vertices, until none is longer than the longest: a strain at
-   * x + s (y − x) exceeds its limits by no more than those of x and y (both sets of an element are convex), while vertices that stop
-   * one by one would tear their elements.
+   * Shortens the motion of each component, by one share for all its vertices, until none is longer than the longest: a
+   * strain at x + s (y − x) exceeds its limits by no more than those of x and y (both sets of an element are convex),
+   * whereas vertices that stop individually would tear their elements.
    */
   shortenMotions(x: Float32Array, y: Float32Array): void {
     const componentOf = this.#componentOf;

@@ -15,13 +15,13 @@ export interface AimArrays {
 }
 
 export interface AimNumbers {
-  /** contact offset over δ, where `offsets` is empty */
+  /** contact offset over δ, if `offsets` is empty */
   readonly offsetShare: number;
 }
 
 export type Aims = AimArrays & AimNumbers;
 
-/** @param scratch whose memory the arrays are in */
+/** @param scratch owns the memory of the arrays */
 export function aimsOf(mesh: CollisionMesh, settings: Settings, plan: PullBackSettings, scratch: Scratch): Aims {
   const byVertex = offsetsByVertex(mesh, settings) ?? new Float32Array(0);
   const offsets = scratch.float32('contact offsets', byVertex.length);
@@ -39,19 +39,20 @@ export function offsetOf(pairs: PairArrays, p: number, delta: number, { offsets,
  *
  *   aim = min(o, d₀ + AIM_GROWTH δ)
  *
- * with the pair's contact offset o, its δ, and its distance d₀ at the start of the request. It is at least min(o, d₀), so a request does not
- * give up a gap that the last one has reached or the start had. A pair that begins nearer than o is brought back to it
- * over several requests, so that a start with tiny gaps is not pushed apart at once. The aim is kept in `pairs.delta` for the rest of the request.
+ * with the pair's contact offset o, its δ, and its distance d₀ at the start of the request. It is at least min(o, d₀),
+ * so a request does not reduce a gap that the last one has reached or that the start had. A pair that begins nearer
+ * than o is brought back to it over several requests, so that a start with tiny gaps is not pushed apart at once. The
+ * aim is kept in `pairs.delta` for the rest of the request.
  *
- * Guidance only: what the forward step grants does not depend on it.
+ * This is guidance only: the motions that the forward step grants do not depend on it.
  *
  * @param delta δ of the pair
- * @param start float32[3·V] the state that the request began with
+ * @param start float32[3·V] the initial state of the request
  */
 export function aimOf(pairs: PairArrays, p: number, delta: number, start: Float32Array, aims: Aims): number {
   if (pairs.delta[p] === 0) {
     const offset = offsetOf(pairs, p, delta, aims);
-    // An offset of 0 needs no distance, and is not kept: 0 stands for unknown.
+    // An offset of 0 needs no distance and is not stored, because 0 means unknown.
     if (offset === 0) return 0;
     measureClosest(pairs, p, start);
     pairs.delta[p] = Math.min(offset, Math.sqrt(closest.squared) + AIM_GROWTH * delta);

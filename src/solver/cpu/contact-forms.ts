@@ -4,7 +4,10 @@ import type { PairArrays } from './pair-set.js';
 
 type TermPairs = Pick<PairArrays, 'kind' | 'vertex' | 'weight' | 'distance'>;
 
-/** Adds what a contact form has beyond the gap form to the Jacobian of pair p: float32[12] from `at` on, slot by slot. */
+/**
+ * Adds the terms that a contact form has beyond the gap form to the Jacobian of pair p: float32[12] from `at` on, slot
+ * by slot.
+ */
 type ContactTerm = (pairs: TermPairs, p: number, x: Float32Array, jacobian: Float32Array, at: number) => void;
 
 /** The contact forms; undefined = the gap form alone. A new form is one entry and its kernels' function. */

@@ -11,7 +11,7 @@ interface KeyArrays extends Pick<PairArrays, 'vertex' | 'weight'> {
 }
 
 const CHUNK = 1024;
-/** Nanoseconds a pair. */
+/** Nanoseconds per pair. */
 const COST = 40;
 
 const KEYS = defineStage(import.meta.url, 'contact keys', fillKeys);

@@ -9,13 +9,13 @@ interface RowArrays extends Pick<PairArrays, 'kind' | 'vertex' | 'normal' | 'wei
   readonly kept: Int32Array;
   readonly x: Float32Array;
   readonly inverseMass: Float32Array;
-  // As in {@link Contacts}; a stiffness of 0 marks a row that can move nothing:
+  // As in {@link Contacts}; a stiffness of 0 marks a row that cannot move anything:
   readonly corner: Int32Array;
   readonly jacobian: Float32Array;
   readonly value: Float32Array;
   readonly stiffness: Float32Array;
   readonly pairOf: Int32Array;
-  /** int32[1] number of rows that can move nothing */
+  /** int32[1] number of rows that cannot move anything */
   readonly idle: Int32Array;
 }
 
@@ -26,7 +26,7 @@ interface RowNumbers {
 
 export const ROWS_CHUNK = 1024;
 
-/** Nanoseconds a row: its pair lies anywhere in P. */
+/** Nanoseconds per row, whose pair may lie anywhere in P. */
 export const ROWS_COST = 150;
 
 const TERMS = Object.values(CONTACT_TERMS);
@@ -35,7 +35,10 @@ export function indexOfForm(form: ContactForm): number {
   return Object.keys(CONTACT_TERMS).indexOf(form);
 }
 
-/** Row n of a backward step (Eqs. 10–12, contacts.ts) is that of the pair kept[n], whichever thread computes it. */
+/**
+ * Row n of a backward step (Eqs. 10–12, contacts.ts) is that of the pair kept[n], regardless of which thread computes
+ * it.
+ */
 export const ROWS = defineStage(import.meta.url, 'contact rows', fillRows);
 
 function fillRows(arrays: RowArrays, { form }: RowNumbers, from: number, to: number): void {

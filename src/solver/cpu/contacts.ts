@@ -34,7 +34,7 @@ export class Contacts {
   /** int32[n] the pair of each row */
   pairOf: Int32Array = new Int32Array(0);
 
-  /** float32[V] where stages can read it */
+  /** float32[V] in memory that stages can read */
   readonly inverseMass: Float32Array;
   readonly #form: number;
   readonly #scratch: Scratch;
@@ -70,7 +70,7 @@ export class Contacts {
     this.#lambda.fill(0, 0, this.count);
   }
 
-  /** The rows of the kept pairs, in their order; those that can move nothing are left out. */
+  /** The rows of the kept pairs, in their order, without those that cannot move anything. */
   #fillRows(pairs: PairSet, kept: Int32Array, x: Float32Array): void {
     const { corner, jacobian, value, stiffness, pairOf } = this;
     const { kind, vertex, normal, weight, distance, delta } = pairs;

@@ -23,7 +23,7 @@ export class EdgeLimits {
   readonly #inverseMass: Float32Array;
   /** float32[n] R; negative = no limit */
   readonly #limit: Float32Array;
-  /** float32[3·n] c, and c after the sweep before */
+  /** float32[3·n] c, and c after the previous sweep */
   readonly #push: Float32Array;
   readonly #last: Float32Array;
   /** in sweep order */
@@ -91,7 +91,8 @@ export class EdgeLimits {
   }
 
   /**
-   * Whether the sweeps of a step should continue: the excess of y over its limits is too large, and another round may lower it.
+   * Whether the sweeps of a step should continue: the excess of y over its limits is too large, and another round may
+   * reduce it.
    *
    * @param rounds number of rounds so far, at least 1
    * @param most largest permitted excess, as {@link excess} computes it

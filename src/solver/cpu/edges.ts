@@ -9,8 +9,9 @@ import { Scratch } from './workspace.js';
  *
  *   c = σ L − u·(y_i − y_j) ≥ 0,   u = (y*_i − y*_j) / |y*_i − y*_j|
  *
- * L is |y*_i − y*_j|, or the length of the edge at rest where it has one. They are soft: every step starts with λ = 0. Edges of two
- * kinematic vertices and edges with L = 0 have no constraint; one without length in the target has u = 0, and none either.
+ * L is |y*_i − y*_j|, or the length of the edge at rest if it has one. They are soft: every step starts with λ = 0.
+ * Edges of two kinematic vertices and edges with L = 0 have no constraint; neither does an edge without length in the
+ * target, which has u = 0.
  */
 export class EdgeLengths {
   readonly colours: number;
@@ -55,7 +56,7 @@ export class EdgeLengths {
    * L of an edge.
    *
    * @param inTarget its length in the target, engine units
-   * @param scale engine units in one of the caller's
+   * @param scale engine units per caller's unit
    */
   lengthOf(n: number, inTarget: number, scale: number): number {
     const own = ownLength(this.#rest?.[n]);
@@ -69,12 +70,12 @@ export class EdgeLengths {
   }
 
   /**
-   * Linearises at the target y*, once a request.
+   * Linearises at the target y*, once per request.
    *
    * @param target float32[3·V] y*
    * @param sigma σ > 1
    * @param scratch holds the rows until {@link release}
-   * @param scale engine units in one of the caller's; read where edges have lengths at rest
+   * @param scale engine units per caller's unit; read only if edges have lengths at rest
    */
   linearise(target: Float32Array, sigma: number, scratch = new Scratch(), scale = 1): void {
     const ends = this.ends;

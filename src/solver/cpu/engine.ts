@@ -12,7 +12,7 @@ export interface CpuEngineOptions {
 }
 
 /**
- * The reference engine: every stage in plain TypeScript on one thread, in float32 where the kernels are. It computes
+ * The reference engine: every stage in plain TypeScript on one thread, in float32 wherever the kernels are. It computes
  * synchronously inside `resolve`, so it should run on a worker thread.
  */
 export function createCpuEngine({ maxPairBytes }: CpuEngineOptions = {}): Engine {
@@ -51,7 +51,7 @@ export function createCpuEngine({ maxPairBytes }: CpuEngineOptions = {}): Engine
           if (!scenes.delete(solver)) return;
           const { size: released } = solver;
           solver.dispose();
-          // The workspace stays as large as the remaining scenes need it.
+          // The workspace remains as large as the remaining scenes need.
           if (![...scenes].some(({ size }) => size >= released)) workspace.free();
         },
       };

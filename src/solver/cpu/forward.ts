@@ -30,7 +30,7 @@ export interface ForwardInput {
   readonly activeCount: number;
   /** uint8[V] 1 where y ≠ x */
   readonly moving: Uint8Array;
-  /** current step, to tell whether a pair's geometry is current */
+  /** current step, with which the geometry of a current pair is stamped */
   readonly step: number;
   readonly rule: ForwardRule;
   readonly gamma: number;
@@ -47,58 +47,61 @@ export interface ForwardInput {
   readonly limitFurther?: ((alpha: Float32Array) => void) | undefined;
 }
 
-/** Nanoseconds a pair, on one thread. */
+/** Nanoseconds per pair, on one thread. */
 const BOUND_COST = 80;
 const CHECK_COST = 20;
 
 /**
- * Pairs a vertex above which they are bounded in two passes. Between layers there are about 37. Lists get longer where boxes are larger
- * than the motions that contacts grant; most of their pairs then stay apart under the α that the near pairs leave.
+ * Number of pairs per vertex above which they are bounded in two passes. Between layers there are about 37. Lists get
+ * longer if boxes are larger than the motions that contacts grant; most of their pairs then stay apart under the α that
+ * the near pairs leave.
  */
 const LONG_LIST = 48;
 
 /**
- * The forward step (Eqs. 14–17; docs/method.md, S2, S4 and S5): how far each vertex may follow its motion m_i = y_i − x_i
- * without continuous collision detection.
+ * The forward step (Eqs. 14–17; docs/method.md, S2, S4 and S5): how far each vertex may follow its motion m_i = y_i −
+ * x_i without continuous collision detection.
  *
  * Planar rule, per pair with certified normal n, heights h, gap g = lo − hi > 2e and shares s_a + s_b = 1:
  *
  *   side a keeps h ≥ lo − γ s_a (g − floor),   side b keeps h ≤ hi + γ s_b (g − floor)
  *
- * A fixed plane separates the two sides at both ends of the linear piece. Half-spaces are convex, so it separates them on
- * the whole piece, whatever α the other vertices get. Isotropic rule (Eqs. 15–17): α_i |m_i| ≤ D_i = γ (g − floor)/2.
+ * A fixed plane separates the two sides at both ends of the linear piece. Half-spaces are convex, so it separates them
+ * on the whole piece, whatever α the other vertices get. Isotropic rule (Eqs. 15–17): α_i |m_i| ≤ D_i = γ (g −
+ * floor)/2.
  *
- * The numbers in memory decide, hence three passes: (1) bound α; (2) write fl(x + αm); (3) read back and check against the
- * half-spaces
+ * The numbers in memory must satisfy this, hence three passes: (1) bound α; (2) write fl(x + αm); (3) read back and
+ * check against the half-spaces
  *
  *   side a: h' ≥ lo − ext_a + e',   side b: h' ≤ hi + ext_b − e',
  *   ext_side = s_side·max(0, g − floor) + max(0, min(g, floor) − floor/2)/2
  *
- * with heights from the stored normal and the origin of x. The sum of both ext is at most g − floor/2 (0 when g is below
- * floor/2), so the two half-spaces are disjoint whatever rounding did in (1) and (2). A vertex that fails returns to x_i;
- * x_i satisfies the condition of every pair up to e, and g > 2e, so reverting never breaks another pair: no cascade.
+ * with heights from the stored normal and the origin of x. The sum of both ext is at most g − floor/2 (0 when g is
+ * below floor/2), so the two half-spaces are disjoint whatever the rounding in (1) and (2). A vertex that fails returns
+ * to x_i; x_i satisfies the condition of every pair up to e, and g > 2e, so reverting never breaks another pair: no
+ * cascade.
  */
 export class Forward {
-  /** float32[V] α of the last step, 0 where reverted or frozen, 1 where the vertex reached y */
+  /** float32[V] α of the last step, 0 if reverted or frozen, 1 where the vertex reached y */
   readonly alpha: Float32Array;
   /** float32[V] α_box (guard BOXES) or the cap of the radius (guard RADIUS) */
   readonly alphaGuard: Float32Array;
   /** int32[V] the pair that bounded the vertex last, −1 = none */
   readonly limiter: Int32Array;
-  /** revision of the P that `limiter` refers to; 0 = no step has been made, or the last one was abandoned */
+  /** revision of the P that `limiter` refers to; 0 = there has been no step, or the last one was abandoned */
   limitedIn = 0;
   /** pairs without a certificate: their vertices were frozen */
   touching = 0;
   /** largest |x' − x| of the step, rounded up */
   largestMove = 0;
 
-  /** float32[V] and int32[V] α and the limiting pairs that the second pass begins with */
+  /** float32[V] and int32[V] α and the limiting pairs with which the second pass begins */
   readonly #most: Float32Array;
   readonly #limitedBy: Int32Array;
   readonly #next: Float32Array;
   /** float32[3·V] fl(y − x) */
   readonly #motion: Float32Array;
-  // Of the stages, see there:
+  // Arrays of the stages, described there:
   readonly #alphas: Float32Array;
   readonly #limiters: Int32Array;
   readonly #runs: Int32Array;
@@ -215,7 +218,7 @@ export class Forward {
     }
   }
 
-  /** Compares what was written with the half-spaces, and reverts every vertex that violates one. */
+  /** Compares the written positions with the half-spaces, and reverts every vertex that violates one. */
   #check({ x, pairs, moving, activeCount }: ForwardInput): void {
     const { kind, vertex, normal } = pairs;
     const { alpha, limiter } = this;

@@ -12,7 +12,7 @@ export interface PairView {
   readonly vertex: ArrayLike<number>;
 }
 
-/** Pairs with the multipliers of their rows, 0 where a pair has none. */
+/** Pairs with the multipliers of their rows, 0 if a pair has none. */
 export interface PushView extends PairView {
   readonly count: number;
   readonly lambda: ArrayLike<number>;
@@ -50,12 +50,15 @@ export class HoldRecord {
     this.#settle(step, pairs, pairs, limiter);
   }
 
-  /** After the sweeps of a step of the pull-back, whose multipliers are with the pairs until a search makes these anew. */
+  /**
+   * After the sweeps of a step of the pull-back, whose multipliers are stored with the pairs until a search replaces
+   * these.
+   */
   takePushes(pushing: PushView): void {
     this.#swept = pushesOf(pushing);
   }
 
-  /** After the forward step of those sweeps. @param limited the pairs that `limiter` means, int32[V] */
+  /** After the forward step of those sweeps. @param limited the pairs to which `limiter`, int32[V], refers */
   notePull(step: number, limited: PairView, limiter: Int32Array): void {
     const { kinds, vertices, multipliers } = this.#swept;
     const lambda = multipliers;
@@ -63,14 +66,14 @@ export class HoldRecord {
     this.#latest = this.#swept;
   }
 
-  /** After a step of Algorithm 1 whose multipliers are with the pairs. @param limited as for {@link notePull} */
+  /** After a step of Algorithm 1 whose multipliers are stored with the pairs. @param limited as for {@link notePull} */
   noteRows(step: number, pushing: PushView, limited: PairView, limiter: Int32Array): void {
     this.#begin();
     for (let p = 0; p < pushing.count; p++) if (pushing.lambda[p] > 0) this.#offer(pushing, p, pushing.lambda[p]);
     this.#settle(step, pushing, limited, limiter);
   }
 
-  /** The last step of the pull-back has led to the best state so far. */
+  /** Call when the last step of the pull-back has led to the best state so far. */
   keepPushes(): void {
     this.#pushes = this.#latest;
   }

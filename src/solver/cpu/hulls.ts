@@ -8,12 +8,12 @@ interface HullArrays {
   readonly maskOfVertex: Uint8Array;
   /** float32[V] δ by vertex; empty = the growth of all */
   readonly distances: Float32Array;
-  /** uint8[V] 1 = the vertex has another box than when the hulls were filled; empty = every one has */
+  /** uint8[V] 1 = the box of the vertex has changed since the hulls were filled; empty = all have */
   readonly isChanged: Uint8Array;
   /** float32[6·N] grown hulls, and uint8[N] masks */
   readonly box: Float32Array;
   readonly mask: Uint8Array;
-  /** uint32[N] elements whose hulls are new, of each chunk from its first item on; int32[chunks] how many */
+  /** uint32[N] elements whose hulls are new, of each chunk from its first item on; int32[chunks] their number */
   readonly changed: Uint32Array;
   readonly counts: Int32Array;
 }
@@ -23,11 +23,11 @@ interface HullNumbers {
   readonly growth: number;
 }
 
-/** Elements of a chunk, and nanoseconds of one. */
+/** Elements of a chunk, and nanoseconds per element. */
 export const HULL_CHUNK = 4096;
 export const HULL_COST = 20;
 
-/** The hulls of elements with a changed corner, and the masks of all: the bits that all corners have. */
+/** Computes the hulls of elements with a changed corner, and the masks of all: the bits that all corners have. */
 export const HULLS = defineStage(import.meta.url, 'hulls', fillHulls);
 
 function fillHulls(arrays: HullArrays, { size, growth }: HullNumbers, from: number, to: number): void {

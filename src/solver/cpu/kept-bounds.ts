@@ -1,14 +1,15 @@
 import type { Forward } from './forward.js';
 
-/** In place of a pair. */
+/** Replaces a pair. */
 const NONE = -1;
 
 /**
- * Which pair gave a vertex the α that it has: the one that bounded it, unless its edges or elements have lowered α below that bound since. Then
- * the vertex is not held by the pair, which would have let it go further, but by a neighbour, and that shows in the positions: the edge is at its
- * limit. The device names limiters by the same rule, since it compares the bounds of pairs with the final α (gpu/kernels/forward/check.wgsl).
+ * Which pair determined the α of a vertex: the one that bounded it, unless its edges or elements have reduced α below
+ * that bound since. Then the vertex is not held by the pair, which would have allowed it to move farther, but by a
+ * neighbour, which is visible in the positions: the edge is at its limit. The device determines limiters by the same
+ * rule, because it compares the bounds of pairs with the final α (gpu/kernels/forward/check.wgsl).
  *
- * The search rule goes by Forward.limiter as it is.
+ * The search rule uses Forward.limiter without this correction.
  */
 export class KeptBounds {
   readonly #forward: Pick<Forward, 'alpha' | 'limiter'>;
@@ -29,10 +30,11 @@ export class KeptBounds {
     this.#lowered = alpha.slice();
   }
 
-  /** int32[V] after the step; −1 = no pair gave the vertex its α */
+  /** int32[V] after the step; −1 = no pair determined the vertex's α */
   get limiter(): Int32Array {
     const { alpha, limiter } = this.#forward;
-    // A vertex that the check has sent back has another α than was written, and its limiter is the pair that it would have broken.
+    // The α of a vertex that the check has reverted differs from the one that was written, and its limiter is the pair
+    // whose half-space it would have violated.
     const isLowered = (v: number) => this.#lowered[v]! < this.#bound[v]! && alpha[v] === this.#lowered[v];
     return limiter.map((p, v) => (isLowered(v) ? NONE : p));
   }

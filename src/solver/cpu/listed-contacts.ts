@@ -1,15 +1,15 @@
 import type { PairArrays } from './pair-set.js';
 
-/** What the selection of contacts reads of the listed pairs, and marks in them. */
+/** The data of the listed pairs that the selection of contacts reads, and its marks. */
 export interface ListedContacts extends Pick<PairArrays, 'distance'> {
   /** int32[4·n] of contact-keys.ts; the first entry of a pair that is dropped becomes {@link DROPPED} */
   readonly key: Int32Array;
-  /** uint32[n] ascending, so that places in it have the order of P */
+  /** uint32[n] ascending, so that positions in it have the order of P */
   readonly list: Uint32Array;
   readonly inverseMass: Float32Array;
 }
 
-/** In place of a vertex. */
+/** Replaces a vertex. */
 export const DROPPED = -2;
 
 /** Pairs that a thread takes at a time. */
@@ -20,7 +20,7 @@ export function isMovable({ key, inverseMass }: ListedContacts, entry: number): 
   return key[entry] >= 0 && inverseMass[key[entry]] > 0;
 }
 
-/** Whether a place in the list has the farther pair of two: by distance, then by index in P. */
+/** Whether an entry of the list is the farther of two pairs: by distance, then by index in P. */
 export function isFarther({ distance, list }: ListedContacts, n: number, m: number): boolean {
   const difference = distance[list[n]] - distance[list[m]];
   return difference > 0 || (difference === 0 && n > m);

@@ -5,7 +5,7 @@ export interface MomentumArrays {
   readonly y: Float32Array;
   /** uint32[count] vertices of rows that act or have acted */
   readonly touched: Uint32Array;
-  /** float32[3·count] of these: y after the sweep before; y that the sweep began with */
+  /** float32[3·count] for these: y after the previous sweep; y at the beginning of the sweep */
   readonly lastY: Float32Array;
   readonly fromY: Float32Array;
   /** float64[chunks] ⟨y_from − y, y − y_last⟩ by chunk */
@@ -16,16 +16,16 @@ export interface MomentumArrays {
 
 /** Numbers of a momentum. */
 export const MOMENTUM = {
-  /** sweeps since it began */
+  /** sweeps since its beginning */
   steps: 0,
   /** β of the multipliers after the last sweep */
   beta: 1,
-  /** 1 = it has just begun anew */
+  /** 1 = it has just been restarted */
   isNew: 2,
   words: 3,
 } as const;
 
-/** Multipliers of edges and contacts, now and after the sweep before. */
+/** Multipliers of edges and contacts, now and after the previous sweep. */
 interface MultiplierArrays {
   readonly momentum: Float64Array;
   readonly push: Float32Array;

@@ -2,8 +2,8 @@ import { arrivedWithin } from '../arrival.js';
 import { Scratch } from './workspace.js';
 
 /**
- * Turns a distance between float32 positions, computed in double, into an upper bound: its relative error is a few 2⁻⁵³,
- * and one part in 10⁶ covers that and the float32 in which it may be stored.
+ * Turns a distance between float32 positions, computed in double, into an upper bound: its relative error is a few
+ * 2⁻⁵³, and one part in 10⁶ covers that and the rounding to float32 when it is stored.
  */
 export const ROUND_UP = 1 + 1e-6;
 
@@ -20,7 +20,7 @@ export function isSameAt(a: Float32Array, b: Float32Array, k: number): boolean {
   return a[k] === b[k] && a[k + 1] === b[k + 1] && a[k + 2] === b[k + 2];
 }
 
-/** Sets moving[i] to 1 where y_i ≠ x_i, else to 0; returns the number of moving vertices. */
+/** Sets moving[i] to 1 if y_i ≠ x_i, otherwise to 0; returns the number of moving vertices. */
 export function markMoving(x: Float32Array, y: Float32Array, moving: Uint8Array): number {
   let count = 0;
   for (let i = 0, k = 0; i < moving.length; i++, k += 3) {
@@ -76,7 +76,7 @@ export function restShortMotions(
   }
 }
 
-/** r of Algorithm 1: the share of its motion that each vertex has not been granted yet. */
+/** r of Algorithm 1: the share of its motion that each vertex has not yet been granted. */
 export class Residuals {
   /** float32[V] */
   readonly r: Float32Array;
@@ -90,7 +90,7 @@ export class Residuals {
     this.r = scratch.float32('residuals', vertexCount).fill(0);
   }
 
-  /** r ← 1, but 0 where the target is the start, bit for bit (docs/method.md, S12). */
+  /** r ← 1, but 0 if the target is the start, bit for bit (docs/method.md, S12). */
   begin(start: Float32Array, target: Float32Array, floor: number): void {
     const { r } = this;
     let unfinished = 0;
@@ -124,7 +124,7 @@ export class Residuals {
     }
   }
 
-  /** r_i ← r_i (1 − α_i) (Eq. 17), 0 where y_i is reached to rounding. */
+  /** r_i ← r_i (1 − α_i) (Eq. 17), 0 if y_i is reached up to rounding. */
   update(x: Float32Array, y: Float32Array, alpha: Float32Array, epsilon: number): void {
     const residual = this.r;
     const within = this.#arrivedWithin;

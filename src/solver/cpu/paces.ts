@@ -37,7 +37,7 @@ export class Paces {
     this.#rebuilt.set(y);
   }
 
-  /** t of a vertex by itself. */
+  /** t of a vertex on its own. */
   #paceOf(x: Float32Array, target: Float32Array, i: number): number {
     const { longest } = this.#plan;
     const isFree = this.#inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
@@ -51,7 +51,7 @@ export class Paces {
    * Counts, after the sweeps of a step, the steps since a row pushed each vertex.
    *
    * @param y float32[3·V] after the sweeps
-   * @param least a shorter push does not count, engine units
+   * @param least engine units; a shorter push does not count
    */
   countUnpushed(y: Float32Array, least: number): void {
     const unpushed = this.#unpushed;

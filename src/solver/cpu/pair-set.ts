@@ -20,8 +20,8 @@ const MIN_CAPACITY = 1024;
 let lastRevision = 0;
 
 /**
- * What the steps of one request compute of each pair, 40 bytes a pair. All scenes of an engine share one such block: a
- * {@link PairSet} acquires it for a request and releases it afterwards.
+ * The results of the steps of one request for each pair, 40 bytes per pair. All scenes of an engine share one such
+ * block: a {@link PairSet} acquires it for a request and releases it afterwards.
  */
 export class PairGeometry {
   /** revision of the set that released it last; 0 = none */
@@ -63,7 +63,7 @@ export class PairGeometry {
 
 const NO_GEOMETRY = new PairGeometry();
 
-/** The arrays of a {@link PairSet}, by the same names: what stages work on. */
+/** The arrays of a {@link PairSet} with which stages work, by the same names. */
 export type PairArrays = Readonly<
   Pick<PairSet, 'kind' | 'vertex' | 'normal' | 'delta' | 'stamp' | 'weight' | 'distance' | 'gap' | 'error'>
 >;
@@ -77,7 +77,7 @@ export type PairArrays = Readonly<
  */
 export class PairSet {
   count = 0;
-  /** identifies the list of pairs; changes with every {@link clear} and {@link keepOnly} */
+  /** identifies the list of pairs; changes on every {@link clear} and {@link keepOnly} */
   revision = ++lastRevision;
   /** number of pairs of each kind, maintained by every change, because a report should not count millions of pairs */
   readonly byKind = new Uint32Array(PAIR_KINDS.length);
@@ -91,7 +91,7 @@ export class PairSet {
   // Shared memory, valid during one request:
   /** float32[capacity] δ_p, in the pull-back the aim of the contact (contact-aims.ts); or 0 while no step has needed it */
   delta = NO_GEOMETRY.delta;
-  /** float32[capacity] multiplier of the last step of the pull-back, 0 where it had none */
+  /** float32[capacity] multiplier of the last step of the pull-back, 0 if it had none */
   lambda = NO_GEOMETRY.lambda;
   // Geometry at the current x, valid for a pair iff stamp[p] is the current step's:
   /** int32[capacity] */
@@ -196,7 +196,7 @@ export class PairSet {
     this.#refer(NO_GEOMETRY);
   }
 
-  /** Gives all memory back, that of the geometry too, which must be of this set alone. */
+  /** Frees all memory, including that of the geometry, which no other set may share. */
   dispose(): void {
     this.discard();
     this.#geometry.allocate(0);
@@ -285,7 +285,7 @@ interface MarkArrays {
   readonly isKept: Uint8Array;
 }
 
-/** Nanoseconds a pair. */
+/** Nanoseconds per pair. */
 const MARK_COST = 8;
 
 const MARK = defineStage(import.meta.url, 'mark', markPairs);

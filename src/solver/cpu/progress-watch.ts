@@ -9,11 +9,11 @@ import { Scratch } from './workspace.js';
 export type Verdict = 'going' | 'search' | 'stalled';
 
 /**
- * Decides from the last steps whether the boxes need renewal and whether the run has stagnated. One blocked vertex keeps
- * ‖r‖∞ at 1 while thousands still move, so the maximum alone says nothing. Stagnation means that over a window the sum of
- * all r hardly fell and no unfinished vertex travelled, and that a forced search changed nothing. Neither criterion
- * suffices alone: compressed cloth creeps and oscillates for ever without reducing r, and r falls very little while vertices
- * approach a far target leap by leap.
+ * Decides from the last steps whether the boxes need renewal and whether the run has stagnated. One blocked vertex
+ * keeps ‖r‖∞ at 1 while thousands still move, so the maximum alone says nothing. Stagnation means that over a window
+ * the sum of all r hardly fell and no unfinished vertex travelled, and that a forced search changed nothing. Neither
+ * criterion suffices alone: compressed cloth creeps and oscillates endlessly without reducing r, and r falls very
+ * little while vertices approach a far target leap by leap.
  */
 export class ProgressWatch {
   readonly #settings: Settings;
@@ -43,9 +43,10 @@ export class ProgressWatch {
   }
 
   /**
-   * Decides whether to search again (guard BOXES), and marks `wanted`. Call once a step, after the forward step. Relevant
-   * vertices are the unfinished ones and those of the pairs that bound them: a vertex that has finished its own motion may
-   * still have to yield to the contact that bounds an unfinished one, so it must not stop at the face of its box.
+   * Decides whether to search again (guard BOXES), and marks `wanted`. Call once per step, after the forward step.
+   * Relevant vertices are the unfinished ones and those of the pairs that bound them: a vertex that has finished its
+   * own motion may still have to yield to the contact that bounds an unfinished one, so it must not stop at the face of
+   * its box.
    */
   wantsSearch(residual: Float32Array, forward: Forward, moving: Uint8Array, pairs: PairSet): boolean {
     const { alpha, alphaGuard } = forward;
@@ -85,7 +86,7 @@ export class ProgressWatch {
     }
   }
 
-  /** Call once a step. */
+  /** Call once per step. */
   judge(x: Float32Array, residual: Float32Array): Verdict {
     if (++this.#windowSteps < WINDOW) return 'going';
     const sum = this.#sumOfUnfinished(residual);

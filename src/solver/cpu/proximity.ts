@@ -93,7 +93,10 @@ export class Proximity {
     );
   }
 
-  /** Copies what later requests depend on; undefined = P is void, or was searched under a rule, which cannot be copied. */
+  /**
+   * Copies what later requests depend on; undefined = P is invalid, or was searched with a rule, which cannot be
+   * copied.
+   */
   save(): SavedProximity | undefined {
     if (!this.isValid || (this.#excluded && !this.#excluded.proximityPairs)) return undefined;
     return {
@@ -145,7 +148,7 @@ export class Proximity {
     this.pairs.discard();
   }
 
-  /** Gives all memory back; nothing may be called afterwards. */
+  /** Frees all memory; no method may be called afterwards. */
   dispose(): void {
     this.invalidate();
     release(this.boxes.box, this.#mask);
@@ -184,8 +187,8 @@ export class Proximity {
   }
 
   /**
-   * Restores the full leap and reach, which an earlier request may have shortened. Invalidates P when the excluded pairs
-   * change: P holds pairs that must no longer bound, or lacks some that must.
+   * Restores the full leap and reach, which an earlier request may have shortened. Invalidates P when the excluded
+   * pairs change: P contains pairs that must no longer bound, or lacks some that must.
    */
   beginRequest(excluded?: LeftOutPairs): void {
     if (!isSameList(this.#excluded, excluded)) {
@@ -198,13 +201,13 @@ export class Proximity {
   }
 
   /**
-   * Searches at x with boxes towards y, and shrinks the leap, then the reach, until P fits its budget. With `wanted` only
-   * the marked vertices get new boxes, and only pairs with such a vertex are searched for: all others are in P already or
-   * have boxes that were disjoint.
+   * Searches at x with boxes towards y, and shrinks the leap, then the reach, until P fits its budget. With `wanted`
+   * only the marked vertices get new boxes, and only pairs with such a vertex are searched for: all others are in P
+   * already or have boxes that were disjoint.
    *
    * @param wanted uint8[V] 1 = needs a new box; undefined = all do
    * @param pulse called at short intervals; may throw
-   * @throws TOO_LARGE when P does not fit even with the smallest boxes, and what `pulse` throws; P is then invalid
+   * @throws TOO_LARGE if P does not fit even with the smallest boxes, and what `pulse` throws; P is then invalid
    */
   renew(x: Float32Array, y: Float32Array, wanted?: Uint8Array, pulse?: () => void): void {
     const settings = this.#settings;
@@ -221,8 +224,9 @@ export class Proximity {
   }
 
   /**
-   * Keeps P through the motion of groups: boxes and normals move with them, pairs within a group stay, and only pairs between
-   * groups, and pairs with elements at rest, are searched for anew. If that is not possible, P becomes void. Guard BOXES.
+   * Keeps P through the motion of groups: boxes and normals move with them, pairs within a group stay, and only pairs
+   * between groups, and pairs with elements at rest, are searched for again. If that is not possible, P becomes
+   * invalid. Guard BOXES.
    *
    * @param before float32[3·V] positions before the motion
    * @param after float32[3·V] positions after it
@@ -259,10 +263,10 @@ export class Proximity {
   }
 
   /**
-   * Shrinks every box to what x and y need with the present reach, and drops the pairs that can no longer meet. P must be valid
-   * for x, and stays so: each new box lies in the old one, so pairs outside P stay apart (docs/method.md, S3), and a pair is
-   * dropped by the test that a search applies, a direction that separates the boxes of its elements by more than the cutoff.
-   * This costs one test of each pair, and no search. Guard BOXES.
+   * Shrinks every box to the size that x and y need with the present reach, and drops the pairs that can no longer
+   * meet. P must be valid for x, and stays so: each new box lies in the old one, so pairs outside P stay apart
+   * (docs/method.md, S3), and a pair is dropped by the test that a search applies, a direction that separates the boxes
+   * of its elements by more than the cutoff. This costs one test per pair, and no search. Guard BOXES.
    */
   tighten(x: Float32Array, y: Float32Array): void {
     shrinkTrustBoxes(this.boxes, x, y, this.#reach);
@@ -287,10 +291,10 @@ export class Proximity {
   }
 
   /**
-   * Continues the search that the last request abandoned, with its boxes; the pairs that it has found are in P. The boxes determine what a
-   * search covers, so its result serves every x and y that they serve, whenever it is completed.
+   * Continues the search that the last request abandoned, with its boxes; the pairs that it has found are in P. The
+   * boxes determine what a search covers, so its result serves every x and y that they serve, whenever it is completed.
    *
-   * @returns false if there is none, or its boxes do not serve; everything must then be searched
+   * @returns false if there is none, or its boxes do not serve; a complete search must then follow
    */
   #resume(x: Float32Array, y: Float32Array, pulse?: () => void): boolean {
     const unfinished = this.#unfinished;
@@ -302,7 +306,7 @@ export class Proximity {
     return isComplete;
   }
 
-  /** Returns false if P exceeded its budget; everything must then be searched. */
+  /** Returns false if P exceeded its budget; a complete search must then follow. */
   #searchPart(x: Float32Array, y: Float32Array, wanted: Uint8Array, pulse?: () => void): boolean {
     this.#mark(x, y, wanted);
     this.pairs.keepOnly(this.#mask, KEPT);
@@ -338,7 +342,7 @@ export class Proximity {
     return isFound && this.pairs.count > least;
   }
 
-  /** Where even the smallest boxes exceed the comfortable number, a partial search must not fail for that reason. */
+  /** If even the smallest boxes exceed the comfortable number, a partial search must not fail for that reason. */
   #settleBudget(): void {
     this.#partialBudget = Math.min(this.#limit, Math.max(this.#comfortable, 2 * this.pairs.count));
   }
@@ -349,7 +353,7 @@ export class Proximity {
     return this.#find(x, { ...of, cursor: new SearchCursor() }, pulse);
   }
 
-  /** Searches from the cursor on, with the present boxes and masks. Returns false if P exceeded its budget. */
+  /** Searches from the cursor on, with the current boxes and masks. Returns false if P exceeded its budget. */
   #find(x: Float32Array, search: UnfinishedSearch, pulse?: () => void): boolean {
     const { guard, searchRadiusMax, delta } = this.#settings;
     const cutoff = guard === 'RADIUS' ? searchRadiusMax : delta;
@@ -384,7 +388,7 @@ export class Proximity {
   }
 
   /**
-   * PASSIVE: kinematic vertices under SKIP, those that stay where they are under PROTECT. KEPT: not wanted. Under SKIP the
+   * PASSIVE: kinematic vertices under SKIP, those that stay in place under PROTECT. KEPT: not wanted. Under SKIP the
    * search clears PASSIVE for the elements at a border (exclusion-rules.ts), whether they move or not.
    */
   #mark(x: Float32Array, y: Float32Array, wanted: Uint8Array | undefined): void {

@@ -53,7 +53,7 @@ export interface PullBackRun {
   readonly onStep: (moving: number) => number;
   /** Reports a state of the answer's path. */
   readonly onState: (x: Float32Array, from: StateOrigin) => void;
-  /** undefined = nobody asked */
+  /** undefined = not requested */
   readonly holds: HoldRecord | undefined;
   /** Contacts and colours of the rows of a step. */
   readonly onRows: (contacts: number, colours: number) => void;
@@ -95,7 +95,7 @@ export class PullBack {
   readonly #distances: Float32Array | undefined;
   readonly #minDelta: number;
   readonly #paces: Paces;
-  /** uint8[V] 1 where the vertex wants to move, and float32[V] the same as the residual that the search rule takes */
+  /** uint8[V] 1 if the vertex wants to move, and float32[V] the same as the residual for the search rule */
   readonly #wants: Uint8Array;
   readonly #residuals: Float32Array;
   /** float32[3·V] the best x */
@@ -104,11 +104,11 @@ export class PullBack {
   /** committed states since the best one */
   #unshown: { readonly x: Float32Array; readonly from: StateOrigin }[] = [];
   #phase: PathPhase = 'PULL_BACK';
-  /** P is valid for x */
+  /** whether P is valid for x */
   #hasPairs = false;
   #isSearchDue = false;
   #isSearchComplete = false;
-  /** P holds only pairs that can meet within the reach of this phase */
+  /** whether P contains only pairs that can meet within the reach of this phase */
   #isTight = false;
 
   /** @param edges those with a limit, in sweep order; undefined = σ is off */
@@ -170,14 +170,14 @@ export class PullBack {
     return { status, unsettled: status === 'STALLED' ? this.#held : this.#wants };
   }
 
-  /** Both phases, and how they end. */
+  /** Runs both phases. @returns how they ended */
   #end(run: PullBackRun): Status {
     try {
       const status = this.#pull(run);
       if (status !== 'CONVERGED' && status !== 'STALLED') return status;
       const held = this.#held.slice();
       const ended = this.#shortenEdges(run) ?? status;
-      // The report names what the phase stalled at, not what held the last steps.
+      // The report states the reason why the phase stalled, not that of the last steps.
       this.#held.set(held);
       return ended;
     } catch (thrown) {
@@ -186,7 +186,7 @@ export class PullBack {
     }
   }
 
-  /** Steps towards y* until Φ falls no more. */
+  /** Steps towards y* until Φ no longer falls. */
   #pull(run: PullBackRun): Status {
     const { x, y, target } = run;
     const { clock, moving } = this.#stages;
@@ -226,7 +226,8 @@ export class PullBack {
   }
 
   /**
-   * From the best state: y = x, every multiplier 0, and only edges that are too long pull, with the contacts in their way.
+   * From the best state: y = x, every multiplier is 0, and only edges that are too long pull, together with the
+   * contacts that obstruct them.
    *
    * @returns why it was stopped; undefined = it is complete
    */
@@ -267,12 +268,12 @@ export class PullBack {
   }
 
   /**
-   * Marks as moving the vertices that edges pull because they are too long, their neighbours, and the vertices that moved in the last step: the
-   * contacts of these may be in the way.
+   * Marks as moving the vertices that edges pull because they are too long, their neighbours, and the vertices that
+   * moved in the last step: whose contacts may be in the way.
    */
   #markPulled({ x, y }: PullBackRun, limits: ShapeLimits, options: { sweeps: number; slack: number }): number {
     const { moving } = this.#stages;
-    // Then there are no contacts.
+    // There are no contacts then.
     if (this.#proximity.pairs.count === 0) return 0;
     limits.reset();
     this.#sweeps.run(x, y, limits, undefined, { ...options, delta: this.#settings.delta });

@@ -32,12 +32,12 @@ export interface Run extends TimeLeft {
   steps: number;
   /** undefined = the phase did not run */
   pullBack?: PullBackFigures;
-  /** undefined = nobody asked */
+  /** undefined = not requested */
   readonly holds: HoldRecord | undefined;
   searches: number;
-  /** the most in one backward step */
+  /** the largest number in one backward step */
   activeContacts: number;
-  /** the most in one backward step */
+  /** the largest number in one backward step */
   colours: number;
 }
 

@@ -23,16 +23,16 @@ export interface PairRules {
   readonly distances?: Float32Array | undefined;
 }
 
-/** Searches are numbered in this thread, so that trees tell whose they are. */
+/** Searches are numbered in this thread, so that trees identify the search that built them. */
 let lastSearch = 0;
 
-/** The tree of one set of elements with what it was built from. */
+/** The tree of one set of elements with the data from which it was built. */
 class ElementTree {
   readonly tree = new Bvh();
   /** float32[6·N] grown hulls, and uint8[N] masks, by element */
   box: Float32Array = new Float32Array(0);
   mask: Uint8Array = new Uint8Array(0);
-  /** uint32[size·N] vertices of the elements, where walks can read them */
+  /** uint32[size·N] vertices of the elements, in memory that walks can read */
   corners: Uint32Array = new Uint32Array(0);
 
   get bytes(): number {
@@ -53,24 +53,25 @@ class ElementTree {
 export class SearchCursor {
   /** index into PAIR_KINDS */
   kind = 0;
-  /** first leaf of the next run. Equal boxes and masks give equal trees, so it is valid for trees that are built anew, too */
+  /** first leaf of the next run. Equal boxes and masks give equal trees, so it is valid for rebuilt trees, too */
   leaf = 0;
 }
 
 /** An interrupted search, and its progress. */
 export interface UnfinishedSearch {
   readonly cursor: SearchCursor;
-  /** most pairs */
+  /** largest number of pairs */
   readonly budget: number;
-  /** of all vertices */
+  /** whether all vertices have new boxes */
   readonly isWhole: boolean;
   /** it counts only if it finds more pairs; absent = it counts */
   readonly least?: number;
 }
 
 /**
- * The trees of vertices, triangles, edges and particles. A search renews only what differs from the last search: the hulls of
- * elements with a corner whose box has changed. It renews everything if the last search was of another mesh or with other growths.
+ * The trees of vertices, triangles, edges and particles. A search renews only the parts that differ from the last
+ * search: the hulls of elements with a corner whose box has changed. It renews everything if the last search was of
+ * another mesh or with other growths.
  */
 export class SearchTrees {
   vertices = new ElementTree();
@@ -78,14 +79,14 @@ export class SearchTrees {
   edges = new ElementTree();
   particles = new ElementTree();
   readonly found = new FoundPairs();
-  /** float32[6·V] the boxes that the trees were built from */
+  /** float32[6·V] the boxes from which the trees were built */
   seen = new Float32Array(0);
-  /** uint8[V] 1 = the vertex has another box than in the last search */
+  /** uint8[V] 1 = the box of the vertex differs from that in the last search */
   isChanged: Uint8Array = new Uint8Array(0);
-  /** uint32[n] elements with a changed corner, and int32[chunks] how many of each chunk (hulls.ts) */
+  /** uint32[n] elements with a changed corner, and int32[chunks] their number in each chunk (hulls.ts) */
   changed: Uint32Array = new Uint32Array(0);
   counts: Int32Array = new Int32Array(0);
-  /** the search that built the trees, 0 = none; no reference, which would keep its mesh alive */
+  /** number of the search that built the trees, 0 = none; a reference would keep its mesh alive */
   #search = 0;
   #growth = 0;
 
@@ -124,7 +125,7 @@ export class SearchTrees {
    * Marks in `isChanged` the vertices whose boxes differ from those of the last search.
    *
    * @param search identifies a {@link ProximitySearch}
-   * @returns false = the trees are of another search, and all void
+   * @returns false = the trees belong to another search, and are invalid
    */
   compare({ box, growth }: TrustBoxes, search: number): boolean {
     const isSame = this.#search === search && this.#growth === growth;
@@ -149,7 +150,7 @@ export class SearchTrees {
     return true;
   }
 
-  /** The trees are built from these boxes. */
+  /** Declares that the trees are built from these boxes. */
   settle({ box, growth }: TrustBoxes, search: number): void {
     if (this.seen.length < box.length) this.seen = new Float32Array(box.length);
     this.seen.set(box);
@@ -159,8 +160,9 @@ export class SearchTrees {
 }
 
 /**
- * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, except those that a direction n
- * separates by more than the cutoff at all box corners. Appends to P in a fixed order: by kind, then as the trees pair up.
+ * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, except those that a
+ * direction n separates by more than the cutoff at all box corners. Appends to P in a fixed order: by kind, then in the
+ * order of the walk.
  */
 export class ProximitySearch {
   readonly #id = ++lastSearch;
@@ -175,10 +177,10 @@ export class ProximitySearch {
   /**
    * @param x float32[3·V] current state
    * @param rules with the same `distances` in every search
-   * @param cutoff pairs that stay further apart than this anywhere in their boxes are excluded; engine units
+   * @param cutoff pairs that stay farther apart than this anywhere in their boxes are excluded; engine units
    * @param pulse called at short intervals; may throw
-   * @param cursor where to begin, with the boxes and masks of the search that moved it; where `pulse` throws it says how far the
-   *   search has come, and P holds what comes before
+   * @param cursor where to begin, with the boxes and masks of the search that moved it; if `pulse` throws, it states
+   *   the progress of the search, and P contains all pairs before it
    * @throws PairBudgetExceeded, and what `pulse` throws, with P in an undefined state
    */
   search(
@@ -217,7 +219,7 @@ export class ProximitySearch {
   }
 
   /**
-   * @param isUpdate only elements with a changed corner have another hull than when the tree was built
+   * @param isUpdate only the hulls of elements with a changed corner differ from those in the tree
    * @param border uint8 by element, 1 = at the border of a kinematic region; undefined = none
    */
   #renew(

@@ -8,12 +8,13 @@ import { Scratch } from './workspace.js';
 /**
  * The pairs that become constraints. Of near-duplicates (the same vertices of non-zero weight, found through several
  * incident elements) only the closest counts, and a pair is kept only if it is among the CONTACTS_PER_VERTEX closest at
- * each of its movable vertices. Ranks are by distance, then by index in P: independent of the order of the list, and of the threads.
+ * each of its movable vertices. Ranks are by distance, then by index in P: independent of the order of the list, and of
+ * the threads.
  *
- * Takes up to 36 bytes for each listed pair, 8 for each vertex, and 8 more for each that has too many.
+ * Takes up to 36 bytes for each listed pair, 8 for each vertex, and 8 more for each vertex with too many pairs.
  *
  * @param list uint32[listLength] pairs with current geometry; in ascending order it need not be sorted first
- * @param scratch holds what is returned, until the next call with it
+ * @param scratch holds the result until the next call with it
  * @param pulse called at short intervals; may throw
  * @returns indices into P, ascending
  */

@@ -48,12 +48,12 @@ export class ShapeLimits {
     this.strains?.shares.settlePaces(paceOf);
   }
 
-  /** The share of a vertex in strained elements; undefined = it goes by itself. */
+  /** The share of a vertex in strained elements; undefined = it has a share of its own. */
   paceOf(v: number): number | undefined {
     return this.strains?.shares.paceOf(v);
   }
 
-  /** Multipliers 0. */
+  /** Sets all multipliers to 0. */
   reset(): void {
     this.edges?.reset();
     this.strains?.reset();

@@ -12,7 +12,7 @@ import type { Scratch } from './workspace.js';
 
 const CHUNK = 4096;
 
-/** Nanoseconds a pair, on one thread: few are near. */
+/** Nanoseconds per pair, on one thread: few are near. */
 const COST = 10;
 
 interface ShortArrays extends PairArrays {
@@ -20,7 +20,7 @@ interface ShortArrays extends PairArrays {
   readonly start: Float32Array;
   readonly distances: Float32Array;
   readonly offsets: Float32Array;
-  /** int32[V] the bits of the largest shortfall of a vertex so far: those of positive numbers have their order */
+  /** int32[V] the bits of the largest shortfall of a vertex so far: the bits of positive numbers have the same order */
   readonly most: Int32Array;
 }
 
@@ -38,7 +38,7 @@ function findShort(arrays: ShortArrays, { delta, offsetShare }: ShortNumbers, fr
   for (let p = from; p < to; p++) {
     const range = distances.length > 0 ? distanceOfPair(distances, arrays, p) : delta;
     const offset = offsetOf(arrays, p, range, aims);
-    // Whatever the normal, the gap along it bounds the distance from below.
+    // Whatever the normal, the gap along it is a lower bound of the distance.
     const stale = staleGap(vertex, normal, kind[p], p, x);
     if (stale >= offset || offset + ROUNDING * range - stale <= leastOf(arrays, p)) continue;
     const aim = aimOf(arrays, p, range, start, aims);
@@ -49,12 +49,12 @@ function findShort(arrays: ShortArrays, { delta, offsetShare }: ShortNumbers, fr
 }
 
 /**
- * Share of δ that covers the rounding of a shortfall, which is at most its offset less its gap: of the gap and the distance in double, of the
- * length of a normal, and of the shortfall itself to float32.
+ * Share of δ that covers the rounding of a shortfall, which is at most its offset minus its gap: of the gap and the
+ * distance in double, of the length of a normal, and of the shortfall itself to float32.
  */
 const ROUNDING = 2 ** -16;
 
-/** The shortfall of the pair at hand, and its bits. */
+/** The shortfall of the current pair, and its bits. */
 const short = new Float32Array(1);
 const shortBits = new Int32Array(short.buffer);
 /** The smallest shortfall among the corners of the pair. */
@@ -94,7 +94,7 @@ function raiseTo(most: Int32Array, v: number, bits: number): void {
 
 /** The amounts by which contacts are nearer than their aims. */
 export class Shortfalls {
-  /** float32[V] the largest shortfall among the pairs of a vertex, engine units; 0 where none falls short */
+  /** float32[V] the largest shortfall among the pairs of a vertex, engine units; 0 if none falls short */
   readonly of: Float32Array;
   readonly #start: Float32Array;
   readonly #distances: Float32Array;
@@ -102,7 +102,7 @@ export class Shortfalls {
   readonly #delta: number;
 
   /**
-   * @param start float32[3·V] the state that the request began with
+   * @param start float32[3·V] the initial state of the request
    * @param deltas δ of all vertices, or of each
    */
   constructor(

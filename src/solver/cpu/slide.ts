@@ -8,13 +8,13 @@ import { Scratch } from './workspace.js';
 
 /**
  * Lets stuck vertices slide. The half-space bound scales the whole motion of a vertex by one α, so at the floor a small
- * approaching component stops the tangential one as well. Where several pairs block each other in this way (three rods in a
- * knot, an edge that should rotate about its contact) nothing moves again: y satisfies every constraint as a weighted sum
- * over four vertices, so the backward step does not change it.
+ * approaching component stops the tangential one as well. If several pairs block each other in this way (three rods in
+ * a knot, an edge that should rotate about its contact) nothing moves again: y satisfies every constraint as a weighted
+ * sum over four vertices, so the backward step does not change it.
  *
- * For a stuck vertex the pair's half-space therefore constrains y_i by itself: the component of y_i − x_i that would cross
- * the plane is removed, and the rest of the motion is free. y is guidance only; the forward step that follows
- * keeps the path safe.
+ * For a stuck vertex the pair's half-space therefore constrains y_i alone: the component of y_i − x_i that would cross
+ * the plane is removed, and the rest of the motion is free. y is guidance only; the forward step that follows keeps the
+ * path safe.
  */
 export class Slide {
   readonly #settings: Settings;
@@ -32,7 +32,7 @@ export class Slide {
     this.#count = 0;
   }
 
-  /** Call once a step, after the forward step. */
+  /** Call once per step, after the forward step. */
   observe(forward: Forward, residual: Float32Array, moving: Uint8Array): void {
     const stuck = this.#stuck;
     this.#count = 0;

@@ -22,7 +22,7 @@ export class Stages {
   readonly residuals: Residuals;
   readonly slide: Slide;
   readonly watch: ProgressWatch;
-  /** uint8[V] 1 where y ≠ x */
+  /** uint8[V] 1 if y ≠ x */
   readonly moving: Uint8Array;
   readonly clock = new StageClock();
 

@@ -9,40 +9,43 @@ import { SweepRounds } from './sweep-rounds.js';
 import type { Scratch } from './workspace.js';
 
 /**
- * Strain limits of the pull-back: singular values of F = Σ_k y_k b_kᵀ within [s_min, s_max] (strain limiting paper, Eqs. 2, 3).
+ * Strain limits of the pull-back: singular values of F = Σ_k y_k b_kᵀ within [s_min, s_max] (strain limiting paper,
+ * Eqs. 2, 3).
  *
  * As in the paper (Eqs. 16, 17) each limit is a convex set, linear matrix inequalities of F:
  *
  *   A: σ_max(F) ≤ s_max          B: ½ (RᵀF + FᵀR) ⪰ s_min I
  *
- * R the rotation that the element has when a step begins: B is the largest convex set around it in which no strain is less than
- * s_min and det F > 0. The next step takes the rotation of what this one has found. The paper gives both to an interior-point
- * solver, all elements at once; here each set has a matrix multiplier Λ (3×3, or 3×2), and a sweep visits set after set,
- * as it visits edges and contacts. Λ moves the corners by y_k ← y_k − w_k Λ b_k, so F by −Λ K, K = Σ w_k b_k b_kᵀ. The step
+ * R is the rotation of the element at the beginning of a step. B is the largest convex set around R in which no strain
+ * is less than s_min and det F > 0. The next step takes the rotation of the result of this one. The paper passes both
+ * sets to an interior-point solver, all elements at once; here each set has a matrix multiplier Λ (3×3, or 3×2), and a
+ * sweep visits set after set, as it visits edges and contacts. Λ moves the corners by y_k ← y_k − w_k Λ b_k, so F by −Λ
+ * K, K = Σ w_k b_k b_kᵀ. The step
  *
  *   Z = F + κ Λ,   Λ' = (Z − P(Z)) / κ,   κ ≥ ‖K‖,   P the nearest point of the set in the Frobenius norm
  *
- * is a proximal gradient step on the dual of min Σ m |y − y₀|² over one block; κ is its Lipschitz constant, so it never
- * overshoots, and where K = κ I (an equilateral element of equal masses) it is Dykstra's projection, as that of an edge. P is in closed form
- * (strain-projections.ts).
+ * is a proximal gradient step on the dual of min Σ m |y − y₀|² over one block. κ is its Lipschitz constant, so it never
+ * overshoots, and if K = κ I (an equilateral element of equal masses) it is Dykstra's projection, like that of an edge.
+ * P is in closed form (strain-projections.ts).
  *
- * A triangle has R with two columns, so B keeps it from turning over about any axis in the plane of R: F alone, 3×2, cannot
- * tell a triangle that is turned over. The paper adds an auxiliary vertex on the normal of the triangle for that.
+ * The R of a triangle has two columns, so B keeps the triangle from turning over about any axis in the plane of R; F
+ * alone, 3×2, does not show whether a triangle is turned over. The paper adds an auxiliary vertex on the normal of the
+ * triangle for that purpose.
  */
 export class StrainLimits {
   readonly #elements: StrainElements;
   readonly #inverseMass: Float32Array;
-  /** float32[18·N] Λ of A and of B, by columns, and both after the sweep before */
+  /** float32[18·N] Λ of A and of B, by columns, and both after the previous sweep */
   readonly #push: Float32Array;
   readonly #last: Float32Array;
-  /** float32[9·N] R, by columns; all 0 = not known yet */
+  /** float32[9·N] R, by columns; all 0 = not yet known */
   readonly #frame: Float32Array;
   readonly #active: Uint32Array;
   #activeCount = 0;
-  /** of the last state whose excess was summed: the largest strain beyond a limit */
+  /** largest strain beyond a limit in the last state whose excess was summed */
   #worst = 0;
   readonly #rounds = new SweepRounds();
-  /** what the vertices of a component have in common */
+  /** the values that the vertices of a component share */
   readonly shares: ComponentShares;
 
   /** @param longest the longest motion of a step, engine units */
@@ -63,10 +66,11 @@ export class StrainLimits {
   }
 
   /**
-   * Begins the sweeps of a step, before any other row has moved y: y is moved by the multipliers of the last step, each component's
-   * times its share (ComponentShares.ofMultipliers), and each element gets its R: that of the moved y, which is about what the sweeps will find. Where that is
-   * flat, or a triangle whose normal is opposed to that of y before, the rotation of y before is taken, as the paper does; if
-   * that is flat too, the last R, or that of x.
+   * Begins the sweeps of a step, before any other row has moved y: y is moved by the multipliers of the last step,
+   * scaled by the share of each component (ComponentShares.ofMultipliers), and each element gets its R: the rotation of
+   * the moved y, which is close to the result of the sweeps. If that is flat, or a triangle whose normal is opposite to
+   * that of y before, the rotation of y before is used, as in the paper; if that is flat, too, the last R, or that of
+   * x.
    */
   begin(x: Float32Array, y: Float32Array): void {
     const { count, corners, gradients, componentOf, componentOfElement } = this.#elements;
@@ -107,8 +111,9 @@ export class StrainLimits {
   /**
    * One sweep over y, colour by colour.
    *
-   * @param isComplete look at every element, and settle which ones act until the next complete sweep
-   * @param slack shortens the range of every element at both ends, by the strain that this length makes of its shortest height
+   * @param isComplete whether to visit every element, and determine which ones act until the next complete sweep
+   * @param slack shortens the range of every element at both ends, by the strain to which this length corresponds in
+   *   its shortest height
    */
   sweep(y: Float32Array, isComplete: boolean, slack: number): void {
     if (!isComplete) {
@@ -122,12 +127,12 @@ export class StrainLimits {
   }
 
   /**
-   * Whether the sweeps of a step should go on: an element is out of its limits by more than it may be, and the sum of
-   * squares may still fall (SweepRounds). Where a component goes only a share s of its way (ComponentShares.shortenMotions), a strain of y
-   * counts s times: that is the most which it adds to x + s (y − x).
+   * Whether the sweeps of a step should continue: an element exceeds its limits by more than permitted, and the sum of
+   * squares may still fall (SweepRounds). If a component takes only a share s of its way
+   * (ComponentShares.shortenMotions), a strain of y counts s times: it adds at most this to x + s (y − x).
    *
-   * @param rounds so far, from 1
-   * @param most the largest strain beyond a limit that is left
+   * @param rounds number of rounds so far, at least 1
+   * @param most largest permitted strain beyond a limit
    */
   wantsMoreSweeps(x: Float32Array, y: Float32Array, rounds: number, most: number): boolean {
     if (rounds === 1) this.#rounds.begin();
@@ -174,7 +179,7 @@ export class StrainLimits {
     return this.#sumExcess(x, undefined);
   }
 
-  /** @param share of each component, by which its strains beyond limits are multiplied; undefined = 1 */
+  /** @param share of each component, factor for its strains beyond limits; undefined = 1 */
   #sumExcess(x: Float32Array, share: Float64Array | undefined): number {
     const { count, corners, gradients, limits, componentOfElement } = this.#elements;
     let sum = 0;
@@ -193,9 +198,10 @@ export class StrainLimits {
   }
 
   /**
-   * Holds vertices back whose neighbours are held: where corners of an element are granted shares α of motions m that differ, F errs
-   * by about |m_i| (α_i − α_j) / ℓ. For α_i > α_j and i dynamic, α_i ← min(α_i, α_j + HELD_STRAIN ℓ / |m_i|): a slope that an
-   * element may have and a mesh can spread over many. Safe, as EdgeLimits.holdBack: α only falls.
+   * Holds back vertices whose neighbours are held: if the corners of an element are granted different shares α of
+   * motions m, F has an error of about |m_i| (α_i − α_j) / ℓ. For α_i > α_j and i dynamic, α_i ← min(α_i, α_j +
+   * HELD_STRAIN ℓ / |m_i|): a slope that an element may have and a mesh can distribute over many elements. Safe like
+   * EdgeLimits.holdBack, because α only falls.
    */
   holdBack(x: Float32Array, y: Float32Array, alpha: Float32Array): void {
     const { count, corners, limits } = this.#elements;
@@ -275,7 +281,7 @@ export class StrainLimits {
   }
 }
 
-// One thread, and nothing of one call is read in the next.
+// Shared by all calls, because there is one thread and no call reads data of another.
 const f = new Float64Array(9);
 const delta = new Float64Array(9);
 const rotation = new Float64Array(9);

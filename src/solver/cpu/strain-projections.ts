@@ -7,17 +7,18 @@ import { symmetricEigen } from '../strain/symmetric-eigen.js';
  *
  *   Z = F + κ Λ,   Λ' = (Z − P(Z)) / κ,   P the nearest point of the set in the Frobenius norm
  *
- * Matrices are [9] by columns. Those of a triangle have two columns; the third one of what is stored is 0, and is neither read nor written.
+ * Matrices are [9] by columns. Those of a triangle have two columns; the third stored column is 0, and is neither read
+ * nor written.
  */
 
 /** Entries of the matrices of an element. */
 const entriesOf = (isTriangle: boolean): number => (isTriangle ? 6 : 9);
 
-/** What a turn of an element's set found. */
+/** What the visit of an element's set has found. */
 export const TURN = {
-  /** far inside, and nothing to withdraw */
+  /** far inside, and there is no push to withdraw */
   IDLE: 0,
-  /** inside, and near its limit */
+  /** inside, but near its limit */
   NEAR: 1,
   /** Λ has changed, or may have */
   PUSHED: 2,
@@ -25,10 +26,11 @@ export const TURN = {
 export type Turn = (typeof TURN)[keyof typeof TURN];
 
 /**
- * A: σ_max(F) ≤ `most`. P clamps singular values: Z − P(Z) = Σ (1 − most/σ_i) Z v_i v_iᵀ over σ_i > most, v_i eigenvectors of ZᵀZ.
+ * A: σ_max(F) ≤ `most`. P clamps singular values: Z − P(Z) = Σ (1 − most/σ_i) Z v_i v_iᵀ over σ_i > most, v_i
+ * eigenvectors of ZᵀZ.
  *
  * @param push Λ at `at`, becomes Λ'
- * @param change overwritten by Λ' − Λ where the turn is PUSHED
+ * @param change overwritten by Λ' − Λ if the result is PUSHED
  */
 export function boundStretch(
   f: Float64Array,
@@ -58,11 +60,12 @@ export function boundStretch(
 }
 
 /**
- * B: ½ (RᵀF + FᵀR) ⪰ `least` I. P clamps eigenvalues d_i of ½ (RᵀZ + ZᵀR): Z − P(Z) = −Σ (least − d_i) R v_i v_iᵀ over d_i < least.
+ * B: ½ (RᵀF + FᵀR) ⪰ `least` I. P clamps eigenvalues d_i of ½ (RᵀZ + ZᵀR): Z − P(Z) = −Σ (least − d_i) R v_i v_iᵀ over
+ * d_i < least.
  *
  * @param frame R at `frameAt`
  * @param push Λ at `at`, becomes Λ'
- * @param change overwritten by Λ' − Λ where the turn is PUSHED
+ * @param change overwritten by Λ' − Λ if the result is PUSHED
  */
 export function boundShrink(
   f: Float64Array,
@@ -79,7 +82,7 @@ export function boundShrink(
   const wasPushing = addPush(f, push, at, kappa, entries);
   const near = least / NEAR_LIMIT;
   symmetricPart(frame, frameAt, isTriangle);
-  // The third strain of a triangle has no limit: a number above all that do.
+  // The third strain of a triangle has no limit: a number above all strains that do.
   if (isTriangle) gram[2] = Math.abs(gram[0]!) + Math.abs(gram[1]!) + 2 * Math.abs(gram[3]!) + 2 * near;
   // Gershgorin: no eigenvalue is less than this.
   const off = Math.max(
@@ -100,7 +103,7 @@ export function boundShrink(
   return TURN.PUSHED;
 }
 
-// One thread, and nothing of one call is read in the next.
+// Shared by all calls, because there is one thread and no call reads data of another.
 const z = new Float64Array(9);
 const gram = new Float64Array(6);
 const values = new Float64Array(3);
@@ -118,7 +121,7 @@ function addPush(f: Float64Array, push: Float32Array, at: number, kappa: number,
   return isPushing;
 }
 
-/** gram ← ½ (RᵀZ + ZᵀR), of a triangle its 2×2 block, and 0 beside it */
+/** gram ← ½ (RᵀZ + ZᵀR); for a triangle its 2×2 block, and 0 elsewhere */
 function symmetricPart(frame: Float32Array, at: number, isTriangle: boolean): void {
   gram[0] = dot(frame, at, 0);
   gram[1] = dot(frame, at + 3, 3);

@@ -8,7 +8,7 @@ export interface EdgeArrays {
   readonly masses: Float32Array;
   /** float32[n] R; negative = no limit */
   readonly limit: Float32Array;
-  /** float32[3·n] c, and c after the sweep before */
+  /** float32[3·n] c, and c after the previous sweep */
   readonly push: Float32Array;
   readonly lastPush: Float32Array;
 }
@@ -42,10 +42,11 @@ interface EdgeNumbers {
 }
 
 /**
- * Projects the edges of a range one after the other, or of those that act. A vertex that cannot move is not written, because edges of
- * one colour may share it.
+ * Projects the edges of a range one after the other, or only those that act. A vertex that cannot move is not written,
+ * because edges of one colour may share it.
  *
- * @returns after a look at every edge, how many act: those that push, have been projected, or are near their limit
+ * @returns after a visit of every edge, the number of edges that act: those that push, have been projected, or are near
+ *   their limit
  */
 export function sweepEdges(arrays: EdgeSweep, numbers: EdgeNumbers, first: number, end: number): number {
   const { y, ends, masses, limit: limits, push, actingEdges } = arrays;

@@ -2,14 +2,14 @@
 export const PART = {
   /** momentum of the touched vertices of a range */
   MOMENTUM: 0,
-  /** whether the momentum stays; its range is that of the chunks with the momentum */
+  /** whether the momentum continues; its range consists of the chunks with the momentum */
   DECIDE: 1,
-  /** takes the momentum back from the touched vertices of a range, where that was decided */
+  /** undoes the momentum of the touched vertices of a range, if that was decided */
   STAY: 2,
-  /** extrapolates multipliers of the acting edges, and of the acting contacts, of a range */
+  /** extrapolates multipliers of the acting edges, or of the acting contacts, of a range */
   PUSHES: 3,
   LAMBDAS: 4,
-  /** projects edges, and contacts, of a range: of all, or of those that act */
+  /** projects edges, or contacts, of a range: all, or those that act */
   EDGES: 5,
   CONTACTS: 6,
 } as const;
@@ -24,10 +24,13 @@ export const MOMENTUM_CHUNK = 1024;
 /** Multipliers that a thread extrapolates at a time. */
 const MULTIPLIER_CHUNK = 2048;
 
-/** The least number of items of a colour in a chunk: they take some microseconds, many times as long as waiting for a turn. */
+/**
+ * The least number of items of a colour in a chunk: they take some microseconds, many times as long as waiting for the
+ * previous group.
+ */
 const LEAST_ITEMS = { [PART.EDGES]: 256, [PART.CONTACTS]: 64 } as const;
 
-/** Nanoseconds an item. */
+/** Nanoseconds per item. */
 const COST = {
   [PART.MOMENTUM]: 10,
   [PART.DECIDE]: 0,
@@ -38,7 +41,10 @@ const COST = {
   [PART.CONTACTS]: 50,
 } as const;
 
-/** Items in sweep order: those of a colour share no vertex that can move, so they are swept in any order or at the same time. */
+/**
+ * Items in sweep order: those of one colour share no vertex that can move, so they can be swept in any order or at the
+ * same time.
+ */
 export interface Coloured {
   /** items of colour c: offsets[c] … offsets[c + 1] − 1 */
   readonly offsets: ArrayLike<number>;
@@ -49,11 +55,11 @@ export interface Coloured {
  * The chunks of a run of sweeps. They are parts of groups: a chunk begins when all chunks of the groups before its own have ended.
  */
 export class SweepPlan {
-  /** three numbers a chunk: what it does, its first item, and the end of its items */
+  /** three numbers per chunk: its kind, its first item, and the end of its items */
   readonly parts: number[] = [];
-  /** as a run takes it: the first chunk of the group of each chunk */
+  /** in the form that a run takes: the first chunk of the group of each chunk */
   readonly after: number[] = [];
-  /** nanoseconds of what several threads can do at the same time */
+  /** nanoseconds of the work that several threads can do at the same time */
   sharedCost = 0;
   #cost = 0;
 
@@ -61,7 +67,13 @@ export class SweepPlan {
     return this.after.length;
   }
 
-  /** A step of the momentum, before a sweep. @param touched vertices @param edges and @param contacts that act */
+  /**
+   * Adds a step of the momentum, before a sweep.
+   *
+   * @param touched number of touched vertices
+   * @param edges number of acting edges
+   * @param contacts number of acting contacts
+   */
   addMomentum(touched: number, edges: number, contacts: number): void {
     const first = this.chunks;
     this.#begin();
@@ -79,8 +91,9 @@ export class SweepPlan {
   }
 
   /**
-   * A sweep over coloured items, one colour after the other. A colour is cut into a power of two of equal chunks, so that two, four or eight
-   * threads finish it at the same time. Colours too small to share follow each other in one chunk.
+   * Adds a sweep over coloured items, one colour after the other. A colour is divided into a power of two of equal
+   * chunks, so that two, four or eight threads finish it at the same time. Consecutive colours that are too small to
+   * divide form one chunk.
    */
   addColours(kind: typeof PART.EDGES | typeof PART.CONTACTS, { offsets, colours }: Coloured): void {
     let isSmall = false;
@@ -140,7 +153,7 @@ export class SweepPlan {
   }
 }
 
-/** Places of a list that act, ascending, where each colour's begin. */
+/** Offsets of the colours within an ascending list of positions that act. */
 export function offsetsOf(active: Uint32Array, count: number, { offsets, colours }: Coloured): Coloured {
   const found = new Uint32Array(colours + 1);
   for (let c = 0, a = 0; c <= colours; c++) {

@@ -8,7 +8,7 @@ export class SweepRounds {
   #leastExcess = Number.POSITIVE_INFINITY;
   #bestRound = 0;
 
-  /** The sweeps of a step begin. */
+  /** Begins the sweeps of a step. */
   begin(): void {
     this.#leastExcess = Number.POSITIVE_INFINITY;
     this.#bestRound = 0;
@@ -16,8 +16,8 @@ export class SweepRounds {
 
   /**
    * @param excess of y after a round, Σ of squares
-   * @param rounds so far, from 1
-   * @returns whether another round may lower it: it has reached a new low, by a tenth, in the last ones
+   * @param rounds number of rounds so far, at least 1
+   * @returns whether another round may reduce it: the last rounds have reached a new minimum, lower by a tenth
    */
   mayFall(excess: number, rounds: number): boolean {
     if (excess < MORE_SWEEPS.gain * this.#leastExcess) {

@@ -1,18 +1,19 @@
 import { defineStage } from '../../threads/stage.js';
 import type { Coloured } from './sweep-plan.js';
 
-/** Nanoseconds of a row that is put into its place, and rows that a thread takes at a time. */
+/** Nanoseconds per row that is copied to its position, and rows that a thread takes at a time. */
 export const ORDER_COST = 150;
 export const ORDER_CHUNK = 1024;
 
-/** Rows in the order of the sweep, so that a sweep reads memory from end to end. */
+/** Rows in sweep order, so that a sweep reads memory sequentially. */
 export interface SweepArrays {
   /** float32[n] λ, and c */
   readonly lambda: Float32Array;
   readonly value: Float32Array;
   /**
-   * int32[4·n] where the coordinates of the vertices begin, float32[12·n] their Jacobians and float32[4·n] their inverse masses. A
-   * slot that is not used stands for another vertex of its row, with a Jacobian and a mass of 0: it adds nothing, and needs no test.
+   * int32[4·n] offsets of the coordinates of the vertices, float32[12·n] their Jacobians and float32[4·n] their inverse
+   * masses. An unused slot repeats another vertex of its row, with a Jacobian and a mass of 0: it adds nothing, and
+   * needs no test.
    */
   readonly corner: Int32Array;
   readonly jacobian: Float32Array;
@@ -24,7 +25,7 @@ export interface SweepArrays {
 /** Contacts to be swept. */
 export interface ContactRows extends Coloured {
   readonly arrays: SweepArrays & {
-    /** float32[n] λ after the sweep before */
+    /** float32[n] λ after the previous sweep */
     readonly lastLambda: Float32Array;
   };
 }
@@ -43,7 +44,7 @@ export const NO_ROWS: ContactRows = {
 };
 
 interface OrderArrays extends SweepArrays {
-  /** uint32[n] row of each place */
+  /** uint32[n] row at each position */
   readonly order: Uint32Array;
   // The rows as they were assembled, and λ of all pairs:
   readonly rowCorner: Int32Array;
@@ -56,11 +57,11 @@ interface OrderArrays extends SweepArrays {
 }
 
 interface OrderNumbers {
-  /** of the multipliers of the last step */
+  /** share of the multipliers of the last step */
   readonly share: number;
 }
 
-/** Copies rows to their places in the sweep. */
+/** Copies rows to their positions in the sweep. */
 export const ORDER = defineStage(import.meta.url, 'order rows', orderRows);
 
 function orderRows(arrays: OrderArrays, { share }: OrderNumbers, from: number, to: number): void {
@@ -85,7 +86,7 @@ function orderRows(arrays: OrderArrays, { share }: OrderNumbers, from: number, t
   }
 }
 
-/** What a sweep over contacts reads and writes besides its rows. */
+/** The data of a sweep over contacts besides its rows. */
 interface ContactSweep extends SweepArrays {
   readonly x: Float32Array;
   readonly y: Float32Array;
@@ -95,14 +96,15 @@ interface ContactSweep extends SweepArrays {
 
 interface ContactNumbers {
   readonly isComplete: number;
-  /** a row with a value below this takes part although it does not push */
+  /** a row with a value below this takes part even if it does not push */
   readonly near: number;
 }
 
 /**
- * Projects the rows of a range one after the other, or of those that act.
+ * Projects the rows of a range one after the other, or only those that act.
  *
- * @returns after a look at every row, how many act: those that push, have pushed, or are near their offset
+ * @returns after a visit of every row, the number of rows that act: those that push, have pushed, or are near their
+ *   offset
  */
 export function sweepContacts(arrays: ContactSweep, numbers: ContactNumbers, first: number, end: number): number {
   const { x, y, lambda, value, corner, jacobian: j, weight, stiffness, acting } = arrays;

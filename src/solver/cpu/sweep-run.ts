@@ -13,12 +13,12 @@ import { PART, type SweepPlan } from './sweep-plan.js';
 import { type SweepArrays, sweepContacts } from './sweep-rows.js';
 import type { Scratch } from './workspace.js';
 
-/** What sweeps read and write, in memory that threads share. */
+/** The arrays of sweeps, in memory that threads share. */
 export interface SweptArrays extends MomentumArrays, EdgeArrays, SweepArrays {
   readonly x: Float32Array;
-  /** float32[n] λ after the sweep before */
+  /** float32[n] λ after the previous sweep */
   readonly lastLambda: Float32Array;
-  /** uint32[n] edges, and contacts, that act, ascending */
+  /** uint32[n] edges, or contacts, that act, ascending */
   readonly actingEdges: Uint32Array;
   readonly acting: Uint32Array;
 }
@@ -27,15 +27,15 @@ interface RunArrays extends SweptArrays {
   /** of the plan */
   readonly parts: Int32Array;
   readonly after: Uint32Array;
-  /** int32[chunks] what acts, by chunk: written by a complete sweep */
+  /** int32[chunks] number of acting items, by chunk: written by a complete sweep */
   readonly counts: Int32Array;
 }
 
 /** How rows are swept. */
 export interface SweepNumbers {
-  /** 1 = every row is looked at, and which ones act is found out */
+  /** 1 = every row is visited, and those that act are determined */
   readonly isComplete: number;
-  /** a contact with a value below this takes part although it does not push, engine units */
+  /** a contact with a value below this takes part even if it does not push, engine units */
   readonly near: number;
   /** shortens every edge limit, engine units */
   readonly slack: number;
@@ -44,7 +44,7 @@ export interface SweepNumbers {
 /** Chunks between two calls of a pulse: less than a millisecond. */
 const CHUNKS_PER_PULSE = 64;
 
-/** Sweeps and the momentum between them; its items are the chunks of a plan, in turns. */
+/** Sweeps and the momentum between them; its items are the chunks of a plan, in order. */
 const SWEEPS = defineStage(import.meta.url, 'sweeps', sweepParts);
 
 function sweepParts(arrays: RunArrays, numbers: SweepNumbers, from: number, to: number): void {
@@ -67,7 +67,7 @@ function sweepParts(arrays: RunArrays, numbers: SweepNumbers, from: number, to: 
  * Runs a plan to its end.
  *
  * @param pulse called at short intervals; may throw
- * @returns int32[chunks] what acts, by chunk, valid until the next run with this scratch memory
+ * @returns int32[chunks] number of acting items, by chunk, valid until the next run with this scratch memory
  */
 export function runSweeps(
   plan: SweepPlan,
@@ -88,7 +88,7 @@ export function runSweeps(
     stage: SWEEPS,
     arrays: { ...swept, parts, after, counts, sums },
     numbers,
-    // What one thread after the other must do is nothing to share.
+    // Work that threads must do one after the other is not worth sharing.
     ...{ count: chunks, chunk: 1, cost: sharedCost / Math.max(1, chunks), after },
     pulse: () => {
       if (calls++ % CHUNKS_PER_PULSE === 0) pulse();

@@ -19,7 +19,7 @@ interface TightenNumbers {
   readonly cutoff: number;
 }
 
-/** Pairs of a chunk, and nanoseconds of one. */
+/** Pairs of a chunk, and nanoseconds per pair. */
 const CHUNK = 4096;
 const COST = 25;
 
@@ -43,12 +43,12 @@ function markMeeting(arrays: TightenArrays, { cutoff }: TightenNumbers, from: nu
 }
 
 /**
- * Drops the pairs that can no longer meet in their boxes: those that a search would not find, by the same test, along their last
- * normal.
+ * Drops the pairs that can no longer meet in their boxes: those that a search would not find, by the same test, along
+ * their last normal.
  *
  * @param box float32[6·V] trust boxes
  * @param x float32[3·V] current state
- * @param cutoff δ of all pairs where `distances` is undefined; engine units
+ * @param cutoff δ of all pairs if `distances` is undefined; engine units
  * @param distances float32[V] δ by vertex
  */
 export function dropApart(

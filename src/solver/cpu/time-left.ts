@@ -1,11 +1,11 @@
 import type { StepInput } from '../engine.js';
 import { StepAbandoned } from '../step-abandoned.js';
 
-/** The time of one request, as its stages ask for it. */
+/** The time of one request, as its stages query it. */
 export interface TimeLeft {
   /** milliseconds */
   readonly timeLeft: () => number;
-  /** throws StepAbandoned when no time is left */
+  /** throws StepAbandoned if no time is left */
   readonly pulse: () => void;
   /** the same within a search, which may have more time (StepInput.searchTimeLeft) */
   readonly searchTimeLeft: () => number;
@@ -20,7 +20,7 @@ export function timeLeftOf({ timeLeft = () => Number.POSITIVE_INFINITY, ...input
   return { timeLeft, pulse: throwing(timeLeft), searchTimeLeft, searchPulse: throwing(searchTimeLeft) };
 }
 
-/** Whether the first step may begin with a search although there is no time for the step: what it finds is kept. */
+/** Whether the first step may begin with a search although there is no time for the step: its result is kept. */
 export function mayOnlySearch({ searchTimeLeft }: StepInput, steps: number, isSearchDue: boolean): boolean {
   return steps === 0 && isSearchDue && searchTimeLeft !== undefined && searchTimeLeft() > 0;
 }

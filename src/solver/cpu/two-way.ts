@@ -39,7 +39,10 @@ export class TwoWay {
   #edges: EdgeLengths | undefined;
   readonly #before: BeforeSteps;
   readonly #workspace: Workspace;
-  /** counts the steps of all requests: seeds the order of sweeps, and tells current pair geometry from stale */
+  /**
+   * counts the steps of all requests: seeds the order of sweeps, and distinguishes current pair geometry from stale
+   * geometry
+   */
   #step = 0;
 
   /** @param workspace of the engine; no other scene uses it during a resolve */
@@ -87,7 +90,7 @@ export class TwoWay {
     return this.#proximity.bytes + this.#before.bytes + own;
   }
 
-  /** Gives all memory back; nothing may be called afterwards. */
+  /** Frees all memory; no method may be called afterwards. */
   dispose(): void {
     this.#proximity.dispose();
   }
@@ -97,7 +100,7 @@ export class TwoWay {
     return this.#mesh.vertexCount + this.#proximity.pairs.count;
   }
 
-  /** @throws TOO_LARGE when the proximity set does not fit; the scene remains usable */
+  /** @throws TOO_LARGE if the proximity set does not fit; the scene remains usable */
   resolve(input: StepInput): Resolution {
     const proximity = this.#proximity;
     return this.#workspace.run(() => {
@@ -204,7 +207,11 @@ export class TwoWay {
     return input.shouldStop?.() && !mayOnlySearch(input, steps, next.isDue) ? 'DEADLINE' : undefined;
   }
 
-  /** From the state in which Algorithm 1 has ended, unless time or steps have. @param ended how */
+  /**
+   * Runs the pull-back from the state in which Algorithm 1 has ended, unless time or steps are used up.
+   *
+   * @param ended how it has ended
+   */
   #pullBack(run: Run, plan: PullBackPlan, ended: Status): Status {
     if (ended !== 'CONVERGED' && ended !== 'STALLED') return ended;
     const { input, stages, next, steps: stepsBefore } = run;
@@ -245,7 +252,10 @@ export class TwoWay {
     return status === 'CONVERGED' && residuals.unfinished > 0 ? 'STALLED' : status;
   }
 
-  /** If a step begins with a search, because P is void, and is abandoned in it, its number is used again. */
+  /**
+   * If a step begins with a search, because P is invalid, and is abandoned during it, the next step gets the same
+   * number.
+   */
   #searchInPullBack(run: Run): void {
     const isFirst = !this.#proximity.isValid;
     try {
@@ -325,12 +335,12 @@ export class TwoWay {
     });
   }
 
-  /** The last step of kinematic vertices that have used up their motion, where there is one (arrive.ts). */
+  /** The last step of kinematic vertices that have used up their motion, if there are any (arrive.ts). */
   #arrive(run: Run): void {
     const { input, stages, x, y } = run;
     const { epsilon, stepLimit, guard } = this.#settings;
     const { forward, residuals } = stages;
-    // PAPER is Algorithm 1 exactly as in the paper.
+    // PAPER is exactly Algorithm 1 of the paper.
     if (guard === 'RADIUS' || !this.#proximity.isValid || run.steps >= stepLimit || input.shouldStop?.()) return;
     if (aimAtPrescribed(x, y, input.y, this.#mesh.kinematic, residuals.r, epsilon) === 0) return;
     const { limitedIn } = forward;
@@ -345,7 +355,7 @@ export class TwoWay {
     } catch (thrown) {
       if (!(thrown instanceof StepAbandoned)) throw thrown;
     } finally {
-      // Limiting pairs of the other vertices stay those of the last ordinary step.
+      // Limiting pairs of the other vertices remain those of the last ordinary step.
       forward.limiter.set(limiter);
       forward.limitedIn = limitedIn;
     }
@@ -359,7 +369,7 @@ export class TwoWay {
     run.steps++;
   }
 
-  /** Whether P must be searched before the next step: under RADIUS when D < Dmin, under BOXES when boxes stop vertices. */
+  /** Whether P must be searched before the next step: under RADIUS if D < Dmin, under BOXES if boxes stop vertices. */
   #nextSearch({ forward, moving, residuals, watch }: Stages): NextSearch {
     const { guard, searchRadiusMin } = this.#settings;
     const proximity = this.#proximity;

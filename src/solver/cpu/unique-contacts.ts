@@ -4,7 +4,7 @@ import { isFarther, type ListedContacts, SELECTION_CHUNK } from './listed-contac
 import type { Scratch } from './workspace.js';
 
 interface TableArrays extends ListedContacts {
-  /** int32[2^k] place of a pair in the list, −1 = empty */
+  /** int32[2^k] position of a pair in the list, −1 = empty */
   readonly table: Int32Array;
 }
 
@@ -13,15 +13,15 @@ interface TableNumbers {
   readonly mask: number;
 }
 
-/** Nanoseconds a pair: the table is larger than the caches. */
+/** Nanoseconds per pair: the table is larger than the caches. */
 const ENTER_COST = 100;
 
 const ENTER = defineStage(import.meta.url, 'enter contacts', enterContacts);
 
 /**
- * Enters each pair that can have a row at the first slot, from that of its key's hash on, that is empty or has its key. Of the pairs of a
- * key the closest one is left there, whichever thread comes first: a slot that is taken keeps its key, so that all pairs of a key find the
- * same slot, and is only replaced by a closer pair.
+ * Enters each pair that can have a row at the first slot, from that of its key's hash on, that is empty or has its key.
+ * The closest pair of each key remains there, regardless of the order of threads: a slot that is taken keeps its key,
+ * so all pairs of a key find the same slot, and only a closer pair replaces its content.
  */
 function enterContacts(arrays: TableArrays, { mask }: TableNumbers, from: number, to: number): void {
   const { key, table } = arrays;
@@ -55,7 +55,7 @@ interface MarkArrays {
 }
 
 const MARK_CHUNK = 16_384;
-/** Nanoseconds a slot. */
+/** Nanoseconds per slot. */
 const MARK_COST = 3;
 
 const MARK = defineStage(import.meta.url, 'mark unique contacts', markUnique);
@@ -66,7 +66,7 @@ function markUnique({ table, marks }: MarkArrays, _: NoNumbers, from: number, to
 
 /**
  * @param pulse called at short intervals; may throw
- * @returns places in the list of the closest pair of each key that can have a row, ascending
+ * @returns positions in the list of the closest pair of each key that can have a row, ascending
  */
 export function dropDuplicates(
   listed: ListedContacts,

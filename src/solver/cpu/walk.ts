@@ -10,24 +10,27 @@ import { apartAlong, areBoxesApart } from './box-separation.js';
 import { CLOSEST_POINTS, closest } from './closest.js';
 import type { PairSet } from './pair-set.js';
 
-/** Leaves of a chunk: some 5,000 pairs where everything is in contact, about a millisecond. */
+/** Leaves of a chunk: about 5,000 pairs if everything is in contact, about a millisecond. */
 const LEAVES_PER_CHUNK = 32;
 
 /** Chunks of a run. The pairs of a run are appended to P before the next run begins, so that its memory is reused. */
 const CHUNKS_PER_RUN = 64;
 
-/** Chunks of a run for each thread: some three milliseconds. */
+/** Chunks of a run per thread: about three milliseconds. */
 const CHUNKS_PER_THREAD = 4;
 
 /** Pairs of a block. Threads take blocks as they need them; a chunk leaves at most one of its blocks partly empty. */
 const BLOCK_PAIRS = 512;
 
-/** Blocks of a chunk at first, for 32 pairs an element; where a run needs more, they are made and the run is repeated. */
+/**
+ * Initial number of blocks of a chunk, for 32 pairs per element; if a run needs more, they are allocated and the run is
+ * repeated.
+ */
 const FIRST_BLOCKS = 16;
 
-/** Nanoseconds of a leaf, where little is found. */
+/** Nanoseconds per leaf, if few pairs are found. */
 const LEAF_COST = 20_000;
-/** Nanoseconds of a block. */
+/** Nanoseconds per block. */
 const BLOCK_COST = 5000;
 
 /** One side of a walk. */
@@ -40,26 +43,26 @@ export interface WalkedElements {
   readonly first: number;
 }
 
-/** What a walk reads besides its trees. */
+/** The data that a walk reads besides its trees. */
 export interface WalkInput {
   /** float32[6·V] trust boxes */
   readonly box: Float32Array;
   /** float32[3·V] current state */
   readonly x: Float32Array;
-  /** pairs that stay further apart than this anywhere in their boxes are excluded; engine units */
+  /** pairs that stay farther apart than this anywhere in their boxes are excluded; engine units */
   readonly cutoff: number;
   /** float32[V] δ by vertex, which replaces the cutoff; undefined = one for all */
   readonly distances: Float32Array | undefined;
-  /** a function of this thread: with one, this thread walks alone */
+  /** a function of this thread; if there is one, this thread walks alone */
   readonly isIgnored: PairPredicate | undefined;
   /** pairs that P may have */
   readonly budget: number;
   readonly pulse: (() => void) | undefined;
 }
 
-/** Thrown when P exceeds its budget; the caller tries again with smaller boxes. */
+/** Thrown if P exceeds its budget; the caller tries again with smaller boxes. */
 export class PairBudgetExceeded {
-  /** @param found pairs so far; the search has ended early */
+  /** @param found number of pairs so far; the search has ended early */
   constructor(readonly found = 0) {}
 }
 
@@ -85,7 +88,7 @@ export class FoundPairs {
     return this.#arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** Makes room for so many blocks. */
+  /** Makes room for this many blocks. */
   reserve(blocks: number): void {
     if (blocks <= this.#blocks) return;
     this.free();
@@ -161,15 +164,15 @@ interface Walk {
   readonly arrays: WalkArrays;
   readonly numbers: WalkNumbers;
   readonly chunk: number;
-  /** of the chunk, −1 = none yet */
+  /** current block of the chunk, −1 = none yet */
   block: number;
   /** pairs in the block */
   count: number;
-  /** whether room or budget is exhausted: later pairs are lost, and the run does not count */
+  /** whether room or budget is exhausted: later pairs are lost, and the run is discarded */
   isOver: boolean;
 }
 
-/** Pairs of this thread that are left out. */
+/** Excluded pairs of this thread. */
 let ignores: PairPredicate | undefined;
 
 /** Walks tree b for some leaves of tree a. */
@@ -190,7 +193,7 @@ function walkLeaves(arrays: WalkArrays, numbers: WalkNumbers, from: number, to: 
       const q = aSize * aOrder[overlaps[n]];
       const r = bSize * other;
       const v0 = aCorners[q];
-      // An edge against an edge, or a vertex against one to three.
+      // An edge against an edge, or a vertex against one to three vertices.
       const v1 = isEdge ? aCorners[q + 1] : bCorners[r];
       const v2 = corners > 2 ? bCorners[isEdge ? r : r + 1] : -1;
       const v3 = corners > 3 ? bCorners[isEdge ? r + 1 : r + 2] : -1;
@@ -202,7 +205,7 @@ function walkLeaves(arrays: WalkArrays, numbers: WalkNumbers, from: number, to: 
   closeBlock(walk);
 }
 
-/** Takes a candidate unless a direction separates it anywhere in its boxes. */
+/** Takes a candidate unless a direction separates it everywhere in its boxes. */
 function offer(walk: Walk, kind: number, v0: number, v1: number, v2: number, v3: number): void {
   const { x, box, distances } = walk.arrays;
   if (ignores?.(kind, v0, v1, v2, v3)) return;
@@ -242,7 +245,7 @@ function openBlock(walk: Walk): void {
   const { taken } = walk.arrays;
   const { budget, blockCount } = walk.numbers;
   const block = Atomics.add(taken, 0, 1);
-  // The number found so far, without the blocks that are still open; if it exceeds the budget, the total does.
+  // The number found so far, without the blocks that are still open; if it exceeds the budget, so does the total.
   walk.isOver = block >= blockCount || Atomics.load(taken, 1) > budget;
   walk.block = walk.isOver ? -1 : block;
   walk.count = 0;
@@ -276,10 +279,10 @@ function collectBlocks(arrays: CollectArrays, _: NoNumbers, from: number, to: nu
 }
 
 /**
- * Appends to P every pair of overlapping elements that share no vertex, except those that a direction separates anywhere in
- * their boxes: by leaf of a, then as b is walked, however many threads take part.
+ * Appends to P every pair of overlapping elements that share no vertex, except those that a direction separates
+ * everywhere in their boxes: by leaf of a, then in the order in which b is walked, regardless of the number of threads.
  *
- * @param cursor the kind, and the leaf of a to begin with; moved on when what was found has been appended
+ * @param cursor the kind, and the leaf of a with which to begin; advanced after the pairs found have been appended
  * @throws PairBudgetExceeded, and what `pulse` throws
  */
 export function pairUp(
@@ -335,7 +338,7 @@ export function pairUp(
   }
 }
 
-/** Appends what a run has found. */
+/** Appends the pairs that a run has found. */
 function append(kind: number, pairs: PairSet, found: FoundPairs): void {
   const { vertices, normals, blocks, taken, order, offsets } = found;
   const count = taken[0];

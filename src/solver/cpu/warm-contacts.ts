@@ -6,12 +6,13 @@ import type { Scratch } from './workspace.js';
 
 /**
  * The contact rows of one step (contacts.ts) for the sweeps of the pull-back: c + J·(y − x) ≥ 0 with c = d − aim
- * (contact-aims.ts). They begin with the multipliers of the step before, which stay with the pairs; a pair that a search finds begins with 0.
+ * (contact-aims.ts). They begin with the multipliers of the previous step, which are stored with the pairs; a new pair
+ * of a search begins with 0.
  */
 export class WarmContacts {
   readonly #contacts: Contacts;
   readonly #scratch: Scratch;
-  /** in the order of the sweep */
+  /** in sweep order */
   rows: ContactRows = NO_ROWS;
 
   constructor(contacts: Contacts, scratch: Scratch) {
@@ -62,7 +63,7 @@ export class WarmContacts {
     this.rows = { arrays: { ...rows, lastLambda }, offsets, colours };
   }
 
-  /** Keeps λ with the pairs for the next step. */
+  /** Stores λ with the pairs for the next step. */
   end(pairs: PairSet): void {
     this.reset(pairs);
     const { count, pairOf, colouring } = this.#contacts;

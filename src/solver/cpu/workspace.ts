@@ -63,19 +63,22 @@ export class Scratch {
 }
 
 /**
- * A workspace larger than this is freed after the request, so that an idle lane does not hold several times the memory of
- * its scenes. At 144 bytes a pair (`layers`, 70,000 vertices, 2.6 million pairs) it suffices for 7 million pairs, a scene
- * of 200,000 vertices in dense contact; a step of such a scene takes seconds, next to which new memory costs little.
+ * A workspace larger than this is freed after the request, so that an idle lane does not hold several times the memory
+ * of its scenes. At 144 bytes per pair (`layers`, 70,000 vertices, 2.6 million pairs) it suffices for 7 million pairs,
+ * a scene of 200,000 vertices in dense contact; a step of such a scene takes seconds, so new memory costs comparatively
+ * little.
  */
 export const KEPT_BYTES = 2 ** 30;
 
-/** An idle lane keeps this share of what all lanes may take together, so that it does not starve the others. */
+/**
+ * An idle lane keeps this share of the memory that all lanes together may take, so that enough remains for the others.
+ */
 const KEPT_SHARE = 1 / 16;
 
 /**
- * The memory of one request, shared by all scenes of an engine: an engine computes one request at a time, start to end.
- * The next request does not read its content, except that `geometry` and `active` reuse stamps and incidence list if these
- * belong to the same revision of P.
+ * The memory of one request, shared by all scenes of an engine: an engine computes one request at a time, from start to
+ * end. The next request does not read its content, except that `geometry` and `active` reuse stamps and incidence list
+ * if these belong to the same revision of P.
  */
 export class Workspace {
   readonly scratch = new Scratch();
@@ -94,7 +97,8 @@ export class Workspace {
   /**
    * Runs a request in this workspace.
    *
-   * @throws Error when a request is running, because a request that a callback begins would overwrite the memory of the first
+   * @throws Error if a request is running, because a request that a callback begins would overwrite the memory of the
+   *   first
    */
   run<T>(request: () => T): T {
     if (this.#isAcquired) throw new Error('A resolve began while another resolve of the same engine was running.');

@@ -25,7 +25,7 @@ export class FlightEdges {
   readonly #limits: Float64Array;
   readonly #target: Float32Array;
 
-  /** @param scale engine units in one of the caller's */
+  /** @param scale engine units per caller's unit */
   constructor(
     mesh: CollisionMesh,
     flight: Flight,

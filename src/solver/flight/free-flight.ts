@@ -13,7 +13,10 @@ import { Flight, waysBetween } from './flight.js';
 import { FlightEdges } from './flight-edges.js';
 import { passableShare } from './flight-pair.js';
 
-/** A vertex whose target is farther away than this many leaps flies; ordinary steps move vertices to nearer targets. */
+/**
+ * A vertex whose target is farther away than this many leaps moves by a flight; ordinary steps move vertices to nearer
+ * targets.
+ */
 export const FAR_LEAPS = 32;
 
 /** Flights, one after the other: the way of a vertex that was stopped may be free once the others have left. */
@@ -85,7 +88,7 @@ export class FreeFlight {
   fly(run: FlightRun): number {
     const { x, target, mayContinue, onPiece } = run;
     const { guard, leap } = this.#settings;
-    // PAPER is Algorithm 1 to the letter; a caller who sets the leap to 0 wants short steps.
+    // PAPER is exactly Algorithm 1 of the paper; a caller who sets the leap to 0 wants short steps.
     if (guard !== 'BOXES' || leap === 0) return 0;
     for (let flown = 0; flown < MAX_FLIGHTS; flown++) {
       const fliers = this.#fliers(x, target);

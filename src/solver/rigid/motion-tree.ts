@@ -6,13 +6,14 @@ import { areApart } from './moving-boxes.js';
 const LEAVES_PER_PULSE = 64;
 
 /**
- * A tree over elements whose corners move straight from x to z. The height of a corner along a fixed axis is linear in time, so
- * the least height of one element minus the largest of another is concave: if an axis separates both at x and at z, on the
- * same side, it separates them all the way. Nodes therefore contain two boxes, at x and at z, and two nodes are apart if an axis
- * keeps more than `margin` between them at both ends. This is tighter than a comparison of the hulls of both ends: elements that
- * move side by side stay apart.
+ * A tree over elements whose corners move straight from x to z. The height of a corner along a fixed axis is linear in
+ * time, so the least height of one element minus the largest of another is concave: if an axis separates both at x and
+ * at z, on the same side, it separates them all the way. Nodes therefore contain two boxes, at x and at z, and two
+ * nodes are apart if an axis keeps more than `margin` between them at both ends. This is tighter than a comparison of
+ * the hulls of both ends: elements that move side by side stay apart.
  *
- * Minimum, maximum and comparison are exact, and the differences of float32 numbers in double err by a share of 2⁻⁵³.
+ * Minimum, maximum and comparison are exact, and the differences of float32 numbers in double have a relative error of
+ * 2⁻⁵³.
  */
 export class MotionTree {
   readonly tree = new Bvh();
@@ -21,7 +22,7 @@ export class MotionTree {
   #node = new Float32Array(0);
   #ids: Uint32Array = new Uint32Array(0);
 
-  /** Releases the memory; the tree must be built anew before its next use. */
+  /** Frees the memory; the tree must be rebuilt before its next use. */
   free(): void {
     this.tree.free();
     this.#ids = new Uint32Array(0);
@@ -32,7 +33,7 @@ export class MotionTree {
   /**
    * @param corner uint32[size·E] the corners of the elements of a mesh
    * @param ids uint32[N] the elements of this tree
-   * @param mask uint8[N] pairs of elements with a bit in common are left out
+   * @param mask uint8[N] pairs of elements with a bit in common are excluded
    */
   build(corner: Uint32Array, size: number, ids: Uint32Array, x: Float32Array, z: Float32Array, mask: Uint8Array): void {
     const count = ids.length;

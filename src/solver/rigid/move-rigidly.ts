@@ -48,14 +48,14 @@ export interface RigidMotions {
 }
 
 /**
- * Makes rigid motions before everything else. The cost of a body that walks or turns with its garments then depends on its motion
- * relative to its surroundings, not on the motion of every vertex relative to its trust box.
+ * Makes rigid motions before everything else. The cost of a body that walks or turns with its garments then depends on
+ * its motion relative to its surroundings, not on the motion of every vertex relative to its trust box.
  *
- * A group of connected components moves in linear pieces x → z = fl(R x + t), each of at most a right angle. Every piece is
- * tested as a whole: within a group by an inequality on rounding alone (near-pairs.ts), between groups and against elements at
- * rest by planes (plane-test.ts). If no plane separates a pair, the *motion* is shortened or turned aside (slide.ts), never the piece itself: half way along its
- * straight lines a group is contracted by up to cos(θ/2). Nothing moves that was not tested in the very numbers that are
- * written, so a run can end after any piece.
+ * A group of connected components moves in linear pieces x → z = fl(R x + t), each of at most a right angle. Every
+ * piece is tested as a whole: within a group by an inequality on rounding alone (near-pairs.ts), between groups and
+ * against elements at rest by planes (plane-test.ts). If no plane separates a pair, the *motion* is shortened or turned
+ * aside (slide.ts), never the piece itself: halfway along its straight lines a group is contracted by up to cos(θ/2).
+ * Nothing moves that was not tested in the very numbers that are written, so a run can end after any piece.
  */
 export class RigidMotion {
   readonly #mesh: CollisionMesh;

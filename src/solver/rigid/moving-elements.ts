@@ -46,8 +46,8 @@ export class MovingElements {
   }
 
   /**
-   * Visits every pair of different groups (or of a group and what rests) that a search would list and that no axis keeps more
-   * than `margin` apart at x and at z, in a fixed order.
+   * Visits every pair of different groups (or of a group and elements at rest) that a search would list and that no
+   * axis keeps more than `margin` apart at x and at z, in a fixed order.
    *
    * @param label uint8[V] 0 = rests
    * @param visit ends the walk when it returns false
@@ -104,7 +104,7 @@ export class MovingElements {
     });
   }
 
-  /** Gives the memory of the trees back until the next walk. */
+  /** Frees the memory of the trees until the next walk. */
   free(): void {
     for (const tree of Object.values(this.#trees)) tree.free();
     for (const tree of Object.values(this.#motionTrees)) tree.free();
@@ -122,7 +122,7 @@ export class MovingElements {
     };
   }
 
-  /** Turns pairs of elements that a walk offers into pairs of vertices, without those that no search lists. */
+  /** Converts pairs of elements from a walk into pairs of vertices, without those that no search lists. */
   #pairUp(
     excluded: LeftOutPairs | undefined,
     visit: Visit,

@@ -47,9 +47,10 @@ export class NearPairs {
   #isComplete = true;
 
   /**
-   * The search is postponed until a piece needs it, because it costs about as much as the test of a motion against all other groups.
+   * The search is postponed until a piece needs it, because it costs about as much as the test of a motion against all
+   * other groups.
    *
-   * @param x must stay as it is until then
+   * @param x must not change until then
    * @param radius pairs within one group that may be closer than this at x are listed
    */
   constructor(
@@ -89,11 +90,13 @@ export class NearPairs {
   }
 
   /**
-   * Moves corners of z apart where rounding brought them too near, and finds the groups for which a pair prevents this piece.
+   * Moves corners of z apart if rounding has brought them too near, and finds the groups for which a pair prevents this
+   * piece.
    *
    * @param placements of the groups; undefined = at rest
    * @param angles by which the groups turn
-   * @returns by group: whether one of its pairs fails (always, if there are more near pairs than the list holds); and whether a corner was moved
+   * @returns by group: whether one of its pairs fails (always, if there are more near pairs than the list holds); and
+   *   whether a corner was moved
    */
   settle(
     x: Float32Array,

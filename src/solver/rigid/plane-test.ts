@@ -8,7 +8,10 @@ import { CORNERS, SIDE_A } from '../pair-kinds.js';
  */
 const KEPT_SHARE = 3 / 4;
 
-/** Heights in double, of float32 numbers, err by less than this share of Σ_c |n_c d_c|, with a factor of four to spare. */
+/**
+ * Heights in double, of float32 numbers, have an error of less than this share of Σ_c |n_c d_c|, with a factor of four
+ * to spare.
+ */
 export const DOUBLE_ERROR = 2 ** -48;
 
 /** The distance of the closest points is an upper bound of the distance, true to a few roundings. */

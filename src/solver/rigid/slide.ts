@@ -31,7 +31,7 @@ export class Inertia {
     this.#inverse = invertSymmetric(this.#tensor);
   }
 
-  /** Root mean square of the displacements that the two twists have in common: √⟨a, b⟩, 0 where they oppose each other. */
+  /** Root mean square of the displacements that the two twists have in common: √⟨a, b⟩, 0 if they oppose each other. */
   common(a: Twist, b: Twist): number {
     const [x, y, z] = turn(this.#tensor as unknown as Rotation, a.spin);
     const turned = x * b.spin[0] + y * b.spin[1] + z * b.spin[2];

@@ -4,8 +4,8 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import type { Engine } from '../engine.js';
 
 /**
- * @throws UNIMPLEMENTED where the request depends on strain limits and the engine, or the method, has none. Under FAST no engine keeps them;
- *   the report measures them.
+ * @throws UNIMPLEMENTED if the request depends on strain limits and the engine, or the method, has none. Under FAST no
+ *   engine enforces them; the report measures them.
  */
 export function checkStrainLimits(
   { strain }: Pick<CollisionMesh, 'strain'>,

@@ -34,7 +34,7 @@ export function deformationGradient(
     out[3] = out[3]! + dx * by;
     out[4] = out[4]! + dy * by;
     out[5] = out[5]! + dz * by;
-    // Of a triangle b has two entries.
+    // The b of a triangle has two entries.
     if (size === 3) continue;
     const bz = gradients[g + 2]!;
     out[6] = out[6]! + dx * bz;
@@ -43,7 +43,7 @@ export function deformationGradient(
   }
 }
 
-/** FᵀF as symmetricEigen takes it. @param f [9] by columns */
+/** Computes FᵀF in the form that symmetricEigen takes. @param f [9] by columns */
 export function gramMatrix(f: Float64Array, out: Float64Array): void {
   out[0] = f[0]! * f[0]! + f[1]! * f[1]! + f[2]! * f[2]!;
   out[1] = f[3]! * f[3]! + f[4]! * f[4]! + f[5]! * f[5]!;
@@ -73,10 +73,12 @@ function stretchAlong(f: Float64Array, v: Float64Array, at: number): number {
 }
 
 /**
- * The smallest and the largest principal strain: singular values of F, σ = |F v| with the eigenvectors v of FᵀF. The smallest of
- * a tetrahedron is negative where det F < 0: the element is turned inside out. A triangle in space has no such sign.
+ * The smallest and the largest principal strain: singular values of F, σ = |F v| with the eigenvectors v of FᵀF. The
+ * smallest of a tetrahedron is negative if det F < 0: the element is turned inside out. A triangle in space has no such
+ * sign.
  *
- * In double precision the eigenvectors err by 2⁻⁵³ of their gaps, so σ errs by a few 2⁻⁵³ of the largest.
+ * In double precision the eigenvectors have an error of 2⁻⁵³ of their gaps, so σ has an error of a few 2⁻⁵³ of the
+ * largest.
  *
  * @param f [9] by columns
  */
@@ -97,19 +99,19 @@ export function principalStrains(
 }
 
 /**
- * The rotation R of the polar decomposition F = R S, as a rotation also where F turns the element inside out: with the singular
- * vectors F v_i = σ_i u_i, R = Σ u_i v_iᵀ, where u of the least σ of a tetrahedron is u_a × u_b of the two others. Of a triangle R
- * has two columns.
+ * The rotation R of the polar decomposition F = R S, which is a rotation even if F turns the element inside out: with
+ * the singular vectors F v_i = σ_i u_i, R = Σ u_i v_iᵀ, where u of the least σ of a tetrahedron is u_a × u_b of the two
+ * others. The R of a triangle has two columns.
  *
  * @param f [9] by columns
- * @param out [9] by columns, R; unchanged where there is none: the second singular value of a triangle, or of a tetrahedron, is
- *   less than `flattest`
+ * @param out [9] by columns, R; unchanged if there is none: the second singular value of a triangle, or of a
+ *   tetrahedron, is less than `flattest`
  * @returns whether there is one
  */
 export function polarRotation(f: Float64Array, isTriangle: boolean, flattest: number, out: Float64Array): boolean {
   gramMatrix(f, gram);
   symmetricEigen(gram, values, vectors);
-  // Descending; the third vector of a triangle is e_3, which F takes to 0.
+  // Descending; the third vector of a triangle is e_3, which F maps to 0.
   const order = [0, 1, 2].sort((i, j) => values[j]! - values[i]!);
   const [a, b, c] = isTriangle
     ? values[0]! >= values[1]!
@@ -123,7 +125,7 @@ export function polarRotation(f: Float64Array, isTriangle: boolean, flattest: nu
   addOuter(out, u, 3 * a);
   addOuter(out, w, 3 * b);
   if (isTriangle) return true;
-  // V is a rotation, so that the sign of the third vector is that of the order of the columns.
+  // V is a rotation, so the sign of the third vector follows from the order of the columns.
   const isEven = (b - a + 3) % 3 === 1;
   const n = isEven ? cross(u, w) : cross(w, u);
   addOuter(out, n, 3 * c);

@@ -8,7 +8,7 @@ import { symmetricEigen } from './symmetric-eigen.js';
  */
 export interface StrainElements {
   readonly count: number;
-  /** uint32[4·N] corners; {@link NO_CORNER} in place of the fourth of a triangle */
+  /** uint32[4·N] corners; {@link NO_CORNER} instead of the fourth of a triangle */
   readonly corners: Uint32Array;
   /** float32[9·N] b_1, b_2, b_3 per engine unit */
   readonly gradients: Float32Array;
@@ -17,10 +17,10 @@ export interface StrainElements {
    * engine unit, and the length, engine units, that turns a strain into one: √(2 area), ∛(6 volume)
    */
   readonly limits: Float32Array;
-  /** uint32[V] component of elements that share movable vertices; {@link NO_CORNER} = vertex in none */
+  /** uint32[V] component of elements that share movable vertices; {@link NO_CORNER} = the vertex belongs to none */
   readonly componentOf: Uint32Array;
   readonly components: number;
-  /** uint32[N] that of its movable corners */
+  /** uint32[N] component of its movable corners */
   readonly componentOfElement: Uint32Array;
   /** elements offsets[c] … offsets[c + 1] − 1 have colour c */
   readonly offsets: Uint32Array;
@@ -28,7 +28,7 @@ export interface StrainElements {
 
 const known = new WeakMap<CollisionMesh, { readonly scale: number; readonly elements: StrainElements | undefined }>();
 
-/** The same, built once for a mesh: its requests have one scale unless the caller's unit changes. */
+/** The same, built once per mesh: its requests have one scale unless the caller's unit changes. */
 export function strainElementsOf(mesh: CollisionMesh, scale: number): StrainElements | undefined {
   if (!mesh.strain) return undefined;
   const last = known.get(mesh);
@@ -38,7 +38,7 @@ export function strainElementsOf(mesh: CollisionMesh, scale: number): StrainElem
   return elements;
 }
 
-/** @param scale engine units per unit of the caller */
+/** @param scale engine units per caller's unit */
 export function strainElements(
   { strain, inverseMasses }: Pick<CollisionMesh, 'strain' | 'inverseMasses'>,
   scale: number,
@@ -81,9 +81,9 @@ function own(corners: Uint32Array, e: number): Uint32Array {
   return corners.subarray(4 * e, corners[4 * e + 3] === NO_CORNER ? 4 * e + 3 : 4 * e + 4);
 }
 
-/** Greedy, in index order, with the smallest colour that no element at one of its movable vertices has. */
+/** Greedy, in index order, with the smallest colour that no element at any of its movable vertices has. */
 function colourElements(corners: Uint32Array, elements: readonly number[], inverseMasses: Float32Array) {
-  // Colours used at a vertex, 32 a word; more words where a vertex has more elements.
+  // Colours used at a vertex, 32 per word; more words if a vertex has more elements.
   let words = 1;
   let used = new Uint32Array(inverseMasses.length);
   const colour = new Uint32Array(elements.length);

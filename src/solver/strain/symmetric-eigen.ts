@@ -1,8 +1,8 @@
 /**
  * Eigenvalues and eigenvectors of a symmetric 3×3 matrix by cyclic Jacobi rotations: C = V diag(values) Vᵀ.
  *
- * A rotation is skipped where its off-diagonal entry is 0, so a 2×2 matrix in the upper left corner, which is that of a triangle,
- * takes one rotation and is exact to rounding. Convergence is quadratic; double precision takes at most five rounds.
+ * A rotation is skipped if its off-diagonal entry is 0, so a 2×2 matrix in the upper left corner, as for a triangle,
+ * takes one rotation and is exact up to rounding. Convergence is quadratic; double precision takes at most five rounds.
  *
  * @param c [c00, c11, c22, c01, c02, c12]
  * @param values [3] in no order
@@ -44,7 +44,7 @@ export function symmetricEigen(c: Float64Array, values: Float64Array, vectors: F
   }
 }
 
-/** The one rotation of a 2×2 matrix in the upper left corner, where its entry off the diagonal is more than rounding. */
+/** The only rotation of a 2×2 matrix in the upper left corner, unless its off-diagonal entry is only rounding. */
 function turnInPlane(c: Float64Array, rounding: number, values: Float64Array, vectors: Float64Array): void {
   const entry = c[3]!;
   if (Math.abs(entry) <= rounding) return;
@@ -59,16 +59,16 @@ function turnInPlane(c: Float64Array, rounding: number, values: Float64Array, ve
   vectors[4] = cos;
 }
 
-/** The entry off the diagonal that has neither row nor column k: c12, c02, c01. */
+/** The off-diagonal entry that has neither row nor column k: c12, c02, c01. */
 const opposite = new Float64Array(3);
 
 /** Off-diagonal entries below this share of all entries are rounding. */
 const ROUNDING = 2 ** -52;
 
-/** More than double precision takes, so that a NaN ends as well. */
+/** More than double precision takes, so that a NaN also ends. */
 const ROUNDS = 12;
 
-/** t = tan φ of the rotation that makes the entry 0, the smaller angle of the two. */
+/** t = tan φ of the rotation that makes the entry 0, the smaller of the two angles. */
 function tangent(p: number, q: number, entry: number): number {
   const theta = (q - p) / (2 * entry);
   return Math.abs(theta) > 1e150

@@ -6,16 +6,16 @@ import type { MovingPairs } from './moving-pairs.js';
 import { PairPath } from './pair-path.js';
 import type { Volumes } from './volumes.js';
 
-/** Ends a search with more colliding pairs than a solve makes sense for. */
+/** Ends a search with more colliding pairs than are reasonable for a solve. */
 class TooManyPairs extends Error {}
 
-/** Compute_Collision_Pairs() of Table 1: which pairs collide in a piece, and what their volumes are to be. */
+/** Compute_Collision_Pairs() of Table 1: the pairs that collide in a piece, and their target volumes. */
 export class CollidingPairs {
   readonly #moving: MovingPairs;
   readonly #path = new PairPath();
   readonly #floor: number;
   readonly #most: number;
-  /** floors by which the goal of a pair was raised in this piece, by its vertices */
+  /** number of floors by which the goal of a pair was raised in this piece, by its vertices */
   readonly #raises = new Map<string, number>();
 
   /** @param floor engine units */
@@ -30,9 +30,9 @@ export class CollidingPairs {
   }
 
   /**
-   * Replaces the tetrahedra by those of the pairs that collide while all vertices go straight from x to z.
+   * Replaces the tetrahedra by those of the pairs that collide while all vertices move straight from x to z.
    *
-   * @returns whether all of them were found; false where they are too many, or z is not finite
+   * @returns whether all of them were found; false if there are too many, or z is not finite
    */
   find(x: Float32Array, z: Float32Array, volumes: Volumes, pulse: () => void): boolean {
     volumes.clear();
@@ -53,10 +53,11 @@ export class CollidingPairs {
   }
 
   /**
-   * Raises the goals of pairs that have their volume and collide nevertheless: the way of a vertex may lead through a corner of
-   * the triangle and back, and a pair whose vertices are in one plane at x^n has the volume 0 wherever it moves in that plane. In either
-   * case what is lacking is a gap of the size of the floor. A raise of k floors moves one side by k floors along its
-   * gradient; k is 1 at first, then twice as large each time. V_goal = V(x^n) holds for all other pairs.
+   * Raises the goals of pairs that have reached their volume and collide nevertheless: the way of a vertex may lead
+   * through a corner of the triangle and back, and a pair whose vertices are in one plane at x^n has the volume 0
+   * wherever it moves in that plane. In either case a gap of the size of the floor is missing. A raise of k floors
+   * moves one side by k floors along its gradient; k is 1 at first, then doubles each time. V_goal = V(x^n) holds for
+   * all other pairs.
    *
    * @param candidate float64[3·V] x_*^{n+1}
    */

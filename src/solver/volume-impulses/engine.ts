@@ -6,8 +6,8 @@ import { toSettings } from '../settings.js';
 import { VolumeImpulses } from './volume-impulses.js';
 
 /**
- * The method VOLUME_IMPULSES behind the engine contract, on one thread of the CPU. A scene keeps nothing from one resolve to
- * the next, so parking or losing it leaves no trace.
+ * The method VOLUME_IMPULSES behind the engine contract, on one thread of the CPU. A scene keeps no data from one
+ * resolve to the next, so parking or losing it has no effect.
  */
 export function createVolumeImpulsesEngine(): Engine {
   const { description } = createCpuEngine();
@@ -32,8 +32,8 @@ export function createVolumeImpulsesEngine(): Engine {
 }
 
 /**
- * A tetrahedron has four vertices: pairs of a vertex and a triangle, and of two edges, have volumes; a particle with another one or
- * with a rod has none.
+ * Refuses meshes with pairs without a volume. A tetrahedron has four vertices: pairs of a vertex and a triangle, and of
+ * two edges, have volumes, but a particle and another particle or a rod have none.
  *
  * @throws INVALID_PARAMETER
  */

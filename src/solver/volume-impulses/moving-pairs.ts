@@ -9,7 +9,7 @@ import { EE, VT } from '../pair-kinds.js';
 /** Receives a pair of vertex and triangle [a | i j k] or of two edges [a b | c d]. */
 export type VisitPair = (kind: number, v0: number, v1: number, v2: number, v3: number) => void;
 
-/** Pairs between two questions whether time is left. */
+/** Pairs between two checks whether time is left. */
 const PAIRS_PER_PULSE = 4096;
 
 /** The tree of one set of elements over the hulls of their ways. */
@@ -65,15 +65,15 @@ class Ways {
   }
 }
 
-/** What a search for pairs excludes besides elements that share a vertex. */
+/** The pairs that a search excludes besides those of elements that share a vertex. */
 export interface MovingPairRules {
   readonly skipsKinematic: boolean;
   readonly excluded: LeftOutPairs | undefined;
 }
 
 /**
- * The broad phase of one resolve: all pairs of elements whose ways may come near each other while every vertex goes straight
- * from x to z. The way of an element lies in the hull of its corners at both ends.
+ * The broad phase of one resolve: all pairs of elements whose ways may come near each other while every vertex moves
+ * straight from x to z. The way of an element lies in the hull of its corners at both ends.
  */
 export class MovingPairs {
   readonly #mesh: CollisionMesh;
@@ -102,11 +102,12 @@ export class MovingPairs {
   }
 
   /**
-   * Calls back with every pair that may come within `reach` anywhere on its way, in a fixed order, and with others.
+   * Calls back with every pair that may come within `reach` anywhere on its way, in a fixed order, and possibly with
+   * others.
    *
-   * What all vertices have in common of their motion is taken off first, because it brings no two of them nearer and would
-   * stretch every hull. Boxes are computed in double, whose rounding is far below the reach, and stored as float32 rounded
-   * outward, so two hulls that do not overlap are more than `reach` apart at any time.
+   * The common part of the motion of all vertices is subtracted first, because it brings no two of them nearer and
+   * would stretch every hull. Boxes are computed in double, whose rounding is far below the reach, and stored as
+   * float32 rounded outward, so two hulls that do not overlap are more than `reach` apart at any time.
    *
    * @param x float32[3·V] @param z float32[3·V], engine units
    * @param reach engine units
@@ -162,7 +163,7 @@ export class MovingPairs {
   }
 }
 
-/** A float32 that is not below `value`: rounding to nearest takes half of what is added, 2⁻²³ of the number, at most. */
+/** A float32 that is not below `value`: rounding to nearest removes at most half of the added 2⁻²³ of the number. */
 function roundedUp(value: number): number {
   const nearest = Math.fround(value);
   return nearest >= value ? nearest : Math.fround(value + Math.abs(value) * 2 ** -23 + SMALLEST);

@@ -11,7 +11,7 @@ export class Newton implements CollisionResponse {
   readonly #inverseMasses: Float32Array;
   /** float64[zones] */
   #share = new Float64Array(0);
-  /** so far */
+  /** number so far */
   iterations = 0;
 
   /** @param inverseMasses float32[V], 0 = kinematic */
@@ -54,9 +54,10 @@ export class Newton implements CollisionResponse {
   }
 
   /**
-   * The share of its correction that each zone takes. Volumes are linearised, which says nothing beyond the size of the
-   * tetrahedra; where one is nearly flat in the wrong direction, its row asks for a correction without bound. None need be much
-   * longer than what moves, kinematic vertices included. One share for a zone keeps its momentum.
+   * The share of its correction that each zone takes. Volumes are linearised, which is valid only up to the size of the
+   * tetrahedra; if one is nearly flat in the wrong direction, its row requires an unbounded correction. No correction
+   * must be much longer than the motions, including those of kinematic vertices. One share per zone preserves its
+   * momentum.
    */
   #limit(volumes: Volumes, x: Float32Array, candidate: Float64Array, delta: Float64Array): void {
     const zones = this.#zones;

@@ -2,21 +2,25 @@ import { closest, closestEdgeEdge, closestVertexTriangle } from '../cpu/closest.
 import { VT } from '../pair-kinds.js';
 
 /*
- * Continuous collision detection of one pair whose four vertices go straight from x to z, x and z float32.
+ * Continuous collision detection of one pair whose four vertices move straight from x to z, x and z float32.
  *
- * Planes. For a fixed vector n let f(t) = min over side a of n·x(t) − max over side b. Heights are linear in t, so f is concave:
- * where f ≥ r at both ends of [t0, t1], f ≥ r in between, and where |n| = 1 the sides are r apart all that time. Intervals that no
- * tried n clears are halved.
+ * Planes. For a fixed vector n let f(t) = min over side a of n·x(t) − max over side b. Heights are linear in t, so f is
+ * concave: if f ≥ r at both ends of [t0, t1], f ≥ r in between, and if |n| = 1 the sides are r apart all that time.
+ * Intervals that no tried n clears are halved.
  *
- * Rounding, u = 2⁻⁵³. Coordinates are taken relative to the first vertex, at either end: P = fl(x − x₀) and Q = fl(z − z₀), off by
- * u each; (1 − t)P + tQ adds 2u, a dot product 3u, the last difference 1u, all of them relative to S = Σ_c |n_c| M_c, M_c the
- * largest |P_c|, |Q_c|. Both sides together err by less than 16u S. The length of n is off by 4u, which counts r·4u ≤ 4u S. So
- * f > r + 32u S as computed implies f ≥ r. It costs nothing: the floor is 10⁷ times as large.
+ * Rounding, u = 2⁻⁵³. Coordinates are relative to the first vertex, at either end: P = fl(x − x₀) and Q = fl(z − z₀),
+ * with an error of u each; (1 − t)P + tQ adds 2u, a dot product 3u, the last difference 1u, all of them relative to S =
+ * Σ_c |n_c| M_c, M_c the largest |P_c|, |Q_c|. Both sides together have an error of less than 16u S. The length of n
+ * has an error of 4u, which contributes r·4u ≤ 4u S. So f > r + 32u S as computed implies f ≥ r. This costs nothing:
+ * the floor is 10⁷ times as large.
  */
 const ROUNDING = 32 * 2 ** -53;
-/** An interval of this length that nothing clears counts as a meeting: the elements of an honest pass are half a floor apart. */
+/**
+ * An interval of this length that no plane clears counts as a meeting: elements that pass each other are half a floor
+ * apart.
+ */
 const SHORTEST_INTERVAL = 2 ** -14;
-/** Bounds the work on pairs that stay close for long. */
+/** Bounds the work for pairs that remain close for a long time. */
 const MOST_INTERVALS = 400;
 
 /** Decides one pair after the other in the same memory. */
@@ -26,23 +30,22 @@ export class PairPath {
   readonly #early = new Float64Array(12);
   readonly #late = new Float64Array(12);
   readonly #middle = new Float64Array(12);
-  /** the middle in float32, for a direction to try */
+  /** the middle in float32, to derive a direction */
   readonly #guide = new Float32Array(12);
   /** M of the derivation */
   #sizeX = 0;
   #sizeY = 0;
   #sizeZ = 0;
-  /** the direction in question: a unit vector, or 0 */
+  /** the current direction: a unit vector, or 0 */
   #nx = 0;
   #ny = 0;
   #nz = 0;
   #isVertexTriangle = true;
 
   /**
-   * Whether a pair may not take its ways: whether it is not certain that
+   * Whether a pair may not take its ways, that is, whether it is not certain that
    * - at the end its elements are half a floor apart, or as far as they were if that was less,
-   * - and on the way half of that.
-   * A pair whose vertices all move alike never meets.
+   * - and on the way half of that. A pair whose vertices all move alike never meets.
    *
    * @param kind VT [a | i j k] or EE [a b | c d]
    * @param floor engine units
@@ -59,7 +62,7 @@ export class PairPath {
   ): boolean {
     this.#isVertexTriangle = kind === VT;
     if (!this.#load(x, z, v0, v1, v2, v3)) return false;
-    // Most pairs pass each other on two sides of a plane with room to spare.
+    // Most pairs pass each other on two sides of a plane with a sufficient margin.
     if (this.#isClear(0, 1, floor)) return false;
     const gapBefore = this.#gap(x, this.#p, v0, v1, v2, v3);
     const kept = Math.min(floor / 2, gapBefore);
@@ -68,7 +71,7 @@ export class PairPath {
     return this.#meetsOnTheWay(kept / 2);
   }
 
-  /** The gap that a plane certifies between the sides in this state; negative or 0 = none does. */
+  /** The gap that a plane certifies between the sides in this state; negative or 0 = no plane does. */
   #gap(state: Float32Array, points: Float64Array, v0: number, v1: number, v2: number, v3: number): number {
     if (this.#isVertexTriangle) closestVertexTriangle(state, v0, v1, v2, v3);
     else closestEdgeEdge(state, v0, v1, v2, v3);
@@ -164,7 +167,10 @@ export class PairPath {
     this.#nz = -this.#nz;
   }
 
-  /** Scales by the largest component first, so that no square over- or underflows. Without a direction n is 0 and separates nothing. */
+  /**
+   * Scales by the largest component first, so that no square overflows or underflows. Without a direction n is 0 and
+   * separates nothing.
+   */
   #setNormal(x: number, y: number, z: number): boolean {
     const largest = Math.max(Math.abs(x), Math.abs(y), Math.abs(z));
     const isUsable = largest > 1e-280 && largest < 1e280;
@@ -184,7 +190,7 @@ export class PairPath {
     for (let i = 0; i < 12; i++) out[i] = (1 - t) * p[i] + t * q[i];
   }
 
-  /** @returns whether the vertices move against each other */
+  /** @returns whether the vertices move relative to each other */
   #load(x: Float32Array, z: Float32Array, v0: number, v1: number, v2: number, v3: number): boolean {
     const p = this.#p;
     const q = this.#q;

@@ -12,7 +12,7 @@ export class PressureSolver {
   #image = new Float64Array(0);
   /** float64[n] p Δt */
   #pressure = new Float64Array(0);
-  /** so far */
+  /** number so far */
   iterations = 0;
 
   /** @param inverseMasses float32[V], 0 = kinematic */
@@ -22,10 +22,10 @@ export class PressureSolver {
   }
 
   /**
-   * Solves (FᵀPM⁻¹F + ε diag) p Δt = V_goal − V (Eq. 4) by conjugate gradients, preconditioned by the diagonal; P is the
-   * projection of {@link Zones.keepAngularMomentum}.
+   * Solves (FᵀPM⁻¹F + ε diag) p Δt = V_goal − V (Eq. 4) by conjugate gradients, preconditioned by the diagonal; P is
+   * the projection of {@link Zones.keepAngularMomentum}.
    *
-   * @param volumes with V and F at present positions
+   * @param volumes with V and F at the current positions
    * @param x float32[3·V] x^n
    * @param pulse called at short intervals; may throw
    * @returns float64[3·V] Δx = P M⁻¹ F p Δt; meaningful for members of zones, valid until the next solve
@@ -91,7 +91,7 @@ export class PressureSolver {
     return this.#displacement;
   }
 
-  /** P M⁻¹ F p, for members of zones; kinematic vertices stay at 0. */
+  /** Computes P M⁻¹ F p, for members of zones; kinematic vertices stay at 0. */
   #displace(p: Float64Array, volumes: Volumes, zones: Zones, x: Float32Array): void {
     const { count, gradient, vertex } = volumes;
     const inverseMasses = this.#inverseMasses;

@@ -13,7 +13,7 @@ import { MovingPairs } from './moving-pairs.js';
 import { Newton } from './newton.js';
 import { Volumes } from './volumes.js';
 
-/** What changes the candidate of a piece between two searches. */
+/** Changes the candidate of a piece between two searches. */
 export interface CollisionResponse {
   /**
    * @param volumes the colliding pairs
@@ -24,7 +24,7 @@ export interface CollisionResponse {
   solve(volumes: Volumes, x: Float32Array, candidate: Float64Array, pulse: () => void): void;
   /** vertices that the last solve may have moved */
   readonly members: readonly number[];
-  /** so far */
+  /** number so far */
   readonly iterations: number;
   readonly solverIterations: number;
 }
@@ -32,10 +32,11 @@ export interface CollisionResponse {
 /**
  * One resolve by volume-preserving impulses (docs/method.md, Volume-preserving impulses).
  *
- * The request's motion is Δt = 1 with the velocity v = y − x. It is tried in one straight piece; a piece whose collisions are not
- * resolved is given up and tried at half its length, as the paper retries with a smaller time step (Section 3, step 5). Impulses
- * change the velocities with which the next piece begins. A state is accepted only when no pair collides on the whole
- * way to it, rounded to float32 as it will be written ({@link PairPath}); so every accepted state and every piece is safe.
+ * The request's motion is Δt = 1 with the velocity v = y − x. It is attempted in one straight piece; a piece whose
+ * collisions are not resolved is abandoned and attempted at half its length, as the paper retries with a smaller time
+ * step (Section 3, step 5). Impulses change the velocities with which the next piece begins. A state is accepted only
+ * if no pair collides on the whole way to it, rounded to float32 as it will be written ({@link PairPath}); so every
+ * accepted state and every piece is safe.
  */
 export class VolumeImpulses {
   readonly #mesh: CollisionMesh;
@@ -46,14 +47,14 @@ export class VolumeImpulses {
   readonly #moving: MovingPairs;
   readonly #pairs: CollidingPairs;
   readonly #volumes = new Volumes();
-  /** float32[3·V] the last accepted state, x^n; and the end of the piece in question, as it would be written */
+  /** float32[3·V] the last accepted state, x^n; and the end of the current piece, as it would be written */
   readonly #x: Float32Array;
   readonly #z: Float32Array;
   /** float64[3·V] x_*^{n+1} before rounding */
   readonly #candidate: Float64Array;
   /** float64[3·V] v */
   readonly #velocity: Float64Array;
-  /** uint8[V] 1 = impulses have changed its velocity: it does not come to its target any more */
+  /** uint8[V] 1 = impulses have changed its velocity, so it no longer reaches its target */
   readonly #isDeflected: Uint8Array;
   /** share of the motion that x has made */
   #share = 0;
@@ -118,7 +119,11 @@ export class VolumeImpulses {
     return 'CONVERGED';
   }
 
-  /** Table 1 for one piece of this length. @returns whether z is free of collisions; otherwise nothing has changed */
+  /**
+   * Carries out Table 1 for one piece of this length.
+   *
+   * @returns whether z is free of collisions; otherwise nothing has changed
+   */
   #tryPiece(length: number): boolean {
     const volumes = this.#volumes;
     const candidate = this.#candidate;
@@ -159,7 +164,7 @@ export class VolumeImpulses {
     }
   }
 
-  /** v ← (x_* − x)/Δt where impulses acted, from x_* before its rounding: momentum is not lost to it. */
+  /** v ← (x_* − x)/Δt for vertices with impulses, from x_* before its rounding, so that no momentum is lost to it. */
   #accept(deflected: ReadonlySet<number>, length: number): void {
     for (const v of deflected) {
       this.#isDeflected[v] = 1;
@@ -181,7 +186,7 @@ export class VolumeImpulses {
     return this.#residuals().reduce((sum, r) => sum + (r > 0 ? 1 : 0), 0);
   }
 
-  /** r: the share of its motion that a vertex has not been granted, the same for all that have one. */
+  /** r: the share of its motion that a vertex has not been granted, the same for all vertices that have one. */
   #residuals(): Float32Array {
     const { x, y } = this.#input;
     const rest = 1 - this.#share;
@@ -219,7 +224,7 @@ export class VolumeImpulses {
     };
   }
 
-  /** A remaining pair as it is in the answer. */
+  /** Describes a remaining pair as it is in the answer. */
   #describe(n: number) {
     const { kind, vertex } = this.#volumes;
     const slots = vertex.subarray(4 * n, 4 * n + 4);

@@ -1,12 +1,13 @@
 import { VT } from '../pair-kinds.js';
 
 /**
- * The collision tetrahedra of one round: their vertices, the volumes that they are to have, and at present positions their
- * signed volumes V and gradients F = ∂V/∂x (Eqs. 2 and 3). Positions and results in engine units.
+ * The collision tetrahedra of one round: their vertices, their target volumes, and their signed volumes V and gradients
+ * F = ∂V/∂x (Eqs. 2 and 3) at the current positions. Positions and results in engine units.
  *
- * V = det(b − a, c − a, d − a) / 6 for the vertices a, b, c, d in slot order, negated where that is below 0 at x^n. The
- * gradient at a vertex is a third of the area of the opposite face times its inward normal, which is Eq. 3: one cross product,
- * and no division. That at a is the negative sum of the others, so an impulse F p adds nothing to linear momentum.
+ * V = det(b − a, c − a, d − a) / 6 for the vertices a, b, c, d in slot order, negated if that is below 0 at x^n. The
+ * gradient at a vertex is a third of the area of the opposite face times its inward normal, which is Eq. 3: one cross
+ * product, and no division. The gradient at a is the negative sum of the others, so an impulse F p does not change
+ * linear momentum.
  */
 export class Volumes {
   count = 0;
@@ -47,18 +48,18 @@ export class Volumes {
     this.goal[n] = this.volume[n];
   }
 
-  /** V and F at these positions. @param x [3·V] */
+  /** Computes V and F at these positions. @param x [3·V] */
   evaluate(x: ArrayLike<number>): void {
     for (let n = 0; n < this.count; n++) this.#evaluateOne(n, x);
   }
 
-  /** Names the pair. */
+  /** A key of the pair. */
   keyOf(n: number): string {
     const { vertex } = this;
     return `${this.kind[n]}:${vertex[4 * n]},${vertex[4 * n + 1]},${vertex[4 * n + 2]},${vertex[4 * n + 3]}`;
   }
 
-  /** By how much V grows, per length, where the first side of the pair moves along its gradient: |Σ F| over its vertices. */
+  /** The growth of V per length if the first side of the pair moves along its gradient: |Σ F| over its vertices. */
   sideGradient(n: number): number {
     const g = this.gradient;
     const k = 12 * n;

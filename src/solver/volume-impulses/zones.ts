@@ -1,31 +1,36 @@
 import type { Volumes } from './volumes.js';
 
-/** Where an axis of the tensor of inertia has less than this share of the largest, the vertices lie on a line along it. */
+/**
+ * If the moment of inertia about an axis is less than this share of the largest, the vertices lie on a line along it.
+ */
 const LEAST_INERTIA = 1e-9;
 
 /**
- * The contact zones of one round: dynamic vertices that tetrahedra connect. An impulse of a tetrahedron acts within its zone
- * only, so momentum is conserved zone by zone (Section 4, "locally").
+ * The contact zones of one round: dynamic vertices that tetrahedra connect. An impulse of a tetrahedron acts within its
+ * zone only, so momentum is conserved zone by zone (Section 4, "locally").
  *
- * Angular momentum. With straight ways L = Σ m x × (x' − x) / Δt = Σ m x × x' / Δt, about x^n and about x^{n+1} alike, so a change Δx of
- * x' changes it by Σ m x × Δx. The impulses F p of Eq. 3 have no moment about the positions at which F is taken, which are those
- * at the end of the step: to first order in Δt only do they conserve L. {@link keepAngularMomentum} takes from Δx the rotation
- * ω × (x − c) of the zone about its centre of mass that brings Σ m (x − c) × Δx to 0. Of all that do it has the least kinetic energy,
- * and it is a projection in the metric of M, so FᵀM⁻¹F stays symmetric and positive semi-definite with it. Zones with a
- * kinematic vertex exchange momentum with whoever moves that, and are left alone.
+ * Angular momentum. With straight paths L = Σ m x × (x' − x) / Δt = Σ m x × x' / Δt, about x^n and about x^{n+1} alike,
+ * so a change Δx of x' changes it by Σ m x × Δx. The impulses F p of Eq. 3 have no moment about the positions at which
+ * F is taken, which are those at the end of the step: they conserve L only to first order in Δt.
+ * {@link keepAngularMomentum} subtracts from Δx the rotation ω × (x − c) of the zone about its centre of mass that
+ * brings Σ m (x − c) × Δx to 0. Of all corrections that do so it has the least kinetic energy, and it is a projection
+ * in the metric of M, so FᵀM⁻¹F stays symmetric and positive semi-definite with it. Zones with a kinematic vertex
+ * exchange momentum with its environment, and are not corrected.
  */
 export class Zones {
   count = 0;
   /** int32[V] zone of a vertex, −1 = none */
   readonly of: Int32Array;
-  /** the dynamic vertices in zones, ascending by zone */
+  /** the dynamic vertices of zones, ascending by zone */
   members: number[] = [];
   /** first member of each zone, and the end */
   first: number[] = [];
   /** whether a zone has a kinematic vertex */
   isHeld: boolean[] = [];
   readonly #parent: Int32Array;
-  /** float64[9·zones] inverse of the tensor of inertia, 0 along axes without any; float64[3·zones] centre of mass */
+  /**
+   * float64[9·zones] inverse of the tensor of inertia, 0 along axes without inertia; float64[3·zones] centre of mass
+   */
   #inverseInertia = new Float64Array(0);
   #centre = new Float64Array(0);
 
@@ -51,7 +56,7 @@ export class Zones {
         const v = vertex[4 * n + s];
         if (inverseMasses[v] === 0) continue;
         const other = this.#find(v);
-        // The smaller index is the root, so that zones have an order of their own.
+        // The smaller index is the root, so that the order of zones is well defined.
         if (root >= 0) parent[Math.max(root, other)] = Math.min(root, other);
         root = root >= 0 ? Math.min(root, other) : other;
       }
@@ -126,7 +131,7 @@ export class Zones {
   }
 
   /**
-   * Takes from a displacement, in place, what would change the angular momentum of a zone.
+   * Removes from a displacement, in place, the part that would change the angular momentum of a zone.
    *
    * @param delta float64[3·V] whose sum Σ m Δ over each free zone is 0
    */
@@ -161,7 +166,7 @@ export class Zones {
 }
 
 /**
- * The inverse of a symmetric positive semi-definite 3 × 3 matrix on the axes along which it has more than
+ * The inverse of a symmetric positive semi-definite 3 × 3 matrix on the axes on which it has more than
  * {@link LEAST_INERTIA} of its largest eigenvalue, by Jacobi rotations; 0 on the others.
  */
 export function pseudoInverse(matrix: readonly number[]): number[] {
