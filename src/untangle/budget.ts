@@ -12,8 +12,8 @@ export class Interrupted extends Error {
 }
 
 /**
- * Decides when an untangling has to end: when it is cancelled, or when only the time for the tests of the answer is left. Each of these is
- * assumed to take as long as the longest test so far, because all of them test the same mesh.
+ * Decides when an untangling must end: when it is cancelled, or when only the time for the tests of the answer is left.
+ * Each of these is assumed to take as long as the longest test so far, because all of them test the same mesh.
  */
 export class Budget {
   readonly #tools: Pick<UntangleTools, 'timeLeft' | 'isCancelled'>;
@@ -26,7 +26,7 @@ export class Budget {
     this.#tools = tools;
   }
 
-  /** ms until the tests of the answer have to begin; 0 or less if everything else has to end now */
+  /** ms until the tests of the answer must begin; 0 or less if everything else must end now */
   timeLeft(): number {
     return this.#tools.isCancelled() ? 0 : this.#tools.timeLeft() - this.#keptBack;
   }
@@ -41,7 +41,7 @@ export class Budget {
     this.#tests = tests;
   }
 
-  /** Why it has to end now; undefined = it has not. */
+  /** Why it must end now; undefined = it need not. */
   whyOver(): Ended | undefined {
     if (this.#tools.isCancelled()) return 'CANCELLED';
     return this.#tools.timeLeft() <= this.#keptBack ? 'TIME_BUDGET' : undefined;

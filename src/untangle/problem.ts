@@ -38,7 +38,10 @@ export interface UntangleTools {
   readonly timeLeft: () => number;
   /** called at short intervals; true ends the untangling with the best state */
   readonly isCancelled: () => boolean;
-  /** called at intervals during the tests of the start (before which there is no best state) and of the answer; their errors are thrown on */
+  /**
+   * called at intervals during the tests of the start (before which there is no best state) and of the answer; their
+   * errors propagate
+   */
   readonly checkpoints?: { readonly start: () => void; readonly answer: () => void };
   readonly onProgress?: ((progress: UntangleProgress) => void) | undefined;
   /** receives every piece of the path, in order; the arrays are not used again */

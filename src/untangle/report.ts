@@ -65,7 +65,7 @@ export function measureMoved(x: Positions, start: Positions, isChosen: (v: numbe
   return { vertices, mean: vertices > 0 ? sum / vertices : 0, max };
 }
 
-/** Longest and shortest edge relative to its length at rest; 1 where no edge counts. @param lengths float64[E] at rest */
+/** Longest and shortest edge relative to its length at rest; 1 if no edge counts. @param lengths float64[E] at rest */
 export function measureStretch({ edges, inverseMasses }: CollisionMesh, x: Positions, lengths: Float64Array) {
   let [maxStretch, minStretch] = [0, Number.POSITIVE_INFINITY];
   for (let e = 0; e < lengths.length; e++) {

@@ -141,8 +141,8 @@ function guessSides(
   const { ends, cut, sheets } = crossing;
   const relation = relationOf(topology, x, contour);
   const layered = layering.of(sheets, x);
-  // Where they cross steeply, what is cut off decides, not which lies above, if both are cut, or if nothing of the sheet that lies above is
-  // on its wrong side: the other one pokes through it.
+  // If the sheets cross steeply, the parts that are cut off decide, not which sheet lies above, if both are cut, or if
+  // no part of the sheet that lies above is on its wrong side: the other one pokes through it.
   const isPoking = relation === 0 && ((both[0].isWhole && both[1].isWhole) || layered?.confidence === 1);
   if (layered && !isPoking) {
     const upper = ROLES.find((role) => sheetOf(topology, contour, role) === layered.upper)!;
@@ -163,14 +163,17 @@ function guessSides(
   const confidence = Math.max(a.confidence, b.confidence);
   const why = both[0].isWhole || both[1].isWhole ? 'SMALLER' : 'COST';
   if (a.right === 0 || b.right === 0 || isOneSheet) return { right: [a.right, b.right], why, confidence };
-  // Where the sheets are nearly parallel, one lies above the other exactly if the other lies below it.
+  // If the sheets are nearly parallel, one lies above the other exactly if the other lies below it.
   if (relation === 0 || a.right === -b.right * relation) return { right: [a.right, b.right], why, confidence };
   const isFirst = a.isKept === b.isKept ? a.confidence >= b.confidence : a.isKept;
   const right = isFirst ? sidesUpon(0, a.right, relation) : sidesUpon(1, b.right, relation);
   return { right, why, confidence };
 }
 
-/** The sheet of a role lies on this side of the other sheet. Where both are nearly parallel, this also decides on which side of it the other sheet lies. */
+/**
+ * The sheet of a role lies on this side of the other sheet. If both are nearly parallel, this also decides on which
+ * side of it the other sheet lies.
+ */
 function sidesUpon(role: Role, side: Label, relation: Label | 0): RightSides {
   const below = (-side * relation) as Label | 0;
   return role === 0 ? [side, below] : [below, side];
