@@ -8,14 +8,15 @@ import { createCpuEngine } from '../src/solver/cpu/engine.js';
 import { makeCases } from './cases.js';
 
 /**
- * What a small time budget in every frame costs: sessions of the dress that go towards one target, first without a budget, then
- * with one for every frame. Bar: within 10 % of the distance without a budget in at most twice its time.
+ * Measures the cost of a small time budget in every frame: sessions of the dress that move towards one target, first
+ * without a budget, then with one for every frame. Bar: within 10 % of the distance without a budget in at most twice
+ * its time.
  *
  *   node dist/bench/budget.js DATA [SECONDS [FRAMES [QUALITY [CLOCK]]]]      DATA: the folder that holds dress/; default 0.2 25
  *                                                                            BALANCED wall
  *
- * CLOCK: wall, or processor: time is the processor time of this process, as on a machine that does nothing else. The engine works on
- * one thread here, so both are the same on a quiet machine, but for the threads of the runtime.
+ * CLOCK: wall or processor; the latter is the processor time of this process, as on a machine without other work. The
+ * engine works on one thread here, so both are the same on a quiet machine, except for the threads of the runtime.
  */
 
 const NEAR = 1.1;

@@ -11,21 +11,24 @@ import { SLOW_SCENES } from './scenes/slow.js';
 import { alignTable } from './table.js';
 import { busiestSince, readThreadTimes } from './thread-times.js';
 
-/** Pairs of more than 5,000 vertices: below that hardly a stage is worth sharing. Generated scenes are made at a size. */
+/**
+ * Pairs of more than 5,000 vertices: smaller ones have hardly any stage that is worth sharing. Generated scenes are
+ * made in a given size.
+ */
 export const CORES_SCENES = ['dress', 'dress-x8', 'layers', 'sleeve'] as const;
-/** Scenes of the suite that have one size. */
+/** Scenes of the suite with a fixed size. */
 const WHOLE_SCENES = [...FIDELITY_SCENES.filter(({ name }) => name.startsWith('dress')), ...SLOW_SCENES];
 
 const DEFAULT_VERTICES = [10_000];
 
-/** Files of the serial part that are named. */
+/** Number of files of the serial part that are named. */
 const NAMED_FILES = 12;
 
 export interface CoresPlan {
   readonly scenes: readonly string[];
   readonly vertices: readonly number[];
   readonly qualities: readonly Quality[];
-  /** numbers of cores, by turns */
+  /** numbers of cores, which alternate */
   readonly cores: readonly number[];
   readonly repeat: number;
   readonly warmUp: number;
@@ -56,7 +59,10 @@ async function* makeCases({ scenes, vertices, dataFolder, tell }: CoresPlan): As
 const COLUMNS = [...STAGES, 'solve', 'total', 'processor', 'busiest thread'] as const;
 type Times = Record<(typeof COLUMNS)[number], number>;
 
-/** One whole request: milliseconds of its stages, of all of them, of all threads' processor time, and of the busiest one's. */
+/**
+ * Measures one whole request: milliseconds of its stages, of all of them, of all threads' processor time, and of the
+ * busiest one's.
+ */
 async function measureOnce(operations: Operations, request: ResolveRequest): Promise<{ times: Times; digest: string }> {
   const threads = readThreadTimes();
   const before = process.cpuUsage();
@@ -74,8 +80,8 @@ async function measureOnce(operations: Operations, request: ResolveRequest): Pro
 }
 
 /**
- * Whole requests on the CPU engine with several numbers of cores, by turns, so that what else the machine does slows all of
- * them alike.
+ * Measures whole requests on the CPU engine with several numbers of cores, which alternate, so that other work of the
+ * machine slows all of them equally.
  *
  * @returns whether every answer of a request had the same bytes
  */
@@ -132,7 +138,7 @@ export async function runCores(plan: CoresPlan): Promise<boolean> {
   return isEqual;
 }
 
-/** What its own thread did in one more run: what helpers took part in, and what only it could do, by file. */
+/** Describes the work of the lane's own thread in one more run: the part that helpers shared, and the rest, by file. */
 function describe({ shared, serial, files }: LaneProfile): string {
   const of = (milliseconds: number): string => `${((100 * milliseconds) / (shared + serial)).toFixed(1)} %`;
   const named = files.slice(0, NAMED_FILES).map(([file, time]) => `${file} ${of(time)}`);

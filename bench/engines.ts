@@ -12,9 +12,10 @@ export interface NamedEngine {
 }
 
 /**
- * Opens the engines in the order asked for, the device one as production does: without the binding's checks of every call.
+ * Opens the engines in the requested order, and the device engine as in production: without the binding's checks of
+ * every call.
  *
- * @throws INVALID_PARAMETER with the reason when there is no fit adapter
+ * @throws INVALID_PARAMETER with the reason if there is no suitable adapter
  */
 export async function openEngines(names: readonly EngineName[]): Promise<NamedEngine[]> {
   const engines: NamedEngine[] = [];
@@ -23,7 +24,7 @@ export async function openEngines(names: readonly EngineName[]): Promise<NamedEn
       engines.push({ name, engine: createCpuEngine() });
       continue;
     }
-    // The settings of the service: on a machine with several adapters both take the same one.
+    // The settings of the service, so that both use the same adapter on a machine with several.
     const { INTERSTICE_ADAPTER: adapter, INTERSTICE_SHADER_CACHE: shaderCache } = process.env;
     prepareVulkan({ adapter, shaderCache });
     const { engine, reason } = await createGpuEngine({

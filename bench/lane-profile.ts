@@ -4,11 +4,11 @@ import { basename } from 'node:path';
 /** Microseconds between two samples. */
 const INTERVAL = 500;
 
-/** What the thread of a lane did, milliseconds. */
+/** The work of a lane's thread, milliseconds. */
 export interface LaneProfile {
-  /** within runs that other threads could take part in (src/threads/team.ts), and waiting for these */
+  /** within runs that other threads could share (src/threads/team.ts), including waiting for them */
   readonly shared: number;
-  /** all else, and the files that it was in, longest first */
+  /** everything else, and its files, longest first */
   readonly serial: number;
   readonly files: readonly (readonly [file: string, milliseconds: number])[];
 }
@@ -38,7 +38,7 @@ export async function profileLane(work: () => Promise<unknown>): Promise<LanePro
     const reply = JSON.parse(params.message) as Reply;
     if (reply.id !== undefined) waiting.get(reply.id)?.(reply);
   });
-  // Neither an inspector nor a lane without a job keeps the process alive.
+  // Neither an inspector nor an idle lane keeps the process alive.
   const alive = setInterval(() => {}, KEEP_ALIVE);
   let last = 0;
   const ask = (sessionId: string, method: string, params: object = {}): Promise<unknown> =>
@@ -71,14 +71,14 @@ export async function profileLane(work: () => Promise<unknown>): Promise<LanePro
   }
 }
 
-/** Where no work is: the thread waits for a job. */
+/** Frames without work: the thread waits for a job. */
 const IDLE = new Set(['(idle)', '(root)']);
 
-/** Sums samples by where they were taken. */
+/** Sums samples by their location. */
 export function summarise({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): LaneProfile {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const isShared = new Set<number>();
-  // Parents come before their children.
+  // Parents precede their children.
   for (const { id, callFrame, children = [] } of nodes) {
     if (callFrame.functionName === '#share' && callFrame.url.endsWith('/team.js')) isShared.add(id);
     if (isShared.has(id)) for (const child of children) isShared.add(child);

@@ -30,7 +30,7 @@ for await (const { request, triangles, vertices: count } of makeCases([name], [N
   const building: number[] = [];
   const trees: number[] = [];
   const colours: number[] = [];
-  // The first round is that of code that is not compiled yet: what a service pays once.
+  // The first round runs code that is not yet compiled, a cost that a service pays once.
   for (let n = 0; n <= Number(repeats); n++) {
     const mesh: CollisionMesh = timed(() => buildMesh(request.mesh), building);
     timed(() => layOutSearch(mesh, x), trees);

@@ -1,7 +1,10 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { EngineDescription } from '../src/contract/server-info.js';
 
-/** What a figure must name beside its command, to mean anything to somebody else. No host name: it tells nothing. */
+/**
+ * The data besides its command without which a figure means nothing to others. The host name is not among them, because
+ * it carries no information.
+ */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;

@@ -9,7 +9,7 @@ import type { Case } from './cases.js';
 import type { NamedEngine } from './engines.js';
 import { fingerprint, type Measurement, type Stage, spreadOf } from './measure.js';
 
-/** A case as an engine gets it: one mesh, one start, one target for all engines. */
+/** A case as input of an engine: one mesh, one start, one target for all engines. */
 export interface EngineCase {
   readonly mesh: CollisionMesh;
   readonly parameters: Parameters;
@@ -21,7 +21,7 @@ export interface EngineCase {
 
 const ENGINE_STAGES = ['search', 'geometry', 'backward', 'forward'] as const;
 
-/** As the service does it (src/jobs/step-job.ts), without its checks of the start. */
+/** Prepares a case as the service does (src/jobs/step-job.ts), without its checks of the start. */
 export function prepare({ request }: Pick<Case, 'request'>): EngineCase {
   const mesh = buildMesh(request.mesh);
   const start = Float64Array.from(request.start);
@@ -52,7 +52,7 @@ class Runs {
     readonly prepared: EngineCase,
   ) {}
 
-  /** Opens the scene anew, so that every run searches for itself. */
+  /** Opens the scene again, so that every run makes its own searches. */
   async run(isCounted: boolean): Promise<void> {
     const { mesh, parameters, units, x, y } = this.prepared;
     const since = performance.now();
@@ -122,8 +122,8 @@ function rms(positions: Float32Array, { y, units, parameters }: EngineCase): num
 }
 
 /**
- * The same case on every engine, by turns: what else the machine does meanwhile slows all of them alike. One measurement
- * an engine, in their order.
+ * Measures the same case on every engine; the engines alternate, so that other work of the machine slows all of them
+ * equally. One measurement per engine, in their order.
  */
 export async function measureEngines(
   engines: readonly NamedEngine[],

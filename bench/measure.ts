@@ -3,7 +3,7 @@ import type { Operations } from '../src/contract/operations.js';
 import type { ResolveAnswer } from '../src/contract/requests.js';
 import type { Case } from './cases.js';
 
-/** Stages of one resolve whose times are reported, as in the report's timings. */
+/** Stages of one resolve whose times are given, as in the report's timings. */
 export const STAGES = ['search', 'geometry', 'backward', 'forward', 'verify'] as const;
 export type Stage = (typeof STAGES)[number];
 
@@ -22,33 +22,33 @@ export interface Measurement {
   readonly steps: number;
   readonly searches: number;
   readonly pairs: number;
-  /** wall time of the whole operation in this process, check of the start and of the answer included */
+  /** wall time of the whole operation in this process, including the check of the start and of the answer */
   readonly milliseconds: Spread;
   readonly stages: Readonly<Record<Stage, Spread>>;
   readonly millisecondsPerStep: number;
   /** metres */
   readonly rmsToTarget: number;
   readonly repeats: number;
-  /** every repeat gave the same bytes */
+  /** whether every repeat gave the same bytes */
   readonly isRepeatable: boolean;
-  /** of an engine by itself; a whole request has none of these */
+  /** figures of an engine alone; a whole request has none of these */
   readonly engineOnly?: EngineFigures;
 }
 
-/** What only the measurement of an engine alone gives. */
+/** Figures that only the measurement of an engine alone provides. */
 export interface EngineFigures {
-  /** opening the scene: what a session pays once */
+  /** opening the scene: a cost that a session pays once */
   readonly openMilliseconds: Spread;
   /** processor time over all threads of this process, without other processes of the machine */
   readonly processorMilliseconds?: Spread;
   /** sum of the stages: on a device with time stamps its own time, without waiting and copies */
   readonly stageMillisecondsPerStep: number;
-  /** that the scene held after the last run */
+  /** bytes that the scene held after the last run */
   readonly bytes: number;
   readonly contacts: number;
-  /** absent where nothing is dispatched */
+  /** absent if nothing is dispatched */
   readonly dispatchesPerStep?: number;
-  /** milliseconds a step over those of the engine cpu in the same run */
+  /** milliseconds per step, relative to those of the engine cpu in the same run */
   readonly ratioToCpu?: number;
 }
 
@@ -116,7 +116,7 @@ export async function measure(
  * Exponent p of time ~ vertices^p, the slope of the least-squares line through the logarithms; undefined with fewer
  * than two sizes.
  *
- * @param timeOf undefined = not measured, and then there is no exponent
+ * @param timeOf undefined = not measured, so there is no exponent
  */
 export function growthExponent(
   measurements: readonly Measurement[],

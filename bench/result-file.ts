@@ -9,14 +9,14 @@ export const resultFile = (kind: string): string => {
   return join(projectRoot, 'bench', 'results', `${day}-${time.slice(0, 5).replace(':', '')}-${kind}.json`);
 };
 
-/** @param content what was run, and what came of it */
+/** @param content the run and its results */
 export function writeResult(file: string, machine: Machine, content: object): void {
   const head = { date: new Date().toISOString(), version: packageVersion, algorithmVersion };
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${layOut({ ...head, machine, ...content })}\n`);
 }
 
-/** JSON in which an object or array of plain values stands on one line. */
+/** JSON in which an object or array of plain values is on one line. */
 export function layOut(value: object, indent = ''): string {
   const isList = Array.isArray(value);
   const entries = Object.entries(value).filter(([, item]) => isList || item !== undefined);

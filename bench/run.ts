@@ -34,7 +34,7 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** Progress goes to the error stream, so that the table alone can be piped on. */
+/** Progress goes to standard error, so that the table alone can be piped. */
 const tell = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
@@ -83,10 +83,10 @@ function printTable(settings: Settings, measurements: readonly Measurement[]): v
   for (const line of growthOf(measurements)) print(line);
 }
 
-// The same request has to give the same bytes.
+// The same request must give the same bytes.
 const exitCode = (measurements: readonly Measurement[]): number => (measurements.every((m) => m.isRepeatable) ? 0 : 1);
 
-/** The cases that were asked for, in the quality that was asked for. */
+/** The requested cases, in the requested qualities. */
 async function* subjectsOf({ scenes, vertices, dataFolder, qualities }: Settings): AsyncGenerator<Case> {
   const [quality] = qualities;
   for await (const subject of makeCases(scenes, vertices, dataFolder)) {
@@ -95,7 +95,7 @@ async function* subjectsOf({ scenes, vertices, dataFolder, qualities }: Settings
   }
 }
 
-/** The engines by themselves, side by side. */
+/** Measures the engines alone, side by side. */
 async function runEngines(settings: Settings): Promise<number> {
   const { repeat, warmUp } = settings;
   const engines = await openEngines(settings.engines);
@@ -115,7 +115,7 @@ async function runEngines(settings: Settings): Promise<number> {
   }
 }
 
-/** Whole requests, through the operations of the service. */
+/** Measures whole requests, through the operations of the service. */
 async function runCases(settings: Settings): Promise<number> {
   const operations = await openOperations(settings.engines[0], 1);
   try {

@@ -9,13 +9,13 @@ import { SLOW_SCENES } from './scenes/slow.js';
 /** The suite that measures answers instead of engines. */
 export const FIDELITY = 'fidelity';
 
-/** The suite that measures what a request gains from several cores. */
+/** The suite that measures the benefit of several cores for a request. */
 export const CORES = 'cores';
 
-/** The suite of requests that are expensive to answer, or cannot be. */
+/** The suite of requests whose answers are expensive or impossible. */
 export const SLOW = 'slow';
 
-/** The suite that counts what requests submit to the device. */
+/** The suite that counts the submissions of requests to the device. */
 export const LAUNCHES = 'launches';
 
 /** The suite of sessions that submit together. */
@@ -30,19 +30,22 @@ export const UNTANGLE = 'untangle';
 const SUITES: readonly string[] = [HARDWARE, FIDELITY, CORES, SLOW, LAUNCHES, CONVOY, UNTANGLE];
 
 export interface Settings {
-  /** measured side by side; the first one where whole requests are measured */
+  /** measured side by side; only the first one if whole requests are measured */
   readonly engines: readonly EngineName[];
-  /** true: whole requests, with the checks of start and answer, through the service's operations; else the engines alone */
+  /**
+   * true: whole requests, with the checks of start and answer, through the service's operations; otherwise the engines
+   * alone
+   */
   readonly isWhole: boolean;
-  /** items to run in place of scenes */
+  /** suite to run instead of scenes */
   readonly suite: string | undefined;
-  /** those that a suite compares; without a suite at most one, none = the default of the service */
+  /** qualities that a suite compares; without a suite at most one, none = the default of the service */
   readonly qualities: readonly Quality[];
   /** numbers of cores that the suite of cores compares */
   readonly cores: readonly number[];
   /** numbers of sessions that the suite of convoys compares */
   readonly sessions: readonly number[];
-  /** the suite of answers computes its references in place of the table */
+  /** whether the suite of answers computes its references instead of the table */
   readonly isReference: boolean;
   /** minutes that a suite may take */
   readonly minutes: number;
@@ -54,13 +57,13 @@ export interface Settings {
   readonly seeds: readonly [number, number];
   readonly warmUp: number;
   readonly dataFolder: string | undefined;
-  /** where the JSON goes; undefined = bench/results with a dated name; '' = nowhere */
+  /** file of the JSON; undefined = bench/results with a dated name; '' = none */
   readonly out: string | undefined;
 }
 
 const QUALITIES: readonly Quality[] = ['FAST', 'BALANCED', 'FINE'];
 
-/** A fault in the arguments, to be shown with the help. */
+/** An error in the arguments, shown together with the help. */
 export class UsageError extends Error {}
 
 export const HELP = `Measures resolves of the example scenes at any size, in this process and without a transport.
@@ -105,7 +108,7 @@ const toCount = (text: string, name: string, least: number): number => {
   return value;
 };
 
-/** @throws UsageError; returns undefined when help was asked for */
+/** @throws UsageError; returns undefined if help was requested */
 export function readSettings(argv: readonly string[]): Settings | undefined {
   const text = { type: 'string' } as const;
   let values: Record<string, string | boolean | undefined>;
@@ -188,7 +191,7 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
   };
 }
 
-/** @throws UsageError; one number is a range as well */
+/** @throws UsageError; one number is also a range */
 function seedsOf(text: string): [number, number] {
   const [first = '', last = first, ...rest] = text.split('-');
   const range: [number, number] = [toCount(first, 'seeds', 1), toCount(last, 'seeds', 1)];
@@ -211,7 +214,7 @@ function casesOf(text: string, dataFolder: string | undefined): string[] {
   return scenes;
 }
 
-/** Scenes without their data are rows of the table too. @returns empty = all */
+/** Scenes without their data are also rows of the table. @returns empty = all */
 function namesAmong(scenes: readonly { readonly name: string }[], text = 'all'): string[] {
   const asked = listed(text);
   if (asked.includes('all')) return [];
@@ -235,7 +238,7 @@ function refuseUnknown(asked: readonly string[], known: readonly string[]): void
     throw new UsageError(`No scene is named "${unknown}"; there are ${known.join(', ')} and all.`);
 }
 
-/** @throws UsageError; no text is no quality */
+/** @throws UsageError; an empty text is no quality */
 function qualitiesOf(text: string): Quality[] {
   if (text === '') return [];
   return listed(text).map((asked) => {

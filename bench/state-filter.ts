@@ -5,7 +5,8 @@ import { compareFilter } from './hardware/filter.js';
 import { describeMachine } from './machine.js';
 
 /**
- * Compares the exact test of a state on the host with the device's filter and the exact test of what it leaves.
+ * Compares the exact test of a state on the host with the device's filter followed by the exact test of the remaining
+ * pairs.
  *
  *   node dist/bench/state-filter.js FILE [FILE…]      meshes in any format that the command line reads
  */
@@ -15,7 +16,7 @@ console.log(JSON.stringify(describeMachine([engine.description])));
 for (const file of process.argv.slice(2)) {
   const read = await readMeshFile(file);
   for (const start of [Float32Array.from(read.positions), Float64Array.from(read.positions)]) {
-    // Software adapters are measured as well, although the service would not use the filter on them.
+    // Software adapters are measured, too, although the service would not use the filter on them.
     const { lines } = await compareFilter(engine as GpuEngine, { mesh: toMeshInput(read), start });
     for (const line of lines) console.log(`${file} ${start.constructor.name}, ${line}`);
   }

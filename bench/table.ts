@@ -20,7 +20,7 @@ const HEADINGS = [
   'same bytes',
 ];
 
-/** Further columns where engines were measured by themselves. */
+/** Additional columns for engines that were measured alone. */
 const ENGINE_HEADINGS = ['stages/step', '× cpu', 'open', 'MiB', 'contacts', 'dispatches/step'];
 
 const cellsOf = (m: Measurement): string[] => [

@@ -10,8 +10,8 @@ import type { PairRules } from '../src/verify/types.js';
 import { makeCases } from './cases.js';
 
 /**
- * Processor time of the verifier for one state, that of the exact test and of the smallest distance, on the starts of the
- * scenes; by turns with another build of this project, whose findings must be the same.
+ * Processor time of the verifier for one state, for the exact test and for the smallest distance, on the starts of the
+ * scenes; alternating with another build of this project, whose findings must be the same.
  *
  *   node dist/bench/verifier.js OTHER_BUILD [DATA]      OTHER_BUILD: a folder like dist; DATA: the folder that holds dress/
  */

@@ -20,7 +20,7 @@ product whose lists are equal give equal answers to the byte. Digests of the eng
 
 const RANDOM_SCENES = 12;
 const SESSION_FRAMES = 4;
-/** Cases that would run for hundreds of steps are cut: equality up to here tells as much. */
+/** Cases that would run for hundreds of steps are cut short: equality up to this point is as informative. */
 const STEP_LIMIT = 120;
 
 type Request = Pick<ResolveRequest, 'mesh' | 'start' | 'target' | 'parameters'>;
@@ -61,7 +61,8 @@ const digestOf = ({ positions, report, contacts, vertices }: ResolveAnswer): str
   const hash = createHash('sha256');
   const arrays = [positions, ...Object.values(contacts ?? {}), ...Object.values(vertices ?? {})];
   for (const array of arrays) hash.update(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
-  // Times differ from run to run; the wording of warnings and the names of versions are not part of an answer's numbers.
+  // Times differ from run to run; the wording of warnings and the names of versions are not part of the numbers of an
+  // answer.
   const { timings, engine, version, warnings, ...numbers } = report;
   hash.update(JSON.stringify({ ...numbers, warnings: warnings.map(({ code, count }) => ({ code, count })) }));
   return hash.digest('hex').slice(0, 24);

@@ -9,7 +9,7 @@ export type Way = 'http' | 'http without key' | 'grpc';
 
 /** ms between two attempts */
 const PAUSE_MS = 50;
-/** Attempts of one request: a server may be gone for as long as it takes to start one. */
+/** Attempts per request: a server may be gone for as long as it takes to start one. */
 const ATTEMPTS = 6000;
 
 interface Attempt {
@@ -21,14 +21,15 @@ interface Attempt {
 }
 
 /**
- * A client that follows the contract: a frame and the frame before in every step, the same request again after a refusal that is
- * retryable or a broken connection. It compares every answer with the bytes of a session that nothing has happened to.
+ * A client that follows the contract: it sends a frame and the previous frame in every step, and repeats the same
+ * request after a retryable refusal or a broken connection. It compares every answer with the bytes of an undisturbed
+ * session.
  */
 export class Caller {
   frames = 0n;
   /** attempts that were not answered with 200, by reason */
   readonly failures = new Map<string, number>();
-  /** ms between two answers, at most */
+  /** longest time between two answers, ms */
   longestGapMs = 0;
   /** of its session; empty before {@link open} */
   id = '';
@@ -65,7 +66,7 @@ export class Caller {
     this.longestGapMs = 0;
   }
 
-  /** @throws Error for an answer with other bytes, and for a refusal that is final */
+  /** @throws Error for an answer with other bytes, and for a final refusal */
   async step(): Promise<void> {
     const frame = this.frames + 1n;
     const target = bytesOf(targetOf(frame));
@@ -114,8 +115,9 @@ export class Caller {
     if (this.grpc) {
       const reply = await this.grpc.call(method, body, this.key);
       if (reply.bytes) return { bytes: reply.bytes };
-      // A status without an error of the service: the proxy had no server, or the connection broke (the library calls it INTERNAL
-      // when the stream ends without a status). The frame makes the same request safe to send again.
+      // A status without an error of the service means that the proxy had no server, or the connection broke (the
+      // library calls it INTERNAL when the stream ends without a status). The frame makes the same request safe to send
+      // again.
       const isBroken = reply.code.startsWith('GRPC_');
       const isRetryable = isBroken || [status.UNAVAILABLE, status.RESOURCE_EXHAUSTED].includes(reply.error.code);
       return { code: `${reply.code} ${reply.error.details}`, isRetryable };

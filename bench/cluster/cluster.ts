@@ -15,14 +15,14 @@ export interface Place {
   process: ServerProcess | undefined;
 }
 
-/** How long a server that is told to stop serves on, so that the proxy sees it. */
+/** How long a server that has been told to stop continues to serve, so that the proxy notices. */
 export const DRAIN_NOTICE_MS = 2000;
 
 export interface StoredState {
   readonly owner: string;
   readonly epoch: number;
   readonly frame: bigint;
-  /** frames that were ever accepted, unless the session was written anew after a loss of the store */
+  /** number of frames ever accepted, unless the session was rewritten after a loss of the store */
   readonly accepted: bigint;
 }
 
@@ -42,7 +42,7 @@ export class Cluster {
     readonly proxy: HaProxy,
   ) {}
 
-  /** @param count servers that start; there is a place for one more */
+  /** @param count number of servers to start; there is room for one more */
   static async start(count: number, redisSettings: readonly string[]): Promise<Cluster> {
     const redis = await Redis.start(redisSettings);
     const places: Place[] = [];
@@ -70,7 +70,7 @@ export class Cluster {
     return this.places.filter(({ process }) => process?.isAlive);
   }
 
-  /** Resolves when the proxy has seen it as well. */
+  /** Resolves when the proxy has noticed it, too. */
   async startServer(place: Place): Promise<void> {
     place.process = await ServerProcess.start({
       engine: 'cpu',
@@ -83,7 +83,8 @@ export class Cluster {
         INTERSTICE_MAX_CONNECTIONS_PER_ADDRESS: '1000',
         INTERSTICE_STORE: `redis://127.0.0.1:${place.wire.port}/0`,
         INTERSTICE_STORE_TIMEOUT_SECONDS: '6',
-        // Less than the patience with a server that is told to stop (ServerProcess.stop); it ends as soon as nothing runs.
+        // Less than the patience with a server that has been told to stop (ServerProcess.stop); it ends as soon as
+        // nothing runs.
         INTERSTICE_DRAIN_SECONDS: '12',
         INTERSTICE_DRAIN_NOTICE_SECONDS: String(DRAIN_NOTICE_MS / 1000),
       },
@@ -91,7 +92,10 @@ export class Cluster {
     await this.proxy.waitFor(place.name, 'isUp');
   }
 
-  /** What the store says of every session: who has it, how often it was taken over, its frame, and how many frames were accepted. */
+  /**
+   * The state of every session in the store: its owner, its number of takeovers, its frame, and the number of accepted
+   * frames.
+   */
   storedSessions(): ReadonlyMap<string, StoredState> {
     const lines = this.redis.cli('EVAL', READ_SESSIONS, '0').split('\n').filter(Boolean);
     return new Map(
@@ -102,13 +106,13 @@ export class Cluster {
     );
   }
 
-  /** Sessions that a server has, as the store says. */
+  /** Number of sessions that a server owns, according to the store. */
   sessionsOf(place: Place): number {
     const owner = this.ownerOf(place);
     return [...this.storedSessions().values()].filter((session) => session.owner === owner).length;
   }
 
-  /** As the store names a process that has sessions. */
+  /** The name of a session's owner in the store. */
   ownerOf({ process }: Place): string {
     return `${os.hostname()}:${process!.pid}`;
   }

@@ -51,13 +51,13 @@ for (let frame = 1; frame <= Number(values.steps); frame++) {
   const goal = towards(0.02 * frame);
   const pair: [number, number] = [0, 0];
   const cpu: [number, number] = [0, 0];
-  // The order changes, so that neither always comes first.
+  // The order alternates, so that neither always comes first.
   for (const k of frame % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
     const startedAt = performance.now();
     const before = process.cpuUsage();
     await [plain, kept][k]!.step({ sessionId: ids[k], frame: BigInt(frame), target: goal });
     pair[k] = performance.now() - startedAt;
-    // What follows an answer, a copy of the scene now and then, belongs to the step as well.
+    // Work after an answer, such as an occasional copy of the scene, is part of the step, too.
     await sleep(200);
     const { user, system } = process.cpuUsage(before);
     cpu[k] = (user + system) / 1000;

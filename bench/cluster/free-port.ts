@@ -1,16 +1,22 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to whoever asks for any, which other programs of this machine get meanwhile. */
+/** Below the ephemeral ports, which systems assign to other programs in the meantime. */
 const FIRST_PORT = 15_000;
-/** Processes that run at the same time, as tests do, take theirs from different shares of so many ports, since a port is not held. */
+/**
+ * Processes that run at the same time, such as tests, use different ranges of this many ports, because a port is not
+ * reserved.
+ */
 const [SHARES, SHARE_PORTS] = [60, 250];
 
 const share = FIRST_PORT + SHARE_PORTS * (process.pid % SHARES);
-/** Ports are given in turn, because one that was given is free until its server listens. */
+/** Ports are assigned in turn, because an assigned port is free until its server listens. */
 let next = Math.floor(Math.random() * SHARE_PORTS);
 
-/** A port of the loopback address that nobody listens on. It is not held, but this process gives it out only after all others of its share. */
+/**
+ * A free port of the loopback address. It is not reserved, but this process reuses it only after all others of its
+ * range.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = share + next;

@@ -13,18 +13,18 @@ export interface Backend {
   readonly name: string;
   readonly http: number;
   readonly grpc: number;
-  /** where it tells its free capacity */
+  /** address at which it reports its free capacity */
   readonly capacity: number;
 }
 
-/** What HAProxy says of one server, over HTTP and gRPC together. */
+/** HAProxy's state of one server, over HTTP and gRPC together. */
 export interface ServerState {
   readonly isUp: boolean;
-  /** the checks of neither backend say that it may be used */
+  /** whether the checks of both backends say that it may not be used */
   readonly isDown: boolean;
-  /** how often it was marked down so far */
+  /** number of times that it was marked down so far */
   readonly downs: number;
-  /** requests that went elsewhere because no connection to it could be made */
+  /** requests that went to another server because no connection could be made */
   readonly redispatched: number;
   /** of 100: its share of new work, by HTTP */
   readonly weight: number;
@@ -32,7 +32,7 @@ export interface ServerState {
 
 type Ports = Omit<Backend, 'name'>;
 
-/** What takes the place of the variables of the file. */
+/** Replacements for the variables of the file. */
 const places = {
   HTTP: ({ http }: Ports) => `127.0.0.1:${http}`,
   GRPC: ({ grpc }: Ports) => `127.0.0.1:${grpc}`,
@@ -40,12 +40,12 @@ const places = {
   CAPACITY: ({ capacity }: Ports) => `${capacity}`,
 } as const;
 
-/** ms between two looks at the state */
+/** ms between two queries of the state */
 const POLL_MS = 25;
-/** ms that a state is waited for */
+/** longest wait for a state, ms */
 const PATIENCE_MS = 240_000;
 
-/** HAProxy with deploy/haproxy.cfg, and the addresses of a test in place of its own. */
+/** HAProxy with deploy/haproxy.cfg, with the addresses of a test instead of its own. */
 export class HaProxy {
   private constructor(
     private readonly child: ChildProcess,
@@ -78,7 +78,7 @@ export class HaProxy {
     return new HaProxy(child, folder, `http://127.0.0.1:${http}`, `127.0.0.1:${grpc}`);
   }
 
-  /** By the name of the server. @throws Error while HAProxy does not answer */
+  /** State by the name of the server. @throws Error while HAProxy does not answer */
   async state(): Promise<ReadonlyMap<string, ServerState>> {
     const [head = '', ...lines] = (await this.ask('show stat')).trim().split('\n');
     const columns = head.replace(/^# /, '').split(',');
@@ -98,7 +98,7 @@ export class HaProxy {
         states.set(name, { ...before, redispatched, weight });
         continue;
       }
-      // Until the first check HAProxy takes every server to be up.
+      // Until the first check HAProxy considers every server up.
       const isUp = row('status').startsWith('UP') && row('check_status').includes('L7OK');
       const isDown = row('status').startsWith('DOWN');
       states.set(name, {
@@ -112,7 +112,7 @@ export class HaProxy {
     return states;
   }
 
-  /** @returns ms until the proxy says so of the server by both of its doors */
+  /** @returns ms until the proxy reports the state of the server in both backends */
   async waitFor(name: string, what: 'isUp' | 'isDown'): Promise<number> {
     const startedAt = performance.now();
     for (;;) {

@@ -5,7 +5,7 @@ import { resultFile, writeResult } from '../result-file.js';
 import { lacksCluster } from './cluster.js';
 import { prove, WAYS } from './proof.js';
 
-/** `npm run cluster`: several servers, HAProxy and Redis on loopback, and what can happen to them. */
+/** `npm run cluster`: several servers, HAProxy and Redis on loopback, and the failures that they may suffer. */
 
 const HELP = `node dist/bench/cluster/main.js [--workers 4] [--sessions 4] [--seconds 3] [--fsync everysec|always] [--write]
 
@@ -49,7 +49,7 @@ else if (lacksCluster) {
   if (values.write) {
     const command = `npm run cluster -- ${process.argv.slice(2).join(' ')}`;
     const settings = { workers, sessions: WAYS.length * sessions, seconds, fsync: values.fsync };
-    // Which process of the machine had a session is of no use to a reader.
+    // Which process of the machine owned a session is of no use to a reader.
     const events = outcomes.map(({ moves, ...rest }) => ({
       ...rest,
       moved: moves.length,

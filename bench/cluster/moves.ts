@@ -1,6 +1,6 @@
 import type { StoredState } from './cluster.js';
 
-/** What the store says of all sessions at one moment, by their ids. */
+/** The state of all sessions in the store at one moment, by their ids. */
 export type StoredStates = ReadonlyMap<string, StoredState>;
 
 /** A session that was taken over between two moments. */
@@ -8,7 +8,7 @@ export interface Move {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** how often: the difference of its epochs */
+  /** number of takeovers: the difference of its epochs */
   readonly times: number;
 }
 

@@ -7,15 +7,15 @@ import { type Event, type Outcome, Run } from './run.js';
 
 export interface ProofSettings {
   readonly workers: number;
-  /** sessions by each way */
+  /** number of sessions for each kind of caller */
   readonly sessions: number;
-  /** how long load runs before and after each event */
+  /** time for which load runs before and after each event */
   readonly seconds: number;
-  /** ms from an answer to the next frame of the same session; 0 = as much load as the machine bears */
+  /** ms from an answer to the next frame of the same session; 0 = as much load as the machine can take */
   readonly frameMs: number;
   /** servers that are restarted one after the other */
   readonly restarts: number;
-  /** what happens: to the servers, to their store */
+  /** kinds of events: of the servers, or of their store */
   readonly events: readonly ('servers' | 'store')[];
   /** settings of the Redis server */
   readonly redis: readonly string[];
@@ -25,9 +25,9 @@ export interface ProofSettings {
 export const WAYS: readonly Way[] = ['http', 'http without key', 'grpc'];
 
 /**
- * Does to a cluster under load what happens to clusters, one thing after the other. Every caller checks every answer against the bytes
- * of an undisturbed session, so a frame that was lost or computed twice shows. Who has a session, and how often it was taken over, is
- * read in the store; which servers the proxy took to be down, in the proxy. No judgement depends on how fast anything was.
+ * Exposes a cluster under load to the usual disturbances, one after the other. Every caller compares every answer with
+ * the bytes of an undisturbed session, so a frame that was lost or computed twice is noticed. Owners of sessions and
+ * their takeovers are read from the store; servers considered down, from the proxy. No judgement depends on speed.
  */
 export async function prove(settings: ProofSettings): Promise<readonly Outcome[]> {
   const { workers, sessions, tell } = settings;
@@ -51,8 +51,8 @@ export async function prove(settings: ProofSettings): Promise<readonly Outcome[]
       act: async () => '',
       judge: ({ moves, downs, retried, refusedByStore, before, after }) => [
         ...findLostFrames(before, after),
-        // A server that was late for several checks in a row, or for a connection, gives its sessions away, and a store that was late is
-        // refused; on a machine that stands still nothing else is to be had.
+        // A server that was late for several checks in a row, or for a connection, loses its sessions, and a store that
+        // was late causes refusals; on a machine that stalls nothing else can be expected.
         ...(downs.length === 0 && moves.length > 0 ? [`${moves.length} sessions did not stay with their server`] : []),
         ...(downs.length === 0 && retried > refusedByStore ? [`${retried} attempts failed`] : []),
       ],
@@ -78,7 +78,7 @@ interface Scene {
   readonly watch: (event: Event) => Promise<void>;
 }
 
-/** Servers die, come back, are restarted and become more. */
+/** Servers die, return, are restarted, and one is added. */
 async function disturbServers({ settings, cluster, callers, watch }: Scene): Promise<void> {
   let victim = busiest(cluster);
   let dead = '';
@@ -98,7 +98,7 @@ async function disturbServers({ settings, cluster, callers, watch }: Scene): Pro
       return [
         ...left.map((id) => `the dead server still has session ${id}`),
         ...findLostFrames(before, after),
-        // A server that was late for other reasons loses sessions as well.
+        // A server that was late for other reasons also loses sessions.
         ...(downs.every((name) => name === victim.name) ? onlyOnceFrom(dead, moves) : []),
       ];
     },
@@ -132,7 +132,8 @@ async function disturbServers({ settings, cluster, callers, watch }: Scene): Pro
     },
     judge: ({ retried, refusedByStore, before, after }) => [
       ...findLostFrames(before, after),
-      // A proxy that knows too late sends requests to a server that drains. Half of the notice is for those that are under way.
+      // A proxy that learns too late of a drain sends requests to a server that drains. Half of the notice is reserved
+      // for requests in transit.
       ...(retried > refusedByStore && slowestNoticeMs < DRAIN_NOTICE_MS / 2 ? [`${retried} attempts failed`] : []),
     ],
   });
@@ -151,7 +152,7 @@ async function disturbServers({ settings, cluster, callers, watch }: Scene): Pro
   });
 }
 
-/** The store dies, is out of reach of one server, and stands still. */
+/** The store dies, is unreachable for one server, and stalls. */
 async function disturbStore({ cluster, callers, run, watch }: Scene): Promise<void> {
   let victim = busiest(cluster);
 
@@ -163,7 +164,7 @@ async function disturbStore({ cluster, callers, run, watch }: Scene): Promise<vo
       await cluster.redis.restart();
       return '';
     },
-    // What the store loses, its servers write again. The callers see it if one is missing.
+    // The servers rewrite data that the store loses. The callers notice if any is missing.
     judge: () => [],
   });
 
@@ -174,7 +175,8 @@ async function disturbStore({ cluster, callers, run, watch }: Scene): Promise<vo
       victim = busiest(cluster);
       const own = cluster.sessionsOf(victim);
       victim.wire.cut();
-      // The first question that the store does not answer in time tells; then it is not ready, and its sessions go elsewhere.
+      // The first query that the store does not answer in time reveals it; the server is then not ready, and its
+      // sessions move.
       await cluster.proxy.waitFor(victim.name, 'isDown');
       await run.untilAnswered();
       left = cluster.sessionsOf(victim);
@@ -199,18 +201,21 @@ async function disturbStore({ cluster, callers, run, watch }: Scene): Promise<vo
   });
 }
 
-/** The server that runs and has the most sessions: at least one, where there are sessions. */
+/** The running server with the most sessions: at least one, if there are sessions. */
 function busiest(cluster: Cluster): Place {
   return [...cluster.running].sort((a, b) => cluster.sessionsOf(b) - cluster.sessionsOf(a))[0]!;
 }
 
-/** Of sessions that should have left one server: others, and such that were taken over more than once. */
+/**
+ * Faults of sessions that should have left one server: moves from other servers, and sessions that were taken over more
+ * than once.
+ */
 const onlyOnceFrom = (owner: string, moves: readonly Move[]): string[] =>
   moves.flatMap(({ id, from, to, times }) =>
     from === owner && times === 1 ? [] : [`session ${id} went from ${from} to ${to}, in ${times} steps`],
   );
 
-/** The same of sessions that should have gone to one server. */
+/** The same for sessions that should have moved to one server. */
 const onlyOnceTo = (owner: string, moves: readonly Move[]): string[] =>
   moves.flatMap(({ id, from, to, times }) =>
     to === owner && times === 1 ? [] : [`session ${id} went from ${from} to ${to}, in ${times} steps`],

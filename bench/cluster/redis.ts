@@ -8,7 +8,7 @@ import { RedisStore, type RedisStoreOptions } from '../../src/store/redis-store.
 import { spawnBound } from './bound-process.js';
 import { freePort } from './free-port.js';
 
-/** Redis, or what speaks its protocol: `valkey-server`. */
+/** Redis, or a program with the same protocol: `valkey-server`. */
 const PROGRAM = process.env.INTERSTICE_REDIS_SERVER || 'redis-server';
 
 /** Why tests that need a Redis server cannot run here; false = they can. */
@@ -19,13 +19,13 @@ export const lacksRedis: string | false = (() => {
     : 'no redis-server on this machine (deploy/install-cluster-tools.sh)';
 })();
 
-/** Of a primary: it sends its data to a replica that comes at once, and not after five seconds. */
+/** Setting of a primary: it sends its data to a replica at once, not after five seconds. */
 export const FAST_SYNC = ['--repl-diskless-sync-delay', '0'];
 
 export interface RedisAccess {
   /** paths of PEM files: the server then answers by TLS only */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca: string };
-  /** of the default user, at the start */
+  /** password of the default user at the start */
   readonly password?: string;
 }
 
@@ -46,7 +46,7 @@ export class Redis {
     return redis;
   }
 
-  /** The password was changed. */
+  /** Notes that the password was changed. */
   knows(password: string): void {
     this.access = { ...this.access, password };
   }
@@ -55,7 +55,7 @@ export class Redis {
     return `${this.access.tls ? 'rediss' : 'redis'}://127.0.0.1:${this.port}/0`;
   }
 
-  /** With patience beyond what a slow machine needs. */
+  /** Options of a store, with more patience than a slow machine needs. */
   options(prefix: string, more: Partial<RedisStoreOptions> = {}): RedisStoreOptions {
     return { url: this.url, prefix, timeoutMs: 30_000, replicas: 0, durability: 'any', ...more };
   }
@@ -64,7 +64,7 @@ export class Redis {
     return RedisStore.open(this.options(prefix, more));
   }
 
-  /** With what is on its disk. */
+  /** Restarts the server with the data on its disk. */
   async restart(): Promise<void> {
     const { port, folder, more } = this;
     const { tls, password } = this.access;
@@ -82,7 +82,7 @@ export class Redis {
     throw new Error(`${PROGRAM} did not start.`);
   }
 
-  /** One command, its answer as text. */
+  /** Runs one command, and returns its answer as text. */
   cli(...words: readonly string[]): string {
     const { tls, password } = this.access;
     const secret = password === undefined ? [] : ['-a', password, '--no-auth-warning'];

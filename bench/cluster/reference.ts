@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config/config.js';
 import type { MeasuredOperations } from '../../src/contract/events.js';
 import { createOperations } from '../../src/session/operations.js';
 
-/** The session that every caller repeats: layers of cloth that are pushed to and fro. */
+/** The session that every caller repeats: layers of cloth that are pushed back and forth. */
 
 const { vertexCount, triangles, start, target } = SCENES.layers!(120);
 export const MESH = { vertexCount, triangles };
@@ -16,7 +16,7 @@ export function targetOf(frame: bigint): Float32Array {
   return FROM.map((x, i) => x + share * (target[i]! - x));
 }
 
-/** The answers of a session in this process, which nothing happens to. */
+/** The answers of an undisturbed session in this process. */
 export class Reference {
   private readonly answers: Promise<Buffer>[] = [];
 

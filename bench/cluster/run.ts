@@ -3,44 +3,44 @@ import type { Caller } from './caller.js';
 import type { Cluster } from './cluster.js';
 import { findMoves, type Move, type StoredStates } from './moves.js';
 
-/** What one event did to the callers. */
+/** The effect of one event on the callers. */
 export interface Outcome {
   readonly event: string;
-  /** frames that were answered while the event was watched, each with the bytes that were expected */
+  /** frames that were answered during the observation of the event, each with the expected bytes */
   readonly frames: number;
   readonly longestGapMs: number;
   /** attempts that were refused or broken; the contract lets clients send all of them again */
   readonly retried: number;
-  /** of them those that were refused because the store did not answer in time */
+  /** number of those that were refused because the store did not answer in time */
   readonly refusedByStore: number;
   /** sessions that servers took from the store */
   readonly moves: readonly Move[];
-  /** servers that the proxy took to be down, or sent requests past because it could not connect in time, at any time */
+  /** servers that the proxy considered down at any time, or bypassed because it could not connect in time */
   readonly downs: readonly string[];
-  /** what else is to be said */
+  /** further remarks */
   readonly note: string;
-  /** what did not hold */
+  /** expectations that failed */
   readonly faults: readonly string[];
 }
 
 export interface Observation extends Omit<Outcome, 'event' | 'note' | 'faults'> {
-  /** what the store said before and after */
+  /** states in the store before and after */
   readonly before: StoredStates;
   readonly after: StoredStates;
 }
 
 export interface Event {
   readonly name: string;
-  /** @returns what else is to be said */
+  /** @returns further remarks */
   readonly act: () => Promise<string>;
-  /** @returns what did not hold */
+  /** @returns expectations that failed */
   readonly judge: (seen: Observation) => readonly string[];
 }
 
-/** ms that callers may take for two answers after an event, however slow the machine is */
+/** ms within which callers must get two answers after an event, however slow the machine is */
 const PATIENCE_MS = 900_000;
 
-/** The load on a cluster, and what is seen of it while something happens. */
+/** The load on a cluster, and the observations during an event. */
 export class Run {
   private isOver = false;
   private loops: Promise<void>[] = [];
@@ -92,7 +92,11 @@ export class Run {
     return { event: name, ...seen, note: notes.join('; '), faults };
   }
 
-  /** Until every caller has had an answer that was asked for from now on. @returns callers that have not */
+  /**
+   * Waits until every caller has received an answer to a request sent after this call.
+   *
+   * @returns callers that have not
+   */
   async untilAnswered(): Promise<number> {
     const { callers } = this;
     const reached = callers.map(({ frames }) => frames);
@@ -128,7 +132,11 @@ export class Run {
     return this.callers.reduce((sum, { frames }) => sum + frames, 0n);
   }
 
-  /** Until every server that runs is used and sessions have come back to where they belong. @returns the counts from which on that held */
+  /**
+   * Waits until every running server is in use and sessions have returned to their servers.
+   *
+   * @returns the counts at that time
+   */
   private async calm(): Promise<ReadonlyMap<string, number>> {
     for (;;) {
       for (const { name } of this.cluster.running) await this.cluster.proxy.waitFor(name, 'isUp');
@@ -139,7 +147,7 @@ export class Run {
     }
   }
 
-  /** How often the proxy took each server to be down, or sent a request past it. */
+  /** How often the proxy considered each server down, or bypassed it. */
   private async downs(): Promise<ReadonlyMap<string, number>> {
     const states = await this.cluster.proxy.state();
     return new Map([...states].map(([name, { downs, redispatched }]) => [name, downs + redispatched]));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port.js';
 
-/** A way to a store that can be cut without either side noticing more than silence, and can lead elsewhere. */
+/** A connection to a store that can be interrupted such that both sides notice only silence, and can be redirected. */
 export class Wire {
   private readonly sockets = new Set<Socket>();
   private isCut = false;
@@ -38,7 +38,7 @@ export class Wire {
     return wire;
   }
 
-  /** What is under way stays under way. */
+  /** Data in transit remain in transit. */
   cut(): void {
     this.isCut = true;
     for (const socket of this.sockets) {
@@ -47,13 +47,16 @@ export class Wire {
     }
   }
 
-  /** The connections break; what was sent meanwhile is gone, as after a long partition. */
+  /** The connections break; data sent in the meantime are lost, as after a long partition. */
   mend(): void {
     this.isCut = false;
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** As an address that a failover has given to another server: the connections break, and new ones go there. */
+  /**
+   * Behaves like an address that a failover has given to another server: the connections break, and new ones lead
+   * there.
+   */
   leadTo(target: number): void {
     this.target = target;
     for (const socket of this.sockets) socket.destroy();

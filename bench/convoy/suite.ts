@@ -14,20 +14,22 @@ export interface ConvoyOptions {
   /** empty = about 1,000 */
   readonly vertices: readonly number[];
   readonly qualities: readonly Quality[];
-  /** that step at the same time */
+  /** number that step at the same time */
   readonly sessions: readonly number[];
   readonly dataFolder: string | undefined;
   print(text: string): void;
-  /** progress */
+  /** reports progress */
   tell(text: string): void;
 }
 
 const VERTICES = [1000];
-/** Of each session; the first one, in which pairs are found and buffers grow, is not counted. */
+/** Frames of each session; the first one, in which pairs are found and buffers grow, is not counted. */
 const FRAMES = 4;
 /** ms, the default of the service */
 const DELAY = 2;
-/** The sessions go as far as this share of the way, and less, each by its own: they do not need the same steps. */
+/**
+ * The sessions move by this share of the way, or less, each by a different share, so that they need different steps.
+ */
 const SPREAD = 0.2;
 
 const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 64 };
@@ -37,12 +39,15 @@ const HEADINGS = [
   ...['dispatches/step', 'scenes/dispatch', 'slowest/median', 'same bytes'],
 ];
 
-/** One way to submit, and what its sessions have taken so far. */
+/** One way of submission, and the costs of its sessions so far. */
 interface Contestant {
   readonly name: string;
   readonly engine: GpuEngine;
   readonly scenes: Scene[];
-  /** of each session whose answers are verified: the device's part of it, and the exact test of what that leaves */
+  /**
+   * for each session whose answers are verified: the device's part of the test; the exact test of the remaining pairs
+   * follows
+   */
   readonly filters: StateFilter[];
   at: Float32Array[];
   steps: number;
@@ -56,7 +61,10 @@ interface Contestant {
   hasContact: boolean;
 }
 
-/** Sessions that step at the same time on one device, each alone and together, without and with verified answers, frame by frame by turns. */
+/**
+ * Measures sessions that step at the same time on one device, each alone and together, without and with verified
+ * answers, alternating frame by frame.
+ */
 export async function runConvoy(options: ConvoyOptions): Promise<void> {
   const { print, tell } = options;
   const engines = await openContestants(undefined);
@@ -81,7 +89,11 @@ export async function runConvoy(options: ConvoyOptions): Promise<void> {
   }
 }
 
-/** The engines to compare, of scenes that submit alone and of scenes that submit together. @param adapter words of its name */
+/**
+ * Opens the engines to compare: one whose scenes submit alone and one whose scenes submit together.
+ *
+ * @param adapter words of its name
+ */
 export async function openContestants(adapter: string | undefined): Promise<GpuEngine[]> {
   const engines: GpuEngine[] = [];
   for (const scenes of [1, 64]) {
@@ -101,7 +113,7 @@ export async function openContestants(adapter: string | undefined): Promise<GpuE
   return engines;
 }
 
-/** What sessions did that submit in one way. */
+/** The figures of sessions that submitted in one way. */
 export interface ConvoyRow {
   readonly name: string;
   readonly steps: number;
@@ -111,13 +123,13 @@ export interface ConvoyRow {
   readonly dispatchesPerStep: number;
   readonly scenesPerDispatch: number;
   readonly slowestOverMedian: number;
-  /** the answers of those that submit alone and of those that submit together have the same bytes */
+  /** whether the answers of scenes that submit alone and together have the same bytes */
   readonly isSame: boolean;
-  /** every session had one in its last frame */
+  /** whether every session had a contact in its last frame */
   readonly hasContact: boolean;
 }
 
-/** @param engines as {@link openContestants} opens them */
+/** @param engines from {@link openContestants} */
 export async function compareConvoy(
   engines: readonly GpuEngine[],
   prepared: EngineCase,
@@ -149,14 +161,14 @@ export async function compareConvoy(
   return contestants.map((contestant, n) => {
     for (const part of [...contestant.scenes, ...contestant.filters]) part.close();
     const [alone, together] = contestants.slice(n - (n % 2)) as [Contestant, Contestant];
-    // Alone every dispatch is one of a scene.
+    // Alone, every dispatch belongs to one scene.
     const { launches } = together;
     const counted = contestant === alone ? { ...alone, dispatches: launches, launches } : together;
     return rowOf(counted, alone.prints.join() === together.prints.join());
   });
 }
 
-/** All sessions begin their frame at once. */
+/** All sessions begin their frame at the same time. */
 async function runFrame(contestant: Contestant, { mesh, x, y }: EngineCase, frame: number): Promise<void> {
   const { engine, scenes, filters, at, took } = contestant;
   const before = engine.convoyCounts ?? { dispatches: 0, launches: 0 };
@@ -186,7 +198,11 @@ async function runFrame(contestant: Contestant, { mesh, x, y }: EngineCase, fram
   contestant.launches += after ? after.launches - before.launches : 0;
 }
 
-/** The verdict on a state: its pairs that were tested, and those that meet. @throws Error for one that intersects */
+/**
+ * Tests a state.
+ *
+ * @returns the numbers of pairs that were tested and that intersect @throws Error for a state that intersects
+ */
 async function verify(filter: StateFilter, mesh: EngineCase['mesh'], positions: Float32Array): Promise<string> {
   const doubtful = await filter.findDoubtful(positions);
   if (!doubtful) throw new Error('The state filter gave up on a small mesh.');

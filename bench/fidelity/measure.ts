@@ -1,10 +1,15 @@
 import type { Positions } from '../../src/contract/mesh.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 
-/** An edge counts as overlong above σ·(1 + this): the limit is kept in float32, and measured here in double. */
+/**
+ * An edge counts as overlong above σ·(1 + this), because the limit is stored in float32, and measured here in double.
+ */
 const LIMIT_ROUNDING = 1e-4;
 
-/** How near an answer is to its target: lengths in the unit of the positions, over dynamic vertices and edges with one. */
+/**
+ * How near an answer is to its target: lengths in the unit of the positions, over dynamic vertices and edges with a
+ * dynamic vertex.
+ */
 export interface Fidelity {
   readonly rms: number;
   readonly max: number;

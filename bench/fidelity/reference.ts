@@ -7,33 +7,33 @@ import { prepare } from '../measure-engines.js';
 import { type Fidelity, measureFidelity } from './measure.js';
 
 /**
- * What the pull-back aims at, as nearly as patience brings it:
+ * An approximation of the optimum at which the pull-back aims, at the cost of much time:
  *
  *   minimise ½ Σ m_i |x_i − y*_i|²  subject to  gaps ≥ contact offset,  edges ≤ σ L*,  along a free path from the start.
  *
- * The feasible set is not convex, so this is a local minimum: the best of several runs of the CPU engine's own steps that
- * differ in the size of their steps, each with hundreds of sweeps a step and an end that comes three hundred times later.
- * Lengths are in the unit of the request.
+ * The feasible set is not convex, so this is a local minimum: the best of several runs of the CPU engine's own steps
+ * with different step sizes, each with hundreds of sweeps per step and a termination that comes three hundred times
+ * later. Lengths are in the unit of the request.
  */
 export interface Reference extends Fidelity {
   readonly status: Status;
   readonly steps: number;
   /** τ of the best run */
   readonly tau: number;
-  /** what the problem was: contact offset in δ, and σ */
+  /** parameters of the problem: contact offset in δ, and σ */
   readonly offset: number;
   readonly sigma: number;
 }
 
-/** Sweeps of a step: ten times as many as BALANCED has. */
+/** Sweeps per step: ten times as many as in BALANCED. */
 const SWEEPS = 300;
-/** Share of the merit that a step must gain, or three in a row end the run. */
+/** Share of the merit that a step must gain; three consecutive steps that gain less end the run. */
 const MIN_GAIN = 1e-4;
-/** Sizes of step, each a run of its own. */
+/** Step sizes, each of which gets a run of its own. */
 const TAUS = [0.4, 0.2, 0.1, 0.05];
 const STEP_LIMIT = 3000;
 
-/** @param tell is told of every run: minutes may pass */
+/** @param tell reports every run, because each may take minutes */
 export function findReference(request: ResolveRequest, tell: (text: string) => void): Reference {
   const { mesh, parameters, units, x, y } = prepare({ request });
   const { pullBack, ...settings } = toSettings({ ...parameters, quality: 'BALANCED' }, units);
@@ -59,7 +59,7 @@ export function findReference(request: ResolveRequest, tell: (text: string) => v
   return best;
 }
 
-/** Fewer overlong edges first: an answer that breaks limits may lie nearer than any that keeps them. */
+/** Fewer overlong edges come first: an answer that violates limits may be nearer than any that satisfies them. */
 function isBetter(a: Fidelity, b: Fidelity): boolean {
   return a.overlong === b.overlong ? a.rms < b.rms : a.overlong < b.overlong;
 }

@@ -10,12 +10,12 @@ export const REFERENCES_COMMAND = 'npm run bench -- --suite fidelity --reference
 
 interface References {
   readonly command: string;
-  /** of the steps that found them */
+  /** algorithm version of the steps that found them */
   readonly algorithmVersion: string;
   readonly scenes: Readonly<Record<string, Reference>>;
 }
 
-/** By scene; empty where there is no file. */
+/** References by scene; empty if there is no file. */
 export function readReferences(): Readonly<Record<string, Reference>> {
   return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as References).scenes : {};
 }

@@ -26,7 +26,7 @@ interface Timed {
   readonly processor: number;
 }
 
-/** Every quality by turns, so that what else the machine does slows all of them alike. */
+/** Measures all qualities, which alternate, so that other work of the machine slows all of them equally. */
 export async function measureQualities(
   operations: Operations,
   request: ResolveRequest,

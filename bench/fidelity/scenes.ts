@@ -11,7 +11,7 @@ import { makeStack } from './stack.js';
 /** A pair that the suite measures. */
 export interface FidelityScene {
   readonly name: string;
-  /** Files below the folder of real inputs that it is made from; empty = it is generated. */
+  /** Files below the folder of real inputs that the scene needs; empty = it is generated. */
   readonly files: readonly string[];
   /** Absent = one resolve. */
   readonly session?: FidelitySession;
@@ -19,7 +19,7 @@ export interface FidelityScene {
   make(dataFolder: string): Promise<ResolveRequest>;
 }
 
-/** What the frames of a session ask for. */
+/** The targets of the frames of a session. */
 export interface FidelitySession {
   readonly frames: number;
   /** @param k the frame, from 0 */
@@ -28,17 +28,17 @@ export interface FidelitySession {
 
 const FRAMES = 8;
 
-/** Every frame sends the same target: what is lost from frame to frame shows. */
+/** Every frame sends the same target, so that losses from frame to frame show. */
 const HELD: FidelitySession = { frames: FRAMES, target: ({ target }) => target };
 
-/** The target comes in equal parts. */
+/** The target approaches in equal parts. */
 const ADVANCING: FidelitySession = {
   frames: FRAMES,
   target: ({ start, target }, k) =>
     k === FRAMES - 1 ? target : target.map((y, c) => start[c] + ((k + 1) / FRAMES) * (y - start[c])),
 };
 
-/** 3 cm and 2 degrees a frame. */
+/** 3 cm and 2 degrees per frame. */
 const WALKING: FidelitySession = {
   frames: FRAMES,
   target: (request, k) => walkingDress(request, k + 1)[k],
@@ -72,7 +72,7 @@ const thickCloth: FidelityScene = {
 };
 
 const DRESS = ['dress/x.obj', 'dress/y_kick1_eighth.obj'] as const;
-/** The first vertices are the garment, the rest is the mannequin. */
+/** The first vertices are the garment, the others the mannequin. */
 const MANNEQUIN_FROM = 15105;
 
 const dressed = (name: string, change: (pair: ResolveRequest) => ResolveRequest = (pair) => pair): FidelityScene => ({
@@ -82,7 +82,7 @@ const dressed = (name: string, change: (pair: ResolveRequest) => ResolveRequest 
     change(await readPair(join(folder, DRESS[0]), join(folder, DRESS[1]), (i) => i >= MANNEQUIN_FROM)),
 });
 
-/** The same motion `times` as far. */
+/** The same motion, `times` as far. */
 const furtherBy =
   (times: number) =>
   (pair: ResolveRequest): ResolveRequest => ({
@@ -92,7 +92,7 @@ const furtherBy =
 
 const once: readonly FidelityScene[] = [...generated, thickCloth, dressed('dress'), dressed('dress-x8', furtherBy(8))];
 
-/** As a whole by 20 degrees and 30 cm. */
+/** Moved as a whole by 20 degrees and 30 cm. */
 const moving: readonly FidelityScene[] = (['alone', 'floor', 'pillar', 'passing'] as const).map((among) =>
   dressed(`dress-moving-${among}`, (pair) => movingDress(pair, among)),
 );
@@ -105,11 +105,11 @@ const sessions: readonly FidelityScene[] = [
 
 export const FIDELITY_SCENES: readonly FidelityScene[] = [...once, ...moving, ...sessions];
 
-/** The scene with the same target that is resolved at once, whose reference is that of a session's last frame too. */
+/** The scene with the same target in one resolve, whose reference is also that of a session's last frame. */
 export const referenceNameOf = ({ name }: FidelityScene): string | undefined =>
   name === 'dress/walking' ? undefined : name.split('/')[0];
 
-/** Files of a scene that are not there: all of them where no folder is known. */
+/** Missing files of a scene: all of them if no folder is known. */
 export function missingFiles({ files }: FidelityScene, dataFolder: string | undefined): readonly string[] {
   return dataFolder === undefined ? files : files.filter((file) => !existsSync(join(dataFolder, file)));
 }

@@ -13,16 +13,16 @@ export interface FidelityOptions {
   readonly engines: readonly EngineName[];
   /** empty = all */
   readonly scenes: readonly string[];
-  /** those that there are; default: of the suite fidelity */
+  /** scenes to choose from; default: those of the suite fidelity */
   readonly among?: readonly FidelityScene[];
   readonly qualities: readonly Quality[];
   readonly repeat: number;
-  /** uncounted runs before them */
+  /** number of uncounted runs before them */
   readonly warmUp: number;
   readonly dataFolder: string | undefined;
-  /** one row for a scene */
+  /** prints one row for a scene */
   print(text: string): void;
-  /** progress */
+  /** reports progress */
   tell(text: string): void;
 }
 
@@ -40,7 +40,7 @@ const whyNot = (scene: FidelityScene, dataFolder: string | undefined): string | 
   return missing.length === 0 ? undefined : `no ${missing[0]}`;
 };
 
-/** How near the answers of each quality are to their targets, as whole requests: one table an engine. */
+/** Measures how near the answers of each quality are to their targets, for whole requests: one table per engine. */
 export async function runFidelity(options: FidelityOptions): Promise<void> {
   const { engines, scenes, among, qualities, repeat, warmUp, dataFolder, print, tell } = options;
   const references = readReferences();
@@ -117,7 +117,7 @@ function rowOf(
   ];
 }
 
-/** Computes the references of scenes anew; sessions have those of their scenes. */
+/** Computes the references of scenes again; sessions use those of their scenes. */
 export async function findReferences({ scenes, dataFolder, print, tell }: FidelityOptions): Promise<void> {
   for (const scene of chosen(scenes)) {
     if (scene.session) continue;
@@ -127,7 +127,7 @@ export async function findReferences({ scenes, dataFolder, print, tell }: Fideli
       continue;
     }
     tell(`${scene.name}: reference …`);
-    // Each is written when it is found: the next may take minutes.
+    // Each is written as soon as it is found, because the next may take minutes.
     const reference = findReference(await scene.make(dataFolder ?? ''), tell);
     const file = writeReferences({ [scene.name]: reference });
     print(

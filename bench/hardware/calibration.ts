@@ -5,7 +5,9 @@ import type { Outcome } from './items.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, MAP_READ, INDIRECT } = BUFFER_USAGE;
 
-/** One thread that depends on the dispatch before; the same as turns of one workgroup, as a sweep makes them; a copy. */
+/**
+ * One thread that depends on the previous dispatch; the same as turns of one workgroup, like those of a sweep; a copy.
+ */
 const KERNELS = `
 @group(0) @binding(0) var<storage, read> source: array<vec4f>;
 @group(0) @binding(1) var<storage, read_write> goal: array<vec4f>;
@@ -23,11 +25,11 @@ const KERNELS = `
 }`;
 
 const TURNS = 1000;
-/** Dispatches of the shorter and of the longer run: their difference is free of what a submission costs. */
+/** Dispatches of the shorter and of the longer run: their difference does not contain the cost of a submission. */
 const FEW = 500;
 const MANY = 2500;
 const REPEATS = 7;
-/** Bytes that the copy reads, and writes. */
+/** Bytes that the copy reads, and that it writes. */
 const COPIED = 2 ** 26;
 const COPIES = 4;
 
@@ -38,9 +40,10 @@ const medianOf = async (measure: () => Promise<number>): Promise<number> => {
 };
 
 /**
- * What the adapter's launches, turns, round trips and bytes cost: all other figures follow from these and from counts.
+ * Measures the cost of launches, turns, round trips and bytes on the adapter: all other figures follow from these and
+ * from counts.
  *
- * @throws Error with the reason when there is no adapter
+ * @throws Error with the reason if there is no adapter
  */
 export async function calibrate(): Promise<Outcome> {
   const name = process.env.INTERSTICE_ADAPTER;

@@ -6,7 +6,10 @@ import type { Outcome } from './items.js';
 
 const VERTICES = 1000;
 
-/** Sessions of one small mesh that step at the same time on one device, each alone and together, frame by frame by turns. */
+/**
+ * Measures sessions of one small mesh that step at the same time on one device, each alone and together, alternating
+ * frame by frame.
+ */
 export async function measureConvoy(sessions: number): Promise<Outcome> {
   const engines = await openContestants(process.env.INTERSTICE_ADAPTER);
   try {

@@ -21,7 +21,10 @@ async function measure(work: () => unknown): Promise<Spread> {
 
 const show = ({ median, min, max }: Spread): string => `${median.toFixed(1)} ms (${min.toFixed(1)}–${max.toFixed(1)})`;
 
-/** The exact test of a state on the host, against the device's filter and the exact test of what it leaves in doubt. */
+/**
+ * Compares the exact test of a state on the host with the device's filter followed by the exact test of the doubtful
+ * pairs.
+ */
 export async function compareFilter(
   engine: Pick<GpuEngine, 'openStateFilter'>,
   { mesh: input, start }: Pick<ResolveRequest, 'mesh' | 'start'>,

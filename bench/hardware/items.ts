@@ -14,31 +14,39 @@ import { measureScene } from './scene-item.js';
 import { measureService } from './service-item.js';
 import { measureStartUp } from './start-up.js';
 
-/** What an item has to work with. */
+/** The resources of an item. */
 export interface Workplace {
   readonly engine: GpuEngine;
-  /** holds dress/; undefined = the item that needs it is left out */
+  /** contains dress/; undefined = items that need it are left out */
   readonly dataFolder: string | undefined;
   tell(text: string): void;
 }
 
-/** What an item found: figures for the file, and lines for a reader. */
+/** The result of an item: figures for the file, and lines for a reader. */
 export interface Outcome {
   readonly figures: unknown;
   readonly lines: readonly string[];
-  /** why the figures do not count: what was measured is not what the item is for, or an answer is wrong. The suite then fails. */
+  /**
+   * why the figures are invalid: the item did not measure what it should, or an answer is wrong. The suite then fails.
+   */
   readonly faults?: readonly string[];
 }
 
-/** Requests of one mesh. Those of a kind are alike but for the size of their meshes, so that one tells how long another takes. */
+/**
+ * Requests of one mesh. Requests of one kind differ only in the size of their meshes, so the time of one predicts that
+ * of another.
+ */
 interface SceneCost {
   readonly kind: string;
   readonly vertices: number;
-  /** requests, and what opens and tests the scene, which is taken for one more */
+  /** number of requests, plus one for opening and testing the scene */
   readonly rounds: number;
 }
 
-/** What is known of an item's time before it has run: of a scene its size, of others milliseconds on a card, which are not learnt from. */
+/**
+ * What is known of the time of an item before it has run: for a scene its size, for others milliseconds on a card, from
+ * which nothing is learnt.
+ */
 export type Cost = SceneCost | { readonly milliseconds: number };
 
 /** One part of the suite. */
@@ -47,19 +55,25 @@ export interface Item {
   readonly goal: string;
   readonly cost: Cost;
   readonly needsData?: boolean;
-  /** it comes before smaller ones, unless it may take much of what is left: then it comes last */
+  /** whether it precedes smaller ones, unless it may take a large share of the remaining time; then it comes last */
   readonly isEarly?: boolean;
   run(place: Workplace): Promise<Outcome>;
 }
 
-/** Milliseconds that items take on a card, with much to spare: some hundred submissions; two processes that compile every kernel at the worst. */
+/**
+ * Milliseconds that items take on a card, with a large margin: some hundred submissions; in the worst case two
+ * processes that compile every kernel.
+ */
 const CALIBRATION_MS = 5_000;
 const START_UP_MS = 20_000;
 
-/** Numbers of lanes that are compared. */
+/** Numbers of lanes to compare. */
 const LANES = [1, 4];
 
-/** Sessions that submit together; and milliseconds of their four rounds of frames, of ten steps of some milliseconds each where a session submits alone. */
+/**
+ * Number of sessions that submit together; and milliseconds of their four rounds of frames, of ten steps of some
+ * milliseconds each if a session submits alone.
+ */
 const CONVOY_SESSIONS = 64;
 const CONVOY_MS = 60_000;
 
@@ -68,7 +82,7 @@ const generated =
   async () =>
     requestOf(SCENES[scene](vertices));
 
-/** A session of one scene: where its frames end, as shares of the way from start to target. */
+/** A session of one scene: the ends of its frames, as shares of the way from start to target. */
 interface Session {
   readonly name: string;
   readonly goal: string;
@@ -100,7 +114,7 @@ async function readDress({ dataFolder }: Workplace): Promise<ResolveRequest> {
   throw new Error('There is no dress.');
 }
 
-/** In the order in which they run: what explains all others first, then by size. */
+/** In the order in which they run: first the item that explains all others, then by size. */
 export const ITEMS: readonly Item[] = [
   {
     name: 'calibration',
@@ -116,7 +130,7 @@ export const ITEMS: readonly Item[] = [
   },
   layers(1200, SLOW_SHARES, 'FAST', 'launch rate: steps of a tiny mesh'),
   layers(1200, SLOW_SHARES, 'BALANCED', 'launch rate: steps of a tiny mesh'),
-  // With the tiny one it tells how the time grows with the size.
+  // With the tiny one it shows how the time grows with the size.
   layers(40_000, WHOLE, 'FAST', 'hard contact: a step under 1 ms of device time'),
   { ...layers(500_000, SLOW_SHARES.slice(0, 2), 'FAST', 'a million triangles, everything in contact'), isEarly: true },
   scene('sleeve', 8_000, 'BALANCED', 'garments on bodies'),

@@ -1,6 +1,6 @@
 import type { ResolveRequest } from '../../src/contract/requests.js';
 
-/** Vertices of one knot, metres of its rod and between knots. */
+/** Vertices of one knot; length of its rod and distance between knots, metres. */
 const POINTS = 200;
 const SIZE = 0.1;
 const SPACING = 0.6;
@@ -15,7 +15,10 @@ function trefoilAt(t: number): [number, number, number] {
   ];
 }
 
-/** Rods with a knot each, whose targets are straight lines of the same length: no path without intersections leads there. */
+/**
+ * Rods with one knot each, whose targets are straight lines of the same length: no path without intersections leads
+ * there.
+ */
 export function makeKnots(vertices: number): ResolveRequest {
   const count = Math.max(1, Math.round(vertices / POINTS));
   const columns = Math.ceil(Math.sqrt(count));

@@ -9,15 +9,19 @@ const SESSIONS = 16;
 const VERTICES = 1000;
 /** Frames that are not counted. */
 const WARM_UP = 2;
-/** Time in which frames are counted; each goes forth or back by a little, in contact. */
+/** Time in which frames are counted; each moves forward or back by a little, in contact. */
 const COUNTED_MS = 8_000;
-/** Before it: a device opens for each lane, sessions are made, and frames that are not counted. */
+/** Time before it: a device is opened for each lane, sessions are created, and frames run that are not counted. */
 const OPENING_MS = 10_000;
 
-/** What the comparison takes, whatever the device: it counts for a fixed time. @param counts numbers of lanes */
+/**
+ * The time of the comparison, which does not depend on the device because it counts for a fixed time.
+ *
+ * @param counts numbers of lanes
+ */
 export const lanesMilliseconds = (counts: readonly number[]): number => counts.length * (COUNTED_MS + OPENING_MS);
 
-/** Steps a second of many small sessions, each of which sends its next frame when it has the answer of the last. */
+/** Steps per second of many small sessions, each of which sends its next frame when it has received the last answer. */
 async function stepsPerSecond(
   operations: MeasuredOperations,
 ): Promise<{ all: number; slowestShare: number; hasContact: boolean }> {

@@ -8,7 +8,7 @@ import { spreadOf } from '../measure.js';
 import { type EngineCase, prepare } from '../measure-engines.js';
 import type { Outcome } from './items.js';
 
-/** One frame: a request to an engine whose scene exists. */
+/** One frame: a request to an engine whose scene is open. */
 interface Frame {
   readonly share: number;
   readonly status: string;
@@ -19,9 +19,9 @@ interface Frame {
   readonly sweepRounds: number;
   /** of the host, from call to answer */
   readonly milliseconds: number;
-  /** of the device by stage, in milliseconds; all in `forward` where there are no time stamps */
+  /** of the device by stage, in milliseconds; all in `forward` if there are no time stamps */
   readonly stages: Readonly<Record<string, number>>;
-  /** steps recorded and submitted, those included that found nothing to do */
+  /** steps recorded and submitted, including those that found nothing to do */
   readonly submittedSteps: number;
   readonly dispatchesPerStep: number;
 }
@@ -50,11 +50,11 @@ function frameOf(scene: GpuScene, resolution: Resolution, share: number, spent: 
 }
 
 /**
- * A session of one scene on the engine alone: the first request, warm frames, and the last frame once more with a pause after
- * every step, for the time of each step. Every frame begins at the answer of the one before; the last answer is tested for
- * intersections.
+ * Measures a session of one scene on the engine alone: the first request, warm frames, and the last frame once more
+ * with a pause after every step, for the time of each step. Every frame begins at the answer of the previous one; the
+ * last answer is tested for intersections.
  *
- * @param shares where the frames end, as shares of the way from start to target
+ * @param shares ends of the frames, as shares of the way from start to target
  */
 export async function measureScene(
   engine: GpuEngine,
@@ -87,7 +87,8 @@ export async function measureScene(
     await scene.resolve({
       x: before,
       y: targetAt(subject, last),
-      // Whoever asks for states gets one step at a time; they come in bursts, since some are dropped again.
+      // A listener for states makes the engine submit one step at a time; states arrive in bursts, because some are
+      // discarded.
       onState: () => undefined,
       onProgress: () => {
         const now = performance.now();

@@ -6,7 +6,7 @@ import { createOperations } from '../../src/session/operations.js';
 import { spreadOf } from '../measure.js';
 import type { Outcome } from './items.js';
 
-/** Only the machine bounds the work. */
+/** Only the machine limits the work. */
 const LIMITS: Limits = {
   maxVertices: 16_000_000,
   maxElements: 64_000_000,
@@ -28,7 +28,7 @@ export const openDeviceOperations = (threads: number): Promise<MeasuredOperation
     allowUnverified: false,
   });
 
-/** Where the frames of a session end, as shares of the way from start to target: forth in small steps. */
+/** Ends of the frames of a session, as shares of the way from start to target: forward in small steps. */
 const FRAMES = [0.8, 0.82, 0.84, 0.86, 0.88, 0.9];
 
 export const targetAt = ({ start, target }: ResolveRequest, share: number): Float64Array =>
@@ -39,7 +39,10 @@ const STAGES = ['search', 'geometry', 'backward', 'forward', 'verify', 'readback
 const timesOf = ({ timings }: Report): Record<string, number> =>
   Object.fromEntries(STAGES.map((stage) => [stage, timings[stage] / 1000]));
 
-/** A session through the operations of the service: its creation, its first frame and warm ones, every answer verified. */
+/**
+ * Measures a session through the operations of the service: its creation, its first frame and warm ones, with every
+ * answer verified.
+ */
 export async function measureService(request: ResolveRequest): Promise<Outcome> {
   const began = performance.now();
   const operations = await openDeviceOperations(1);

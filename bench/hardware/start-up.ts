@@ -6,17 +6,17 @@ import type { Outcome } from './items.js';
 
 const LIMIT_MS = 300_000;
 
-/** Milliseconds of wall time, and of processor time of the process, a software driver's threads included. */
+/** Milliseconds of wall time, and of processor time of the process, including the threads of a software driver. */
 interface Spent {
   readonly wall: number;
   readonly processor: number;
 }
 
-/** What a process waits for before its first answer. */
+/** What a process does before its first answer. */
 interface StartUp {
   /** the engine's opening */
   readonly engine: Spent;
-  /** then the opening of a first small mesh: kernels that it alone wants */
+  /** then the opening of a first small mesh, with the kernels that only such a mesh needs */
   readonly mesh: Spent;
 }
 
@@ -42,7 +42,7 @@ function openOnce(cache: string): StartUp {
       console.log(JSON.stringify({ engine, mesh: ofMesh }));
     }
     await closeEngines(engines);`;
-  // The variables of both kinds of drivers (gpu/device/vulkan-host.ts); what the caller has set would hide the folder.
+  // The variables of both kinds of drivers (gpu/device/vulkan-host.ts); values set by the caller would hide the folder.
   const hidden = { MESA_SHADER_CACHE_DIR: undefined, __GL_SHADER_DISK_CACHE_PATH: undefined };
   const run = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     env: { ...process.env, ...hidden, INTERSTICE_SHADER_CACHE: cache },
@@ -53,7 +53,10 @@ function openOnce(cache: string): StartUp {
   return JSON.parse(run.stdout) as StartUp;
 }
 
-/** The opening of the engine, and of a first small mesh, until their kernels are ready, with an empty cache of compiled kernels and with a full one. */
+/**
+ * Measures the opening of the engine, and of a first small mesh, until their kernels are ready, with an empty cache of
+ * compiled kernels and with a full one.
+ */
 export async function measureStartUp(): Promise<Outcome> {
   const cache = mkdtempSync(join(tmpdir(), 'interstice-kernels-'));
   try {

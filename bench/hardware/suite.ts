@@ -7,16 +7,16 @@ import { ITEMS, type Item, type Outcome, type Workplace } from './items.js';
 
 /** The suite for a machine with a graphics card: see docs/measurements.md. */
 export interface HardwarePlan {
-  /** minutes that it may take; what does not fit is left out, and said so */
+  /** minutes that it may take; items that do not fit are left out and reported */
   readonly minutes: number;
   readonly dataFolder: string | undefined;
-  /** undefined = bench/results with a dated name; '' = nowhere */
+  /** undefined = bench/results with a dated name; '' = no file */
   readonly out: string | undefined;
   print(text: string): void;
   tell(text: string): void;
 }
 
-/** What became of an item. */
+/** The outcome of an item, or why there is none. */
 export interface ItemResult extends Partial<Outcome> {
   readonly name: string;
   readonly goal: string;
@@ -25,20 +25,21 @@ export interface ItemResult extends Partial<Outcome> {
   readonly leftOut?: string;
 }
 
-/** What runs the items needs of its surroundings; tests replace it. */
+/** What runItems needs from its environment; tests replace it. */
 export interface RunOptions {
   /** ms since the run began */
   elapsed(): number;
   /** ms */
   readonly timeLimit: number;
-  /** called after each item with all results so far: a run that is cut short keeps what it has */
+  /** called after each item with all results so far, so that a run that is cut short keeps its results */
   onResult(results: readonly ItemResult[]): void;
 }
 
 /**
- * Milliseconds for an item. A request takes so long for its launches, whatever the mesh, and so long for each vertex: a line through the two
- * largest meshes of the kind that were measured, since small ones say nothing of the second part, and the first of all had kernels to compile.
- * Of one size alone a request grows with its mesh. Kinds of which nothing is known take as long as the slowest other one; at first nothing is known.
+ * Predicts milliseconds for an item. A request takes a certain time for its launches, whatever the mesh, and a certain
+ * time per vertex: a line through the two largest measured meshes of the kind, because small ones give no information
+ * about the second part, and the very first one had kernels to compile. With only one size, the time of a request grows
+ * in proportion to its mesh. Kinds without measurements count like the slowest other kind; at first nothing is known.
  */
 class Forecast {
   /** by kind: vertices of a mesh, and the longest time of a request */
@@ -68,12 +69,12 @@ function timeFor(vertices: number, known: ReadonlyMap<number, number>): number {
   return Math.max(0, time + perVertex * (vertices - size));
 }
 
-/** Share of the time that is left which an early item may take. */
+/** Share of the remaining time that an early item may take. */
 const EARLY_SHARE = 1 / 3;
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(0)} s`;
 
-/** Runs the items in turn, as far as the time goes. An item that fails is a result too. */
+/** Runs the items in turn, as far as the time allows. The failure of an item is a result, too. */
 export async function runItems(
   items: readonly Item[],
   place: Workplace,
@@ -103,7 +104,7 @@ export async function runItems(
         for (const line of outcome.lines) place.tell(`  ${line}`);
         for (const fault of outcome.faults ?? []) place.tell(`  FAULT: ${fault}`);
         results.push({ name, goal, ...outcome, seconds: (elapsed() - since) / 1000 });
-        // One that fails tells nothing of the time that it would take.
+        // An item that fails gives no information about the time that it would take.
         forecast.learn(item, elapsed() - since);
       } catch (thrown) {
         const reason = thrown instanceof Error ? thrown.message : String(thrown);
@@ -116,7 +117,10 @@ export async function runItems(
   return results;
 }
 
-/** The suite's exit code: 1 when an item failed, or measured what it is not for. What was left out is no fault. */
+/**
+ * The suite's exit code: 1 if an item failed, or did not measure what it should. Items that were left out are not a
+ * fault.
+ */
 export const exitCodeOf = (results: readonly ItemResult[]): number =>
   results.some(({ faults }) => (faults?.length ?? 0) > 0) ? 1 : 0;
 

@@ -5,7 +5,7 @@ import { spreadOf } from '../measure.js';
 const CALLS = 1000;
 const RUNS = 40;
 const WARM_UPS = 15;
-/** What most kernels of a step bind; every adapter allows as many. */
+/** The number that most kernels of a step bind; every adapter allows it. */
 const BINDINGS = 8;
 
 export interface CallCost {
@@ -13,7 +13,10 @@ export interface CallCost {
   readonly microseconds: number;
 }
 
-/** What the binding of WebGPU takes for each of the three calls that make a dispatch: the floor of recording. Nothing is submitted. */
+/**
+ * Measures the time of WebGPU's binding for each of the three calls of a dispatch, which is the least cost of
+ * recording. Nothing is submitted.
+ */
 export async function measureBinding(): Promise<CallCost[]> {
   const { opened, reason } = await openAdapter({ allowSoftware: true, skipValidation: true });
   if (!opened) throw new Error(`The binding cannot be measured: ${reason}`);

@@ -1,46 +1,57 @@
 /*
- * What requests would take on a server GPU that nobody has measured: times for what can be counted here. Each constant is right to a factor
- * of about two, and so is their sum. A run of `--suite hardware` on a card gives the constants of that card (bench/hardware/calibration.ts),
- * which rule these.
+ * Estimates the time of requests on a server GPU that has not been measured, from quantities that can be counted here.
+ * Each constant is correct within a factor of about two, and so is their sum. A run of `--suite hardware` on a card
+ * measures the constants of that card (bench/hardware/calibration.ts), which take precedence.
  */
 
-/** Times of an NVIDIA H100, estimated from what is published of it and of Dawn; ± 2 ×. */
+/** Times of an NVIDIA H100, estimated from published data about it and about Dawn; ± 2 ×. */
 export const H100 = {
-  /** µs a dispatch, with or without work, that waits for the one before it: its launch and the barrier between the two */
+  /**
+   * µs per dispatch, with or without work, that waits for the previous one: its launch and the barrier between the two
+   */
   dependentDispatch: 3.5,
-  /** µs a turn of one workgroup: some loads from memory that depend on each other, a projection, and a barrier, all latency */
+  /**
+   * µs per turn of one workgroup: some loads from memory that depend on each other, a projection, and a barrier, all
+   * latency
+   */
   turn: 3.6,
-  /** µs of the host to record a dispatch; the device waits for it, since little is recorded while it works */
+  /** µs of the host to record a dispatch; the device waits for it, because little is recorded while it works */
   recording: 2.5,
-  /** ms from a submission to its status in the host's hands, beyond its work: a fence, a wake-up and a new submission */
+  /**
+   * ms from the completion of the work of a submission until its status is on the host: a fence, a wake-up and a new
+   * submission
+   */
   roundTrip: 0.1,
-  /** GB/s over the bus, of which a PCIe link of generation 4 with 16 lanes reaches so much */
+  /** GB/s over the bus, which a PCIe link of generation 4 with 16 lanes reaches */
   readBack: 20,
-  /** GB/s of the device's memory: the card with a PCIe link has 2,000, that with SXM 3,350 */
+  /** GB/s of the device's memory: the card with a PCIe link has 2,000, the one with SXM 3,350 */
   memory: 2000,
 } as const;
 
-/** What of a request the model needs. */
+/** The counts of a request that the model needs. */
 export interface Counts {
   readonly dispatches: number;
-  /** of one workgroup, over contacts and over colours of edges */
+  /** turns of one workgroup, over contacts and over colours of edges */
   readonly turns: number;
   readonly readings: number;
   readonly bytesRead: number;
-  /** steps that the request needed, each of which goes once through what the scene holds: an estimate from above, since most pairs are passed over */
+  /**
+   * steps that the request needed, each of which reads all data of the scene once: an upper estimate, because most
+   * pairs are skipped
+   */
   readonly steps: number;
-  /** that the scene holds on the device */
+  /** bytes that the scene holds on the device */
   readonly bytesHeld: number;
 }
 
-/** Milliseconds, by what takes them. */
+/** Milliseconds, by cause. */
 export interface Modelled {
   readonly dispatches: number;
   readonly recording: number;
   readonly turns: number;
   readonly readings: number;
   readonly memory: number;
-  /** one after the other: an estimate from above where steps are recorded while others run */
+  /** one after the other: an upper estimate if steps are recorded while others run */
   readonly all: number;
 }
 
@@ -56,16 +67,16 @@ export function modelOf(counts: Counts, card: Readonly<Record<keyof typeof H100,
   return { ...parts, all: Object.values(parts).reduce((sum, part) => sum + part, 0) };
 }
 
-/** A time that a request should take on that card. */
+/** A target time for a request on that card. */
 interface Bar {
   readonly scene: string;
   readonly request: string;
-  /** of the mesh, from and to */
+  /** least and largest number of vertices of the mesh */
   readonly vertices: readonly [number, number];
   readonly milliseconds: number;
 }
 
-/** All are for FAST, the quality of Algorithm 1 alone. */
+/** All are for FAST, which is Algorithm 1 alone. */
 const BARS: readonly Bar[] = [
   { scene: 'dress', request: 'first', vertices: [0, Infinity], milliseconds: 1.5 },
   { scene: 'layers', request: 'slow frame', vertices: [65_000, 75_000], milliseconds: 1 },
@@ -73,7 +84,7 @@ const BARS: readonly Bar[] = [
   { scene: 'layers', request: 'first', vertices: [450_000, 550_000], milliseconds: 40 },
 ];
 
-/** Milliseconds that such a request should take; undefined = no bar is set for it. */
+/** Target time of such a request in milliseconds; undefined = there is none. */
 export const barOf = (scene: string, quality: string, request: string, vertices: number): number | undefined =>
   BARS.find(
     (bar) =>
@@ -84,5 +95,5 @@ export const barOf = (scene: string, quality: string, request: string, vertices:
       vertices <= bar.vertices[1],
   )?.milliseconds;
 
-/** Turns of one workgroup that a step should have at most, over contacts. */
+/** Largest desirable number of turns of one workgroup per step, over contacts. */
 export const MOST_TURNS_OF_STEP = 32;

@@ -18,7 +18,7 @@ import { spreadOf } from '../measure.js';
 import { prepare } from '../measure-engines.js';
 
 const RUNS = 60;
-/** The first runs make bind groups, and the compiler's mind. */
+/** The first runs create bind groups, and the compiler optimises the code. */
 const WARM_UPS = 20;
 const STEPS = 8;
 
@@ -29,7 +29,7 @@ export interface RecordingCost {
   readonly microsecondsPerDispatch: number;
 }
 
-/** What the host takes to record steps of the example `layers`, which are not submitted. */
+/** Measures the host's time to record steps of the example `layers`, which are not submitted. */
 export async function measureRecording(): Promise<RecordingCost[]> {
   const { opened, reason } = await openAdapter({ allowSoftware: true, skipValidation: true });
   if (!opened) throw new Error(`Recording cannot be measured: ${reason}`);

@@ -19,22 +19,25 @@ export interface LaunchesOptions {
   readonly vertices: readonly number[];
   readonly qualities: readonly Quality[];
   readonly dataFolder: string | undefined;
-  /** one row for a request */
+  /** prints one row for a request */
   print(text: string): void;
-  /** progress */
+  /** reports progress */
   tell(text: string): void;
 }
 
-/** Vertices of the layers besides the example's own size. */
+/** Vertices of the layers in addition to the example's own size. */
 const LAYERS = [10_000];
 
-/** Frames of a session that goes to the target in equal parts. */
+/** Frames of a session that approaches the target in equal parts. */
 const FRAMES = 4;
 
-/** Vertices beyond which only the first request is counted: on a software adapter each of the others takes minutes. */
+/**
+ * Vertices beyond which only the first request is counted, because each of the others takes minutes on a software
+ * adapter.
+ */
 const MOST_VERTICES_OF_SESSION = 100_000;
 
-/** What one request, or several of a session, submitted. */
+/** The submissions of one request, or of several of a session. */
 interface Counted {
   readonly statuses: readonly string[];
   readonly steps: number;
@@ -48,7 +51,7 @@ interface Counted {
   readonly contacts: number;
   readonly rounds: number;
   readonly turns: Turns;
-  /** dispatches by kernel, submitted and with work */
+  /** dispatches by kernel: submitted, and with work */
   readonly byKernel: ReadonlyMap<string, readonly [submitted: number, worked: number]>;
 }
 
@@ -73,8 +76,8 @@ interface Row {
 }
 
 /**
- * Counts the dispatches of first requests and of sessions, as hardware gets them (steps are submitted ahead of their status) and as software
- * does (step by step). Counts do not depend on the adapter.
+ * Counts the dispatches of first requests and of sessions, as on hardware (steps are submitted ahead of their status)
+ * and as on software (step by step). Counts do not depend on the adapter.
  */
 export async function runLaunches(options: LaunchesOptions): Promise<void> {
   const { scenes, vertices, qualities, dataFolder, print, tell } = options;
@@ -106,7 +109,7 @@ export async function runLaunches(options: LaunchesOptions): Promise<void> {
         }
       }
       print(`${alignTable([HEADINGS, ...rows.map(cellsOf)])}\n`);
-      // Hardware gets steps ahead of their status, and no other way.
+      // On hardware, steps are always submitted ahead of their status.
       if (runsAhead) {
         print(
           `What a model says of them on an H100, ± 2 ×: ${JSON.stringify(H100)}; at most ${MOST_TURNS_OF_STEP} turns of a step\n`,
@@ -119,7 +122,9 @@ export async function runLaunches(options: LaunchesOptions): Promise<void> {
   }
 }
 
-/** A first request for the whole way, then a session that goes there in frames, the first of which is not counted. */
+/**
+ * Counts a first request for the whole way, then a session that covers it in frames, the first of which is not counted.
+ */
 async function countCase(
   engine: GpuEngine,
   watch: LaunchWatch,
@@ -137,7 +142,7 @@ async function countCase(
   first.close();
   tell(`  with work, of all: ${kernelsOf(once)}`);
   if (vertices > MOST_VERTICES_OF_SESSION) return [rowOf('first', once)];
-  /** What each frame of a session submits that goes so far, by shares of the way. */
+  /** The submissions of each frame of a session, by shares of the way. */
   const inFrames = async (shares: readonly number[]): Promise<Counted[]> => {
     const session = await open();
     let at = x;
@@ -192,7 +197,7 @@ async function count(
   };
 }
 
-/** Dispatches of each kernel, in the order of their first ones. */
+/** Dispatches of each kernel, in the order of their first occurrence. */
 const kernelsOf = ({ byKernel }: Counted): string =>
   [...byKernel].map(([entry, [all, worked]]) => `${entry} ${worked} of ${all}`).join(', ');
 

@@ -8,13 +8,13 @@ const THREADS = 1024;
 /** Kernels that decide at the end of a step. */
 const LAST_OF_STEP: readonly EntryPoint[] = ['decide', 'decidePull'];
 
-/** Turns of kernels of one workgroup, which follow each other whatever the device. */
+/** Turns of kernels of one workgroup, which run one after the other on every device. */
 export interface Turns {
-  /** over contacts: of one sweep and of one step at most, and of all */
+  /** over contacts: largest number in one sweep and in one step, and the total */
   readonly ofSweep: number;
   readonly ofStep: number;
   readonly overContacts: number;
-  /** over colours of edges, at most: each colour is a turn, also where none of its edges acts */
+  /** over colours of edges, at most: each colour is a turn, even if none of its edges acts */
   readonly overEdges: number;
 }
 
@@ -23,7 +23,7 @@ export function countTurns(launches: readonly Launch[], plan: Pick<EdgePlan, 'co
   let [ofSweep, ofStep, inStep, overContacts, overEdges] = [0, 0, 0, 0, 0];
   for (const { entry, didWork, sweeps, turnsOfSweep } of launches) {
     if (!didWork) continue;
-    // All sweeps of a dispatch take the same contacts round by round.
+    // All sweeps of a dispatch process the same contacts round by round.
     const turns = sweeps * turnsOfSweep;
     ofSweep = Math.max(ofSweep, turnsOfSweep);
     inStep += turns;

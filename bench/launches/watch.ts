@@ -6,28 +6,28 @@ import type { EntryPoint } from '../../gpu/kernels/table.js';
 /** A dispatch that was submitted. */
 export interface Launch {
   readonly entry: EntryPoint;
-  /** it had workgroups, and those of one thread something to decide */
+  /** whether it had workgroups and, for one of one thread, a decision to make */
   readonly didWork: boolean;
-  /** over contacts that this one workgroup made; 0 for other kernels */
+  /** number of sweeps over contacts that this single workgroup made; 0 for other kernels */
   readonly sweeps: number;
-  /** that it took in each of them, one after the other */
+  /** number of turns in each of them, one after the other */
   readonly turnsOfSweep: number;
 }
 
 /** Dispatches that one log holds. */
 const MOST_LAUNCHES = 1 << 18;
 /**
- * Words of a dispatch in the log: the size of an indirect one, or state and wantsSearch of the run before a direct one; then, of a kernel
- * that sweeps in one workgroup, sweepsDone before and after it and its turns.
+ * Words of a dispatch in the log: the size of an indirect one, or state and wantsSearch of the run before a direct one;
+ * then, for a kernel that sweeps in one workgroup, sweepsDone before and after it and its turns.
  */
 const LOG_WORDS = 6;
 
 /** Kernels of one workgroup that sweep over contacts (gpu/kernels/backward/run-queue.wgsl: runTail). */
 const IN_TURNS: readonly EntryPoint[] = ['sweepTail', 'warmTail', 'sweepListed', 'sweepFew', 'sweepSmall'];
 
-/** Kernels of one thread that look at every search, whether there is one or not. */
+/** Kernels of one thread that belong to every search, whether or not one is requested. */
 const OF_SEARCH: readonly EntryPoint[] = ['planSearch', 'settleSearch', 'afterSearch'];
-/** Directly dispatched kernels that have something to do whatever the state of the run. */
+/** Directly dispatched kernels that have work in every state of the run. */
 const ALWAYS: readonly EntryPoint[] = [
   ...(['edgeRows', 'begin', 'open', 'arm', 'countAndPack', 'openArrival', 'closeArrival'] as const),
   ...(['beginPull', 'beginEdges', 'openStrains', 'freeEdges', 'openPull', 'openShortening'] as const),
@@ -40,17 +40,19 @@ interface Logged {
 }
 
 /**
- * Counts what an engine submits, by stepping between it and its device: every dispatch gets a pass of its own, before which its size, or
- * the state of the run, is copied to a log. Nothing in the engine knows of it, and its answers stay what they are. Only the turns that a scene
- * reports (GpuScene.mostTurns) are those of its last dispatch that takes turns.
+ * Counts the submissions of an engine, as a proxy between it and its device: every dispatch gets a pass of its own,
+ * before which its size, or the state of the run, is copied to a log. The engine is not aware of it, and its answers do
+ * not change. Only the turns that a scene reports (GpuScene.mostTurns) become those of its last dispatch that takes
+ * turns.
  */
 export class LaunchWatch {
   readonly #logged: Logged[] = [];
   #device: GPUDevice | undefined;
   #log: GPUBuffer | undefined;
   /**
-   * The control block that the bindings of a dispatch name. One that was created last may belong to a proof, or to a scene that is closed: a copy out
-   * of a destroyed buffer, which a device that skips validation does not notice, crashes the process.
+   * The control block in the bindings of a dispatch. The most recently created one may belong to a proof, or to a
+   * closed scene: a copy from a destroyed buffer, which a device that skips validation does not notice, crashes the
+   * process.
    */
   readonly #controlOf = new WeakMap<GPUBindGroup, GPUBuffer>();
   readonly #controls = new WeakSet<GPUBuffer>();
@@ -58,7 +60,7 @@ export class LaunchWatch {
 
   #isCounting = false;
 
-  /** Takes the place of openAdapter. */
+  /** Replaces openAdapter. */
   readonly open = async (options: AdapterOptions): Promise<AdapterOpening> => {
     const { opened, reason } = await openAdapter(options);
     return opened ? { opened: this.#watchAdapter(opened) } : { reason };
@@ -69,13 +71,13 @@ export class LaunchWatch {
     return BUFFER_USAGE.COPY_SRC;
   }
 
-  /** Begins to count anew; what came before the first time, as a device that shows what it can do, counts nowhere. */
+  /** Restarts the counts; submissions before the first call, such as the proofs of a device, are never counted. */
   clear(): void {
     this.#isCounting = true;
     this.#logged.length = 0;
   }
 
-  /** What was submitted since clear(), in order. @throws Error when there was more than the log holds */
+  /** The submissions since clear(), in order. @throws Error if there were more than the log holds */
   async read(): Promise<Launch[]> {
     const count = this.#logged.length;
     if (count === 0 || !this.#device || !this.#log) return [];
@@ -156,7 +158,7 @@ export class LaunchWatch {
       }
       if (isLogged) copy(at);
       if (hasTurns) {
-        // A maximum over the request becomes that of this dispatch; no kernel reads it.
+        // Makes the maximum over the request that of this dispatch; no kernel reads it.
         clearWord('mostTurns');
         copyWord('sweepsDone', at + 12);
       }
@@ -184,7 +186,7 @@ export class LaunchWatch {
       copyWord('state', at);
       copyWord('wantsSearch', at + 4);
     };
-    // Only what the engine calls: a pass that is not there has no other methods.
+    // Only the methods that the engine calls, because a pass without recording has no others.
     const pass: Pick<
       GPUComputePassEncoder,
       'setPipeline' | 'setBindGroup' | 'dispatchWorkgroups' | 'dispatchWorkgroupsIndirect' | 'end'
@@ -218,7 +220,7 @@ function hadWork(entry: EntryPoint, state: number, wantsSearch: number): boolean
   return state === 0 && (wantsSearch !== 0 || !OF_SEARCH.includes(entry));
 }
 
-/** The object with some methods of its own; the others run on the object itself, which the native binding demands. */
+/** The object with some methods replaced; the others run on the object itself, as the native binding requires. */
 function standIn<T extends object>(object: T, own: Readonly<Record<string, unknown>>): T {
   return new Proxy(object, {
     get: (target, name) => {

@@ -3,13 +3,16 @@ import type { Subject } from '../../src/load/messages.js';
 
 export type Cloth = Subject;
 
-/** How far each layer moves towards the other one's place: far enough for them to meet, not so far that they change places. */
+/**
+ * How far each layer moves towards the other one's place: far enough for them to meet, but not so far that they
+ * exchange places.
+ */
 const MEET = 0.5;
 
 /**
- * Two layers of cloth of about so many vertices together.
+ * Two layers of cloth of about this many vertices together.
  *
- * @param share of the way to the other layer's place that each layer goes and comes back
+ * @param share share of the way to the other layer's place by which each layer moves forth and back
  */
 export function makeCloth(vertices: number, share = MEET): Cloth {
   const scene = SCENES.layers!(vertices);

@@ -7,13 +7,13 @@ import type { ScenarioInput } from './scenario.js';
 export interface Contestant {
   readonly name: string;
   readonly server: ServerProcess;
-  /** undefined = the default of the server: an older build may know no other one */
+  /** undefined = the default of the server, because an older build may have no other */
   readonly quality: Quality | undefined;
 }
 
 /**
- * Starts the other build, if one is named, and hands both to `measure`: they live side by side, so that they can be measured
- * in turn and what else the machine does falls on both.
+ * Starts the other build, if one is named, and passes both to `measure`: they run side by side, so that their
+ * measurements alternate and other work of the machine affects both.
  */
 export async function withContestants<T>(
   { settings, server }: ScenarioInput,
@@ -30,10 +30,10 @@ export async function withContestants<T>(
   }
 }
 
-/** Ticks of the processor time in /proc, a second. */
+/** Ticks per second of the processor time in /proc. */
 const TICKS = 100;
 
-/** Processor time that a process has taken, user and system, of all its threads, ms; undefined where there is no /proc. */
+/** Processor time of all threads of a process, user and system, ms; undefined if there is no /proc. */
 export function processorMs(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -46,14 +46,15 @@ export function processorMs(pid: number): number | undefined {
 }
 
 /**
- * How long the threads of a process have been ready and waited for a core, ms, over all of them; undefined where /proc does
- * not say. Beside the processor time it tells a machine with other work from a service that waits for itself.
+ * How long the threads of a process have been ready and waited for a core, ms, over all of them; undefined if /proc
+ * does not state it. Together with the processor time it distinguishes a machine with other work from a service that
+ * waits for itself.
  */
 export function waitingMs(pid: number): number | undefined {
   try {
     let nanoseconds = 0;
     for (const thread of readdirSync(`/proc/${pid}/task`)) {
-      // Time on a core, time waiting for one (both ns), and how often it got one.
+      // Time on a core, time waiting for one (both ns), and the number of time slices.
       const [, waited] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
       nanoseconds += Number(waited);
     }
@@ -64,8 +65,8 @@ export function waitingMs(pid: number): number | undefined {
 }
 
 /**
- * Rates by round, one over the other. Turns of one round are neighbours in time, so most of what else the machine does falls on
- * both; medians over all rounds may compare a busy minute with a quiet one.
+ * Ratios of rates by round. Turns of one round are neighbours in time, so most other work of the machine affects both;
+ * medians over all rounds may compare a busy minute with a quiet one.
  */
 export const ratiosByRound = (own: readonly number[], other: readonly number[]): number[] =>
   own.map((rate, round) => rate / other[round]!);

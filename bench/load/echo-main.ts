@@ -1,6 +1,6 @@
 import { openEcho } from './echo.js';
 
-/** A process of its own, like the service: says where its echoes listen, and ends when its input does. */
+/** A process of its own, like the service: prints the addresses of its echoes, and ends when its input does. */
 const [echo, late] = await Promise.all([openEcho(), openEcho({ isLate: true })]);
 const addressesOf = ({ address, grpcAddress }: typeof echo) => ({ address, grpcAddress });
 process.stdout.write(`${JSON.stringify({ echo: addressesOf(echo), late: addressesOf(late) })}\n`);

@@ -7,7 +7,7 @@ import type { EchoAddresses } from './echo.js';
 export interface Echoes {
   /** answers at once */
   readonly echo: EchoAddresses;
-  /** answers as late as a service that has something to do */
+  /** answers as late as a service with work to do */
   readonly late: EchoAddresses;
 }
 

@@ -7,8 +7,8 @@ import { SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
 import { LateAnswers } from './late-echo.js';
 
 /**
- * The baselines of the overhead: bare servers of the same libraries with the same transport settings, which return what
- * they are sent. None of it is in the product; the paths are those of the service so that the same clients can be used.
+ * The baselines of the overhead: bare servers with the same libraries and transport settings, which return what they
+ * receive. They are not part of the product; the paths are those of the service so that the same clients can be used.
  */
 
 export interface EchoAddresses {
@@ -16,7 +16,7 @@ export interface EchoAddresses {
   readonly grpcAddress: string;
 }
 
-/** Largest message of either, bytes. */
+/** Largest message in either direction, bytes. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** @param isLate answers come as late as the service's: {@link LateAnswers} */

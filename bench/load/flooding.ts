@@ -6,14 +6,14 @@ import type { ServerProcess } from '../prove/server.js';
 
 const MIB = 2 ** 20;
 
-/** What a flood has done so far. */
+/** Counts of a flood so far. */
 export interface FloodTally {
   sentBytes: number;
   /** refusals by code; CLOSED = the connection ended without an answer that could be read */
   readonly refused: Record<string, number>;
 }
 
-/** Bodies that are on their way and never complete. */
+/** Bodies that are being sent and never complete. */
 export interface RunningFlood {
   readonly tally: FloodTally;
   /** ends all connections */
@@ -26,7 +26,7 @@ const count = ({ refused }: FloodTally, code: string): void => {
   refused[code] = (refused[code] ?? 0) + 1;
 };
 
-/** A loopback address of its own for every client, so that the share of one address does not protect the service. */
+/** A separate loopback address for every client, so that the share of one address does not protect the service. */
 export const addressOf = (client: number): string => `127.0.1.${1 + (client % 250)}`;
 
 const PIECE = Buffer.alloc(MIB);
@@ -40,7 +40,7 @@ export interface HttpFlood {
   readonly isChunked: boolean;
 }
 
-/** Clients that send whatever they are answered, each from an address of its own. */
+/** Clients that send regardless of the answers, each from an address of its own. */
 export function floodHttp(server: ServerProcess, { waves, pauseMs, bytes, isChunked }: HttpFlood): RunningFlood {
   const { port } = new URL(server.address);
   const tally = newTally();

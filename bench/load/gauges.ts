@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { readMetric } from '../../src/load/metrics-page.js';
 import type { ServerProcess } from '../prove/server.js';
 
-/** What the service holds at one moment. */
+/** The resources that the service holds at one moment. */
 export interface Holdings {
   readonly rssBytes: number;
   readonly deviceBytes: number;
@@ -13,7 +13,7 @@ export interface Holdings {
   readonly inFlight: number;
 }
 
-/** From the admin port and the operating system. */
+/** Reads them from the admin port and the operating system. */
 export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   const response = await fetch(`${server.adminAddress}/metrics`);
   const page = await response.text();
@@ -29,12 +29,12 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   };
 }
 
-/** ms between two looks */
+/** ms between two readings */
 const LOOK_MS = 500;
-/** Looks before work that still runs counts as left behind: two minutes in all, more than any request may take. */
+/** Readings before work that still runs counts as left behind: two minutes in all, more than any request may take. */
 const LOOKS = 240;
 
-/** Waits until nothing waits, runs or is in flight, and returns what is held then. */
+/** Waits until nothing waits, runs or is in flight, and returns the resources then held. */
 export async function settleHoldings(server: ServerProcess): Promise<Holdings> {
   let holdings = await readHoldings(server);
   for (let look = 0; look < LOOKS && holdings.waiting + holdings.running + holdings.inFlight > 0; look++) {
@@ -44,7 +44,7 @@ export async function settleHoldings(server: ServerProcess): Promise<Holdings> {
   return holdings;
 }
 
-/** Looks at what a service holds until it is stopped, and keeps the most of each. */
+/** Observes the resources of a service until it is stopped, and keeps the maximum of each. */
 export class HoldingsWatch {
   #most: Holdings | undefined;
   #timer: NodeJS.Timeout;

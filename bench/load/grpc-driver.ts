@@ -9,27 +9,27 @@ import type { Cloth } from './cloth.js';
 import { shareOf } from './http-driver.js';
 
 export interface GrpcLoad extends StepTerms {
-  /** of the gRPC door */
+  /** of the gRPC port */
   readonly address: string;
   readonly sessions: readonly string[];
   readonly cloth: Cloth;
   readonly seconds: number;
-  /** ends the run after so many steps of each loop or stream, however long they take; absent = after `seconds` */
+  /** ends the run after this many steps of each loop or stream, however long they take; absent = after `seconds` */
   readonly steps?: number | undefined;
 }
 
-/** What a polite client waits before it asks again where it was refused; without it a refusal costs more than a step. */
+/** The pause of a polite client before it repeats a refused request; without it a refusal costs more than a step. */
 const REFUSAL_PAUSE_MS = 100;
 /** Calls that share one connection. */
 const LOOPS_A_CONNECTION = 32;
 
 export interface UnaryLoad extends GrpcLoad {
   readonly concurrency: number;
-  /** ms from one call of a loop to its next, whatever the answers take; absent = the next follows the answer */
+  /** ms from one call of a loop to the next, however long the answers take; absent = the next follows the answer */
   readonly period?: number | undefined;
 }
 
-/** Unary steps, so many at a time, each loop over its share of the sessions in turn. */
+/** Unary steps in this many loops, each of which serves its share of the sessions in turn. */
 export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
   const { address, sessions, cloth, concurrency } = load;
   const clients = openClients(address, concurrency);
@@ -49,7 +49,7 @@ export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
   return samples;
 }
 
-/** A stream for each session, with so many steps sent and not yet answered. */
+/** A stream for each session, with this many steps sent but not yet answered. */
 export async function runStreams(load: GrpcLoad & { readonly window: number }): Promise<Sample[]> {
   const clients = openClients(load.address, load.sessions.length);
   const end = endOf(load, performance.now());
@@ -91,7 +91,7 @@ function runStream(
   });
 }
 
-/** ms at which no further step is sent. */
+/** Time in ms after which no further step is sent. */
 const endOf = ({ seconds, steps }: GrpcLoad, start: number): number =>
   steps === undefined ? start + seconds * 1000 : Number.POSITIVE_INFINITY;
 

@@ -5,13 +5,13 @@ import type { Sample } from '../../src/load/sample.js';
 import type { Cloth } from './cloth.js';
 
 export interface HttpLoad {
-  /** of the HTTP door */
+  /** of the HTTP port */
   readonly address: string;
   readonly sessions: readonly string[];
   readonly cloth: Cloth;
   readonly connections: number;
   readonly seconds: number;
-  /** ends the run after so many steps of each connection, however long they take; absent = after `seconds` */
+  /** ends the run after this many steps of each connection, however long they take; absent = after `seconds` */
   readonly steps?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function runHttp(load: HttpLoad): Promise<Sample[]> {
   return samples;
 }
 
-/** The tool gives up on a connection after this much more than the whole run. */
+/** The tool abandons a connection after this much more than the whole run. */
 const PATIENCE_SECONDS = 60;
 
 /** Indices of the sessions that worker `index` of `count` serves. */

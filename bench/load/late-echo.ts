@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * An echo that answers as late as the service does: the bytes go to another thread, which works for a while, and back. By then
- * client and door sleep, and the caches hold something else. One message at a time.
+ * An echo that answers as late as the service does: the bytes go to another thread, which works for a while, and back.
+ * By then client and server sleep, and the caches contain other data. One message at a time.
  */
 export class LateAnswers {
   private readonly thread = new Worker(new URL('./late-thread.js', import.meta.url));
@@ -12,7 +12,7 @@ export class LateAnswers {
     this.thread.unref();
   }
 
-  /** @returns the same bytes in other memory, but for {@link readWork} @throws what ended the thread */
+  /** @returns the same bytes in other memory, except for {@link readWork} @throws the error that ended the thread */
   make(bytes: Uint8Array): Promise<Buffer> {
     if (this.memory.byteLength < bytes.byteLength) this.memory = new SharedArrayBuffer(bytes.byteLength);
     const shared = new Uint8Array(this.memory, 0, bytes.byteLength);
@@ -37,7 +37,10 @@ const WORK_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const endOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset + byteLength - WORK_BYTES, WORK_BYTES);
 
-/** The last bytes of a late answer state how long the thread worked: no other place is the same at every door. */
+/**
+ * Writes the time for which the thread worked to the last bytes of a late answer, the only place that is the same in
+ * every protocol.
+ */
 export function writeWork(answer: Uint8Array, ms: number): void {
   endOf(answer).setFloat64(0, ms);
 }

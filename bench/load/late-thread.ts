@@ -2,13 +2,13 @@ import { parentPort } from 'node:worker_threads';
 import { writeWork } from './late-echo.js';
 
 /**
- * The other side of the late echo: a thread that works for a while, as the service's lanes do, and then returns the bytes that
- * it was given in memory of its own.
+ * The other side of the late echo: a thread that works for a while, like the lanes of the service, and then returns the
+ * bytes that it received in memory of its own.
  */
 
-/** ms; longer would change nothing: by then door and client sleep, and the work has been through every cache. */
+/** ms; longer would change nothing: by then server and client sleep, and the work has passed through every cache. */
 const WORK_MS = 200;
-/** Bytes that the work goes through again and again: more than the caches hold. */
+/** Bytes that the work reads repeatedly: more than the caches hold. */
 const WORK_BYTES = 64 * 1024 * 1024;
 
 const room = new Float64Array(WORK_BYTES / Float64Array.BYTES_PER_ELEMENT);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * A control group of Linux that limits the memory of the processes in it: the kernel ends one of them when together they need
- * more. It is a child of the group of this process, so the limits of that one hold as well.
+ * A control group of Linux that limits the memory of its processes: the kernel ends one of them if together they need
+ * more. It is a child of the group of this process, so the limits of that group apply, too.
  *
- * Version 1 needs a writable `memory` hierarchy (root). Version 2 needs the controller `memory` delegated to the children of the
- * own group, which `systemd-run --scope -p Delegate=yes` and container engines do; a group with processes of its own cannot
- * delegate, so there the child is made beside it.
+ * Version 1 needs a writable `memory` hierarchy (root). Version 2 needs the controller `memory` delegated to the
+ * children of the process's own group, which `systemd-run --scope -p Delegate=yes` and container engines do; a group
+ * with processes of its own cannot delegate, so the child is then created beside it.
  */
 export class MemoryGroup {
   private constructor(
@@ -16,14 +16,14 @@ export class MemoryGroup {
     private readonly files: GroupFiles,
   ) {}
 
-  /** @throws Error where this process may not make control groups */
+  /** @throws Error if this process may not create control groups */
   static create(bytes: number): MemoryGroup {
     const { parent, files } = placeOfGroups();
     const folder = join(parent, `interstice-${process.pid}`);
     try {
       mkdirSync(folder);
       writeFileSync(join(folder, files.limit), String(bytes));
-      // Swapped memory would hide what the limit is for.
+      // Swapping would hide the effect of the limit.
       if (existsSync(join(folder, files.swap))) writeFileSync(join(folder, files.swap), files.noSwap(bytes));
     } catch (cause) {
       if (existsSync(folder)) rmdirSync(folder);
@@ -37,17 +37,17 @@ export class MemoryGroup {
     return new MemoryGroup(folder, files);
   }
 
-  /** To be put in front of a command line: the command runs in this group from its first instruction on. */
+  /** A prefix for a command line: the command runs in this group from its first instruction on. */
   get launcher(): readonly string[] {
     return ['/bin/sh', '-c', 'echo $$ > "$0" && exec "$@"', join(this.folder, 'cgroup.procs')];
   }
 
-  /** Most memory that was in use since {@link forgetPeak}, bytes; page cache and buffers of the kernel included. */
+  /** Largest memory use since {@link forgetPeak}, bytes, including page cache and buffers of the kernel. */
   get peakBytes(): number {
     return Number(this.read(this.files.peak));
   }
 
-  /** Begins to look for the highest use anew, where the kernel allows it. */
+  /** Resets the peak, if the kernel allows it. */
   forgetPeak(): void {
     try {
       writeFileSync(join(this.folder, this.files.peak), '0');
@@ -61,7 +61,7 @@ export class MemoryGroup {
     return Number(/^oom_kill (\d+)$/m.exec(this.read(this.files.events))?.[1] ?? 0);
   }
 
-  /** To be called when its processes have ended. */
+  /** Call this when its processes have ended. */
   async remove(): Promise<void> {
     for (let attempt = 0; existsSync(this.folder); attempt++) {
       try {

@@ -6,10 +6,10 @@ import type { LoadSettings } from './settings.js';
 export interface ScenarioInput {
   readonly settings: LoadSettings;
   readonly server: ServerProcess;
-  /** every answer so far, as the service saw it; grows while it works */
+  /** every answer so far, as recorded by the service; grows while it works */
   readonly served: readonly Served[];
   readonly tell: (line: string) => void;
-  /** what limits the memory of the service; undefined = nothing does */
+  /** the group that limits the memory of the service; undefined = none */
   readonly group?: MemoryGroup | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface ScenarioResult {
   /** tables to print, each with its heading */
   readonly tables: readonly { readonly heading: string; readonly rows: readonly Row[] }[];
   readonly verdicts: readonly Verdict[];
-  /** everything, for the JSON */
+  /** all results, for the JSON */
   readonly details: unknown;
 }
 
-/** One answer as the service saw it: its log has a line for each. */
+/** One answer as recorded by the service: its log has a line for each. */
 export interface Served {
   /** OK, or the code of the refusal */
   readonly code: string;

@@ -5,10 +5,10 @@ import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import type { Cloth } from './cloth.js';
 
-/** How many are opened at a time: opening is not what is measured, and must not overflow the queue. */
+/** Number of sessions opened at a time: opening is not measured, and must not overflow the queue. */
 const OPEN_AT_ONCE = 8;
 
-/** Opens sessions over one cloth. @returns their ids @throws Error with the code where one is refused */
+/** Opens sessions with the same cloth. @returns their ids @throws Error with the code if one is refused */
 export async function openSessions(
   grpcAddress: string,
   cloth: Cloth,

@@ -21,28 +21,28 @@ const QUALITIES = ['FAST', 'BALANCED', 'FINE'] as const satisfies readonly Quali
 export interface LoadSettings {
   readonly scenarios: readonly Scenario[];
   readonly engine: 'cpu' | 'webgpu';
-  /** of each session's cloth; undefined = what the scenario is defined with */
+  /** vertices of each session's cloth; undefined = the default of the scenario */
   readonly vertices: number | undefined;
   readonly sessions: readonly number[] | undefined;
   readonly concurrency: readonly number[];
   readonly doors: readonly DoorName[];
-  /** of each measurement */
+  /** duration of each measurement */
   readonly seconds: number;
   /** of the fairness scenario, seconds */
   readonly deadline: number;
   /** of the large resolve of the mixed scenario */
   readonly triangles: number;
-  /** BATCH resolves at a time of the preemption scenario */
+  /** number of concurrent BATCH resolves of the preemption scenario */
   readonly resolves: number;
   /** folder with the src/cli/main.js of another build, for versus and resting; undefined = only this one */
   readonly against: string | undefined;
-  /** of this build's sessions in versus and resting; the other build keeps its default */
+  /** quality of this build's sessions in versus and resting; the other build keeps its default */
   readonly quality: readonly Quality[];
-  /** percent of the way between its two layers that the cloth of versus moves in a step */
+  /** percent of the way between its two layers by which the cloth of versus moves in a step */
   readonly motion: number;
-  /** how often each build is measured in versus and resting, in turn */
+  /** number of rounds in versus and resting, in each of which both builds are measured */
   readonly rounds: number;
-  /** of the service's process in the floods scenario, MiB */
+  /** memory of the service's process in the floods scenario, MiB */
   readonly memory: number;
   readonly out: string | undefined;
 }

@@ -4,7 +4,7 @@ import type { Holdings } from './gauges.js';
 
 const MIB = 2 ** 20;
 
-/** Latencies and parts in ms, throughput in steps a second. */
+/** Latencies and parts in ms, throughput in steps per second. */
 export const summaryRow = (name: string, summary: Summary): Row => ({
   run: name,
   'steps/s': summary.throughput,

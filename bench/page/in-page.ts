@@ -9,11 +9,11 @@ export interface Measures {
   readonly vertices: number;
   readonly states: number;
   readonly pathBytes: number;
-  /** by what is done: JavaScript that ran for it, and for moves the time from one picture to the next */
+  /** by kind of action: the JavaScript that ran for it, and for moves the time from one frame to the next */
   readonly moves: Readonly<Record<string, { readonly script: Spread; readonly frame?: Spread }>>;
 }
 
-/** What a browser has that this function uses; it runs there, and is passed as text. */
+/** The parts of a browser that this function uses; it runs there, and is passed as text. */
 interface Window {
   readonly interstice: { readonly explorer: Explorer };
   readonly document: { getElementById(id: string): Control; querySelector(selector: string): Control };
@@ -37,7 +37,10 @@ interface Explorer {
   setField(id: string): void;
 }
 
-/** Runs in the page: does what a person does, and takes the time of the JavaScript that follows, pictures included. */
+/**
+ * Runs in the page: performs the actions of a user, and measures the time of the resulting JavaScript, including
+ * rendering.
+ */
 export async function measureInPage(): Promise<Measures> {
   const window = globalThis as unknown as Window;
   const { explorer } = window.interstice;
@@ -73,7 +76,7 @@ export async function measureInPage(): Promise<Measures> {
     }
     return { script: spread(scripts), frame: spread(frames) };
   };
-  /** A pointer on the canvas, as a mouse would send it. */
+  /** Sends a pointer event on the canvas like a mouse. */
   const point = (type: string, x: number, y: number) => {
     const at = { clientX: box.left + x, clientY: box.top + y, bubbles: true, pointerId: 1, button: 0, buttons: 1 };
     const Pointer = (globalThis as unknown as { PointerEvent: new (type: string, init: object) => Event }).PointerEvent;
@@ -86,7 +89,7 @@ export async function measureInPage(): Promise<Measures> {
   const picks = (n: number) =>
     explorer.pickAt(box.left + box.width * (0.3 + 0.02 * (n % 20)), box.top + 0.5 * box.height);
 
-  // A pointer that was not pressed by hand cannot be captured.
+  // A synthetic pointer cannot be captured.
   canvas.setPointerCapture = () => {};
   const moves: Record<string, { readonly script: Spread; readonly frame?: Spread }> = {};
   point('pointerdown', 100, 100);

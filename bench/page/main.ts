@@ -1,10 +1,11 @@
 /**
- * What the page costs with a large mesh: opens the built page in headless Chromium on a service of its own, drops a pair, and
- * measures the JavaScript of a frame while the view turns and while the slider moves, and of a pick.
+ * Measures the cost of the page with a large mesh: opens the built page in headless Chromium on a service of its own,
+ * drops a pair, and measures the JavaScript of a frame while the view turns and while the slider moves, and of a pick.
  *
  *     node dist/bench/page/main.js [--vertices 100000] [--scene sleeve] [--budget SECONDS] [--picture OUT.png]
  *
- * The graphics are software here, so the frame rate is that of the processor that rasterises; it is printed beside.
+ * The graphics are software here, so the frame rate is that of the processor that rasterises; it is printed with the
+ * results.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,7 @@ const { values } = parseArgs({
     picture: { type: 'string' },
   },
 });
-/** Waiting for the service, milliseconds: far more than the time budget. */
+/** Longest wait for the service, milliseconds: far more than the time budget. */
 const PATIENCE_MS = 600_000;
 
 const print = (text: string): void => {
@@ -68,7 +69,7 @@ async function openPair(page: Page, item: Case, folder: string): Promise<void> {
   await page.fill('#budget', values.budget);
   await page.getByRole('button', { name: 'Resolve', exact: true }).click();
   const asked = performance.now();
-  // The policy of the page lets nothing in it make code of text, so it is asked from here.
+  // The policy of the page does not allow its code to evaluate text, so the query comes from here.
   const isOver = '!!interstice.explorer.study?.answer || !document.getElementById("problem").hidden';
   while (!(await page.evaluate<boolean>(isOver))) await pause(50);
   if (await page.isVisible('#problem')) throw new Error((await page.textContent('#problem')) ?? 'refused');

@@ -5,9 +5,9 @@ import type { CollisionResponse } from '../../src/solver/volume-impulses/volume-
 import type { Volumes } from '../../src/solver/volume-impulses/volumes.js';
 
 /**
- * Inelastic impulses one after the other, as in Bridson, Fedkiw and Anderson 2002: for each colliding pair the relative
- * displacement along the line between its closest points at x^n is brought to 0 if it closes. As many sweeps between two
- * searches as the globally coupled method has Newton iterations.
+ * Inelastic impulses one after the other, as in Bridson, Fedkiw and Anderson 2002: for each colliding pair, the
+ * relative displacement along the line between its closest points at x^n is set to 0 if it closes. There are as many
+ * sweeps between two searches as the globally coupled method has Newton iterations.
  */
 export class GaussSeidel implements CollisionResponse {
   readonly #inverseMasses: Float32Array;

@@ -1,12 +1,14 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
 
-/** What an answer is worth beside its target. */
+/** Measures of an answer relative to its target. */
 export interface AnswerMeasures {
   /** rms distance to the target in median edges, over dynamic vertices */
   readonly rms: number;
   /** the longest edge over its length in the target */
   readonly stretch: number;
-  /** how much of the momentum that collisions exchanged was lost: |Σ m (x' − y)| / Σ m |x' − y| over dynamic vertices */
+  /**
+   * share of the momentum exchanged by collisions that was lost: |Σ m (x' − y)| / Σ m |x' − y| over dynamic vertices
+   */
   readonly momentum: number;
 }
 

@@ -28,7 +28,7 @@ class Points {
   }
 }
 
-/** Figure 1 of the paper: two spheres fly towards each other. @param n rows of vertices from pole to pole */
+/** Figure 1 of the paper: two spheres move towards each other. @param n rows of vertices from pole to pole */
 function spheres(n: number): Pair {
   const points = new Points();
   for (const side of [-1, 1]) {
@@ -52,7 +52,10 @@ function spheres(n: number): Pair {
   return points.build();
 }
 
-/** Wavy drapes one above the other, turned against each other, each of which falls by a share of the gap more than the one below. */
+/**
+ * Wavy drapes one above the other, rotated relative to each other, each of which falls by a share of the gap more than
+ * the one below.
+ */
 function drapes(layers: number, n: number, fall: number, gap = 0.02): Pair {
   const points = new Points();
   for (let layer = 0; layer < layers; layer++) {
@@ -87,7 +90,10 @@ const example = (name: string, share: number): RivalScene => ({
   make: () => partOf(requestOf(EXAMPLES[name]()), share),
 });
 
-/** The paper's figure, drapes that fall onto each other, and the examples; their whole motion is more than a time step asks for. */
+/**
+ * The paper's figure, drapes that fall onto each other, and the examples, whose whole motion is larger than that of a
+ * time step.
+ */
 export const SCENES: readonly RivalScene[] = [
   { name: 'spheres', make: () => spheres(12) },
   { name: 'drapes, 5 layers', make: () => drapes(5, 16, 1.2) },
@@ -97,8 +103,9 @@ export const SCENES: readonly RivalScene[] = [
 ];
 
 /**
- * Layers in contact, all of which are to come to lie in the lowest one; layers that fall onto each other; and the examples: their
- * whole motion, of which a tenth, about a time step's, hardly meets anything but in hair.
+ * Layers in contact, all of which have their targets in the lowest one; layers that fall onto each other; and the
+ * examples with their whole motion, because a tenth of it, about that of a time step, causes hardly any contact except
+ * in hair.
  */
 export const ABLATION_SCENES: readonly RivalScene[] = [
   { name: 'drapes, resting', make: () => drapes(3, 16, 1, 0.004) },

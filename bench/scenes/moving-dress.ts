@@ -4,18 +4,18 @@ import type { ResolveRequest } from '../../src/contract/requests.js';
 
 type Vector = readonly [number, number, number];
 
-/** A turn about the vertical through `about`, then a shift. */
+/** A rotation about the vertical axis through `about`, then a shift. */
 export interface Move {
   readonly degrees: number;
   readonly shift: Vector;
   readonly about: Vector;
 }
 
-/** What the issue asks of a dressed body: turned by 20° and moved by 30 cm. */
+/** The motion of a dressed body: rotated by 20° and moved by 30 cm. */
 const TURN = 20;
 const SHIFT = 0.3;
 
-/** The floor is so far below the lowest vertex, and the pillar so far inside the way of the skirt. */
+/** Distance of the floor below the lowest vertex, and how far the pillar extends into the way of the skirt. */
 const CLEARANCE = 0.002;
 const GRAZE = 0.015;
 
@@ -52,7 +52,7 @@ function extentOf(points: Points): Extent {
   return { low, high, centre } as unknown as Extent;
 }
 
-/** Puts bodies beside each other into one request with float32 positions. */
+/** Combines bodies side by side into one request with float32 positions. */
 class Assembly {
   readonly #start: number[] = [];
   readonly #target: number[] = [];
@@ -137,7 +137,7 @@ function widestAcross(points: Points, about: Vector): number {
 export type MovingDress = 'alone' | 'floor' | 'pillar' | 'passing';
 
 /**
- * The dress turned by 20° and moved by 30 cm.
+ * The dress rotated by 20° and moved by 30 cm.
  *
  * @param dress the pair of the data folder (cases.ts): the target moves as a whole
  * @param among alone; over a static floor; past a pillar that grazes the skirt; two of them passing each other
@@ -157,7 +157,8 @@ export function movingDress(dress: ResolveRequest, among: MovingDress): ResolveR
   if (among === 'pillar') {
     const skirt = extentOf(start.subarray(0, 3 * kinematic.indexOf(1)));
     const radius = 0.05;
-    // It hangs beside the way, from the knees to just above the hem, behind the thighs: only the skirt is in its way.
+    // It hangs beside the way, from the knees to just above the hem, behind the thighs, so that it obstructs only the
+    // skirt.
     const height = 0.35;
     const low = skirt.low[1] + 0.05 - height;
     const { triangles, points } = pillarAt([about[0] + SHIFT / 2, low, skirt.low[2] + GRAZE - radius], height, radius);
@@ -177,7 +178,7 @@ export function movingDress(dress: ResolveRequest, among: MovingDress): ResolveR
   return all.request();
 }
 
-/** Targets of a session: the dress walks on by 3 cm and turns by 2° a frame. @returns float32[3·V] by frame */
+/** Targets of a session: the dress walks on by 3 cm and turns by 2° per frame. @returns float32[3·V] by frame */
 export function walkingDress({ start, target }: ResolveRequest, frames: number): Float32Array[] {
   const about = extentOf(start).centre;
   return Array.from({ length: frames }, (_, n) =>
@@ -185,7 +186,7 @@ export function walkingDress({ start, target }: ResolveRequest, frames: number):
   );
 }
 
-/** A sheet rolled to a spiral, turned by a quarter over a plane: the free vertices go with it. */
+/** A sheet rolled to a spiral, turned by a quarter over a plane: the free vertices move with it. */
 export function rolledSheet(cells = 60): ResolveRequest {
   const all = new Assembly();
   const points: number[] = [];

@@ -4,8 +4,8 @@ import { Builder, type Point } from '../prove/scenes/builder.js';
 import { Random } from '../prove/scenes/random.js';
 
 /*
- * Requests with targets that cannot be reached, or whose elements lie so densely that every step is expensive: what an end
- * rule and a pair budget are measured by. They are made from fixed seeds.
+ * Requests with targets that cannot be reached, or with elements so dense that every step is expensive: tests of an end
+ * rule and a pair budget. They are made from fixed seeds.
  */
 
 const EDGE = 0.01;
@@ -24,7 +24,7 @@ function requestFrom(b: Builder): ResolveRequest {
   return { mesh, start, target, parameters: {} };
 }
 
-/** 2,401 vertices of a sheet, their targets drawn at random from a cube of a quarter of its side. */
+/** 2,401 vertices of a sheet, whose targets are drawn at random from a cube of a quarter of its side. */
 function crumpled(): ResolveRequest {
   const random = new Random(11);
   const b = new Builder();
@@ -84,7 +84,7 @@ const generated = (name: string, make: () => ResolveRequest): FidelityScene => (
   make: async () => make(),
 });
 
-/** Cheap ones first. */
+/** Inexpensive ones first. */
 export const SLOW_SCENES: readonly FidelityScene[] = [
   generated('inside-out', insideOut),
   generated('crumpled', crumpled),

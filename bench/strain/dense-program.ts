@@ -1,11 +1,12 @@
 /**
- * The nearest place of a small sheet within strain limits, by a dense interior-point method: the semidefinite program of the strain
- * limiting paper (Eqs. 18, 20), all elements at once, to high precision.
+ * Finds the nearest position of a small sheet within strain limits, by a dense interior-point method: the semidefinite
+ * program of the strain limiting paper (Eqs. 18, 20), all elements at once, to high precision.
  *
  *   min ½ Σ |y − y*|²   so that   [Γ I, F; Fᵀ, Γ I] ⪰ 0   and   ½ (RᵀF + FᵀR) ⪰ γ I   for each triangle
  *
- * The first is Γ² I − FᵀF ⪰ 0 (Schur complement). Newton's method on t · objective − Σ log det, t growing; the duality gap is the number
- * of rows, 4 a triangle, over t. Then R becomes the rotation of the solution, until that changes no more. Shares no code with the solver.
+ * The first is Γ² I − FᵀF ⪰ 0 (Schur complement). Newton's method on t · objective − Σ log det, with increasing t; the
+ * duality gap is the number of rows, 4 per triangle, over t. Then R becomes the rotation of the solution, until it no
+ * longer changes. It shares no code with the solver.
  */
 export interface DenseProgram {
   /** [2·V] rest positions in the plane; the caller's y* and start are in space */
@@ -15,14 +16,20 @@ export interface DenseProgram {
   readonly most: number;
 }
 
-/** Duality gap, the square of the unit of the positions: the optimum is then known to its root, a thousandth of any tolerance here. */
+/**
+ * Duality gap, the square of the unit of the positions: the optimum is then known to its root, a thousandth of any
+ * tolerance here.
+ */
 const GAP = 1e-9;
-/** Rotations that are taken of the solution, and the motion, unit of the positions, below which another would change nothing that is compared. */
+/**
+ * Largest number of updates of R, and the motion, unit of the positions, below which another update would not affect
+ * any comparison.
+ */
 const ROTATIONS = 20;
 const SETTLED = 1e-7;
 /** Newton decrement, no unit: the barrier's value is then within half of it of its minimum. */
 const CENTRED = 1e-10;
-/** Share of a Newton step below which doubles tell no decrease apart. */
+/** Share of a Newton step below which doubles cannot resolve a decrease. */
 const SHORTEST = 1e-12;
 
 /** @param target [3·V] y*; unit masses. @returns [3·V] */

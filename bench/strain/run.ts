@@ -5,9 +5,9 @@ import { solveDense } from './dense-program.js';
 import { sheetOf } from './sheet.js';
 
 /**
- * Strain limits: a small sheet against the dense solution of its semidefinite program, then the sheet of the paper, 9,600 triangles,
- * stretched to twice its length and pressed to half its height, limits 0.99 to 1.01, from rest and from the target, which is far out of
- * the limits.
+ * Strain limits: a small sheet against the dense solution of its semidefinite program, then the sheet of the paper,
+ * 9,600 triangles, stretched to twice its length and compressed to half its height, limits 0.99 to 1.01, from rest and
+ * from the target, which is far outside the limits.
  *
  *   node dist/bench/strain/run.js [cpu | webgpu]
  */

@@ -1,4 +1,4 @@
-/** A flat sheet of nx × ny unit squares, centred, diagonals to and fro. */
+/** A flat sheet of nx × ny unit squares, centred, with alternating diagonals. */
 export function sheetOf(nx: number, ny: number) {
   const vertexCount = (nx + 1) * (ny + 1);
   const rest = new Float32Array(3 * vertexCount);

@@ -20,7 +20,7 @@ export function sphereThrough(share: number, isKinematic: boolean): TangleGroup 
   };
 }
 
-/** Two sheets pinched between two bodies that come together, each of which pokes through the sheet next to it. */
+/** Two sheets pinched between two approaching bodies, each of which pokes through the sheet next to it. */
 export function pinched(depth: number): TangleGroup {
   return {
     name: `pinched between two bodies, ${depth} edges`,
@@ -75,7 +75,7 @@ export function bodyThroughTube(depth: number): TangleGroup {
   };
 }
 
-/** Two cubes pushed into each other by a corner. Either may give way, so no side is wrong. */
+/** Two cubes pushed into each other at a corner. Either may yield, so no side is wrong. */
 export function cubes(depth: number): TangleGroup {
   return {
     name: `cubes into each other, ${depth} edges`,

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { readMeshFile, toMeshInput } from '../../src/mesh/files/index.js';
 import type { ToUntangle } from './run-one.js';
 
-/** A start with intersections out of the real inputs. */
+/** A start with intersections from the real inputs. */
 export interface FileTangle {
   readonly name: string;
   /** @param folder of the real inputs */
   read(folder: string): Promise<ToUntangle>;
 }
 
-/** The first vertices and triangles of the dress are the garment, the rest is the mannequin. */
+/** The first vertices and triangles of the dress are the garment, the others the mannequin. */
 const MANNEQUIN_FROM = 15105;
 /** Typical edge of the garment, in metres. */
 const DRESS_EDGE = 0.00928;

@@ -6,13 +6,13 @@ const WIDTH = 0.7;
 const DEPTH = 4;
 const END = 0.7;
 
-/** Columns of the fold: as many edges as its section is long, so that edges are not stretched down its walls. */
+/** Columns of the fold: as many edges as its cross-section is long, so that edges are not stretched along its walls. */
 const COLUMNS = 23;
 const ROWS = 14;
 
 /**
- * A sheet with a narrow fold from its border to its middle, and a copy of it that lies farther along its normals than the fold is round: the walls of
- * the copy go through each other.
+ * A sheet with a narrow fold from its border to its middle, and a copy of it that is offset along its normals by more
+ * than the radius of the fold, so that the walls of the copy pass through each other.
  */
 export function foldAndCopy(edges: number): TangleGroup {
   return {
@@ -48,7 +48,7 @@ function foldAt(middle: number, end: number): (x: number, y: number) => number {
 /** Slope of a curve at 0. */
 const slope = (curve: Curve): number => (curve(1e-4) - curve(-1e-4)) / 2e-4;
 
-/** Places on [0, SIZE] between which a curve is equally long. */
+/** Positions on [0, SIZE] between which a curve has equal lengths. */
 function evenColumns(curve: Curve): number[] {
   const samples = 4000;
   const at = (k: number): number => (SIZE * k) / samples;

@@ -3,7 +3,7 @@ import type { Surfaces } from './surfaces.js';
 
 export type Built = ReturnType<Surfaces['build']>;
 
-/** A vertex lies over a sheet where the way to its nearest point is this nearly along the normal. */
+/** A vertex lies over a sheet if the direction to its nearest point is this nearly along the normal. */
 const OVER = 0.8;
 
 /** Consecutive vertices. */
@@ -12,7 +12,10 @@ export interface Range {
   readonly vertexCount: number;
 }
 
-/** For the own vertices: on which side of the other ones' nearest triangle they are; 0 = they do not lie over it. */
+/**
+ * For the own vertices: the side of the nearest triangle of the other ones on which they are; 0 = they do not lie over
+ * it.
+ */
 function sidesOver({ mesh }: Built, x: Float64Array, other: Range, own: Range): Int8Array {
   const triangles = mesh.triangles!;
   const isOfOther = (t: number): boolean =>
@@ -36,7 +39,7 @@ function sidesOver({ mesh }: Built, x: Float64Array, other: Range, own: Range): 
   });
 }
 
-/** Counts vertices that are not on the side of what is below on which they belong. @param layers below and upon: parts or ranges */
+/** Counts vertices that are not on their side of the layer below. @param layers below and above: parts or ranges */
 export const wrongOf =
   (built: Built, layers: readonly (readonly [number | Range, number | Range])[]) =>
   (answer: ArrayLike<number>): number => {
@@ -52,7 +55,7 @@ export const wrongOf =
     return wrong;
   };
 
-/** Counts vertices of the first part that are inside a round body, by more than its facets are flat. */
+/** Counts vertices of the first part that are inside a round body, by more than the flatness of its facets. */
 export const insideOf =
   (count: number, depth: (x: number, y: number, z: number) => number) =>
   (answer: ArrayLike<number>): number => {

@@ -12,7 +12,7 @@ export interface ToUntangle extends UntangleOptions {
   readonly positions: Positions;
 }
 
-/** Untangles by the core itself, without a service. */
+/** Untangles with the core itself, without a service. */
 export async function untangleOne(
   { mesh: input, positions, ...options }: ToUntangle,
   engine: Engine,

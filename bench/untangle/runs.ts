@@ -6,7 +6,7 @@ import { algorithmVersion } from '../../src/paths.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { type ToUntangle, untangleOne } from './run-one.js';
 
-/** What became of one tangle. Lengths are in typical edges of the start; outside of regions in δ, a tenth of one. */
+/** The result of one tangle. Lengths are in typical edges of the start; outside of regions in δ, a tenth of one. */
 export interface Run {
   readonly tangle: string;
   readonly engine: string;
@@ -16,18 +16,18 @@ export interface Run {
   readonly ended?: string;
   readonly pierces: number;
   readonly left: number;
-  /** vertices on a wrong side; absent = it is not known which side is right */
+  /** vertices on a wrong side; absent = the right side is not known */
   readonly wrong?: number;
   readonly mean: number;
   readonly max: number;
   readonly outside: number;
   readonly stretch: number;
   readonly iterations: number;
-  /** s of the processor */
+  /** processor time, s */
   readonly seconds: number;
 }
 
-/** s of the processor after which an untangling answers with the best state that it has found. */
+/** Processor time in s after which an untangling answers with the best state found. */
 export const BUDGET = 240;
 
 export async function measureRun(
@@ -41,7 +41,7 @@ export async function measureRun(
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1e6;
   };
-  // A budget of the processor, since other work may share the machine.
+  // A budget of processor time, because other work may share the machine.
   const timeLeft = () => 1000 * (BUDGET - secondsSince());
   const asked = { mesh, positions, ...(layers ? { layers } : {}) };
   const { report, positions: answer } = await untangleOne(asked, engine, { timeLeft });
@@ -64,9 +64,9 @@ export async function measureRun(
 }
 
 /**
- * The runs of a result file that other runs are to be added to.
+ * The runs of a result file to which other runs will be added.
  *
- * @throws Error for a file of another version of the algorithm, whose runs do not belong into one table with these
+ * @throws Error for a file of another version of the algorithm, whose runs do not belong in one table with these
  */
 export function readRuns(file: string): Run[] {
   if (!existsSync(file)) return [];
@@ -77,7 +77,7 @@ export function readRuns(file: string): Run[] {
   );
 }
 
-/** Runs with those of the same tangle, engine and seed replaced. */
+/** Adds a run, replacing one of the same tangle, engine and seed. */
 export function withRun(runs: readonly Run[], run: Run): Run[] {
   const isOther = ({ tangle, engine, seed }: Run): boolean =>
     tangle !== run.tangle || engine !== run.engine || seed !== run.seed;

@@ -2,7 +2,7 @@ import { wrongOf } from './known-sides.js';
 import { Surfaces } from './surfaces.js';
 import { between, bump, GAP, SIZE, shake, type TangleGroup } from './tangle.js';
 
-/** A layer upon another, pushed through it in some places. */
+/** A layer upon another one, pushed through it in some places. */
 export function pushedThrough(depth: number, bumps: number): TangleGroup {
   return {
     name: `layer through, ${depth} edges, ${bumps} ${bumps === 1 ? 'bump' : 'bumps'}`,
@@ -26,7 +26,10 @@ export function pushedThrough(depth: number, bumps: number): TangleGroup {
   };
 }
 
-/** Two layers that cross along a line that leaves them at their borders: more of the upper one is above than below. */
+/**
+ * Two layers that cross along a line that leaves them at their borders: a larger part of the upper one is above than
+ * below.
+ */
 export function crossingBorders(share: number, isHinted: boolean): TangleGroup {
   return {
     name: `crossing borders, ${share}${isHinted ? ', hinted' : ''}`,
@@ -46,7 +49,7 @@ export function crossingBorders(share: number, isHinted: boolean): TangleGroup {
   };
 }
 
-/** A pocket upon a sheet, sewn to it by nothing, turned inside out through it in its middle. */
+/** A pocket upon a sheet, not sewn to it, turned inside out through it in its middle. */
 export function pocket(): TangleGroup {
   return {
     name: 'pocket inside out, hinted',
@@ -67,7 +70,10 @@ export function pocket(): TangleGroup {
   };
 }
 
-/** A pocket that is sewn to a sheet around its rim, one half of it through the sheet: the contour begins and ends at the seam. */
+/**
+ * A pocket that is sewn to a sheet around its rim, half of which passes through the sheet: the contour begins and ends
+ * at the seam.
+ */
 export function sewnPocket(): TangleGroup {
   return {
     name: 'sewn pocket half inside out, hinted',
@@ -92,7 +98,7 @@ export function sewnPocket(): TangleGroup {
   };
 }
 
-/** A tube against a copy of itself whose offset changes its sign everywhere. */
+/** A tube and a copy of it whose offset changes its sign everywhere. */
 export function offsetCopy(): TangleGroup {
   return {
     name: 'offset copy',

@@ -10,19 +10,19 @@ interface SuiteOptions {
   readonly engine: Engine;
   /** first and last seed of every group */
   readonly seeds: readonly [number, number];
-  /** tangles whose name has one of these words; empty = all */
+  /** words, one of which the name of a tangle must contain; empty = all */
   readonly words: readonly string[];
-  /** folder of the real inputs; undefined = the generated groups alone */
+  /** folder of the real inputs; undefined = only the generated groups */
   readonly dataFolder: string | undefined;
-  /** result file, whose runs these are added to; '' = none, undefined = a dated one */
+  /** result file to whose runs these are added; '' = none, undefined = a dated one */
   readonly out: string | undefined;
   readonly print: (line: string) => void;
   readonly tell: (line: string) => void;
 }
 
 /**
- * What becomes of tangles: generated ones by seeds, and those of the real inputs. The table has every run of the result file, so that a
- * long series can be run in pieces.
+ * Runs tangles: generated ones by seeds, and those of the real inputs. The table has every run of the result file, so
+ * that a long series can be run in pieces.
  */
 export async function runUntangle({
   engine,
@@ -58,7 +58,7 @@ const HEADING = [
   '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
 ];
 
-/** A line for each tangle, in the order of the suite; of several engines, one for each. */
+/** One line per tangle, in the order of the suite; with several engines, one line for each. */
 export function tableOf(runs: readonly Run[]): string[] {
   const engines = [...new Set(runs.map(({ engine }) => engine))];
   const known = [...TANGLES, ...FILES.map(({ name }) => ({ name, isDecided: false }))];
@@ -72,7 +72,7 @@ export function tableOf(runs: readonly Run[]): string[] {
   return [...HEADING, ...lines];
 }
 
-/** Medians over the seeds, and the worst of what has a bar. */
+/** Medians over the seeds, and the worst value of quantities with a bar. */
 function lineOf(name: string, runs: readonly Run[], isDecided: boolean): string {
   const median = (of: (run: Run) => number): number => runs.map(of).toSorted((a, b) => a - b)[runs.length >>> 1]!;
   const most = (of: (run: Run) => number): number => Math.max(...runs.map(of));

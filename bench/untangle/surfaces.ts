@@ -4,14 +4,14 @@ export type Point = readonly [number, number, number];
 
 interface Placed {
   readonly at: Point;
-  /** where it belongs; absent = where it is */
+  /** its true position; absent = its current one */
   readonly truth?: Point;
 }
 
-/** Puts parts together to one mesh: sheets and tubes over a grid, and spheres. */
+/** Combines parts to one mesh: sheets and tubes over a grid, and spheres. */
 export class Surfaces {
   readonly positions: number[] = [];
-  /** where every vertex belongs: free of intersections by construction */
+  /** true position of every vertex: free of intersections by construction */
   readonly truth: number[] = [];
   readonly #triangles: number[] = [];
   readonly #kinematic: number[] = [];
@@ -20,7 +20,7 @@ export class Surfaces {
   /**
    * A grid of n × m quads over (u, v) in [0, 1]²; `wraps` joins u = 1 to u = 0.
    *
-   * @param place where a vertex is, and where it belongs; a number = it is a vertex that the mesh has already
+   * @param place the position of a vertex, and its true position; a number = an existing vertex of the mesh
    * @returns the vertex of column i and row j
    */
   grid(
@@ -52,7 +52,7 @@ export class Surfaces {
     return id;
   }
 
-  /** The surface of a cube of n × n quads a side. @param place of (u, v, w) in [0, 1]³ */
+  /** The surface of a cube of n × n quads per side. @param place of (u, v, w) in [0, 1]³ */
   cube(name: string, n: number, place: (u: number, v: number, w: number) => Point): void {
     const first = this.#kinematic.length;
     const ids = new Map<string, number>();
@@ -68,7 +68,7 @@ export class Surfaces {
       for (const end of [0, n]) {
         const at = (i: number, j: number): number => {
           const corner: [number, number, number] = [0, 0, 0];
-          // The far side the other way round, so that normals point outwards.
+          // The opposite side is reversed, so that normals point outwards.
           corner[axis] = end;
           corner[(axis + 1) % 3] = end === 0 ? j : i;
           corner[(axis + 2) % 3] = end === 0 ? i : j;

@@ -1,20 +1,20 @@
 import type { MeshInput } from '../../src/contract/mesh.js';
 import type { LayerHint } from '../../src/contract/untangle.js';
 
-/** A generated start with intersections, of which it is known which side is right. */
+/** A generated start with intersections, whose right sides are known. */
 export interface Tangle {
   readonly mesh: MeshInput;
   readonly positions: Float64Array;
-  /** float64[3·V] where every vertex belongs, as far as that is known; else its position */
+  /** float64[3·V] true position of every vertex, if it is known; otherwise its position */
   readonly truth: Float64Array;
   readonly layers?: readonly LayerHint[];
-  /** vertices that are on a wrong side in an answer; absent = either side is right */
+  /** number of vertices that are on a wrong side in an answer; absent = either side is right */
   readonly countWrong?: (answer: ArrayLike<number>) => number;
 }
 
 export interface TangleGroup {
   readonly name: string;
-  /** a hint or a body decides every contour, so that no side may be wrong */
+  /** whether a hint or a body decides every contour, so that no side may be wrong */
   readonly isDecided: boolean;
   make(random: () => number): Tangle;
 }
@@ -35,5 +35,5 @@ export const bump = (x: number, y: number, [cx, cy]: readonly [number, number], 
 
 export const GAP = 0.3;
 
-/** Vertices are shaken in their plane, so that nothing is degenerate. */
+/** A random displacement of vertices within their plane, so that nothing is degenerate. */
 export const shake = (random: Random): number => 0.1 * (random() - 0.5);

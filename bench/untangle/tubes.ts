@@ -2,7 +2,7 @@ import { wrongOf } from './known-sides.js';
 import { type Point, Surfaces } from './surfaces.js';
 import { between, bump, type Random, shake, type TangleGroup } from './tangle.js';
 
-/** A tube around a tube, dented through it at some places: a cuff. */
+/** A tube around a tube, dented through it in some places: a cuff. */
 export function cuff(layers: number, depth: number, isHinted: boolean): TangleGroup {
   return {
     name: `cuff of ${layers} layers, ${depth} edges${isHinted ? ', hinted' : ''}`,
@@ -50,13 +50,13 @@ function neckOf(random: Random) {
   const neck = scene.grid('neck', round, 8, (u, v) => ({ at: ring(u, radius + 0.02 * shake(random), 8 * v) }), {
     wraps: true,
   });
-  /** how far the collar is dented at a place around it */
+  /** depth of the collar's dent at a position around it */
   const dentAt = (u: number): number =>
     0.8 * bump(Math.min(Math.abs(u - a), 1 - Math.abs(u - a)) * round, 0, [0, 0], 5);
   return { scene, round, radius, ring, neck, dentAt };
 }
 
-/** A collar that is folded down upon the tube it stands on, through it along one side. */
+/** A collar that is folded down upon the tube on which it stands, through it along one side. */
 export function collar(): TangleGroup {
   return {
     name: 'collar through neck, hinted',
@@ -83,7 +83,10 @@ export function collar(): TangleGroup {
   };
 }
 
-/** A collar that is sewn to the neck around its top and folded down upon it, through it along one side: one sheet that crosses itself. */
+/**
+ * A collar that is sewn to the neck around its top and folded down upon it, through it along one side: one sheet that
+ * crosses itself.
+ */
 export function foldedCollar(): TangleGroup {
   return {
     name: 'folded collar through neck, hinted',
@@ -145,7 +148,7 @@ export function selfCrossingSleeve(depth: number): TangleGroup {
         firstVertex: from * (long + 1),
         vertexCount: (to - from) * (long + 1),
       });
-      // The folds have vertices of both sides next to each other.
+      // At the folds, vertices of both sides are next to each other.
       const [front, back] = [columns(1, width), columns(width + 2, 2 * width + 3)];
       return { ...built, countWrong: wrongOf(built, [[back, front]]) };
     },

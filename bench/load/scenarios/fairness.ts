@@ -6,21 +6,26 @@ import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import { holdingsRow, summaryRow } from '../table.js';
 
-/** A measurement of many sessions must see several steps of each; with opening and warming up this makes about a minute. */
+/**
+ * Multiplies the duration: a measurement of many sessions must cover several steps of each; with opening and warm-up
+ * this takes about a minute.
+ */
 const LONGER = 4;
-/** Longest that the service may take to refuse "at once", ms. */
+/** Longest time that a refusal "at once" may take, ms. */
 const AT_ONCE_MS = 250;
-/** Pending calls of each session where more is asked than the queue holds. Unary: a stream answers in order. */
+/**
+ * Pending calls of each session if more is requested than the queue holds. Unary, because a stream answers in order.
+ */
 const FLOOD = 4;
 
 /** So short that every session gets one call. */
 const ONCE_SECONDS = 0.2;
-/** Sessions that are opened before the others and deleted before these start. */
+/** Sessions that are opened before the others and deleted before those start. */
 const WARMING = 4;
 
 /**
- * Every thread compiles its code. The queue charges a session for the time of its steps and compensates the others: the time of
- * compiling, seconds against tenths, would weigh on the first sessions for the whole measurement.
+ * Every thread compiles its code. The queue charges a session for the time of its steps and compensates the others: the
+ * time of compiling, seconds instead of tenths, would count against the first sessions during the whole measurement.
  */
 async function warmUp(server: ScenarioInput['server'], cloth: Cloth, seconds: number): Promise<void> {
   const sessions = await openSessions(server.grpcAddress, cloth, WARMING);
@@ -28,7 +33,7 @@ async function warmUp(server: ScenarioInput['server'], cloth: Cloth, seconds: nu
   await deleteSessions(server.grpcAddress, sessions);
 }
 
-/** Many sessions with one call each at a time, then with more than the queue holds. */
+/** Measures many sessions with one call each at a time, then with more than the queue holds. */
 export async function fairness({ settings, server, served, tell }: ScenarioInput): Promise<ScenarioResult> {
   const { deadline, sessions: [count = 64] = [], vertices = 5000 } = settings;
   const seconds = settings.seconds * LONGER;
@@ -39,7 +44,7 @@ export async function fairness({ settings, server, served, tell }: ScenarioInput
   const sessions = await openSessions(server.grpcAddress, cloth, count);
   const opened = await readHoldings(server);
   const load = { address: server.grpcAddress, sessions, cloth, seconds };
-  // Every session once, for the pairs that its first step finds.
+  // Each session steps once, to find the pairs of its first step.
   await runUnary({ ...load, seconds: ONCE_SECONDS, concurrency: count });
   const watch = new HoldingsWatch(server);
   tell(`one call a session at a time, ${seconds} s …`);
@@ -123,14 +128,14 @@ async function measure(run: () => Promise<Sample[]>): Promise<{ samples: Sample[
   return { samples, seconds: (performance.now() - begun) / 1000 };
 }
 
-/** Steps a second of one session, whose next call goes out when the last one is back: finer than a count of few steps. */
+/** Steps per second of one session whose next call follows the last answer: finer than a count of few steps. */
 function paceOf(samples: readonly Sample[], session: number): number {
   const own = samples.filter((sample) => sample.session === session);
   const accepted = own.filter(({ code }) => code === 'OK').length;
   return accepted === 0 ? 0 : (1000 * accepted) / own.reduce((sum, { ms }) => sum + ms, 0);
 }
 
-/** From receipt to the answer's last byte made, ms. */
+/** From receipt until the last byte of the answer is ready, ms. */
 const servedP99 = (samples: readonly Sample[]): number =>
   percentile(
     samples.filter(({ code }) => code === 'OK').map(({ timings }) => (timings?.total ?? Number.NaN) / 1000),

@@ -15,21 +15,24 @@ import { openSessions } from '../sessions.js';
 const MIB = 2 ** 20;
 /** A body just under the largest that is permitted by default. */
 const BODY_BYTES = 250 * MIB;
-/** ms between two waves: more than an unused announcement was once remembered. */
+/** ms between two waves: longer than an unused announcement was once remembered. */
 const WAVE_MS = 5500;
-/** A flood has done what it can when nothing has been sent or answered for so many ms; it must begin its last wave before. */
+/** A flood is over when nothing has been sent or answered for this many ms; its last wave must begin before. */
 const QUIET_MS = 6000;
 /** ms after which a flood ends in any case */
 const LONGEST_MS = 90_000;
 /** ms between two steps of the client that must be served meanwhile, and of its patience */
 const STEP_MS = 100;
-/** ms after a flood until nothing of it is left */
+/** ms after a flood until it must have left nothing behind */
 const RELEASE_MS = 30_000;
 const PARTICLES = 5600;
-/** Particles of the second kind of bomb: their pairs all with all just fit into the limit of one request in 4 GiB. */
+/** Particles of the second kind of bomb: all their pairs just fit into the limit of one request in 4 GiB. */
 const PACKED = 3300;
 
-/** Requests that take or need too much memory, against a service whose process may have so much: it lives, and serves others. */
+/**
+ * Sends requests that take or need too much memory to a service whose process has a memory limit: it must survive, and
+ * serve others.
+ */
 export async function floods({ settings, server, tell, group }: ScenarioInput): Promise<ScenarioResult> {
   if (!group) throw new Error('This scenario needs a service in a group with a limit of memory.');
   const cloth = makeCloth(settings.vertices ?? 32);
@@ -88,7 +91,7 @@ export async function floods({ settings, server, tell, group }: ScenarioInput): 
 
 interface Flood {
   readonly name: string;
-  /** @returns with `done` it ends with that, otherwise when it has become quiet */
+  /** @returns a flood that ends with `done`, or otherwise when it has become quiet */
   start(server: ServerProcess): RunningFlood & { readonly done?: Promise<unknown> };
 }
 
@@ -126,7 +129,7 @@ async function untilQuiet({ tally }: RunningFlood): Promise<void> {
   }
 }
 
-/** Steps of a small session at a steady pace, from another address. */
+/** Sends steps of a small session at a steady pace, from another address. */
 function stepSteadily(server: ServerProcess, session: string, bodies: readonly [Buffer, Buffer]) {
   const client = new HttpClient(server.address);
   const codes: string[] = [];
@@ -166,7 +169,7 @@ async function untilReleased(server: ServerProcess): Promise<number> {
   }
 }
 
-/** Requests that are small and complete, and whose elements pair all with all. */
+/** Sends small and complete requests in which every element is near every other. */
 function floodPairs(server: ServerProcess, requests: number, positions: Float32Array, activationDistance: number) {
   const tally: RunningFlood['tally'] = { sentBytes: 0, refused: {} };
   const vertexCount = positions.length / 3;
@@ -195,8 +198,8 @@ function floodPairs(server: ServerProcess, requests: number, positions: Float32A
 }
 
 /**
- * So many particles, the last of them packed into one place and the others a unit apart: the distance to the nearest neighbour,
- * which bounds the activation distance, is that of the others if they are the majority.
+ * This many particles, the last of which are packed into one place and the others a unit apart: the distance to the
+ * nearest neighbour, which bounds the activation distance, is that of the others if they are the majority.
  */
 function particles(count: number, packed: number): Float32Array {
   const side = Math.ceil(Math.cbrt(packed));

@@ -8,27 +8,27 @@ import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import { holdingsRow, summaryRow } from '../table.js';
 
-/** Each measurement is so many times longer: a p99 needs a few hundred steps. */
+/** Each measurement is this many times longer, because a p99 needs a few hundred steps. */
 const LONGER = 4;
-/** How many times longer the p99 of the small ones may be beside the large resolve than alone. */
+/** The largest permitted ratio of the p99 of small sessions beside the large resolve to that alone. */
 const MAX_RATIO = 3;
-/** Share of their throughput alone that the small sessions ask for when they are paced. */
+/** Share of their throughput alone that the small sessions request at a fixed pace. */
 const EASY_SHARE = 0.4;
 
 /** Warm-up: every thread compiles its code before the measurement. */
 const WARM_SECONDS = 5;
 
-/** How the small sessions send their steps. */
+/** The pace at which the small sessions send their steps. */
 interface Pace {
   readonly name: string;
-  /** ms; undefined = the next step as soon as the last one is there */
+  /** ms; undefined = the next step follows the last answer */
   readonly period: number | undefined;
   readonly alone: Summary;
 }
 
 /**
- * Small sessions alone, then beside one large resolve; at a slow pace, where a delayed step shows, and as fast as
- * they can, where they wait mostly for each other.
+ * Measures small sessions alone, then beside one large resolve: at a slow pace, which shows a delayed step, and at full
+ * speed, where they mostly wait for each other.
  */
 export async function mixed({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
   const { triangles, sessions: [count = 64] = [], vertices = 500 } = settings;
@@ -45,7 +45,7 @@ export async function mixed({ settings, server, tell }: ScenarioInput): Promise<
   const period = (1000 * count) / (EASY_SHARE * fast.alone.throughput);
   const easy: Pace = { name: 'at an easy pace', period, alone: await measure(period) };
 
-  // A grid has about two triangles a vertex.
+  // A grid has about two triangles per vertex.
   const { cloth: large, target } = makeSwap(triangles / 2);
   tell(`the same beside a resolve of ${large.triangles} triangles …`);
   const resolve = startResolve(server.grpcAddress, large, target);
@@ -98,7 +98,7 @@ function startResolve(address: string, large: Cloth, target: Float32Array) {
     endedAs = code;
   });
   return {
-    /** @returns how it ended before this, if it did, and how long it has run */
+    /** @returns how it ended before this call, if it did, and how long it has run */
     end: () => {
       const outcome = { endedAs, ran: performance.now() - begun };
       stopper.abort();

@@ -8,21 +8,24 @@ import type { EchoAddresses } from '../echo.js';
 import type { Echoes } from '../echo-process.js';
 import { readWork } from '../late-echo.js';
 
-/** The limit of a short step: of all steps the one after which the fewest vertices stand on their targets. */
+/**
+ * The step limit of a short step: of all step limits it is the one after which the fewest vertices are on their
+ * targets.
+ */
 const SHORT_LIMIT = 1;
 
 type Body = Uint8Array;
 type Timings = Record<string, number> | undefined;
 
-/** Whole steps end where the method ends, short ones after one iteration. */
+/** Whole steps end when the method ends, short ones after one iteration. */
 export const KINDS = ['whole', 'short'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A client of one door: the same bytes go to the echoes and to the service. */
+/** A client of one door: it sends the same bytes to the echoes and to the service. */
 interface DoorClient {
-  /** @returns what came back */
+  /** @returns the received bytes */
   send(body: Body, isShort: boolean): Promise<Uint8Array>;
-  /** @returns what the answer says of its time; undefined of a refusal */
+  /** @returns the timings in the answer; undefined for a refusal */
   step(body: Body, isShort: boolean): Promise<Timings>;
   close(): void;
 }
@@ -32,23 +35,27 @@ interface Door {
   readonly echo: DoorClient;
   readonly late: DoorClient;
   readonly service: DoorClient;
-  /** by turns */
+  /** used in turn */
   readonly bodies: Readonly<Record<Kind, readonly Body[]>>;
 }
 
-/** One round: the same bytes to all three, ms. */
+/** One round: the times for the same bytes with all three, ms. */
 export interface Round {
   readonly echo: number;
-  /** without what its thread worked */
+  /** without the work of its thread */
   readonly late: number;
   readonly step: Sample;
 }
 
-/** One door with what was measured at it. */
+/** One door with its measurements. */
 export interface Line {
   readonly door: string;
   readonly rounds: Readonly<Record<Kind, readonly Round[]>>;
-  /** The echoes and a step, echoes first by turns. @param counts whether it is kept @returns ms of the step */
+  /**
+   * Measures the echoes and a step; the order alternates.
+   *
+   * @param counts whether the result is kept @returns ms of the step
+   */
   measure(round: number, kind: Kind, counts: boolean): Promise<number>;
   close(): void;
 }
@@ -123,8 +130,8 @@ function lineOf({ door, bodies, echo, late, service }: Door): Line {
         const [lateMs, answer] = await timed(() => late.send(body, isShort));
         return { echo: ms, late: lateMs - readWork(answer) };
       };
-      // The second finds the caches of client and kernel as the first left them. Two rounds have one order, so that neither
-      // target is tied to one of them.
+      // The second finds the caches of client and kernel in the state that the first has left. Two rounds have the same
+      // order, so that neither target is tied to one of them.
       const isEchoFirst = Math.floor(round / 2) % 2 === 0;
       const before = isEchoFirst ? await echoed() : undefined;
       const [ms, timings] = await timed(() => service.step(body, isShort));
@@ -145,7 +152,7 @@ async function timed<T>(work: () => Promise<T>): Promise<[ms: number, value: T]>
   return [performance.now() - begun, value];
 }
 
-/** Medians, ms, but for the share and the ratios. */
+/** Medians, ms, except for the share and the ratios. */
 export function figuresOf(rounds: readonly Round[]) {
   const median = (of: (round: Round) => number): number => percentile(rounds.map(of), 50);
   const added = median(({ step }) => overheadOf(step));

@@ -10,12 +10,17 @@ import { figuresOf, KINDS, type Kind, type Line, openLines } from './overhead-li
 /** Limits of the overhead, as a share of the step and as a multiple of the echo. */
 const MAX_SHARE = 0.15;
 const MAX_ECHOES = 1.3;
-/** Rounds of each kind before those that count: code is compiled, buffers have grown, the session has a proximity set. */
+/**
+ * Rounds of each kind before the counted ones: they compile code, let buffers grow, and find the proximity set of the
+ * session.
+ */
 const WARM_UP = 3;
-/** Fewer steps give no median, however slow they are. */
+/** With fewer steps there is no meaningful median, however slow they are. */
 const MIN_ROUNDS = 9;
 
-/** One client, one session a door; echoes and step by turns, so that all see the same machine. */
+/**
+ * One client with one session per door; echoes and steps alternate, so that all are measured under the same conditions.
+ */
 export async function overhead({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
   const { vertices = 70_000, doors, seconds } = settings;
   const cloth = makeCloth(vertices);

@@ -10,23 +10,25 @@ import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import { holdingsRow, summaryRow } from '../table.js';
 
-/** Each measurement is so many times longer: a p99 needs a few hundred steps. */
+/** Each measurement is this many times longer, because a p99 needs a few hundred steps. */
 const LONGER = 4;
-/** How many times longer the p99 of the small ones may be beside the resolves than alone. */
+/** The largest permitted ratio of the p99 of small sessions beside the resolves to that alone. */
 const MAX_RATIO = 3;
-/** ms from one step of a session to its next: the pace of a simulation with 25 frames a second. */
+/** ms from one step of a session to the next: the pace of a simulation with 25 frames per second. */
 const PERIOD_MS = 40;
 /** Warm-up, seconds: every thread compiles its code before the measurement. */
 const WARM_SECONDS = 5;
-/** ms between two looks at whether the resolves run, and how many looks */
+/** ms between two checks whether the resolves run, and the number of checks */
 const START_LOOK_MS = 250;
 const START_LOOKS = 120;
 /** ms from the start of the last resolve until each computes: reading and checking take about a second */
 const BUILD_MS = 3000;
-/** Just under the meshes for which there are heavy lanes. */
+/** Just below the meshes for which there are heavy lanes. */
 const RESOLVE_TRIANGLES = 190_000;
 
-/** INTERACTIVE steps of small sessions, alone and beside BATCH resolves that follow each other without a pause. */
+/**
+ * Measures INTERACTIVE steps of small sessions, alone and beside BATCH resolves that follow each other without a pause.
+ */
 export async function preemption({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
   const { resolves, sessions: [count = 4] = [], vertices = 32 } = settings;
   const seconds = settings.seconds * LONGER;
@@ -43,7 +45,7 @@ export async function preemption({ settings, server, tell }: ScenarioInput): Pro
   tell(`the same beside ${resolves} BATCH resolves of ${large.triangles} triangles …`);
   const watch = new HoldingsWatch(server);
   const batch = startResolves(server.grpcAddress, large, target, resolves);
-  // What is measured is how the steps run beside them; their bodies come and go through this process too.
+  // The measurement concerns the steps beside running resolves, whose bodies pass through this process, too.
   await untilRunning(server, Math.min(resolves, availableParallelism()));
   const beside = await measure();
   const { done, refused } = batch.end();
@@ -92,7 +94,7 @@ export async function preemption({ settings, server, tell }: ScenarioInput): Pro
   };
 }
 
-/** Waits until so many jobs run and their scenes are built. @throws Error when they do not start */
+/** Waits until this many jobs run and their scenes are built. @throws Error if they do not start */
 async function untilRunning(server: ScenarioInput['server'], count: number): Promise<void> {
   for (let look = 0; (await readHoldings(server)).running < count; look++) {
     if (look === START_LOOKS) throw new Error(`Fewer than ${count} resolves have started.`);
@@ -101,7 +103,7 @@ async function untilRunning(server: ScenarioInput['server'], count: number): Pro
   await wait(BUILD_MS);
 }
 
-/** So many resolves at a time, each followed by the next, until they are ended. */
+/** This many resolves at a time, each followed by the next, until they are ended. */
 function startResolves(address: string, large: Cloth, target: Float32Array, count: number) {
   const stopper = new AbortController();
   const message = resolveMessage(large, target, { priority: 'BATCH' });
@@ -114,7 +116,7 @@ function startResolves(address: string, large: Cloth, target: Float32Array, coun
       if (stopper.signal.aborted) return;
       if (code === 'OK') done++;
       else refused.push(code);
-      // What is refused for good would be asked for without end.
+      // A final refusal would otherwise be repeated without end.
       if (refused.length > count) return;
     }
   });

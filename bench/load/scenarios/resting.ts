@@ -6,12 +6,14 @@ import { median, withContestants } from '../contestants.js';
 import type { ScenarioInput, ScenarioResult } from '../scenario.js';
 import { openSessions } from '../sessions.js';
 
-/** Resting steps of a build in each round. */
+/** Resting steps of each build per round. */
 const STEPS = 5;
-/** A resting step may take this share of what it takes the other build. */
+/** A resting step may take at most this share of the time of the other build. */
 const BAR = 1 / 4;
 
-/** Steps of one large session whose target is the state that it has: nothing moves, and nothing should have to be tested. */
+/**
+ * Measures steps of one large session whose target is its current state: nothing moves, so nothing should need a test.
+ */
 export async function resting(input: ScenarioInput): Promise<ScenarioResult> {
   const { settings, tell } = input;
   const { rounds, vertices = 70_000 } = settings;
@@ -29,7 +31,7 @@ export async function resting(input: ScenarioInput): Promise<ScenarioResult> {
         const timings = timingsOf(readStep(bytes!))!;
         return { total: timings.total! / 1000, verify: timings.verify! / 1000 };
       };
-      // The first step searches for the pairs that the others find.
+      // The first step finds the pairs that the others reuse.
       await step();
       players.push({ name, client, step });
       taken.set(name, []);

@@ -8,14 +8,14 @@ import { deleteSessions, openSessions } from '../sessions.js';
 import type { DoorName } from '../settings.js';
 import { summaryRow } from '../table.js';
 
-/** Steps of one stream that the contract allows without an answer. */
+/** Unanswered steps of one stream that the contract allows. */
 const LARGEST_WINDOW = 4;
 
 /** Warm-up: every thread compiles its code before the measurement. */
 const WARM_SESSIONS = 4;
 const WARM_SECONDS = 3;
 
-/** Every door with every number of sessions and of requests at a time. */
+/** Measures every door with every number of sessions and of concurrent requests. */
 export async function sweep({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
   const { seconds, doors, concurrency, sessions: counts = [1, 8], vertices = 2000 } = settings;
   const cloth = makeCloth(vertices);
@@ -30,7 +30,7 @@ export async function sweep({ settings, server, tell }: ScenarioInput): Promise<
     for (const door of doors) {
       for (const atOnce of concurrency) {
         const perSession = atOnce / count;
-        // A stream belongs to one session and holds at most four: other combinations do not exist.
+        // A stream belongs to one session and has at most four steps in flight, so other combinations do not exist.
         if (door === 'stream' && (!Number.isInteger(perSession) || perSession > LARGEST_WINDOW)) continue;
         const sessions = await openSessions(server.grpcAddress, cloth, count);
         const load = { sessions, cloth, seconds };

@@ -11,7 +11,7 @@ import { summaryRow } from '../table.js';
 
 /** Every thread compiles its code before the measurement. */
 const WARM_SECONDS = 4;
-/** How many times the steps of the other build this one has to make over HTTP. */
+/** This build must make this many times the steps of the other one over HTTP. */
 const BAR = 2;
 
 interface Turn {
@@ -19,16 +19,16 @@ interface Turn {
   readonly door: DoorName;
   readonly contestant: string;
   readonly summary: Summary;
-  /** ms of processor time that the service took for an accepted step */
+  /** ms of processor time of the service per accepted step */
   readonly processor: number;
-  /** ms that its threads were ready and waited for a core meanwhile, all together, for an accepted step */
+  /** ms for which its threads were ready and waited for a core meanwhile, in total, per accepted step */
   readonly waiting: number;
-  /** accepted steps of the sessions that had the fewest and the most */
+  /** accepted steps of the session with the fewest and of the one with the most */
   readonly fewest: number;
   readonly most: number;
 }
 
-/** Steps of many sessions, each with one request at a time, in turn by every build and through every door. */
+/** Measures steps of many sessions, each with one request at a time; builds and doors alternate. */
 export async function versus(input: ScenarioInput): Promise<ScenarioResult> {
   const { settings, tell } = input;
   const { seconds, rounds, doors, sessions: [count = 16] = [], vertices = 968 } = settings;
@@ -43,7 +43,7 @@ export async function versus(input: ScenarioInput): Promise<ScenarioResult> {
       await runDoor('unary', one, ids, WARM_SECONDS);
     }
     for (let round = 0; round < rounds; round++) {
-      // The second of two neighbours must not always be the same door: the machine may be getting busier, or quieter.
+      // The order alternates, because the machine may be getting busier, or quieter.
       for (const door of round % 2 === 0 ? doors : doors.toReversed()) {
         for (const one of contestants) {
           const { pid } = one.server;
@@ -129,7 +129,7 @@ function verdictsOf(names: readonly string[], doors: readonly DoorName[], turns:
   return verdicts;
 }
 
-/** Steps a second of two contestants, by round. */
+/** Compares the steps per second of two contestants, by round. */
 function compare(own: readonly number[], other: readonly number[], bar: number): Pick<Verdict, 'isMet' | 'measured'> {
   const ratios = ratiosByRound(own, other);
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)];

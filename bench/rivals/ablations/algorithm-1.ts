@@ -18,19 +18,19 @@ import { Rows } from './rows.js';
 
 /** What replaces a stage of Algorithm 1; absent = as the paper has it. */
 export interface Ablation {
-  /** in place of projected Gauss-Seidel */
+  /** replaces projected Gauss-Seidel */
   readonly optimiser?: Optimiser;
-  /** gap constraints linearised at the present y in place of x */
+  /** whether gap constraints are linearised at the current y instead of x */
   readonly isLinearisedAtTarget?: boolean;
-  /** in place of distances of pairs */
+  /** replaces the distances of pairs */
   readonly impactSteps?: ImpactSteps;
-  /** every backward step begins at y* in place of the last y */
+  /** whether every backward step begins at y* instead of the last y */
   readonly isTargetRebuilt?: boolean;
-  /** ends where a step changes ‖r‖∞ by less than this */
+  /** ends when a step changes ‖r‖∞ by less than this */
   readonly leastChange?: number;
 }
 
-/** How a run of Algorithm 1 has ended. */
+/** The result of a run of Algorithm 1. */
 export interface Answer {
   readonly status: Status;
   readonly positions: Float32Array;
@@ -39,8 +39,8 @@ export interface Answer {
 }
 
 /**
- * Algorithm 1 once more, on the product's building blocks, with stages that can be replaced. Settings of preset PAPER; without
- * a replacement its answers are those of the product, bit for bit.
+ * Another implementation of Algorithm 1 from the product's building blocks, with replaceable stages. Settings of preset
+ * PAPER; without a replacement its answers are those of the product, bit for bit.
  */
 export class Algorithm1 {
   readonly #stages: Stages;
@@ -50,7 +50,7 @@ export class Algorithm1 {
   readonly #workspace = new Workspace();
   readonly #x: Float32Array;
   readonly #y: Float32Array;
-  /** of the step that runs: stamps geometry, seeds the order of sweeps */
+  /** number of the current step: stamps geometry, seeds the order of sweeps */
   #step = 0;
   #steps = 0;
   #searches = 0;

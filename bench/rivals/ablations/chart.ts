@@ -1,4 +1,4 @@
-/** A line of a chart, one value a step. */
+/** A line of a chart, one value per step. */
 export interface Line {
   readonly name: string;
   readonly values: readonly number[];
@@ -13,7 +13,10 @@ const [WIDTH, HEIGHT, LEFT, TOP, RIGHT, GAP] = [640, 150, 60, 52, 16, 44] as con
 const INK = '#3e444e';
 const COLOURS = ['#222222', '#b0321c', '#2b6cb0', '#2f855a', '#b7791f', '#6b46c1'] as const;
 
-/** Charts one above the other over the same steps, with logarithmic axes, as SVG. Values of 0 lie on the lower edge. */
+/**
+ * Draws charts one above the other over the same steps, with logarithmic axes, as SVG. Values of 0 lie on the lower
+ * edge.
+ */
 export function drawCharts(heading: string, charts: readonly Chart[]): string {
   const height = TOP + charts.length * (HEIGHT + GAP);
   const names = charts[0].lines.map(({ name }) => name);
@@ -38,7 +41,7 @@ function drawChart({ title, lines }: Chart, top: number): string {
   const steps = lines.reduce((most, { values }) => Math.max(most, values.length), 1);
   const share = (value: number): number => (value <= low ? 0 : Math.log(value / low) / Math.log(high / low));
   const y = (value: number): string => (top + HEIGHT * (1 - share(value))).toFixed(1);
-  // Most variants need tens of steps, a few hundreds: steps are logarithmic too.
+  // Most variants need tens of steps, a few hundreds, so steps are logarithmic, too.
   const x = (step: number): string =>
     (LEFT + ((WIDTH - LEFT - RIGHT) * Math.log(step)) / Math.log(Math.max(2, steps))).toFixed(1);
   const path = ({ values }: Line): string =>

@@ -10,19 +10,19 @@ import { GROUPS, PAPER, type Variant } from './variants.js';
 
 /** A time step of a variant's own simulation. */
 interface FrameRecord extends CallRecord {
-  /** of momentum: |Σ impulses| over Σ |impulses| of contacts */
+  /** drift of momentum: |Σ impulses| over Σ |impulses| of contacts */
   readonly drift: number;
 }
 
-/** A simulation with a variant in the service's place. */
+/** A simulation with a variant instead of the service. */
 export interface Sequence {
   readonly variant: Variant;
   readonly records: readonly FrameRecord[];
-  /** an answer of a variant intersected: the next one would have no start */
+  /** whether an answer of a variant intersected, so that the next frame would have no valid start */
   readonly isCutShort: boolean;
 }
 
-/** Plays the first frames of a scene with a variant; every variant goes on from its own answers. */
+/** Plays the first frames of a scene with a variant; every variant continues from its own answers. */
 export async function playFrames(scene: Scene, variant: Variant, frames: number, stepLimit: number): Promise<Sequence> {
   const model = modelOf(scene);
   const handler = new AblatedHandler(model, scene.parameters ?? {}, variant, stepLimit);
@@ -91,10 +91,11 @@ function plot(heading: string, runs: readonly Sequence[]): string {
 }
 
 /**
- * Every variant plays the scene from its start: the table on standard output, a plot of each group in `folder`.
+ * Plays the scene with every variant from its start: prints the table to standard output, and writes a plot of each
+ * group to `folder`.
  *
  * @param stepLimit of each frame
- * @param word of the groups' files; '' = all
+ * @param word that the file name of a group must contain; '' = all
  * @param folder for the plots; undefined = none
  */
 export async function runFrames(
@@ -111,7 +112,7 @@ export async function runFrames(
     process.stderr.write(`${rows.at(-1)!.join(' | ')}\n`);
     return sequence;
   };
-  // The first frames pay for the compiler.
+  // The first frames include the time of the compiler.
   await playFrames(scene, PAPER, 3, stepLimit);
   const paper = await note(PAPER);
   if (folder) mkdirSync(folder, { recursive: true });

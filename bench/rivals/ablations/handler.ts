@@ -18,7 +18,7 @@ import type { Variant } from './variants.js';
 
 const PAIRS = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
 
-/** What a call of a variant took and brought. */
+/** Cost and result of a call of a variant. */
 export interface CallRecord extends Pick<Ended, 'status' | 'steps' | 'searches'> {
   /** ‖r‖∞ of the answer */
   readonly residual: number;
@@ -34,14 +34,14 @@ export interface CallRecord extends Pick<Ended, 'status' | 'steps' | 'searches'>
 }
 
 /**
- * Algorithm 1, or a variant of it, in the service's place: preset PAPER, from one target of a solver to the next. The state stays in
- * the engine's coordinates, so that no rounding between two calls can make it intersect.
+ * Algorithm 1, or a variant of it, instead of the service: preset PAPER, from one target of a solver to the next. The
+ * state remains in the engine's coordinates, so that no rounding between two calls can make it intersect.
  */
 export class AblatedHandler implements CollisionHandler {
   readonly activationDistance: number;
   readonly contactOffset: number;
   readonly calls: CallRecord[] = [];
-  /** float32[3·V] of every piece of the last path, engine units, its start included */
+  /** float32[3·V] for every piece of the last path, engine units, including its start */
   path: readonly Float32Array[] = [];
   readonly #mesh: CollisionMesh;
   readonly #frame: CoordinateFrame;
@@ -49,7 +49,7 @@ export class AblatedHandler implements CollisionHandler {
   readonly #edge: number;
   #x: Float32Array;
 
-  /** @param parameters of the scene's session, of which δ counts. @param stepLimit L of every call */
+  /** @param parameters of the scene's session, of which only δ matters. @param stepLimit L of every call */
   constructor(
     model: Model,
     parameters: Parameters,

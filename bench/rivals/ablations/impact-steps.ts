@@ -4,17 +4,17 @@ import type { PairCode } from '../../../src/verify/pair-kinds.js';
 import { PathMeeting } from '../../../src/verify/path-pair.js';
 
 /**
- * Step sizes by continuous collision detection, in place of Eqs. 15–17: γ times the first impact of x + t(y − x).
+ * Step sizes by continuous collision detection, instead of Eqs. 15–17: γ times the first impact of x + t(y − x).
  *
- * SHARED: one α for all vertices, the smallest. The piece is then a part of the motion that was tested, and safe. OWN: each vertex
- * has the smallest α of its own pairs. Vertices with different α do not follow the motion that was tested: **unsafe**.
+ * SHARED: one α for all vertices, the smallest. The piece is then a part of the tested motion, and safe. OWN: each
+ * vertex has the smallest α of its own pairs. Vertices with different α do not follow the tested motion: **unsafe**.
  */
 export type ImpactSteps = 'SHARED' | 'OWN';
 
 const meeting = new PathMeeting();
 const [from, to] = [new Float64Array(12), new Float64Array(12)];
 
-/** @param alpha float32[V] lowered in place */
+/** @param alpha float32[V] reduced in place */
 export function limitByImpacts(
   steps: ImpactSteps,
   pairs: PairSet,

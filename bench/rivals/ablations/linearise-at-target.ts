@@ -10,9 +10,9 @@ import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { CORNERS, EE, SIDE_A, VE, VT } from '../../../src/solver/pair-kinds.js';
 
 /**
- * Linearises gap constraints that were assembled at x at the present target y instead. Closest points and normal are those at y;
- * the gap is signed by the normal at x, so that a pair that has passed through at y counts as too near, not as apart. A pair that
- * touches at y has no normal there and keeps its row's normal, with gap 0.
+ * Linearises gap constraints that were assembled at x at the current target y instead. Closest points and normal are
+ * those at y; the sign of the gap follows from the normal at x, so that a pair that has passed through at y counts as
+ * too near, not as apart. A pair that touches at y has no normal there and keeps its row's normal, with gap 0.
  */
 export function lineariseAtTarget(
   contacts: Contacts,
@@ -44,7 +44,7 @@ export function lineariseAtTarget(
     }
     const isMovable = sum > 0;
     stiffness[r] = isMovable ? sum : 1;
-    // Only kinematic vertices carry it at y: nothing to do.
+    // Only kinematic vertices have weight at y: nothing to do.
     value[r] = isMovable ? sign * distance - pairs.delta[p] : Number.MAX_VALUE;
   }
 }

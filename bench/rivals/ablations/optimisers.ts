@@ -4,8 +4,9 @@ import type { Rows } from './rows.js';
 export type Optimiser = (rows: Rows, x: Float32Array, y: Float32Array) => void;
 
 /**
- * Projected Jacobi: every row sees the same y. A row is relaxed by the most rows that act on one of its movable vertices, so
- * that what they add up to is an average and the iteration converges; a row's push is scaled as a whole, which keeps momentum.
+ * Projected Jacobi: every row uses the same y. A row is relaxed by the largest number of rows that act on one of its
+ * movable vertices, so that their sum is an average and the iteration converges; a row's push is scaled as a whole,
+ * which preserves momentum.
  */
 export const jacobi =
   (sweeps: number): Optimiser =>
@@ -38,7 +39,7 @@ export const jacobi =
 /** Descents for one set of multipliers. */
 const DESCENTS_PER_UPDATE = 5;
 
-/** Penalty of a row over 1/K, the stiffness with which a row that is alone resists: one row is as strong as the masses. */
+/** Penalty of a row over 1/K, the stiffness with which a single row resists: one row is as strong as the masses. */
 const PENALTY = 1;
 
 /**

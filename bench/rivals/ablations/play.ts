@@ -21,7 +21,7 @@ export interface StepRecord {
   readonly cost: number;
 }
 
-/** A run of a variant, and the verifier's judgement. */
+/** A run of a variant, and the verifier's verdict. */
 export interface Played extends AnswerMeasures, Pick<Answer, 'status' | 'steps' | 'searches'> {
   readonly variant: Variant;
   readonly records: readonly StepRecord[];
@@ -48,7 +48,10 @@ export function prepare({ mesh: input, start, target }: Pair, variant: Variant) 
   return { mesh, parameters, units, settings, edge, x: frame.toEngine(start), y: frame.toEngine(target) };
 }
 
-/** @param stepLimit L: runs end after a number of steps and not of seconds, so that all but their cost is the same again */
+/**
+ * @param stepLimit L: runs end after a number of steps and not of seconds, so that everything except their cost is
+ *   reproducible
+ */
 export function play(pair: Pair, variant: Variant, stepLimit: number): Played {
   const { mesh, settings, edge, x, y } = prepare(pair, variant);
   const states: Float32Array[] = [x];

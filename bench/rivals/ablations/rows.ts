@@ -1,12 +1,12 @@
 import type { Contacts } from '../../../src/solver/cpu/contacts.js';
 
 /**
- * All constraints of a backward step in one list, contacts and edge lengths alike, for optimisers that the product does not
- * have: s_r(y) = value_r + Σ_k J_rk·(y_k − x_k) ≥ 0, relative to the state x of the step, in double precision.
+ * All constraints of a backward step in one list, contacts as well as edge lengths, for optimisers that the product
+ * does not have: s_r(y) = value_r + Σ_k J_rk·(y_k − x_k) ≥ 0, relative to the state x of the step, in double precision.
  */
 export class Rows {
   count = 0;
-  /** [4·n] vertices, −1 where unused */
+  /** [4·n] vertices, −1 if unused */
   readonly corner: number[] = [];
   /** [12·n] */
   readonly jacobian: number[] = [];
@@ -16,7 +16,7 @@ export class Rows {
 
   constructor(readonly inverseMass: Float32Array) {}
 
-  /** The contact rows, linearised at `at`. */
+  /** Adds the contact rows, linearised at `at`. */
   addContacts({ count, corner, jacobian, value, stiffness }: Contacts, at: Float32Array, x: Float32Array): void {
     for (let r = 0; r < count; r++, this.count++) {
       let constant = value[r];
@@ -33,7 +33,7 @@ export class Rows {
     }
   }
 
-  /** Eq. 13 in units of length, linearised at the target y*: σ L* − u·(y_i − y_j) ≥ 0. */
+  /** Adds Eq. 13 in units of length, linearised at the target y*: σ L* − u·(y_i − y_j) ≥ 0. */
   addEdges(ends: Uint32Array, target: Float32Array, sigma: number, x: Float32Array): void {
     for (let e = 0; e < ends.length; e += 2) {
       const [i, j] = [ends[e], ends[e + 1]];

@@ -11,7 +11,7 @@ const HEADINGS = [
   ...['longest edge', 'momentum', 'safe'],
 ];
 
-/** 'yes', or what the verifier has found. */
+/** 'yes', or the verifier's findings. */
 function safetyOf({ collidingPieces, intersections }: Played): string {
   if (collidingPieces === 0 && intersections === 0) return 'yes';
   return `NO: ${collidingPieces} pieces collide, ${intersections} intersections`;
@@ -39,7 +39,8 @@ function plot(heading: string, runs: readonly Played[]): string {
 }
 
 /**
- * Every variant of every group in every scene: the table on standard output, a plot of each group in `folder`.
+ * Runs every variant of every group in every scene: prints the table to standard output, and writes a plot of each
+ * group to `folder`.
  *
  * @param stepLimit of each run
  * @param word of the scene's name
@@ -56,7 +57,7 @@ export function runAblations(stepLimit: number, word: string, folder: string | u
   for (const { name, make } of ABLATION_SCENES) {
     if (!name.includes(word)) continue;
     const pair = make();
-    // The first run pays for the compiler.
+    // The first run includes the time of the compiler.
     play(pair, PAPER, stepLimit);
     const paper = note(name, play(pair, PAPER, stepLimit));
     for (const group of GROUPS) {

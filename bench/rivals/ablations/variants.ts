@@ -4,12 +4,12 @@ import { augmentedLagrangian, jacobi } from './optimisers.js';
 
 export interface Variant {
   readonly name: string;
-  /** what differs from preset PAPER: one sweep, volume constraints, isotropic rule, σ = 1.1 */
+  /** differences from preset PAPER: one sweep, volume constraints, isotropic rule, σ = 1.1 */
   readonly parameters?: ParametersInput;
   readonly ablation?: Ablation;
 }
 
-/** A group is one figure: the paper's method and what it is compared with. */
+/** A group is one figure: the paper's method and the methods with which it is compared. */
 export interface Group {
   readonly name: string;
   /** file name of the plot */
@@ -22,7 +22,7 @@ const LEAST_CHANGE = 2 ** -23;
 
 const GAP: ParametersInput = { contact: 'GAP' };
 
-/** The method of the paper, first of every group. */
+/** The method of the paper, the first of every group. */
 export const PAPER: Variant = { name: 'as in the paper' };
 
 export const GROUPS: readonly Group[] = [
