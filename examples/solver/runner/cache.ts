@@ -18,16 +18,17 @@ import { type State, startOf } from '../src/integrator.js';
 import type { Model } from '../src/model.js';
 import { lineOf, type RunFacts, type StepRecord } from './records.js';
 
-/** Frames from one of a sample to the next. */
+/** Number of frames from one sample to the next. */
 const EVERY = 10;
 
-/** What was saved was played by another version, with other parameters or with another scene. */
+/** Thrown if the saved frames were played by another version, with other parameters or with another scene. */
 export class MixedRunError extends Error {}
 
 /**
- * The folder of a scene: `frames.f32` with the positions of every frame, 12 bytes a vertex, `steps.jsonl` with its record,
- * `state` with what the next step depends on, and `run.json` with what all frames have in common. The state is written last,
- * and decides how many frames there are: what an interruption has left behind it is cut off.
+ * The folder of a scene: `frames.f32` with the positions of every frame, 12 bytes per vertex, `steps.jsonl` with their
+ * records, `state` with the data on which the next step depends, and `run.json` with the facts that all frames share.
+ * The state is written last and determines the number of frames: anything after it that an interruption has left is cut
+ * off.
  */
 export class FrameCache {
   readonly #frames: string;
@@ -35,7 +36,7 @@ export class FrameCache {
   readonly #state: string;
   readonly #facts: string;
 
-  /** @param begin where the first frame begins; default: the start of the scene */
+  /** @param begin state before the first frame; default: the start of the scene */
   constructor(
     readonly folder: string,
     private readonly model: Model,
@@ -47,7 +48,7 @@ export class FrameCache {
     this.#facts = join(folder, 'run.json');
   }
 
-  /** What was saved of the same scene; undefined when there is nothing, and then the folder is empty. */
+  /** Opens the saved run of the same scene; undefined if there is none, and then the folder is empty. */
   open(): { readonly saved: State; readonly records: StepRecord[] } | undefined {
     mkdirSync(this.folder, { recursive: true });
     const saved = existsSync(this.#state) ? (deserialize(readFileSync(this.#state)) as State) : undefined;
@@ -63,7 +64,7 @@ export class FrameCache {
   }
 
   /**
-   * Notes what the frames to come have in common, or tests it against what was noted for those before.
+   * Records the facts that all following frames share, or compares them with those of the previous frames.
    * @throws MixedRunError
    */
   agree(facts: RunFacts): void {
@@ -85,18 +86,18 @@ export class FrameCache {
     renameSync(`${this.#state}.new`, this.#state);
   }
 
-  /** Frames that there are after the one that it begins with. */
+  /** Number of frames after the initial one. */
   get frameCount(): number {
     return existsSync(this.#frames) ? Math.floor(statSync(this.#frames).size / this.#frameBytes) : 0;
   }
 
-  /** Every tenth frame and the last one, as `read` takes them: those that are looked at for what is knotted or piled up. */
+  /** Every tenth frame and the last one, as arguments of `read`: those in which knots and piles are examined. */
   sample(): number[] {
     const { frameCount } = this;
     return Array.from({ length: Math.ceil(frameCount / EVERY) }, (_, i) => Math.min(frameCount, EVERY * (i + 1)));
   }
 
-  /** @param index from 1 to frameCount; 0 is where it begins @returns float64[3·V] */
+  /** @param index from 1 to frameCount; 0 is the initial state @returns float64[3·V] */
   read(index: number): Float64Array {
     if (index === 0) return Float64Array.from(Float32Array.from(this.begin.x));
     const bytes = new Uint8Array(this.#frameBytes);

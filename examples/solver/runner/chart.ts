@@ -4,17 +4,17 @@ const LEFT = 70;
 const RIGHT = WIDTH - 20;
 const TOP = 34;
 const GAP = 46;
-/** width of one, about */
+/** width of one character, approximately */
 const CHARACTER = 6.6;
 const INK = '#3e444e';
 const PAPER = '#2b6cb0';
 const COLOURS = ['#b0321c', '#2b6cb0', '#2f855a', '#b7791f', '#6b46c1', '#222222'] as const;
 
 export interface Line {
-  /** in the legend; lines of one name have one colour in all charts */
+  /** in the legend; lines with the same name have the same colour in all charts */
   readonly name?: string;
   readonly values: readonly number[];
-  /** where the values are on the axis; default: 1, 2, … */
+  /** positions of the values on the axis; default: 1, 2, … */
   readonly at?: readonly number[];
 }
 
@@ -24,11 +24,11 @@ export interface Chart {
   /** the paper's average; drawn as a dashed line */
   readonly average?: number;
   readonly isLogarithmic: boolean;
-  /** of the axis; default 'frame' */
+  /** label of the axis; default 'frame' */
   readonly axis?: string;
 }
 
-/** Charts below each other, as SVG. Values of 0 lie on the lower edge of a logarithmic chart. */
+/** Draws charts below each other, as SVG. Values of 0 lie on the lower edge of a logarithmic chart. */
 export function drawCharts(heading: string, charts: readonly Chart[]): string {
   const names = [...new Set(charts.flatMap(({ lines }) => lines.flatMap(({ name }) => name ?? [])))];
   const top = TOP + (names.length > 0 ? 18 : 0);

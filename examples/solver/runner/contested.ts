@@ -1,20 +1,20 @@
 import type { Scene } from '../scenes/types.js';
 import type { StepRecord } from './records.js';
 
-/** s: time steps of a warm-up are about this long, and not shorter than those of the scene */
+/** s: time steps of a warm-up are about this long, but not shorter than those of the scene */
 const WARM_UP_STEP = 1 / 25;
 
-/** Frames before a window that are few enough to be played as they are: the window is then that of the whole run. */
+/** Up to this many frames before a window are played unchanged: the window is then that of the whole run. */
 const SHORT_WAY = 40;
 
-/** Whether the way to a frame is played like the rest of the scene. */
+/** Whether the frames before this one are played like the rest of the scene. */
 export const isShortWay = (first: number): boolean => first <= SHORT_WAY;
 
 /** Time steps of a scene that one of its warm-up covers. */
 export const strideOf = ({ timeStep }: Scene): number => Math.max(1, Math.round(WARM_UP_STEP / timeStep));
 
 /**
- * The frame before the `count` consecutive ones that needed most steps, together.
+ * Finds the frame before the `count` consecutive ones that together needed the most steps.
  * @param records of frames 1, 2, …
  * @param stride the result is a multiple of it
  */
@@ -28,8 +28,8 @@ export function mostContested(records: readonly StepRecord[], count: number, str
 }
 
 /**
- * The way to a frame of a scene, as a place to begin at: as it is where it is short, else in longer time steps. In these, what is moved is where it
- * is at that time, and what is simulated is damped more.
+ * The frames before a frame of a scene, as a scene of their own: unchanged if there are few, otherwise in longer time
+ * steps. In these, prescribed motions are exact, but simulated motions are damped more.
  *
  * @param first frame of the scene, a multiple of the stride
  */

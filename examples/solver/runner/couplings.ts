@@ -8,33 +8,33 @@ import { makeJudge } from './judge.js';
 const COUPLINGS: readonly Coupling[] = ['staggered', 'simultaneous'];
 const PROJECTION = { tolerance: 1e-3, maxIterations: 400, maxNewtonIterations: 4 };
 const MAX_CALLS = 3;
-/** D of contacts, against the diagonal of B·M⁻¹·Bᵀ: normal, and tangential, which yields to all others (3.30) */
+/** D of contacts, relative to the diagonal of B·M⁻¹·Bᵀ: normal, and tangential, which yields to all others (3.30) */
 const SOFTNESS = { softness: 1e-3, tangentialSoftness: 1e-2 };
-/** Answers list pairs that are nearer than so many activation distances. */
+/** Answers list pairs that are nearer than this many activation distances. */
 const REACH = 2;
 
-/** What a coupling brought in a scene; times in s, energies in J. */
+/** Results of a coupling in a scene; times in s, energies in J. */
 export interface CouplingRow {
   readonly scene: string;
   readonly coupling: Coupling;
   readonly nodes: number;
   readonly frames: number;
   readonly engine: string;
-  /** over the frames, of distances between red nodes and of edges of the base mesh */
+  /** largest over the frames, of distances between red nodes and of edges of the base mesh */
   readonly maxStrain: number;
   readonly meanStrain: number;
   readonly maxEdgeStrain: number;
-  /** the same of the targets, before the service: what of it is not of collisions */
+  /** the same for the targets, before the service: the part that is not due to collisions */
   readonly maxTargetEdgeStrain: number;
   readonly maxBendingEnergy: number;
   readonly meanBendingEnergy: number;
-  /** sum over the frames of | B(t) − B(t − h) |: how it oscillates */
+  /** sum over the frames of | B(t) − B(t − h) |: a measure of its oscillation */
   readonly bendingVariation: number;
   readonly seconds: number;
   readonly serviceSeconds: number;
   readonly calls: number;
   readonly iterations: number;
-  /** of the judge, over all frames */
+  /** found by the judge, over all frames */
   readonly intersections: number;
 }
 
@@ -44,7 +44,7 @@ export interface Compared {
   readonly rows: readonly CouplingRow[];
 }
 
-/** Plays a scene with both couplings; every frame is judged. @param tell what is going on, a line */
+/** Plays a scene with both couplings and judges every frame. @param tell receives lines about the progress */
 export async function playBoth(
   scene: ShellScene,
   address: string,
@@ -119,7 +119,7 @@ function rowOf(
   };
 }
 
-/** Figs. 4.2 to 4.4 of the thesis, one above the other, as SVG. */
+/** Draws Figs. 4.2 to 4.4 of the thesis, one above the other, as SVG. */
 export function plotComparison({ scene, records }: Compared): string {
   const series = (value: (record: IsometricRecord) => number) => ({
     lines: (['simultaneous', 'staggered'] as const).map((name) => ({ name, values: records[name].map(value) })),

@@ -10,12 +10,12 @@ import type { FrameCache } from './cache.js';
 import { integratorSettingsOf } from './play.js';
 import { interpolate, type Refinement } from './refine.js';
 
-/** What leads a fine model to a frame of a scene: the frames of a coarse one. */
+/** The frames of a coarse model, which lead a fine model to a frame of a scene. */
 export interface Leader {
   /** frames of the coarse model, from its start */
   readonly cache: FrameCache;
   readonly refinement: Refinement;
-  /** float64[3·coarse V]: where it begins */
+  /** float64[3·coarse V] its initial state */
   readonly start: Float64Array;
 }
 
@@ -24,19 +24,20 @@ export interface FollowOptions {
   readonly parameters: Parameters;
   /** frames from one target to the next */
   readonly stride: number;
-  /** keeps the state that was reached */
+  /** stores the state that was reached */
   readonly folder: string;
   /** called after every answer; false ends it early */
   readonly onTarget: (frame: number, steps: number) => boolean;
 }
 
 /**
- * Leads a model to a frame of a scene without dynamics: the service moves it after a coarse model that was simulated, target by target. A target is the
- * start with the displacement of the coarse model; what intersects in it the service keeps apart, so the state reached is free of intersections and no
- * path has passed through anything. Its velocity is that of the coarse model.
+ * Leads a model to a frame of a scene without dynamics: the service moves it after a coarse model that was simulated,
+ * target by target. A target is the start with the displacement of the coarse model; the service keeps apart the parts
+ * that intersect in it, so the reached state is free of intersections and no path has passed through anything. Its
+ * velocity is that of the coarse model.
  *
  * @param frame of the scene
- * @returns undefined when it was ended early
+ * @returns undefined if it was ended early
  */
 export async function follow(
   scene: Scene,

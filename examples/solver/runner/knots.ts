@@ -5,26 +5,28 @@ import type { Model } from '../src/model.js';
 import type { FrameCache } from './cache.js';
 import { drawDiagram, type Invariants, invariantsOf, type Link, linkingIn, partOf } from './link.js';
 
-/** What became of the knot of a scene. */
+/** The state of the knot of a scene. */
 export interface KnotVerdict {
-  /** of all loops together, at the start */
+  /** linking numbers of all loops together, at the start */
   readonly linking: readonly number[];
   readonly determinant?: number;
   readonly signature?: number;
-  /** the first frame of those that were looked at with another knot */
+  /** the first of the examined frames with a different knot */
   readonly changedAt?: number;
 }
 
-/** Far arcs lie on spheres of so many times the size of a state: of the first loop, and more for each of the others. */
+/**
+ * Far arcs lie on spheres of this many times the size of a state for the first loop, and more for each of the others.
+ */
 const FAR = 20;
 const FARTHER = 5;
 /** Points of a far arc. */
 const ARC = 24;
 
 /**
- * Compares what a scene has been played to with its start. Strands are walked along edges of the mesh. Two edges that share no vertex never meet in states and on
- * paths without intersections, so no invariant of their link can change, as long as the free ends do not cross a ray that leads away from
- * another one: an independent check of the whole path.
+ * Compares the frames of a scene with its start. Strands are followed along edges of the mesh. Two edges that share no
+ * vertex never meet in states and on paths without intersections, so no invariant of their link can change, as long as
+ * the free ends do not cross a ray from another free end to infinity: an independent check of the whole path.
  */
 export function judgeKnot(scene: Scene, model: Model, cache: FrameCache): KnotVerdict | undefined {
   const { loops, linked } = scene;
@@ -42,7 +44,7 @@ export function judgeKnot(scene: Scene, model: Model, cache: FrameCache): KnotVe
 type Fingerprint = readonly (Pick<Invariants, 'linking'> & Partial<Invariants>)[];
 
 /**
- * Invariants of every choice of loops, all of them last; or the linking numbers of the pairs that are given.
+ * Invariants of every subset of loops, the complete one last; or the linking numbers of the given pairs.
  * @param x float64[3·V]
  */
 export function fingerprintOf(loops: readonly Loop[], linked: Scene['linked'], x: Float64Array): Fingerprint {
@@ -60,7 +62,7 @@ export function fingerprintOf(loops: readonly Loop[], linked: Scene['linked'], x
 
 export const isSame = (a: Fingerprint, b: Fingerprint): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** In a cell of a table. */
+/** The text in a cell of a table. */
 export const describeKnot = ({ linking, determinant, signature, changedAt }: KnotVerdict): string => {
   const kind = [
     ...(linking.length === 0 ? [] : [`linking ${linking.join(', ')}`]),
@@ -69,7 +71,10 @@ export const describeKnot = ({ linking, determinant, signature, changedAt }: Kno
   return changedAt === undefined ? `the same (${kind})` : `ANOTHER ONE from frame ${changedAt} on (${kind} before)`;
 };
 
-/** Loops as closed lines: ends of strands are led away along straight lines, and joined along circles about the middle of all. */
+/**
+ * Loops as closed lines: ends of strands are extended along straight lines, and joined along circles about the common
+ * centre.
+ */
 function closeFarAway(loops: readonly Loop[], x: Float64Array): Link {
   const at = (v: number): Vec => [x[3 * v]!, x[3 * v + 1]!, x[3 * v + 2]!];
   const points = loops.flat().flatMap(({ line }) => Array.from(line, at));

@@ -4,15 +4,15 @@ import type { Model } from '../src/model.js';
 import type { FrameCache } from './cache.js';
 import { boundaryOf } from './picture.js';
 
-/** What became of a pile. */
+/** The state of a pile. */
 export interface PileVerdict {
   readonly bodies: number;
-  /** the first frame of those that were looked at in which bodies had changed places, and which */
+  /** the first of the examined frames in which bodies had changed places, and these bodies */
   readonly changedAt?: number;
   readonly exchanged?: readonly Exchange[];
 }
 
-/** Compares what a scene with a pile has been played to with the order in which it names its bodies. */
+/** Compares the frames of a scene with a pile with the order of its bodies in the scene. */
 export function judgePile(scene: Scene, model: Model, cache: FrameCache): PileVerdict | undefined {
   const { pile } = scene;
   if (pile === undefined || cache.frameCount === 0) return undefined;
@@ -23,23 +23,23 @@ export function judgePile(scene: Scene, model: Model, cache: FrameCache): PileVe
   return { bodies: pile.length };
 }
 
-/** In a cell of a table. */
+/** The text in a cell of a table. */
 export const describePile = ({ bodies, changedAt, exchanged = [] }: PileVerdict): string =>
   changedAt === undefined
     ? `in order (${bodies} layers)`
     : `NOT IN ORDER from frame ${changedAt} on (${exchanged.map(({ lower, upper }) => `${lower} above ${upper}`).join(', ')})`;
 
-/** Two bodies of a pile of which the upper one lies below the lower one somewhere. */
+/** Two bodies of a pile, the upper of which lies below the lower one somewhere. */
 export interface Exchange {
   readonly lower: string;
   readonly upper: string;
 }
 
 /**
- * Looks for bodies that have changed places in a pile: along every vertical line through a vertex of one of two bodies that meets the
- * other one, the upper one must be above.
+ * Finds bodies that have changed places in a pile: on every vertical line through a vertex of one of two bodies that
+ * meets the other one, the upper one must be above.
  *
- * @param pile bodies from the lowest to the highest, as places in `model.parts`
+ * @param pile bodies from the lowest to the highest, as indices into `model.parts`
  * @param x float64[3·V]
  */
 export function findExchanged(model: Model, pile: readonly number[], x: Float64Array): Exchange[] {
@@ -90,7 +90,9 @@ class Columns {
     return this.#vertices.some(test);
   }
 
-  /** Where the vertical line through a point meets the surface: z, m. A line through an edge may be missed. */
+  /**
+   * Heights at which the vertical line through a point meets the surface: z, m. A line through an edge may be missed.
+   */
   heightsAt([x, y]: Vec): number[] {
     const [a, b] = [this.#cell(0, x), this.#cell(1, y)];
     if (a < 0 || a >= CELLS || b < 0 || b >= CELLS) return [];
@@ -102,7 +104,7 @@ class Columns {
     });
   }
 
-  /** May lie outside of the grid. */
+  /** May lie outside the grid. */
   #cell(c: 0 | 1, value: number): number {
     return Math.min(Math.floor((CELLS * (value - this.#low[c])) / this.#size[c]), CELLS);
   }
@@ -113,6 +115,6 @@ class Columns {
   }
 }
 
-/** Twice the area of a triangle as seen from above, positive when it turns left. */
+/** Twice the area of a triangle as seen from above, positive if it turns left. */
 const areaOf = (p: Vec, q: Vec, x: number, y: number): number =>
   (q[0] - p[0]) * (y - p[1]) - (q[1] - p[1]) * (x - p[0]);

@@ -4,13 +4,13 @@ import { signatureOf } from './signature.js';
 /** Closed polylines in space, none of which meets itself or another one. */
 export type Link = readonly (readonly Vec[])[];
 
-/** What a link is by numbers that no motion without passing through changes. */
+/** Numbers of a link that no motion without passing through changes. */
 export interface Invariants {
   /** of every two components, in the order 0 1, 0 2, 1 2, … */
   readonly linking: readonly number[];
-  /** |Δ(−1)| of the Alexander polynomial, modulo {@link PRIME}: 1 of the unknot, 0 of what falls apart */
+  /** |Δ(−1)| of the Alexander polynomial, modulo {@link PRIME}: 1 for the unknot, 0 for a split link */
   readonly determinant: number;
-  /** of a Seifert matrix; −2 of the right-handed trefoil */
+  /** of a Seifert matrix; −2 for the right-handed trefoil */
   readonly signature: number;
   /** Δ(t) Δ(1/t) modulo {@link PRIME} at every t of {@link POINTS} */
   readonly alexander: readonly number[];
@@ -19,12 +19,12 @@ export interface Invariants {
 /** The largest prime below 2^26: products of residues are exact in a double. */
 export const PRIME = 67_108_859;
 /**
- * Where the Alexander polynomial is evaluated. It is known up to ± t^k only, and Δ(t) Δ(1/t) is free of that. Two different polynomials
- * of degree d agree at a point by chance with a probability of at most 2d / PRIME.
+ * Where the Alexander polynomial is evaluated. It is known only up to ± t^k, which Δ(t) Δ(1/t) eliminates. Two
+ * different polynomials of degree d agree at a point by chance with a probability of at most 2d / PRIME.
  */
 const POINTS = [2, 3];
 
-/** Axes of the plane that the link is drawn in, and upwards: along no line that a scene is built on. */
+/** Axes of the plane in which the link is drawn, and its normal: not parallel to any line on which a scene is built. */
 const ACROSS: Vec = [0.83, -0.29, -0.4769];
 const ALONG: Vec = [0.2437, 0.9561, -0.1573];
 const UP: Vec = [0.5016, 0.0143, 0.865];
@@ -32,23 +32,24 @@ const UP: Vec = [0.5016, 0.0143, 0.865];
 interface Visit {
   readonly crossing: number;
   readonly isOver: boolean;
-  /** segment of the component, and share of it */
+  /** segment of the component, and the share of it */
   readonly at: number;
 }
 
 /** A link, drawn in a plane. */
 export interface Diagram {
-  /** +1 where the lower strand comes from the right of the upper one */
+  /** +1 if the lower strand comes from the right of the upper one */
   readonly signs: readonly number[];
   /** components of the upper and of the lower strand */
   readonly strands: readonly (readonly [number, number])[];
-  /** of every component, as it is walked along */
+  /** of every component, in the order along it */
   readonly visits: readonly (readonly Visit[])[];
 }
 
 /**
- * Linking numbers, the signature, and the Alexander polynomial at some points from the Wirtinger presentation of a diagram.
- * @throws Error where the projection is degenerate
+ * Linking numbers, the signature, and the Alexander polynomial at some points from the Wirtinger presentation of a
+ * diagram.
+ * @throws Error if the projection is degenerate
  */
 export function invariantsOf(diagram: Diagram): Invariants {
   const linking = linkingIn(diagram);
@@ -57,7 +58,7 @@ export function invariantsOf(diagram: Diagram): Invariants {
   return { linking, determinant: Math.min(atMinusOne, PRIME - atMinusOne), signature: signatureOf(diagram), alexander };
 }
 
-/** Linking numbers alone. @throws Error where the projection is degenerate */
+/** Linking numbers alone. @throws Error if the projection is degenerate */
 export function linkingIn({ signs, strands, visits }: Diagram): number[] {
   const linking: number[] = [];
   for (let b = 0; b < visits.length; b++) {
@@ -74,7 +75,7 @@ export function linkingIn({ signs, strands, visits }: Diagram): number[] {
   return linking;
 }
 
-/** The diagram of some components, in the order in which they are named. */
+/** The diagram of some components, in the given order. */
 export function partOf({ signs, strands, visits }: Diagram, components: readonly number[]): Diagram {
   const kept = signs.flatMap((_, c) => (strands[c]!.every((component) => components.includes(component)) ? [c] : []));
   const numbers = new Map(kept.map((c, i) => [c, i]));
@@ -111,7 +112,7 @@ export function drawDiagram(link: Link): Diagram {
       const [s, t, turn, higher] = crossing;
       const isOver = higher > 0;
       const id = signs.length;
-      // `turn` is that of a towards b; seen from the upper strand it is the sign of the crossing.
+      // `turn` is from a to b; seen from the upper strand it is the sign of the crossing.
       signs.push(isOver ? turn : -turn);
       strands.push(isOver ? [a.component, b.component] : [b.component, a.component]);
       visits[a.component]!.push({ crossing: id, isOver, at: a.i + s });
@@ -134,10 +135,10 @@ const boxesMeet = (a: Segment, b: Segment): boolean =>
   Math.max(a.from[1], a.to[1]) >= Math.min(b.from[1], b.to[1]) &&
   Math.max(b.from[1], b.to[1]) >= Math.min(a.from[1], a.to[1]);
 
-/** Twice the area of a triangle in the plane of the drawing, positive when it turns left. */
+/** Twice the area of a triangle in the plane of the drawing, positive if it turns left. */
 const areaOf = (a: Point, b: Point, c: Point): number => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 
-/** Shares of both segments, the turn from a to b, and how much higher a is; undefined where they do not cross. */
+/** Shares of both segments, the turn from a to b, and how much higher a is; undefined if they do not cross. */
 function cross(a: Segment, b: Segment): [number, number, 1 | -1, number] | undefined {
   const [p, q] = [areaOf(b.from, b.to, a.from), areaOf(b.from, b.to, a.to)];
   const [u, v] = [areaOf(a.from, a.to, b.from), areaOf(a.from, a.to, b.to)];

@@ -16,9 +16,9 @@ import { RESULTS, readPublished, readRecords } from './saved-records.js';
 import { HELP, readSettings, type Settings, UsageError } from './settings.js';
 import { makeTable } from './table.js';
 
-/** Set by a signal: the step that runs is finished and saved first. */
+/** Set by a signal: the current step is finished and saved first. */
 let isInterrupted = false;
-/** as performance.now() counts: no step begins later */
+/** in the time of performance.now(): no step begins later */
 let end = Number.POSITIVE_INFINITY;
 const isOver = (): boolean => isInterrupted || performance.now() > end;
 
@@ -41,7 +41,7 @@ async function playAll(settings: Settings): Promise<void> {
         const one = await playOne(name, settings, service);
         if (one) played.push(one);
       } catch (error) {
-        // The other scenes are played all the same.
+        // The other scenes are played nevertheless.
         process.stderr.write(`\n${name}: ${textOf(error)}\n`);
         process.exitCode = 1;
       }
@@ -55,7 +55,10 @@ async function playAll(settings: Settings): Promise<void> {
   process.stdout.write(`\n${table}`);
 }
 
-/** Runs with another solver or other parameters than the scene's have folders of their own, so that none is taken for the scene. */
+/**
+ * Runs with another solver or other parameters than the scene's have folders of their own, so that none is mistaken for
+ * the scene.
+ */
 const titleOf = (name: string, { size, contested, solver, parameters }: Settings): string =>
   [
     name,
@@ -74,7 +77,10 @@ const textOf = (error: unknown): string => {
   return error instanceof Error ? (error.stack ?? error.message) : `${error}`;
 };
 
-/** @returns undefined when the way to its first frame was cut short, or when nothing says which of its frames are contested */
+/**
+ * @returns undefined if the frames before the first one were cut short, or if it is not known which of its frames are
+ *   contested
+ */
 async function playOne(
   name: string,
   settings: Settings,
@@ -109,10 +115,11 @@ async function playOne(
 }
 
 /**
- * The state of a scene after its first frames, for those that follow. A short way is played as it is. A longer one is led by the frames of size quarter where these
- * lie beside it (follow.ts), and otherwise played in longer time steps.
+ * The state of a scene after its first frames, for those that follow. A few frames are played unchanged. More frames
+ * are led by those of size quarter if they exist in the same folder (follow.ts), and otherwise played in longer time
+ * steps.
  *
- * @returns undefined when it was cut short
+ * @returns undefined if it was cut short
  */
 async function reach(
   frame: number,
@@ -139,7 +146,7 @@ async function reach(
   return reached.frame < coarse.frames ? undefined : { ...reached, frame };
 }
 
-/** The run of the scene at size quarter in the same folder; undefined where none can lead this size. */
+/** The run of the scene at size quarter in the same folder; undefined if none can lead this size. */
 function leaderOf(scene: Scene, out: string): Leader | undefined {
   const folder = join(out, `${scene.name}-quarter`);
   const quarter = SCENES.get(scene.name)!('quarter');
@@ -149,7 +156,7 @@ function leaderOf(scene: Scene, out: string): Leader | undefined {
   return { cache: new FrameCache(folder, model), refinement, start: model.start };
 }
 
-/** With a bar of progress; what is cut short has the frames that were saved. */
+/** Plays with a progress bar; a run that is cut short has the frames that were saved. */
 async function playShown(title: string, scene: Scene, options: Omit<PlayOptions, 'onStep'>): Promise<Played> {
   const progress = new Progress(title);
   const onStep = (record: StepRecord, of: number): boolean => {
@@ -158,7 +165,7 @@ async function playShown(title: string, scene: Scene, options: Omit<PlayOptions,
   };
   return play(scene, { ...options, onStep, frames: isOver() ? 0 : options.frames })
     .catch((error: unknown) => {
-      // A signal to the whole process group ends the service too: what was saved is complete all the same.
+      // A signal to the whole process group also ends the service; the saved frames are complete nevertheless.
       if (!isInterrupted) throw error;
       return play(scene, { ...options, onStep, frames: 0 });
     })

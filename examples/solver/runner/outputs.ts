@@ -11,12 +11,12 @@ import { encodePly } from './ply.js';
 import type { Played } from './records.js';
 
 export interface OutputOptions {
-  /** in the strip of pictures; 0 = no strip */
+  /** number in the strip of pictures; 0 = no strip */
   readonly pictures: number;
   readonly ply: boolean;
 }
 
-/** Writes plots, pictures and meshes of a scene that was played into its folder. */
+/** Writes plots, pictures and meshes of a played scene to its folder. */
 export async function writeOutputs(
   played: Played,
   model: Model,
@@ -39,7 +39,7 @@ export async function writeOutputs(
   }
 }
 
-/** Where there is no browser: says what is missing, and draws nothing, since the frames are kept and can be drawn later. */
+/** Without a browser, says what is missing and draws nothing, because the frames are kept and can be drawn later. */
 async function drawIfPossible(sheet: Sheet): Promise<Buffer | undefined> {
   try {
     return await drawSheet(sheet);

@@ -5,11 +5,11 @@ import type { Model } from '../src/model.js';
 
 const PANEL = { width: 320, height: 320 };
 
-/** Frames of a strip: the start, the last one, and others evenly between. */
+/** Frames of a strip: the start, the last one, and others at equal distances between them. */
 export const framesOfStrip = (last: number, count: number): number[] =>
   count === 1 ? [last] : Array.from({ length: count }, (_, i) => Math.round((last * i) / (count - 1)));
 
-/** States side by side, all from the same place. Bodies that are simulated have colours by turns. */
+/** States side by side, all from the same viewpoint. Simulated bodies have alternating colours. */
 export function stripOf(scene: Scene, { mesh, parts, isKinematic }: Model, states: readonly Float64Array[]): Sheet {
   let simulated = 0;
   const colours = parts.map((_, b) => {
@@ -21,7 +21,7 @@ export function stripOf(scene: Scene, { mesh, parts, isKinematic }: Model, state
   const row = {
     bodies: bodiesOf(parts, { triangles, segments, particles }, (_, b) => colours[b]!),
     states: states.map((x) => Float32Array.from(x)),
-    // What moves must be seen; obstacles may reach beyond the picture.
+    // Moving bodies must be visible; obstacles may extend beyond the picture.
     framed: joined(states.map((x) => x.filter((_, i) => !isKinematic[Math.floor(i / 3)]))),
     view: scene.view,
   };
@@ -35,7 +35,7 @@ const FACES = [
   [0, 2, 1],
 ];
 
-/** Faces that belong to one tetrahedron only. @param tetrahedra uint32[4·K] */
+/** Faces that belong to only one tetrahedron. @param tetrahedra uint32[4·K] */
 export function boundaryOf(tetrahedra: Uint32Array): number[] {
   const faces = new Map<string, number[]>();
   for (let i = 0; i < tetrahedra.length; i += 4) {

@@ -12,37 +12,38 @@ import { judgeKnot } from './knots.js';
 import { judgePile } from './layers.js';
 import type { Played, RunFacts, StepRecord } from './records.js';
 
-/** Repulsion reaches so many activation distances; the service's answers list pairs that far by default. */
+/** Repulsion reaches this many activation distances, within which the service's answers list pairs by default. */
 const REPULSION_REACH = 2;
 /** 1/s²: under gravity a layer is pressed a tenth of a millimetre into the repulsion */
 const REPULSION_STIFFNESS = 1e5;
 /**
- * Fine cloth and long time steps need many iterations: the spinning patch at full size 715 in its first time step. The two solves that friction is estimated from may be
- * ten times as coarse. With them small scenes take 0.7 (`rotating-sphere`, `mats`) to 1.15 times (`drapes`) the iterations of one estimate as fine as the rest.
+ * Fine cloth and long time steps need many iterations: the spinning patch at full size 715 in its first time step. The
+ * two solves from which friction is estimated may be ten times as coarse. With them small scenes take 0.7
+ * (`rotating-sphere`, `mats`) to 1.15 times (`drapes`) the iterations of one estimate as fine as the rest.
  */
 const SOLVER = { tolerance: 1e-3, estimateTolerance: 1e-2, maxSolverIterations: 3000 };
 
 export interface PlayOptions {
-  /** host:port of the gRPC door */
+  /** host:port of the gRPC server */
   readonly address: string;
   readonly size: Size;
-  /** time steps at most, those that were saved included */
+  /** largest number of time steps, including saved ones */
   readonly frames: number;
-  /** over those of the scene */
+  /** override those of the scene */
   readonly parameters: Parameters;
   readonly isJudged: boolean;
   readonly cache: FrameCache;
   readonly model: Model;
-  /** of the service so far, s; absent or undefined where it is not known */
+  /** of the service so far, s; absent or undefined if it is not known */
   readonly processorTime?: () => number | undefined;
   /** called after every step; false ends the scene early */
   readonly onStep: (record: StepRecord, of: number) => boolean;
 }
 
-/** The answer of the service intersects: the one thing that must never happen. */
+/** Thrown if the answer of the service intersects, which must never happen. */
 export class IntersectionError extends Error {}
 
-/** Plays a scene, from where the cache ends. @throws IntersectionError */
+/** Plays a scene, from the end of the cache. @throws IntersectionError */
 export async function play(scene: Scene, options: PlayOptions): Promise<Played> {
   const { address, size, frames, cache, model, isJudged, onStep } = options;
   const processorTime = options.processorTime ?? (() => undefined);
@@ -96,7 +97,7 @@ export async function play(scene: Scene, options: PlayOptions): Promise<Played> 
   };
 }
 
-/** What became of knots, garments and piles. */
+/** Judges knots, garments and piles. */
 export function judgeOrder(scene: Scene, model: Model, cache: FrameCache): Pick<Played, 'knot' | 'pile'> {
   const [knot, pile] = [judgeKnot(scene, model, cache), judgePile(scene, model, cache)];
   return { ...(knot ? { knot } : {}), ...(pile ? { pile } : {}) };
@@ -114,7 +115,7 @@ export function integratorSettingsOf(
   };
 }
 
-/** What of the solver's settings does not depend on the session. */
+/** The solver's settings that do not depend on the session. */
 const solverSettingsOf = (scene: Scene): RunFacts['solver'] => ({
   timeStep: scene.timeStep,
   iterations: scene.iterations ?? 1,
@@ -124,10 +125,10 @@ const solverSettingsOf = (scene: Scene): RunFacts['solver'] => ({
   ...(scene.friction ? { friction: scene.friction } : {}),
 });
 
-/** Of the time of a scene: where motions are looked at to tell them apart. */
+/** Shares of the time of a scene at which motions are sampled to distinguish them. */
 const LOOKED_AT = [0.1, 0.37, 0.62, 1];
 
-/** Hexadecimal digits that change with the meshes, the materials, the motions and where the run begins. */
+/** Hexadecimal digits that change with the meshes, the materials, the motions and the initial state. */
 function digestOf(scene: Scene, model: Model, { x, velocity }: State): string {
   const { mesh, masses, isKinematic, limitedRest, gravity } = model;
   const hash = createHash('sha256');

@@ -6,7 +6,7 @@ const valuesOf = (records: readonly StepRecord[], value: (record: StepRecord) =>
   at: records.map(({ frame }) => frame),
 });
 
-/** Steps, residual, cost and drift over the frames of a scene, as SVG. */
+/** Plots steps, residual, cost and drift over the frames of a scene, as SVG. */
 export function makePlot({ scene, size, adapter, records }: Played): string {
   const { paper } = scene;
   const chart = (title: string, isLogarithmic: boolean, value: (record: StepRecord) => number): Chart => ({
@@ -26,7 +26,10 @@ export function makePlot({ scene, size, adapter, records }: Played): string {
 
 const from = (average: number | undefined) => (average === undefined ? {} : { average });
 
-/** Steps and cost of runs of several scenes over the simulated time, one line each, as SVG (Fig. 15 and table 1: time steps). */
+/**
+ * Plots steps and cost of runs of several scenes over the simulated time, one line each, as SVG (Fig. 15 and table 1:
+ * time steps).
+ */
 export function plotTogether(heading: string, runs: readonly Played[]): string {
   const lines = (value: (record: StepRecord) => number): Line[] =>
     runs.map(({ scene, records }) => ({
@@ -47,7 +50,11 @@ export function plotTogether(heading: string, runs: readonly Played[]): string {
   ]);
 }
 
-/** Steps and cost of the first frame over the angle of the spin, as SVG (Fig. 16e). @param runs of the scenes `spin-…` */
+/**
+ * Plots steps and cost of the first frame over the angle of the spin, as SVG (Fig. 16e).
+ *
+ * @param runs of the scenes `spin-…`
+ */
 export function plotSpins(runs: readonly Played[]): string {
   const at = runs.map(({ scene }) => Number(scene.name.replace('spin-', '')));
   const chart = (title: string, value: (records: readonly StepRecord[]) => number): Chart => ({

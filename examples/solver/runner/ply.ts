@@ -2,7 +2,7 @@ import type { Model } from '../src/model.js';
 import { boundaryOf } from './picture.js';
 
 /**
- * A state as binary PLY: vertices, triangles (the surface of solids included) and segments as edges.
+ * Encodes a state as binary PLY: vertices, triangles (including the surface of solids) and segments as edges.
  * @param x float64[3·V]
  */
 export function encodePly({ vertexCount, mesh }: Model, x: Float64Array): Buffer {

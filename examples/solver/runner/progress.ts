@@ -1,10 +1,10 @@
 import type { StepRecord } from './records.js';
 
 const WIDTH = 24;
-/** ms between two lines where there is no terminal to redraw */
+/** ms between two lines if there is no terminal to redraw */
 const LINE_MS = 10_000;
 
-/** One line about a scene that is being played: redrawn in a terminal, else repeated now and then. */
+/** One line about a scene that is being played: redrawn in a terminal, otherwise repeated from time to time. */
 export class Progress {
   readonly #began = performance.now();
   /** the frame before the first one that was shown */
@@ -18,7 +18,7 @@ export class Progress {
     this.tell(record.frame, of, `${record.steps} steps, ${record.cost.toFixed(3)} s, ${record.statuses.at(-1)}`);
   }
 
-  /** @param last what the last frame was like */
+  /** @param last description of the last frame */
   tell(frame: number, of: number, last: string): void {
     this.#first ??= frame - 1;
     const now = performance.now();

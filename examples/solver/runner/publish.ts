@@ -24,7 +24,7 @@ folder of the runner, or came farther than what is there, stay.
   --document FILE  default: docs/scenes.md, where its short tables are marked
 `;
 
-/** A folder of the runner, as it was found. */
+/** A folder of the runner, with its contents. */
 interface Found {
   readonly title: string;
   readonly size: Size;
@@ -32,10 +32,10 @@ interface Found {
   readonly played: Played;
 }
 
-/** What became of knots and piles, by title: the frames that say so are not published. */
+/** Verdicts on knots and piles, by title, because the frames that show them are not published. */
 type Verdicts = Record<string, Pick<Played, 'knot' | 'pile'>>;
 
-/** @returns undefined for titles of something else, and for runs without a frame */
+/** @returns undefined for titles of other things, and for runs without a frame */
 function find(
   title: string,
   records: readonly StepRecord[],
@@ -65,7 +65,7 @@ const findPlayed = (from: string): Found[] =>
     return find(title, readRecords(folder), judge) ?? [];
   });
 
-/** Runs that were published before. */
+/** Runs that were already published. */
 function findPublished(to: string): Found[] {
   const folder = join(to, 'records');
   if (!existsSync(folder)) return [];
@@ -79,14 +79,14 @@ function findPublished(to: string): Found[] {
 
 const VERDICTS = 'verdicts.json';
 
-/** Runs of one size whose scenes' names begin so, in the order of the scenes; those that are complete. */
+/** Complete runs of one size whose scenes' names have this prefix, in the order of the scenes. */
 const family = (all: readonly Found[], size: Size, prefix: string): Played[] =>
   all
     .filter((found) => found.size === size && !found.isWindow)
     .map(({ played }) => played)
     .filter(({ scene, records }) => scene.name.startsWith(prefix) && records.length === scene.frames);
 
-/** Scenes of a size that have not been played to their end, each with how far they came. */
+/** Scenes of a size that have not been played to their end, each with its number of frames. */
 function missing(all: readonly Found[], size: Size): string {
   const lacking = [...SCENES.keys()].flatMap((name) => {
     const scene = SCENES.get(name)!(size);
@@ -100,7 +100,7 @@ function missing(all: readonly Found[], size: Size): string {
   return lacking.length === 0 ? 'none' : lacking.join(', ');
 }
 
-/** A document with a short table where it is marked. */
+/** Replaces the marked place of a document by a short table. */
 function place(document: string, text: string, mark: string, table: string): string {
   const marked = new RegExp(`(<!-- generated: ${mark} -->\\n)[\\s\\S]*?(<!-- end -->)`);
   if (!marked.test(text)) throw new Error(`${document} does not mark where the table "${mark}" is to stand.`);

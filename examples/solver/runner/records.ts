@@ -5,31 +5,31 @@ import type { Parameters } from '../src/service.js';
 import type { KnotVerdict } from './knots.js';
 import type { PileVerdict } from './layers.js';
 
-/** What one time step took and brought; one line of `steps.jsonl`. Lengths in m, times in s. */
+/** Costs and results of one time step; one line of `steps.jsonl`. Lengths in m, times in s. */
 export interface StepRecord {
   readonly frame: number;
   /** of the service, with its adapter */
   readonly engine: string;
   /** of the service's algorithm */
   readonly version: string;
-  /** of the service's answers, one a Newton iteration */
+  /** of the service's answers, one per Newton iteration */
   readonly statuses: readonly string[];
   /** steps of the two-way method, of all iterations together */
   readonly steps: number;
   /** of these, steps of the pull-back */
   readonly pullBackSteps: number;
   readonly searches: number;
-  /** share of the answers that began with the pairs of the one before */
+  /** share of the answers that began with the pairs of the previous one */
   readonly reused: number;
   /** ‖r‖∞ of the last answer */
   readonly residual: number;
   /** |x' − y| of the last answer */
   readonly distanceRms: number;
   readonly distanceMax: number;
-  /** longest edge of the answer against its length in the target */
+  /** longest edge of the answer relative to its length in the target */
   readonly stretch: number;
   readonly overlongEdges: number;
-  /** least and largest principal stretch of all elements against their rest shape; absent without any */
+  /** least and largest principal stretch of all elements relative to their rest shape; absent if there are none */
   readonly strain?: readonly [number, number];
   readonly minDistance?: number;
   readonly contacts: number;
@@ -37,7 +37,7 @@ export interface StepRecord {
   readonly unreachedKinematic: number;
   /** the service's own time without its queue */
   readonly cost: number;
-  /** of the service's threads together, to a hundredth; absent where it is not known */
+  /** processor time of the service's threads together, to a hundredth; absent if it is not known */
   readonly processorTime?: number;
   /** from the request to the answer */
   readonly serviceTime: number;
@@ -49,7 +49,7 @@ export interface StepRecord {
   readonly impulses: Impulses;
   readonly drift: number;
   readonly energies: Energies;
-  /** of the judge: 0, or the scene ends; absent when it was not asked */
+  /** found by the judge: 0, otherwise the scene ends; absent if the judge was not used */
   readonly intersections?: number;
   readonly warnings: readonly string[];
 }
@@ -59,29 +59,29 @@ export interface Played {
   readonly scene: Scene;
   readonly size: Size;
   readonly vertices: number;
-  /** of the kind that prevails, with its name */
+  /** name and number of the prevailing kind */
   readonly elements: string;
   readonly adapter: string;
-  /** frames of the scene before the first one that was played; see contested.ts */
+  /** number of frames of the scene before the first one that was played; see contested.ts */
   readonly firstFrame: number;
   readonly records: readonly StepRecord[];
-  /** of scenes with loops, and of those with a pile */
+  /** for scenes with loops, and for those with a pile */
   readonly knot?: KnotVerdict;
   readonly pile?: PileVerdict;
 }
 
-/** What all frames of a run have in common. */
+/** Facts that all frames of a run share. */
 export interface RunFacts {
   readonly algorithmVersion: string;
-  /** of the session, those of the scene included */
+  /** of the session, including those of the scene */
   readonly parameters: Parameters;
   /** of the solver: its time step, its linear systems, repulsion and friction */
   readonly solver: Omit<IntegratorSettings, 'repulsionDistance' | 'contactOffset'>;
-  /** digest of meshes, materials, motions and where the run begins */
+  /** digest of meshes, materials, motions and the initial state */
   readonly model: string;
 }
 
-/** A line of JSON: six digits of every number say enough. */
+/** A line of JSON: six digits of every number suffice. */
 export const lineOf = (record: StepRecord): string =>
   JSON.stringify(record, (_key, value) =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value,

@@ -1,23 +1,27 @@
 import type { Body } from '../src/bodies.js';
 
-/** Where the vertices of a model lie in a coarser one of the same bodies: how a state of the coarse one is carried over. */
+/**
+ * Positions of the vertices of a model within a coarser one of the same bodies, by which a state of the coarse one is
+ * transferred.
+ */
 export interface Refinement {
-  /** uint32[4·V]: vertices of the coarse model; unused places have weight 0 */
+  /** uint32[4·V]: vertices of the coarse model; unused entries have weight 0 */
   readonly vertices: Uint32Array;
-  /** float64[4·V], adding up to 1 */
+  /** float64[4·V], which sum to 1 */
   readonly weights: Float64Array;
 }
 
 const CORNERS = { tetrahedra: 4, triangles: 3, segments: 2 } as const;
 
-/** Of the mean distance of neighbours: the width of a cell in which the nearest vertex is looked for. */
+/** Relative to the mean distance of neighbours: the width of a cell in which the nearest vertex is searched for. */
 const CELL = 1.5;
 
 /**
- * For every vertex of the fine bodies the nearest point of the body with the same place in the coarse ones, where both begin: in the element
- * around the nearest vertex whose closest point is nearest, by the weights of its corners.
+ * Finds, for every vertex of the fine bodies, the nearest point of the corresponding body of the coarse ones in their
+ * initial states: in the element around the nearest vertex whose closest point is nearest, by the weights of its
+ * corners.
  *
- * @returns undefined where the bodies are not the same, or consist of something else than elements with corners (grains)
+ * @returns undefined if the bodies are not the same, or consist of anything other than elements with corners (grains)
  */
 export function refine(coarse: readonly Body[], fine: readonly Body[]): Refinement | undefined {
   if (coarse.length !== fine.length) return undefined;
@@ -112,7 +116,7 @@ function closest(p: Point, corners: readonly Point[]): { readonly w: number[]; r
     const off = minus(p, at);
     return { w: inner, squared: dot(off, off) };
   }
-  // Not above its inside: nearest on one of its faces.
+  // The projection is outside, so the nearest point is on one of its faces.
   return corners
     .map((_, left) => {
       const { w, squared } = closest(
@@ -124,7 +128,7 @@ function closest(p: Point, corners: readonly Point[]): { readonly w: number[]; r
     .reduce((a, b) => (b.squared < a.squared ? b : a));
 }
 
-/** Of the projection of a point to the space that a simplex spans; outside of it some are negative. */
+/** Weights of the projection of a point onto the space spanned by a simplex; outside the simplex some are negative. */
 function barycentric(p: Point, corners: readonly Point[]): number[] {
   const [origin, ...others] = corners;
   const axes = others.map((corner) => minus(corner, origin!));
@@ -173,7 +177,7 @@ function nearestVertex(x: Float64Array, cell: number): (point: Point) => number 
   return (point) => {
     const [a, b, c] = cellOf(point);
     let [found, best] = [-1, Number.POSITIVE_INFINITY];
-    // What lies in a ring is at least ring − 1 cells away.
+    // All vertices of a ring are at least ring − 1 cells away.
     for (let ring = 0; found < 0 || (ring - 1) * cell < Math.sqrt(best); ring++) {
       for (let i = -ring; i <= ring; i++) {
         for (let j = -ring; j <= ring; j++) {

@@ -35,12 +35,12 @@ export interface Settings {
   readonly scenes: readonly string[];
   readonly size: Size;
   readonly frames: number;
-  /** number of contested frames to play in place of the whole scene; 0 = whole scenes */
+  /** number of contested frames to play instead of the whole scene; 0 = whole scenes */
   readonly contested: number;
-  /** after which no time step begins */
+  /** minutes after which no time step begins */
   readonly minutes: number;
   readonly parameters: Parameters;
-  /** what takes the place of the scene's own */
+  /** replaces the scene's own settings */
   readonly solver: Pick<Scene, 'iterations' | 'coupling' | 'repulsionStiffness'>;
   readonly server: string | undefined;
   readonly engine: 'cpu' | 'webgpu';

@@ -1,16 +1,17 @@
 import type { Diagram } from './link.js';
 
 /**
- * The signature of a link from a diagram, by Gordon and Litherland (On the signature of a link, 1978): the faces of the diagram are
- * coloured like a chessboard, and
+ * The signature of a link from a diagram, by Gordon and Litherland (On the signature of a link, 1978): the faces of the
+ * diagram are coloured like a chessboard, and
  *
  *     σ = sign G − μ,     G_ij = −Σ η(c) over the crossings c at which the white faces i ≠ j meet,     Σ_j G_ij = 0,
  *
- * where η is 1 if the upper strand, turned to the left, sweeps black, and −1 if it sweeps white; μ is the sum of η over the crossings
- * that both strands run through from one black corner to the other. It is that of a Seifert matrix, −2 of the right-handed trefoil; the mirror image has
- * the opposite one, so it tells the square knot (0) from the granny (±4), whose Alexander polynomials are equal.
+ * where η is 1 if the upper strand, turned to the left, sweeps black, and −1 if it sweeps white; μ is the sum of η over
+ * the crossings that both strands traverse from one black corner to the other. It is that of a Seifert matrix, −2 for
+ * the right-handed trefoil; the mirror image has the opposite one, so it distinguishes the square knot (0) from the
+ * granny (±4), whose Alexander polynomials are equal.
  *
- * @throws Error where the projection is degenerate: then the faces are not those of a drawing in the plane
+ * @throws Error if the projection is degenerate: the faces are then not those of a drawing in the plane
  */
 export function signatureOf(diagram: Diagram): number {
   const crossings = diagram.signs.length;
@@ -26,7 +27,7 @@ export function signatureOf(diagram: Diagram): number {
   for (let c = 0; c < crossings; c++) {
     const corners = around.slice(4 * c, 4 * c + 4).map((dart) => faces[dart]!);
     const eta = isBlack[corners[0]!] ? 1n : -1n;
-    // The upper strand sweeps the corner between the two outgoing ends where the sign is +1, and not where it is −1.
+    // The upper strand sweeps the corner between the two outgoing ends if the sign is +1, and does not if it is −1.
     if (eta === BigInt(diagram.signs[c]!)) mu += eta;
     const [i, j] = corners.flatMap((face) => white.get(face) ?? []) as [number, number];
     if (i === j) continue;
@@ -39,8 +40,8 @@ export function signatureOf(diagram: Diagram): number {
 }
 
 /**
- * The ends of edges at every crossing, to the left around it, the one where the upper strand leaves first. Edge e of the diagram has the darts 2e, which leaves
- * where it begins, and 2e + 1, which leaves from its other end.
+ * The ends of edges at every crossing, anticlockwise, beginning with the end at which the upper strand leaves. Edge e
+ * of the diagram has the darts 2e, which leaves at its beginning, and 2e + 1, which leaves at its other end.
  */
 function dartsAround({ signs, visits }: Diagram): number[] {
   const upper: [number, number][] = [];
@@ -60,7 +61,10 @@ function dartsAround({ signs, visits }: Diagram): number[] {
   });
 }
 
-/** The face to the left of every dart, numbered from 0: at the end of an edge a walk around it turns left as far as it can. */
+/**
+ * The face to the left of every dart, numbered from 0: a walk around it turns left as far as possible at the end of
+ * each edge.
+ */
 function findFaces(around: readonly number[]): number[] {
   const placeOf: number[] = [];
   around.forEach((dart, place) => {
@@ -80,7 +84,7 @@ function findFaces(around: readonly number[]): number[] {
   return faces;
 }
 
-/** Whether a face is black; those on both sides of an edge differ. */
+/** Whether a face is black; the faces on both sides of an edge differ. */
 function colour(around: readonly number[], faces: readonly number[]): boolean[] {
   const isBlack: boolean[] = [];
   const beside: number[][] = [];
@@ -108,8 +112,9 @@ function colour(around: readonly number[], faces: readonly number[]): boolean[] 
 }
 
 /**
- * Positive minus negative eigenvalues of a symmetric matrix of whole numbers, which is overwritten. Elimination without fractions (Bareiss): what is left after
- * k steps is the Schur complement times the k-th leading minor, so all stays whole, and the signs of two minors in a row make the sign of a pivot.
+ * Positive minus negative eigenvalues of a symmetric matrix of integers, which is overwritten. Elimination without
+ * fractions (Bareiss): the remainder after k steps is the Schur complement times the k-th leading minor, so all entries
+ * remain integers, and the signs of two consecutive minors give the sign of a pivot.
  */
 export function signatureOfMatrix(m: bigint[][]): number {
   let [signature, before] = [0, 1n];
@@ -128,7 +133,11 @@ export function signatureOfMatrix(m: bigint[][]): number {
   return signature;
 }
 
-/** Makes the k-th entry of the diagonal nonzero, by exchanging or adding rows and columns alike. @returns false if the rest is zero */
+/**
+ * Makes the k-th entry of the diagonal nonzero, by exchanging or adding rows and the same columns.
+ *
+ * @returns false if the rest is zero
+ */
 function bringPivot(m: bigint[][], k: number): boolean {
   const rest = Array.from({ length: m.length - k }, (_, i) => k + i);
   const whole = rest.find((i) => m[i]![i] !== 0n);

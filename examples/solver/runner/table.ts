@@ -9,32 +9,35 @@ const most = (values: readonly number[]): number => values.reduce((a, b) => Math
 const short = (value: number): string => (value === 0 ? '0' : Number(value.toPrecision(3)).toString());
 const both = (values: readonly number[]): string => `${short(average(values))} (${short(most(values))})`;
 
-/** In all frames together; a frame that was not judged counts as unknown. */
+/** Number in all frames together; it is unknown if a frame was not judged. */
 function intersectionsOf(records: readonly StepRecord[]): string {
   const judged = records.flatMap(({ intersections }) => intersections ?? []);
   return judged.length === records.length ? String(judged.reduce((a, b) => a + b, 0)) : 'not judged';
 }
 
-/** All of a scene, the first of them, or those from a frame on. */
+/** All frames of a scene, the first of them, or those from a certain frame on. */
 function framesOf(played: number, all: number, firstFrame: number): string {
   if (firstFrame > 0) return `${firstFrame + 1} to ${firstFrame + played} of ${all}`;
   return played === all ? String(all) : `${played} of ${all}`;
 }
 
-/** Of the service; empty where a frame does not tell. */
+/** Processor time of the service; empty if a frame does not state it. */
 function processorTimeOf(records: readonly StepRecord[]): string {
   const known = records.flatMap(({ processorTime }) => processorTime ?? []);
   return known.length === records.length ? both(known) : '';
 }
 
-/** Least and largest principal stretch in all frames; empty where a frame does not tell. */
+/** Least and largest principal stretch in all frames; empty if a frame does not state them. */
 function strainOf(records: readonly StepRecord[]): string {
   const known = records.flatMap(({ strain }) => (strain ? [strain] : []));
   if (known.length === 0 || known.length < records.length) return '';
   return `${short(Math.min(...known.map(([least]) => least)))} to ${short(most(known.map(([, largest]) => largest)))}`;
 }
 
-/** Frames in which an element was beyond the widest limits of the scene, and by how much at most; empty where some body has none. */
+/**
+ * Frames in which an element exceeded the widest limits of the scene, and the largest excess; empty if any body has
+ * none.
+ */
 function beyondLimits({ bodies }: Scene, records: readonly StepRecord[]): string {
   const elastic = bodies.flatMap(({ material }) =>
     material.kind === 'cloth' || material.kind === 'solid' ? [material] : [],
@@ -78,8 +81,8 @@ const HEADINGS = [
 const COST = HEADINGS.indexOf('cost, s: average (maximum)');
 
 /**
- * Whether average and maximum of the steps are at most those of the paper. Of a part of a scene only the maximum can be
- * compared.
+ * Whether average and maximum of the steps are at most those of the paper. For a part of a scene only the maximum can
+ * be compared.
  */
 function judgeSteps({ scene: { paper, frames }, records }: Played): string {
   if (!paper) return '';
@@ -139,7 +142,7 @@ export function makeTable(scenes: readonly Played[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What is compared in a few words: runs of whole scenes, small ones only where there is no larger one, with the paper's steps beside ours. */
+/** A summary of runs of whole scenes, small ones only if there is no larger one, with the paper's steps beside ours. */
 export function makeStepsTable(scenes: readonly Played[]): string {
   const whole = scenes.filter(({ scene, records }) => records.length === scene.frames);
   const isLarger = ({ scene }: Played) =>
@@ -147,7 +150,7 @@ export function makeStepsTable(scenes: readonly Played[]): string {
   return makeShortTable(whole.filter((played) => played.size !== 'small' || !isLarger(played)));
 }
 
-/** The same of parts of scenes, of which the paper tells no average. */
+/** The same for parts of scenes, for which the paper states no average. */
 export const makeWindowsTable = (windows: readonly Played[]): string => makeShortTable(windows);
 
 function makeShortTable(shown: readonly Played[]): string {

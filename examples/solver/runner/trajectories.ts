@@ -20,7 +20,7 @@ the service has found, and the straight way to the same answer.
   --server ADDRESS gRPC address of a running service; default: one is started, on the CPU engine
 `;
 
-/** Of a diagonal of the patch: so many vertices, evenly spaced. */
+/** Number of tracked vertices of a diagonal of the patch, evenly spaced. */
 const TRACKED = 9;
 
 const PANEL = 340;
@@ -108,7 +108,7 @@ async function track(name: string, size: Size, address: string): Promise<string>
   const start = startOf(model);
   const service = await Service.open(address, model, start.x, scene.parameters ?? {});
   try {
-    // One answer an iteration; each path begins where the one before has ended.
+    // One answer per iteration; each path begins at the end of the previous one.
     const answers: Answer[] = [];
     const handler: CollisionHandler = {
       step: async (y, contactDistance) => {

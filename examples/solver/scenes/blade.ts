@@ -6,7 +6,7 @@ import type { MakeScene } from './types.js';
 
 const SIDE = 0.5;
 const PATCHES = 5;
-/** m: a blade of two faces that meet in an edge as sharp as numbers allow */
+/** m: a blade of two faces that meet in an edge as sharp as floating-point numbers allow */
 const BLADE = { length: 0.8, height: 0.3, thickness: 0.02 };
 
 /** Five square cloths drop onto a sharp blade, drape, slide and pile up (Fig. 19). */

@@ -6,13 +6,16 @@ import type { Loop, MakeScene } from './types.js';
 /** m: half the distance of the two legs of a rope, and of its bight */
 const LEGS = 0.024;
 const BIGHT = 0.09;
-/** m: between a rope and its own tail, which lies beside it through the knot */
+/** m: distance between a rope and its own tail, which lies beside it through the knot */
 const BESIDE = 0.018;
-/** m: x of the held end; where the loop begins; how long and wide it is */
+/** m: x of the held end; beginning, length and width of the loop */
 const REACH = 0.4;
 const NECK = 0.16;
 const LOOP = { length: 0.25, width: 0.24 };
-/** m, rad: x where the tail leaves the knot, how long it is from there, the radius in which it bends up, and how steep it ends */
+/**
+ * m, rad: x at which the tail leaves the knot, its length from there, the radius of its bend upwards, and its final
+ * slope
+ */
 const TAIL = { from: FLARE - 0.01, length: 0.17, bend: 0.025, slope: Math.PI / 3 };
 /** m/s and s of the pull at the held ends and at the tips of the loops */
 const PULL = 0.06;
@@ -28,7 +31,7 @@ const strand = (from: number, to: number, side: 1 | -1): Vec[] =>
     return [x, side * width(x), heightAt(x)];
   });
 
-/** A line beside one that runs to greater x, on its left as seen from above. */
+/** A line to the left, as seen from above, of one that runs in the direction of greater x. */
 const beside = (line: readonly Vec[]): Vec[] =>
   line.map(([x, y], i): Vec => {
     const [from, to] = [line[Math.max(i - 1, 0)]!, line[Math.min(i + 1, line.length - 1)]!];
@@ -39,9 +42,10 @@ const beside = (line: readonly Vec[]): Vec[] =>
   });
 
 /**
- * The parts of the centre line of the rope whose held leg and loop lie at x < 0. A bow is a reef knot whose two free ends are
- * turned back: from the held end the rope makes the bight of a reef knot (see `reef-knot`), goes on to the loop, and comes
- * back beside itself through the bight of the other rope, which is the first one turned by half a turn about the y axis.
+ * The parts of the centre line of the rope whose held leg and loop lie at x < 0. A bow is a reef knot whose two free
+ * ends are turned back: from the held end the rope makes the bight of a reef knot (see `reef-knot`), continues to the
+ * loop, and returns beside itself through the bight of the other rope, which is the first one rotated by half a turn
+ * about the y axis.
  */
 function centreLine(): { toTip: Vec[]; fromTip: Vec[] } {
   const returning = beside(strand(-NECK, TAIL.from, -1));
@@ -77,12 +81,12 @@ function centreLine(): { toTip: Vec[]; fromTip: Vec[] } {
   };
 }
 
-/** Two ropes, each with a loop, are pulled together to a bow at their held ends and at their loops (Fig. 1, above). */
+/** Two ropes, each with a loop, are pulled into a bow at their held ends and at their loops (Fig. 1, above). */
 export const bowKnot: MakeScene = (size) => {
   const around = bySize(size, { small: 6, quarter: 15, full: 30 });
   const { toTip, fromTip } = centreLine();
   const spacing = (2 * Math.PI * ROPE) / around;
-  // `sweep` spaces its rings so, too: the tip of the loop is after as many of them as the line to it has.
+  // `sweep` spaces its rings in the same way: the tip of the loop comes after as many of them as the line to it has.
   const tip = resample(toTip, spacing).length - 1;
   const rope = (side: 1 | -1): Body => ({
     name: side === 1 ? 'left rope' : 'right rope',
@@ -97,8 +101,8 @@ export const bowKnot: MakeScene = (size) => {
   });
   const ropes = [rope(1), rope(-1)];
   const rings = ropes[0]!.geometry.positions.length / (3 * around);
-  // Each rope is two loops, from its held end to the tip of its loop, and from there to its tail: as one its loop of rope, which goes
-  // forth and back beside itself, would hold nothing.
+  // Each rope is two loops, from its held end to the tip of its loop, and from there to its tail: as one loop, its loop
+  // of rope, which runs out and back beside itself, would hold nothing.
   const loops = ([1, -1] as const).flatMap((side, i): Loop[] => {
     const first = i * rings * around;
     return [
@@ -123,7 +127,7 @@ export const bowKnot: MakeScene = (size) => {
     friction: { static: 0.3, kinetic: 0.3 },
     // As stiff as the ropes, see `reef-knot`.
     repulsionStiffness: 1e7,
-    // Less than half the space between a rope and its tail.
+    // Less than half the gap between a rope and its tail.
     parameters: { activationDistance: 0.001 },
     bodies: ropes,
     loops,

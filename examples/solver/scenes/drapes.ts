@@ -4,13 +4,13 @@ import { bySize, makeGrid, makeSphere, movedBy, placed } from './shapes.js';
 import type { MakeScene } from './types.js';
 
 const LAYERS = 5;
-/** m: a drape, how far it hangs above the ground, and the space between two */
+/** m: a drape, its height above the ground, and the gap between two */
 const SIDE = 1;
 const CLEARANCE = 0.1;
 const SPACE = 0.04;
 /** m, m/s: the sphere and its flight along y */
 const BALL = { radius: 0.2, height: 0.4, from: -0.35, speed: 0.8 };
-/** s: the sphere is through, and stays where it is */
+/** s: the sphere has passed through, and remains in place */
 const FLIGHT = 3;
 
 /** A sphere flies through five drapes that hang from above a ground (Fig. 2, right, and Fig. 3 of Sifakis et al. 2008). */

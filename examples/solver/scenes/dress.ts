@@ -5,7 +5,7 @@ import type { MakeScene } from './types.js';
 import { wornOver } from './worn.js';
 
 const LAYERS = 3;
-/** m: the waist, where the layers hang, and their hems */
+/** m: the waist, from which the layers hang, and their hems */
 const WAIST = { radius: 0.13, height: 1 };
 const HEM = { radius: 0.34, height: 0.45 };
 const SPACE = 0.012;
@@ -73,7 +73,7 @@ export const dress: MakeScene = (size) => {
     timeStep: 1 / 100,
     frames: 400,
     friction: { static: 0.2, kinetic: 0.2 },
-    // Much less than the space between two layers, at every size of the scene.
+    // Much less than the gap between two layers, at every size of the scene.
     parameters: { activationDistance: 0.002 },
     bodies: [...layers, { name: 'body', geometry: body, material: OBSTACLE, motion: dance }],
     ...wornOver(

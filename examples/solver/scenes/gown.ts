@@ -6,7 +6,9 @@ import { wornOver } from './worn.js';
 
 type Outline = readonly (readonly [radius: number, z: number])[];
 
-/** m: the body from its feet to its shoulders, and the space between it and the innermost layer, and between two layers */
+/**
+ * m: the body from its feet to its shoulders, and the gaps between it and the innermost layer, and between two layers
+ */
 const BODY: Outline = [
   [0.09, 0.1],
   [0.11, 0.5],
@@ -54,9 +56,9 @@ const LAYERS: readonly {
   },
 ];
 
-/** Folds of the skirts: how many, and how deep, as a share of the radius, at the hem of the longest */
+/** Folds of the skirts: their number, and their depth, as a share of the radius, at the hem of the longest */
 const FOLDS = { count: 8, depth: 0.06, waist: 1.08, hem: 0.12 };
-/** The figure is an ellipse across: half axes over the radius */
+/** The cross-section of the figure is an ellipse: half axes over the radius */
 const ACROSS = { x: 1.2, y: 0.9 };
 
 /** `count` points along an outline, at equal distances. */
@@ -75,14 +77,16 @@ function divide(outline: Outline, count: number): [number, number][] {
 
 const acrossOf = ([x, y, z]: Vec): Vec => [ACROSS.x * x, ACROSS.y * y, z];
 
-/** Folds that deepen towards the hem; all layers have the same, so they stay apart. */
+/** Folds that deepen towards the hem; all layers have the same folds, so they stay apart. */
 function folded([x, y, z]: Vec): Vec {
   const depth = FOLDS.depth * Math.max(0, (FOLDS.waist - z) / (FOLDS.waist - FOLDS.hem));
   const scale = 1 + depth * Math.cos(FOLDS.count * Math.atan2(y, x));
   return [x * scale, y * scale, z];
 }
 
-/** m and rad: the dance of the body at a time, s. It turns to and fro, its shoulders ahead of its feet, and sways. */
+/**
+ * m and rad: the dance of the body at a time, s. It turns back and forth, its shoulders ahead of its feet, and sways.
+ */
 function dance([x, y, z]: Vec, time: number): Vec {
   const eased = Math.min(1, time / 0.5);
   const angle = eased * (0.8 * Math.sin(2.5 * time) + 0.25 * (z - 0.9) * Math.sin(5 * time));
@@ -122,7 +126,7 @@ export const gown: MakeScene = (size) => {
     timeStep: 1 / 100,
     frames: 400,
     friction: { static: 0.2, kinetic: 0.2 },
-    // Much less than the space between two layers, at every size of the scene.
+    // Much less than the gap between two layers, at every size of the scene.
     parameters: { activationDistance: 0.002 },
     bodies: [...layers, { name: 'body', geometry: placed(body, acrossOf), material: OBSTACLE, motion: dance }],
     ...wornOver(

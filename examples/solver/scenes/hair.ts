@@ -4,24 +4,28 @@ import type { MakeScene } from './types.js';
 
 const LENGTH = 0.3;
 /**
- * m, of the tress at its ends. Of strands that are equally long, the inner ones of a twisted tress have a shorter way than the outer ones. What they have too much is 2 % of their length here;
- * in a tress of four times the radius it is more than a tenth, falls to the lower end, and draws the twist together to a neck of a few millimetres.
+ * m, radius of the tress at its ends. If all strands are equally long, the inner ones of a twisted tress have a shorter
+ * way than the outer ones. Their excess is 2 % of their length here; in a tress of four times the radius it is more
+ * than a tenth, sinks to the lower end, and contracts the twist to a neck of a few millimetres.
  */
 const RADIUS = 0.009;
 /**
- * δ over the spacing of the strands at the ends: 0.2 mm at quarter size, as in the paper. Strands push each other away from twice as near, so that a dense bundle of them has
- * two fifths of the radius of the tress, however many there are.
+ * δ over the spacing of the strands at the ends: 0.2 mm at quarter size, as in the paper. Strands repel each other
+ * within twice that distance, so that a dense bundle of them has two fifths of the radius of the tress, whatever their
+ * number.
  */
 const NEAR = 0.2;
-/** Radius of the twisted core over that of the tress: more than a dense bundle has, for strands that lie there in waves. */
+/**
+ * Radius of the twisted core over that of the tress: more than that of a dense bundle, for strands that lie in waves.
+ */
 const CORE = 0.5;
-/** rad of the lower ends, s of the twist and of the way back */
+/** rad of the lower ends, s of the twist and of its reversal */
 const TWIST = 4 * Math.PI;
 const TWISTING = 2;
 
 const STRAND: Strands = { kind: 'strands', density: 1e-3, stretching: 20, bending: 1 };
 
-/** A tress is twisted at its lower end, and loosened again (Fig. 3c, 3d). */
+/** A tress is twisted at its lower end, and untwisted again (Fig. 3c, 3d). */
 export const hair: MakeScene = (size) => {
   const rings = bySize(size, { small: 2, quarter: 9, full: 18 });
   const spacing = RADIUS / rings;
@@ -56,10 +60,11 @@ export const hair: MakeScene = (size) => {
     timeStep: 1 / 100,
     frames: 400,
     friction: { static: 0.2, kinetic: 0.2 },
-    // A strand that is pushed along itself has nothing to hold it sideways in the linear system, and flies to the side in the next target where contacts press it together: with one
-    // iteration the small tress stores seven times as much energy.
+    // A strand that is pushed along itself has no sideways restraint in the linear system, and moves far to the side in
+    // the next target if contacts compress it: with one iteration the small tress stores seven times as much energy.
     iterations: 2,
-    // As stiff as a strand is across under 0.25 N. With a tenth of it the strands of the core sink in, and are stretched as the tress gets tighter.
+    // As stiff as a strand is across under 0.25 N. With a tenth of it the strands of the core sink in, and are
+    // stretched as the tress gets tighter.
     repulsionStiffness: 1e7,
     parameters: { activationDistance: NEAR * spacing },
     bodies: [
@@ -82,9 +87,10 @@ export const hair: MakeScene = (size) => {
 };
 
 /**
- * How far the end of a tress rises that is twisted by an angle, so that its outermost strands keep their length, m. Seen along the axis, they run straight until they touch the core,
- * and around it from there on. An end that rises by less makes them press the core together: a stretch of two per cent is a force of 0.4 N, and the repulsion of a contact
- * ends at 20 mN.
+ * How far the end of a tress that is twisted by an angle rises, so that its outermost strands keep their length, m.
+ * Seen along the axis, they run straight until they touch the core, and around it from there on. If the end rises by
+ * less, they compress the core: a stretch of two per cent is a force of 0.4 N, and the repulsion of a contact ends at
+ * 20 mN.
  */
 function riseAt(angle: number): number {
   const core = CORE * RADIUS;

@@ -42,7 +42,7 @@ export const hammock: MakeScene = (size) => {
       {
         name: 'hammock',
         geometry: {
-          // Bent only: every length along the arc is what it is at rest.
+          // Only bent: every length along the arc is as at rest.
           ...placed(flat, ([x, y]) => [radius * Math.sin(x / radius), y, radius * (1 - Math.cos(x / radius))]),
           rest: flat.positions,
         },

@@ -28,7 +28,7 @@ function centreLine(): Vec[] {
   return [...leg, ...bightTo(BIGHT), ...back];
 }
 
-/** Two ropes are pulled together to a reef knot (Fig. 1, below). */
+/** Two ropes are pulled into a reef knot (Fig. 1, below). */
 export const reefKnot: MakeScene = (size) => {
   const around = bySize(size, { small: 6, quarter: 12, full: 24 });
   const line = centreLine();
@@ -71,10 +71,11 @@ export const reefKnot: MakeScene = (size) => {
     frames: 160,
     gravity: [0, 0, 0],
     friction: { static: 0.3, kinetic: 0.3 },
-    // Of a pair of vertices it is as stiff as the ropes that press them together: a softer one lets targets sink in by whole radii.
+    // As stiff, for a pair of vertices, as the ropes that press them together: a softer one lets targets sink in by
+    // whole radii.
     repulsionStiffness: 1e7,
     bodies: ropes,
-    // Each closed on its own side, the two would come apart; joined with each other they are the square knot.
+    // If each were closed on its own side, the two would be unlinked; joined with each other they form the square knot.
     loops: [strands],
     view: [-0.2, 0.6, -1],
   };

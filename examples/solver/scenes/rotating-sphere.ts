@@ -7,10 +7,13 @@ const CENTRE: Vec = [0, 0, 0.3];
 const SIDE = 1.2;
 /** rad/s */
 const SPIN = 2;
-/** s: the cloth has fallen onto the sphere before it begins to turn */
+/** s: the cloth has settled on the sphere before it begins to turn */
 const REST = 0.5;
 
-/** A square cloth falls onto a sphere above the ground, which then turns and takes the cloth along by friction (Fig. 13). */
+/**
+ * A square cloth falls onto a sphere above the ground, which then turns and drags the cloth along by friction (Fig.
+ * 13).
+ */
 export const rotatingSphere: MakeScene = (size) => {
   const cloth = bySize(size, { small: 24, quarter: 106, full: 214 });
   const divisions = bySize(size, { small: 6, quarter: 12, full: 20 });

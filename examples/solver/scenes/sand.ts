@@ -2,11 +2,11 @@ import { OBSTACLE } from './materials.js';
 import { bySize, makeGrid, makeRevolution, movedBy } from './shapes.js';
 import type { MakeScene } from './types.js';
 
-/** m: distance of grains before they fall, and the one that the service keeps between them */
+/** m: distance of grains before they fall, and the distance that the service keeps between them */
 const SPACING = 0.006;
 const DISTANCE = 0.004;
 
-/** A number in [−½, ½) that looks random, of an integer. */
+/** A pseudo-random number in [−½, ½) that depends on an integer. */
 const scatter = (i: number): number => {
   const h = Math.imul(i ^ 0x5bd1e995, 0x27d4eb2d);
   return ((h ^ (h >>> 15)) >>> 0) / 2 ** 32 - 0.5;

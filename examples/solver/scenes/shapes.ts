@@ -4,7 +4,7 @@ import type { Size } from './types.js';
 /** The value for this size. */
 export const bySize = <T>(size: Size, values: Readonly<Record<Size, T>>): T => values[size];
 
-/** Places a geometry: every vertex goes where `place` puts it. */
+/** Transforms a geometry: every vertex moves to the result of `place`. */
 export function placed(geometry: Geometry, place: (vertex: Vec) => Vec): Geometry {
   const positions = geometry.positions.slice();
   for (let i = 0; i < positions.length; i += 3) {
@@ -17,7 +17,7 @@ export function placed(geometry: Geometry, place: (vertex: Vec) => Vec): Geometr
 export const movedBy = (geometry: Geometry, [x, y, z]: Vec): Geometry =>
   placed(geometry, ([a, b, c]) => [a + x, b + y, c + z]);
 
-/** Turns a geometry about the z axis. @param angle rad */
+/** Rotates a geometry about the z axis. @param angle rad */
 export function turnedBy(geometry: Geometry, angle: number): Geometry {
   const [c, s] = [Math.cos(angle), Math.sin(angle)];
   return placed(geometry, ([x, y, z]) => [c * x - s * y, s * x + c * y, z]);
@@ -53,7 +53,7 @@ export function makeRevolution(profile: readonly (readonly [number, number])[], 
   const positions = new Float64Array(3 * profile.length * around);
   profile.forEach(([radius, z], ring) => {
     for (let k = 0; k < around; k++) {
-      // Every other ring is turned by half a step: triangles are nearly equilateral.
+      // Every other ring is turned by half a step, so that triangles are nearly equilateral.
       const angle = (2 * Math.PI * (k + (ring % 2) / 2)) / around;
       positions.set([radius * Math.cos(angle), radius * Math.sin(angle), z], 3 * (ring * around + k));
     }
@@ -61,7 +61,7 @@ export function makeRevolution(profile: readonly (readonly [number, number])[], 
   return { positions, triangles: joinRings(profile.length, around) };
 }
 
-/** Triangles between rings of vertices, of which every other one is turned by half a step. */
+/** Triangles between rings of vertices, every other one of which is turned by half a step. */
 function joinRings(rings: number, around: number): Uint32Array {
   const triangles: number[] = [];
   for (let ring = 0; ring + 1 < rings; ring++) {
@@ -75,9 +75,9 @@ function joinRings(rings: number, around: number): Uint32Array {
 }
 
 /**
- * A round tube along a line, open at both ends. Its frame is carried along without twist, and rings are as far apart as
+ * A round tube along a line, open at both ends. Its frame is transported without twist, and rings are as far apart as
  * their vertices are.
- * @param line points much nearer to each other than the line bends
+ * @param line points that are much nearer to each other than the line's radius of curvature
  */
 export function sweep(line: readonly Vec[], radius: number, around: number): Geometry {
   const spacing = (2 * Math.PI * radius) / around;
@@ -138,7 +138,7 @@ export function makeSphere(radius: number, divisions: number): Geometry {
   const idOf = (point: Vec): number => {
     const scale = radius / Math.hypot(...point);
     const place = point.map((value) => value * scale);
-    // Points of neighbouring faces differ by rounding only.
+    // Points of neighbouring faces differ only by rounding.
     const key = place.map((value) => Math.round((value / radius) * 1e6)).join();
     const known = ids.get(key);
     if (known !== undefined) return known;
@@ -171,7 +171,9 @@ export function makeSphere(radius: number, divisions: number): Geometry {
 const determinant = (p: Vec, q: Vec, r: Vec): number =>
   p[0] * (q[1] * r[2] - q[2] * r[1]) - p[1] * (q[0] * r[2] - q[2] * r[0]) + p[2] * (q[0] * r[1] - q[1] * r[0]);
 
-/** A block around the origin of columns × rows × layers vertices; every cell is five tetrahedra, by turns mirrored. */
+/**
+ * A block around the origin of columns × rows × layers vertices; every cell is five tetrahedra, alternately mirrored.
+ */
 export function makeBlock(counts: Vec, lengths: Vec): Geometry {
   const [columns, rows, layers] = counts;
   const idOf = (i: number, j: number, k: number): number => (k * rows + j) * columns + i;

@@ -33,7 +33,7 @@ const spinningBy =
           name: 'patch',
           geometry: movedBy(makeGrid(n, n, SIDE, SIDE), [0, 0, SPIKE.height + 0.02]),
           material: COTTON,
-          // The chord of the turn: without elastic forces the first target is the patch turned as a whole.
+          // The chord of the rotation: without elastic forces the first target is the patch rotated as a whole.
           velocity: ([x, y]) => [(c * x - s * y - x) / TIME_STEP, (s * x + c * y - y) / TIME_STEP, -FALL / TIME_STEP],
         },
         { name: 'spike', geometry: makeRevolution(profile, SPIKE.faces), material: OBSTACLE },

@@ -8,7 +8,7 @@ const SIDE = 1;
 const BALL = { radius: 0.15, from: -0.4, height: -0.55, speed: 1 };
 const FLIGHT = 1.6;
 
-/** A cloth far too soft to carry itself: what holds its shape are the limits. */
+/** A cloth far too soft to support itself: only the limits maintain its shape. */
 const softWithin = (percent: number): Cloth => ({
   kind: 'cloth',
   density: 0.2,
@@ -26,7 +26,11 @@ const clothOf = (n: number, percent: number) => ({
   pins: [n * (n - 1), n * n - 1],
 });
 
-/** A cloth with limits of its strains falls from two pins (Fig. 9 of Wang et al. 2016). @param percent by which elements may deform */
+/**
+ * A cloth with strain limits falls from two pins (Fig. 9 of Wang et al. 2016).
+ *
+ * @param percent by which elements may deform
+ */
 const strainDrape =
   (percent: number): MakeScene =>
   (size) => ({
@@ -44,7 +48,7 @@ const hanging = ({ geometry, ...body }: ReturnType<typeof clothOf>) => ({
   geometry: placed(geometry, ([x, y]) => [x, 0, y - SIDE / 2]),
 });
 
-/** A ball hits such a cloth where it hangs (Fig. 7 of Wang et al. 2016). */
+/** A ball hits such a hanging cloth (Fig. 7 of Wang et al. 2016). */
 const strainBall: MakeScene = (size) => ({
   name: 'strain-ball',
   sentence: 'A ball hits a hanging cloth whose elements deform by 5 % at most.',

@@ -5,7 +5,7 @@ import type { MakeScene } from './types.js';
 
 const RADIUS = 0.1;
 const LENGTH = 1;
-/** rad/s, of each end, against each other */
+/** rad/s of each end, in opposite directions */
 const TWIST = 2;
 
 /** A tube of cloth is twisted at both ends, until its middle is squeezed and winds up (Fig. 12). */

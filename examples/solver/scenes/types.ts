@@ -10,7 +10,7 @@ export const SIZES: readonly Size[] = ['small', 'quarter', 'full'];
 /** A row of table 1 of "Fast GPU-Based Two-Way Continuous Collision Handling" (Wang et al. 2023). */
 export interface PaperRow {
   readonly name: string;
-  /** as printed there, for example "50k, 100k" */
+  /** as printed in the paper, for example "50k, 100k" */
   readonly size: string;
   readonly averageSteps: number;
   readonly maximumSteps: number;
@@ -19,7 +19,9 @@ export interface PaperRow {
   readonly maximumCost: number;
 }
 
-/** A line along edges of the mesh, by vertices of the whole model. Its ends, if any, are led away far into two directions. */
+/**
+ * A line along edges of the mesh, by vertices of the whole model. Its ends, if any, are extended far in two directions.
+ */
 export interface Strand {
   readonly line: ArrayLike<number>;
   readonly from?: Vec;
@@ -27,15 +29,15 @@ export interface Strand {
 }
 
 /**
- * Strands that are joined far away, the last one with the first, to a line that must not pass through itself or another one. No two directions that are joined are
- * opposite. A single strand without directions is closed as it is.
+ * Strands that are joined far away, the last one with the first, to a line that must not pass through itself or another
+ * one. No two joined directions are opposite. A single strand without directions is closed as it is.
  */
 export type Loop = readonly Strand[];
 
 /** A scene of a certain size, ready to be simulated. Metres, kilograms, seconds; z points up. */
 export interface Scene {
   readonly name: string;
-  /** what happens, in a sentence */
+  /** what happens, in one sentence */
   readonly sentence: string;
   readonly paper?: PaperRow;
   /** s */
@@ -43,11 +45,16 @@ export interface Scene {
   /** time steps of the whole scene */
   readonly frames: number;
   readonly bodies: readonly Body[];
-  /** what is knotted or worn: every frame must have the same knot */
+  /** knots and worn garments: every frame must have the same knot */
   readonly loops?: readonly Loop[];
-  /** pairs of loops of which the linking number is looked at, and nothing else; default: all loops, with the knots that they are */
+  /**
+   * pairs of loops whose linking numbers are examined, instead of everything else; default: all loops, with their knots
+   */
   readonly linked?: readonly (readonly [number, number])[];
-  /** bodies from the lowest to the highest, by their places in `bodies`: in every frame none may lie below one that it lay above */
+  /**
+   * bodies from the lowest to the highest, by their indices in `bodies`: in no frame may one lie below another above
+   * which it lay
+   */
   readonly pile?: readonly number[];
   /** m/s²; default: the earth's */
   readonly gravity?: Vec;
@@ -58,7 +65,7 @@ export interface Scene {
   readonly friction?: FrictionSettings;
   /** see RepulsionSettings, 1/s²; default 1e5; 0 = none */
   readonly repulsionStiffness?: number;
-  /** of the session; what is absent has the server's default */
+  /** of the session; the server's default replaces an absent parameter */
   readonly parameters?: Parameters;
   /** direction of view in pictures */
   readonly view: Vec;

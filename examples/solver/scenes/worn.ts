@@ -2,8 +2,9 @@ import type { Geometry } from '../src/bodies.js';
 import type { Loop, Scene } from './types.js';
 
 /**
- * What it means that layers of a garment are worn, one over the other: a ring of each, half way down, goes around the body, and around the layer below it. All are
- * surfaces of revolution with the same number of vertices around, in the order of the layers, the body last.
+ * The condition that layers of a garment are worn, one over the other: a ring of each, halfway down, encloses the body
+ * and the layer below it. All are surfaces of revolution with the same number of vertices around, in the order of the
+ * layers, the body last.
  */
 export function wornOver(layers: readonly Geometry[], body: Geometry, around: number): Pick<Scene, 'loops' | 'linked'> {
   const ringsOf = ({ positions }: Geometry): number => positions.length / (3 * around);

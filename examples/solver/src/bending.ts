@@ -26,7 +26,7 @@ export class QuadraticBending implements Force {
       }) as [[number, number], [number, number]];
       const area = areaOf(rest, a, b, c) + areaOf(rest, a, b, d);
       const scale = Math.sqrt((3 * stiffness) / area);
-      // The flat configuration must be in the kernel, as must translations: the weights add up to zero.
+      // The flat configuration and translations must be in the kernel: the weights sum to zero.
       const weights = [atB[0] + atB[1], atA[0] + atA[1], -atA[0] - atB[0], -atA[1] - atB[1]];
       weights.forEach((weight, i) => {
         this.#weights[at + i] = scale * weight;
@@ -69,7 +69,11 @@ export class QuadraticBending implements Force {
   }
 }
 
-/** Of every edge with exactly two triangles: its ends and the corners opposite to it. @param triangles uint32[3·T] */
+/**
+ * Finds, for every edge with exactly two triangles, its ends and the corners opposite to it.
+ *
+ * @param triangles uint32[3·T]
+ */
 export function findHinges(triangles: Uint32Array): Uint32Array {
   const opposite = new Map<string, { readonly ends: [number, number]; readonly corners: number[] }>();
   for (let i = 0; i < triangles.length; i += 3) {
@@ -92,7 +96,7 @@ const edge = (x: Float64Array, from: number, to: number): [number, number, numbe
   x[3 * to + 2]! - x[3 * from + 2]!,
 ];
 
-/** |p × q| and p · q of the edges from a corner. */
+/** |p × q| and p · q for the edges from a corner. */
 function productsAt(x: Float64Array, corner: number, p: number, q: number): { cross: number; dot: number } {
   const [a, b, c] = edge(x, corner, p);
   const [u, v, w] = edge(x, corner, q);

@@ -1,8 +1,9 @@
 import { type Blocks, type Force, NOT_STORED } from './force.js';
 
 /**
- * A symmetric sparse matrix of 3×3 blocks in compressed rows: the second derivative of a sum of forces. Blocks left of the
- * diagonal are those right of it, transposed, and not stored: half the memory to read in every product.
+ * A symmetric sparse matrix of 3×3 blocks in compressed rows: the second derivative of a sum of forces. Blocks left of
+ * the diagonal are the transposed ones on its right, and are not stored, which halves the memory to read in every
+ * product.
  */
 export class BlockMatrix {
   /** uint32[V + 1]: where the blocks of a row begin */

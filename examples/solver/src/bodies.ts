@@ -9,9 +9,9 @@ export type Vec = readonly [number, number, number];
 
 /** Vertices and elements of a body; ids count from 0 within the body. */
 export interface Geometry {
-  /** float64[3·V], m: where the simulation begins */
+  /** float64[3·V], m: initial positions */
   readonly positions: Float64Array;
-  /** float64[3·V], m: the shape without strain, if another one */
+  /** float64[3·V], m: the shape without strain, if it is another one */
   readonly rest?: Float64Array;
   readonly triangles?: Uint32Array;
   readonly segments?: Uint32Array;
@@ -30,7 +30,7 @@ export interface Cloth {
   readonly bending: number;
   /** default 'co-rotational' */
   readonly model?: 'co-rotational' | 'stvk';
-  /** least and largest principal stretch that the service lets an element have; default: none */
+  /** least and largest principal stretch that the service permits for an element; default: none */
   readonly strainLimits?: readonly [number, number];
 }
 
@@ -51,7 +51,7 @@ export interface Strands {
   readonly density: number;
   /** N, of the springs along segments */
   readonly stretching: number;
-  /** N, of the springs from each vertex to the next but one */
+  /** N, of the springs from each vertex to the second next */
   readonly bending: number;
 }
 
@@ -61,14 +61,14 @@ export interface Grains {
   readonly mass: number;
 }
 
-/** Not simulated: its vertices go where its motion puts them. */
+/** Not simulated: its vertices follow its motion. */
 export interface Obstacle {
   readonly kind: 'obstacle';
 }
 
 export type Material = Cloth | Solid | Strands | Grains | Obstacle;
 
-/** Where a kinematic vertex is at a time; undefined motion means at rest. @param start its place at time 0 */
+/** Position of a kinematic vertex at a time; undefined motion means at rest. @param start its position at time 0 */
 export type Motion = (start: Vec, time: number) => Vec;
 
 export interface Body {
@@ -86,12 +86,15 @@ export interface Body {
 /** m/s² */
 export const EARTH: Vec = [0, 0, -9.81];
 
-/** Mass of vertices that are kinematic or carry no element, relative to nothing: the service needs a positive number. */
+/**
+ * Mass of vertices that are kinematic or belong to no element; its value does not matter, but the service needs a
+ * positive number.
+ */
 const UNIT_MASS = 1;
 
 const NO_IDS = new Uint32Array(0);
 
-/** Puts bodies together, in order. */
+/** Combines bodies, in order. */
 export function assemble(bodies: readonly Body[], gravity: Vec = EARTH): Model {
   const counts = bodies.map(({ geometry }) => geometry.positions.length / 3);
   const firsts = counts.map((_, b) => counts.slice(0, b).reduce((sum, count) => sum + count, 0));
@@ -202,7 +205,7 @@ function forcesOf({ geometry, material }: Body, first: number, rest: Float64Arra
   }
 }
 
-/** The ends of every two segments of which the second begins where the first ends. */
+/** The ends of every two segments, the second of which begins where the first ends. */
 function findSecondNeighbours(segments: Uint32Array): Uint32Array {
   const next = new Map<number, number>();
   for (let i = 0; i < segments.length; i += 2) next.set(segments[i]!, segments[i + 1]!);

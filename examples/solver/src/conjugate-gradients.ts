@@ -1,19 +1,22 @@
-/** A symmetric positive definite operator on float64[3·V], and what preconditions it. */
+/** A symmetric positive definite operator on float64[3·V], with its preconditioner. */
 export interface LinearOperator {
   multiply(v: Float64Array, out: Float64Array): void;
-  /** float64[9·V]: the blocks that residuals are multiplied with, such as the inverses of the operator's diagonal blocks; zero where a vertex is not free */
+  /**
+   * float64[9·V]: the blocks by which residuals are multiplied, such as the inverses of the operator's diagonal blocks;
+   * zero if a vertex is not free
+   */
   preconditioner(): Float64Array;
 }
 
 export interface SolveSettings {
-  /** the residual's preconditioned norm, against that of the right-hand side */
+  /** the residual's preconditioned norm, relative to that of the right-hand side */
   readonly tolerance: number;
   readonly maxIterations: number;
 }
 
 export interface SolveResult {
   readonly iterations: number;
-  /** as measured, against that of the right-hand side */
+  /** the norm reached, relative to that of the right-hand side */
   readonly residual: number;
 }
 
@@ -21,7 +24,7 @@ export interface SolveResult {
  * Preconditioned conjugate gradients: solves A·p = b for the free vertices; the others keep p = 0.
  *
  * @param isFree uint8[V]
- * @param p starts as a guess, of which the best multiple is where the search begins, and ends as the solution
+ * @param p initially a guess, whose best multiple is the first iterate; finally the solution
  */
 export function conjugateGradients(
   operator: LinearOperator,
@@ -40,7 +43,8 @@ export function conjugateGradients(
   }
   for (let i = 0; i < n; i++) if (!isFree[Math.floor(i / 3)]) p[i] = 0;
   operator.multiply(p, q!);
-  // A guess may strain stiff elements, and be far too long. Of a·p, a = bᵀp / pᵀA p has the least energy: never more than no guess.
+  // A guess may strain stiff elements, and be far too long. Among the multiples a·p, a = bᵀp / pᵀA p has the least
+  // energy, which is never more than without a guess.
   const resistance = dot(p, q!);
   const share = resistance > 0 ? dot(b, p) / resistance : 0;
   for (let i = 0; i < n; i++) {

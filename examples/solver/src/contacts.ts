@@ -1,9 +1,11 @@
 /** Pairs of elements that are near each other in an answer, as linear functions of the vertices. */
 export interface Contacts {
   readonly count: number;
-  /** uint32[4·C]; unused places have weight 0 */
+  /** uint32[4·C]; unused entries have weight 0 */
   readonly vertices: Uint32Array;
-  /** float64[4·C]: of the two nearest points, positive on the side that the normal points to, negative on the other one */
+  /**
+   * float64[4·C]: of the two nearest points, positive on the side to which the normal points, negative on the other one
+   */
   readonly weights: Float64Array;
   /** float64[3·C], unit */
   readonly normals: Float64Array;
@@ -46,7 +48,7 @@ export function readContacts({ kinds, vertices, weights, normals }: ContactsMess
 /** Typed arrays of wider numbers need an aligned buffer of their own. */
 const copyOf = (bytes: Uint8Array): ArrayBuffer => Uint8Array.from(bytes).buffer;
 
-/** Σ w v over the vertices of a contact: how its two points differ, or move apart. */
+/** Σ w v over the vertices of a contact: the difference or relative motion of its two points. */
 export function valueAt({ vertices, weights }: Contacts, c: number, v: Float64Array): [number, number, number] {
   const sum: [number, number, number] = [0, 0, 0];
   for (let k = 4 * c; k < 4 * c + 4; k++) {
@@ -55,7 +57,7 @@ export function valueAt({ vertices, weights }: Contacts, c: number, v: Float64Ar
   return sum;
 }
 
-/** How far the two points of a contact are apart along its normal, m; negative once they have passed each other. */
+/** Distance of the two points of a contact along its normal, m; negative once they have passed each other. */
 export function gapOf(contacts: Contacts, c: number, x: Float64Array): number {
   const [a, b, d] = valueAt(contacts, c, x);
   const { normals } = contacts;
@@ -75,8 +77,8 @@ export function spread(
 }
 
 /**
- * out += second derivative · v of the springs ½ Σ_c k_c |P u_c|² between the two points of every contact, where u is how they move
- * apart, and P takes its part along the normal or its part across.
+ * out += second derivative · v of the springs ½ Σ_c k_c |P u_c|² between the two points of every contact, where u is
+ * their relative motion, and P its part along the normal or across it.
  *
  * @param stiffness k, float64[C], N/m
  */
@@ -91,7 +93,8 @@ export function addSpringProducts(
   for (let c = 0; c < count; c++) {
     const k = stiffness[c]!;
     if (k === 0) continue;
-    // Loops over the four vertices and the three axes are written out: this is most of the work of a product where contacts are many.
+    // Loops over the four vertices and the three axes are unrolled, because this is most of the work of a product if
+    // there are many contacts.
     const first = 4 * c;
     const i0 = 3 * vertices[first]!;
     const i1 = 3 * vertices[first + 1]!;
@@ -128,8 +131,8 @@ export function addSpringProducts(
 
 /**
  * The mass that a push along a contact moves, kg: 1 / Σ w² / m. A kinematic vertex cannot be moved.
- * @param inverseMasses float64[V], 1/kg, 0 of kinematic vertices
- * @returns 0 where no vertex can be moved
+ * @param inverseMasses float64[V], 1/kg, 0 for kinematic vertices
+ * @returns 0 if no vertex can be moved
  */
 export function massOf({ vertices, weights }: Contacts, c: number, inverseMasses: Float64Array): number {
   let sum = 0;

@@ -49,7 +49,7 @@ function rotate(d: number, a: Float64Array, v: Float64Array, p: number, q: numbe
 export interface Decomposition {
   /** float64[9]: u_1, u_2, u_3, a right-handed orthonormal frame, one after the other */
   readonly u: Float64Array;
-  /** float64[d] in descending order; of a solid the last is negative where the element is inverted */
+  /** float64[d] in descending order; for a solid the last one is negative if the element is inverted */
   readonly s: Float64Array;
   /** float64[d·d]: v_1 … v_d one after the other, a rotation */
   readonly v: Float64Array;
@@ -64,8 +64,8 @@ export const makeDecomposition = (d: number): Decomposition => ({
 const scratch = { a: new Float64Array(9), v: new Float64Array(9), order: new Uint8Array(3) };
 
 /**
- * Singular values of a deformation gradient.
- * @param f float64[3·d], row by row: 3 × 2 of a membrane, 3 × 3 of a solid
+ * Computes the singular values of a deformation gradient.
+ * @param f float64[3·d], row by row: 3 × 2 for a membrane, 3 × 3 for a solid
  */
 export function decompose(d: number, f: Float64Array, out: Decomposition): void {
   const { a, v, order } = scratch;

@@ -11,7 +11,7 @@ export interface DynamicsInput {
   readonly previous: Float64Array;
   /** float64[3·V], m/s, at the beginning of the time step */
   readonly velocity: Float64Array;
-  /** float64[3·V]: where kinematic vertices go; other entries are not read */
+  /** float64[3·V]: targets of kinematic vertices; other entries are not read */
   readonly prescribed: Float64Array;
   readonly timeStep: number;
 }
@@ -72,7 +72,7 @@ export class Dynamics {
     const b = new Float64Array(n);
     const total = gradient.slice();
     for (const term of terms) term.addGradient(x, total);
-    // Kinematic vertices go where they are told to: G_ff p_f = −b_f − G_fk p_k.
+    // Kinematic vertices move as prescribed: G_ff p_f = −b_f − G_fk p_k.
     const isFree = (i: number): boolean => this.#isFree[Math.floor(i / 3)] === 1;
     for (let i = 0; i < n; i++) if (!isFree(i)) y[i] = prescribed[i]! - x[i]!;
     this.#matrix.multiply(y, b);

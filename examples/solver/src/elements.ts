@@ -14,7 +14,7 @@ export class ElasticElements implements Force {
   readonly #gradients: Float64Array;
 
   /**
-   * @param elements uint32[(d + 1)·E]; corners of a tetrahedron so that its volume is positive, or all negative
+   * @param elements uint32[(d + 1)·E]; the volumes of tetrahedra are all positive, or all negative
    * @param rest float64[3·V], the shape without strain
    */
   constructor(d: 2 | 3, elements: Uint32Array, rest: Float64Array, material: Material) {
@@ -189,7 +189,7 @@ function flatten(edges: Float64Array): RestShape {
   return { measure: (length * across) / 2, inverse: [1 / length, -along / (length * across), 0, 1 / across] };
 }
 
-/** Edges are rows here, so the cofactors come out transposed: row k of the inverse belongs to edge k. */
+/** Edges are rows here, so the cofactors are transposed: row k of the inverse belongs to edge k. */
 function invert(e: Float64Array): RestShape {
   const cross = (i: number, j: number): number[] => [
     e[3 * i + 1]! * e[3 * j + 2]! - e[3 * i + 2]! * e[3 * j + 1]!,

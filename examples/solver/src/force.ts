@@ -1,11 +1,14 @@
-/** The slot of a block that is the transpose of one that is stored. */
+/** The slot of a block that is not stored because it is the transpose of a stored one. */
 export const NOT_STORED = 0xffffffff;
 
-/** Where a force adds the blocks of its second derivative; see {@link BlockMatrix}. */
+/** The blocks of the second derivative to which a force adds; see {@link BlockMatrix}. */
 export interface Blocks {
   /** 3×3 blocks, row by row */
   readonly values: Float64Array;
-  /** uint32[n·n·E]: where the block of corners k and l of element e begins in `values`, at (e·n + k)·n + l, or {@link NOT_STORED}; n = stencil size */
+  /**
+   * uint32[n·n·E]: offset in `values` of the block of corners k and l of element e, at (e·n + k)·n + l, or
+   * {@link NOT_STORED}; n = stencil size
+   */
   readonly slots: Uint32Array;
 }
 
@@ -26,7 +29,7 @@ export interface Force {
 
 /** The second derivative of an element as a sum of modes Σ_m a_m (d_m ⊗ d_m). */
 export class Modes {
-  /** how many there are */
+  /** number of modes */
   count = 0;
   readonly #size: number;
   /** float64[3·n] of every mode: d, and a·d */
@@ -35,7 +38,7 @@ export class Modes {
 
   /**
    * @param size n, vertices of an element
-   * @param most modes at a time
+   * @param most largest number of modes at a time
    */
   constructor(size: number, most: number) {
     this.#size = size;
@@ -43,7 +46,7 @@ export class Modes {
     this.#scaled = new Float64Array(3 * size * most);
   }
 
-  /** Takes a mode over. @param d float64[3·n] */
+  /** Adds a mode. @param d float64[3·n] */
   push(a: number, d: Float64Array): void {
     const first = 3 * this.#size * this.count;
     for (let i = 0; i < 3 * this.#size; i++) {
@@ -53,7 +56,9 @@ export class Modes {
     this.count++;
   }
 
-  /** Adds the blocks of all modes to those of an element, and forgets the modes. Every block is read and written once. */
+  /**
+   * Adds the blocks of all modes to those of an element, and clears the modes. Every block is read and written once.
+   */
   addTo({ values, slots }: Blocks, element: number): void {
     const modes = this.#modes;
     const scaled = this.#scaled;

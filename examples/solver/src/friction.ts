@@ -3,9 +3,9 @@ import { addSpringProducts, type Contacts, gapOf, massOf, valueAt } from './cont
 import type { Repulsion } from './repulsion.js';
 
 export interface FrictionSettings {
-  /** Coulomb's coefficient below which nothing slides */
+  /** Coulomb's coefficient below which no contact slides */
   readonly static: number;
-  /** … and that of what slides */
+  /** … and the coefficient of sliding contacts */
   readonly kinetic: number;
 }
 
@@ -15,45 +15,51 @@ export interface FrictionInput {
   readonly previous: Float64Array;
   /** float64[3·V]: the target without friction */
   readonly y: Float64Array;
-  /** float64[V], 1/kg, 0 of kinematic vertices */
+  /** float64[V], 1/kg, 0 for kinematic vertices */
   readonly inverseMasses: Float64Array;
   /** gap below which a pair of the target counts as penetrating, m */
   readonly offset: number;
-  /** what pushes pairs apart already */
+  /** pushes of the repulsion, which already acts between pairs */
   readonly repulsion: Repulsion;
   readonly timeStep: number;
 }
 
-/** The share of its slip that a pair keeps which sticks: makes its drag finite. */
+/** The share of its slip that a sticking pair keeps, which makes its drag finite. */
 const CREEP = 0.01;
 
-/** Over what Coulomb's law allows, so much more is taken for what a coarsely solved trial leaves. */
+/** Factor on Coulomb's limit that allows for the error of a coarsely solved trial. */
 const TRIAL_ERROR = 1.1;
 
-/** A drag on a pair that slides is at most so many times μ N / |u|: less than Coulomb's law wants only where friction takes more than nine tenths of a slip. */
+/**
+ * The largest drag on a sliding pair, in units of μ N / |u|: it is less than Coulomb's law requires only if friction
+ * takes more than nine tenths of a slip.
+ */
 const MOST_DRAG = 10;
 
 /**
- * Friction as a filter of velocities (Bridson et al. 2002), implicit. The normal force of a contact is estimated from the
- * target y without friction: if its gap there is too small by p, it will get the impulse m p / h; a repulsion f has given f h.
- * So it is N = f + m p / h², and Coulomb's law bounds the friction by μ N.
+ * Friction as a filter of velocities (Bridson et al. 2002), implicit. The normal force of a contact is estimated from
+ * the target y without friction: if its gap there is too small by p, it will get the impulse m p / h; a repulsion f has
+ * given f h. So it is N = f + m p / h², and Coulomb's law bounds the friction by μ N.
  *
- * Let u be the tangential motion of the two points of a contact during the step, and e its direction. If every pair were rubbed by its N against its slip, u would become
- * shorter by
+ * Let u be the tangential motion of the two points of a contact during the step, and e its direction. If its N acted on
+ * every pair against its slip, u would become shorter by
  *
  *     t = h² e · Σ_v w_v a_v,      a_v = Σ_c N_c w_cv e_c / m_v
  *
- * of which the pair alone brings N h² / m; m is the mass that it moves. It is t that counts: pairs at the same place hold as one does, however many there are. Friction
- * is a drag c u, and the target is computed once more with it: ½ c |u|² joins the energy. Drags c = d N leave u' = u / (1 + d t).
+ * of which the pair alone contributes N h² / m; m is the mass that it moves. Only t matters: pairs at the same place
+ * together hold like a single one, whatever their number. Friction is a drag c u, and the target is computed once more
+ * with it: ½ c |u|² is added to the energy. Drags c = d N leave u' = u / (1 + d t).
  *
- * - Where μ_static t ≥ |u|, friction is enough to end the motion, and the pair sticks: d = 1 / (creep t), u' ≈ creep u.
- * - Else it slides, and its force d N u' is μ_kinetic N with d = μ_kinetic / (|u| − μ_kinetic t).
+ * - If μ_static t ≥ |u|, friction suffices to end the motion, and the pair sticks: d = 1 / (creep t), u' ≈ creep u.
+ * - Otherwise it slides, and its force d N u' is μ_kinetic N with d = μ_kinetic / (|u| − μ_kinetic t).
  *
- * That leaves out what else the vertices hang on: cloth that is held elsewhere is pulled on, and a drag would hold it with whatever force that takes. So the target with these drags
- * is a trial (`yieldTo`): a pair that exceeds Coulomb's law there slides with d = μ_kinetic / |u|, by which it never does, as u' is no longer than u.
+ * This ignores the other connections of the vertices: cloth that is held elsewhere is pulled on, and a drag would hold
+ * it with whatever force that takes. So the target with these drags is a trial (`yieldTo`): a pair that exceeds
+ * Coulomb's law there slides with d = μ_kinetic / |u|, with which it never exceeds the law, because u' is no longer
+ * than u.
  *
- * (To change y directly, vertex by vertex, would stretch the elements next to it: in a drape over a
- * sphere that stored more energy than the fall had set free.)
+ * (Changing y directly, vertex by vertex, would stretch the adjacent elements: in a drape over a sphere that stored
+ * more energy than the fall had released.)
  */
 export class Friction implements ContactTerm {
   readonly #contacts: Contacts;
@@ -88,7 +94,11 @@ export class Friction implements ContactTerm {
     }
   }
 
-  /** Pairs of which the friction would exceed Coulomb's law slide from now on. @param y float64[3·V]: the target with the drags as they are */
+  /**
+   * Makes the pairs slide whose friction would exceed Coulomb's law.
+   *
+   * @param y float64[3·V]: the target with the current drags
+   */
   yieldTo(y: Float64Array): void {
     const { static: sticking, kinetic } = this.#coefficients;
     const motion = y.map((value, i) => value - this.#previous[i]!);
@@ -142,8 +152,8 @@ export class Friction implements ContactTerm {
 }
 
 /**
- * Normal force of every contact, N. A copy of y is pushed apart contact by contact: each sees what the ones before it have
- * changed, so that pairs that share vertices do not count the same penetration twice.
+ * Normal force of every contact, N. A copy of y is pushed apart contact by contact, and each takes the changes of the
+ * previous ones into account, so that pairs that share vertices do not count the same penetration twice.
  */
 function normalForces({ contacts, y, inverseMasses, offset, repulsion, timeStep }: FrictionInput): Float64Array {
   const { count, vertices, weights, normals } = contacts;
@@ -163,7 +173,7 @@ function normalForces({ contacts, y, inverseMasses, offset, repulsion, timeStep 
   return forces;
 }
 
-/** |u| and t of every contact, float64[C], m; t is 0 where nothing is pressed, or nothing can be moved. */
+/** |u| and t of every contact, float64[C], m; t is 0 if nothing is pressed, or nothing can be moved. */
 function slipsOf({ contacts, previous, y, inverseMasses, timeStep }: FrictionInput, forces: Float64Array) {
   const { count, vertices, weights } = contacts;
   const motion = y.map((value, i) => value - previous[i]!);
@@ -187,13 +197,13 @@ function slipsOf({ contacts, previous, y, inverseMasses, timeStep }: FrictionInp
     if (forces[c] === 0 || mass === 0) return 0;
     const [x, z, w] = valueAt(contacts, c, accelerations);
     const along = directions[3 * c]! * x + directions[3 * c + 1]! * z + directions[3 * c + 2]! * w;
-    // Where others drive it on, what it can do by itself.
+    // If others drive it on, this is its own effect.
     return timeStep ** 2 * Math.max(along, forces[c]! / mass);
   });
   return { slips, shortened };
 }
 
-/** The part of Σ w v that is tangential to a contact. */
+/** The tangential part of Σ w v with respect to a contact. */
 function tangentOf(contacts: Contacts, c: number, v: Float64Array): [number, number, number] {
   const [x, y, z] = valueAt(contacts, c, v);
   const [a, b, d] = [contacts.normals[3 * c]!, contacts.normals[3 * c + 1]!, contacts.normals[3 * c + 2]!];

@@ -6,7 +6,7 @@ import { contactImpulses, type Impulses } from './momentum.js';
 import { Repulsion } from './repulsion.js';
 import type { Answer, Report } from './service.js';
 
-/** What the integrator needs of the service: a {@link Service}, or a stand-in of a test. */
+/** The part of the service that the integrator needs: a {@link Service}, or a substitute in a test. */
 export interface CollisionHandler {
   step(y: Float64Array, contactDistance: number): Promise<Answer>;
 }
@@ -23,21 +23,21 @@ export interface IntegratorSettings {
   readonly coupling?: Coupling;
   /** of the linear solves */
   readonly tolerance: number;
-  /** of those whose targets friction is estimated from, and nothing else; default: the same */
+  /** of the solves whose targets serve only to estimate friction; default: the same */
   readonly estimateTolerance?: number;
   readonly maxSolverIterations: number;
-  /** pairs nearer than this push each other away, m */
+  /** pairs nearer than this repel each other, m */
   readonly repulsionDistance: number;
   /** see {@link RepulsionSettings}, 1/s² */
   readonly repulsionStiffness: number;
   readonly friction?: FrictionSettings;
-  /** gap below which a pair of a target counts as penetrating, m: what the service aims for */
+  /** gap below which a pair of a target counts as penetrating, m: the aim of the service */
   readonly contactOffset: number;
 }
 
-/** Everything that the next time step depends on. */
+/** All data on which the next time step depends. */
 export interface State {
-  /** time steps done */
+  /** number of completed time steps */
   readonly frame: number;
   /** float64[3·V], m */
   readonly x: Float64Array;
@@ -54,10 +54,10 @@ export const startOf = (model: Model): State => ({
   contacts: NO_CONTACTS,
 });
 
-/** What a call of the service took, and the Newton iterations before it. */
+/** The costs of a call of the service, and of the Newton iterations before it. */
 export interface IterationRecord {
   readonly report: Report;
-  /** of the linear solves, and what the last one left */
+  /** of the linear solves, and the final residual of the last one */
   readonly solverIterations: number;
   readonly solverResidual: number;
   readonly contacts: number;
@@ -73,9 +73,9 @@ export interface StepResult {
 }
 
 /**
- * Implicit Euler, step and project: every Newton iteration computes a target without collisions (x[k] → y[k + 1]) and lets
- * the service move towards it (x[k] → x[k + 1]). Staggered, an iteration begins at the target of the one before, and the service is called once, for the last target.
- * The velocity is what came of it: v = (x[K] − xₜ) / h.
+ * Implicit Euler, step and project: every Newton iteration computes a target without collisions (x[k] → y[k + 1]) and
+ * lets the service move towards it (x[k] → x[k + 1]). Staggered, an iteration begins at the target of the previous one,
+ * and the service is called once, for the last target. The velocity follows from the result: v = (x[K] − xₜ) / h.
  */
 export class Integrator {
   readonly #model: Model;
@@ -100,7 +100,7 @@ export class Integrator {
     let { x, contacts } = state;
     let [began, solverIterations] = [performance.now(), 0];
     for (let k = 0; k < iterations; k++) {
-      // Goes on as before; where an iteration has begun, from what it has reached.
+      // The first guess continues the motion; after the first iteration it is the current iterate.
       const guess = k === 0 ? x.map((value, i) => value + timeStep * state.velocity[i]!) : x;
       const target = this.#target(state, { x, contacts, guess }, prescribed);
       const { y, solverResidual } = target;

@@ -1,14 +1,15 @@
 /**
- * Isotropic materials as functions ψ(σ) of the principal stretches σ = (σ₁ … σ_d): d = 2 for a membrane, d = 3 for a solid.
- * Their second derivative in the deformation gradient F = U·diag(σ)·Vᵀ has known eigenvectors (Smith et al. 2019): d scaling
- * modes u_i⊗v_i with the matrix ψ_ij, and for every i < j a symmetric ("flip") and an antisymmetric ("twist") mode with
+ * Isotropic materials as functions ψ(σ) of the principal stretches σ = (σ₁ … σ_d): d = 2 for a membrane, d = 3 for a
+ * solid. Their second derivative in the deformation gradient F = U·diag(σ)·Vᵀ has known eigenvectors (Smith et al.
+ * 2019): d scaling modes u_i⊗v_i with the matrix ψ_ij, and for every i < j a symmetric ("flip") and an antisymmetric
+ * ("twist") mode with
  *
  *     flip_ij = (ψ_i − ψ_j) / (σ_i − σ_j)        twist_ij = (ψ_i + ψ_j) / (σ_i + σ_j)
  *
- * A membrane has besides them the modes n⊗v_i out of its plane, with ψ_i / σ_i.
+ * In addition, a membrane has the modes n⊗v_i out of its plane, with ψ_i / σ_i.
  */
 export interface Material {
-  /** energy density, J/m² of a membrane, J/m³ of a solid */
+  /** energy density, J/m² for a membrane, J/m³ for a solid */
   energy(s: Float64Array): number;
   /** writes ψ_i */
   gradient(s: Float64Array, out: Float64Array): void;
@@ -20,7 +21,7 @@ export interface Material {
   normal(s: Float64Array, i: number): number;
 }
 
-/** Lamé's parameters, N/m of a membrane, Pa of a solid. */
+/** Lamé's parameters, N/m for a membrane, Pa for a solid. */
 export interface Lame {
   readonly mu: number;
   readonly lambda: number;
@@ -32,7 +33,7 @@ export const lameOfSolid = (young: number, poisson: number): Lame => ({
   lambda: (young * poisson) / ((1 + poisson) * (1 - 2 * poisson)),
 });
 
-/** Plane stress: a thin sheet gets thinner where it is stretched. @param stiffness Young's modulus × thickness, N/m */
+/** Plane stress: a thin sheet gets thinner when it is stretched. @param stiffness Young's modulus × thickness, N/m */
 export const lameOfMembrane = (stiffness: number, poisson: number): Lame => ({
   mu: stiffness / (2 * (1 + poisson)),
   lambda: (stiffness * poisson) / (1 - poisson * poisson),
@@ -50,7 +51,7 @@ function sumOfSquares(s: Float64Array): number {
   return total;
 }
 
-/** Below this stretch a quotient by it is taken at it: no eigenvalue grows without bound. */
+/** Quotients by smaller stretches are evaluated at this one, so that no eigenvalue grows without bound. */
 const SMALLEST_STRETCH = 1e-6;
 
 /** ψ = μ/4 Σ(σ_i² − 1)² + λ/8 (Σσ_i² − d)², St. Venant and Kirchhoff. */

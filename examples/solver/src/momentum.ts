@@ -2,18 +2,21 @@ import type { Model } from './model.js';
 
 type Vector = readonly [number, number, number];
 
-/** What contacts did to the momentum of the dynamic vertices in one step. */
+/** The effect of contacts on the momentum of the dynamic vertices in one step. */
 export interface Impulses {
-  /** N·s: Σ m (x' − y) / h. Nearly zero where dynamic bodies touch only each other, since contact forces are equal and opposite; a pull-back may leave some of it */
+  /**
+   * N·s: Σ m (x' − y) / h. Nearly zero if dynamic bodies touch only each other, because contact forces are equal and
+   * opposite; a pull-back may leave a remainder
+   */
   readonly linear: Vector;
   /** N·m·s: Σ m x' × (x' − y) / h, about the origin */
   readonly angular: Vector;
-  /** N·s: Σ m |x' − y| / h, to which |linear| is to be compared */
+  /** N·s: Σ m |x' − y| / h, with which |linear| is to be compared */
   readonly total: number;
 }
 
 /**
- * The impulses that turn the target of the dynamics into the answer.
+ * The impulses that change the target of the dynamics into the answer.
  * @param y float64[3·V], the target
  * @param x float64[3·V], the answer
  */
@@ -40,7 +43,7 @@ export interface Energies {
   readonly kinetic: number;
   /** of all forces, J */
   readonly elastic: number;
-  /** in the field of gravity, against the origin, J */
+  /** in the field of gravity, relative to the origin, J */
   readonly potential: number;
 }
 

@@ -3,11 +3,11 @@ import { Integrator, type State } from './integrator.js';
 import type { Model } from './model.js';
 import { type Parameters, type Report, Service } from './service.js';
 
-/** Of the linear solves of the frames that look at no collisions. */
+/** Of the linear solves of the frames without collisions. */
 const SOLVER = { tolerance: 1e-3, maxSolverIterations: 3000 };
 
 /**
- * What a solver without collision handling makes of a frame: everything falls through everything.
+ * Simulates frames without collision handling: everything falls through everything.
  *
  * @param state the last good frame
  * @param frames time steps
@@ -41,10 +41,10 @@ export async function simulateBlindly(
 }
 
 /**
- * Repairs a frame: a session that begins at the last good frame is sent to the penetrated one. The answer is as near to it as contacts
- * allow and free of intersections.
+ * Repairs a frame: a session that begins at the last good frame gets the penetrated one as its target. The answer is as
+ * near to it as contacts allow and free of intersections.
  *
- * @param address host:port of the gRPC door
+ * @param address host:port of the gRPC server
  * @param good float64[3·V], free of intersections
  * @param penetrated float64[3·V]
  */

@@ -2,34 +2,34 @@ import type { ContactTerm } from './contact-term.js';
 import { addSpringProducts, type Contacts, gapOf, massOf, spread } from './contacts.js';
 
 export interface RepulsionSettings {
-  /** nearer than this, pairs push each other away, m */
+  /** pairs nearer than this repel each other, m */
   readonly distance: number;
   /**
-   * Stiffness over the mass that a contact moves, 1/s²: independent of how fine a mesh is. A layer that rests under gravity
-   * g is pressed g / stiffness into the distance.
+   * Stiffness over the mass that a contact moves, 1/s²: independent of the resolution of a mesh. A layer that rests
+   * under gravity g is pressed by g / stiffness into the distance.
    */
   readonly stiffness: number;
 }
 
 /**
- * The quadratic repulsion between proximity pairs of the last answer: ½ k (distance − gap)² wherever the gap is smaller than
- * the distance. It keeps most pairs from meeting, so that fewer contacts are left for the service.
+ * The quadratic repulsion between proximity pairs of the last answer: ½ k (distance − gap)² wherever the gap is smaller
+ * than the distance. It keeps most pairs from meeting, so that fewer contacts remain for the service.
  *
- * One place of a layer is in many pairs at once. With the stiffness k = s m of a pair alone (s: the setting, m: the mass that the
- * pair moves) and its weights w, of which |w| adds up to 2, the second derivative H of all pairs obeys
+ * One point of a layer belongs to many pairs at once. With the stiffness k = s m of a pair alone (s: the setting, m:
+ * the mass that the pair moves) and its weights w, for which Σ|w| is 2, the second derivative H of all pairs obeys
  *
  *     vᵀ H v ≤ Σ_c k_c (Σ_v |w_cv| |v_v|)² ≤ 2 Σ_v |v_v|² Σ_c k_c |w_cv| = 2 s Σ_v m_v |v_v|² L_v      (Cauchy–Schwarz)
  *
- * with the load L_v = Σ_c m_c |w_cv| / m_v of a vertex. A pair's stiffness is divided by the largest load of
- * its vertices where that exceeds 1, which leaves no load above 1: the pairs of a vertex together push as one does, H ≤ 2 s M,
- * however fine one of two meshes is beside the other. Kinematic vertices weigh infinitely much and have no load.
+ * with the load L_v = Σ_c m_c |w_cv| / m_v of a vertex. A pair's stiffness is divided by the largest load of its
+ * vertices if that exceeds 1, so that no load exceeds 1: the pairs of a vertex together push like a single one, H ≤ 2 s
+ * M, however fine one of two meshes is relative to the other. Kinematic vertices have infinite mass and no load.
  *
  * Normals and nearest points are those of the answer, constant during a step, so the energy is exactly quadratic.
  */
 export class Repulsion implements ContactTerm {
   readonly #contacts: Contacts;
   readonly #distance: number;
-  /** float64[C], N/m; 0 where the pair is not near enough */
+  /** float64[C], N/m; 0 if the pair is not near enough */
   readonly #stiffness: Float64Array;
 
   /** @param x float64[3·V], the state that decides which pairs push */
@@ -64,7 +64,7 @@ export class Repulsion implements ContactTerm {
     return total;
   }
 
-  /** The push of a contact, N: positive away from each other. */
+  /** The push of a contact, N: positive = apart. */
   forceOf(c: number, x: Float64Array): number {
     return this.#stiffness[c]! * (this.#distance - gapOf(this.#contacts, c, x));
   }

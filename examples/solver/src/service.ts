@@ -24,39 +24,42 @@ export interface Answer {
   readonly positions: Float64Array;
   readonly contacts: Contacts;
   readonly report: Report;
-  /** if asked for: states between which all vertices moved on straight lines, start and answer included */
+  /** if requested: states between which all vertices moved on straight lines, including start and answer */
   readonly path?: readonly Float64Array[];
 }
 
-/** A call that ended so may not have arrived: the connection was lost, or the service is being replaced. */
+/** A call with this status may not have arrived: the connection was lost, or the service is being replaced. */
 const LOST: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.CANCELLED, status.UNKNOWN]);
-/** times that a target is sent at most while connections are lost */
+/** largest number of attempts for a target while connections are lost */
 const ATTEMPTS = 5;
-/** times that it is sent at most while the service refuses it for the moment: at the pauses below, for half a minute and more */
+/**
+ * largest number of attempts while the service refuses it temporarily: with the pauses below, at least half a minute
+ */
 const PATIENCE = 20;
-/** ms: longest pause between two of those, where the service names no other */
+/** ms: longest pause between two of those, if the service specifies none */
 const LONGEST_PAUSE_MS = 2000;
-/** The connection has ended without an answer. */
+/** Thrown if the connection has ended without an answer. */
 class LostError extends Error {}
 
-/** The service refuses a target, perhaps for the moment only. */
+/** Thrown if the service refuses a target, perhaps only temporarily. */
 class RefusedError extends Error {
   constructor(readonly refusal: Refusal) {
     super(`${refusal.code}: ${refusal.message} ${refusal.hint}`);
   }
 }
 
-/** What a session is created from, apart from its positions. */
+/** The data from which a session is created, besides its positions. */
 interface Creation {
   readonly mesh: object;
   readonly parameters: Parameters;
 }
 
 /**
- * One session of the service, over a gRPC stream: an answer for every target, in order. The session outlives the stream. If the
- * connection is lost, another stream is opened and the same target sent again under the same number: it is computed once. A target
- * that is refused for the moment only, because the queue is full, is sent again after the time that the service names. If the session
- * is gone, because it expired or its service ended, another one is created from the last answer.
+ * One session of the service, over a gRPC stream: an answer for every target, in order. The session outlives the
+ * stream. If the connection is lost, another stream is opened and the same target is sent again under the same number:
+ * it is computed once. A target that is refused only temporarily, because the queue is full, is sent again after the
+ * time that the service specifies. If the session is gone, because it expired or its service ended, another one is
+ * created from the last answer.
  */
 export class Service {
   #stream: ClientDuplexStream<object, StreamMessage> | undefined;
@@ -71,14 +74,14 @@ export class Service {
     private session: CreatedSession,
     /** float64[3·V] the last answer, or the start */
     private position: Float64Array,
-    /** equal requests have answers of equal bytes within one */
+    /** equal requests have answers of equal bytes within one version */
     readonly algorithmVersion: string,
   ) {}
 
   /**
-   * @param address host:port of the gRPC door
+   * @param address host:port of the gRPC server
    * @param start float64[3·V], free of intersections
-   * @throws Error with the contract's code when the service refuses
+   * @throws Error with the contract's code if the service refuses
    */
   static async open(
     address: string,
@@ -117,7 +120,11 @@ export class Service {
     }
   }
 
-  /** A number among the parameters, as the service has resolved it for this mesh. @throws RangeError when there is none of that name */
+  /**
+   * A number among the parameters, as the service has resolved it for this mesh.
+   *
+   * @throws RangeError if there is none with that name
+   */
   parameter(name: string): number {
     const value = this.session.resolved[name];
     if (typeof value !== 'number') throw new RangeError(`The service has resolved no number named ${name}.`);
@@ -126,9 +133,9 @@ export class Service {
 
   /**
    * Moves towards y as far as contact allows.
-   * @param contactDistance pairs nearer than this in the answer come with it, m
-   * @param also what the answer is to carry besides
-   * @throws Error with the contract's code when the service refuses
+   * @param contactDistance the answer lists pairs nearer than this, m
+   * @param also further contents of the answer
+   * @throws Error with the contract's code if the service refuses
    */
   async step(y: Float64Array, contactDistance: number, also: { readonly path?: boolean } = {}): Promise<Answer> {
     let answer: StepMessage;
@@ -151,7 +158,7 @@ export class Service {
     const request = {
       sessionId: this.session.id,
       frame: ++this.#frame,
-      // The service refuses to go on from another frame than this solver does (FRAME_LOST).
+      // The service refuses to continue from another frame than this solver does (FRAME_LOST).
       afterFrame: this.#answered,
       target: positionsOf(y),
       include: { contacts: true, contactDistance, ...also },
@@ -159,7 +166,7 @@ export class Service {
     return sendAgain(() => this.#ask(request));
   }
 
-  /** @throws LostError when the stream ends before its answer */
+  /** @throws LostError if the stream ends before its answer */
   #ask(request: object): Promise<StepMessage> {
     const stream = this.#openStream();
     return new Promise((resolve, reject) => {
@@ -180,14 +187,14 @@ export class Service {
     });
   }
 
-  /** The stream, or another one where it was lost. */
+  /** The stream, or a new one if it was lost. */
   #openStream(): ClientDuplexStream<object, StreamMessage> {
     if (this.#stream) return this.#stream;
     const stream = this.stub.StepStream(this.metadata);
     const forget = (): void => {
       if (this.#stream === stream) this.#stream = undefined;
     };
-    stream.on('error', forget).on('end', forget); // at any time: between two steps too
+    stream.on('error', forget).on('end', forget); // at any time, even between two steps
     this.#stream = stream;
     return stream;
   }
@@ -213,7 +220,7 @@ function createSession(
   return sendAgain(() => call<CreatedSession>((done) => stub.CreateSession(request, metadata, done)));
 }
 
-/** Sends a request until it is answered, as often as {@link pauseAfter} says. */
+/** Sends a request until it is answered, as often as {@link pauseAfter} permits. */
 async function sendAgain<T>(send: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -226,14 +233,14 @@ async function sendAgain<T>(send: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A call with one answer. @throws LostError when the connection was lost */
+/** A call with one answer. @throws LostError if the connection was lost */
 const call = <T>(send: (done: (error: ServiceError | null, answer: T) => void) => void): Promise<T> =>
   new Promise((resolve, reject) => send((error, answer) => (error ? reject(lostOr(error)) : resolve(answer))));
 
 const lostOr = (error: ServiceError): Error =>
   LOST.has(error.code) ? new LostError(error.message, { cause: error }) : error;
 
-/** ms until the same request is sent again; undefined = it is not */
+/** ms until the same request is sent again; undefined = it is not sent again */
 function pauseAfter(attempt: number, error: unknown): number | undefined {
   const doubled = RECONNECT_MS * 2 ** (attempt - 1);
   if (error instanceof LostError) return attempt < ATTEMPTS ? doubled : undefined;

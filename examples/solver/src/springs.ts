@@ -9,7 +9,7 @@ export class Springs implements Force {
 
   /**
    * @param pairs uint32[2·S]
-   * @param rest float64[3·V]; l₀ is the distance there
+   * @param rest float64[3·V]; l₀ is the distance in it
    * @param stiffness k, N
    */
   constructor(pairs: Uint32Array, rest: Float64Array, stiffness: number) {
@@ -40,7 +40,7 @@ export class Springs implements Force {
       const [a, b] = [3 * this.stencils[2 * s]!, 3 * this.stencils[2 * s + 1]!];
       const rest = this.#lengths[s]!;
       const length = lengthOf(x, a / 3, b / 3);
-      if (length === 0) continue; // no direction to push to
+      if (length === 0) continue; // there is no direction in which to push
       const k = this.#stiffness / rest;
       for (let c = 0; c < 3; c++) n[c] = (x[b + c]! - x[a + c]!) / length;
       const tension = k * (length - rest);
@@ -48,7 +48,7 @@ export class Springs implements Force {
         gradient[a + c]! -= tension * n[c]!;
         gradient[b + c]! += tension * n[c]!;
       }
-      // k n⊗n + (tension / l)(I − n⊗n); the second part is negative in compression and then left out.
+      // k n⊗n + (tension / l)(I − n⊗n); the second part is negative in compression and is then omitted.
       const across = Math.max(0, tension / length);
       for (let c = 0; c < 3; c++) {
         mode[c] = -n[c]!;

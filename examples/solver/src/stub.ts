@@ -12,7 +12,7 @@ import {
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
 import type { ContactsMessage } from './contacts.js';
 
-/** Parameters of the contract, as its JSON names them; what is absent has the server's default. */
+/** Parameters of the contract, with their names in JSON; the server's default replaces an absent one. */
 export type Parameters = Readonly<Record<string, number | string>>;
 
 /** The fields of the contract's Report that this solver reads. Lengths in m, times in µs. */
@@ -28,7 +28,7 @@ export interface Report {
   readonly distanceToTargetRms: number;
   readonly maxStretch: number;
   readonly overlongEdges: number;
-  /** of the elements with limits of their strains */
+  /** of the elements with strain limits */
   readonly strain?: { readonly violated: number; readonly min: number; readonly max: number } | null;
   readonly minDistance?: number;
   readonly touchingPairs: number;
@@ -48,7 +48,7 @@ export interface StepMessage {
   readonly path?: { readonly positions: { readonly data: Uint8Array } } | null;
 }
 
-/** The contract's Error, as far as it is read here. */
+/** The part of the contract's Error that is read here. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -79,9 +79,9 @@ export interface Stub {
   close(): void;
 }
 
-/** How a service is reached that is not open to everyone. */
+/** Access to a service that is not open to everyone. */
 export interface Access {
-  /** API key, where the service requires one */
+  /** API key, if the service requires one */
   readonly apiKey?: string | undefined;
   /** default: without TLS */
   readonly channel?: ChannelCredentials;
@@ -96,7 +96,7 @@ export interface CreatedSession {
   readonly resolved: Readonly<Record<string, number | string>>;
 }
 
-/** ms after which a lost connection is opened again for the first time; it doubles from one time to the next */
+/** ms after which a lost connection is first reopened; it doubles with every attempt */
 export const RECONNECT_MS = 200;
 
 const CONTRACT = join('proto', 'interstice', 'v1', 'collision.proto');
@@ -116,7 +116,7 @@ function findContract(): string {
 export const loadContract = (): PackageDefinition =>
   loadSync(findContract(), { longs: Number, enums: String, defaults: true, oneofs: true });
 
-/** The calls of the contract, over one channel. @param address host:port of the gRPC door */
+/** The calls of the contract, over one channel. @param address host:port of the gRPC server */
 export function makeStub(address: string, channel: ChannelCredentials = credentials.createInsecure()): Stub {
   const { interstice } = loadPackageDefinition(loadContract()) as unknown as {
     interstice: { v1: { CollisionService: new (...args: unknown[]) => Stub } };

@@ -3,31 +3,32 @@ import { invertBlocks, type LinearOperator } from './conjugate-gradients.js';
 import type { ContactTerm } from './contact-term.js';
 
 /**
- * How much of the diagonal blocks a sweep leaves out: over-relaxation, ω in [1, 2). Between 1.3 and 1.6 the scenes take 0.75 to 0.9 times the iterations
- * that they take with 1, and what errors they leave are as small or smaller.
+ * Over-relaxation: ω in [1, 2), which divides the diagonal blocks of a sweep. Between 1.3 and 1.6 the scenes take 0.75
+ * to 0.9 times the iterations that they take with 1, and the remaining errors are as small or smaller.
  */
 const RELAXATION = 1.4;
 
 /**
- * The system A·p = b of a matrix, masses and contact terms in the variables p̂ = Sᵀ·p, where S is the part of the matrix below its diagonal together
- * with D = B / ω, of the diagonal blocks B of all of A: what conjugate gradients with the blocks D⁻¹ make of it is symmetric over-relaxed preconditioning
- * of A, at the cost of a product with A and one with B (Eisenstat 1981). With the contact terms T and their diagonal blocks C,
+ * The system A·p = b of a matrix, masses and contact terms in the variables p̂ = Sᵀ·p, where S is the part of the
+ * matrix below its diagonal together with D = B / ω, B being the diagonal blocks of all of A: conjugate gradients with
+ * the blocks D⁻¹ applied to it are symmetric over-relaxed preconditioning of A, at the cost of a product with A and one
+ * with B (Eisenstat 1981). With the contact terms T and their diagonal blocks C,
  *
  *     A = S + Sᵀ + T − C + B − 2 D,      Â d̂ = S⁻¹ A S⁻ᵀ d̂ = d + S⁻¹ (d̂ + T d − (C + (2 / ω − 1) B) d),      d = S⁻ᵀ d̂.
  *
- * Rows and columns of vertices that are not free are left out: d is zero there.
+ * Rows and columns of vertices that are not free are omitted: d is zero there.
  */
 export class SweptSystem implements LinearOperator {
   readonly #matrix: BlockMatrix;
   readonly #terms: readonly ContactTerm[];
-  /** float64[9·V]: D and D⁻¹, zero where a vertex is not free, and C + (2 / ω − 1) B */
+  /** float64[9·V]: D and D⁻¹, zero if a vertex is not free, and C + (2 / ω − 1) B */
   readonly #blocks: Float64Array;
   readonly #inverse: Float64Array;
   readonly #beside: Float64Array;
   readonly #d: Float64Array;
   readonly #w: Float64Array;
 
-  /** @param weights float64[V]: what is added to the diagonal of every vertex */
+  /** @param weights float64[V]: added to the diagonal of every vertex */
   constructor(matrix: BlockMatrix, weights: Float64Array, terms: readonly ContactTerm[], isFree: Uint8Array) {
     this.#matrix = matrix;
     this.#terms = terms;
@@ -89,7 +90,10 @@ export class SweptSystem implements LinearOperator {
     }
   }
 
-  /** v ← S⁻ᵀ v, from the last row to the first. Blocks are read from the last to the first, too: five times as fast as to jump back row by row. */
+  /**
+   * v ← S⁻ᵀ v, from the last row to the first. Blocks are read from the last to the first, too: five times as fast as
+   * jumping back row by row.
+   */
   backward(v: Float64Array): void {
     const { rows, columns, values } = this.#matrix;
     for (let row = rows.length - 2; row >= 0; row--) {

@@ -22,7 +22,7 @@ const { x } = startOf(model);
 type Call = ServerUnaryCall<object, object>;
 type Done = sendUnaryData<object>;
 
-/** How a stand-in for the service refuses the first targets. */
+/** How a substitute for the service refuses the first targets. */
 interface Refusals {
   readonly count: number;
   readonly code: string;
@@ -30,8 +30,8 @@ interface Refusals {
 }
 
 /**
- * Stands for a service of one session. It refuses the first targets, and then grants them as they are.
- * @param lost creations whose answers are lost on the way
+ * Replaces the service of one session. It refuses the first targets, and then grants all unchanged.
+ * @param lost number of creations whose answers are lost in transit
  */
 async function openBusyService(t: Test, { count, code, retryable }: Refusals, lost = 0) {
   const seen = {

@@ -44,25 +44,34 @@ const productOf = (force: Force, x: Float64Array, v: Float64Array): Float64Array
   return out;
 };
 
-/** m: of central differences; they err by the square of its ratio to an edge of 0.1, 1e-10 */
+/** m: of central differences, whose error is the square of its ratio to an edge of 0.1, 1e-10 */
 const STEP = 1e-6;
-/** Of a difference: its error of 1e-10, and rounding, 1e-16 of a value over STEP; both weigh more where terms of a slope cancel. */
+/**
+ * For a difference: its error of 1e-10, and rounding, 1e-16 of a value over STEP; both weigh more if terms of a slope
+ * cancel.
+ */
 const TOLERANCE = 1e-5;
 /** Unit roundoff of a double. */
 const ROUNDOFF = 2 ** -53;
-/** Of vᵀHv: 144 products, each of entries that are sums of as many, cancelling to a tenth at worst where it is zero. */
+/** For vᵀHv: 144 products, each of entries that are sums of as many, which cancel to a tenth at worst if it is zero. */
 const PRODUCT = 1e4 * ROUNDOFF;
-/** Of two such sums against each other, which pass through different entries; energies of many terms are no worse. */
+/**
+ * For two such sums compared with each other, which pass through different entries; energies of many terms are no
+ * worse.
+ */
 const AGREEMENT = 1e6 * ROUNDOFF;
-/** J against J: an energy that a rigid motion by some metres has not changed, of coordinates thirty times the size of the elements. */
+/**
+ * J relative to J: an energy that a rigid motion by some metres has not changed, with coordinates thirty times the size
+ * of the elements.
+ */
 const UNCHANGED = 10 * AGREEMENT;
-/** Newtons: where an exact force would be zero, and nothing is left to compare with. */
+/** Newtons: for an exact force of zero, with which nothing can be compared. */
 const NO_FORCE = 1e-12;
-/** m: edges of a tenth of a metre are bent, stretched and compressed by up to a half, also inside out. */
+/** m: edges of a tenth of a metre are bent, stretched and compressed by up to a half, and even turned inside out. */
 const DEFORMED = { slightly: 0.01, much: 0.02, wildly: 0.03 };
-/** Edges that are so many times as long as at rest stay under tension when vertices move by a fiftieth of an edge, m. */
+/** Edges this many times as long as at rest stay under tension when vertices move by a fiftieth of an edge, m. */
 const STRETCHED = { by: 1.4, moved: 0.002 };
-/** Edges a tenth longer, whose energy is what a rigid motion's is to be small against. */
+/** Edges a tenth longer, whose energy is the scale for that of a rigid motion. */
 const A_TENTH_LONGER = 1.1;
 
 for (const [name, force] of FORCES) {
@@ -79,7 +88,7 @@ for (const [name, force] of FORCES) {
 
   t.test(`${name}: where stretched, the second derivative is exact (TEST_SEED=${seed})`, async (t) => {
     for (let trial = 0; trial < 20; trial++) {
-      // Under tension no eigenvalue is negative, so that projection changes nothing.
+      // Under tension no eigenvalue is negative, so projection changes nothing.
       const x = perturb(
         turn(rest, random).map((value) => STRETCHED.by * value),
         STRETCHED.moved,
@@ -110,7 +119,7 @@ for (const [name, force] of FORCES) {
   t.test(`${name}: rigid motions cost nothing (TEST_SEED=${seed})`, async (t) => {
     const moved = turn(rest, random).map((value, i) => value + [0.3, -2, 5][i % 3]!);
     const stretched = rest.map((value) => A_TENTH_LONGER * value);
-    // Bending of the flat shape is zero, but this rest shape is bent: it has the same energy in every place.
+    // Bending of the flat shape is zero, but this rest shape is bent: it has the same energy at every position.
     const own = name === 'quadratic bending' ? force.energy(rest) : 0;
     t.ok(Math.abs(force.energy(moved) - own) < UNCHANGED * Math.max(force.energy(stretched), own));
   });

@@ -11,26 +11,32 @@ import {
 } from '../src/integrator.js';
 import { contactImpulses, energiesOf } from '../src/momentum.js';
 
-/** Stands for the service where nothing can touch: the answer is the target. */
+/** Replaces the service if nothing can touch: the answer is the target. */
 const nothingTouches: CollisionHandler = {
   step: async (y) => ({ positions: y.slice(), contacts: NO_CONTACTS, report: {} as never }),
 };
 
-/** m, and m/s: of a fall of 0.2 m at up to 2 m/s through linear systems that are solved to SETTINGS.tolerance, 1e-9 of their right-hand sides */
+/**
+ * m, and m/s: for a fall of 0.2 m at up to 2 m/s with linear systems that are solved to SETTINGS.tolerance, 1e-9 of
+ * their right-hand sides
+ */
 const FALLEN = 1e-8;
-/** m/s of the centre of mass: elastic forces of a vibration are hundreds of times the weight, and so is what the solves leave of them */
+/**
+ * m/s of the centre of mass: elastic forces of a vibration are hundreds of times the weight, and so are the residuals
+ * of the solves
+ */
 const DRIFTED = 1e-6;
-/** Of all energy that a hanging cloth sets free: what three Newton iterations of a time step leave may have been gained */
+/** Share of the energy released by a hanging cloth that the error of three Newton iterations per time step may add */
 const GAINED = 1e-4;
-/** Of a ratio of two errors of h g t / 2, some centimetres, in falls that are computed to FALLEN */
+/** For a ratio of two errors of h g t / 2, some centimetres, in falls that are computed to FALLEN */
 const HALVED = 1e-6;
-/** m: of a position of 1 m that is only copied */
+/** m: for a position of 1 m that is only copied */
 const COPIED = 1e-12;
-/** kg: of 0.032 kg, added up from 32 triangles */
+/** kg: for 0.032 kg, the sum over 32 triangles */
 const NO_MASS = 1e-12;
-/** N·s: a mass of 1e-3 kg by a shift of a hundredth of 1 m, of which rounding is 1e-16 m, over the time step */
+/** N·s: a mass of 1e-3 kg times a shift of a hundredth of 1 m, whose rounding is 1e-16 m, over the time step */
 const NO_IMPULSE = 1e-12;
-/** Of two opposite impulses: shifts are rounded to 1e-16 m of a length of 1 m, and are 1e-2 m / mass long */
+/** For two opposite impulses: shifts are rounded to 1e-16 m of a length of 1 m, and are 1e-2 m / mass long */
 const BALANCED = 1e-9;
 
 const SETTINGS: IntegratorSettings = {

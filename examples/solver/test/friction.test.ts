@@ -3,25 +3,31 @@ import { assemble } from '../src/bodies.js';
 import type { Contacts } from '../src/contacts.js';
 import { type CollisionHandler, Integrator, startOf } from '../src/integrator.js';
 
-/** m: of a contact that the service keeps apart */
+/** m: gap of a contact that the service maintains */
 const OFFSET = 1e-4;
-/** s, and how many of them */
+/** s, and the number of time steps */
 const TIME_STEP = 0.01;
 const STEPS = 60;
-/** Of the speed of a free slide: a pair that sticks keeps a hundredth of what one step adds to it (CREEP); twice that. */
+/**
+ * Relative to the speed of a free slide: a pair that sticks keeps a hundredth of the speed that one step adds (CREEP);
+ * twice that.
+ */
 const STUCK = (2 * 0.01) / STEPS;
-/** Of an acceleration: what is left of the bouncing of a grain that a spring holds. */
+/** Relative to an acceleration: the remainder of the bouncing of a grain that a spring holds. */
 const SLID = 1e-6;
-/** m/s: what linear systems that are solved to 1e-12 leave of speeds up to 5 m/s */
+/** m/s: the error of linear systems that are solved to 1e-12, for speeds up to 5 m/s */
 const SAME = 1e-9;
 
-/** Of a force: what slides is dragged by μ N of the slip that it would have without friction, a little more than it has. */
+/**
+ * Relative to a force: the drag on a sliding pair is μ N for the slip that it would have without friction, a little
+ * more than its actual slip.
+ */
 const TIED = 0.1;
 
 /**
  * A grain, vertex 0, over a fixed triangle in the plane z = 0; gravity is tilted instead of the plane.
- * @param speed of the grain in the beginning, m/s
- * @param copies how often the answer lists the pair, as it does where a mesh is fine
+ * @param speed initial speed of the grain, m/s
+ * @param copies how often the answer lists the pair, as it does for a fine mesh
  */
 function slide(
   angle: number,
@@ -52,7 +58,7 @@ function slide(
     weights: Float64Array.from({ length: 4 * copies }, (_, i) => (i % 4 === 0 ? 1 : -1 / 3)),
     normals: Float64Array.from({ length: 3 * copies }, (_, i) => Number(i % 3 === 2)),
   };
-  /** Stands for the service: the plane is not crossed, the pair is always near enough to be listed. */
+  /** Replaces the service: the plane is not crossed, and the pair is always near enough to be listed. */
   const plane: CollisionHandler = {
     step: async (y) => {
       const positions = y.slice();
@@ -123,7 +129,7 @@ for (const [name, stiffness] of [
 }
 
 t.test("a moving floor pulls on a tied body no harder than Coulomb's law allows", async (t) => {
-  const [tension, speed] = [2, 0.2]; // N, of the whole rod if it were twice as long; m/s
+  const [tension, speed] = [2, 0.2]; // N, for the whole rod if it were twice as long; m/s
   const model = assemble(
     [
       {

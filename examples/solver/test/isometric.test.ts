@@ -18,21 +18,24 @@ import type { Answer } from '../src/service.js';
 import { difference, makeRandom, perturb, randomVector, turn } from './support.js';
 
 const SEED = 16;
-/** m: of central differences; distances of 0.1 m are curved on the scale of themselves, so that they err by 1e-10. */
+/** m: of central differences; distances of 0.1 m are curved on their own scale, so the error is 1e-10. */
 const STEP = 1e-6;
-/** Of a difference: 1e-16 m rounding of values of about 1 m, over STEP, and a thousandfold where slopes cancel. */
+/** For a difference: 1e-16 m rounding of values of about 1 m, over STEP, and a thousandfold if slopes cancel. */
 const DIFFERENCE = 1e-7;
-/** Of sums of some hundred products of doubles against each other. */
+/** For sums of some hundred products of doubles compared with each other. */
 const SUM = 1e-10;
-/** m: of a distance of about 1 m after a rotation, ten thousand roundoffs. */
+/** m: for a distance of about 1 m after a rotation, ten thousand roundoffs. */
 const NO_LENGTH = 1e-12;
-/** J: the square of such an error in curvatures, over a stiffness of 1. */
+/** J: the square of such an error in curvatures, with a stiffness of 1. */
 const NO_ENERGY = 1e-20;
-/** m: float32 rounds positions of 0.3 m to 1.5e-8 m; some of them make a distance, or a step. */
+/** m: float32 rounds positions of 0.3 m to 1.5e-8 m; a distance, or a step, contains some of them. */
 const ROUNDED = 1e-7;
-/** Of the time steps of a slide. */
+/** The time steps of a slide. */
 const SLIDE = { timeStep: 0.01, steps: 12 };
-/** Of the squares of curvatures: a grid of 40 edges errs by the square of the angle of an edge, at most 0.05, over 24. */
+/**
+ * For the squares of curvatures: a grid of 40 edges has an error of the square of the angle of an edge, at most 0.05,
+ * over 24.
+ */
 const CURVED = 2e-4;
 const CONTACT = { gap: 1e-3, softness: 1e-3, tangentialSoftness: 1e-2, friction: { static: 0.3, kinetic: 0.2 } };
 
@@ -108,20 +111,23 @@ t.test('the bending energy of a sheet rolled to a cylinder is quadratic in its c
     });
     return bending.energy(x) / radius ** -2; // ½ k ∫ H², k = 2, area 1
   };
-  // This discretization overestimates where diagonals are across the curvature, as on this grid, by a factor below two.
+  // This discretization overestimates if diagonals are across the curvature, as on this grid, by a factor below two.
   t.ok(ratioAt(0.5) > 1 && ratioAt(0.5) < 2, `${ratioAt(0.5)}`);
   t.ok(Math.abs(ratioAt(0.5) / ratioAt(2) - 1) < CURVED, 'it grows with the square of the curvature');
 });
 
-/** Of the speed of a free slide: what softness leaves a node that sticks of the slip of one step; twice that. */
+/**
+ * Relative to the speed of a free slide: the share of the slip of one step that softness leaves to a node that sticks;
+ * twice that.
+ */
 const STUCK = (2 * CONTACT.tangentialSoftness) / SLIDE.steps;
-/** Of an acceleration: contacts give way by their softness. */
+/** Relative to an acceleration: contacts yield by their softness. */
 const SLID = CONTACT.softness;
-/** Of a length: projections end here */
+/** Relative to a length: projections end here */
 const STRAIN = 1e-4;
 /** … and float32 adds a few 1e-8 m to distances of 0.05 m, some of them together. */
 const STRAINED = 1.2 * STRAIN;
-/** m: of a sheet of 1 m, so far at least its middle falls. */
+/** m: for a sheet of 1 m, the least distance by which its middle falls. */
 const HANGS = 0.02;
 const PROJECTION = { tolerance: 1e-3, maxIterations: 1000, maxNewtonIterations: 20 };
 const settingsOf = (timeStep: number) => ({
@@ -159,7 +165,11 @@ t.test('a sheet that hangs from two corners does not stretch, and falls freely w
   }
 });
 
-/** A sheet on the plane z = 0, with gravity tilted instead of the plane; its speed along x after every time step, m/s. */
+/**
+ * Simulates a sheet on the plane z = 0, with gravity tilted instead of the plane.
+ *
+ * @returns its speed along x after every time step, m/s
+ */
 async function slide(angle: number): Promise<number[]> {
   const { friction: _, ...scene } = sphereDrape('small');
   const floor = Float64Array.of(-9, -9, 0, 9, -9, 0, 0, 9, 0);
@@ -180,7 +190,7 @@ async function slide(angle: number): Promise<number[]> {
     weights: Float64Array.from(every(() => [1, -1 / 3, -1 / 3, -1 / 3])),
     normals: Float64Array.from(every(() => [0, 0, 1])),
   };
-  /** Stands for the service: the plane is not crossed, and every node is near it. */
+  /** Replaces the service: the plane is not crossed, and every node is near it. */
   const plane = {
     step: async (y: Float64Array): Promise<Answer> => ({
       positions: y.map((value, i) => (i % 3 === 2 && i < 3 * count ? Math.max(value, CONTACT.gap) : value)),
@@ -239,7 +249,7 @@ t.test('a contact that other contacts pull against does not slide', async (t) =>
   const settings = { gap: 0, softness: 1e-3, tangentialSoftness: 1e-2, friction: { static: 0.3, kinetic: 0.3 } };
   const constraint = new ContactConstraint(contacts, new Float64Array(6), settings);
   const [predicted, inverseMasses] = [new Float64Array(6), Float64Array.of(1, 1)];
-  // The first pulls; the second is pressed on by it, and holds more than friction would.
+  // The first pulls; the second is thereby pressed on, and holds more strongly than friction would.
   t.ok(constraint.release(Float64Array.of(5, 0, 0, -6, 3, 0), 0), 'the first is let go of');
   t.same(constraint.addKinetic(predicted, inverseMasses), predicted, 'the second is held still, and not driven');
   t.ok(constraint.release(Float64Array.of(0, 0, 0, -1, 3, 0), 0), 'then the second slides');

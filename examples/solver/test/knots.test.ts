@@ -16,17 +16,20 @@ import { makeRandom, perturb, turn } from './support.js';
 
 const SEED = 16;
 
-/** A closed line of n points. @param at where it is at an angle */
+/** A closed line of n points. @param at its position at an angle */
 const closed = (n: number, at: (angle: number) => Vec): Vec[] =>
   Array.from({ length: n }, (_, i) => at((2 * Math.PI * i) / n));
 
 const { sin, cos } = Math;
 const ellipse = (at: (c: number, s: number) => Vec): Vec[] => closed(60, (a) => at(cos(a), sin(a)));
-/** On a torus, three times around its tube as a right-handed screw while twice along it. */
+/** On a torus, three times around its tube as a right-handed screw, while twice along it. */
 const rightTrefoil = closed(80, (a) => [(2 + cos(3 * a)) * cos(2 * a), (2 + cos(3 * a)) * sin(2 * a), -sin(3 * a)]);
 const mirrored = (line: readonly Vec[]): Vec[] => line.map(([x, y, z]) => [x, y, -z]);
 
-/** The connected sum of two knots, the second one moved far aside: each is opened where it is nearest to the other. */
+/**
+ * The connected sum of two knots, the second of which is moved far aside: each is opened where it is nearest to the
+ * other.
+ */
 function sum(first: readonly Vec[], second: readonly Vec[]): Vec[] {
   const openedAt = (line: readonly Vec[], side: 1 | -1): Vec[] => {
     const at = line.reduce((best, [x], i) => (side * x > side * line[best]![0] ? i : best), 0);
@@ -130,7 +133,7 @@ for (const name of ['reef-knot', 'bow-knot']) {
       const knot = fingerprintOf(scene.loops!, scene.linked, start);
       const quarter = SCENES.get(name)!('quarter');
       t.ok(isSame(knot, fingerprintOf(quarter.loops!, quarter.linked, modelOf(quarter).start)), 'quarter');
-      // Less than half of what is between two lines on the ropes.
+      // Less than half the distance between two lines on the ropes.
       t.ok(isSame(knot, fingerprintOf(scene.loops!, scene.linked, perturb(start, 5e-4, makeRandom(SEED)))), 'jolt');
       // The first rope is lifted where it lies below the second one, on one side of the knot: two strands pass.
       const count = scene.bodies[0]!.geometry.positions.length;
@@ -156,7 +159,7 @@ t.test('a garment that slips through the body is noticed', async (t) => {
   t.notOk(isSame(worn, fingerprintOf(scene.loops!, scene.linked, aside)));
 });
 
-/** Two bodies of the same mesh in each other's place. */
+/** Exchanges the positions of two bodies with the same mesh. */
 function exchange(scene: Scene, x: Float64Array, first: number, second: number): Float64Array {
   const { parts } = modelOf(scene);
   const [a, b] = [parts[first]!, parts[second]!];
@@ -184,7 +187,7 @@ t.test('layers of a gown that have changed places are noticed', async (t) => {
   const { start, parts } = modelOf(scene);
   const worn = fingerprintOf(scene.loops!, scene.linked, start);
   for (const outer of [1, 2]) {
-    // Drawn in to two thirds, through the layer below and not through the body's axis.
+    // Contracted to two thirds, through the layer below but not through the body's axis.
     const { firstVertex, vertexCount } = parts[outer]!;
     const passed = start.map((value, i) => {
       const v = Math.floor(i / 3);
@@ -203,7 +206,7 @@ t.test('mats of a pile that have changed places are noticed, with their names', 
   cache.open();
   t.equal(judgePile(scene, model, cache), undefined, 'nothing was played');
   const first = startOf(model);
-  // A mat that has slid off aside lies above nothing.
+  // A mat that has slid aside lies above nothing.
   const slid = first.x.map((value, i) => (i < 3 * model.parts[0]!.vertexCount && i % 3 === 0 ? value + 2 : value));
   for (let frame = 1; frame <= 10; frame++)
     cache.append({} as never, { ...first, frame, x: frame < 5 ? first.x : slid });

@@ -4,7 +4,7 @@ import { Repulsion } from '../src/repulsion.js';
 
 /** 1/s² */
 const STIFFNESS = 1e5;
-/** Of a second derivative against its bound: fifty products of sums of some hundred terms. */
+/** For a second derivative compared with its bound: fifty products of sums of some hundred terms. */
 const ROUNDING = 1e-9;
 const settings = { distance: 0.01, stiffness: STIFFNESS };
 
@@ -46,7 +46,7 @@ t.test('the pairs of a vertex together push as one: the second derivative is at 
       masses.map((m) => 1 / m),
       settings,
     );
-    // Power iteration on M⁻¹ H, from a state in which all pairs close.
+    // Power iteration on M⁻¹ H, from a state in which all pairs approach each other.
     let v = x.map((_, i) => (i % 3 === 2 ? (i < 9 ? 1 : -1) : 0));
     let largest = 0;
     for (let k = 0; k < 50; k++) {

@@ -64,7 +64,7 @@ t.test('a cache gives back what it was given, and cuts off what an interruption 
     state = { ...state, frame, x: state.x.map((value) => Math.fround(value + 1)) };
     cache.append(record(frame, frame), state);
   }
-  // Written before the state of frame 4, which never came.
+  // Written before the state of frame 4, which was never written.
   appendFileSync(join(folder, 'frames.f32'), Buffer.alloc(12 * model.vertexCount + 5));
   appendFileSync(join(folder, 'steps.jsonl'), '{"frame":4');
   const again = new FrameCache(folder, model).open();

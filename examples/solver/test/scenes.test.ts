@@ -20,7 +20,7 @@ t.teardown(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Plays some frames of a small scene, or goes on with one; every frame is judged. */
+/** Plays some frames of a small scene, or continues one; every frame is judged. */
 async function playSmall(name: string, frames: number) {
   const scene = SCENES.get(name)!('small');
   const model = modelOf(scene);
@@ -42,7 +42,7 @@ t.test('every scene begins without intersections', async (t) => {
   }
 });
 
-/** Scene, and frames until its bodies have met. */
+/** Scene, and the number of frames until its bodies have met. */
 const PLAYED: readonly (readonly [string, number])[] = [
   ['spin-90', 1],
   ['mats', 12],
@@ -54,7 +54,10 @@ const PLAYED: readonly (readonly [string, number])[] = [
   ['between-spheres', 8],
 ];
 
-/** One time step of all other scenes: their bodies, motions and parameters are accepted, and what is knotted or worn stays so. */
+/**
+ * One time step of all other scenes: their bodies, motions and parameters are accepted, and knots and worn garments are
+ * preserved.
+ */
 const BEGUN = [...SCENES.keys()]
   .filter((name) => !PLAYED.some(([played]) => played === name) && !/^(funnel|spin|strain)-\d/.test(name))
   .concat('funnel-20')
@@ -74,7 +77,7 @@ for (const [name, frames] of [...PLAYED, ...BEGUN]) {
   });
 }
 
-/** Of a strain: what the service says of limits, that they hold to a thousandth of a length, and rounding of positions. */
+/** For a strain: limits hold to a thousandth of a length according to the service, plus the rounding of positions. */
 const LIMIT = { kept: 1e-3, rounded: 1e-4 };
 
 t.test('a cloth too soft to carry itself keeps within the limits of its strains while it falls', async (t) => {

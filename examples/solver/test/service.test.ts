@@ -15,7 +15,7 @@ t.teardown(() => server.stop());
 
 const model = modelOf(SCENES.get('cone')!('small'));
 const { x } = startOf(model);
-/** The cloth lower by so much, m. */
+/** The cloth lowered by this distance, m. */
 const lowered = (by: number): Float64Array =>
   x.map((value, i) => (i % 3 === 2 && !model.isKinematic[Math.floor(i / 3)] ? value - by : value));
 
@@ -32,10 +32,10 @@ t.test('an answer contains its path if that was requested', async (t) => {
   }
 });
 
-/** More bytes than anything but an answer has: 289 positions. */
+/** Fewer bytes than an answer has, and more than any other message: 289 positions. */
 const LESS_THAN_AN_ANSWER = 1000;
 
-/** Bytes go through it to the service, until it cuts all its connections. */
+/** Forwards bytes to the service, until it cuts all its connections. */
 async function openCutter(t: Test) {
   let [host, port] = server.grpcAddress.split(':');
   const open = new Set<Socket>();
@@ -73,11 +73,11 @@ async function openCutter(t: Test) {
   return {
     address: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     cut,
-    /** connections from now on lead to another service */
+    /** connections from now on are forwarded to another service */
     redirect: (address: string) => {
       [host, port] = address.split(':');
     },
-    /** the next answer is lost, with the connection */
+    /** the next answer is lost, and the connection with it */
     cutAnswer: () => {
       bytesToCut = LESS_THAN_AN_ANSWER;
     },

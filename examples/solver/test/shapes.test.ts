@@ -3,7 +3,10 @@ import { boundaryOf } from '../runner/picture.js';
 import { makeBlock, makeGrid, makeRevolution, makeSphere, resample, sweep } from '../scenes/shapes.js';
 import type { Geometry, Vec } from '../src/bodies.js';
 
-/** Each directed edge once: all triangles are turned alike; without its opposite it is on the boundary. */
+/**
+ * Every directed edge occurs once: all triangles have the same orientation; an edge without its opposite is on the
+ * boundary.
+ */
 function boundaryEdges(triangles: ArrayLike<number>): number {
   const edges = new Set<string>();
   for (let i = 0; i < triangles.length; i += 3) {
@@ -22,7 +25,7 @@ const at = ({ positions }: Geometry, v: number): Vec => [
   positions[3 * v + 2]!,
 ];
 
-/** Signed, of the tetrahedron or of a closed surface's triangle with the origin. */
+/** Signed volume of a tetrahedron, or of the one between the origin and a triangle of a closed surface. */
 const volumeOf = (a: Vec, b: Vec, c: Vec): number =>
   (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6;
 
@@ -90,7 +93,7 @@ t.test('a block is filled by tetrahedra of positive volume whose faces agree', a
     total += volume;
   }
   t.ok(Math.abs(total - 0.012) < NO_VOLUME);
-  // 2·(3·2 + 3·2 + 2·2) squares, two triangles each: no inner face is left over.
+  // 2·(3·2 + 3·2 + 2·2) squares, two triangles each: no inner face remains.
   t.equal(boundaryOf(ids).length / 3, 64);
   t.equal(boundaryEdges(boundaryOf(ids)), 0);
 });

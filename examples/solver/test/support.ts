@@ -1,4 +1,7 @@
-/** The environment variable TEST_SEED, else another seed every time; a test prints it, so that a failure can be repeated. */
+/**
+ * The environment variable TEST_SEED, otherwise a different seed every time; a test prints it, so that a failure can be
+ * reproduced.
+ */
 export function seedOfTest(): number {
   const text = process.env.TEST_SEED;
   if (text === undefined || text === '') return Date.now() % 1_000_000;
@@ -7,7 +10,7 @@ export function seedOfTest(): number {
   return seed;
 }
 
-/** A generator of numbers in [0, 1) that a seed determines (mulberry32). */
+/** A generator of numbers in [0, 1) that are determined by a seed (mulberry32). */
 export function makeRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -42,7 +45,7 @@ export function difference(
   return Array.from(ahead, (value, i) => (value - behind[i]!) / (2 * step));
 }
 
-/** All vertices rotated by a random rotation about the origin. */
+/** Rotates all vertices by a random rotation about the origin. */
 export function turn(x: Float64Array, random: () => number): Float64Array {
   const q = Array.from({ length: 4 }, () => 2 * random() - 1);
   const length = Math.hypot(...q);

@@ -8,13 +8,15 @@ import { Repulsion } from '../src/repulsion.js';
 import { SweptSystem } from '../src/sweep.js';
 import { makeRandom, perturb, randomVector, seedOfTest } from './support.js';
 
-/** Of a right-hand side: what a solve to 1e-10 in another norm leaves of it, with a condition of some thousands. */
+/**
+ * Relative to a right-hand side: the residual of a solve to 1e-10 in another norm, with a condition of some thousands.
+ */
 const LEFT = 1e-6;
-/** Of sums of some dozens of products of numbers near 1. */
+/** For sums of some dozens of products of numbers near 1. */
 const ROUNDING = 1e-9;
 const seed = seedOfTest();
 
-/** A deformed cloth with two corners held, of which random pairs of vertices push each other away. */
+/** A deformed cloth with two corners held, random pairs of whose vertices repel each other. */
 function system() {
   const random = makeRandom(seed);
   const model = assemble([
@@ -47,7 +49,7 @@ function system() {
       }).flat(),
     ),
   };
-  // Nearer than any two vertices are: all pairs push.
+  // Larger than any distance of two vertices, so that all pairs push.
   const term = new Repulsion(contacts, x, inverseMasses, { distance: 10, stiffness: 1e5 });
   const weights = masses.map((mass) => mass / 1e-4);
   const isFree = model.isKinematic.map((flag) => 1 - flag);

@@ -1,14 +1,14 @@
 /** A sparse matrix of 3×3 blocks: rows are constraints, three at a time, columns are nodes. */
 export class BlockRows {
   readonly count: number;
-  /** uint32[count + 1]: where the blocks of a row of blocks begin */
+  /** uint32[count + 1]: offset of the first block of each row of blocks */
   readonly starts: Uint32Array;
   /** uint32[B]: the node of every block */
   readonly columns: Uint32Array;
   /** float64[9·B] */
   readonly values: Float64Array;
 
-  /** @param nodes of every row of blocks, each node once in a row */
+  /** @param nodes of every row of blocks, each node once per row */
   constructor(nodes: readonly (readonly number[])[]) {
     this.count = nodes.length;
     this.starts = new Uint32Array(nodes.length + 1);
@@ -58,7 +58,7 @@ export class BlockRows {
     }
   }
 
-  /** Diagonal 3×3 blocks of B · W · Bᵀ, to out[9·first ...]. @param weights float64[V] of W */
+  /** Writes the diagonal 3×3 blocks of B · W · Bᵀ to out[9·first ...]. @param weights float64[V] of W */
   diagonal(weights: Float64Array, out: Float64Array, first = 0): void {
     const { starts, columns, values } = this;
     for (let row = 0; row < this.count; row++) {

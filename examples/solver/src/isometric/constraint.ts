@@ -1,8 +1,8 @@
 import type { BlockRows } from './block-rows.js';
 
 /**
- * Constraints of one kind, three by three: C(x) = D λ, where λ are the multipliers that come of it. D = 0 is a hard constraint;
- * an energy ½ |C(x)|² is the constraint with D = 1, whose multiplier is the residual itself.
+ * Constraints of one kind, three by three: C(x) = D λ, where λ are the resulting multipliers. D = 0 is a hard
+ * constraint; an energy ½ |C(x)|² is the constraint with D = 1, whose multiplier is the residual itself.
  */
 export interface Constraint {
   /** ∂C/∂x at the x of the last call of {@link evaluate} */

@@ -3,13 +3,14 @@ import type { Constraint } from './constraint.js';
 import { cornersOfBlack, extrapolation, type Subdivision } from './subdivision.js';
 
 /**
- * D of the hard constraints, against the diagonal of B·M⁻¹·Bᵀ. They depend on each other where a sheet is flat and at its border;
- * with D the system is definite all the same. An iteration misses a constraint by this share of the multiplier's work, the next one
- * corrects it: ten times less needs twice the iterations of conjugate gradients, ten times more many more Gauss-Newton iterations.
+ * D of the hard constraints, relative to the diagonal of B·M⁻¹·Bᵀ. They are dependent where a sheet is flat and at its
+ * border; with D the system is definite nevertheless. An iteration violates a constraint by this share of the
+ * multiplier's work, and the next one corrects it: ten times less needs twice the iterations of conjugate gradients,
+ * ten times more many more Gauss-Newton iterations.
  */
 const DAMPING = 1e-5;
 
-/** |xᵢ − xⱼ| of every two red nodes of a triangle is what it is at rest (3.1): one row of blocks per triangle. */
+/** For every two red nodes of a triangle, |xᵢ − xⱼ| is as at rest (3.1): one row of blocks per triangle. */
 export class Inextensibility implements Constraint {
   readonly rows: BlockRows;
   readonly softness: Float64Array;
@@ -83,7 +84,7 @@ const extrapolated = (mesh: Subdivision, corner: number, scale: number): [number
   ];
 };
 
-/** A black node is the mean of where its triangles say that it is (3.3). */
+/** A black node is the mean of the positions that its triangles give it (3.3). */
 export const conforming = (mesh: Subdivision): Constraint =>
   new Linear(
     cornersOfBlack(mesh).flatMap((corners, black) => {
@@ -92,7 +93,7 @@ export const conforming = (mesh: Subdivision): Constraint =>
     }),
   );
 
-/** The two border triangles at a border vertex agree on where it is (3.4). Corners of one triangle need none. */
+/** The two border triangles at a border vertex agree on its position (3.4). Corners of one triangle need none. */
 export const border = (mesh: Subdivision): Constraint =>
   new Linear(
     cornersOfBlack(mesh).flatMap((corners) => {

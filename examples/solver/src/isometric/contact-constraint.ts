@@ -4,9 +4,11 @@ import { BlockRows } from './block-rows.js';
 import type { Constraint } from './constraint.js';
 
 export interface ContactSettings {
-  /** gap to be kept, m */
+  /** gap to maintain, m */
   readonly gap: number;
-  /** D of the normal direction, against the diagonal of B·M⁻¹·Bᵀ; > 0, since contacts of a vertex depend on each other */
+  /**
+   * D of the normal direction, relative to the diagonal of B·M⁻¹·Bᵀ; > 0, because contacts of a vertex are dependent
+   */
   readonly softness: number;
   /** D of the tangential directions, likewise (3.30) */
   readonly tangentialSoftness: number;
@@ -15,9 +17,9 @@ export interface ContactSettings {
 }
 
 /**
- * Contacts of an answer as constraints (3.26, 3.28): the gap along the normal is kept, and the two points do not move along each
- * other. Unlike the thesis', they only push, and hold no stronger than Coulomb's law allows: {@link release} lets go of the others. What slides is held back by a
- * constant force, {@link addKinetic}.
+ * Contacts of an answer as constraints (3.26, 3.28): the gap along the normal is maintained, and the two points do not
+ * move along each other. Unlike those of the thesis, they only push, and hold no more strongly than Coulomb's law
+ * allows: {@link release} releases the others. A constant force, {@link addKinetic}, slows sliding contacts.
  */
 export class ContactConstraint implements Constraint {
   readonly rows: BlockRows;
@@ -28,10 +30,10 @@ export class ContactConstraint implements Constraint {
   readonly #settings: ContactSettings;
   /** float64[9·C]: normal and two tangents; zero where released */
   readonly #axes: Float64Array;
-  /** float64[3·C]: what the multipliers of the tangential directions were cut to where a contact slides, as a vector */
+  /** float64[3·C]: the limit of the multipliers of the tangential directions of a sliding contact, as a vector */
   readonly #drags: Float64Array;
 
-  /** @param previous float64[3·V]: where the time step begins */
+  /** @param previous float64[3·V]: the state at the beginning of the time step */
   constructor(contacts: Contacts, previous: Float64Array, settings: ContactSettings) {
     this.#contacts = contacts;
     this.#previous = previous;
@@ -40,7 +42,7 @@ export class ContactConstraint implements Constraint {
     this.#axes = new Float64Array(9 * count);
     this.#drags = new Float64Array(3 * count);
     this.softness = new Float64Array(3 * count);
-    // Places that a contact does not use repeat its first vertex with weight 0.
+    // Unused entries of a contact repeat its first vertex with weight 0.
     this.rows = new BlockRows(Array.from({ length: count }, (_, c) => [...vertices.subarray(4 * c, 4 * c + 4)]));
     for (let c = 0; c < count; c++) {
       const n = normals.subarray(3 * c, 3 * c + 3) as unknown as [number, number, number];
@@ -65,11 +67,13 @@ export class ContactConstraint implements Constraint {
   }
 
   /**
-   * Lets go of contacts that pull. Where none does, it lets go of the tangential directions that hold stronger than static friction does: these slide, and what they held with
-   * is cut to μ_kinetic times the normal multiplier. Not before: what pulls is balanced by what pushes, and the normal multipliers of both may be many times the weight.
-   * Multipliers are of the projection before, so that friction lags behind by one round; it is less than what would hold the contact, so it never turns a motion round.
-   * @param multipliers float64[...]: of C(x) = D λ, x = x̃ − M⁻¹ Bᵀ λ: a contact pushes where its own is negative
-   * @returns whether any was let go of
+   * Releases contacts that pull. If none does, it releases the tangential directions that hold more strongly than
+   * static friction: these slide, and their force is cut to μ_kinetic times the normal multiplier. Not before, because
+   * pulling contacts are balanced by pushing ones, and the normal multipliers of both may be many times the weight.
+   * Multipliers belong to the previous projection, so friction lags behind by one round; it is less than the force that
+   * would hold the contact, so it never reverses a motion.
+   * @param multipliers float64[...]: of C(x) = D λ, x = x̃ − M⁻¹ Bᵀ λ: a contact pushes if its own is negative
+   * @returns whether any was released
    */
   release(multipliers: Float64Array, first: number): boolean {
     const { friction = { static: 0, kinetic: 0 } } = this.#settings;
@@ -99,7 +103,7 @@ export class ContactConstraint implements Constraint {
     return false;
   }
 
-  /** The predicted state x̃ as kinetic friction leaves it. @param inverseMasses float64[V], 1/kg */
+  /** The predicted state x̃ with the effect of kinetic friction. @param inverseMasses float64[V], 1/kg */
   addKinetic(predicted: Float64Array, inverseMasses: Float64Array): Float64Array {
     const pushed = new Float64Array(predicted.length);
     for (let c = 0; c < this.#contacts.count; c++) {

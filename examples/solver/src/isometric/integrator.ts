@@ -8,14 +8,14 @@ import { type Projected, type ProjectionSettings, project } from './projection.j
 import type { Shell } from './shell.js';
 import { ShellBending } from './shell-bending.js';
 
-/** When the service is called: after the projection, or between projections that know its contacts. */
+/** When the service is called: after the projection, or between projections that include its contacts. */
 export type Coupling = 'staggered' | 'simultaneous';
 
 export interface IsometricSettings {
   readonly coupling: Coupling;
   /** h, s */
   readonly timeStep: number;
-  /** calls of the service in a time step at most, where they are simultaneous; two in the thesis */
+  /** largest number of calls of the service in a time step, if they are simultaneous; two in the thesis */
   readonly maxCalls: number;
   /** of the distances between red nodes, | length / rest − 1 |: a projection ends below it */
   readonly strainTolerance: number;
@@ -50,14 +50,14 @@ export interface IsometricRecord {
   readonly report: Report;
 }
 
-/** A contact of the last target is kept while its gap exceeds what it should be by no more than this share. */
+/** A contact of the last target is kept while its gap exceeds its required value by no more than this share. */
 const GAP_SLACK = 0.2;
-/** The target is met when no node is farther from it than this share of the gap of contacts. */
+/** The target is reached if no node is farther from it than this share of the gap of contacts. */
 const MET = 0.1;
-/** Rounds of a projection in which contacts are let go of: those that pull, then what slides. */
+/** Rounds of a projection in which contacts are released: first pulling ones, then sliding ones. */
 const MAX_RELEASES = 2;
 
-/** Implicit Euler of an isometric shell (Wang 2012, table 3.1), with one or the other coupling to collisions. */
+/** Implicit Euler for an isometric shell (Wang 2012, table 3.1), with one or the other coupling to collisions. */
 export class IsometricIntegrator {
   readonly #shell: Shell;
   readonly #handler: CollisionHandler;
@@ -98,7 +98,7 @@ export class IsometricIntegrator {
       x = positions;
       distance = this.#distance(x, y);
       const used = contacts.count;
-      // What the target went through, or was kept out of, is a contact of the next one.
+      // Pairs through which the target has passed, or that have stopped it, become contacts of the next one.
       const limit = contact.gap * (1 + GAP_SLACK);
       contacts = chooseContacts(near, (c) => gapOf(near, c, y) <= limit);
       if (!isStaggered && calls < maxCalls && distance > MET * contact.gap) continue;
@@ -129,7 +129,7 @@ export class IsometricIntegrator {
     }
   }
 
-  /** x̃ = x + h v + h² g; kinematic nodes are where they should be. */
+  /** x̃ = x + h v + h² g; kinematic nodes are at their prescribed positions. */
   #predict({ frame, x, velocity }: State): Float64Array {
     const { timeStep: h } = this.#settings;
     const { gravity, prescribe } = this.#shell.model;

@@ -16,15 +16,15 @@ export interface ProjectionSettings extends SolveSettings {
 }
 
 /**
- * Finds x with C(x) = D λ and x = x̃ − M⁻¹ Bᵀ λ, B = ∂C/∂x, for hard constraints and energies at once: the minimum of
- * ½ (x − x̃)ᵀ M (x − x̃) + ½ |r(x)|² under hard constraints. An iteration linearises C at x and solves
+ * Finds x with C(x) = D λ and x = x̃ − M⁻¹ Bᵀ λ, B = ∂C/∂x, for hard constraints and energies at once: the minimum of ½
+ * (x − x̃)ᵀ M (x − x̃) + ½ |r(x)|² under hard constraints. An iteration linearises C at x and solves
  *
  *     (B M⁻¹ Bᵀ + D) Δλ = C(x) − D λ,      x ← x − M⁻¹ Bᵀ Δλ
  *
- * which is system (3.30) of the thesis (the rows of energies have D = 1) for the change of x instead of x itself. Hard constraints
- * lack the term D λ: theirs is no more than damping.
+ * which is system (3.30) of the thesis (the rows of energies have D = 1) for the change of x instead of x itself. Hard
+ * constraints lack the term D λ: their D is only damping.
  *
- * @param inverseMasses float64[V]; nodes with 0 stay where `predicted` has them
+ * @param inverseMasses float64[V]; nodes with 0 stay at their positions in `predicted`
  * @param isDone called after every iteration
  */
 export function project(
@@ -70,7 +70,7 @@ export function project(
         const at = first + i;
         const diagonal = 3 * at + (at % 3);
         const size = blocks[diagonal]!;
-        // A row without nodes that can move has no multiplier.
+        // A row without movable nodes has no multiplier.
         d[at] = constraint.kind === 'energy' || size === 0 ? 1 : constraint.softness[i]! * size;
         blocks[diagonal] = size + d[at]!;
         const held = constraint.kind === 'hard' ? 0 : d[at]! * total[at]!;

@@ -7,8 +7,9 @@ import type { Subdivision } from './subdivision.js';
  *
  *     B(x) = ½ k Σ |(L x)ᵢ − Tᵢ (L x₀)ᵢ|² / mᵢ,      Lᵢⱼ = −2 cot ∠(eᵢ, eⱼ),  mᵢ = (A₁ + A₂) / 3
  *
- * over inner edges, so that a flat sheet has no energy at its border either. Tᵢ turns the curvature at rest with the hinge at i; it
- * is kept during a time step. As a constraint it is r(x) = h (L x − T L x₀) √(k / m), whose ½ |r|² is h² B.
+ * over inner edges, so that a flat sheet has no energy at its border, either. Tᵢ turns the curvature at rest with the
+ * hinge at i; it is constant during a time step. As a constraint it is r(x) = h (L x − T L x₀) √(k / m), whose ½ |r|²
+ * is h² B.
  */
 export class ShellBending implements Constraint {
   readonly rows: BlockRows;
@@ -108,7 +109,7 @@ function weightsOf(mesh: Subdivision, rest: Float64Array, edge: number) {
       const weight = (-2 * (u[0] * v[0] + u[1] * v[1] + u[2] * v[2])) / double;
       weights.set(nodes[j]!, (weights.get(nodes[j]!) ?? 0) + weight);
       weights.set(red, weights.get(red)! - weight);
-      if (j === (k + 1) % 3) mass += (2 * double) / 3; // the base triangle's area is four times double / 2
+      if (j === (k + 1) % 3) mass += (2 * double) / 3; // the area of the base triangle is four times double / 2
     }
   }
   return { weights, mass };
@@ -126,6 +127,6 @@ const cross = (a: Vector, b: Vector): Vector => [
   a[0] * b[1] - a[1] * b[0],
 ];
 const unit = (a: Vector): Vector => {
-  const length = Math.hypot(...a) || 1; // a folded hinge has no mean normal: its curvature at rest is lost for a time step
+  const length = Math.hypot(...a) || 1; // a folded hinge has no mean normal, so its curvature at rest is ignored for a time step
   return [a[0] / length, a[1] / length, a[2] / length];
 };

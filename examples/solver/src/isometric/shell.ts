@@ -40,7 +40,7 @@ export interface Shell {
 /** Every node carries a third of the mass of its small triangles. */
 export function makeShell({ name, surface, density, bending, pins, obstacles }: ShellScene): Shell {
   const mesh = subdivide(surface);
-  // The surface's own forces are the constraints; the integrator does not look at the model's.
+  // The surface's own forces are the constraints; the integrator does not use those of the model.
   const material = { kind: 'cloth', density, stretching: 0, poisson: 0, bending: 0 } as const;
   const bodies: Body[] = [{ name, geometry: mesh.geometry, material, ...(pins ? { pins } : {}) }, ...obstacles];
   return { mesh, model: assemble(bodies), bending, bodies };

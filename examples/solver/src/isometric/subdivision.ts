@@ -2,7 +2,7 @@ import type { Geometry } from '../bodies.js';
 
 /** A triangle mesh with a node at the middle of every edge: black nodes are its vertices, red nodes the middles. */
 export interface Subdivision {
-  /** four triangles for each one; the black nodes come first, then the red ones */
+  /** four triangles per base triangle; the black nodes come first, then the red ones */
   readonly geometry: Geometry;
   readonly blackCount: number;
   readonly redCount: number;
@@ -12,13 +12,13 @@ export interface Subdivision {
   readonly middles: Uint32Array;
   /** uint32[2·E]: black ends of the edge of every red node */
   readonly edges: Uint32Array;
-  /** of the edge of every red node: the triangles at it, one or two */
+  /** for the edge of every red node: its triangles, one or two */
   readonly trianglesOfEdge: readonly (readonly number[])[];
 }
 
 /**
  * One step of 4 : 1 subdivision (Wang 2012, section 3.1).
- * @throws Error where an edge has more than two triangles
+ * @throws Error if an edge has more than two triangles
  */
 export function subdivide({ positions, triangles }: Geometry): Subdivision {
   const corners = triangles ?? new Uint32Array(0);
@@ -72,7 +72,8 @@ export function cornersOfBlack({ blackCount, corners }: Subdivision): number[][]
 }
 
 /**
- * Where the triangle of a corner says that its black node is: x(a) + x(b) − x(c) of its red nodes, c the one opposite to it.
+ * The position that the triangle of a corner gives its black node: x(a) + x(b) − x(c) of its red nodes, c the one
+ * opposite to it.
  * @returns the nodes a, b, c
  */
 export function extrapolation({ middles }: Subdivision, corner: number): [number, number, number] {
