@@ -15,7 +15,7 @@ const shortOf = ({ arrived, mesh }: Judged): number =>
 
 if (!engine) t.test('the last step of kinematic vertices on the GPU engine', options, async () => undefined);
 else {
-  t.test('plates that close on a sheet as far as there is room stand on their targets, bit for bit', async (t) => {
+  t.test('plates that close on a sheet as far as there is room end at their targets, bit for bit', async (t) => {
     for (const quality of ['FAST', 'BALANCED'] as const) {
       for (const gap of [1e-3, 5e-4]) {
         const { mesh, start, target } = pinch(gap).build();
@@ -47,7 +47,7 @@ else {
     t.same(stopped.positions, limited.positions);
   });
 
-  t.test('without room the vertices stay, and limiting pairs of other vertices are reported', async (t) => {
+  t.test('without room the vertices stay in place, and limiting pairs of other vertices are reported', async (t) => {
     for (const gap of [-1e-3, 1e-4]) {
       const { mesh, start, target } = pinch(gap).build();
       const judged = await resolveJudged(engine, mesh, start, target, { quality: 'FAST', stepLimit: 120 });

@@ -59,7 +59,7 @@ else {
     device.queue.submit([encoder.finish()]);
   };
 
-  t.test('Every vertex is written once, and nothing beyond the last one.', async (t) => {
+  t.test('Every vertex is written once, and nothing after the last one.', async (t) => {
     const x = new Float32Array(3 * VERTICES);
     const y = new Float32Array(3 * VERTICES);
     for (let k = 0; k < x.length; k++) {

@@ -80,7 +80,7 @@ else {
     },
   );
 
-  t.test('Candidates beyond what one binding holds are refused with demand and capacity.', async (t) => {
+  t.test('Candidates beyond the size of one binding are refused with demand and capacity.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     // P fits; all of it is close when the layers are this thick, which takes four times the room.
     const largestBinding = 98_304;
@@ -120,7 +120,7 @@ else {
     },
   );
 
-  t.test('An opening that fails half way frees everything.', async (t) => {
+  t.test('An opening that fails halfway frees everything.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     for (const limit of [100_000]) {
       const limited = await openSpecialEngine(t, { maxDeviceBytes: limit });
@@ -157,7 +157,7 @@ else {
     t.ok(second.pairs.vertexTriangle > 100);
   });
 
-  t.test('Pairs beyond what one binding holds are refused with demand and capacity.', async (t) => {
+  t.test('Pairs beyond the size of one binding are refused with demand and capacity.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const largestBinding = 65_536;
     const narrow = await openSpecialEngine(t, { firstPairs: 16, largestBinding });

@@ -32,7 +32,7 @@ const device = (await opened?.requestDevice())?.device;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('an adapter is found where one is required', needsAdapter, async (t) => {
+t.test('an adapter is found if one is required', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
@@ -174,7 +174,7 @@ if (device) {
       return points;
     };
     for (const shape of SHAPES) {
-      t.test(`${KIND_NAMES[kind]}, ${shape}: a point of each side, as close as float32 tells`, async (t) => {
+      t.test(`${KIND_NAMES[kind]}, ${shape}: a point of each side, as close as float32 can represent`, async (t) => {
         const points = placeAll(shape);
         const found = judge(kind, points, await measure(points));
         t.ok(found.isFinite, 'every number is one');

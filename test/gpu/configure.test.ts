@@ -37,7 +37,7 @@ else {
     ['the preset PAPER', {}, { preset: 'PAPER', stepLimit: 8 }],
     ['the volume form and more sweeps', {}, { contact: 'VOLUME', sweepsPerStep: 3 }],
   ] as const) {
-    t.test(`${name}: what a scene opened with it gives`, async (t) => {
+    t.test(`${name}: the same answers as from a scene opened with it`, async (t) => {
       const before = fitted(first);
       const { mesh, parameters, units, x, y } = fitted(second);
       const opened = await engine.open(mesh, parameters, units);
@@ -71,7 +71,7 @@ else {
     scene.close();
   });
 
-  t.test('each stage has its time where it is asked for, and all of it is the forward step’s elsewhere', async (t) => {
+  t.test('each stage has its time if requested, and otherwise all of it counts as the forward step', async (t) => {
     const { mesh, parameters, units, x, y } = fitted({});
     const plain = await engine.open(mesh, parameters, units);
     const { timings: whole, positions } = await plain.resolve({ x, y });

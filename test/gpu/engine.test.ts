@@ -36,7 +36,7 @@ else {
     t.strictSame(once.residuals, again.residuals);
   });
 
-  t.test('The host reads the status less than once a step, and once for the answer.', async (t) => {
+  t.test('The host reads the status less than once per step, and once for the answer.', async (t) => {
     const { mesh, start, target } = stackSwap(10).build();
     const { scene, resolve } = await openCase(engine, mesh, start, target);
     await resolve();
@@ -49,7 +49,7 @@ else {
     scene.close();
   });
 
-  t.test('The answer is read with what its end leaves open, and no more.', async (t) => {
+  t.test('The answer is read with only the data that its end requires.', async (t) => {
     const { mesh, start, target } = stackSwap(10).build();
     const { vertexCount } = mesh;
     const ends = [
@@ -72,7 +72,7 @@ else {
     }
   });
 
-  t.test('Few steps are submitted in vain, and none beyond the limit.', async (t) => {
+  t.test('Few unused steps are submitted, and none beyond the limit.', async (t) => {
     const { mesh, start, target } = stackSwap(24).build();
     for (const stepLimit of [1, MAX_BATCH_STEPS, MAX_BATCH_STEPS + 3]) {
       const { scene, resolve } = await openCase(engine, mesh, start, target, { stepLimit });

@@ -27,7 +27,7 @@ const phasesOf = ({ path }: ResolveAnswer) => [...new Set(path!.phases)].map((ph
 
 if (!engine) t.test('what holds a vertex, on the GPU engine', options, async () => undefined);
 else {
-  t.test('the last step of kinematic vertices is called so in the path', async (t) => {
+  t.test('the path names the last step of kinematic vertices as such', async (t) => {
     const { mesh, start, target } = pinch(1e-3).build();
     const request: ResolveRequest = { mesh, start, target, parameters: { quality: 'FAST' }, include: { path: true } };
     t.ok(phasesOf((await runJob(request, createCpuEngine())).answer).includes('ARRIVAL'));
@@ -35,7 +35,7 @@ else {
   });
 
   for (const quality of ['FAST', 'BALANCED'] as const) {
-    t.test(`${quality}: what holds each vertex, since when and how hard, is what the CPU engine says`, async (t) => {
+    t.test(`${quality}: which pair holds each vertex, since when and how hard, is as on the CPU engine`, async (t) => {
       const request = { ...spike(1, 1.5, { quality }), include: { reasons: true, contacts: true } };
       const ask = async (on: Engine) => (await runJob(request, on)).answer;
       const [gpu, cpu] = [await ask(engine), await ask(createCpuEngine())];
@@ -62,7 +62,7 @@ else {
     });
 
     if (quality === 'BALANCED') {
-      t.test('the contacts of a cloth on a plate carry as much in all as on the CPU engine', async (t) => {
+      t.test('the total load of the contacts of a cloth on a plate is as on the CPU engine', async (t) => {
         const { mesh, start, target } = CASES.find(({ name }) => name === 'a plate rises under a cloth')!;
         const request: ResolveRequest = { mesh, start, target, parameters: { quality }, include: { contacts: true } };
         const sumOn = async (on: Engine) => {
@@ -75,7 +75,7 @@ else {
       });
     }
 
-    t.test(`${quality}: no bit of the answer depends on what is asked`, async (t) => {
+    t.test(`${quality}: no bit of the answer depends on which details are requested`, async (t) => {
       const request = spike(1, 1.5, { quality });
       const plain = (await runJob(request, engine)).answer;
       const asked = (await runJob({ ...request, include: { reasons: true, contacts: true } }, engine)).answer;

@@ -20,7 +20,7 @@ for (const falling of ['CLOTH', 'BOX'] as const) {
   for (const plane of PLANES) {
     for (const Scalar of [Float32Array, Float64Array]) {
       const name = `${falling}, ${plane.tilt === 0 ? 'level' : 'tilted'}, ${Scalar.name}`;
-      t.test(`${name}: a plane of a kilometre needs no parameter and no word`, options, async (t) => {
+      t.test(`${name}: a plane of a kilometre needs no parameter and causes no warning`, options, async (t) => {
         const { mesh, start, target } = floorScene({ ...plane, falling, edge: falling === 'CLOTH' ? 0.017 : 0.1 });
         const request = { mesh, start: Scalar.from(start), target: Scalar.from(target) };
         const { answer, faults } = await judgeFloor(engine!, request);
@@ -36,7 +36,7 @@ for (const falling of ['CLOTH', 'BOX'] as const) {
   }
 }
 
-t.test('what falls onto a plane of any size, slope, place and unit is safe', options, async (t) => {
+t.test('bodies that fall onto a plane of any size, slope, place and unit are safe', options, async (t) => {
   let [answered, refused] = [0, 0];
   for (let n = 0; n < 25; n++) {
     const { isDouble, ...scene } = randomFloorScene(random);

@@ -18,13 +18,13 @@ if (!engine) t.test('scenes that are read from a device', options, async () => u
 else {
   const kinds = [{ quality: 'FAST' }, { quality: 'BALANCED' }, { preset: 'PAPER', stepLimit: 12 }] as const;
   for (const parameters of kinds) {
-    t.test(`${JSON.stringify(parameters)}: opened again, a scene goes on with the same bytes`, async (t) => {
+    t.test(`${JSON.stringify(parameters)}: opened again, a scene continues with the same bytes`, async (t) => {
       t.ok((await compare(t, motion, parameters, () => engine)) > 0, 'pairs of one frame served the next');
       t.equal(engine.memoryBudget.total, 0, 'the memory of the copies is free again');
     });
   }
 
-  t.test('the same with rods and grains, and where buffers had to grow, parked before any of the frames', async (t) => {
+  t.test('the same with rods and grains, and if buffers had to grow, parked before any of the frames', async (t) => {
     const random = seeded();
     t.comment(`TEST_SEED=${random.seed}`);
     const small = await openSpecialEngine(t, { firstPairs: 16, firstCandidates: 4 });
@@ -39,7 +39,7 @@ else {
     }
   });
 
-  t.test('pairs that were excluded once stay excluded', async (t) => {
+  t.test('pairs that were excluded once remain excluded', async (t) => {
     const { mesh, start, frames } = motion;
     // Its layers have been pushed through each other.
     const crossed = start.map((x, i) => x + 0.55 * (frames[6]![i]! - x));
@@ -47,7 +47,7 @@ else {
     await compare(t, { mesh, start: crossed, frames: frames.slice(4) }, parameters, () => engine);
   });
 
-  t.test('where the device has no room for copies the pairs are lost, and the report says so once', async (t) => {
+  t.test('if the device has no room for copies the pairs are lost, and the report says so once', async (t) => {
     const limit = 2 ** 26;
     const full = await openSpecialEngine(t, { maxDeviceBytes: limit });
     const session = new DirectSession(motion, full);

@@ -28,7 +28,7 @@ else {
     t.equal((await scene.resolve({ x, y: x })).status, 'CONVERGED', 'the scene goes on');
   });
 
-  t.test('A request that is refused in the middle of an allocation leaves no bytes in the books.', async (t) => {
+  t.test('A request that is refused during an allocation leaves no bytes counted.', async (t) => {
     const { mesh, start, target } = stackSwap(4).build();
     const limit = 2 ** 26;
     const engine = await openSpecialEngine(t, { maxDeviceBytes: limit });
@@ -47,7 +47,7 @@ else {
     }
   });
 
-  t.test('Engines of several threads share one limit, work in progress included.', async (t) => {
+  t.test('Engines of several threads share one limit, including work in progress.', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
     const alone = await openSpecialEngine(t, { firstPairs: 1 });
     const opened = await openCase(alone, mesh, start, target);

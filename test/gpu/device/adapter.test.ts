@@ -11,7 +11,7 @@ const { opened } = opening;
 const needsAdapter = opened || isRequired ? {} : { skip: opening.reason };
 t.teardown(() => opened?.close());
 
-t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
+t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
   if (!opened) return;
   t.match(opened.description.name, /^webgpu: ./);
@@ -27,7 +27,7 @@ if (opened) {
     t.ok(device.limits.maxStorageBuffersPerShaderStage >= 8);
   });
 
-  t.test('A device has subgroups if it is to and the adapter offers them.', async (t) => {
+  t.test('A device has subgroups if requested and offered by the adapter.', async (t) => {
     for (const subgroups of [true, false]) {
       const again = await openAdapter({ allowSoftware: true, subgroups });
       t.teardown(() => again.opened?.close());
@@ -45,7 +45,7 @@ if (opened) {
     await t.rejects(second.requestDevice(), /closed/);
   });
 
-  t.test('A software adapter is refused where it is not allowed.', async (t) => {
+  t.test('A software adapter is refused if it is not allowed.', async (t) => {
     const strict = await openAdapter({ allowSoftware: false });
     t.teardown(() => strict.opened?.close());
     if (opened.description.software) t.match(strict.reason, /software/);
@@ -59,7 +59,7 @@ if (opened) {
     t.match(none.reason, /no such adapter/);
   });
 
-  t.test('The installed binding lists its adapters in the words that are known here.', async (t) => {
+  t.test('The installed binding lists its adapters in the expected wording.', async (t) => {
     const names = await listAdapters();
     const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
     const { device, description } = opened.adapter.info;
@@ -70,7 +70,7 @@ if (opened) {
   });
 
   t.test(
-    'Where the binding lists its adapters in other words, the one that it prefers is used if it fits.',
+    'If the binding lists its adapters in another wording, its preferred one is used if it fits.',
     async (t) => {
       const unlisted = async (): Promise<undefined> => undefined;
       const name = opened.adapter.info.device || opened.adapter.info.description;
@@ -132,7 +132,7 @@ t.test('Without any driver there is a reason and no exception.', async (t) => {
 const LAVAPIPE = '/usr/lib/x86_64-linux-gnu/libvulkan_lvp.so';
 
 t.test(
-  'Equal adapters are counted, and each is the only one of a process that sees its driver alone.',
+  'Equal adapters are counted, and each is the only one of a process that sees only its driver.',
   { skip: existsSync(LAVAPIPE) ? false : "Mesa's software driver is not where Debian puts it" },
   async (t) => {
     const folder = t.testdir();

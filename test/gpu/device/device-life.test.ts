@@ -122,7 +122,7 @@ else {
     anew.scene.close();
   });
 
-  t.test('A device that has refused a call is not trusted any more.', async (t) => {
+  t.test('A device that has refused a call is no longer trusted.', async (t) => {
     const { scene, resolve } = await openOn(engine);
     const device = deviceOf(scene);
     // MAP_READ and STORAGE do not go together.
@@ -164,7 +164,7 @@ else {
   });
 
   t.test(
-    'A device that is opened in place of a lost one proves what the first one has proven, or is given up.',
+    'A device that replaces a lost one passes the same proofs, or is not used.',
     async (t) => {
       const devices: GPUDevice[] = [];
       let hasFault = false;

@@ -67,7 +67,7 @@ async function openTogether(refuses: (wanted: Pipeline, isShared: boolean) => bo
   return { device, warnings };
 }
 
-t.test('sweeps in one workgroup are compiled for the first mesh that wants them, once', options, async (t) => {
+t.test('sweeps in one workgroup are compiled once, for the first mesh that needs them', options, async (t) => {
   const { device, labels } = await openWatched();
   const count = (file: string) => labels.filter((label) => label.startsWith(`${file}/`)).length;
   const counts = () => ({ small: count('small'), few: count('few'), strain: count('strain') > 0 });
@@ -128,7 +128,7 @@ t.test('scenes submit together from the start, and sweep with the kernels of sce
   }
 });
 
-t.test('where scenes cannot submit together, that is said, and each does alone', options, async (t) => {
+t.test('if scenes cannot submit together, a warning says so, and each submits alone', options, async (t) => {
   for (const [buffers, reason] of [
     [undefined, /Every scene submits alone: .*forward\/write.*out of registers/],
     [11, /Every scene submits alone: .* 11 storage buffers .* 12 are needed/],
@@ -156,7 +156,7 @@ t.test('workgroups have as many threads as the device allows', async (t) => {
 });
 
 t.test(
-  'where the device refuses many threads a workgroup, it has as many as every device allows',
+  'if the device refuses many threads per workgroup, it gets as many as every device allows',
   options,
   async (t) => {
     const opened = await open({ workgroupThreads: LEAST_THREADS });

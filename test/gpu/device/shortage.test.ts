@@ -46,7 +46,7 @@ const REFUSED = [
 
 if (!engine) t.test('the GPU engine', options, async () => undefined);
 else {
-  t.test('Once a device had no memory for a buffer, the binding checks what is asked of that device.', async (t) => {
+  t.test('Once a device had no memory for a buffer, the binding checks every call of that device.', async (t) => {
     const { opened } = await openAdapter({ allowSoftware: true, skipValidation: true });
     t.teardown(() => opened?.close());
     const { device } = await opened!.requestDevice();
@@ -61,7 +61,7 @@ else {
     t.match(await device.popErrorScope(), { message: /invalid/i }, 'and a copy that was not executed');
   });
 
-  t.test('Whichever buffer has no memory, the request is refused, and others go on.', async (t) => {
+  t.test('Whichever buffer has no memory, the request is refused, and others continue.', async (t) => {
     const short = new ShortMemory();
     const engine = await openSpecialEngine(t, {
       ...{ firstPairs: 1, firstCandidates: 1, skipValidation: true, open: short.open },

@@ -46,7 +46,7 @@ t.test('The driver of a card without a display is found through its library for 
   t.match(planVulkan({}, named).manifest?.text, '/opt/here/');
 });
 
-t.test('A manifest that the loader finds is left alone if its library can be loaded.', async (t) => {
+t.test('A manifest that the loader finds is not replaced if its library can be loaded.', async (t) => {
   const manifest = { '/usr/share/vulkan/icd.d/nvidia_icd.json': icd('libGLX_nvidia.so.0') };
   t.same(planVulkan({}, machine({ ...manifest, [GLX]: '', ...X11 })).variables, {});
   const withoutX11 = planVulkan({}, machine({ ...manifest, [GLX]: '', [EGL]: '' }));
@@ -62,7 +62,7 @@ t.test('A manifest outside the folders of the loader is named to it.', async (t)
   t.equal(manifest, undefined);
 });
 
-t.test('A loader that cannot add a driver to those that it finds is told of all of them.', async (t) => {
+t.test('A loader that cannot add a driver to those that it finds is given all of them.', async (t) => {
   const path = '/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json';
   const others = {
     '/usr/share/vulkan/icd.d/lvp_icd.x86_64.json': icd('/usr/lib/libvulkan_lvp.so'),
@@ -88,7 +88,7 @@ t.test('A loader that cannot add a driver to those that it finds is told of all 
   t.match(describeMissingDriver(named), /libvulkan\.so\.1\.3\.204/);
 });
 
-t.test('Drivers that the user has named stay.', async (t) => {
+t.test('Drivers that the user has named remain.', async (t) => {
   for (const name of ['VK_DRIVER_FILES', 'VK_ICD_FILENAMES', 'VK_ADD_DRIVER_FILES']) {
     t.same(planVulkan({}, machine({ [EGL]: '' }, { HOME: '/home/me', [name]: '/mine.json' })).variables, {}, name);
   }
@@ -105,7 +105,7 @@ t.test('Without a driver the message says what to install.', async (t) => {
   t.equal(describeCardWithoutDriver(machine({})), undefined);
 });
 
-t.test('Compiled kernels have a folder, also where the root is read-only.', async (t) => {
+t.test('Compiled kernels have a folder, even if the root is read-only.', async (t) => {
   const given = planVulkan({ shaderCache: '/var/cache/kernels' }, machine({})).variables;
   t.equal(given.MESA_SHADER_CACHE_DIR, '/var/cache/kernels');
   t.equal(given.__GL_SHADER_DISK_CACHE_PATH, '/var/cache/kernels');
@@ -119,7 +119,7 @@ t.test('Compiled kernels have a folder, also where the root is read-only.', asyn
   t.equal(planVulkan({ shaderCache: '/k' }, own).variables.MESA_SHADER_CACHE_DIR, undefined, 'what is set stays');
 });
 
-t.test('A card is selected by its address, where there is one and a layer that can.', async (t) => {
+t.test('A card is selected by its address, if there is such a card and a layer that can select it.', async (t) => {
   const layer = { '/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json': '' };
   const cards = {
     '/sys/bus/pci/devices/0000:41:00.0/class': '0x030200\n',

@@ -57,7 +57,7 @@ else {
   const alone: string[] = [];
   for (const subject of subjects) alone.push(await tellAlone(subject));
 
-  t.test('A state gets the same verdict alone and in company, in one submission.', async (t) => {
+  t.test('A state gets the same verdict alone and together with others, in one submission.', async (t) => {
     const filters: DeviceStateFilter[] = [];
     for (const subject of subjects) filters.push(await open(subject));
     // The first states upload the meshes.

@@ -97,7 +97,7 @@ t.test('Pairs that barely touch are never cleared.', options, async (t) => {
   }
 });
 
-t.test('Coplanar pairs of a flat cloth are cleared too.', options, async (t) => {
+t.test('Coplanar pairs of a flat cloth are cleared, too.', options, async (t) => {
   const planes: [string, (u: number, v: number) => readonly [number, number, number]][] = [
     ['level', (u, v) => [u, v, 0.3]],
     ['tilted', (u, v) => [0.6 * u - 0.1 * v, 0.2 * u + 0.9 * v, 0.5 * u - 0.4 * v]],
@@ -170,7 +170,7 @@ t.test('Lists longer than one reading are complete.', options, async (t) => {
   t.ok((await isSame(t, mesh, x, 'crowded')).doubtfulCount > 4096 + 1000);
 });
 
-t.test('One filter serves many states, and nothing of one reaches the next.', options, async (t) => {
+t.test('One filter tests many states, and no data of one reach the next.', options, async (t) => {
   if (!device) return;
   const mesh = randomTopology(random, 100);
   const filter = await DeviceStateFilter.open(forFilter(device), mesh);

@@ -22,7 +22,7 @@ const RMS_FACTOR = 1.05;
 if (!engine) t.test('the pull-back of the GPU engine: the examples', options, async () => undefined);
 else {
   t.test(
-    'the examples lie as near as the answers of the reference engine, and no edge exceeds its limit',
+    'the examples are as near as the answers of the reference engine, and no edge exceeds its limit',
     async (t) => {
       for (const name of ['layers', 'hair', 'solid', 'spike', 'sleeve']) {
         const { mesh, start, target, parameters } = examplePair(name);
@@ -53,7 +53,7 @@ else {
     t.ok(fine <= 1.01 * balanced, `rms ${fine}, BALANCED ${balanced}`);
   });
 
-  t.test('where the host searches, answers are as near', async (t) => {
+  t.test('if the host searches, answers are as near', async (t) => {
     const opened = await openTestEngine('HOST');
     const { mesh, start, target } = examplePair('hair');
     const asked: ParametersInput = { quality: 'BALANCED', verify: 'STATE' };

@@ -15,7 +15,7 @@ if (!engine) t.test('lengths at rest on the GPU engine', options, async () => un
 else {
   testRestLengths(t, engine);
 
-  t.test('answers are those of the reference', async (t) => {
+  t.test('answers are those of the reference engine', async (t) => {
     const { vertexCount, rest, triangles } = flatSheet(10, 8);
     const mesh = { vertexCount, triangles, restLengths: { positions: rest } };
     const job = { mesh, start: rest, target: scaled(rest, [1.6, 1, 1]), parameters: {} };

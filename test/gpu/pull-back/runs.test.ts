@@ -43,13 +43,13 @@ else {
 
   t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
 
-  t.test('a request that wants nothing answers its start without a step', async (t) => {
+  t.test('a request without motion returns its start without a step', async (t) => {
     const { mesh, start } = stackSwap(4).build();
     const { resolution } = await resolveJudged(engine, mesh, start, start, { quality: 'BALANCED' });
     t.match(resolution, { status: 'CONVERGED', steps: 0, searches: 0, unfinishedVertices: 0 });
   });
 
-  t.test('the path that is told ends with the answer, and telling it changes nothing', async (t) => {
+  t.test('the reported path ends with the answer, and reporting it changes nothing', async (t) => {
     const { mesh, start, target } = examplePair('spike');
     const scene = await openCase(engine, mesh, start, target, { quality: 'BALANCED' });
     const states: Float32Array[] = [];
@@ -64,7 +64,7 @@ else {
     t.strictSame([told.steps, told.searches, told.status], [untold.steps, untold.searches, untold.status]);
   });
 
-  t.test('however steps are submitted, and wherever room is short: the same bytes', async (t) => {
+  t.test('the bytes are the same however steps are submitted, and wherever room is short', async (t) => {
     const { mesh, start, target } = examplePair('solid');
     const asked: ParametersInput = { quality: 'BALANCED' };
     const answers: Resolution[] = [];
@@ -86,7 +86,7 @@ else {
     }
   });
 
-  t.test('a scene serves one quality after the other, and reuses P', async (t) => {
+  t.test('a scene handles one quality after the other, and reuses P', async (t) => {
     const { mesh, start, target } = stackSwap(10).build();
     const { scene, x, y } = await openCase(engine, mesh, start, target, { quality: 'FAST' });
     const fast = await scene.resolve({ x, y });

@@ -17,7 +17,7 @@ const RMS_FACTOR = 1.1;
 
 if (!engine) t.test('the pull-back of the GPU engine: scattered targets', options, async () => undefined);
 else {
-  t.test('where targets are scattered it follows Algorithm 1, and comes as near as the reference', async (t) => {
+  t.test('if targets are scattered it follows Algorithm 1, and comes as near as the reference engine', async (t) => {
     const { mesh, start, target } = scatteredSheet(12, 4, seeded(20261122)).build();
     const fast = await resolveJudged(engine, mesh, start, target, { quality: 'FAST' });
     const balanced = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' });

@@ -15,7 +15,7 @@ if (!engine) t.test('strain limits of the GPU engine', options, async () => unde
 else {
   testStrainLimits(t, engine);
 
-  t.test('answers are those of the reference, near its target and far from it', async (t) => {
+  t.test('answers are those of the reference engine, near the target and far from it', async (t) => {
     const { vertexCount, rest, triangles } = flatSheet(12, 9);
     const mesh = { vertexCount, triangles, strainLimits: { rest, min: 0.99, max: 1.01 } };
     const target = scaled(rest, [2, 0.5, 1]);
@@ -34,7 +34,7 @@ else {
     }
   });
 
-  t.test('a round of sweeps more is a pause: however steps are submitted, the same bytes', async (t) => {
+  t.test('another round of sweeps is a pause: however steps are submitted, the bytes are the same', async (t) => {
     const { vertexCount, rest, triangles } = flatSheet(12, 9);
     const mesh = { vertexCount, triangles, strainLimits: { rest, min: 0.99, max: 1.01 } };
     const job = { mesh, start: rest, target: scaled(rest, [2, 0.5, 1]), parameters: {} };

@@ -21,7 +21,7 @@ const device = (await opened?.requestDevice())?.device;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
+t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
@@ -32,7 +32,7 @@ if (device) {
     for (const skipKinematicPairs of [true, false]) {
       for (const leap of [0, 0.2, 100]) {
         const name = `${guard}, ${skipKinematicPairs ? 'SKIP' : 'PROTECT'}, leap ${leap}`;
-        t.test(`${name}: the CPU engine's boxes to rounding, with x inside`, async (t) => {
+        t.test(`${name}: the CPU engine's boxes up to rounding, with x inside`, async (t) => {
           const settings = makeSettings({ delta: 0.05, guard, skipKinematicPairs, leap });
           const { mesh, x, y } = looseScene(random, { elements: 150, side: 4, travel: 1, kinematic: 0.5, still: 0.5 });
           // A target so far away that its squared distance has no float32.

@@ -23,7 +23,7 @@ const device = (await opened?.requestDevice())?.device;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
+t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
@@ -123,7 +123,7 @@ if (device) {
     return found;
   };
 
-  t.test('10 000 vertices, sizes 1:1000, all codimensions: the overlaps that brute force finds', async (t) => {
+  t.test('10 000 vertices, sizes 1:1000, all codimensions: the same overlaps as by brute force', async (t) => {
     const { mesh, x } = mixedScene(4450);
     t.ok(mesh.vertexCount > 9900, `${mesh.vertexCount} vertices`);
     const delta = Math.fround(0.02);

@@ -27,7 +27,7 @@ const device = (await opened?.requestDevice())?.device;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
+t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
   t.ok(opened, reason ?? 'opened');
 });
 
@@ -149,7 +149,7 @@ if (device) {
     );
   });
 
-  t.test('A partial search keeps the pairs whose boxes stay, in order, and finds the rest again.', async (t) => {
+  t.test('A partial search keeps the pairs with unchanged boxes, in order, and finds the others again.', async (t) => {
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
     const { mesh, x, y } = looseScene(random, { elements: 200, side: 5, travel: 0.3, kinematic: 0.2, still: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
@@ -264,7 +264,7 @@ if (device) {
     },
   );
 
-  t.test('A resumed search writes what it would have written with enough room.', async (t) => {
+  t.test('A resumed search writes the same as a search with enough room.', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 150, side: 3, travel: 0.3 });
     const settings = makeSettings({ delta: 0.2, leap: 0.3 });
     const roomy = await DeviceScene.open(memory, mesh, settings, x, 1 << 17);
@@ -337,7 +337,7 @@ if (device) {
     memory.release(place);
   });
 
-  t.test('The same request gives the same bytes, also on a used search.', async (t) => {
+  t.test('The same request gives the same bytes, even from a used search.', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 150, side: 5, travel: 0.3 });
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
     const results: Found[] = [];

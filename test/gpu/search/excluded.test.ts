@@ -30,11 +30,11 @@ const device = (await opened?.requestDevice())?.device;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
+t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
-t.test('The keys lie behind the mesh, by kind, in ascending order.', async (t) => {
+t.test('The keys follow the mesh, by kind, in ascending order.', async (t) => {
   const excluded = new ExcludedPairs([
     { kind: 'VERTEX_TRIANGLE', a: [9], b: [3, 2, 1] },
     { kind: 'VERTEX_TRIANGLE', a: [8], b: [1, 2, 3] },

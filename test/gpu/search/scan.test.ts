@@ -35,7 +35,7 @@ t.test('The levels grow with the size.', async (t) => {
   }
 });
 
-t.test('Dispatches fold where one dimension is too short.', async (t) => {
+t.test('Dispatches fold if one dimension is too short.', async (t) => {
   for (const groups of [0, 1, 65_535, 65_536, 100_000, 2 ** 20, 2 ** 26]) {
     const [x, y, z] = foldGroups(groups);
     t.ok(x <= 65_535 && y <= 65_535 && z === 1, `${groups}: ${x} × ${y}`);
@@ -43,7 +43,7 @@ t.test('Dispatches fold where one dimension is too short.', async (t) => {
   }
 });
 
-t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
+t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
@@ -121,7 +121,7 @@ if (device && kernels) {
     });
   }
 
-  t.test('Sums that do not fit saturate, wherever they do.', async (t) => {
+  t.test('Sums that do not fit saturate, wherever they occur.', async (t) => {
     for (const size of [3, 2000, 1_100_000]) {
       const values = Uint32Array.from({ length: size }, () => (random() < 0.1 ? random.int(MOST) : random.int(3)));
       values[size - 1] = MOST;
