@@ -26,7 +26,7 @@ const PRESSED: readonly {
 /** What every engine owes a contact offset. */
 export function testContactOffset(t: Test, engine: Engine): void {
   for (const { name, pair, shares } of PRESSED) {
-    t.test(`${name}: contacts are as far apart as was asked`, async (t) => {
+    t.test(`${name}: contacts are as far apart as requested`, async (t) => {
       for (const share of shares) {
         const [frame] = await offsetFrames(engine, pair(), askFor(share), 1);
         const told = `${share} δ asked: ${describe(frame)}`;
@@ -56,7 +56,7 @@ export function testContactOffset(t: Test, engine: Engine): void {
     }
   });
 
-  t.test('a start with tiny gaps is brought to the offset little by little', async (t) => {
+  t.test('a start with tiny gaps is brought to the offset gradually', async (t) => {
     // The sheet begins at 0.1 δ and its target is below the table.
     const frames = await offsetFrames(engine, sheetsOnTable(1, 0.1 * DELTA, 0.05), askFor(0.5), 5);
     frames.forEach(({ median }, k) => {

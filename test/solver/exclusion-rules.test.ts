@@ -30,7 +30,7 @@ t.test('elements are inner in a strip that is kinematic at one end', async (t) =
   t.same(borderOf({ triangles, kinematic: [] }), { vertices: [], edges: [] });
 });
 
-t.test('an edge between two vertices of the border is inner when its triangles are kinematic', async (t) => {
+t.test('an edge between two vertices of the border is inner if its triangles are kinematic', async (t) => {
   // A fan around 0, whose rim vertices 1 and 2 have dynamic neighbours of their own.
   const triangles = [0, 1, 2, 1, 3, 4, 2, 5, 6];
   t.same(borderOf({ triangles, kinematic: [0, 1, 2] }), { vertices: [1, 2], edges: [] });

@@ -57,7 +57,7 @@ t.test('a float32 start is mapped without rounding, centred or not', async (t) =
   }
 });
 
-t.test('an image is known bit for bit, −0 and subnormals included', async (t) => {
+t.test('an image is recognised bit for bit, including −0 and subnormals', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   for (let round = 0; round < 50; round++) {
@@ -81,7 +81,7 @@ t.test('an image is known bit for bit, −0 and subnormals included', async (t) 
   t.notOk(frame.isImage(tiny, Float32Array.of(2 ** -140, 0, 0)));
 });
 
-t.test('the origin of an axis is its centre exactly when that costs no bit', async (t) => {
+t.test('the origin of an axis is its centre exactly if that costs no bit', async (t) => {
   const originOf = (min: number, max: number) => fit(Float32Array.of(min, 0, 0, max, 0, 0), 1).origin[0];
   t.equal(originOf(10, 20), 15);
   t.equal(originOf(-20, -10), -15);
@@ -118,7 +118,7 @@ t.test('subnormals and −0 become +0', async (t) => {
   t.equal(frame.toEngine(Float32Array.of(2 ** -126, 0, 0))[0], 2 ** -126, 'the smallest normal number stays');
 });
 
-t.test('coordinates that float32 cannot hold are refused, and the vertex is named', async (t) => {
+t.test('coordinates that float32 cannot represent are refused, and the vertex is named', async (t) => {
   const frame = fit(Float32Array.of(0, 0, 0, 1e-9, 0, 0), 1e-9);
   const error = caught(() => frame.toEngine(Float32Array.of(0, 0, 0, 0, 1e30, 0), 'target'));
   t.equal(error.code, 'COORDINATE_RANGE');
@@ -209,7 +209,7 @@ t.test('the floor covers the rounding of coordinates', async (t) => {
   t.equal(floorOf(8, away, 'FLOAT64'), 8 / 100 / 64, 'none of it in float64');
 });
 
-t.test('a δ that rounding would decide is refused with the smallest that would do', async (t) => {
+t.test('a δ at which rounding would decide is refused with the smallest sufficient one', async (t) => {
   const away = fit(Float32Array.of(1e6, 0, 0, 1e6 + 1, 0, 0), 1);
   const error = caught(() => floorOf(0.1, away, 'FLOAT32'));
   t.equal(error.code, 'TOLERANCE_TOO_SMALL');

@@ -129,7 +129,7 @@ t.test('without any length δ must be set', async (t) => {
   t.equal(resolve({ preset: 'PAPER' }, flat).activationDistance, 0.001, 'PAPER needs no mesh');
 });
 
-t.test('IGNORE_PAIRS is accepted; verify NONE only where it is allowed', async (t) => {
+t.test('IGNORE_PAIRS is accepted; verify NONE only if it is allowed', async (t) => {
   t.equal(resolve({ onIntersectingStart: 'IGNORE_PAIRS' }).onIntersectingStart, 'IGNORE_PAIRS');
   t.equal(refusal({ verify: 'NONE' }).code, 'PERMISSION_DENIED');
   t.equal(resolve({ verify: 'NONE' }, MEASURES, { allowUnverified: true }).verify, 'NONE');

@@ -23,7 +23,7 @@ const meshOf = (...distances: (number | undefined)[]) => {
 const check = (mesh: ReturnType<typeof meshOf>, input: ParametersInput = {}) =>
   checkPartDistances(mesh, resolveParameters(input, MEASURES).parameters, MEASURES);
 
-t.test('parts without a distance of their own take the parameters’', async (t) => {
+t.test('parts without a distance of their own take that of the parameters', async (t) => {
   t.same(rangeOfDistances(meshOf(0.3, undefined), 0.1), { smallest: 0.1, largest: 0.3 });
   t.same(rangeOfDistances(meshOf(0.3, 0.2), 0.1), { smallest: 0.2, largest: 0.3 }, 'which may be nobody’s');
   const none = buildMesh({ vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) });

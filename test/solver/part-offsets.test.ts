@@ -38,7 +38,7 @@ t.test(
   },
 );
 
-t.test('the offset of a pair is the mean of both sides, as its δ is', async (t) => {
+t.test('the offset of a pair is the mean of both sides, like its δ', async (t) => {
   const offsetBetween = (...lengths: Lengths[]): number => {
     const mesh = meshOf(...lengths);
     const aims = aimsOf(mesh, settings, PULL_BACK, new Scratch());
@@ -105,7 +105,7 @@ t.test('invalid offsets are refused with the path of the field', async (t) => {
   t.same(checkPartOffsets(own, parameters, { description, hasPartOffsets: true }), undefined);
 });
 
-t.test('a sheet that is sent through a floor rests at the offset of the two parts', async (t) => {
+t.test('a sheet with a target beyond a floor rests at the offset of the two parts', async (t) => {
   const delta = 0.1;
   const square = (z: number) => [-1, -1, z, 1, -1, z, 1, 1, z, -1, 1, z];
   const faces = [0, 1, 2, 0, 2, 3];

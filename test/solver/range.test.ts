@@ -36,7 +36,7 @@ const lengthOf = (v: readonly number[]) => Math.hypot(...v);
 const apart = (points: ArrayLike<number>) => [0, 1, 2].map((k) => points[k + 3]! - points[k]!);
 
 for (const scalar of ['FLOAT32', 'FLOAT64'] as const) {
-  t.test(`${scalar}: two points half a floor apart do not meet on their way into what is sent`, async (t) => {
+  t.test(`${scalar}: two points half a floor apart do not meet on their way into the numbers that are sent`, async (t) => {
     let [tried, closest] = [0, Number.POSITIVE_INFINITY];
     for (let round = 0; round < 12_000; round++) {
       const { start, bounds, frame, delta } = somewhere(scalar);
@@ -73,7 +73,7 @@ for (const scalar of ['FLOAT32', 'FLOAT64'] as const) {
   });
 }
 
-t.test('a target nearby leaves the floor as it is, and is not cut', async (t) => {
+t.test('a target nearby does not change the floor, and is not cut', async (t) => {
   const start = Float32Array.of(500, 500, 500, 501, 501, 501);
   const frame = CoordinateFrame.fit(start, 0.1, boundsOf(start));
   const { floor, cut } = rangeOf(0.01, frame, boundsOf(start), [499, 500, 500, 502, 501, 501], 'FLOAT32');
@@ -81,7 +81,7 @@ t.test('a target nearby leaves the floor as it is, and is not cut', async (t) =>
   t.equal(cut, undefined);
 });
 
-t.test('the floor rises where the answer is coarser than the start', async (t) => {
+t.test('the floor rises if the answer is coarser than the start', async (t) => {
   const start = Float32Array.of(500, 500, 500, 501, 501, 501);
   const frame = CoordinateFrame.fit(start, 0.1, boundsOf(start));
   // ulp 2^-15 up to 512, twice that beyond.
@@ -92,7 +92,7 @@ t.test('the floor rises where the answer is coarser than the start', async (t) =
   t.ok(near.cut === undefined && beyond.cut === undefined);
 });
 
-t.test('a start that is too coarse is refused, a target that is too far is cut', async (t) => {
+t.test('a start that is too coarse is refused, and a target that is too far is cut', async (t) => {
   const start = Float32Array.of(500, 500, 500, 501, 501, 501);
   const bounds = boundsOf(start);
   const frame = CoordinateFrame.fit(start, 0.1, bounds);
@@ -105,7 +105,7 @@ t.test('a start that is too coarse is refused, a target that is too far is cut',
   t.ok(isWithin(cut!, safe!));
 });
 
-t.test('nothing is cut where the map is exact both ways', async (t) => {
+t.test('nothing is cut if the map is exact in both directions', async (t) => {
   const start = Float32Array.of(-1, -1, -1, 1, 1, 1);
   const frame = CoordinateFrame.fit(start, 0.1, boundsOf(start));
   const { safe, cut } = rangeOf(1e-3, frame, boundsOf(start), [-1, -1, -1, 1e6, 1, 1], 'FLOAT32');

@@ -63,7 +63,7 @@ t.test('η is the distance between a resting vertex and its image', async (t) =>
   t.ok(far > 1e-6 && Math.abs(eta - far) < 1e-10, `${eta}, ${far}`);
 });
 
-t.test('a floor over resting vertices is 2.75 η at least, and refused with the reason', async (t) => {
+t.test('a floor over resting vertices is at least 2.75 η, and is refused with the reason', async (t) => {
   const { mesh, start } = overPlane(500, true);
   const resting = findResting(mesh, start, start)!;
   const frame = CoordinateFrame.fit(start, 0.02, resting.start);
@@ -83,7 +83,7 @@ t.test('a floor over resting vertices is 2.75 η at least, and refused with the 
   );
 });
 
-t.test('resting vertices may lie outside of what is safe, and are never cut', async (t) => {
+t.test('resting vertices may lie outside the safe range, and are never cut', async (t) => {
   const { mesh, start } = overPlane(500, true);
   const target = start.map((x, k) => (k === 17 ? 1e9 : x));
   const resting = findResting(mesh, start, target)!;
@@ -98,7 +98,7 @@ t.test('resting vertices may lie outside of what is safe, and are never cut', as
   t.same([...share.subarray(0, 5)], [1, 1, 1, 1, 1]);
 });
 
-t.test('half a floor from a rounded resting vertex, nothing meets on the way into what is sent', async (t) => {
+t.test('half a floor from a rounded resting vertex, nothing meets on the way into the numbers that are sent', async (t) => {
   let [tried, closest] = [0, Number.POSITIVE_INFINITY];
   for (let round = 0; round < 4000; round++) {
     const isDouble = random() < 0.5;

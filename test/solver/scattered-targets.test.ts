@@ -66,7 +66,7 @@ t.test('targets that tear most edges apart are scattered', async (t) => {
   t.equal(planFor(draw, false, tall)?.longest, tall.leap, 'a step is no longer than a leap');
 });
 
-t.test('targets drawn near where the vertices are do not count, nor do edges that cannot move', async (t) => {
+t.test('random targets near the vertices do not count, nor do edges that cannot move', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   t.same(planOf(scatteredSheet(EDGES, 1, random)), EARLY);

@@ -49,7 +49,7 @@ t.test('a step that is abandoned, at any point, changes nothing', async (t) => {
 // The kinematic corners stay: under BALANCED the first search is the first of the pull-back.
 for (const quality of ['FAST', 'BALANCED'] as const)
   t.test(
-    `${quality}: a first search that takes too much of the time left is made with half the leap, once`,
+    `${quality}: a first search that takes too much of the time left restarts with half the leap, once`,
     async (t) => {
       const plain = await watch(await open(quality));
       const pairsOf = ({ pairs }: typeof plain.resolution) => pairs.vertexTriangle + pairs.edgeEdge;

@@ -56,7 +56,7 @@ t.test('both ways give the same list', async (t) => {
   }
 });
 
-t.test('a new P is noticed by itself, also a larger or a smaller one', async (t) => {
+t.test('a new P is recognised, even a larger or a smaller one', async (t) => {
   const active = new ActivePairs();
   const pairs = new PairSet();
   for (const count of [100, 3000, 0, 1500, 10]) {

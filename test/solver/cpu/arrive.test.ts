@@ -33,7 +33,7 @@ t.test('the last step makes a whole motion or none, and updates the residuals', 
   t.equal(residuals.largest, 0.25);
 });
 
-t.test('plates that close on a sheet as far as there is room stand on their targets, bit for bit', async (t) => {
+t.test('plates that close on a sheet as far as there is room end at their targets, bit for bit', async (t) => {
   for (const quality of ['FAST', 'BALANCED'] as const) {
     for (const gap of [1e-3, 5e-4]) {
       const { mesh, start, target } = pinch(gap).build();
@@ -66,7 +66,7 @@ t.test('the last step obeys the step limit and the caller', async (t) => {
   t.same(stopped.positions, limited.positions);
 });
 
-t.test('without room the vertices stay, and limiting pairs of other vertices are reported', async (t) => {
+t.test('without room the vertices stay in place, and limiting pairs of other vertices are reported', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   for (let round = 0; round < 12; round++) {

@@ -6,7 +6,7 @@ import { losesToBoxes } from '../../../src/solver/cpu/box-loss.js';
 const boxesOf = (count: number): Float32Array =>
   Float32Array.from({ length: 6 * count }, (_, k) => (k % 6 < 3 ? -1 : 1));
 
-t.test('a search pays where boxes take more than their share of the motions', async (t) => {
+t.test('a search is worthwhile if boxes take more than their share of the motions', async (t) => {
   const count = 100;
   const box = boxesOf(count);
   const x = new Float32Array(3 * count);
@@ -28,7 +28,7 @@ t.test('a search pays where boxes take more than their share of the motions', as
   );
 });
 
-t.test('without moving vertices boxes take no motion', async (t) => {
+t.test('without moving vertices boxes reduce no motion', async (t) => {
   const x = Float32Array.of(0, 0, 0, 5, 5, 5);
   const wanted = Uint8Array.of(1, 1);
   t.notOk(losesToBoxes(boxesOf(2), x, x, wanted));

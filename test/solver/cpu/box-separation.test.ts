@@ -35,7 +35,7 @@ function gapBetween(box: Float32Array, kind: number, n: readonly number[]): numb
 }
 
 for (const [kind, { name }] of PAIR_KINDS.entries()) {
-  t.test(`boxes are apart by what their corners are: ${name}`, async (t) => {
+  t.test(`boxes are as far apart as their corners: ${name}`, async (t) => {
     const seen = new Set<boolean>();
     for (let n = 0; n < 500; n++) {
       const box = makeBoxes(kind);
@@ -52,7 +52,7 @@ for (const [kind, { name }] of PAIR_KINDS.entries()) {
     t.equal(seen.size, 2, 'some are apart, some are not');
   });
 
-  t.test(`a box without end is apart from nothing: ${name}`, async (t) => {
+  t.test(`an infinite box is apart from nothing: ${name}`, async (t) => {
     Object.assign(apartAlong, { x: 0, y: 0, z: 1, by: 0.1 });
     for (const endless of IDS.slice(0, CORNERS[kind]!)) {
       const box = new Float32Array(24);

@@ -22,7 +22,7 @@ function fill(
   return boxes;
 }
 
-t.test('a box holds x and the way towards y up to the leap, grown by the reach', async (t) => {
+t.test('a box contains x and the way towards y up to the leap, grown by the reach', async (t) => {
   const wrong: string[] = [];
   const count = 2000;
   const size = 10 ** random.between(-2, 3);
@@ -94,7 +94,7 @@ t.test('α_box uses all of the room in a box', async (t) => {
   t.ok(Math.abs(alpha - face / 10) < 1e-4, `${alpha} of the way, the face lies at ${face / 10}`);
 });
 
-t.test('only a kinematic vertex that is where it wants to be has a point for a box', async (t) => {
+t.test('only a kinematic vertex at its target has a point as its box', async (t) => {
   const x = Float32Array.from({ length: 12 }, () => random.between(-1, 1));
   const y = x.slice();
   for (const i of [1, 3]) y[3 * i + 2] += 1;
@@ -132,7 +132,7 @@ t.test('a vertex that is marked KEPT keeps its box', async (t) => {
   t.strictSame([...boxes.box.subarray(12)], [...before.subarray(12)]);
 });
 
-t.test('a face belongs to the box, the next number outside does not', async (t) => {
+t.test('a face belongs to the box, but the next number outside does not', async (t) => {
   const box = Float32Array.of(-1, -1, -1, 1, 1, 1);
   for (let c = 0; c < 3; c++) {
     for (const side of [-1, 1]) {

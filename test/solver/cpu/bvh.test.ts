@@ -103,7 +103,7 @@ t.test('small sets of every size, self and cross, with masks, touching and flat 
   t.ok(pairs > 10_000, `${pairs} pairs in all`);
 });
 
-t.test('any bit in common excludes a pair, also for a whole subtree', async (t) => {
+t.test('any common bit excludes a pair, even for a whole subtree', async (t) => {
   const count = 500;
   const base = scatter(random, count, () => 0.5);
   const half = { ...base, mask: Uint8Array.from({ length: count }, (_, i) => (base.box[6 * i] < 0 ? 1 : 2)) };
@@ -148,7 +148,7 @@ t.test('identical boxes, and boxes that are all one point', async (t) => {
   }
 });
 
-t.test('the order of visits is fixed by the boxes, whatever the tree was used for before', async (t) => {
+t.test('the boxes determine the order of visits, whatever the tree was used for before', async (t) => {
   const a = scatter(random, 700, () => 0.2);
   const b = scatter(random, 300, () => 0.2);
   const used = new Bvh();
@@ -168,7 +168,7 @@ t.test('the order of visits is fixed by the boxes, whatever the tree was used fo
   t.ok(isAscending, 'in a tree against itself the first position comes first');
 });
 
-t.test('an update gives the tree that building anew gives, bit for bit', async (t) => {
+t.test('an update gives the same tree as a new build, bit for bit', async (t) => {
   const content = ({ order, box, mask, node, nodeMask, leaves, count }: Bvh): unknown[] => [
     [...order.subarray(0, count)],
     [...box.subarray(0, 6 * count)],

@@ -36,7 +36,7 @@ function placeNormal(): [number, number, number] {
 
 for (const kind of KINDS) {
   t.test(
-    `${KIND_NAMES[kind]}: every height is within e of the exact one, and e is no larger than it need be`,
+    `${KIND_NAMES[kind]}: every height is within e of the exact one, and e is no larger than necessary`,
     async (t) => {
       let worst = 0n;
       let isWithin = true;
@@ -107,7 +107,7 @@ for (const kind of KINDS) {
   });
 }
 
-t.test('long, nearly tangent pairs are never certified wrongly, and are certified from a few e on', async (t) => {
+t.test('long, nearly tangent pairs are never certified wrongly, and are certified above a few e', async (t) => {
   for (const kind of [VT, EE]) {
     const { a, b } = sidesOf(kind);
     let wrong = 0;
@@ -147,7 +147,7 @@ t.test('an exact touch has no certificate, however it is turned', async (t) => {
   }
 });
 
-t.test('a normal of an earlier step helps where that of the closest points is too coarse', async (t) => {
+t.test('a normal of an earlier step helps if that of the closest points is too coarse', async (t) => {
   // A vertex some 1e-5 above an edge 10^4 long: n is a float32 vector, and 2⁻²⁴ of the length is more than the gap.
   let needed = 0;
   for (let n = 0; n < 100; n++) {

@@ -17,7 +17,7 @@ t.comment(`seed ${random.seed}`);
 
 for (const kind of KINDS) {
   for (const shape of SHAPES) {
-    t.test(`${KIND_NAMES[kind]}, ${shape}: a point of each side, as close as the two sides come`, async (t) => {
+    t.test(`${KIND_NAMES[kind]}, ${shape}: a point of each side, as close as the two sides are`, async (t) => {
       const { a, b } = sidesOf(kind);
       const pair = lonePair(kind);
       let worstShort = 0;
@@ -68,7 +68,7 @@ for (const kind of KINDS) {
   }
 }
 
-t.test('every feature of the sides is met as the closest one', async (t) => {
+t.test('every feature of the sides occurs as the closest one', async (t) => {
   for (const [kind, features] of [
     [VT, 7],
     [EE, 9],

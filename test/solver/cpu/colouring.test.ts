@@ -53,7 +53,7 @@ function check(
   return isRight;
 }
 
-t.test('edges: every one has a colour, no two of a colour share a movable vertex', async (t) => {
+t.test('edges: every one has a colour, and no two of a colour share a movable vertex', async (t) => {
   for (let round = 0; round < 300; round++) {
     const constraints = makeConstraints(random, 2);
     const colouring = colourEdges(Uint32Array.from(constraints.corner), constraints.inverseMass);
@@ -78,7 +78,7 @@ t.test('edges: a hub with hundreds of edges, and one that cannot move', async (t
   t.equal(colourEdges(corner, masses).colours, 1, 'a fixed hub is no conflict');
 });
 
-t.test('contacts: every one has a colour, no two of a colour share a movable vertex', async (t) => {
+t.test('contacts: every one has a colour, and no two of a colour share a movable vertex', async (t) => {
   for (let round = 0; round < 300; round++) {
     const constraints = makeConstraints(random, 4);
     check(
@@ -90,7 +90,7 @@ t.test('contacts: every one has a colour, no two of a colour share a movable ver
   t.pass('300 sets');
 });
 
-t.test('contacts: colour by colour gives bit for bit what the order of the permutation gives', async (t) => {
+t.test('contacts: colour by colour gives the same bits as the order of the permutation', async (t) => {
   for (let round = 0; round < 200; round++) {
     const { count, corner, inverseMass } = makeConstraints(random, 4);
     const seed = random.int(2 ** 31);
@@ -110,7 +110,7 @@ t.test('contacts: colour by colour gives bit for bit what the order of the permu
   t.pass('200 sets');
 });
 
-t.test('contacts: within a colour every order gives the same', async (t) => {
+t.test('contacts: within a colour every order gives the same result', async (t) => {
   const constraints = makeConstraints(random, 4);
   const { order, offsets, colours } = colourContacts(constraints.count, constraints.corner, constraints.inverseMass, 5);
   const again = colourContacts(constraints.count, constraints.corner, constraints.inverseMass, 5);
@@ -159,7 +159,7 @@ t.test('another seed gives another order', async (t) => {
   t.ok(low > 0.35 * (count / 2) && low < 0.65 * (count / 2), `${low} of the lower half stay in it: well mixed`);
 });
 
-t.test('edges take the smallest colour that is free, beyond 32 colours too', async (t) => {
+t.test('edges take the smallest free colour, even beyond 32 colours', async (t) => {
   for (let n = 0; n < 40; n++) {
     const { count, corner, inverseMass } = makeConstraints(random, 2);
     const used = Array.from(inverseMass, () => new Set<number>());

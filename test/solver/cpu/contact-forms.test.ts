@@ -113,7 +113,7 @@ for (const kind of KINDS) {
     );
   });
 
-  t.test(`${KIND_NAMES[kind]}: what is added sums to zero, and vertices without weight get none`, async (t) => {
+  t.test(`${KIND_NAMES[kind]}: the additional terms sum to zero, and vertices without weight get none`, async (t) => {
     for (let n = 0; n < 200; n++) {
       const { pairs, x, used } = place(kind);
       const term = new Float32Array(24);
@@ -133,7 +133,7 @@ for (const kind of KINDS) {
   });
 }
 
-t.test('edges that are nearly parallel, slivers and edges without length get no volume term', async (t) => {
+t.test('nearly parallel edges, slivers and edges without length get no volume term', async (t) => {
   const termOf = (kind: number, points: readonly number[]): Float32Array => {
     const x = Float32Array.from(points);
     const pairs = lonePair(kind);

@@ -43,7 +43,7 @@ function valueAt(contacts: Contacts, row: number, x: Float32Array, y: Float32Arr
 for (const form of ['GAP', 'VOLUME'] as const) {
   for (const kind of KINDS) {
     t.test(
-      `${KIND_NAMES[kind]}, ${form}: rows sum to zero, one projection satisfies a lone contact and keeps momentum`,
+      `${KIND_NAMES[kind]}, ${form}: rows sum to zero, and one projection satisfies a lone contact and preserves momentum`,
       async (t) => {
         let rows = 0;
         let projected = 0;
@@ -93,7 +93,7 @@ for (const form of ['GAP', 'VOLUME'] as const) {
   }
 }
 
-t.test('gap form: the weights times the normal, minus on side b', async (t) => {
+t.test('gap form: the weights times the normal, with a minus sign on side b', async (t) => {
   const { pairs, x } = makeContact(random, EE);
   const contacts = new Contacts(new Float32Array(4).fill(1), 'GAP');
   contacts.assemble(pairs, ONE, 1, x, 0);
@@ -154,7 +154,7 @@ t.test(
   },
 );
 
-t.test('the same features met through several elements are one contact, the closest', async (t) => {
+t.test('the same features found through several elements are one contact, the closest', async (t) => {
   // Vertex 0 over vertex 1, an apex that three edges and two triangles share.
   const x = Float32Array.of(0, 0, 0.05, 0, 0, 0, 1, 0, -1, -1, 1, -1, -1, -1, -1, 0, 0, 3);
   const pairs = pairsOf([
@@ -221,7 +221,7 @@ function makeCrowd(random: Random): { pairs: PairSet; inverseMass: Float32Array;
   return { pairs, inverseMass, count: pairs.count };
 }
 
-t.test('no more than 24 contacts a movable vertex, the closest first, whatever the order of the list', async (t) => {
+t.test('at most 24 contacts per movable vertex, the closest first, whatever the order of the list', async (t) => {
   let crowded = 0;
   for (let round = 0; round < 60; round++) {
     const { pairs, inverseMass, count } = makeCrowd(random);
@@ -251,7 +251,7 @@ t.test('no more than 24 contacts a movable vertex, the closest first, whatever t
 });
 
 t.test(
-  'a crowd takes memory by its pairs and its crowded vertices, rows by what is kept, and can be given up',
+  'a crowd takes memory by its pairs and crowded vertices, rows by the kept pairs, and both can be freed',
   async (t) => {
     const points = 400;
     const pairs = new PairSet();
@@ -289,7 +289,7 @@ t.test(
   },
 );
 
-t.test('a sweep goes colour by colour, bit for bit the same for the same seed', async (t) => {
+t.test('a sweep runs colour by colour, with the same bits for the same seed', async (t) => {
   const { pairs, inverseMass, count } = makeCrowd(random);
   inverseMass.fill(1);
   const list = Uint32Array.from({ length: count }, (_, p) => p);

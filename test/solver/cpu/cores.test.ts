@@ -102,7 +102,7 @@ function searchLarge(): number[][] {
   return found;
 }
 
-t.test('trees of many elements are built and renewed, and pairs dropped, alike by any number of cores', async (t) => {
+t.test('trees of many elements are built and renewed, and pairs dropped, in the same way on any number of cores', async (t) => {
   const alone = searchLarge();
   t.comment(alone.map(({ length }) => length / 4).join());
   t.ok(alone.every(({ length }) => length > 0) && alone[2]!.length < alone[1]!.length, 'pairs are found, and dropped');
@@ -134,7 +134,7 @@ function selectAmongMany(seed: number): number[] {
   return [...selectContacts(pairs, list, list.length, inverseMass)];
 }
 
-t.test('the same contacts are chosen by any number of cores', async (t) => {
+t.test('the same contacts are chosen on any number of cores', async (t) => {
   const { seed } = seeded();
   t.comment(`seed ${seed}`);
   const alone = selectAmongMany(seed);

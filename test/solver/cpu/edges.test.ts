@@ -31,7 +31,7 @@ function edgeVector(): number[] {
   }
 }
 
-t.test('a stretched edge comes back to σ L* along the direction of its target', async (t) => {
+t.test('a stretched edge returns to σ L* along the direction of its target', async (t) => {
   for (let n = 0; n < 100; n++) {
     const from = vector();
     const way = edgeVector();
@@ -77,7 +77,7 @@ t.test('an edge of at most σ L* has no constraint', async (t) => {
   }
 });
 
-t.test('λ lasts for the sweeps of a step and is given back when the edge slackens', async (t) => {
+t.test('λ persists during the sweeps of a step and is withdrawn when the edge slackens', async (t) => {
   const edges = rod();
   edges.linearise(Float32Array.of(0, 0, 0, 1, 0, 0), SIGMA);
   edges.reset();
@@ -100,7 +100,7 @@ t.test('λ lasts for the sweeps of a step and is given back when the edge slacke
   t.strictSame([...y], [...before], 'forgotten after a reset');
 });
 
-t.test('a kinematic end does not move, the other makes up for it', async (t) => {
+t.test('a kinematic end does not move, and the other compensates for it', async (t) => {
   const edges = rod(undefined, [1, 0]);
   edges.linearise(Float32Array.of(0, 0, 0, 1, 0, 0), SIGMA);
   edges.reset();
@@ -123,7 +123,7 @@ t.test('edges of two kinematic ends, and edges without length in the target, hav
   }
 });
 
-t.test('a target is linearised anew for each request', async (t) => {
+t.test('a target is linearised again for each request', async (t) => {
   const edges = rod();
   edges.linearise(Float32Array.of(1, 1, 1, 1, 1, 1), SIGMA);
   edges.linearise(Float32Array.of(0, 0, 0, 0, 2, 0), SIGMA);
@@ -133,7 +133,7 @@ t.test('a target is linearised anew for each request', async (t) => {
   t.ok(Math.abs(y[4] - y[1] - 2 * SIGMA) < 1e-5);
 });
 
-t.test('sweeping a mesh: momentum is kept, stretch falls, inner edges of solids count', async (t) => {
+t.test('sweeping a mesh: momentum is preserved, stretch falls, inner edges of solids count', async (t) => {
   const scene = new SceneBuilder();
   scene.sheet(5, (u, v) => ({ at: [u, 0, v], to: [u, 0, v] }));
   scene.block(3, (u, v, w) => ({ at: [u, 2 + v, w], to: [u, 2 + v, w] }));

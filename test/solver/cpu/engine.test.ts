@@ -20,7 +20,7 @@ async function open() {
   return { scene, parameters, units, x: image(x), y: image(y) };
 }
 
-t.test('configure keeps the proximity set, unless it was found with what changed', async (t) => {
+t.test('configure keeps the proximity set, unless a setting with which it was found has changed', async (t) => {
   const kept: Partial<Parameters>[] = [
     { damping: 0.5 },
     { residualTolerance: 1e-3 },
@@ -63,7 +63,7 @@ t.test('configure keeps the proximity set, unless it was found with what changed
   }
 });
 
-t.test('a scene with changed parameters computes what a scene opened with them computes', async (t) => {
+t.test('a scene with changed parameters computes the same as a scene opened with them', async (t) => {
   const { scene, parameters, units, x } = await open();
   // Far enough for contacts: the sheets change places.
   const y = x.map((value, i) => (i % 3 === 1 ? 0.03 * units.scale - value : value));

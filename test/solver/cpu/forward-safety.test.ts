@@ -68,7 +68,7 @@ for (const rule of RULES) {
   });
 
   for (const kind of KINDS) {
-    t.test(`${rule}, ${KIND_NAMES[kind]}: long elements near and under the floor, far from the origin`, async (t) => {
+    t.test(`${rule}, ${KIND_NAMES[kind]}: long elements near and below the floor, far from the origin`, async (t) => {
       let certified = 0;
       let moves = 0;
       let pieces = 0;
@@ -123,7 +123,7 @@ for (const rule of RULES) {
   }
 }
 
-t.test('a gap of no more than 2e is touching: frozen, even where all want to part', async (t) => {
+t.test('a gap of at most 2e counts as touching: frozen, even if all want to part', async (t) => {
   for (const rule of RULES) {
     let doubtful = 0;
     for (let n = 0; n < 400; n++) {
@@ -150,7 +150,7 @@ t.test('a gap of no more than 2e is touching: frozen, even where all want to par
   }
 });
 
-t.test('gaps smaller than what writing a position rounds away survive sliding', async (t) => {
+t.test('gaps smaller than the rounding of a written position survive sliding', async (t) => {
   for (const rule of RULES) {
     let slides = 0;
     let moved = 0;
@@ -217,7 +217,7 @@ t.test('planar: at the floor neither sliding nor separation is limited', async (
   t.ok(least >= 0.5 * floor, `never closer than ${least}`);
 });
 
-t.test('targets at the end of float32 leave finite positions and no meeting', async (t) => {
+t.test('targets at the limit of float32 give finite positions and no meeting', async (t) => {
   for (const rule of RULES) {
     for (let n = 0; n < 200; n++) {
       const kind = KINDS[n % 4];

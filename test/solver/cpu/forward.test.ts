@@ -42,7 +42,7 @@ for (const rule of RULES) {
     }
   });
 
-  t.test(`${rule}: a vertex that is not marked as moving stays, whatever its y says`, async (t) => {
+  t.test(`${rule}: a vertex that is not marked as moving stays in place, whatever its y`, async (t) => {
     const x = Float32Array.from({ length: 12 }, () => random.between(-1, 1));
     const y = x.map((value) => value + 1);
     const before = x.slice();
@@ -79,7 +79,7 @@ function headOn(
 
 const near = (a: number, b: number): boolean => Math.abs(a - b) < 1e-5;
 
-t.test('planar: the room is shared by how fast each side approaches', async (t) => {
+t.test('planar: the sides share the room in proportion to their approach', async (t) => {
   const room = 0.9 * (1 - 0.001);
   const { forward } = headOn(1, 1, 3);
   t.ok(near(forward.alpha[0], (room * 0.25) / 1), 'a quarter for a quarter of the approach');
@@ -93,7 +93,7 @@ t.test('planar: the room is shared by how fast each side approaches', async (t) 
   t.equal(retreat.forward.alpha[1], 1);
 });
 
-t.test('planar: the approach counts as far as the guard lets it go', async (t) => {
+t.test('planar: the approach counts only as far as the guard permits', async (t) => {
   const x = Float32Array.of(0, 0, 1, 0, 0, 0);
   const box = Float32Array.of(-1, -1, 0, 1, 1, 1, -1, -1, -1, 1, 1, 1);
   // Vertex 0 wants to go 1000 down but may go 1; vertex 1 goes 1 up.
@@ -102,7 +102,7 @@ t.test('planar: the approach counts as far as the guard lets it go', async (t) =
   t.ok(near(x[2], 1 - 0.45 * 0.999) && near(x[5], 0.45 * 0.999), `both get half: ${x[2]}, ${x[5]}`);
 });
 
-t.test('planar: a vertex that lags behind the front of its side has that much more room', async (t) => {
+t.test('planar: a vertex that lags behind the front of its side has correspondingly more room', async (t) => {
   // An edge comes down on a point below its near end; the far end is 0.5 higher.
   const x = Float32Array.of(0, 0, 0, 0, 0, 1, 1, 0, 1.5);
   const y = Float32Array.of(0, 0, 0, 0, 0, -2, 1, 0, -1.5);
@@ -120,7 +120,7 @@ t.test('isotropic: no vertex of a pair goes farther than half the room, in any d
   t.ok(near(away.forward.alpha[0], half / 4), 'not even away');
 });
 
-t.test('the floor is left: nothing approaches from under it, and repeated steps end at it', async (t) => {
+t.test('the floor remains: nothing approaches from below it, and repeated steps end at it', async (t) => {
   const floor = f(0.01);
   for (const rule of RULES) {
     const under = headOn(0.009, 1, 1, { rule, floor });
@@ -136,7 +136,7 @@ t.test('the floor is left: nothing approaches from under it, and repeated steps 
   t.strictSame([...leaving.forward.alpha], [1, 1], 'planar: parting is free from anywhere');
 });
 
-t.test('a normal of an earlier step spares a pair only if it stays apart to the end', async (t) => {
+t.test('a normal of an earlier step makes a pair skippable only if it stays apart to the end', async (t) => {
   const step = 7;
   const run = (target: number, normal: readonly number[]): { forward: Forward; pairs: PairSet; x: Float32Array } => {
     const pairs = pairsOf([[VV, 0, 1]]);
@@ -224,7 +224,7 @@ t.test('only active pairs are bounded', async (t) => {
 });
 
 /** Two points that fly off along each other, so far that their gap is less than a float's last bit there. */
-t.test('a pair is not passed over where what is written may be rounded by more than parts it', async (t) => {
+t.test('a pair is not skipped if the written positions may be rounded by more than its distance', async (t) => {
   const normal = f(Math.SQRT1_2);
   let met = 0;
   for (let n = 0; n < 300; n++) {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { KeptBounds } from '../../../src/solver/cpu/kept-bounds.js';
 
-t.test('a pair holds a vertex only if it gave it its α', async (t) => {
+t.test('a pair holds a vertex only if it determined its α', async (t) => {
   const forward = { alpha: new Float32Array(5), limiter: Int32Array.of(3, 4, 5, 6, -1) };
   const kept = new KeptBounds(forward);
   kept.begin(Float32Array.of(0.5, 0.5, 0.5, 0.5, 1));

@@ -16,7 +16,7 @@ const LONG_LIST = 48;
 const pairsOf = ({ pairs }: Resolution): number =>
   pairs.vertexTriangle + pairs.edgeEdge + pairs.vertexEdge + pairs.vertexVertex;
 
-t.test('where lists are long, what is skipped for the α of nearer pairs never meets', async (t) => {
+t.test('if lists are long, pairs that are skipped because of the α of nearer pairs never meet', async (t) => {
   const layers = { ...examplePair('layers'), parameters: { activationDistance: 0.003, stepLimit: 8 } };
   const random = seeded();
   t.comment(`seed ${random.seed}`);

@@ -19,7 +19,7 @@ t.test('the limit of pairs follows from bytes', (t) => {
 });
 
 t.test(
-  'a request whose pairs exceed their bytes is refused with demand and capacity, and the scene goes on',
+  'a request whose pairs exceed their bytes is refused with demand and capacity, and the scene remains usable',
   async (t) => {
     const { mesh, start, target, parameters } = crowdOf(300);
     const limit = 2000;
@@ -39,7 +39,7 @@ t.test(
   },
 );
 
-t.test('a request takes no more bytes a pair than its budget assumes', async (t) => {
+t.test('a request takes no more bytes per pair than its budget assumes', async (t) => {
   const crowd = crowdOf(700);
   const engine = createCpuEngine();
   const before = team.memory.account.own;

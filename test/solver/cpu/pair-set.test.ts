@@ -6,7 +6,7 @@ import { seeded } from '../../support/random.js';
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('pairs and what is kept of them survive growth', async (t) => {
+t.test('pairs and their kept data survive growth', async (t) => {
   const pairs = new PairSet();
   const count = 5000;
   for (let p = 0; p < count; p++) {
@@ -67,7 +67,7 @@ t.test(
   },
 );
 
-t.test('clear forgets all pairs, and a pair that comes next has no old δ_p or multiplier', async (t) => {
+t.test('clear removes all pairs, and a pair that follows has no old δ_p or multiplier', async (t) => {
   const pairs = new PairSet();
   pairs.push(VT, 0, 1, 2, 3, 1, 0, 0);
   pairs.delta[0] = 5;
@@ -107,7 +107,7 @@ const contentOf = ({ count, kind, vertex, normal, byKind }: PairSet) => ({
   byKind: [...byKind],
 });
 
-t.test('sets that take turns with one geometry find what they left, and no stamp of another', async (t) => {
+t.test('sets that share one geometry in turn find their own data, and no stamp of another', async (t) => {
   const geometry = new PairGeometry();
   const sets = [new PairSet(geometry), new PairSet(geometry), new PairSet(geometry)];
   const left = sets.map(contentOf);
@@ -135,7 +135,7 @@ t.test('sets that take turns with one geometry find what they left, and no stamp
   }
 });
 
-t.test('a turn copies nothing: a set acquires with the arrays that it released with', async (t) => {
+t.test('a turn copies nothing: a set acquires with the arrays with which it was released', async (t) => {
   const geometry = new PairGeometry();
   const [one, other] = [new PairSet(geometry), new PairSet(geometry)];
   search(one, 5000);
@@ -150,7 +150,7 @@ t.test('a turn copies nothing: a set acquires with the arrays that it released w
   t.ok(one.kind === kind && one.vertex === vertex && one.normal === normal);
 });
 
-t.test('a released set takes 29 bytes a pair, and a quarter of that in spare capacity at most', async (t) => {
+t.test('a released set takes 29 bytes per pair, and at most a quarter of that in spare capacity', async (t) => {
   const geometry = new PairGeometry();
   const pairs = new PairSet(geometry);
   for (const count of [100_000, 99_000, 81_000, 79_000, 3, 0, 1, 64_000, 64_001]) {

@@ -30,7 +30,7 @@ for (const preset of ['TUNED', 'PAPER'] as const) {
   });
 }
 
-t.test('the same distance for every part is as one for all, to the bit', async (t) => {
+t.test('the same distance for every part is the same as one for all, to the bit', async (t) => {
   const one = await runJob(pressedSquares([]), createCpuEngine());
   const each = await runJob(pressedSquares([0.1, 0.1, 0.1]), createCpuEngine());
   t.same(each.answer.positions, one.answer.positions);
@@ -47,7 +47,7 @@ t.test('the floor follows the smallest distance of any part', async (t) => {
   t.match((await runJob(unused, createCpuEngine())).answer.report, { verification: { fellBack: false } });
 });
 
-t.test('the search finds every pair within its own distance, wherever in their boxes its vertices are', async (t) => {
+t.test('the search finds every pair within its own distance, wherever its vertices are in their boxes', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   const settings = makeSettings({ delta: 0.05, leap: 0.2, reach: 0.02 });

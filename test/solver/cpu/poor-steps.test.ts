@@ -18,7 +18,7 @@ function endOf(steps: readonly Parameters<PoorSteps['after']>[0][], plan = PLAN)
 
 const repeated = <T>(step: T, times = 20): T[] => Array.from({ length: times }, () => step);
 
-t.test('three poor steps in a row end the phase, more where a box holds a vertex', async (t) => {
+t.test('three poor steps in a row end the phase, more if a box holds a vertex', async (t) => {
   t.equal(endOf(repeated(CHEAP)), undefined, 'steps that gain go on');
   t.same(endOf(repeated({ ...CHEAP, gain: 0.009 })), { ended: 'CONVERGED', steps: 3 });
   t.same(endOf(repeated({ ...CHEAP, gain: -1, isHeld: true })), { ended: 'STALLED', steps: 8 });
@@ -27,7 +27,7 @@ t.test('three poor steps in a row end the phase, more where a box holds a vertex
 });
 
 t.test(
-  'steps that only shorten end with two poor ones in a row, in a heap with one, later where a box holds a vertex',
+  'steps that only shorten end with two poor ones in a row, in a heap with one, later if a box holds a vertex',
   async (t) => {
     const endOfShortening = (steps: readonly Parameters<PoorShortenings['after']>[0][]) => {
       const poor = new PoorShortenings();
@@ -57,7 +57,7 @@ t.test(
   },
 );
 
-t.test('sweeps leave little of edges over their limits once a step was poor because of them', async (t) => {
+t.test('sweeps leave little excess of edges over their limits once a step was poor because of them', async (t) => {
   const poor = { ...CHEAP, gain: 0 };
   const after = (...steps: (typeof CHEAP)[]) => {
     const counted = new PoorSteps(PLAN);
@@ -68,13 +68,13 @@ t.test('sweeps leave little of edges over their limits once a step was poor beca
   t.equal(after({ ...poor, excess: 0.011 }, CHEAP), (7 * SWEPT_EXCESS) / EXCESS_WEIGHT);
 });
 
-t.test('a heap asks the same of a step whatever the quality', async (t) => {
+t.test('a heap requires the same of a step in every quality', async (t) => {
   const fine = { ...PLAN, minGain: 0.001 };
   t.equal(endOf(repeated({ ...CHEAP, gain: 0.0011 }), fine), undefined);
   t.same(endOf(repeated({ ...CHEAP, gain: 0.0199, cost: 2 }), fine), { ended: 'CONVERGED', steps: 3 });
 });
 
-t.test('a step that costs more must gain as much more', async (t) => {
+t.test('a step that costs more must gain more in proportion', async (t) => {
   t.equal(endOf(repeated({ ...CHEAP, cost: 2 })), undefined, 'twice the gain for twice the cost');
   t.same(endOf(repeated({ ...CHEAP, cost: 2.1 })), { ended: 'CONVERGED', steps: 3 });
   t.same(

@@ -115,7 +115,7 @@ t.test('one vertex that its box stops four steps in a row requests a search', as
   );
 });
 
-t.test('a vertex that has arrived counts if it blocks an unfinished one and cannot give way', async (t) => {
+t.test('a vertex that has arrived counts if it blocks an unfinished one and cannot yield', async (t) => {
   const watch = begin();
   const step = makeStep();
   step.residual.fill(0);
@@ -158,7 +158,7 @@ function lastOf(watch: ProgressWatch, x: Float32Array, residual: Float32Array, c
   return watch.judge(x, residual);
 }
 
-t.test('an unfinished vertex that travels 8 δ in a window keeps it going, creeping does not', async (t) => {
+t.test('an unfinished vertex that travels 8 δ in a window counts as progress, but creeping does not', async (t) => {
   for (const [travel, expected] of [
     [8.1 * settings.delta, 'going'],
     [7.9 * settings.delta, 'search'],
@@ -172,7 +172,7 @@ t.test('an unfinished vertex that travels 8 δ in a window keeps it going, creep
   }
 });
 
-t.test('the sum of r falling by a hundredth keeps it going, however few vertices it is', async (t) => {
+t.test('if the sum of r falls by a hundredth it counts as progress, however few vertices are involved', async (t) => {
   for (const [fall, expected] of [
     [1.2, 'going'],
     [0.8, 'search'],
@@ -196,7 +196,7 @@ t.test('the sum of r falling by a hundredth keeps it going, however few vertices
   t.equal(lastOf(watch, x, residual), 'search', 'but not a second time');
 });
 
-t.test('travel of those that have arrived is no progress, nor is a way that leads back', async (t) => {
+t.test('motion of vertices that have arrived is not progress, nor is a way that leads back', async (t) => {
   const residual = new Float32Array(COUNT).fill(1);
   residual[50] = settings.epsilon / 2;
   const x = new Float32Array(3 * COUNT);
@@ -211,7 +211,7 @@ t.test('travel of those that have arrived is no progress, nor is a way that lead
   t.equal(watch.judge(x, residual), 'search');
 });
 
-t.test('progress after the forced search is given a forced search of its own', async (t) => {
+t.test('progress after the forced search requires another forced search', async (t) => {
   const watch = begin();
   const residual = new Float32Array(COUNT).fill(1);
   const x = new Float32Array(3 * COUNT);

@@ -83,7 +83,7 @@ t.test('pairs of ignored parts are excluded, and only they', async (t) => {
   );
 });
 
-t.test('ignored parts that share elements: what guards such an element is kept', async (t) => {
+t.test('ignored parts that share elements: the pairs that guard such an element are kept', async (t) => {
   let [kept, excluded] = [0, 0];
   for (let round = 0; round < 6; round++) {
     const scene = looseScene(random, { elements: 60, side: 3, travel: 0.4, parts: 20, isSewn: true });

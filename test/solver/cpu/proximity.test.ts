@@ -45,7 +45,7 @@ function countPairsOf({ count, vertex }: PairSet, marked: Uint8Array): number {
   return found;
 }
 
-t.test('renewing some boxes over and over is as safe as renewing all', async (t) => {
+t.test('renewing some boxes repeatedly is as safe as renewing all', async (t) => {
   let partial = 0;
   for (let round = 0; round < 8; round++) {
     const { mesh, x } = looseScene(random, { elements: 45, side: 4, travel: 0 });
@@ -107,7 +107,7 @@ t.test('a kept pair keeps its normal and its δ_p', async (t) => {
   t.ok(kept > 10 && kept < keys.length, `${kept} of ${keys.length} were kept`);
 });
 
-t.test('tightened boxes lie in the old ones, and P still has every pair that can come under δ in them', async (t) => {
+t.test('tightened boxes lie in the old ones, and P still has every pair that can get closer than δ in them', async (t) => {
   let dropped = 0;
   let close = 0;
   for (let round = 0; round < 12; round++) {
@@ -162,7 +162,7 @@ t.test('vertices outside their boxes are marked', async (t) => {
   );
 });
 
-t.test('P may serve a request while every vertex is in its box', async (t) => {
+t.test('P can be used for a request while every vertex is in its box', async (t) => {
   const { mesh, x, y } = looseScene(random, { elements: 20, side: 4, travel: 0.4 });
   const proximity = new Proximity(mesh, settings);
   t.notOk(proximity.isValidFor(x, y), 'nothing was searched yet');
@@ -246,7 +246,7 @@ const row = (count: number, apart: number): { mesh: CollisionMesh; x: Float32Arr
 const isSame = (a: Float32Array | Int32Array, b: Float32Array | Int32Array): boolean =>
   Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength));
 
-t.test('the leap that is left does not depend on which one is tried first', async (t) => {
+t.test('the remaining leap does not depend on which one is tried first', async (t) => {
   // Without a leap nothing meets in the first row, and in the second all 200 triangles do.
   for (const apart of [1, 0]) {
     const { mesh, x, y } = row(200, apart);
@@ -275,7 +275,7 @@ t.test('the leap that is left does not depend on which one is tried first', asyn
   }
 });
 
-t.test('a renewal in part that passes the budget becomes a whole one', async (t) => {
+t.test('a partial renewal that exceeds the budget becomes a complete one', async (t) => {
   const count = 700;
   const scene = new SceneBuilder();
   for (let i = 0; i < count; i++) scene.particle(scene.vertex([i, 0, 0]));
@@ -298,7 +298,7 @@ t.test('a renewal in part that passes the budget becomes a whole one', async (t)
   t.ok(proximity.isValidFor(near, y));
 });
 
-t.test('where even the smallest boxes have many pairs, renewing a part stays possible', async (t) => {
+t.test('if even the smallest boxes have many pairs, a partial renewal remains possible', async (t) => {
   const { mesh, x, y } = crowd(400);
   const proximity = new Proximity(mesh, settings);
   proximity.renew(x, x);
@@ -311,7 +311,7 @@ t.test('where even the smallest boxes have many pairs, renewing a part stays pos
   t.ok(proximity.isValidFor(near, y));
 });
 
-t.test('after a search that failed nothing is valid, and the next one starts afresh', async (t) => {
+t.test('after a failed search nothing is valid, and the next one starts over', async (t) => {
   // So dense that even the smallest boxes, to which a full store makes the search shrink them, have pairs.
   const { mesh, x, y } = looseScene(random, { elements: 40, side: 2, travel: 0.4 });
   const reference = new Proximity(mesh, settings);

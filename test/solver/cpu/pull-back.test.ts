@@ -75,9 +75,9 @@ async function expectKept(t: Test, { mesh, start, target }: ReturnType<typeof te
   t.ok(stretch <= 1.1 * (1 + STRETCH_ROUNDING), `stretch ${stretch}`);
 }
 
-t.test('a cloth that falls far onto a spike keeps σ across all its width', (t) => expectKept(t, tent(40)));
+t.test('a cloth that falls far onto a spike keeps σ across its whole width', (t) => expectKept(t, tent(40)));
 
-t.test('a cloth that turns and is drawn together on a spike from more than σ ends within it', async (t) => {
+t.test('a cloth that turns and contracts on a spike from more than σ ends within it', async (t) => {
   // Eight steps that shorten edges, each by a tenth at least, leave the last ones up to 1.9 times too long.
   await expectKept(t, tent(25, { width: 2.5, drop: 1, turn: 0.6 }));
   await expectKept(t, tent(30, { width: 1.6, drop: 1, turn: 0.7 }));
@@ -87,7 +87,7 @@ t.test('random scenes with wild targets stay free of intersections at every step
   expectRandomRunsSafe(t, engine, 40, randomPullBack),
 );
 
-t.test('where targets are scattered it follows Algorithm 1, and comes nearer in at most as many steps', async (t) => {
+t.test('if targets are scattered it follows Algorithm 1, and comes nearer in at most as many steps', async (t) => {
   const { mesh, start, target } = scatteredSheet(12, 4, seeded(20261122)).build();
   const fast = await resolveJudged(engine, mesh, start, target, { quality: 'FAST' });
   const balanced = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' });
@@ -115,7 +115,7 @@ t.test('stopping after any state leaves a safe one and status DEADLINE', async (
 
 t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
 
-t.test('a request that wants nothing answers its start without a step', async (t) => {
+t.test('a request without motion returns its start without a step', async (t) => {
   const { mesh, start } = stackSwap(4).build();
   const { resolution } = await resolveJudged(engine, mesh, start, start, { quality: 'BALANCED' });
   t.match(resolution, { status: 'CONVERGED', steps: 0, searches: 0, unfinishedVertices: 0 });

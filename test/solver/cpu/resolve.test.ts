@@ -50,7 +50,7 @@ t.test('the layers of a stack keep their order', async (t) => {
   t.ok(compared > 40, 'enough columns were compared');
 });
 
-t.test('the paper preset stagnates on the stack and says so', async (t) => {
+t.test('the paper preset stagnates on the stack and reports it', async (t) => {
   const { mesh, start, target } = stackSwap(10).build();
   const { resolution, intersections } = await resolveJudged(engine, mesh, start, target, { preset: 'PAPER' });
   t.equal(resolution.status, 'STALLED');
@@ -82,7 +82,7 @@ t.test('the same request gives the same bytes', async (t) => {
   t.equal(first.resolution.steps, second.resolution.steps);
 });
 
-t.test('a request that wants nothing answers its start at once', async (t) => {
+t.test('a request without motion returns its start at once', async (t) => {
   const { mesh, start } = stackSwap(4).build();
   const { resolution, positions, arrived } = await resolveJudged(engine, mesh, start, start);
   t.equal(resolution.status, 'CONVERGED');

@@ -50,7 +50,7 @@ function stateInside(random: Random, box: Float32Array): Float32Array {
   return state;
 }
 
-t.test('P holds every pair that can come under δ while the vertices are in their boxes', async (t) => {
+t.test('P contains every pair that can get closer than δ while the vertices are in their boxes', async (t) => {
   let close = 0;
   let cut = 0;
   const kinds = [0, 0, 0, 0];
@@ -84,7 +84,7 @@ t.test('P holds every pair that can come under δ while the vertices are in thei
   t.ok(cut > 100 && close > 0, `${cut} pairs with overlapping bounds were excluded, ${close} of them not by much`);
 });
 
-t.test('whatever is within δ in some state inside the boxes is in P', async (t) => {
+t.test('every pair within δ in some state inside the boxes is in P', async (t) => {
   let met = 0;
   for (let round = 0; round < 10; round++) {
     const scene = looseScene(random, { elements: 60, side: 4, travel: 0.5 });
@@ -111,7 +111,7 @@ t.test('whatever is within δ in some state inside the boxes is in P', async (t)
   t.ok(met > 1000, `${met} meetings`);
 });
 
-t.test('a mask of both elements leaves a pair out, a mask of one does not', async (t) => {
+t.test('a mask of both elements excludes a pair, but a mask of one does not', async (t) => {
   for (const bit of [PASSIVE, KEPT, PASSIVE | KEPT]) {
     const scene = looseScene(random, { elements: 80, side: 4, travel: 0.2 });
     const mask = Uint8Array.from({ length: scene.mesh.vertexCount }, () => (random() < 0.7 ? bit : 0));
@@ -184,7 +184,7 @@ t.test('ignored pairs are excluded, and only they', async (t) => {
   t.ok(ignored > 0 && pairs.count > 0);
 });
 
-t.test('the normals that come with P point from b to a', async (t) => {
+t.test('the normals of P point from b to a', async (t) => {
   const scene = looseScene(random, { elements: 120, side: 5, travel: 0.2 });
   const { pairs } = search(scene);
   for (let p = 0; p < pairs.count; p++) {
@@ -202,7 +202,7 @@ t.test('the normals that come with P point from b to a', async (t) => {
   t.ok(pairs.count > 100);
 });
 
-t.test('the same boxes give the same P in the same order, also from a search that has been used', async (t) => {
+t.test('the same boxes give the same P in the same order, even from a used search', async (t) => {
   const scene = looseScene(random, { elements: 80, side: 4, travel: 0.2 });
   const first = search(scene).pairs;
   const boxes = { box: new Float32Array(6 * scene.mesh.vertexCount), growth: 0 };
@@ -220,14 +220,14 @@ t.test('the same boxes give the same P in the same order, also from a search tha
   t.strictSame([...pairs.normal.subarray(0, 3 * pairs.count)], [...first.normal.subarray(0, 3 * first.count)]);
 });
 
-t.test('more pairs than the budget are refused, exactly as many are not', async (t) => {
+t.test('more pairs than the budget are refused, but exactly as many are not', async (t) => {
   const scene = looseScene(random, { elements: 60, side: 3, travel: 0.2 });
   const { count } = search(scene).pairs;
   t.equal(search(scene, {}, count).pairs.count, count);
   t.throws(() => search(scene, {}, count - 1), PairBudgetExceeded);
 });
 
-t.test('unused slots hold −1', async (t) => {
+t.test('unused slots contain −1', async (t) => {
   const { pairs } = search(looseScene(random, { elements: 60, side: 3, travel: 0.2 }));
   for (let p = 0; p < pairs.count; p++) {
     const corners = pairs.kind[p] === VV ? 2 : pairs.kind[p] === VE ? 3 : 4;
@@ -237,7 +237,7 @@ t.test('unused slots hold −1', async (t) => {
   t.ok(pairs.kind.includes(EE));
 });
 
-t.test('trees that an earlier search left, of this mesh or another, change nothing', async (t) => {
+t.test('trees of an earlier search, of this mesh or another, change nothing', async (t) => {
   const trees = new SearchTrees();
   let renewed = 0;
   for (let round = 0; round < 12; round++) {

@@ -20,7 +20,7 @@ function excessAfterSweeps(mostExcess: number): number {
   return limits.excess(y);
 }
 
-t.test('sweeps that may leave nothing go on until no strain is out of its limits', async (t) => {
+t.test('sweeps that must leave no excess continue until no strain exceeds its limits', async (t) => {
   t.ok(excessAfterSweeps(Number.POSITIVE_INFINITY) > 0, 'those of a step towards the target leave something');
   t.equal(excessAfterSweeps(0), 0);
 });

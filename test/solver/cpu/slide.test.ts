@@ -55,7 +55,7 @@ function alongNormal(
 
 for (const kind of KINDS) {
   t.test(
-    `${KIND_NAMES[kind]}: the part of the motion that would cross the plane is removed from y, the rest stays`,
+    `${KIND_NAMES[kind]}: the part of the motion that would cross the plane is removed from y, and the rest remains`,
     async (t) => {
       let changed = 0;
       for (let n = 0; n < 300; n++) {

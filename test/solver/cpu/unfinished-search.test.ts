@@ -26,7 +26,7 @@ async function searchBriefly(scene: Scene, questions: number, between = async ()
 }
 
 for (const quality of ['FAST', 'BALANCED'] as const)
-  t.test(`${quality}: a search that is given up is continued, and ends as if it had never been`, async (t) => {
+  t.test(`${quality}: an abandoned search is continued, and ends as if it had not been interrupted`, async (t) => {
     // The kinematic corners stay: under BALANCED the first search is the first of the pull-back.
     const plain = await (await open(quality)).resolve({ x, y });
     let most = 0;
@@ -52,7 +52,7 @@ for (const quality of ['FAST', 'BALANCED'] as const)
     t.ok(most > 2, `at most ${most} requests for one search`);
   });
 
-t.test('what was found for another start, or in trees that another scene has used, is searched again', async (t) => {
+t.test('pairs found for another start, or in trees that another scene has used, are searched for again', async (t) => {
   const engine = createCpuEngine();
   const scene = await open('FAST', engine);
   const other = await open('FAST', engine);
@@ -70,7 +70,7 @@ t.test('what was found for another start, or in trees that another scene has use
   t.same(elsewhere.positions, fresh.positions, 'from another start');
 });
 
-t.test('a search may take the time that is meant for a test only as long as there is some', async (t) => {
+t.test('a search may take the time that is reserved for a test only as long as some is left', async (t) => {
   const scene = await open();
   const none = await scene.resolve({ x, y, shouldStop: () => true, timeLeft: () => 0, searchTimeLeft: () => 0 });
   t.match(none, { status: 'DEADLINE', steps: 0, searches: 0 });

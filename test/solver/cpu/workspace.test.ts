@@ -34,7 +34,7 @@ async function open(engine: Engine, name: string, vertices: number, share = 1): 
 
 const outcomeOf = ({ timings, ...rest }: Resolution) => ({ ...rest, timings: typeof timings });
 
-t.test('scenes of one engine answer by turns, bit for bit, what each answers with an engine of its own', async (t) => {
+t.test('scenes of one engine that alternate answer with the same bits as each with an engine of its own', async (t) => {
   const engine = createCpuEngine();
   const wanted = [
     ['layers', 200],
@@ -62,7 +62,7 @@ t.test('scenes of one engine answer by turns, bit for bit, what each answers wit
   }
 });
 
-t.test('scenes that take turns at random answer as with an engine of their own, even after failures', async (t) => {
+t.test('scenes that alternate at random answer as with an engine of their own, even after failures', async (t) => {
   const engine = createCpuEngine();
   const wanted = ['layers', 'layers', 'sleeve'].map((name) => [name, 60 + random.int(400)] as const);
   const together: Opened[] = [];
@@ -113,7 +113,7 @@ t.test('scenes that take turns at random answer as with an engine of their own, 
 });
 
 t.test(
-  'a resting scene holds 29 bytes a pair, a quarter of them spare at most, and 64 a vertex, besides its mesh',
+  'a resting scene holds 29 bytes per pair, at most a quarter of them spare, and 64 per vertex, besides its mesh',
   async (t) => {
     // Two layers that meet: what a session of the load test holds, at an eighth of its size, and the densest there is.
     const { scene, vertices, x, y } = await open(createCpuEngine(), 'layers', 1250, 0.5);
@@ -130,7 +130,7 @@ t.test(
   },
 );
 
-t.test('what resolves share goes with the last scene, and with the one that needed it', async (t) => {
+t.test('shared memory of resolves is freed with the last scene, and with the one that needed it', async (t) => {
   const engine = createCpuEngine();
   t.equal(engine.sharedBytes, 0);
   const small = await open(engine, 'layers', 200);
@@ -153,7 +153,7 @@ t.test('what resolves share goes with the last scene, and with the one that need
   small.scene.close();
 });
 
-t.test('a proximity set survives when its scene gives up shared memory', async (t) => {
+t.test('a proximity set survives when its scene releases shared memory', async (t) => {
   const engine = createCpuEngine();
   const one = await open(engine, 'layers', 200, 0.3);
   const other = await open(engine, 'layers', 300);
@@ -164,7 +164,7 @@ t.test('a proximity set survives when its scene gives up shared memory', async (
   t.equal((await one.scene.resolve({ x: positions, y: one.x })).proximitySetReused, true);
 });
 
-t.test('a step that fails leaves the shared memory clean, and its own set void', async (t) => {
+t.test('a step that fails leaves the shared memory clean, and its own set invalid', async (t) => {
   const engine = createCpuEngine();
   const [one, other] = [await open(engine, 'layers', 200), await open(engine, 'layers', 200)];
   const expected = outcomeOf(await (await open(createCpuEngine(), 'layers', 200)).scene.resolve(one));
@@ -183,7 +183,7 @@ t.test('a step that fails leaves the shared memory clean, and its own set void',
   t.same(outcomeOf(fresh), expected);
 });
 
-t.test('two requests cannot be at work in one engine', async (t) => {
+t.test('two requests cannot run in one engine at the same time', async (t) => {
   const engine = createCpuEngine();
   const [one, other] = [await open(engine, 'layers', 50), await open(engine, 'layers', 50)];
   let inner: Promise<unknown> | undefined;
@@ -197,7 +197,7 @@ t.test('two requests cannot be at work in one engine', async (t) => {
   await t.rejects(inner!, { message: /while another resolve of the same engine was running/ });
 });
 
-t.test('memory beyond what is kept goes back after the request, also after one that failed', async (t) => {
+t.test('memory beyond the kept amount is freed after the request, even after a failed one', async (t) => {
   const workspace = new Workspace();
   const much = () => workspace.scratch.uint8('much', KEPT_BYTES + 1);
   t.equal(workspace.run(much).length, KEPT_BYTES + 1);
@@ -218,7 +218,7 @@ t.test('memory beyond what is kept goes back after the request, also after one t
   );
 });
 
-t.test('a buffer is reused as it was left, in the requested length', async (t) => {
+t.test('the memory of a buffer is reused, in the requested length', async (t) => {
   const scratch = new Scratch();
   const first = scratch.float32('a', 100).fill(7);
   t.equal(scratch.bytes, 400);

@@ -68,7 +68,7 @@ t.test('a component with a pinned vertex rests', async (t) => {
 });
 
 t.test(
-  'a component with a fixed vertex rests, though its motion leaves that within half a leap of its target',
+  'a component with a fixed vertex rests, although its motion keeps that within half a leap of its target',
   async (t) => {
     const { labels } = group(squares(by(5), by(5)), (_kinematic, _target, _x, inverseMasses) => {
       inverseMasses[3] = 0;

@@ -10,7 +10,7 @@ const points = new ClosestPoints();
 const random = seeded();
 t.comment(`TEST_SEED=${random.seed}`);
 
-t.test('a pair that passes does not meet on its way and keeps what it must', async (t) => {
+t.test('a pair that passes does not meet on its way and keeps its required gap', async (t) => {
   const meeting = new PathMeeting();
   let [passed, failed, missed] = [0, 0, 0];
   for (let n = 0; n < 20_000; n++) {

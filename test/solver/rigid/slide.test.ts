@@ -47,7 +47,7 @@ t.test('a single corner that is held turns the motion', async (t) => {
   t.ok(shift[1] < -0.5 && spin[2] > 0.5, `${shift} ${spin}`);
 });
 
-t.test('of two groups in each other’s way both give way, and one that rests does not', async (t) => {
+t.test('two groups in each other’s way both yield, and one at rest does not', async (t) => {
   const wishes = [
     { centre, shift: [2, 0, 0] as const, spin: [0, 0, 0] as const },
     { centre, shift: [-2, 0, 0] as const, spin: [0, 0, 0] as const },

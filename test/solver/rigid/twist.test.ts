@@ -18,7 +18,7 @@ const determinant = ([a, b, c, d, e, f, g, h, i]: readonly number[]) =>
   a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
 
 t.test(
-  'a fitted motion is the one that was made, also of points in a plane, on a line, and of one point',
+  'a fitted motion is the original one, even for points in a plane, on a line, and for one point',
   async (t) => {
     for (const flat of [[1, 1, 1] as const, [1, 1, 0] as const, [1, 0, 0] as const]) {
       for (let n = 0; n < 50; n++) {
@@ -54,7 +54,7 @@ t.test('a mirror image is fitted by a rotation', async (t) => {
   }
 });
 
-t.test('points on a line turn by the least angle', async (t) => {
+t.test('points on a line turn by the smallest angle', async (t) => {
   const s = [4, 0, 0, 0, 0, 0, 0, 0, 0];
   t.same(
     fitRotation(s, 4).map((w) => Math.abs(w) < 1e-6),
@@ -86,7 +86,7 @@ t.test('a rotation is orthogonal to rounding and turns by its vector', async (t)
 });
 
 t.test(
-  'a placed vertex is within an eighth of the floor of its image, and on its target where that is as near',
+  'a placed vertex is within an eighth of the floor of its image, and on its target if that is as near',
   async (t) => {
     let snapped = 0;
     for (let n = 0; n < 200; n++) {
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test('a piece turns by a right angle at most', async (t) => {
+t.test('a piece turns by at most a right angle', async (t) => {
   const { shift, spin } = shorten({ centre: [0, 0, 0], shift: [6, 0, 0], spin: [0, 3, 0] }, 1);
   t.ok(Math.abs(Math.hypot(...spin) - Math.PI / 2) < 1e-12);
   t.ok(Math.abs(shift[0] - Math.PI) < 1e-12, 'and its shift is shortened with it');

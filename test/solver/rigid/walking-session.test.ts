@@ -60,7 +60,7 @@ async function walk(quality: 'FAST' | 'BALANCED') {
   return told;
 }
 
-t.test('a body that walks rigidly moves what lies on it along, and frames take a few steps', async (t) => {
+t.test('a body that walks rigidly carries everything on it along, and frames take a few steps', async (t) => {
   const told = await walk('BALANCED');
   const settled = told.slice(3);
   for (const { steps, searches, isReused, off, status } of settled) {

@@ -28,7 +28,7 @@ function compose(u: readonly number[], s: readonly number[], v: readonly number[
   return f;
 }
 
-t.test('eigenvalues and vectors of symmetric matrices, also with equal values', (t) => {
+t.test('eigenvalues and vectors of symmetric matrices, including those with equal values', (t) => {
   let worst = 0;
   for (let n = 0; n < 2000; n++) {
     const v = rotation(random);
@@ -75,7 +75,7 @@ t.test('principal strains of known matrices, in double precision and from float3
   t.end();
 });
 
-t.test('a tetrahedron that is turned inside out has a negative strain, and a rotation all the same', (t) => {
+t.test('a tetrahedron that is turned inside out has a negative strain, and nevertheless a rotation', (t) => {
   for (let n = 0; n < 200; n++) {
     const u = rotation(random);
     const v = rotation(random);
@@ -90,7 +90,7 @@ t.test('a tetrahedron that is turned inside out has a negative strain, and a rot
   t.end();
 });
 
-t.test('a strain has the gradient that finite differences have: ∂σ/∂y_k = u (v·b_k)', (t) => {
+t.test('a strain has the gradient of finite differences: ∂σ/∂y_k = u (v·b_k)', (t) => {
   const rest = Float64Array.from({ length: 12 }, () => random.between(-1, 1));
   const shapes = readStrainShapes(
     { vertexCount: 4, strainLimits: { rest, max: 2 } },

@@ -40,7 +40,7 @@ function comesNear(kind: number, x: Float32Array, z: Float32Array, slots: readon
   return false;
 }
 
-t.test('no pair that comes near on its way is missed, and none is named twice', async (t) => {
+t.test('no pair that comes near on its way is missed, and none is reported twice', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   let meeting = 0;

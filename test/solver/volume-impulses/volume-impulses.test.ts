@@ -135,7 +135,7 @@ const SIMPLE: readonly (readonly [string, Scene, number])[] = [
 ];
 
 for (const [name, scene, pieces] of SIMPLE) {
-  t.test(`${name}: everything is resolved, and momentum is kept`, async (t) => {
+  t.test(`${name}: everything is resolved, and momentum is preserved`, async (t) => {
     const judged = await resolve(scene);
     const { resolution } = judged;
     t.equal(judged.intersections + judged.collisions, 0, 'no state intersects, no piece collides');
@@ -154,7 +154,7 @@ for (const [name, scene, pieces] of SIMPLE) {
   });
 }
 
-t.test('the volume of a lone tetrahedron is kept', async (t) => {
+t.test('the volume of a single tetrahedron is preserved', async (t) => {
   const scene = crossingEdges().build();
   const { positions } = await resolve(scene);
   const volumeOf = (x: ArrayLike<number>) => {
@@ -174,7 +174,7 @@ t.test('a motion without collisions reaches the bits of its target in one piece'
   t.match(resolution, { status: 'CONVERGED', steps: 1, residual: 0, unfinishedVertices: 0, impulses: { rounds: 1 } });
 });
 
-t.test('a kinematic body pushes what is in its way, and arrives', async (t) => {
+t.test('a kinematic body pushes everything in its way, and arrives', async (t) => {
   const { mesh, start, target } = CASES.find(({ name }) => name === 'a plate rises under a cloth')!;
   const { resolution, arrived, intersections, collisions, ...judged } = await resolve({ mesh, start, target });
   t.equal(intersections + collisions, 0);
@@ -182,7 +182,7 @@ t.test('a kinematic body pushes what is in its way, and arrives', async (t) => {
   t.ok(arrived.every((is, v) => is || judged.mesh.kinematic[v] === 0));
 });
 
-t.test('a failure is reported with the pairs that remain and the share of the motion', async (t) => {
+t.test('a failure is reported with the remaining pairs and the share of the motion', async (t) => {
   // The volume of parallel edges is 0 wherever they are in their plane: nothing pushes them apart.
   const { mesh, start, target } = CASES.find(({ name }) => name === 'parallel rods')!;
   const { resolution, intersections, collisions } = await resolve({ mesh, start, target });

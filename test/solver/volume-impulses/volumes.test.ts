@@ -99,7 +99,7 @@ t.test('a zone with a kinematic vertex is held: that vertex does not move', asyn
   t.same([...delta.subarray(3)], new Array(9).fill(0));
 });
 
-t.test('the pseudo-inverse leaves the axis out along which there is no inertia', async (t) => {
+t.test('the pseudo-inverse omits the axis about which there is no inertia', async (t) => {
   // Points along (1, 2, 2)/3: inertia 9 about every axis across it, none along it.
   const d = [1 / 3, 2 / 3, 2 / 3];
   const inertia = Array.from({ length: 9 }, (_, k) => 9 * ((k % 4 === 0 ? 1 : 0) - d[Math.floor(k / 3)] * d[k % 3]));
