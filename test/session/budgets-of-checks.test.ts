@@ -70,7 +70,7 @@ t.test('a creation that takes too long leaves nothing behind', async (t) => {
   });
 });
 
-t.test('a retry with more time waits on for the session of its key', async (t) => {
+t.test('a retry with more time continues to wait for the session of its key', async (t) => {
   const { operations, scheduler, clock } = openRoom(t, { limits });
   scheduler.isManual = true;
   const first = refusalOf(operations.createSession(opening({ idempotencyKey: 'k', timeBudgetSeconds: 1 })));
@@ -85,7 +85,7 @@ t.test('a retry with more time waits on for the session of its key', async (t) =
   await operations.step(stepOf(await second, 1));
 });
 
-t.test('in time, and without a default, nothing is refused and no timer is left', async (t) => {
+t.test('within the time, and without a default, nothing is refused and no timer remains', async (t) => {
   for (const more of [{ limits }, {}]) {
     const { operations, clock } = openRoom(t, more);
     const { id } = await operations.createSession(opening({ idleTimeoutSeconds: 0 }));

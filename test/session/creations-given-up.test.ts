@@ -28,7 +28,7 @@ t.test('a creation that still runs is given up by its key, although its caller i
   t.same((await operations.listSessions({})).sessions, []);
 });
 
-t.test('a creation that ends in the moment in which it is given up leaves nothing behind', async (t) => {
+t.test('a creation that ends at the moment in which it is given up leaves nothing behind', async (t) => {
   const { operations, scheduler } = openRoom(t);
   scheduler.isManual = true;
   const creating = refusalOf(operations.createSession(opening({ idempotencyKey: 'k' })));

@@ -60,7 +60,7 @@ t.test('a request with the frame and payload of a pending step is a retry', asyn
   t.throws(() => isRetryOf(step(5n, 2), { frame: 5n, request: step(5n) }), { code: 'FRAME_CONFLICT' });
 });
 
-t.test('a step that goes on from another frame than the session is at says what to do about it', async (t) => {
+t.test('a step that continues from another frame than that of the session says how to react', async (t) => {
   const from = (afterFrame?: bigint) => () =>
     checkPlace({ ...step(undefined), ...(afterFrame === undefined ? {} : { afterFrame }) }, { frame: 6n });
   t.doesNotThrow(from());

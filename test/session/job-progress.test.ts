@@ -26,7 +26,7 @@ async function openJob(t: Test) {
   return { ...room, id, submit, hooks: hooks!, end: () => finish({ positions: at(1), report: freshReport() }), fail };
 }
 
-t.test('a job says where it waits, and what is done with it', async (t) => {
+t.test('a job says where it waits, and what it is doing', async (t) => {
   const { operations, id, hooks, end } = await openJob(t);
   const look = () => operations.getJob({ jobId: id });
   t.notOk('ahead' in (await look()), 'nobody knows yet');
@@ -50,7 +50,7 @@ t.test('a job says where it waits, and what is done with it', async (t) => {
   t.notOk('phase' in ended || 'ahead' in ended);
 });
 
-t.test('a watcher is told of every change once, and gets the end', async (t) => {
+t.test('a watcher is notified of every change once, and of the end', async (t) => {
   const { operations, id, hooks, end, clock } = await openJob(t);
   const told: JobInfo[] = [];
   const watch = operations.watchJob({ jobId: id }, { onJob: (job) => told.push(job) });
@@ -78,7 +78,7 @@ t.test('a watcher is told of every change once, and gets the end', async (t) => 
   t.equal((await operations.watchJob({ jobId: id })).state, 'JOB_DONE', 'of a job that has ended, the end');
 });
 
-t.test('a watch ends with the job that is deleted, with its caller, and not for others', async (t) => {
+t.test('a watch ends with the job that is deleted, and with its caller, but not for others', async (t) => {
   const { operations, id } = await openJob(t);
   const stop = new AbortController();
   const left = operations.watchJob({ jobId: id }, { signal: stop.signal });
@@ -90,7 +90,7 @@ t.test('a watch ends with the job that is deleted, with its caller, and not for 
   await t.rejects(operations.watchJob({ jobId: id }), { code: 'JOB_NOT_FOUND' });
 });
 
-t.test('jobs are settled when every result was fetched, and every other one has failed', async (t) => {
+t.test('jobs are settled if every result was fetched, and every other one has failed', async (t) => {
   const { operations, id, end, submit } = await openJob(t);
   let isSettled = false;
   const settled = operations.whenJobsSettled().then(() => {

@@ -22,7 +22,7 @@ const SHARES = [0.2, 0.205, 0.21, 0.35, 0.352, 0.2];
 
 const skip = opened ? lacksRedis : reason;
 
-t.test('a session on a device goes from process to process with the bytes of one process', { skip }, async (t) => {
+t.test('a session on a device moves from process to process with the bytes of one process', { skip }, async (t) => {
   const redis = await Redis.start();
   t.teardown(() => redis.stop());
 

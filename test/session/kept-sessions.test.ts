@@ -66,7 +66,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
   }
   const expected = await computeAlone();
 
-  t.test('a session goes from process to process, and every answer has the bytes of one process', async (t) => {
+  t.test('a session moves from process to process, and every answer has the bytes of one process', async (t) => {
     const prefix = name();
     const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
     const { id: sessionId } = await a.operations.createSession(OPENING);
@@ -129,7 +129,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
   });
 
   t.test(
-    'of two processes that compute a frame at the same time, one has it accepted and both answer the same',
+    'if two processes compute a frame at the same time, one has it accepted and both answer the same',
     async (t) => {
       const prefix = name();
       const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
@@ -198,7 +198,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.equal(third.report.sessionRebuilt, false);
   });
 
-  t.test('under continue, sessions go on while the store is down', async (t) => {
+  t.test('under continue, sessions continue while the store is down', async (t) => {
     const own = await Redis.start();
     t.teardown(() => own.stop());
     const a = await processOf(t, 'p', { url: own.url, onFailure: 'continue' });
@@ -244,7 +244,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.match(await b.operations.getSession(sessionId), { frame: 4n });
   });
 
-  t.test('a session without a step is written again as well, where a store has lost all', async (t) => {
+  t.test('a session without a step is also rewritten if a store has lost everything', async (t) => {
     const own = await Redis.start();
     t.teardown(() => own.stop());
     const a = await processOf(t, 'p', { url: own.url });
@@ -307,7 +307,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.match(await operations.updateSession(change), { label: 'new', resolved: { stepLimit: 7 } });
   });
 
-  t.test('a session that is deleted while a process loads it leaves that process too', async (t) => {
+  t.test('a session that is deleted while a process loads it leaves that process, too', async (t) => {
     const prefix = name();
     const a = await processOf(t, prefix);
     const { id: sessionId } = await a.operations.createSession({ ...OPENING, idleTimeoutSeconds: 0 });
@@ -325,7 +325,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.equal(operations.stats().sessions, 0);
   });
 
-  t.test('what a process leaves when it ends is taken up without computing anything again', async (t) => {
+  t.test('data that a process stores when it ends are used without computing anything again', async (t) => {
     const prefix = name();
     const a = await processOf(t, prefix);
     const { id: sessionId } = await a.operations.createSession(OPENING);
@@ -341,7 +341,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     );
   });
 
-  t.test('how an untangled start came about is told by every process, until the first step', async (t) => {
+  t.test('every process reports how an untangled start was made, until the first step', async (t) => {
     const prefix = name();
     const a = await processOf(t, prefix);
     // A triangle whose tip reaches through another one.
@@ -365,7 +365,7 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.match(await c.operations.getSession(id), { frame: 1n, untangle: undefined });
   });
 
-  t.test('a scene that cannot be rebuilt is said to be lost, and the answer is safe', async (t) => {
+  t.test('a scene that cannot be rebuilt is reported as lost, and the answer is safe', async (t) => {
     const prefix = name();
     const a = await processOf(t, prefix);
     const { id: sessionId } = await a.operations.createSession(OPENING);

@@ -68,7 +68,7 @@ t.test('a job is submitted, runs with progress, ends, and its result is fetched 
   );
 });
 
-t.test('the connection that submits may end at once, and the arrays of the caller are its own again', async (t) => {
+t.test('the connection that submits may end at once, and the arrays of the caller are free again', async (t) => {
   const { operations, works } = openJobs(t);
   const connection = new AbortController();
   const target = at(1);
@@ -104,7 +104,7 @@ t.test(
   },
 );
 
-t.test('whoever waits is answered at the end, after the time, or when the caller leaves', async (t) => {
+t.test('a waiting call is answered at the end, after its time, or when the caller leaves', async (t) => {
   const { operations, works, clock } = openJobs(t);
   const { id: jobId } = await operations.submitJob(job());
   const early = operations.getJob({ jobId, waitSeconds: 2 });
@@ -124,7 +124,7 @@ t.test('whoever waits is answered at the end, after the time, or when the caller
     await t.rejects(operations.getJob({ jobId, waitSeconds }), { code: 'INVALID_PARAMETER', message: /wait/ });
 });
 
-t.test('deleting stops a job in the queue and one that runs, and ends the waits for it', async (t) => {
+t.test('deleting stops a waiting job or a running one, and ends the waits for it', async (t) => {
   const { operations, works } = openJobs(t);
   for (const isRunning of [false, true]) {
     const { id: jobId } = await operations.submitJob(job());
@@ -141,7 +141,7 @@ t.test('deleting stops a job in the queue and one that runs, and ends the waits 
   }
 });
 
-t.test('a job fails with the error of its resolve, and is refused at once where the queue refuses it', async (t) => {
+t.test('a job fails with the error of its resolve, and is refused at once if the queue refuses it', async (t) => {
   const { operations, works, scheduler } = openJobs(t);
   const { id: jobId } = await operations.submitJob(job());
   works[0]!.hooks.onStart?.();
@@ -156,7 +156,7 @@ t.test('a job fails with the error of its resolve, and is refused at once where 
   await t.resolves(operations.submitJob(job({ idempotencyKey: 'again' })), 'the refusal released the key');
 });
 
-t.test('a job is gone after its keeping time, and frees its memory and its key', async (t) => {
+t.test('a job is removed after its retention time, and its memory and its key are freed', async (t) => {
   const { operations, works, clock } = openJobs(t, { jobKeepSeconds: 10 });
   const { id: short } = await operations.submitJob(job({ keepForSeconds: 2, idempotencyKey: 'a' }));
   const { id: usual } = await operations.submitJob(job());
@@ -208,7 +208,7 @@ t.test('tenants see only their own jobs', async (t) => {
   t.match((await operations.listJobs({ label: 'second' }, blue)).jobs, [{ label: 'second' }]);
 });
 
-t.test('number and bytes are limited, before the body too, and no result exceeds them', async (t) => {
+t.test('number and bytes are limited, even before the body, and no result exceeds them', async (t) => {
   const { operations, works } = openJobs(t, { maxJobs: 3, maxJobsPerTenant: 2 });
   const [blue, red] = [tenant('blue'), tenant('red')];
   const { id } = await operations.submitJob(job(), blue);

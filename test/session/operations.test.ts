@@ -62,14 +62,14 @@ t.test('with the real engine: ready, resolve, check, info', async (t) => {
   });
 });
 
-t.test('the limits of memory are those that requests are refused by', async (t) => {
+t.test('the reported limits of memory are those by which requests are refused', async (t) => {
   const operations = await operationsOf(t, { maxPairBytes: 2 ** 20, maxWorkBytes: 2 ** 30 });
   const { maxPairsPerRequest, maxWorkBytes } = operations.info().limits;
   t.equal(maxPairsPerRequest, Math.floor(2 ** 20 / BYTES_PER_PAIR));
   t.equal(maxWorkBytes, 2 ** 30);
 });
 
-t.test('with the real engine: the same request, the same bytes, on any thread', async (t) => {
+t.test('with the real engine: the same request gives the same bytes, on any thread', async (t) => {
   const operations = await operationsOf(t, { threads: 2, limits: { ...LIMITS, maxQueue: 10 } });
   const answers = await Promise.all(Array.from({ length: 4 }, () => operations.resolve(spike(0.25, 0.5))));
   for (const { positions } of answers) t.same(positions, answers[0]!.positions);

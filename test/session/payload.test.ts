@@ -67,7 +67,7 @@ t.test('a copy holds its own elements and nothing else', async (t) => {
   t.equal(ownCopy({ b: Buffer.from([1, 2]) }).b.buffer.byteLength, 2, 'a Buffer too is copied out of its pool');
 });
 
-t.test('an array that was handed over is kept, unless it would keep much more memory than its own', async (t) => {
+t.test('an array that was handed over is kept, unless it would retain much more memory than its own', async (t) => {
   const body = new ArrayBuffer(1000);
   const [most, some] = [new Float32Array(body, 40, 240), new Float32Array(body, 40, 200)];
   const kept = ownCopy({ most, list: [{ most }] }, true);

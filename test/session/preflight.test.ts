@@ -124,7 +124,7 @@ t.test('a step behind one that is being uploaded meets the bound of queued steps
   t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'OK');
 });
 
-t.test('pending uploads count with the bytes that their headers give', async (t) => {
+t.test('pending uploads count with the bytes stated in their headers', async (t) => {
   const room = openRoom(t, { maxQueueBytes: 100 });
   const { operations, scheduler } = room;
   const session = await operations.createSession(opening(), tenant('a'));

@@ -26,7 +26,7 @@ t.test('beyond the limit the least recently used session is parked, and its next
   );
 });
 
-t.test('what is kept of a parked session counts as host memory, and is given up where that is short', async (t) => {
+t.test('the data kept of a parked session count as host memory, and are given up if memory is short', async (t) => {
   for (const isShort of [false, true]) {
     const maxSessionBytes = isShort ? 20_000 : 200_000;
     const { operations, scheduler } = openRoom(t, { limits, maxSessionBytes });

@@ -45,11 +45,11 @@ for (const base of ['opening', 'checkpoint'] as const) {
   });
 }
 
-t.test('so does one whose scene is lost, because another engine has computed it', async (t) => {
+t.test('the same holds for a session whose scene is lost, because another engine has computed it', async (t) => {
   t.same((await lanesOf(await stored('elsewhere', 'BATCH', 'opening'))).asked, ['BATCH']);
 });
 
-t.test('others do not, nor do those stored by a version that did not store the priority', async (t) => {
+t.test('others do not get them, nor do those stored by a version that did not store the priority', async (t) => {
   for (const priority of ['NORMAL', undefined] as const) {
     for (const base of ['opening', 'checkpoint'] as const) {
       const { asked } = await lanesOf(await stored('here', priority, base));

@@ -101,7 +101,7 @@ t.test('parking does not change the answers', async (t) => {
   }
 });
 
-t.test('the bytes of a session do not depend on what other sessions do', async (t) => {
+t.test('the bytes of a session do not depend on other sessions', async (t) => {
   const { vertexCount, triangles, start, target } = SCENES.layers!(200);
   const from = Float32Array.from(start);
   const opening = { mesh: { vertexCount, triangles }, start: from, parameters: {} };

@@ -5,7 +5,7 @@ import { refusalOf } from '../support/job.js';
 import { settle } from './fake-scheduler.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';
 
-t.test('what a new session says about itself', async (t) => {
+t.test('the description of a new session', async (t) => {
   const { operations, clock, scheduler } = openRoom(t);
   scheduler.warnings = [{ code: 'UNUSED_VERTICES', message: 'one', count: 1 }];
   const session = await operations.createSession(opening({ label: 'cape', parameters: { damping: 0.5 } }));
@@ -27,7 +27,7 @@ t.test('what a new session says about itself', async (t) => {
   t.match(scheduler.opens[0]!.hooks.claim, { tenant: 'default', priority: 'NORMAL' });
 });
 
-t.test('the caller may re-use the arrays of its request', async (t) => {
+t.test('the caller may reuse the arrays of its request', async (t) => {
   const { operations, scheduler } = openRoom(t);
   const request = opening();
   const creating = operations.createSession(request);

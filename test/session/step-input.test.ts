@@ -35,7 +35,7 @@ t.test('invalid steps are refused with the reason', async (t) => {
   checkStep(step({ kinematic: Uint8Array.of(0, 1, 0), masses: Float32Array.of(1, 1, 1) }), mesh);
 });
 
-t.test('the target is the whole one, composed of parts, or the last one', async (t) => {
+t.test('the target is complete, composed of parts, or the last one', async (t) => {
   const last = Float32Array.from({ length: 9 }, (_, i) => i);
   const target = new Float32Array(9);
   t.equal(composeTarget(step({ target }), mesh, last), target);

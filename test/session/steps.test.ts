@@ -5,7 +5,7 @@ import { LIMITS, refusalOf } from '../support/job.js';
 import { settle } from './fake-scheduler.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';
 
-t.test('each step continues from the one before it', async (t) => {
+t.test('each step continues from the previous one', async (t) => {
   const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   const first = await operations.step(stepOf(session, 4));
@@ -68,7 +68,7 @@ t.test('the fields of a step reach the scheduler', async (t) => {
   }
 });
 
-t.test('a step that asks for no time budget gets the default of the server', async (t) => {
+t.test('a step without a time budget gets the default of the server', async (t) => {
   const limits = { ...LIMITS, defaultTimeBudgetSeconds: 7 };
   const { operations, scheduler } = openRoom(t, { limits });
   const session = await operations.createSession(opening());
@@ -142,7 +142,7 @@ t.test('refused and failed steps change nothing', async (t) => {
   t.equal(new Set(versions).size, versions.length, 'each version is used once');
 });
 
-t.test('flags and masses hold from their step on', async (t) => {
+t.test('flags and masses apply from their step on', async (t) => {
   const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.step(stepOf(session, 1, { kinematic: Uint8Array.of(1, 0, 0) }));
@@ -154,7 +154,7 @@ t.test('flags and masses hold from their step on', async (t) => {
   t.not(states[1]!.meshVersion, states[0]!.meshVersion);
 });
 
-t.test('steps run one at a time in the order of arrival, each from the result of the one before it', async (t) => {
+t.test('steps run one at a time in the order of arrival, each from the result of the previous one', async (t) => {
   const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   scheduler.isManual = true;
@@ -300,7 +300,7 @@ t.test('progress goes to all callers that wait when the step starts', async (t) 
   t.same(seen, ['a3', 'b3']);
 });
 
-t.test('host memory is counted as it is kept; a refusal names the demand', async (t) => {
+t.test('host memory is counted when it is kept; a refusal names the demand', async (t) => {
   const mesh = 3 * 4;
   const { operations } = openRoom(t, { maxSessionBytes: mesh + 4 * 36 });
   const session = await operations.createSession(opening());
@@ -318,7 +318,7 @@ t.test('host memory is counted as it is kept; a refusal names the demand', async
   t.equal(operations.stats().hostBytes, mesh + 4 * 36, 'a start that was sent is kept to recognise retries');
 });
 
-t.test('an answer that sessions have no room for is refused, and the session is where it was', async (t) => {
+t.test('an answer for which sessions have no room is refused, and the session is unchanged', async (t) => {
   const mesh = 3 * 4;
   const { operations, scheduler } = openRoom(t, { maxSessionBytes: mesh + 4 * 36 });
   const session = await operations.createSession(opening());

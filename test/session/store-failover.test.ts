@@ -18,7 +18,7 @@ const OPENING = { mesh: { vertexCount, triangles }, start: FROM, parameters: { q
 const towards = (share: number) => FROM.map((x, i) => x + share * (target[i]! - x));
 const SHARES = [0.1, 0.15, 0.16, 0.3, 0.28];
 
-t.test('frames that a replica has outlive the primary', { skip: lacksRedis }, async (t) => {
+t.test('frames that have reached a replica outlive the primary', { skip: lacksRedis }, async (t) => {
   const primary = await Redis.start(FAST_SYNC);
   t.teardown(() => primary.stop());
   const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
@@ -64,7 +64,7 @@ t.test('frames that a replica has outlive the primary', { skip: lacksRedis }, as
   await step(b, 4);
 });
 
-t.test('a frame that no replica has is not accepted by asking again', { skip: lacksRedis }, async (t) => {
+t.test('repeating a request does not accept a frame that no replica has', { skip: lacksRedis }, async (t) => {
   const primary = await Redis.start(FAST_SYNC);
   t.teardown(() => primary.stop());
   const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);

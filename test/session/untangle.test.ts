@@ -4,7 +4,7 @@ import { at, opening, openRoom, stepOf } from './room.js';
 
 const UNTANGLE = { parameters: { onIntersectingStart: 'UNTANGLE', damping: 0.5 } } as const;
 
-t.test('a session opens on the untangled start, and says how it came about until its first step', async (t) => {
+t.test('a session opens on the untangled start, and says how it was made until its first step', async (t) => {
   const { operations, scheduler } = openRoom(t);
   const layers = [{ inner: 'left', outer: 'right' }];
   const request = opening({ ...UNTANGLE, untangle: { layers, maxIterations: 9 }, timeBudgetSeconds: 5 });
@@ -27,7 +27,7 @@ t.test('a session opens on the untangled start, and says how it came about until
   t.notOk((await operations.getSession(session.id)).untangle);
 });
 
-t.test('what cannot be freed opens no session, and names the pairs that are left', async (t) => {
+t.test('a start that cannot be freed opens no session, and the remaining pairs are named', async (t) => {
   const { operations, scheduler } = openRoom(t);
   scheduler.untangleStatus = 'PARTIAL';
   const refusal = await refusalOf(operations.createSession(opening(UNTANGLE)));
@@ -38,7 +38,7 @@ t.test('what cannot be freed opens no session, and names the pairs that are left
 });
 
 t.test(
-  'the same key returns the same session, also when its start was untangled; another hint is another payload',
+  'the same key returns the same session, even if its start was untangled; another hint is another payload',
   async (t) => {
     const { operations, scheduler } = openRoom(t);
     const request = () => opening({ ...UNTANGLE, idempotencyKey: 'k', untangle: { turned: [1] } });
@@ -62,7 +62,7 @@ t.test('hints without the policy are refused, and so is the policy anywhere else
   t.match(await refusalOf(update), { code: 'INVALID_PARAMETER', message: /onIntersectingStart/ });
 });
 
-t.test('an untangling as a job tells its progress and keeps its answer', async (t) => {
+t.test('an untangling as a job reports its progress and keeps its answer', async (t) => {
   const { operations, scheduler } = openRoom(t);
   const { mesh, start } = opening();
   const { id } = await operations.submitJob({ untangle: { mesh, positions: start, parameters: {} } });
