@@ -49,7 +49,7 @@ t.test('distances are measured on request', async (t) => {
   t.same(none.closePairs, []);
 });
 
-t.test('the path is tested when it has an end', async (t) => {
+t.test('the path is tested if it has an end', async (t) => {
   t.notOk('pathFree' in check(0.5));
   const through = check(0.5, { pathEnd: spike(-1.5, 0).start });
   t.match(through, { intersectionFree: true, pathFree: false });
@@ -60,7 +60,7 @@ t.test('the path is tested when it has an end', async (t) => {
 });
 
 t.test(
-  'a path that is pierced from its start to its end is not free, though no pair begins to intersect on it',
+  'a path that is pierced from its start to its end is not free, although no pair begins to intersect on it',
   async (t) => {
     const pierced = check(-0.1, { pathEnd: spike(-0.1, 0).start });
     t.match(pierced, { intersectionFree: false, pathFree: false, earliestImpact: 0 });

@@ -16,7 +16,7 @@ const STAGES = [
 ] as const;
 const sumOf = (timings: Timings) => STAGES.reduce((sum, stage) => sum + timings[stage], 0);
 
-t.test('the stages add up to the total: what an engine does besides its stages counts as readback', async (t) => {
+t.test('the stages add up to the total: the work of an engine outside its stages counts as readback', async (t) => {
   const clock: FakeClock = { time: 0 };
   const engine = fakeEngine((step) => {
     clock.time += 7;

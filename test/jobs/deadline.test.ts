@@ -55,7 +55,7 @@ t.test('FAIL reserves no time', async (t) => {
   t.ok(deadline.isDue());
 });
 
-t.test('an answer that has not moved needs no test: the time for it goes to the search', async (t) => {
+t.test('an answer that has not moved needs no test, and the time for it goes to the search', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
   deadline.keepBack({ check: 600, finish: 50, distances: 700 });
@@ -91,7 +91,7 @@ t.test(
   },
 );
 
-t.test('the test of an answer may be late by an eighth of the budget, under FAIL not at all', async (t) => {
+t.test('the test of an answer may be late by an eighth of the budget, but not at all under FAIL', async (t) => {
   let now = 0;
   const safe = new Deadline(0.8, 'RETURN_SAFE', 0, () => now);
   const hard = new Deadline(0.8, 'FAIL', 0, () => now);
@@ -148,7 +148,7 @@ t.test('a report says when other work used the cores during the budget', async (
   }
 });
 
-t.test('a job that is asked to end returns what it has reached, or says that the server shuts down', async (t) => {
+t.test('a job that is asked to end returns the state that it has reached, or says that the server shuts down', async (t) => {
   for (const onBudget of ['RETURN_SAFE', 'FAIL'] as const) {
     const clock = { time: 0 };
     const isEnding = () => clock.time >= 300;
@@ -176,7 +176,7 @@ t.test('RETURN_SAFE: if the check of the start uses up the budget, the start is 
   t.same(answer.positions, request.start);
 });
 
-t.test('RETURN_SAFE: a step is abandoned when the rest of the budget is needed for what follows', async (t) => {
+t.test('RETURN_SAFE: a step is abandoned if the rest of the budget is needed for the work after it', async (t) => {
   const clock = { time: 0 };
   const verifier = slow(clock, { state: 50, distances: 0 });
   // One endless step, in which an hour passes unless it is abandoned.

@@ -80,7 +80,7 @@ t.test('the limit on device memory reaches the engine', needsAdapter, async (t) 
   await t.rejects(openCase(engine, mesh, start, target), { code: 'OUT_OF_DEVICE_MEMORY', message: / 1000 / });
 });
 
-t.test('auto takes a hardware adapter, or says why it did not', needsAdapter, async (t) => {
+t.test('auto uses a hardware adapter, or says why it did not', needsAdapter, async (t) => {
   const engine = await openEngine({ engine: 'auto' });
   t.teardown(() => engine.close());
   const { name, adapter: text, software } = engine.description;

@@ -38,7 +38,7 @@ const distance = (a: Positions, b: Positions): number =>
   );
 
 t.test(
-  'float32: a mesh with a target where numbers are too coarse for δ stops before it, undeformed, with a warning',
+  'float32: a mesh with a target at which numbers are too coarse for δ stops before it, undeformed, with a warning',
   async (t) => {
     const session = new DirectSession({ mesh, start }, createCpuEngine());
     await session.open(parameters);
@@ -110,7 +110,7 @@ t.test('the engine gets a cut target, and its report is restated for the whole m
   t.match(report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', count: 4, element: { index: 12 } }]);
 });
 
-t.test('kinematic vertices with targets too far out count as unreached', async (t) => {
+t.test('kinematic vertices with targets too far away count as unreached', async (t) => {
   const engine = fakeEngine((step) => resolution(step, step.y.slice(), 'CONVERGED', 1));
   const kinematic = Uint8Array.from({ length: 16 }, () => 1);
   const { answer } = await runJob({ mesh: { ...mesh, kinematic }, start, target, parameters }, engine);
@@ -134,7 +134,7 @@ t.test('if contacts push a state beyond the range, the answer is an earlier stat
   t.match(answer.report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', message: /an earlier state/ }]);
 });
 
-t.test('where the engine uses the caller’s float32 numbers unchanged, no target is cut', async (t) => {
+t.test('if the engine uses the caller’s float32 numbers unchanged, no target is cut', async (t) => {
   const engine = fakeEngine((step) => resolution(step, step.y.slice(), 'CONVERGED', 1));
   const atOrigin = start.map((c) => c - 504.201);
   const goal = target.map((c) => c - 504.201);

@@ -23,7 +23,7 @@ function chain(away: number, parameters: ParametersInput) {
 for (const parameters of [{ quality: 'BALANCED' }, { quality: 'FAST', preset: 'PAPER' }] as const) {
   const name = Object.values(parameters).join(', ');
   t.test(
-    `${name}: where no contact is, the edges at their limit are named, that of the farthest vertex first`,
+    `${name}: if there is no contact, the edges at their limit are named, that of the farthest vertex first`,
     async (t) => {
       const { answer } = await runJob(chain(8, parameters), createCpuEngine());
       const { limitingEdges, limitingPairs, resolved } = answer.report;
@@ -48,7 +48,7 @@ t.test('no edge is named for a vertex that reaches its target', async (t) => {
   t.same(answer.report.limitingEdges, []);
 });
 
-t.test('an edge at its limit is named for a vertex that would go on, under every status', async (t) => {
+t.test('an edge at its limit is named for a vertex that would move on, under every status', async (t) => {
   const start = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 0, 9, 1, 0, 9);
   const target = start.map((x, i) => (i === 0 || i === 3 ? x + 5 : x));
   const mesh = { vertexCount: 4, segments: Uint32Array.of(0, 1, 2, 3) };

@@ -36,7 +36,7 @@ t.test('edges over the limit are counted, and the worst is named', async (t) => 
   t.match(find(chain(5), answer, along(0, 0, 2, 3, 4), 1.1), { count: 1 }, 'edges without length have no limit');
 });
 
-t.test('edges inside solids count as well', async (t) => {
+t.test('edges inside solids count, too', async (t) => {
   const solid = buildMesh({ vertexCount: 5, tetrahedra: Uint32Array.of(0, 1, 2, 3, 1, 2, 3, 4) });
   t.ok(solid.edges.length + solid.innerEdges.length > 0);
   const target = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1);
@@ -45,7 +45,7 @@ t.test('edges inside solids count as well', async (t) => {
   t.equal(find(solid, answer, target, 1.1).count, edges);
 });
 
-t.test('what only rounding has lengthened is not counted, anywhere and in either scalar', async (t) => {
+t.test('edges that only rounding has lengthened are not counted, anywhere and in either scalar', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const sigma = 1.1;

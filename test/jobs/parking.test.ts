@@ -12,7 +12,7 @@ const CASES: readonly (readonly [string, ParametersInput])[] = [
 ];
 
 for (const [name, parameters] of CASES) {
-  t.test(`${name}: a session that is parked between all frames answers as one that never is`, async (t) => {
+  t.test(`${name}: a session that is parked between all frames answers like one that never is`, async (t) => {
     const reused = await compare(t, motionOf('layers', 300), parameters, createCpuEngine);
     t.ok(reused > 0, 'pairs of one frame served the next');
   });
@@ -30,12 +30,12 @@ t.test('a body that moves rigidly carries its pairs through parking', async (t) 
   t.ok(reused > 0, 'pairs went along');
 });
 
-t.test('rods and grains keep their pairs too', async (t) => {
+t.test('rods and grains keep their pairs, too', async (t) => {
   await compare(t, motionOf('hair', 200), { quality: 'FAST' }, createCpuEngine);
   await compare(t, motionOf('sand', 100), { quality: 'FAST' }, createCpuEngine);
 });
 
-t.test('pairs that were excluded once stay excluded', async (t) => {
+t.test('pairs that were excluded once remain excluded', async (t) => {
   const { mesh, start, frames } = motionOf('layers', 200);
   // The last frame as the start of another session: its layers have been pushed through each other.
   const crossed = start.map((x, i) => x + 0.55 * (frames[6]![i]! - x));
@@ -43,7 +43,7 @@ t.test('pairs that were excluded once stay excluded', async (t) => {
   await compare(t, { mesh, start: crossed, frames: frames.slice(4) }, parameters, createCpuEngine);
 });
 
-t.test('a session whose parameters change while it is parked answers as one that never was', async (t) => {
+t.test('a session whose parameters change while it is parked answers like one that never was', async (t) => {
   const motion = motionOf('layers', 300);
   const resident = new DirectSession(motion, createCpuEngine());
   const parked = new DirectSession(motion, createCpuEngine());
@@ -63,7 +63,7 @@ t.test('a session whose parameters change while it is parked answers as one that
   }
 });
 
-t.test('a session whose mesh changes while it is parked answers as one that never was', async (t) => {
+t.test('a session whose mesh changes while it is parked answers like one that never was', async (t) => {
   const motion = motionOf('layers', 200);
   const resident = new DirectSession(motion, createCpuEngine());
   const parked = new DirectSession(motion, createCpuEngine());
@@ -85,7 +85,7 @@ t.test('a session whose mesh changes while it is parked answers as one that neve
 });
 
 t.test(
-  'a step that is not accepted leaves no trace: cancelled in the engine, or computed and not committed',
+  'a step that is not accepted has no effect: cancelled in the engine, or computed and not committed',
   async (t) => {
     const motion = motionOf('layers', 300);
     for (const quality of ['FAST', 'BALANCED'] as const) {

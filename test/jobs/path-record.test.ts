@@ -44,7 +44,7 @@ t.test('a path leads from the start to the answer, in the numbers of both', asyn
   t.notOk('path' in (await runJob(spike(1, 1.5), createCpuEngine())).answer, 'nobody asked');
 });
 
-t.test('asking for the path changes no bit of the answer', async (t) => {
+t.test('requesting the path changes no bit of the answer', async (t) => {
   const plain = await runJob(spike(1, 1.5), createCpuEngine());
   const told = await runJob(asking(spike(1, 1.5)), createCpuEngine());
   t.same(told.answer.positions, plain.answer.positions);
@@ -73,7 +73,7 @@ t.test('a start in doubles gives a path in doubles, so that no state is rounded'
   );
 });
 
-t.test('a path beyond the limit is refused, and its memory is counted and given back', async (t) => {
+t.test('a path beyond the limit is refused, and its memory is counted and freed', async (t) => {
   let taken = 0;
   let most = 0;
   const memory = {

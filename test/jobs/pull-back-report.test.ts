@@ -74,7 +74,7 @@ t.test('without a pull-back the report omits it but still counts overlong edges'
 });
 
 t.test(
-  'both states are measured against the target of the caller, also where the engine had a nearer one',
+  'both states are measured against the target of the caller, even if the engine had a nearer one',
   async (t) => {
     // A float64 target so far out that the engine gets a cut one.
     const base = spike(1, 0.5);

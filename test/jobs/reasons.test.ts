@@ -87,7 +87,7 @@ t.test('a run that ends early states the reason', async (t) => {
   t.equal(time.reasons.since[3], 0, 'this engine records nothing');
 });
 
-t.test('contacts carry the multipliers of the pull-back, where it ran', async (t) => {
+t.test('contacts have the multipliers of the pull-back, if it ran', async (t) => {
   const { answer } = await reasonsOf(asking(spike(1, 1.5), { quality: 'BALANCED' }));
   const { contacts } = answer;
   t.equal(contacts?.multipliers?.length, contacts?.kinds.length);
@@ -99,7 +99,7 @@ t.test('contacts carry the multipliers of the pull-back, where it ran', async (t
   t.notOk(fast.answer.contacts?.multipliers);
 });
 
-t.test('asking for reasons changes no bit of the answer', async (t) => {
+t.test('requesting reasons changes no bit of the answer', async (t) => {
   const plain = await runJob(spike(1, 1.5), createCpuEngine());
   const told = await reasonsOf(asking(spike(1, 1.5)));
   t.same(told.answer.positions, plain.answer.positions);

@@ -12,7 +12,7 @@ const tipAt = (height: number) => spike(height, 0).start;
 const HEIGHTS = [0.24, 0.235, 0.1, 0.2, -0.5, 0.23];
 
 t.test(
-  'a later step overwrites neither an answer that was sent nor the start that came with the session',
+  'a later step overwrites neither an answer that was sent nor the start that was sent with the session',
   async (t) => {
     const opening = spike(0.25, 0);
     const start = opening.start.slice();
@@ -60,7 +60,7 @@ t.test('an engine that ends with −0 starts from +0 the next time, as if its sc
   t.notOk(starts[1]!.some((x) => Object.is(x, -0)));
 });
 
-t.test('sessions of different sizes that share a lane answer as each would alone', async (t) => {
+t.test('sessions of different sizes that share a lane answer like each alone', async (t) => {
   const big = () => {
     const { mesh, start } = spike(1, 0);
     return {
@@ -106,7 +106,7 @@ function layers(vertices: number) {
   return { vertexCount, mesh: { vertexCount, triangles }, start: from, parameters: {}, meeting };
 }
 
-t.test('an idle session holds under 31 bytes a pair and 450 a vertex, all counted', async (t) => {
+t.test('an idle session holds less than 31 bytes per pair and 450 per vertex, all counted', async (t) => {
   const scene = layers(1250);
   const session = new DirectSession(scene, createCpuEngine());
   const opened = await session.open();
@@ -118,7 +118,7 @@ t.test('an idle session holds under 31 bytes a pair and 450 a vertex, all counte
   t.ok(residentBytes <= 31 * pairs + 450 * scene.vertexCount, `${residentBytes} bytes`);
 });
 
-t.test('what the verifier keeps for a mesh, the mesh and the state are counted', async (t) => {
+t.test('the memory that the verifier keeps for a mesh, the mesh and the state are counted', async (t) => {
   const scene = layers(200);
   const session = new DirectSession(scene, fakeEngine(stepping(1)));
   await session.open();

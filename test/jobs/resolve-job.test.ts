@@ -39,7 +39,7 @@ t.test('a motion without obstacles ends at the target, bit for bit, and the repo
   t.equal(report.limitingPairs[0]?.distance, 1 / (opened?.units.scale ?? Number.NaN));
 });
 
-t.test('limiting pairs come back in the caller’s unit', async (t) => {
+t.test('limiting pairs are returned in the caller’s unit', async (t) => {
   const request = spike(1, 0.5);
   const scaled = { ...request, start: request.start.map((x) => x / 4), target: request.target.map((x) => x / 4) };
   const engine = fakeEngine(stepping(1));
@@ -48,7 +48,7 @@ t.test('limiting pairs come back in the caller’s unit', async (t) => {
   t.equal(answer.report.limitingPairs[0]?.distance, 0.25);
 });
 
-t.test('a run that ends half way measures distances in the caller’s numbers', async (t) => {
+t.test('a run that ends halfway measures distances in the caller’s numbers', async (t) => {
   const request = {
     ...spike(1, 0.5),
     include: { vertices: true },
@@ -199,7 +199,7 @@ t.test('STATE: an answer that intersects is not sent', async (t) => {
   t.same(finding?.after, request.target);
 });
 
-t.test('STATE: when none of the last states verifies, the start is sent', async (t) => {
+t.test('STATE: if none of the last states verifies, the start is sent', async (t) => {
   const request = spike(0.25, 0.5);
   const { answer, findings } = await runJob(request, fakeEngine(stepping(20)));
   t.same(answer.positions, request.start);
@@ -207,7 +207,7 @@ t.test('STATE: when none of the last states verifies, the start is sent', async 
   t.equal(findings.length, 1);
 });
 
-t.test('PATH: passing through an element is found, though every state is free', async (t) => {
+t.test('PATH: passing through an element is found, although every state is free', async (t) => {
   // The tip goes 0.25 → −1.75 in four steps: after the third the whole spike is below the floor.
   const through = { ...spike(0.25, 4), parameters: { verify: 'PATH' as const } };
   const { answer, findings } = await runJob(through, fakeEngine(stepping(2)));
@@ -284,7 +284,7 @@ t.test('the last state of an engine is tested even if the engine did not report 
   t.same((await runJob(free, silent)).answer.positions, free.target);
 });
 
-t.test('NONE tests nothing, where it is allowed', async (t) => {
+t.test('NONE tests nothing, if it is allowed', async (t) => {
   const request = { ...spike(0.25, 0.4), parameters: { verify: 'NONE' as const } };
   const { answer, findings } = await runJob(request, fakeEngine(stepping(4)), { allowUnverified: true });
   t.same(answer.positions, request.target);

@@ -31,7 +31,7 @@ export function testRestLengths(t: Test, engine: Engine): void {
   };
 
   for (const quality of ['BALANCED', 'FINE'] as const) {
-    t.test(`${quality}: a target that is stretched itself is followed as far as lengths at rest allow`, async (t) => {
+    t.test(`${quality}: a target that is itself stretched is followed as far as lengths at rest allow`, async (t) => {
       const free = await resolve(undefined, { quality });
       t.ok(Math.max(...stretches(free.positions, sheet.rest)) > 1.5, 'without them its own lengths count');
       const { positions, report } = await resolve({ positions: sheet.rest }, { quality });

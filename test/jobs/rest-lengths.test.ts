@@ -16,7 +16,7 @@ t.test('an edge without length in the target is limited by its length at rest', 
   t.ok(answer.report.maxStretch <= 1.1001);
 });
 
-t.test('vertices with very far targets keep within limits while they fly', async (t) => {
+t.test('vertices with very distant targets keep within limits during a flight', async (t) => {
   const { vertexCount, triangles, rest } = flatSheet(4, 4);
   const mesh = { vertexCount, triangles, restLengths: { positions: rest } };
   const target = rest.map((value, k) => (k % 3 === 0 ? value * 40 : value));

@@ -40,7 +40,7 @@ t.test('the coordinate frame is kept while it loses no precision', async (t) => 
   }
 });
 
-t.test('the frame is fitted anew when the floor rises with the distance', async (t) => {
+t.test('the frame is fitted again when the floor rises with the distance', async (t) => {
   const first = fit(0, true);
   const far = next(first, 5000, { isDouble: true });
   t.not(far.frame, first.frame);
@@ -48,7 +48,7 @@ t.test('the frame is fitted anew when the floor rises with the distance', async 
 });
 
 t.test(
-  'the frame is fitted anew when a float32 state returns from far away and its image would be rounded',
+  'the frame is fitted again when a float32 state returns from far away and its image would be rounded',
   async (t) => {
     const { start, bounds } = cubeAt(100);
     const far = frameFor(undefined, start, EDGE, { start: bounds, target: undefined }, DELTA, 'FLOAT32');
@@ -67,13 +67,13 @@ t.test(
   },
 );
 
-t.test('the frame is fitted anew for another scalar', async (t) => {
+t.test('the frame is fitted again for another scalar', async (t) => {
   const first = fit(0);
   t.not(next(first, 0, { isDouble: true }).frame, first.frame);
   t.equal(next(first, 0).frame, first.frame);
 });
 
-t.test('within the frame the floor is that of the present state', async (t) => {
+t.test('within the frame the floor is that of the current state', async (t) => {
   const delta = 5e-5;
   const { start, bounds } = cubeAt(0, true);
   const first = frameFor(undefined, start, EDGE, { start: bounds, target: undefined }, delta, 'FLOAT64');

@@ -59,7 +59,7 @@ t.test('elements at rest are not tested again, whatever happened to the steps be
   t.equal(session.findings.length, 1);
 });
 
-t.test('the real engine: a start outside the boxes costs a search, one inside does not', async (t) => {
+t.test('the real engine: a start outside the boxes costs a search, but one inside does not', async (t) => {
   const session = new DirectSession(spike(0.25, 0), createCpuEngine());
   await session.open();
   await session.step(tipAt(0.24));
@@ -75,7 +75,7 @@ t.test('the real engine: a start outside the boxes costs a search, one inside do
   );
 });
 
-t.test('the real engine: other parameters go to the same scene, and only some cost a search', async (t) => {
+t.test('the real engine: the same scene gets other parameters, and only some of them cost a search', async (t) => {
   const session = new DirectSession(spike(0.25, 0), createCpuEngine());
   await session.open();
   await session.step(tipAt(0.24));
@@ -173,7 +173,7 @@ t.test('an explicit start is checked as in a resolve', async (t) => {
 });
 
 t.test(
-  'a change of kinematic vertices builds mesh and scene anew, keeps the defaults, and tests the state again',
+  'a change of kinematic vertices rebuilds mesh and scene, keeps the defaults, and tests the state again',
   async (t) => {
     const { count, verifier } = countingVerifier();
     const engine = fakeEngine(arriving);
@@ -196,7 +196,7 @@ t.test(
   },
 );
 
-t.test('a lost device: the scene is opened again and the step run again, once', async (t) => {
+t.test('a lost device: the scene is opened again and the step repeated, once', async (t) => {
   let losses = 1;
   const engine = fakeEngine((step) => {
     if (losses-- > 0) throw new IntersticeError('DEVICE_LOST', 'the device was lost');

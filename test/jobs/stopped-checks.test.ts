@@ -69,7 +69,7 @@ t.test('the tests of rounding and of touching are checks of the start', async (t
   }
 });
 
-t.test('RETURN_SAFE: a budget that ends in the check of the answer gives the start back, unmoved', async (t) => {
+t.test('RETURN_SAFE: a budget that ends in the check of the answer returns the start unchanged', async (t) => {
   const clock = { time: 0 };
   const request = withBudget('RETURN_SAFE');
   const verifier = overrunning(clock, 'findIntersections', 2);
@@ -193,7 +193,7 @@ t.test('a caller who goes away ends the running check', async (t) => {
   }
 });
 
-t.test('a check job ends in the middle of a check as well', async (t) => {
+t.test('a check job can end in the middle of a check, too', async (t) => {
   const { mesh, start } = spike(0.5, 0);
   for (const check of ['findIntersections', 'findDistances', 'testPath'] as const) {
     let isCancelled = false;

@@ -30,7 +30,7 @@ export function testStrainLimits(t: Test, engine: Engine): void {
     runJob({ mesh, start, target, parameters }, engine);
 
   t.test(
-    'a sheet stretched to twice its length and pressed to half its height keeps its strains within 1 %',
+    'a sheet stretched to twice its length and compressed to half its height keeps its strains within 1 %',
     async (t) => {
       const { vertexCount, triangles, rest } = sheet;
       const mesh = { vertexCount, triangles, strainLimits: { rest, min: 0.99, max: 1.01 } };
@@ -55,7 +55,7 @@ export function testStrainLimits(t: Test, engine: Engine): void {
     },
   );
 
-  t.test('limits are kept beside contacts: a sheet that is drawn through a floor and stretched', async (t) => {
+  t.test('limits hold together with contacts: a sheet that is pulled through a floor and stretched', async (t) => {
     const { vertexCount, triangles, rest } = sheet;
     const floor = [-0.2, -0.2, 0.2, -0.2, 0.2, 0.2, -0.2, 0.2];
     const all = new Float32Array(3 * (vertexCount + 4));
@@ -99,7 +99,7 @@ export function testStrainLimits(t: Test, engine: Engine): void {
   });
 
   t.test(
-    'random targets, pins and parts: nothing intersects, and what stays out of its limits is counted and named',
+    'random targets, pins and parts: nothing intersects, and strains that exceed their limits are counted and named',
     async (t) => {
       for (let n = 0; n < 4; n++) {
         const { vertexCount, triangles, rest } = sheet;

@@ -10,7 +10,7 @@ const pressed = scaled(sheet.rest, [2, 0.5, 1]);
 testStrainLimits(t, createCpuEngine());
 
 t.test(
-  'FAST reports strains and names the qualities that keep limits; without limits the report has no strains',
+  'FAST reports strains and names the qualities that enforce limits; without limits the report has no strains',
   async (t) => {
     const { vertexCount, triangles, rest } = sheet;
     const mesh = { vertexCount, triangles, strainLimits: { rest, max: 1.1 } };

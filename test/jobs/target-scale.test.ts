@@ -41,7 +41,7 @@ t.test('a target in other units is reported with the factor and the units', asyn
   }
 });
 
-t.test('a deformed target in other units is reported as well', async (t) => {
+t.test('a deformed target in other units is reported, too', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const deformed = positions.map((p) => 100 * (p + random.between(-0.0005, 0.0005)));

@@ -146,7 +146,7 @@ t.test('filters of the last few meshes are kept, older ones closed', async (t) =
   t.equal(closed, 6);
 });
 
-t.test('a filter that a device works on is not closed for a newer one', async (t) => {
+t.test('a filter on which a device works is not closed for a newer one', async (t) => {
   let closed = 0;
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -227,7 +227,7 @@ t.test('a whole resolve, verified with the help of a device that counts as hardw
   t.equal(helped.answer.report.verification.pairsTested, alone.answer.report.verification.pairsTested);
 });
 
-t.test('an answer that intersects is found with the filter too', options, async (t) => {
+t.test('an answer that intersects is found with the filter, too', options, async (t) => {
   if (!engine) return;
   const start = Float32Array.from(x);
   const target = Float32Array.from(pierced);

@@ -12,7 +12,7 @@ const requestOf = (
 
 const codesOf = (warnings: readonly { readonly code: string }[]) => warnings.map(({ code }) => code);
 
-t.test('the engine cpu has both methods, and each request takes its own', async (t) => {
+t.test('the engine cpu has both methods, and each request gets its own', async (t) => {
   const engine = await openEngine({ engine: 'cpu' });
   t.same(engine.description.methods, ['TWO_WAY', 'VOLUME_IMPULSES']);
   const scene = stackSwap(6).build();
@@ -28,7 +28,7 @@ t.test('the engine cpu has both methods, and each request takes its own', async 
   t.notOk('impulses' in report);
 });
 
-t.test('a failure has a warning, the status STALLED, and what remains', async (t) => {
+t.test('a failure has a warning, the status STALLED, and the remaining pairs', async (t) => {
   const rods = CASES.find(({ name }) => name === 'parallel rods')!;
   const { report } = (await runJob(requestOf(rods), await openEngine({ engine: 'cpu' }))).answer;
   t.equal(report.status, 'STALLED');
@@ -41,7 +41,7 @@ t.test('a failure has a warning, the status STALLED, and what remains', async (t
   t.equal(report.verification.intersections, 0);
 });
 
-t.test('parameters of the other method are named, its preset is refused', async (t) => {
+t.test('parameters of the other method are named, and its preset is refused', async (t) => {
   const engine = await openEngine({ engine: 'cpu' });
   const scene = stackSwap(4).build();
   const { report } = (await runJob(requestOf(scene, { damping: 0.5, quality: 'FINE' }), engine)).answer;
