@@ -135,7 +135,7 @@ t.test('priorities are weights: four times the share for each step', async (t) =
   t.ok(Math.abs(count[2]! - 160) <= 8, `interactive ${count[2]}`);
 });
 
-t.test('a lane takes only what fits it, and the rest stays where it was', async (t) => {
+t.test('a lane takes only fitting jobs, and the others keep their places', async (t) => {
   const queue = new FairQueue<Job>();
   const jobs = [1, 2, 3].map((id) => ({ id, claim: claimOf('a', { session: id }), cost: 1 }));
   for (const job of jobs) queue.add(job, job.claim);

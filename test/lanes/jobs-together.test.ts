@@ -23,7 +23,7 @@ t.test('A lane runs as many small jobs at once as its engine takes, and a large 
   for (const { report } of await Promise.all(answers)) t.equal(report.status, 'CONVERGED');
 });
 
-t.test('A lane that has just started takes what came meanwhile as soon as its engine is known.', async (t) => {
+t.test('A lane that has just started takes the jobs that arrived in the meantime as soon as its engine is known.', async (t) => {
   const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 2 });
   const answers = [0, 1, 2].map((x) => resolve(scheduler, request(x)));
   t.equal(scheduler.waitingCount, 2);
@@ -53,7 +53,7 @@ t.test('Small jobs behind a large one need places in the queue, and start when i
   for (const one of work) t.equal((await one).code, 'CANCELLED');
 });
 
-t.test('What is saved of a large scene waits until the lane is free, and that of a small one does not.', async (t) => {
+t.test('Saving a large scene waits until the lane is free, and saving a small one does not.', async (t) => {
   const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 20 });
   await scheduler.hello();
   const scenes = { large: sceneOf(spike(1, 0.5)), small: sceneOf(flyer()) };
@@ -98,7 +98,7 @@ t.test('The preflight counts places, not lanes.', async (t) => {
   t.equal((await work).code, 'DRAINING');
 });
 
-t.test('Jobs side by side share the time of their lane, by which the end of the next one is foreseen.', async (t) => {
+t.test('Jobs side by side share the time of their lane, from which the end of the next one is predicted.', async (t) => {
   let now = 0n;
   t.intercept(process.hrtime, 'bigint', { value: () => now });
   const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 0 });
@@ -114,7 +114,7 @@ t.test('Jobs side by side share the time of their lane, by which the end of the 
   await large;
 });
 
-t.test('Where small jobs go together, one lane is enough unless more are asked for.', async (t) => {
+t.test('If small jobs run together, one lane is enough unless more are requested.', async (t) => {
   const runningOf = async (threads: number | undefined): Promise<number> => {
     const scheduler = schedulerOf(t, 'createMeetingEngine', { threads, maxQueue: 20 });
     await scheduler.hello();
@@ -130,7 +130,7 @@ t.test('Where small jobs go together, one lane is enough unless more are asked f
   t.equal(await runningOf(2), 4);
 });
 
-t.test('Scenes that go together share a lane, and each keeps its own order and target.', async (t) => {
+t.test('Scenes that run together share a lane, and each keeps its own order and target.', async (t) => {
   const scheduler = schedulerOf(t, 'createMeetingEngine', { threads: 2, maxQueue: 20 });
   await scheduler.hello();
   const scenes = [0, 1, 2].map((x) => sceneOf({ mesh: flyer(x).mesh, start: flyer(x).start }));

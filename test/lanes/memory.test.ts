@@ -19,7 +19,7 @@ function crowd(count: number) {
 }
 
 for (const cores of [1, 2]) {
-  t.test(`what all lanes take together is limited, counted now, and given back: ${cores} core(s)`, async (t) => {
+  t.test(`the memory of all lanes together is limited, counted and freed: ${cores} core(s)`, async (t) => {
     const scheduler = cpuScheduler(t, { cores, maxWorkBytes: 4_000_000 });
     const refusal = await refusalOf(resolve(scheduler, crowd(700)));
     t.equal(refusal.code, 'OUT_OF_DEVICE_MEMORY');
@@ -39,7 +39,7 @@ for (const cores of [1, 2]) {
   });
 }
 
-t.test('a session whose step was refused for want of memory is as it was', async (t) => {
+t.test('a session whose step was refused for lack of memory is unchanged', async (t) => {
   const scheduler = cpuScheduler(t, { threads: 1, maxWorkBytes: 4_000_000 });
   const request = crowd(700);
   const scene = sceneOf(request);
@@ -56,7 +56,7 @@ t.test('a session whose step was refused for want of memory is as it was', async
   t.ok(committed(scene, task, answer.positions));
 });
 
-t.test('a thread that dies holds nothing any more', async (t) => {
+t.test('a thread that dies no longer holds anything', async (t) => {
   const scheduler = cpuScheduler(t, { threads: 1, cores: 2 });
   await resolve(scheduler, crowd(300));
   t.ok(scheduler.workBytes > 0);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { QueueBound } from '../../src/lanes/queue-bound.js';
 
-t.test('a tenant alone may fill the queue, and no more', async (t) => {
+t.test('a tenant alone may fill the queue, but no more', async (t) => {
   const bound = new QueueBound(4);
   for (let k = 0; k < 4; k++) t.equal(bound.enter('a'), 'ADMITTED');
   t.equal(bound.enter('a'), 'FULL');
@@ -49,7 +49,7 @@ t.test('a queue without places still admits jobs that need not wait', async (t) 
   t.equal(bound.count, 0);
 });
 
-t.test('waiting jobs are bounded by bytes too, and leave with the bytes that they entered with', async (t) => {
+t.test('waiting jobs are also bounded by bytes, and leave with the bytes with which they entered', async (t) => {
   const bound = new QueueBound(10, 100);
   t.equal(bound.enter('a', 60), 'ADMITTED');
   t.equal(bound.enter('a', 41), 'FULL_OF_BYTES');

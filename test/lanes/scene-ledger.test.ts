@@ -7,7 +7,7 @@ const MEASURES = { medianEdge: 1, typicalEdge: 1, minHeight: 1, bounds: [0, 0, 0
 const held = (meshVersion: number, stateVersion: number) => ({ meshVersion, stateVersion, measures: MEASURES });
 const lanes = () => [new Lane(), new Lane(), new Lane()];
 
-t.test('a home is where the fewest scenes are, then the first lane; it lasts as long as the scene', async (t) => {
+t.test('a scene gets the lane with the fewest scenes, then the first one, and keeps it as long as it lives', async (t) => {
   const ledger = new SceneLedger();
   const all = lanes();
   const settle = (key: number) => ledger.settle(key, 'a', all, 3);
@@ -24,7 +24,7 @@ t.test('a home is where the fewest scenes are, then the first lane; it lasts as 
   t.equal(all.indexOf(settle(2).home!), 1, 'now all have two but the second and third');
 });
 
-t.test('scenes that submit together have one lane until it is full of them; larger ones are spread', async (t) => {
+t.test('scenes that submit together have one lane until it is full; larger ones are distributed', async (t) => {
   const ledger = new SceneLedger();
   const all = lanes();
   for (const lane of all) lane.worker = { together: { jobs: 3, vertices: 10 } } as LaneWorker;
@@ -61,7 +61,7 @@ t.test('only what the thread lacks is sent along', async (t) => {
   t.same(sent(), [true, false]);
 });
 
-t.test('a lane that dies takes its scenes with it; measures stay', async (t) => {
+t.test('a lane that dies loses its scenes; measures remain', async (t) => {
   const ledger = new SceneLedger();
   const all = lanes();
   const records = [1, 2].map((key) => ledger.settle(key, 'a', all, 3));

@@ -5,7 +5,7 @@ import { refusalOf, spike } from '../support/job.js';
 import { openTask, sceneOf } from '../support/scenes.js';
 import { CLAIM, flyer, resolve, schedulerOf, started } from '../support/schedulers.js';
 
-t.test('a cancelled job that waits is dropped immediately', async (t) => {
+t.test('a cancelled job that waits is removed immediately', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine');
   const first = new AbortController();
   const second = new AbortController();
@@ -83,7 +83,7 @@ t.test('a queue that is full by bytes refuses, and says how full', async (t) => 
   t.equal(scheduler.waitingBytes, 0);
 });
 
-t.test('the preflight says whether there is a place, and takes none', async (t) => {
+t.test('the preflight says whether there is a place, but takes none', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine', { maxQueue: 1 });
   const small = { tenant: 'a', isForScene: false, bytes: 1000, ahead: { count: 0, bytes: 0 } };
   t.throws(

@@ -70,14 +70,14 @@ t.test('a session is opened, stepped, parked, stepped again and forgotten', asyn
   await scheduler.forget(scene.key);
 });
 
-t.test('an open that is refused leaves nothing behind', async (t) => {
+t.test('an open that is refused has no effect', async (t) => {
   const scheduler = schedulerOf(t, 'createMortalEngine');
   const error = await refusalOf(scheduler.open(openTask(sceneOf(spike(-0.1, 0))), { claim: CLAIM }));
   t.equal(error.code, 'INTERSECTING_START');
   t.equal(scheduler.sceneCount, 0);
 });
 
-t.test('steps of one session run in their order, one at a time, on the lane of its scene', async (t) => {
+t.test('steps of one session run in order, one at a time, on the lane of its scene', async (t) => {
   const scheduler = schedulerOf(t, 'createMortalEngine', { threads: 2, maxQueue: 20 });
   const scene = sceneOf(flyer());
   await scheduler.open(openTask(scene), { claim: CLAIM });
@@ -127,7 +127,7 @@ for (const [what, ask] of [
   ['parked', (scheduler: Scheduler, key: number) => scheduler.park(key)],
 ] as const) {
   t.test(
-    `a scene that died with its thread says so in its next step, also if it was to be ${what} meanwhile`,
+    `a scene that was lost with its thread says so in its next step, even if it was to be ${what} in the meantime`,
     async (t) => {
       const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
       const scene = sceneOf(flyer());
@@ -142,7 +142,7 @@ for (const [what, ask] of [
   );
 }
 
-t.test('a scene that was lost says so until a step is accepted that does', async (t) => {
+t.test('a scene that was lost says so until a step that says so is accepted', async (t) => {
   const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
   const scene = sceneOf(flyer());
   await scheduler.open(openTask(scene), { claim: CLAIM });

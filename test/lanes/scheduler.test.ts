@@ -111,7 +111,7 @@ t.test('a running job stops when its caller goes away, and its thread is free ag
   t.equal((await refusalOf(next)).code, 'INTERSECTING_START', 'the one thread went on to the next job');
 });
 
-t.test('jobs of one thread run in the order they came', async (t) => {
+t.test('jobs of one thread run in order of arrival', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine', { maxQueue: 10 });
   const order: number[] = [];
   const work = Array.from({ length: 8 }, async (_, k) => {
@@ -146,7 +146,7 @@ t.test('a thread that dies fails its job, and is replaced', async (t) => {
   t.equal(lost.length, 1);
 });
 
-t.test('what threads have submitted for scenes together is counted on when one dies', async (t) => {
+t.test('the count of submissions that scenes share continues when a thread dies', async (t) => {
   const scheduler = schedulerOf(t, 'createCountingEngine');
   const { mesh, start } = flyer();
   const resolveTo = (x: number) => resolve(scheduler, { mesh, start, target: flyer(x).start, parameters: {} });
@@ -180,7 +180,7 @@ t.test('an engine that cannot be opened fails hello and every job', async (t) =>
   t.equal((await refusalOf(resolve(scheduler))).code, 'INTERNAL');
 });
 
-t.test('a thread that the system refuses fails the jobs that wait for it, and the next one gets another', async (t) => {
+t.test('a thread that the system refuses fails the jobs that wait for it, and the next job gets another one', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine');
   const { refuse, allow } = threadsOfSystem();
   t.teardown(allow);
@@ -200,7 +200,7 @@ t.test('a request that is not plain data fails without affecting others', async 
   await t.resolves(resolve(scheduler));
 });
 
-t.test('close ends running jobs, also those that do not respond, and refuses new ones', async (t) => {
+t.test('close ends running jobs, even those that do not respond, and refuses new ones', async (t) => {
   const scheduler = schedulerOf(t, 'createDeafEngine');
   const { running, hooks } = started();
   const work = resolve(scheduler, spike(1, 0.5), hooks);

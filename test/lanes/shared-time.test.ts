@@ -19,7 +19,7 @@ t.test('a job alone is charged all of its time, and jobs side by side an equal s
   t.equal(time.end('g', 3140), 0, 'it has ended already');
 });
 
-t.test('what jobs are charged is together the time in which any of them ran', async (t) => {
+t.test('the total charge of all jobs is the time in which any of them ran', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const time = new SharedTime<number>();
