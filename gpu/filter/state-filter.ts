@@ -42,7 +42,7 @@ export interface FilterOptions {
 }
 
 /**
- * Excludes on the device the pairs that certainly have no common point (gpu/kernels/filter/walk.wgsl). It uses only the
+ * Clears on the device the pairs that certainly have no common point (gpu/kernels/filter/walk.wgsl). It uses only the
  * mesh and the given state, and shares neither boxes nor pairs with the engine.
  */
 export class DeviceStateFilter implements StateFilter {

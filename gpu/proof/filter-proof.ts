@@ -17,7 +17,7 @@ const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 0 };
 
 /**
  * Lets an adapter prove that it rounds as the filter's bound requires: the verifier does not examine pairs that the
- * filter excludes, so a driver that rounds differently could hide pairs that meet.
+ * filter clears, so a driver that rounds differently could clear pairs that meet.
  *
  * @param kernels for one mesh alone, or for a convoy, in which both states of the proof are filtered together
  * @returns what is wrong; undefined = it may be used
