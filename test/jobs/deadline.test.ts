@@ -148,7 +148,7 @@ t.test('a report says when other work used the cores during the budget', async (
   }
 });
 
-t.test('a job that is asked to end returns the state that it has reached, or says that the server shuts down', async (t) => {
+t.test('a job that is asked to end returns the state reached so far, or says that the server shuts down', async (t) => {
   for (const onBudget of ['RETURN_SAFE', 'FAIL'] as const) {
     const clock = { time: 0 };
     const isEnding = () => clock.time >= 300;

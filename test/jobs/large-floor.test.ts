@@ -40,7 +40,7 @@ for (const falling of ['CLOTH', 'BOX'] as const) {
   }
 }
 
-t.test('bodies that fall onto a plane of any size, slope, place and unit are safe in the numbers that are sent', async (t) => {
+t.test('bodies falling onto a plane of any size, slope, place and unit are safe in the numbers sent', async (t) => {
   let [answered, refused] = [0, 0];
   for (let n = 0; n < 60; n++) {
     const { isDouble, ...scene } = randomFloorScene(random);
@@ -71,7 +71,7 @@ const falls = (scene: Parameters<typeof floorScene>[0], Scalar: typeof Float32Ar
 };
 
 t.test(
-  'a session over a large plane: the cloth slides on it, and resting vertices may move only where numbers allow it',
+  'a session over a large plane: the cloth slides on it, and resting vertices move only where numbers allow it',
   async (t) => {
     for (const Scalar of [Float32Array, Float64Array]) {
       for (const plane of [LEVEL, TILTED]) {

@@ -73,21 +73,18 @@ t.test('without a pull-back the report omits it but still counts overlong edges'
   t.notOk('pullBack' in ended, 'the phase was not reached');
 });
 
-t.test(
-  'both states are measured against the target of the caller, even if the engine had a nearer one',
-  async (t) => {
-    // A float64 target so far out that the engine gets a cut one.
-    const base = spike(1, 0.5);
-    const start = Float64Array.from(base.start);
-    const target = start.map((x, i) => (i >= 9 && i % 3 === 2 ? x + 1e9 : x));
-    const engine = fakeEngine((step) => ({
-      ...resolution(step, step.y.slice(), 'CONVERGED', 3),
-      pullBack: { steps: 2, before: step.x.slice() },
-    }));
-    const { report } = (await runJob({ ...base, start, target, parameters: {} }, engine)).answer;
-    t.ok(report.warnings.some(({ code }) => code === 'TARGET_OUT_OF_RANGE'));
-    const { before, after } = report.pullBack!;
-    t.ok(near(before.distanceToTargetMax, 1e9));
-    t.ok(after.distanceToTargetMax > 0.9e9 && after.distanceToTargetMax < before.distanceToTargetMax);
-  },
-);
+t.test('both states are measured against the target of the caller, even if the engine had a nearer one', async (t) => {
+  // A float64 target so far out that the engine gets a cut one.
+  const base = spike(1, 0.5);
+  const start = Float64Array.from(base.start);
+  const target = start.map((x, i) => (i >= 9 && i % 3 === 2 ? x + 1e9 : x));
+  const engine = fakeEngine((step) => ({
+    ...resolution(step, step.y.slice(), 'CONVERGED', 3),
+    pullBack: { steps: 2, before: step.x.slice() },
+  }));
+  const { report } = (await runJob({ ...base, start, target, parameters: {} }, engine)).answer;
+  t.ok(report.warnings.some(({ code }) => code === 'TARGET_OUT_OF_RANGE'));
+  const { before, after } = report.pullBack!;
+  t.ok(near(before.distanceToTargetMax, 1e9));
+  t.ok(after.distanceToTargetMax > 0.9e9 && after.distanceToTargetMax < before.distanceToTargetMax);
+});

@@ -23,7 +23,7 @@ t.test('A lane runs as many small jobs at once as its engine takes, and a large 
   for (const { report } of await Promise.all(answers)) t.equal(report.status, 'CONVERGED');
 });
 
-t.test('A lane that has just started takes the jobs that arrived in the meantime as soon as its engine is known.', async (t) => {
+t.test('A lane that has just started takes jobs that arrived meanwhile as soon as its engine is known.', async (t) => {
   const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 2 });
   const answers = [0, 1, 2].map((x) => resolve(scheduler, request(x)));
   t.equal(scheduler.waitingCount, 2);
@@ -98,7 +98,7 @@ t.test('The preflight counts places, not lanes.', async (t) => {
   t.equal((await work).code, 'DRAINING');
 });
 
-t.test('Jobs side by side share the time of their lane, from which the end of the next one is predicted.', async (t) => {
+t.test('Jobs side by side share the time of their lane, which predicts the end of the next one.', async (t) => {
   let now = 0n;
   t.intercept(process.hrtime, 'bigint', { value: () => now });
   const scheduler = schedulerOf(t, 'createMeetingEngine', { maxQueue: 0 });

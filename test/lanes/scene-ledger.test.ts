@@ -7,7 +7,7 @@ const MEASURES = { medianEdge: 1, typicalEdge: 1, minHeight: 1, bounds: [0, 0, 0
 const held = (meshVersion: number, stateVersion: number) => ({ meshVersion, stateVersion, measures: MEASURES });
 const lanes = () => [new Lane(), new Lane(), new Lane()];
 
-t.test('a scene gets the lane with the fewest scenes, then the first one, and keeps it as long as it lives', async (t) => {
+t.test('a scene gets the lane with the fewest scenes, then the first one, and keeps it for its lifetime', async (t) => {
   const ledger = new SceneLedger();
   const all = lanes();
   const settle = (key: number) => ledger.settle(key, 'a', all, 3);

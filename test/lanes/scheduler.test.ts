@@ -180,7 +180,7 @@ t.test('an engine that cannot be opened fails hello and every job', async (t) =>
   t.equal((await refusalOf(resolve(scheduler))).code, 'INTERNAL');
 });
 
-t.test('a thread that the system refuses fails the jobs that wait for it, and the next job gets another one', async (t) => {
+t.test('a thread that the system refuses fails the jobs that wait for it, and the next one gets another', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine');
   const { refuse, allow } = threadsOfSystem();
   t.teardown(allow);

@@ -36,7 +36,7 @@ const lengthOf = (v: readonly number[]) => Math.hypot(...v);
 const apart = (points: ArrayLike<number>) => [0, 1, 2].map((k) => points[k + 3]! - points[k]!);
 
 for (const scalar of ['FLOAT32', 'FLOAT64'] as const) {
-  t.test(`${scalar}: two points half a floor apart do not meet on their way into the numbers that are sent`, async (t) => {
+  t.test(`${scalar}: points half a floor apart do not meet on the way into the numbers that are sent`, async (t) => {
     let [tried, closest] = [0, Number.POSITIVE_INFINITY];
     for (let round = 0; round < 12_000; round++) {
       const { start, bounds, frame, delta } = somewhere(scalar);

@@ -98,7 +98,7 @@ t.test('resting vertices may lie outside the safe range, and are never cut', asy
   t.same([...share.subarray(0, 5)], [1, 1, 1, 1, 1]);
 });
 
-t.test('half a floor from a rounded resting vertex, nothing meets on the way into the numbers that are sent', async (t) => {
+t.test('half a floor from a rounded resting vertex, nothing meets on the way into the numbers sent', async (t) => {
   let [tried, closest] = [0, Number.POSITIVE_INFINITY];
   for (let round = 0; round < 4000; round++) {
     const isDouble = random() < 0.5;

@@ -69,22 +69,19 @@ if (opened) {
     );
   });
 
-  t.test(
-    'If the binding lists its adapters in another wording, its preferred one is used if it fits.',
-    async (t) => {
-      const unlisted = async (): Promise<undefined> => undefined;
-      const name = opened.adapter.info.device || opened.adapter.info.description;
-      for (const wish of [undefined, name.split(/[^A-Za-z]+/)[0]]) {
-        const any = await openAdapter({ allowSoftware: true, name: wish }, unlisted);
-        t.teardown(() => any.opened?.close());
-        t.ok(any.opened, any.reason ?? 'opened');
-        const { device } = await any.opened!.requestDevice();
-        t.equal(device.lost instanceof Promise, true, 'it can be used');
-      }
-      const other = await openAdapter({ allowSoftware: true, name: 'no such adapter' }, unlisted);
-      t.match(other, { opened: undefined, reason: /does not list its adapters.* "no such adapter"/ });
-    },
-  );
+  t.test('If the binding lists its adapters in another wording, its preferred one is used if it fits.', async (t) => {
+    const unlisted = async (): Promise<undefined> => undefined;
+    const name = opened.adapter.info.device || opened.adapter.info.description;
+    for (const wish of [undefined, name.split(/[^A-Za-z]+/)[0]]) {
+      const any = await openAdapter({ allowSoftware: true, name: wish }, unlisted);
+      t.teardown(() => any.opened?.close());
+      t.ok(any.opened, any.reason ?? 'opened');
+      const { device } = await any.opened!.requestDevice();
+      t.equal(device.lost instanceof Promise, true, 'it can be used');
+    }
+    const other = await openAdapter({ allowSoftware: true, name: 'no such adapter' }, unlisted);
+    t.match(other, { opened: undefined, reason: /does not list its adapters.* "no such adapter"/ });
+  });
 
   t.test('A name is matched by its words, in any case and order.', async (t) => {
     const name = opened.adapter.info.device || opened.adapter.info.description;

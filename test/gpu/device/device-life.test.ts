@@ -163,40 +163,37 @@ else {
     t.match(await anew.resolve(), { status: 'CONVERGED' }, 'and is back');
   });
 
-  t.test(
-    'A device that replaces a lost one passes the same proofs, or is not used.',
-    async (t) => {
-      const devices: GPUDevice[] = [];
-      let hasFault = false;
-      const open = async (...[wishes]: Parameters<typeof openAdapter>): Promise<AdapterOpening> => {
-        const { opened, reason } = await openAdapter(wishes);
-        if (!opened) return { reason };
-        const requestDevice = async () => {
-          const { device, lost } = await opened.requestDevice();
-          devices.push(device);
-          return { device: hasFault ? withoutErrors(device) : device, lost };
-        };
-        return { opened: { ...opened, requestDevice } };
+  t.test('A device that replaces a lost one passes the same proofs, or is not used.', async (t) => {
+    const devices: GPUDevice[] = [];
+    let hasFault = false;
+    const open = async (...[wishes]: Parameters<typeof openAdapter>): Promise<AdapterOpening> => {
+      const { opened, reason } = await openAdapter(wishes);
+      if (!opened) return { reason };
+      const requestDevice = async () => {
+        const { device, lost } = await opened.requestDevice();
+        devices.push(device);
+        return { device: hasFault ? withoutErrors(device) : device, lost };
       };
-      const { engine: moved } = await openTestEngine(undefined, { open });
-      if (!moved) throw new Error('the adapter opened once but not twice');
-      t.teardown(() => moved.close());
-      const { scene } = await openOn(moved);
-      hasFault = true;
-      devices[0]!.destroy();
-      await devices[0]!.lost;
-      const outcome = await settled(openOn(moved));
-      t.ok(isLoss(outcome));
-      t.match(outcome, { message: /cannot be opened again: .* does not compute as certified gaps require/ });
-      t.equal(devices.length, 2);
-      t.match(await devices[1]!.lost, { reason: 'destroyed' }, 'it does not stay open');
-      scene.close();
-      t.equal(moved.memoryBudget.total, 0);
-      hasFault = false;
-      const anew = await openOn(moved);
-      t.match(await anew.resolve(), { status: 'CONVERGED' });
-    },
-  );
+      return { opened: { ...opened, requestDevice } };
+    };
+    const { engine: moved } = await openTestEngine(undefined, { open });
+    if (!moved) throw new Error('the adapter opened once but not twice');
+    t.teardown(() => moved.close());
+    const { scene } = await openOn(moved);
+    hasFault = true;
+    devices[0]!.destroy();
+    await devices[0]!.lost;
+    const outcome = await settled(openOn(moved));
+    t.ok(isLoss(outcome));
+    t.match(outcome, { message: /cannot be opened again: .* does not compute as certified gaps require/ });
+    t.equal(devices.length, 2);
+    t.match(await devices[1]!.lost, { reason: 'destroyed' }, 'it does not stay open');
+    scene.close();
+    t.equal(moved.memoryBudget.total, 0);
+    hasFault = false;
+    const anew = await openOn(moved);
+    t.match(await anew.resolve(), { status: 'CONVERGED' });
+  });
 
   t.test('An engine closes under load.', async (t) => {
     const turns = await countTurns(engine);

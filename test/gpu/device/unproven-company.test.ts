@@ -9,7 +9,7 @@ t.setTimeout(300_000);
 
 const { open, options } = await needAdapter();
 
-t.test('if kernels of a convoy round differently, a warning says so, and each scene submits alone', options, async (t) => {
+t.test('if kernels of a convoy round differently, a warning says so, and scenes submit alone', options, async (t) => {
   const opened = await open();
   t.teardown(() => opened.close());
   let planted = 0;

@@ -102,7 +102,7 @@ function searchLarge(): number[][] {
   return found;
 }
 
-t.test('trees of many elements are built and renewed, and pairs dropped, in the same way on any number of cores', async (t) => {
+t.test('trees of many elements are built and renewed, and pairs dropped, alike on any number of cores', async (t) => {
   const alone = searchLarge();
   t.comment(alone.map(({ length }) => length / 4).join());
   t.ok(alone.every(({ length }) => length > 0) && alone[2]!.length < alone[1]!.length, 'pairs are found, and dropped');

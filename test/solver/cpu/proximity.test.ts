@@ -107,7 +107,7 @@ t.test('a kept pair keeps its normal and its δ_p', async (t) => {
   t.ok(kept > 10 && kept < keys.length, `${kept} of ${keys.length} were kept`);
 });
 
-t.test('tightened boxes lie in the old ones, and P still has every pair that can get closer than δ in them', async (t) => {
+t.test('tightened boxes lie in the old ones, and P still has every pair that can get within δ in them', async (t) => {
   let dropped = 0;
   let close = 0;
   for (let round = 0; round < 12; round++) {
