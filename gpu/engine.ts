@@ -28,7 +28,10 @@ export interface GpuEngine extends Engine {
 }
 
 export interface GpuEngineOptions extends AdapterOptions {
-  /** HOST is for finding faults: the run pauses for every search, which the reference engine carries out. Default DEVICE. */
+  /**
+   * HOST is for finding faults: the run pauses for every search, which the reference engine carries out. Default
+   * DEVICE.
+   */
   readonly search?: SearchPlace;
   /** bytes that all scenes together may hold on the device; a scene that exceeds them is refused. Default: no limit. */
   readonly maxDeviceBytes?: number | undefined;
@@ -46,7 +49,9 @@ export interface GpuEngineOptions extends AdapterOptions {
    * Otherwise the whole device time of a request counts as `forward`. Default false.
    */
   readonly timings?: boolean;
-  /** whether scenes submit steps before it is known that they are needed (SceneDevice); default: on hardware. For tests. */
+  /**
+   * whether scenes submit steps before it is known that they are needed (SceneDevice); default: on hardware. For tests.
+   */
   readonly runsAhead?: boolean;
   /** limit on the bytes of one binding, if the device allows more: for tests */
   readonly largestBinding?: number;

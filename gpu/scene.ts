@@ -51,8 +51,8 @@ export interface SceneCapacity {
 }
 
 /**
- * One mesh on the device. A resolve uploads a start and a target, records steps in batches and reads one status block per
- * batch while the next batch runs; the device takes every decision within a batch. Requests run one at a time.
+ * One mesh on the device. A resolve uploads a start and a target, records steps in batches and reads one status block
+ * per batch while the next batch runs; the device takes every decision within a batch. Requests run one at a time.
  */
 export class GpuScene implements Scene {
   readonly #device: SceneDevice;
@@ -129,7 +129,9 @@ export class GpuScene implements Scene {
     return this.#device.memory;
   }
 
-  /** Dispatches of the step recorded last, without those of a search: the cost of a step even if it has nothing to do. */
+  /**
+   * Dispatches of the step recorded last, without those of a search: the cost of a step even if it has nothing to do.
+   */
   get dispatchesPerStep(): number {
     return this.#batches.dispatchesPerStep;
   }
@@ -206,8 +208,8 @@ export class GpuScene implements Scene {
   }
 
   /**
-   * Restores the data that {@link read} has read from a scene of the same mesh, parameters and units, before the first request. The scene
-   * must have been created with the same capacity for pairs.
+   * Restores the data that {@link read} has read from a scene of the same mesh, parameters and units, before the first
+   * request. The scene must have been created with the same capacity for pairs.
    *
    * @param clock number of steps that the scene had made
    * @throws OUT_OF_DEVICE_MEMORY
@@ -229,7 +231,8 @@ export class GpuScene implements Scene {
     this.#batches.close();
     this.#reader.close();
     this.#buffers.close();
-    // The account belongs to this scene alone, so anything that a failed request has left in it belongs to the scene too.
+    // The account belongs to this scene alone, so anything that a failed request has left in it belongs to the scene
+    // too.
     this.memory.freeAll();
   }
 
@@ -244,7 +247,10 @@ export class GpuScene implements Scene {
     this.#isBusy = true;
   }
 
-  /** P between two requests; undefined = it is invalid, possibly because of parameters that take effect with the next request. */
+  /**
+   * P between two requests; undefined = it is invalid, possibly because of parameters that take effect with the next
+   * request.
+   */
   get #validPairs(): HostPart['pairs'] {
     const next = this.#nextSettings;
     if (!this.#loop.hasPairs || (next && !servesBoth(this.#settings, next))) return undefined;
@@ -286,7 +292,11 @@ export class GpuScene implements Scene {
     return { ...(await this.#readAnswer(timings, wasStopped)), ...(holds ? { holds: holds.holds } : {}) };
   }
 
-  /** Applies the settings of the last configure. @throws OUT_OF_DEVICE_MEMORY if their buffers do not fit on the device */
+  /**
+   * Applies the settings of the last configure.
+   *
+   * @throws OUT_OF_DEVICE_MEMORY if their buffers do not fit on the device
+   */
   async #applySettings(): Promise<void> {
     const next = this.#nextSettings;
     if (!next) return;
@@ -355,8 +365,8 @@ export class GpuScene implements Scene {
       conclude: this.#phases.conclude,
     });
     this.#loop.settle(final.control);
-    // A copy, because the caller may write to its positions; into memory that exists, because new memory costs more than
-    // the copy.
+    // A copy, because the caller may write to its positions; into memory that exists, because new memory costs more
+    // than the copy.
     this.#residentX.set(final.positions);
     this.#isResidentXKnown = true;
     return toResolution({ ...final, timings, wasStopped, stepsBefore: this.#phases.stepsBefore });

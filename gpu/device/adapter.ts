@@ -13,7 +13,8 @@ export interface AdapterOptions {
   /** whether devices have subgroups, if the adapter offers them; default: on hardware */
   readonly subgroups?: boolean | undefined;
   /**
-   * limit on the threads of a workgroup, if the adapter allows more: for tests. At least 256, which every adapter allows.
+   * limit on the threads of a workgroup, if the adapter allows more: for tests. At least 256, which every adapter
+   * allows.
    */
   readonly workgroupThreads?: number | undefined;
   /**

@@ -96,7 +96,8 @@ export interface PlaceSource {
 
 /**
  * Allocates the buffers of one account and counts them; only this class destroys them. Each scene has an account of its
- * own under the budget of its engine, so that the bytes of a scene are known and those of a failed opening can be freed.
+ * own under the budget of its engine, so that the bytes of a scene are known and those of a failed opening can be
+ * freed.
  */
 export class DeviceMemory {
   readonly device: GPUDevice;

@@ -38,7 +38,9 @@ export class SharedRecording {
 export type Recording = GPUCommandEncoder | SharedRecording;
 export type Pass = GPUComputePassEncoder | SharedPass;
 
-/** Records a copy of the first bytes of a place to another buffer. In a shared submission copies precede all dispatches. */
+/**
+ * Records a copy of the first bytes of a place to another buffer. In a shared submission copies precede all dispatches.
+ */
 export function copy(recording: Recording, from: Place, to: Place, bytes: number): void {
   const record = (encoder: GPUCommandEncoder): void => {
     encoder.copyBufferToBuffer(from.buffer, from.offset, to.buffer, to.offset, bytes);

@@ -53,7 +53,10 @@ export interface KernelRow {
   readonly mirrors?: string;
 }
 
-/** Every kernel of the engine by its entry point, in the order of their dispatches. test/gpu/kernels holds it to the files. */
+/**
+ * Every kernel of the engine by its entry point, in the order of their dispatches. test/gpu/kernels holds it to the
+ * files.
+ */
 export const KERNELS = {
   // Search: trust boxes, the proximity set, prefix sums.
   planSearch: { file: 'search/plan' },
