@@ -18,8 +18,9 @@ export interface MovedBefore {
 }
 
 /**
- * The motions before the first step of Algorithm 1, made on the host for every engine: first groups as a whole, then single vertices
- * with very distant targets. Both are straight pieces of the path that are tested as a whole; steps would make these motions leap by leap.
+ * The motions before the first step of Algorithm 1, made on the host for every engine: first groups as a whole, then
+ * single vertices with very distant targets. Both are straight pieces of the path that are tested as a whole; steps
+ * would make these motions leap by leap.
  */
 export class BeforeSteps {
   readonly #mesh: CollisionMesh;

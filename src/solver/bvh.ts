@@ -94,8 +94,8 @@ export class Bvh {
   }
 
   /**
-   * Gives the same tree as {@link build}, bit for bit, when only some primitives have other boxes than when the tree was
-   * last built. Most of the cost is that of copying boxes.
+   * Gives the same tree as {@link build}, bit for bit, when only some primitives have other boxes than when the tree
+   * was last built. Most of the cost is that of copying boxes.
    *
    * @param box float32[6·N] as for {@link build}
    * @param mask uint8[N] as for {@link build}; any may have changed
@@ -155,9 +155,9 @@ export class Bvh {
   }
 
   /**
-   * Calls back with every pair of positions (s in this tree, t in `other`) whose boxes overlap (touching counts), except pairs
-   * with a common mask bit. If other === this, every unordered pair of two different positions occurs once, with s < t.
-   * Walks the other tree once per leaf of this one; the order is fixed by the two trees.
+   * Calls back with every pair of positions (s in this tree, t in `other`) whose boxes overlap (touching counts),
+   * except pairs with a common mask bit. If other === this, every unordered pair of two different positions occurs
+   * once, with s < t. Walks the other tree once per leaf of this one; the order is fixed by the two trees.
    *
    * @param visit must not begin another walk on this thread, of any trees: all walks write {@link overlaps}
    */
@@ -256,7 +256,10 @@ function fillLeaves(
   }
 }
 
-/** uint32[2·LEAF_SIZE²] the positions, in `a` and in `b`, of the overlapping pairs of two leaves that {@link overlapLeaf} reported last. */
+/**
+ * uint32[2·LEAF_SIZE²] the positions, in `a` and in `b`, of the overlapping pairs of two leaves that
+ * {@link overlapLeaf} reported last.
+ */
 export const overlaps = new Uint32Array(2 * LEAF_SIZE * LEAF_SIZE);
 
 /**

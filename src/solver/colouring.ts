@@ -81,8 +81,9 @@ class UsedColours {
 
 /**
  * Colouring of the contacts by random priority, renewed every step: a constraint's colour is one more than the largest
- * colour of the conflicting constraints that precede it in the permutation. A sweep colour by colour then equals a sweep in
- * the order of the permutation, and a sweep on a device where every constraint waits for its conflicting predecessors.
+ * colour of the conflicting constraints that precede it in the permutation. A sweep colour by colour then equals a
+ * sweep in the order of the permutation, and a sweep on a device where every constraint waits for its conflicting
+ * predecessors.
  *
  * @param corner int32[4·n] vertices of each constraint, −1 where unused
  */
@@ -114,8 +115,8 @@ function levelOf(vertexCount: number): Uint32Array {
 }
 
 /**
- * Seeded permutation of 0 … n−1: odd multiplications and xorshifts are bijections on k bits. Images ≥ n are mapped again,
- * which are fewer than half because 2^k < 2n. So no two constraints have the same priority.
+ * Seeded permutation of 0 … n−1: odd multiplications and xorshifts are bijections on k bits. Images ≥ n are mapped
+ * again, which are fewer than half because 2^k < 2n. So no two constraints have the same priority.
  */
 export class Permutation {
   readonly #count: number;

@@ -22,10 +22,15 @@ export const ERROR_FACTOR = 8 * UNIT_ROUNDOFF;
  */
 export const LONG_SPREAD = 512;
 
-/** A vertex within this many u·X of its target, X the largest coordinate of the start, has arrived: its residual is 0. */
+/**
+ * A vertex within this many u·X of its target, X the largest coordinate of the start, has arrived: its residual is 0.
+ */
 export const ARRIVAL_ROUNDING = 4;
 
-/** Share of the α that leads to the face of a trust box: keeps x' inside under any rounding of quotient, product and sum. */
+/**
+ * Share of the α that leads to the face of a trust box: keeps x' inside under any rounding of quotient, product and
+ * sum.
+ */
 export const FACE_SHARE = Math.fround(0.99999);
 
 // Search
@@ -39,7 +44,9 @@ export const PASSIVE = 1;
 /** KEPT: the element keeps its box, so that pairs of such elements are in P already. */
 export const KEPT = 2;
 
-/** A search renews single boxes for up to this share of the vertices; for more, a search of everything costs as little. */
+/**
+ * A search renews single boxes for up to this share of the vertices; for more, a search of everything costs as little.
+ */
 export const PARTIAL_SHARE = 0.3;
 
 // Geometry and contacts
@@ -50,7 +57,10 @@ export const TRUSTED_SHARE = 0.9;
 /** A pair whose last normal shows a gap above this multiple of δ is no contact; its geometry is not computed. */
 export const STALE_GAP = 1.5;
 
-/** δ_p is at most this multiple of the pair's distance at the start, so that compressed pairs recover over several requests. */
+/**
+ * δ_p is at most this multiple of the pair's distance at the start, so that compressed pairs recover over several
+ * requests.
+ */
 export const RECOVERY = 1.1;
 
 /** δ_p is at least this share of δ. */
@@ -71,7 +81,7 @@ export const MIN_SINE = 0.15;
 /** Volume form: a triangle whose doubled area is below this share of its longer side squared uses the gap form. */
 export const MIN_AREA_SHARE = 1e-6;
 
-/** Sweeps of a step between two looks at whether the caller wants to stop. */
+/** Sweeps of a step between two checks whether the caller wants to stop. */
 export const SWEEPS_PER_STOP_CHECK = 16;
 
 // Progress
@@ -94,18 +104,24 @@ export const STOPPED_SHARE = 0.1;
 /** Steps in a window over which stagnation is judged. */
 export const WINDOW = 32;
 
-/** A run progresses if Σr of the unfinished vertices falls by this share in a window: at least thousands of steps remain. */
+/**
+ * A run progresses if Σr of the unfinished vertices falls by this share in a window: at least thousands of steps
+ * remain.
+ */
 export const FALLEN_SHARE = 0.01;
 
-/** A run progresses if an unfinished vertex travels this many δ in a window, δ/4 a step; free flight makes over 1.5 δ a step. */
+/**
+ * A run progresses if an unfinished vertex travels this many δ in a window, δ/4 a step; free flight makes over 1.5 δ a
+ * step.
+ */
 export const TRAVEL = WINDOW / 4;
 
 // Pull-back
 
 /**
- * Targets are scattered if the motions of both ends differ by this many leaps (three median edges by default) on more than this share of the
- * edges. The pull-back then follows a complete run of Algorithm 1 (scattered-targets.ts). A fold or a mesh that is turned inside out stays
- * below, at two edges.
+ * Targets are scattered if the motions of both ends differ by this many leaps (three median edges by default) on more
+ * than this share of the edges. The pull-back then follows a complete run of Algorithm 1 (scattered-targets.ts). A fold
+ * or a mesh that is turned inside out stays below, at two edges.
  */
 export const SCATTERED_LEAPS = 1.5;
 export const SCATTERED_SHARE = 0.5;
@@ -113,7 +129,10 @@ export const SCATTERED_SHARE = 0.5;
 /** The longest motion of a step for scattered targets, over δ: contacts leave room for about one δ on either side. */
 export const SCATTERED_MOTION = 2;
 
-/** The factor on the required gain for scattered targets: by default the phase ends when three steps in a row gain less than 4.2 %. */
+/**
+ * The factor on the required gain for scattered targets: by default the phase ends when three steps in a row gain less
+ * than 4.2 %.
+ */
 export const SCATTERED_MIN_GAIN = 6;
 
 /** A vertex that no row has pushed for this many steps aims at its full target (t = 1). */
@@ -139,14 +158,17 @@ export const BOX_LOSS = 0.2;
 export const PULL_BACK_REACH = 0.8;
 
 /**
- * A contact of the pull-back aims at most this share of δ above its distance at the start of the request. δ is a tenth of an edge
- * by default, so a start with tiny gaps moves by 1.25 % of an edge and reaches the default offset, δ/8, in the first request. Otherwise the frames
- * of a session would end farther and farther from their targets while their contacts are brought back. The share must exceed REST, or pairs that
- * lack a little would never reach their offset.
+ * A contact of the pull-back aims at most this share of δ above its distance at the start of the request. δ is a tenth
+ * of an edge by default, so a start with tiny gaps moves by 1.25 % of an edge and reaches the default offset, δ/8, in
+ * the first request. Otherwise the frames of a session would end farther and farther from their targets while their
+ * contacts are brought back. The share must exceed REST, or pairs that lack a little would never reach their offset.
  */
 export const AIM_GROWTH = 0.125;
 
-/** Weight of a vertex's contact shortfall relative to its distance to the target: the number of layers that a pile may have (cpu/merit.ts). */
+/**
+ * Weight of a vertex's contact shortfall relative to its distance to the target: the number of layers that a pile may
+ * have (cpu/merit.ts).
+ */
 export const SHORTFALL_WEIGHT = 8;
 
 /** Weight of the squared excess over an edge's limit relative to the squared distance to the target. */
@@ -159,8 +181,9 @@ export const MAX_POOR_STEPS = 3;
 export const HEAP_MIN_GAIN = 0.01;
 
 /**
- * A step is not poor if a vertex whose motion the leap limits comes nearer to its target by this share of the leap, because a single moving vertex
- * changes the merit of a large mesh very little. Vertices that only creep towards distant targets do not reach this share.
+ * A step is not poor if a vertex whose motion the leap limits comes nearer to its target by this share of the leap,
+ * because a single moving vertex changes the merit of a large mesh very little. Vertices that only creep towards
+ * distant targets do not reach this share.
  */
 export const LEAP_PROGRESS = 0.1;
 
@@ -172,29 +195,40 @@ export const SHORTENING_SWEEPS = 64;
 export const SHORTENING_REST = 0.002;
 
 /**
- * The last steps continue while each removes at least this share of the excess over the limits. In a heap (cpu/poor-steps.ts), where steps are expensive,
- * the larger share applies. A sheet that contracts by a third obstructs itself: the planes between its elements grant a tenth of a motion, so a step
- * removes a tenth of the excess at first, and most of it in the end.
+ * The last steps continue while each removes at least this share of the excess over the limits. In a heap
+ * (cpu/poor-steps.ts), where steps are expensive, the larger share applies. A sheet that contracts by a third obstructs
+ * itself: the planes between its elements grant a tenth of a motion, so a step removes a tenth of the excess at first,
+ * and most of it in the end.
  */
 export const MIN_SHORTENING_GAIN = 0.02;
 export const HEAP_SHORTENING_GAIN = 0.1;
 
-/** This many of the last steps in a row that remove less end them. A single one does not, because the planes of contacts change from step to step. */
+/**
+ * This many of the last steps in a row that remove less end them. A single one does not, because the planes of contacts
+ * change from step to step.
+ */
 export const MAX_POOR_SHORTENINGS = 2;
 
 /** The same number if trust boxes hold vertices, which then get new boxes. */
 export const MAX_HELD_SHORTENINGS = 8;
 
-/** The last steps shorten edge limits by this share of δ, twice SHORTENING_REST, so that no edge stays just above its limit. */
+/**
+ * The last steps shorten edge limits by this share of δ, twice SHORTENING_REST, so that no edge stays just above its
+ * limit.
+ */
 export const SHORTENING_SLACK = 2 * SHORTENING_REST;
 
 /**
- * After a poor step in which edges over their limits are a larger part of the merit than the required gain, the sweeps of later steps continue in rounds
- * until this part is at most this share of the merit. The steps that only shorten edges continue until no edge is over its limit.
+ * After a poor step in which edges over their limits are a larger part of the merit than the required gain, the sweeps
+ * of later steps continue in rounds until this part is at most this share of the merit. The steps that only shorten
+ * edges continue until no edge is over its limit.
  */
 export const SWEPT_EXCESS = 0.01;
 
-/** The most rounds of sweeps in a step, and the number of rounds after which they end unless the excess has fallen by this factor. */
+/**
+ * The most rounds of sweeps in a step, and the number of rounds after which they end unless the excess has fallen by
+ * this factor.
+ */
 export const MORE_SWEEPS = { rounds: 32, patience: 4, gain: 0.9 } as const;
 
 /** One sweep in this many visits all rows; the sweeps between visit only the rows that act. */
@@ -214,7 +248,10 @@ export const HOLD_BACK_PASSES = 20;
 /** A strain below this share of the length at rest: the element has no rotation of its own. */
 export const FLATTEST_STRAIN = 1e-3;
 
-/** The sweeps of a step towards y* continue (MORE_SWEEPS) while a strain exceeds its limits by more than this; those of the last steps while any strain exceeds them. */
+/**
+ * The sweeps of a step towards y* continue (MORE_SWEEPS) while a strain exceeds its limits by more than this; those of
+ * the last steps while any strain exceeds them.
+ */
 export const SWEPT_STRAIN = 5e-3;
 
 /** The strain that an element may get in a step because one of its corners is held. */

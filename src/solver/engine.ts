@@ -8,8 +8,8 @@ import type { CollisionMesh } from '../mesh/types.js';
 import type { SavedScene } from './saved-scene.js';
 
 /**
- * Types of a method within the engine contract: the parameters that it reads and the figures that it reports in addition to those
- * of every method.
+ * Types of a method within the engine contract: the parameters that it reads and the figures that it reports in
+ * addition to those of every method.
  */
 export interface Method {
   readonly parameters: object;
@@ -114,8 +114,9 @@ export interface StepInput {
   /** asked between steps: true stops the resolve with status DEADLINE and a safe state */
   readonly shouldStop?: () => boolean;
   /**
-   * Milliseconds that a step may still take, asked within a step as often as the engine can afford. At 0 or less the engine
-   * abandons the step; the outcome is the state before it, with status DEADLINE. An engine with short steps need not ask.
+   * Milliseconds that a step may still take, asked within a step as often as the engine can afford. At 0 or less the
+   * engine abandons the step; the outcome is the state before it, with status DEADLINE. An engine with short steps need
+   * not ask.
    */
   readonly timeLeft?: () => number;
   /**
@@ -150,8 +151,8 @@ export interface Scene<M extends Method = TwoWayMethod> {
    */
   configure(parameters: M['parameters'], units: EngineUnits): void;
   /**
-   * Copies the data that the scene holds between resolves, so that it can be opened again later. Absent = the engine cannot do this, and a
-   * scene that is closed and opened again searches anew.
+   * Copies the data that the scene holds between resolves, so that it can be opened again later. Absent = the engine
+   * cannot do this, and a scene that is closed and opened again searches again.
    */
   save?(): SavedScene;
   /**
@@ -192,15 +193,20 @@ export interface Engine<M extends Method = TwoWayMethod> {
    */
   readonly hasCheapStates?: boolean;
   /**
-   * Whether contacts of the pull-back aim at the offsets of parts (part-offsets.ts). Without it, requests that depend on one
-   * are refused.
+   * Whether contacts of the pull-back aim at the offsets of parts (part-offsets.ts). Without it, requests that depend
+   * on one are refused.
    */
   readonly hasPartOffsets?: boolean;
-  /** Whether StepInput.excluded may follow from a rule. Without it, it must list its pairs (LeftOutPairs.proximityPairs). */
+  /**
+   * Whether StepInput.excluded may follow from a rule. Without it, it must list its pairs
+   * (LeftOutPairs.proximityPairs).
+   */
   readonly leavesOutByRule?: boolean;
   /** bytes that the pairs of one request may take; absent or 0 = as many as the engine can count */
   readonly maxPairBytes?: number | undefined;
-  /** Whether another engine of its kind takes seconds to open, or much memory of a device: few threads should have one. */
+  /**
+   * Whether another engine of its kind takes seconds to open, or much memory of a device: few threads should have one.
+   */
   readonly isCostlyToOpen?: boolean;
   /** absent = scenes of an engine that resolve at the same time gain nothing from each other: they take turns */
   readonly together?: JobsTogether | undefined;
@@ -210,7 +216,8 @@ export interface Engine<M extends Method = TwoWayMethod> {
   readonly sharedBytes?: number;
   /**
    * @param parameters lengths in the caller's unit
-   * @param saved of an earlier scene of the same mesh, parameters and units; an engine whose scenes cannot be saved ignores it
+   * @param saved of an earlier scene of the same mesh, parameters and units; an engine whose scenes cannot be saved
+   *   ignores it
    */
   open(mesh: CollisionMesh, parameters: M['parameters'], units: EngineUnits, saved?: SavedScene): Promise<Scene<M>>;
   close(): Promise<void>;

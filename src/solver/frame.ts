@@ -372,7 +372,10 @@ function isSameNormal(value: number, image: number): boolean {
   return value === image && (value !== 0 || Object.is(value, 0));
 }
 
-/** 2^±900 leaves room in double's exponents (−1074 … 1023) for a float32 number scaled either way, subnormal bits included */
+/**
+ * 2^±900 leaves room in double's exponents (−1074 … 1023) for a float32 number scaled either way, subnormal bits
+ * included
+ */
 const MAX_EXPONENT = 900;
 
 const bits = new DataView(new ArrayBuffer(8));

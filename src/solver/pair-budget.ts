@@ -27,7 +27,11 @@ const MOST_PAIRS = 24_000_000;
  */
 export const BYTES_PER_PAIR = 192;
 
-/** Pairs that a scene may hold. @param bytes that the pairs of one request may take; undefined or 0 = as many as the engine can count */
+/**
+ * Pairs that a scene may hold.
+ *
+ * @param bytes that the pairs of one request may take; undefined or 0 = as many as the engine can count
+ */
 export function pairLimit(bytes: number | undefined): number {
   return bytes ? Math.max(1, Math.min(MOST_PAIRS, Math.floor(bytes / BYTES_PER_PAIR))) : MOST_PAIRS;
 }

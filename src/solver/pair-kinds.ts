@@ -24,8 +24,9 @@ export interface PairPlane {
 }
 
 /**
- * Everything that distinguishes one kind of proximity pair from another. A pair occupies up to four vertex slots, side a
- * first, unused slots last. A new kind is one entry here, its closest-point function (cpu/closest.ts) and its kernels'.
+ * Everything that distinguishes one kind of proximity pair from another. A pair occupies up to four vertex slots, side
+ * a first, unused slots last. A new kind is one entry here, its closest-point function (cpu/closest.ts) and its
+ * kernels'.
  */
 export interface PairKindEntry {
   /** name in the paper and in WGSL, where its value is the index in {@link PAIR_KINDS} */

@@ -6,8 +6,8 @@ import type { Bounds } from './range.js';
 /**
  * Resting vertices: kinematic, with a target that equals the start as numbers. No engine ever writes one, and an answer
  * has the bits of its start. So their coordinates need no room for motion, however large they are: a ground plane of a
- * kilometre may lie under cloth with edges of a centimetre. Only the distance between such a vertex and its float32 image
- * counts, because the engine keeps the others away from the image ({@link RestingVertices.roundingUnder}).
+ * kilometre may lie under cloth with edges of a centimetre. Only the distance between such a vertex and its float32
+ * image counts, because the engine keeps the others away from the image ({@link RestingVertices.roundingUnder}).
  */
 export interface RestingVertices {
   /** uint8[V] 1 = rests */

@@ -86,7 +86,10 @@ function pullBackOf({ quality, contactOffset, activationDistance }: Parameters):
   return plan && { ...plan, offset: contactOffset / activationDistance };
 }
 
-/** Whether a proximity set that was searched under `a` is valid under `b`: all settings that boxes and search read agree. */
+/**
+ * Whether a proximity set that was searched under `a` is valid under `b`: all settings that boxes and search read
+ * agree.
+ */
 export function servesBoth(a: Settings, b: Settings): boolean {
   return (
     a.delta === b.delta &&

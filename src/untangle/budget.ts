@@ -53,7 +53,10 @@ export class Budget {
     if (why) throw new Interrupted(why);
   };
 
-  /** What ends a resolve in time. The status is then DEADLINE, even if the resolve was cancelled; {@link whyOver} tells these cases apart. */
+  /**
+   * What ends a resolve in time. The status is then DEADLINE, even if the resolve was cancelled; {@link whyOver} tells
+   * these cases apart.
+   */
   interrupts() {
     return {
       shouldStop: () => this.timeLeft() <= 0,
@@ -72,7 +75,10 @@ export class Budget {
   }
 }
 
-/** Errors of engines after which the best state so far is the answer: the request exceeds its memory or that of the device, or the device is lost. */
+/**
+ * Errors of engines after which the best state so far is the answer: the request exceeds its memory or that of the
+ * device, or the device is lost.
+ */
 const ENDS: Partial<Record<ErrorCode, Ended>> = {
   TOO_LARGE: 'MEMORY',
   OUT_OF_DEVICE_MEMORY: 'MEMORY',
@@ -88,8 +94,8 @@ export function whyGivenUp(thrown: unknown): Ended {
 }
 
 /**
- * Why an untangling ended. NO_PROGRESS of the pushing counts only if nothing cut the pull-back short, because more time or memory
- * for the pull-back could have led to another answer.
+ * Why an untangling ended. NO_PROGRESS of the pushing counts only if nothing cut the pull-back short, because more time
+ * or memory for the pull-back could have led to another answer.
  */
 export function endOf(pushing: Ended | undefined, pullBack: Ended | undefined): Ended | undefined {
   return pushing === 'NO_PROGRESS' ? (pullBack ?? pushing) : (pushing ?? pullBack);

@@ -30,10 +30,11 @@ interface End {
 }
 
 /**
- * Joins pierces to the curves along which sheets cross. If edge e pierces triangle t, then for each triangle f at e the triangles
- * f and t have a common segment that begins at this pierce. It ends at a pierce of another side of f through t, at a pierce of a side of t
- * through f, or at a vertex of both f and t. Two pierces of the same pair of triangles are therefore neighbours on the curve. The pierces of
- * a contour have a fixed order, and contours are in the order of their first pierces.
+ * Joins pierces to the curves along which sheets cross. If edge e pierces triangle t, then for each triangle f at e the
+ * triangles f and t have a common segment that begins at this pierce. It ends at a pierce of another side of f through
+ * t, at a pierce of a side of t through f, or at a vertex of both f and t. Two pierces of the same pair of triangles
+ * are therefore neighbours on the curve. The pierces of a contour have a fixed order, and contours are in the order of
+ * their first pierces.
  *
  * Linear in the number of pierces.
  */

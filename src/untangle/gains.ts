@@ -3,14 +3,14 @@ import type { StateFindings } from '../verify/types.js';
 import type { Decision } from './sides.js';
 
 /**
- * The strategy for contours whose side is a guess. PUSH: the wrong sides are pushed through. MIXED: they are pushed through where the guess is
- * clear, and the other contours are shortened. SHORTEN: all of them are shortened.
+ * The strategy for contours whose side is a guess. PUSH: the wrong sides are pushed through. MIXED: they are pushed
+ * through where the guess is clear, and the other contours are shortened. SHORTEN: all of them are shortened.
  */
 export type Strategy = 'PUSH' | 'MIXED' | 'SHORTEN';
 
 /**
- * Iterations without a gain after which the next strategy begins, at the best state. A sheet that passes through another one as a whole keeps
- * its number of pierces until it is through, so pushing gets the most iterations.
+ * Iterations without a gain after which the next strategy begins, at the best state. A sheet that passes through
+ * another one as a whole keeps its number of pierces until it is through, so pushing gets the most iterations.
  */
 const PATIENCE: Readonly<Record<Strategy, number>> = { PUSH: 6, MIXED: 3, SHORTEN: 3 };
 const NEXT: Readonly<Record<Strategy, Strategy>> = { PUSH: 'MIXED', MIXED: 'SHORTEN', SHORTEN: 'PUSH' };
@@ -20,9 +20,10 @@ const WIDENED_AFTER = 3;
 const WIDER = 2;
 
 /**
- * Iterations without a gain after which the untangling ends. Where sides are guesses, each strategy gets its full number of iterations within twelve,
- * whichever gained last, because a gain lets its own strategy start counting anew. In the remaining six, pushing with wider regions is tried once more
- * if pushing gained last; otherwise the next strategies follow. Where sides are not guesses, all iterations push.
+ * Iterations without a gain after which the untangling ends. Where sides are guesses, each strategy gets its full
+ * number of iterations within twelve, whichever gained last, because a gain restarts the count of its own strategy. In
+ * the remaining six, pushing with wider regions is tried once more if pushing gained last; otherwise the next
+ * strategies follow. Where sides are not guesses, all iterations push.
  */
 const HOPELESS = 18;
 
@@ -54,7 +55,8 @@ export class Gains {
 
   /**
    * @param isGuessed whether the sides of most pierces are guesses; only then do the strategies differ
-   * @returns BEST: this is the best state so far; BACK: the next iteration must begin at the best state; ON: it continues from here
+   * @returns BEST: this is the best state so far; BACK: the next iteration must begin at the best state; ON: it
+   *   continues from here
    */
   note(state: Tested, isGuessed: boolean, isNear: () => boolean): 'BEST' | 'BACK' | 'ON' {
     const { best } = this;

@@ -9,7 +9,10 @@ type Vector = readonly [number, number, number];
 /** A gradient as long as this, of lengths of a contour per length of motion, gets about 0.7 of the longest motion. */
 const TYPICAL = 1;
 
-/** An edge whose height over the plane of the triangle is below this share of its length counts as lying in the plane, where sliding it has no defined effect. */
+/**
+ * An edge whose height over the plane of the triangle is below this share of its length counts as lying in the plane,
+ * where sliding it has no defined effect.
+ */
 const FLAT = 0.05;
 
 /**
@@ -18,9 +21,10 @@ const FLAT = 0.05;
  *
  *     G = Σ_f (r_f − 2 (e·r_f)/(e·n) n),
  *
- * where e is the direction of the edge, n the normal of the triangle, and r_f the direction in which the contour continues in the
- * triangle f at the edge. Along a curve the r_f of both triangles nearly cancel, and their sum points towards the inside of the curve.
- * At its end and at a border there is only one f, which draws the end of the contour inward.
+ * where e is the direction of the edge, n the normal of the triangle, and r_f the direction in which the contour
+ * continues in the triangle f at the edge. Along a curve the r_f of both triangles nearly cancel, and their sum points
+ * towards the inside of the curve. At its end and at a border there is only one f, which draws the end of the contour
+ * inward.
  */
 export function gradientRowsOf(topology: Topology, x: Float64Array, contour: Contour, longest: number): HeightRow[] {
   const { edges, triangles } = topology.mesh;

@@ -2,10 +2,15 @@ import type { TriangleTree } from '../diagnose/triangle-tree.js';
 import { normalOf } from './sides.js';
 import type { Topology } from './topology.js';
 
-/** A vertex lies over a sheet if the cosine between the normal and the direction to the nearest point is at least this. */
+/**
+ * A vertex lies over a sheet if the cosine between the normal and the direction to the nearest point is at least this.
+ */
 const OVER = 0.7;
 
-/** Vertices between two pulses in a loop that finds a nearest triangle for each vertex, which takes some ten microseconds. */
+/**
+ * Vertices between two pulses in a loop that finds a nearest triangle for each vertex, which takes some ten
+ * microseconds.
+ */
 export const NEAREST_PER_PULSE = 64;
 
 /** Height over the nearest (consistently oriented) triangle; undefined if the vertex does not lie over one. */

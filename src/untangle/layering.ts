@@ -3,7 +3,10 @@ import type { Label } from './crossings.js';
 import { heightOver, NEAREST_PER_PULSE } from './heights.js';
 import type { Topology } from './topology.js';
 
-/** Edges within which a vertex counts as lying over a sheet. Sheets that are farther apart here are not layers, even if they cross elsewhere. */
+/**
+ * Edges within which a vertex counts as lying over a sheet. Sheets that are farther apart here are not layers, even if
+ * they cross elsewhere.
+ */
 const REACH = 3;
 
 /** Two sheets are layers if the area of one that lies over the other is at least this share of the smaller sheet. */
@@ -33,8 +36,8 @@ interface Vote {
 
 /**
  * Decides which of two sheets is above where they lie over one another nearly everywhere, as two copies do: the side on
- * which most of its area lies, for all contours of the two together. The decision is made in the state in which they first cross, and kept, so that
- * no contour changes its side from one iteration to the next.
+ * which most of its area lies, for all contours of the two together. The decision is made in the state in which they
+ * first cross, and kept, so that no contour changes its side from one iteration to the next.
  */
 export class Layering {
   readonly #topology: Topology;

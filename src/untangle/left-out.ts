@@ -8,17 +8,20 @@ import type { Topology } from './topology.js';
  * The pairs that one iteration leaves out, so that regions can pass through the sheets behind which they lie:
  *
  * - the five proximity pairs of every pair that intersects (ExcludedPairs);
- * - for each region, the pairs of an element with a vertex in the region and an element wholly in the patch of its partner.
+ * - for each region, the pairs of an element with a vertex in the region and an element wholly in the patch of its
+ *   partner.
  *
- * Safety. Every other proximity pair is bounded and checked in every step, so it does not meet on the way (docs/guarantee.md).
- * Let an edge and a triangle be free at the start of the iteration, with none of their five proximity pairs left out. While
- * all vertices move continuously, the edge can begin to pierce the triangle only at a moment when one of the five is at
- * distance 0, and none is. So the pair is free on the whole path of the iteration. If it were not free at the start of the
- * iteration, its five would have been left out as those of a pair that intersects. Hence, over all iterations: an edge and a
- * triangle of which no proximity pair was left out in any iteration are free on the whole path. The pull-back of a free state leaves
- * nothing out; that of another one leaves out pairs whose vertices it does not move (pull-back.ts).
+ * Safety. Every other proximity pair is bounded and checked in every step, so it does not meet on the way
+ * (docs/guarantee.md). Let an edge and a triangle be free at the start of the iteration, with none of their five
+ * proximity pairs left out. While all vertices move continuously, the edge can begin to pierce the triangle only at a
+ * moment when one of the five is at distance 0, and none is. So the pair is free on the whole path of the iteration. If
+ * it were not free at the start of the iteration, its five would have been left out as those of a pair that intersects.
+ * Hence, over all iterations: an edge and a triangle of which no proximity pair was left out in any iteration are free
+ * on the whole path. The pull-back of a free state leaves nothing out; that of another one leaves out pairs whose
+ * vertices it does not move (pull-back.ts).
  *
- * Marks of vertices decide whether a pair is left out. They take memory by vertices, not by pairs, of which there are millions.
+ * Marks of vertices decide whether a pair is left out. They take memory by vertices, not by pairs, of which there are
+ * millions.
  */
 export class RegionsLeftOut implements LeftOutPairs {
   readonly items: readonly ElementPair[];

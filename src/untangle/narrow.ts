@@ -3,16 +3,20 @@ import { rowOf, type Topology } from './topology.js';
 
 const LABELS = [1, -1] as const;
 
-/** Rings that a flood extends from a contour, for each of its pierces: half of the length of the contour, which has some three pierces per edge. */
+/**
+ * Rings that a flood extends from a contour, for each of its pierces: half of the length of the contour, which has some
+ * three pierces per edge.
+ */
 const RINGS_PER_PIERCE = 1 / 6;
 
 /**
- * The right sides along a contour of a sheet with itself, whether or not it cuts anything off. The contour is two lines on the sheet. If
- * walls of a fold have passed through each other, the wrong part lies between these lines, where floods from one line meet those from the
- * other. So of the possible pairs of sides, the wrong one is that from which floods of the same number of rings cover the smallest area together. The sides of
- * the last iteration do not count.
+ * The right sides along a contour of a sheet with itself, whether or not it cuts anything off. The contour is two lines
+ * on the sheet. If walls of a fold have passed through each other, the wrong part lies between these lines, where
+ * floods from one line meet those from the other. So of the possible pairs of sides, the wrong one is that from which
+ * floods of the same number of rings cover the smallest area together. The sides of the last iteration do not count.
  *
- * @param relation −1 or 1: the sheets are nearly parallel along the contour, with normals against or along each other; 0: they are not
+ * @param relation −1 or 1: the sheets are nearly parallel along the contour, with normals against or along each other;
+ *   0: they are not
  */
 export function narrowSides(
   topology: Topology,
@@ -41,7 +45,9 @@ export function narrowSides(
   return { right: [a, b], confidence: Math.max(0.5, other / (area + other)) };
 }
 
-/** The area within some rings of the ends of cut edges; a flood does not cross a cut edge or a vertex on the contour. */
+/**
+ * The area within some rings of the ends of cut edges; a flood does not cross a cut edge or a vertex on the contour.
+ */
 function flood(
   { mesh: { edges }, edgesAt }: Topology,
   { cut, tips }: Crossing,

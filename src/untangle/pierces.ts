@@ -10,7 +10,10 @@ export interface Pierce {
   readonly triangle: number;
   /** from the first end of the edge to the second, 0 to 1: where it meets the triangle's plane */
   readonly at: number;
-  /** −1, 0, 1: the side of the triangle, oriented as Topology.turn says, on which the first end of the edge lies; the second end lies on the other side */
+  /**
+   * −1, 0, 1: the side of the triangle, oriented as Topology.turn says, on which the first end of the edge lies; the
+   * second end lies on the other side
+   */
   readonly side: number;
 }
 

@@ -23,7 +23,10 @@ const LENGTH_SLACK = 0.1;
 const SMOOTHED_AFTER = [4, 8];
 /** The longest motion of one iteration, in edges. */
 const LONGEST = 0.5;
-/** The longest motion of an edge relative to a triangle that shortens a contour, in edges: small compared with the elements. */
+/**
+ * The longest motion of an edge relative to a triangle that shortens a contour, in edges: small compared with the
+ * elements.
+ */
 const SHORTENED_BY = 0.25;
 
 export interface Push {

@@ -43,12 +43,15 @@ const MOST_PARTNERS = 60_000;
 const MOST_FLOODED = 20_000;
 
 /**
- * A patch that a contour cuts off may have this many times the number of vertices that fit into the square of the contour's extent; a larger patch is flooded
- * from the ends of cut edges instead.
+ * A patch that a contour cuts off may have this many times the number of vertices that fit into the square of the
+ * contour's extent; a larger patch is flooded from the ends of cut edges instead.
  */
 const SPREAD = 4;
 
-/** A patch of a sheet that crosses itself or a body can be wrong as a whole only if it has at most this share of the vertices of the sheet. */
+/**
+ * A patch of a sheet that crosses itself or a body can be wrong as a whole only if it has at most this share of the
+ * vertices of the sheet.
+ */
 const MOST_OF_SHEET = 0.6;
 
 export function kindOf(contour: Contour, { separations }: Decision): ContourKind {
@@ -131,7 +134,9 @@ function regionOf(
   };
 }
 
-/** The vertices around the ends with a label that lie over that side of the other sheet, and the sum of their heights. */
+/**
+ * The vertices around the ends with a label that lie over that side of the other sheet, and the sum of their heights.
+ */
 function floodBelow(
   tools: RegionTools,
   contour: Contour,
@@ -185,7 +190,10 @@ function extentOf({ mesh: { edges } }: Topology, { pierces }: Contour, x: Float6
   return Math.sqrt(sum);
 }
 
-/** Triangles of the other sheet that are connected with the contour and lie in the box of the region, grown by some edges. */
+/**
+ * Triangles of the other sheet that are connected with the contour and lie in the box of the region, grown by some
+ * edges.
+ */
 function partnerOf(
   { topology, x, edge, rings }: RegionTools,
   contour: Contour,

@@ -21,7 +21,10 @@ export interface Guidance {
   readonly outsides: ReadonlyMap<number, Label | 0>;
 }
 
-/** By role: the label of the side on which the sheet belongs; 0 = no part of this sheet is wrong, or its side is not known. */
+/**
+ * By role: the label of the side on which the sheet belongs; 0 = no part of this sheet is wrong, or its side is not
+ * known.
+ */
 export type RightSides = readonly [Label | 0, Label | 0];
 
 export interface Decision {
@@ -36,10 +39,14 @@ export interface Decision {
 
 const ROLES = [0, 1] as const;
 
-/** If the mean product of the normals along a contour is below this, they do not tell which sheet lies above the other. */
+/**
+ * If the mean product of the normals along a contour is below this, they do not tell which sheet lies above the other.
+ */
 const PARALLEL = 0.3;
 
-/** A side is wrong again if, in the last iteration, its share of wrong cut ends exceeded that of the other side by this. */
+/**
+ * A side is wrong again if, in the last iteration, its share of wrong cut ends exceeded that of the other side by this.
+ */
 const STICKY = 0.5;
 
 /** Decides, for every contour of a crossing, on which side its sheets belong. @param x float64[3·V] */
@@ -106,7 +113,8 @@ function toldSides(
     // A body with holes has no well-defined inside, so it decides only if it calls the smaller part wrong.
     const isWhole = topology.sheets.get(body)!.openShare === 0;
     if (!isWhole && both[role].isWhole && colours.larger(both[role]).right !== outward) return undefined;
-    // The smaller part of the body pokes through the sheet. If no part is cut off, a sheet that lies along the body lies above it.
+    // The smaller part of the body pokes through the sheet. If no part is cut off, a sheet that lies along the body
+    // lies above it.
     const own = both[1 - role]!;
     const poking = own.isWhole ? colours.larger(own).right : -outward * relationOf(topology, x, contour);
     return {
@@ -196,7 +204,10 @@ function shareOf(ends: readonly CutEnd[], label: Label, marks: Uint8Array): numb
   return count > 0 ? marked / count : 0;
 }
 
-/** Patches in two colours, such that every contour separates different colours. Of each connected cluster one colour is wrong. */
+/**
+ * Patches in two colours, such that every contour separates different colours. Of each connected cluster one colour is
+ * wrong.
+ */
 class Colours {
   readonly #patches: Patches;
   /** by patch: its cluster, and 1 or −1 */
@@ -286,8 +297,9 @@ export function turnAlong(topology: Topology, contour: Contour, role: Role): num
 }
 
 /**
- * Whether the (consistently oriented) normals of two nearly parallel sheets have the same direction (1) or opposite ones (−1) along a contour. 0 = the sheets are
- * not nearly parallel, and their normals do not tell which one lies above the other.
+ * Whether the (consistently oriented) normals of two nearly parallel sheets have the same direction (1) or opposite
+ * ones (−1) along a contour. 0 = the sheets are not nearly parallel, and their normals do not tell which one lies above
+ * the other.
  */
 function relationOf(topology: Topology, x: Float64Array, contour: Contour): Label | 0 {
   let product = 0;

@@ -19,8 +19,9 @@ export interface Topology {
   /** uint32[3·T] contact edges of a triangle: of the corners 0 1, 1 2, 2 0 */
   readonly sides: Uint32Array;
   /**
-   * int8[T] the factor that orients a triangle consistently within its component: 1, or −1 if its corners must be read backwards.
-   * The first triangle of a component has 1. Comments call triangles with this factor applied "consistently oriented".
+   * int8[T] the factor that orients a triangle consistently within its component: 1, or −1 if its corners must be read
+   * backwards. The first triangle of a component has 1. Comments call triangles with this factor applied "consistently
+   * oriented".
    */
   readonly turn: Int8Array;
   /** uint32[V] lowest vertex of the sheet, which is a component connected by contact edges */
@@ -153,12 +154,15 @@ function describeSheets(
 
 /** A kinematic sheet is a body if it has at most this share of open sides */
 const MOST_OPEN = 0.05;
-/** and its volume is at least this share of its area to the power of 3/2; 0.094 for a sphere, some 0.02 for a person. */
+/**
+ * and its volume is at least this share of its area to the power of 3/2; 0.094 for a sphere, some 0.02 for a person.
+ */
 const LEAST_VOLUME = 0.01;
 
 /**
- * The side of the consistently oriented triangles of a body on which its outside lies: 1 along their normals, −1 against them. 0 = the sheet is
- * not a body: it is not kinematic, not orientable, too open or too flat. Holes are closed by triangles to the mean of the vertices.
+ * The side of the consistently oriented triangles of a body on which its outside lies: 1 along their normals, −1
+ * against them. 0 = the sheet is not a body: it is not kinematic, not orientable, too open or too flat. Holes are
+ * closed by triangles to the mean of the vertices.
  */
 export function outsideOf(topology: Topology, sheet: SheetKind, x: Float64Array): -1 | 0 | 1 {
   if (!sheet.isKinematic || !sheet.isOrientable || sheet.openShare > MOST_OPEN) return 0;
@@ -166,7 +170,10 @@ export function outsideOf(topology: Topology, sheet: SheetKind, x: Float64Array)
   return Math.abs(volume) < LEAST_VOLUME * area ** 1.5 ? 0 : (Math.sign(volume) as -1 | 0 | 1);
 }
 
-/** The area, and the signed volume, which is positive if the consistently oriented triangles are counter-clockwise seen from outside. */
+/**
+ * The area, and the signed volume, which is positive if the consistently oriented triangles are counter-clockwise seen
+ * from outside.
+ */
 function measureSheet(
   { mesh: { triangles }, turn }: Topology,
   { triangles: members }: SheetKind,

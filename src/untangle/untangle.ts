@@ -62,14 +62,16 @@ interface Analysis {
 }
 
 /**
- * Turns a state with intersections into one without. It pushes the parts on a wrong side through, iteration by iteration, while the engine
- * protects every other pair; then it pulls the state back towards the start, with every pair protected.
+ * Turns a state with intersections into one without. It pushes the parts on a wrong side through, iteration by
+ * iteration, while the engine protects every other pair; then it pulls the state back towards the start, with every
+ * pair protected.
  *
- * The numbers of the answer are tested exactly: FREE means that they have no intersection. However the untangling ends, the answer is the
- * state with the fewest pierces; if no state has fewer than the start, it is the start.
+ * The numbers of the answer are tested exactly: FREE means that they have no intersection. However the untangling ends,
+ * the answer is the state with the fewest pierces; if no state has fewer than the start, it is the start.
  *
- * @throws the refusals of hints, bounds and the coordinate frame; INVALID_PARAMETER for a reversed contour that the start does not have;
- *   TOO_LARGE for a start with more than a million pierces; errors of the engine, except a lack of memory and a lost device
+ * @throws the refusals of hints, bounds and the coordinate frame; INVALID_PARAMETER for a reversed contour that the
+ *   start does not have; TOO_LARGE for a start with more than a million pierces; errors of the engine, except a lack of
+ *   memory and a lost device
  */
 export async function untangle(problem: UntangleProblem, tools: UntangleTools): Promise<UntangleAnswer> {
   return new Untangling(problem, tools).run();
@@ -123,7 +125,8 @@ class Untangling {
   async run(): Promise<UntangleAnswer> {
     const { mesh, parameters } = this.#problem;
     const { engine: own } = this.#tools;
-    // If the engine accepts only lists of pairs, the CPU engine makes the steps. The pull-back, which leaves out few pairs, runs on the engine.
+    // If the engine accepts only lists of pairs, the CPU engine makes the steps. The pull-back, which leaves out few
+    // pairs, runs on the engine.
     const engine = own.leavesOutByRule ? own : createCpuEngine({ maxPairBytes: own.maxPairBytes });
     const scene = await engine.open(
       mesh,
@@ -265,13 +268,17 @@ class Untangling {
     return positions.slice();
   }
 
-  /** Pulls back the free state or, if there is none, the best state, for which exactly its intersecting pairs are left out. */
+  /**
+   * Pulls back the free state or, if there is none, the best state, for which exactly its intersecting pairs are left
+   * out.
+   */
   async #pullBack({ free, best, first }: Pick<Pushed, 'free' | 'best' | 'first'>): Promise<Pulled> {
     if (!free) this.#path.forget();
     const { best: tested } = this.#gains;
     // If nothing was gained, the answer is the start; if no time is left, it is the best state without a pull-back.
     if (!free && (best === this.#start || !tested)) return { x: undefined, ended: undefined };
-    // If the pull-back ends with more pierces than the best state, the best state is the answer, and may have to be tested as well.
+    // If the pull-back ends with more pierces than the best state, the best state is the answer, and may have to be
+    // tested as well.
     if (!free && !this.#knownOf(this.#toCaller(best), first)) this.#budget.keepBack(2);
     const over = free ? undefined : this.#budget.whyOver();
     if (over) return { x: undefined, ended: over };
@@ -310,8 +317,8 @@ class Untangling {
   }
 
   /**
-   * The answer: the pulled-back state if it has no more pierces than the best state, otherwise the best state, or the start if nothing was gained.
-   * An exact test of the numbers that are sent decides; no state is tested twice.
+   * The answer: the pulled-back state if it has no more pierces than the best state, otherwise the best state, or the
+   * start if nothing was gained. An exact test of the numbers that are sent decides; no state is tested twice.
    */
   async #answer(found: Pushed, pulled: EnginePositions | undefined): Promise<UntangleAnswer> {
     const { mesh, positions } = this.#problem;

@@ -21,15 +21,16 @@ export interface SweptLimits {
 }
 
 /**
- * Projected Gauss-Seidel sweeps over limits of edges and strains, and contacts, extrapolated (Nesterov). y is linear in the multipliers, so
- * y, c and λ are extrapolated alike: z ← z + β (z − z_last) after each sweep but the last, with β = min(0.9, k/(k + 3)). k restarts at
- * 0 if the momentum points away from the motion of the sweep, ⟨y_from − y, y − y_last⟩ > 0, where y_from is y at the beginning of the
- * sweep. Without this restart the iteration diverges.
+ * Projected Gauss-Seidel sweeps over limits of edges and strains, and contacts, extrapolated (Nesterov). y is linear in
+ * the multipliers, so y, c and λ are extrapolated alike: z ← z + β (z − z_last) after each sweep but the last, with β =
+ * min(0.9, k/(k + 3)). k restarts at 0 if the momentum points away from the motion of the sweep, ⟨y_from − y, y −
+ * y_last⟩ > 0, where y_from is y at the beginning of the sweep. Without this restart the iteration diverges.
  *
  * Vertices that no acting row touches keep their y in these sweeps, so only touched ones are stored and compared.
  *
- * All sweeps between two complete ones, with the momentum between them, are one ordered run of chunks, so that threads synchronise as rarely as
- * the order allows. One thread sweeps strains, between edges and contacts; with strains a sweep is two runs.
+ * All sweeps between two complete ones, with the momentum between them, are one ordered run of chunks, so that threads
+ * synchronise as rarely as the order allows. One thread sweeps strains, between edges and contacts; with strains a
+ * sweep is two runs.
  */
 export class AcceleratedSweeps {
   readonly #inverseMass: Float32Array;
@@ -63,7 +64,8 @@ export class AcceleratedSweeps {
    * @param y float32[3·V] moved
    * @param options.slack shortens every edge limit, engine units
    * @param options.sweeps number of sweeps, and of further sweeps in each round that the limits require
-   * @param options.mostExcess squared engine units: the largest excess over edge limits that needs no further round; absent = any excess
+   * @param options.mostExcess squared engine units: the largest excess over edge limits that needs no further round;
+   *   absent = any excess
    * @param options.pulse called at short intervals; may throw, and y is then undefined
    */
   run(
@@ -116,7 +118,10 @@ export class AcceleratedSweeps {
     };
   }
 
-  /** A complete sweep, or several sweeps over the rows that act; with or without a step of the momentum before the first one. */
+  /**
+   * A complete sweep, or several sweeps over the rows that act; with or without a step of the momentum before the first
+   * one.
+   */
   #sweep(swept: Swept, how: How): void {
     const { edges, rows, actingEdges, acting, strains, arrays } = swept;
     const { isComplete, near, slack, times, hasMomentum, pulse } = how;

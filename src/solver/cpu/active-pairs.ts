@@ -34,9 +34,9 @@ function scanPairs({ vertex, moving, list, counts }: ScanArrays, _: NoNumbers, f
 }
 
 /**
- * The pairs that a step works on: those with a moving vertex. While many vertices move, P is scanned; once few do, the pairs
- * of each moving vertex are gathered through an incidence list, built for a revision of P that has been scanned often
- * enough. Both give the same pairs in the same, ascending order.
+ * The pairs that a step works on: those with a moving vertex. While many vertices move, P is scanned; once few do, the
+ * pairs of each moving vertex are gathered through an incidence list, built for a revision of P that has been scanned
+ * often enough. Both give the same pairs in the same, ascending order.
  */
 export class ActivePairs {
   /** uint32[count] indices into P, ascending */

@@ -1,13 +1,14 @@
 import { isSameAt, type Residuals } from './motion.js';
 
 /**
- * The last step of kinematic vertices. A run ends when every residual is below ε, so a vertex that approached its target by
- * shares α < 1 ends a little short of it: by ε of its motion. That is far below the size of gaps, but it is not the
- * prescribed position. One more forward step, in which nothing else moves, moves the vertex to the exact bits of its target, or
- * not at all.
+ * The last step of kinematic vertices. A run ends when every residual is below ε, so a vertex that approached its
+ * target by shares α < 1 ends a little short of it: by ε of its motion. That is far below the size of gaps, but it is
+ * not the prescribed position. One more forward step, in which nothing else moves, moves the vertex to the exact bits
+ * of its target, or not at all.
  *
- * It is as safe as any other step: bound, write, check and commit are those of the forward step, in the trust boxes of P (docs/method.md,
- * S2 to S5). {@link allOrNothing} only lowers α. A motion by a part of the way would use up gaps for nothing.
+ * It is as safe as any other step: bound, write, check and commit are those of the forward step, in the trust boxes of
+ * P (docs/method.md, S2 to S5). {@link allOrNothing} only lowers α. A motion by a part of the way would use up gaps for
+ * nothing.
  */
 
 /**

@@ -24,7 +24,9 @@ export interface BoundArrays extends PairArrays {
   readonly moving: Uint8Array;
   /** float32[V] bound of α that holds for pairs outside P */
   readonly alphaGuard: Float32Array;
-  /** float32[V] α, and int32[V] the limiting pairs, at the beginning of the pass; slots after the first start from these */
+  /**
+   * float32[V] α, and int32[V] the limiting pairs, at the beginning of the pass; slots after the first start from these
+   */
   readonly most: Float32Array;
   readonly limitedBy: Int32Array;
   /** float32[slots·V] α as this slot has bounded it; {@link FROZEN} = a touching pair has the vertex */
@@ -41,7 +43,9 @@ export interface BoundArrays extends PairArrays {
   readonly counts: Int32Array;
 }
 
-/** Pairs of a pass: all, those whose geometry is current, and the others, whose lists follow those of the current ones. */
+/**
+ * Pairs of a pass: all, those whose geometry is current, and the others, whose lists follow those of the current ones.
+ */
 export const PASS = { ALL: 0, CURRENT: 1, OTHERS: 2 } as const;
 
 export interface BoundNumbers {
@@ -51,7 +55,7 @@ export interface BoundNumbers {
   readonly rule: number;
   readonly gamma: number;
   readonly floor: number;
-  /** a pair that stays further apart than this is skipped */
+  /** a pair that stays farther apart than this is skipped */
   readonly skipMargin: number;
   /** identifies the run */
   readonly run: number;
@@ -69,9 +73,9 @@ export const FROZEN = -1;
 /**
  * Bounds α by every active pair (the first pass of the forward step, forward.ts).
  *
- * A thread lowers the α of its own slot. α of the step is the smallest over all slots, whoever took which chunk: a minimum
- * has no order. Among pairs with the same bound the first one is reported. A slot takes its chunks in ascending
- * order, so {@link mergeSlots} finds the same pair as one thread alone.
+ * A thread reduces the α of its own slot. α of the step is the smallest over all slots, regardless of which thread took
+ * which chunk: a minimum has no order. Among pairs with the same bound the first one is reported. A slot takes its
+ * chunks in ascending order, so {@link mergeSlots} finds the same pair as one thread alone.
  */
 export const BOUND = defineStage(import.meta.url, 'bound', boundPairs);
 
@@ -128,12 +132,11 @@ export function mergeSlots({ alphaGuard, alphas, limiters, runs }: BoundArrays, 
 }
 
 /**
- * Whether a pair can be skipped (docs/method.md, S11). If along its last normal min_a h − max_b h stays above δ for every α
- * up to that with which the pass begins, the pair can neither bound nor violate anything: α only falls from there. Heights are
- * linear in α, so both ends suffice. A
- * skipped pair is not checked either, and x' is rounded at its own coordinates, which may lie far beyond those that the
- * floor covers: δ/2 and the rounding of two vertices there must remain. Within nine times the coordinates that the floor
- * covers this is less than δ.
+ * Whether a pair can be skipped (docs/method.md, S11). If along its last normal min_a h − max_b h stays above δ for
+ * every α up to that with which the pass begins, the pair can neither bound nor violate anything: α only falls from
+ * there. Heights are linear in α, so both ends suffice. A skipped pair is not checked either, and x' is rounded at its
+ * own coordinates, which may lie far beyond those that the floor covers: δ/2 and the rounding of two vertices there
+ * must remain. Within nine times the coordinates that the floor covers this is less than δ.
  */
 function staysApart(arrays: BoundArrays, p: number, { skipMargin: margin }: BoundNumbers): boolean {
   const { x, y, vertex, normal, most } = arrays;
@@ -199,9 +202,16 @@ function storeLimits({ limits, gap }: BoundArrays, { floor }: BoundNumbers, n: n
 }
 
 interface Rule {
-  /** Lowers α of the vertices of pair p, which has this room in `allowance`, and sets s_a there. @param base of the slot */
+  /**
+   * Lowers α of the vertices of pair p, which has this room in `allowance`, and sets s_a there.
+   *
+   * @param base of the slot
+   */
   readonly bound: (arrays: BoundArrays, numbers: BoundNumbers, p: number, base: number) => void;
-  /** Whether the rule bounds only the component along the normal: then far pairs can be skipped, and stuck vertices slide. */
+  /**
+   * Whether the rule bounds only the component along the normal: then far pairs can be skipped, and stuck vertices
+   * slide.
+   */
   readonly isAlongNormal: boolean;
 }
 
@@ -305,7 +315,9 @@ function boundIsotropic(arrays: BoundArrays, { gamma }: BoundNumbers, p: number,
   allowance.share = 0.5;
 }
 
-/** How far apart a pair must stay to be skipped: δ, or δ/2 and the rounding of two vertices at the farthest coordinate. */
+/**
+ * How far apart a pair must stay to be skipped: δ, or δ/2 and the rounding of two vertices at the farthest coordinate.
+ */
 export function marginToSkip(delta: number, farthest: number): number {
   return Math.max(delta, delta / 2 + WRITE_ERROR * farthest);
 }

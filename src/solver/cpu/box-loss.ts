@@ -2,8 +2,9 @@ import { BOX_LOSS } from '../constants.js';
 import { boxBound } from './boxes.js';
 
 /**
- * Whether the trust boxes would cut so much off the motions y − x that a search before the step is worth its cost. Without it the step would end at
- * the faces, and a search would follow anyway. The criterion is Σ (1 − α_box) > BOX_LOSS · n over the n vertices that want to move.
+ * Whether the trust boxes would cut so much off the motions y − x that a search before the step is worth its cost.
+ * Without it the step would end at the faces, and a search would follow anyway. The criterion is Σ (1 − α_box) >
+ * BOX_LOSS · n over the n vertices that want to move.
  *
  * @param box float32[6·V]
  * @param wanted uint8[V] set: 1 = wants to move, and should get a new box

@@ -1,13 +1,16 @@
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
 
-/** The direction and distance of {@link areBoxesApart}. They are not arguments, because numbers passed to it would be objects on the heap. */
+/**
+ * The direction and distance of {@link areBoxesApart}. They are not arguments, because numbers passed to it would be
+ * objects on the heap.
+ */
 export const apartAlong = { x: 0, y: 0, z: 0, by: 0 };
 
 /**
- * Whether the trust boxes of a pair are separated along n by more than a distance, both in `apartAlong`: min over side a of
- * n·(box corner) − max over side b, in double. With float32 boxes its rounding is 2⁻²⁹ of the float32 one, and what it is compared
- * with (δ or Dmax) is far above either, so no margin is needed. A height that is NaN (0 times an infinite box) fails every
- * comparison, so such boxes are never apart.
+ * Whether the trust boxes of a pair are separated along n by more than a distance, both in `apartAlong`: min over side
+ * a of n·(box corner) − max over side b, in double. With float32 boxes its rounding is 2⁻²⁹ of the float32 one, and
+ * what it is compared with (δ or Dmax) is far above either, so no margin is needed. A height that is NaN (0 times an
+ * infinite box) fails every comparison, so such boxes are never apart.
  *
  * @param box float32[6·V] trust boxes
  * @param x float32[3·V] the pair's first vertex is the origin of the heights

@@ -6,8 +6,8 @@ const f = Math.fround;
 
 /**
  * Trust boxes: one axis-aligned box per vertex, valid from one search to the next. As long as every vertex stays in its
- * box, every point of an element stays in the convex hull of its vertices' boxes, whatever the other vertices do and for
- * any number of steps; elements whose hulls (each grown by `growth`) were disjoint at the search cannot meet
+ * box, every point of an element stays in the convex hull of its vertices' boxes, whatever the other vertices do and
+ * for any number of steps; elements whose hulls (each grown by `growth`) were disjoint at the search cannot meet
  * (docs/method.md, S3). Min, max and compare are exact in float32, so this carries no rounding term.
  *
  * Under the guard RADIUS (Algorithm 1) the boxes are the points themselves, grown by Dmax / 2 for the search, and the
@@ -113,7 +113,10 @@ export function isInBox(box: Float32Array, i: number, x: Float32Array): boolean 
   );
 }
 
-/** Marks the vertices whose boxes do not serve a motion from x to y: x lies outside, or the box is a point and the vertex must move. */
+/**
+ * Marks the vertices whose boxes do not serve a motion from x to y: x lies outside, or the box is a point and the
+ * vertex must move.
+ */
 export function markUnserved(box: Float32Array, x: Float32Array, y: Float32Array, unserved: Uint8Array): void {
   for (let i = 0; i < unserved.length; i++) {
     const q = 6 * i;

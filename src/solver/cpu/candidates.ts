@@ -17,8 +17,8 @@ const CHUNK = 2048;
 const COST = 25;
 
 /**
- * δ_p = min(δ, max(1.1 d₀, δ/4)), where d₀ is the pair's distance at the start. So tiny gaps of a start are not opened at once,
- * and neighbours that are intentionally closer than δ are not pushed apart. Computed once per request.
+ * δ_p = min(δ, max(1.1 d₀, δ/4)), where d₀ is the pair's distance at the start. So tiny gaps of a start are not opened
+ * at once, and neighbours that are intentionally closer than δ are not pushed apart. Computed once per request.
  */
 export function pairDelta(pairs: PairArrays, p: number, start: Float32Array, delta: number): number {
   if (pairs.delta[p] === 0) {

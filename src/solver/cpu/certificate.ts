@@ -161,7 +161,10 @@ const LONG_HEIGHT_ERROR = 2 ** -20;
 /** Height of a corner and its e. */
 export const corner = { height: 0, error: 0 };
 
-/** Fills `corner` for the coordinates from k on in x, along n over those from o on in `from`; the same numbers as `heights`. */
+/**
+ * Fills `corner` for the coordinates from k on in x, along n over those from o on in `from`; the same numbers as
+ * `heights`.
+ */
 export function measureCorner(
   x: Float32Array,
   k: number,
@@ -205,9 +208,10 @@ export function measureClosest(pairs: PairArrays, p: number, x: Float32Array): v
 
 /**
  * Geometry of pair p at x: closest-point weights, distance, the best available normal and its certified gap and error
- * (docs/method.md, S1). The direction (p − q)/d of the closest points comes first. Where it certifies clearly less than d
- * (long elements, tiny distances), the normal of the plane that the elements span is tried in both directions, and so
- * is the normal of an earlier step. The gap is at most d, because no plane separates two sets by more than their distance.
+ * (docs/method.md, S1). The direction (p − q)/d of the closest points comes first. Where it certifies clearly less than
+ * d (long elements, tiny distances), the normal of the plane that the elements span is tried in both directions, and so
+ * is the normal of an earlier step. The gap is at most d, because no plane separates two sets by more than their
+ * distance.
  *
  * Stamps the pair with `step` and leaves `heights` as measured along the chosen normal.
  */
@@ -238,7 +242,10 @@ export function measurePair(pairs: PairArrays, p: number, x: Float32Array, step:
   chooseNormal(pairs, p, x, distance);
 }
 
-/** The rare case of measurePair, with the first candidate in `candidate`: tries every one in a fixed order and keeps the normal with the largest g − 2e. */
+/**
+ * The rare case of measurePair, with the first candidate in `candidate`: tries every one in a fixed order and keeps the
+ * normal with the largest g − 2e.
+ */
 function chooseNormal(pairs: PairArrays, p: number, x: Float32Array, distance: number): void {
   const kind = pairs.kind[p];
   const [v0, v1, v2, v3] = pairs.vertex.subarray(4 * p, 4 * p + 4);

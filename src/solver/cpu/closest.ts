@@ -1,11 +1,11 @@
 /**
- * Closest points of two elements, in double on float32 positions. The result is only guidance (weights, a candidate normal,
- * an upper bound of the distance); safety rests on the certificate (certificate.ts), which is computed in float32 like the
- * kernels'. Differences of end points come first, so that large coordinates cancel exactly.
+ * Closest points of two elements, in double on float32 positions. The result is only guidance (weights, a candidate
+ * normal, an upper bound of the distance); safety rests on the certificate (certificate.ts), which is computed in
+ * float32 like the kernels'. Differences of end points come first, so that large coordinates cancel exactly.
  *
- * `closest` receives the weights of the four slots (each side sums to 1) and the difference p − q of the points, from side
- * b to side a. No division by zero occurs: every denominator is tested first, and degenerate elements are treated as the
- * elements of lower dimension that they are.
+ * `closest` receives the weights of the four slots (each side sums to 1) and the difference p − q of the points, from
+ * side b to side a. No division by zero occurs: every denominator is tested first, and degenerate elements are treated
+ * as the elements of lower dimension that they are.
  */
 export const closest = {
   w0: 0,
@@ -20,8 +20,8 @@ export const closest = {
 };
 
 /*
- * This code runs for every pair of every step. So `closest` is written in place, and numbers are not passed to functions that may
- * not be inlined, because each would be an object on the heap.
+ * This code runs for every pair of every step. So `closest` is written in place, and numbers are not passed to
+ * functions that may not be inlined, because each would be an object on the heap.
  */
 
 /** The point of side b is vertex i, the one of a slot, and that of side a is vertex a. */
@@ -73,7 +73,10 @@ export function closestVertexEdge(x: Float32Array, a: number, i: number, j: numb
   closest.squared = dx * dx + dy * dy + dz * dz;
 }
 
-/** Vertex a against triangle i j k, by the Voronoi regions of the triangle (Ericson, Real-Time Collision Detection 5.1.5). */
+/**
+ * Vertex a against triangle i j k, by the Voronoi regions of the triangle (Ericson, Real-Time Collision Detection
+ * 5.1.5).
+ */
 export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: number, k: number): void {
   const px = x[3 * a] - x[3 * i];
   const py = x[3 * a + 1] - x[3 * i + 1];

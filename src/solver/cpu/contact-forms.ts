@@ -17,8 +17,8 @@ export const CONTACT_TERMS: Readonly<Record<ContactForm, ContactTerm | undefined
 };
 
 /**
- * Adds d ∇_k log S to the Jacobian of pair p, which turns the gap of Eqs. 10–12 into a volume. With a constant reference
- * shape the volume ratio is c = d S / (δ S₀) − 1, S being the measure of the closest features:
+ * Adds d ∇_k log S to the Jacobian of pair p, which turns the gap of Eqs. 10–12 into a volume. With a constant
+ * reference shape the volume ratio is c = d S / (δ S₀) − 1, S being the measure of the closest features:
  *
  *   vertex – face interior   S = |u × v|   ∇_j log S = (v × N)/S, ∇_k = (N × u)/S, ∇_i = −(∇_j + ∇_k)
  *   edge – edge, interior    S = |u × v|   ∇_b = (v × N)/S, ∇_a = −∇_b, ∇_d = (N × u)/S, ∇_c = −∇_d

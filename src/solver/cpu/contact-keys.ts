@@ -39,8 +39,8 @@ function fillKeys({ vertex, weight, list, inverseMass, key }: KeyArrays, _: NoNu
  * @param list uint32[count] pairs with current geometry
  * @param scratch holds the keys until the next call with it
  * @param pulse called at short intervals; may throw
- * @returns int32[4·count] in the order of the list: sorted ids of the vertices with non-zero weight, preceded by −1 if there are fewer
- *   than four; only −1 if no movable vertex has enough weight for a constraint
+ * @returns int32[4·count] in the order of the list: sorted ids of the vertices with non-zero weight, preceded by −1 if
+ *   there are fewer than four; only −1 if no movable vertex has enough weight for a constraint
  */
 export function keysOf(
   { vertex, weight }: PairSet,

@@ -8,8 +8,8 @@ import type { Scratch } from './workspace.js';
 const HOLD_BACK_ROUNDING = 2 ** -20;
 
 /**
- * Edge length limits of the pull-back as exact balls, |y_i − y_j| ≤ R = σ L, L as in EdgeLengths, with a vector multiplier c for each edge
- * (Dykstra's projection):
+ * Edge length limits of the pull-back as exact balls, |y_i − y_j| ≤ R = σ L, L as in EdgeLengths, with a vector
+ * multiplier c for each edge (Dykstra's projection):
  *
  *   W = w_i + w_j,  d = y_i − y_j + W c,  f = max(0, 1 − R/|d|) / W,  c' = f d,
  *   y_i ← y_i − w_i (c' − c),  y_j ← y_j + w_j (c' − c)
@@ -135,8 +135,8 @@ export class EdgeLimits {
   }
 
   /**
-   * Shortens the step of a vertex whose edge would grow past its limit because the other end is held: for α_i > α_j and i
-   * dynamic, the largest α ≥ α_j with |x_i + α D_i − x_j − α_j D_j| ≤ max(R, |x_i − x_j|).
+   * Shortens the step of a vertex whose edge would grow past its limit because the other end is held: for α_i > α_j and
+   * i dynamic, the largest α ≥ α_j with |x_i + α D_i − x_j − α_j D_j| ≤ max(R, |x_i − x_j|).
    *
    * Safe: α only falls, and the half-spaces of the forward step are convex and hold x_i (docs/method.md, S4).
    */

@@ -112,7 +112,7 @@ export class Forward {
   #counts: Int32Array = new Int32Array(0);
   readonly #slots = team.slots;
   #run = 0;
-  /** a pair that stays further apart than this is skipped */
+  /** a pair that stays farther apart than this is skipped */
   #skipMargin = 0;
   readonly #scratch: Scratch;
 
@@ -148,7 +148,8 @@ export class Forward {
     const { alpha, alphaGuard, limiter } = this;
     const motion = this.#motion;
     limiter.fill(-1);
-    // Undetected pairs are at least D apart; two vertices that move by γ(D − floor)/2 each leave them at least floor apart.
+    // Undetected pairs are at least D apart; two vertices that move by γ(D − floor)/2 each leave them at least floor
+    // apart.
     const cap = f(0.5 * gamma * Math.max(0, radius - floor));
     let farthest = 0;
     for (let i = 0; i < moving.length; i++) {

@@ -19,8 +19,9 @@ export interface PushView extends PairView {
 }
 
 /**
- * Records for every vertex which pair held it last, and since which step. A pair holds a vertex in a step if its row pushes the vertex
- * most or, if no row pushes it, if the pair bounds its α. The record is kept only for requests that ask for it.
+ * Records for every vertex which pair held it last, and since which step. A pair holds a vertex in a step if its row
+ * pushes the vertex most or, if no row pushes it, if the pair bounds its α. The record is kept only for requests that
+ * ask for it.
  */
 export class HoldRecord {
   readonly #kinds: Int8Array;

@@ -8,14 +8,14 @@ import type { Shortfalls } from './shortfalls.js';
  *
  *   Φ = Σ m_i (|x_i − y*_i| + SHORTFALL_WEIGHT s_i)² + EXCESS_WEIGHT Σ max(0, |x_i − x_j| − σ L*_ij)²
  *
- * and in the last sum strains past their limits, as lengths (StrainLimits.excess);
- * with s_i = max(0, aim_p − d_p) over the contacts p of vertex i (contact-aims.ts).
+ * and in the last sum strains past their limits, as lengths (StrainLimits.excess); with s_i = max(0, aim_p − d_p) over
+ * the contacts p of vertex i (contact-aims.ts).
  *
- * Shortfall and distance are lengths of the same vertex, so their weight needs no scale. Opening a contact by
- * s moves its vertices at most about s farther from their targets (triangle inequality), however far away these are. So Φ falls
- * when a contact is opened if the weight exceeds 1. In a pile all n layers above have to move as well, so
- * a weight of n holds the offset at the bottom of n layers. With a separate sum of s² and a weight of its
- * own, contacts would give way to any target that lies deep enough.
+ * Shortfall and distance are lengths of the same vertex, so their weight needs no scale. Opening a contact by s moves
+ * its vertices at most about s farther from their targets (triangle inequality), however far away these are. So Φ falls
+ * when a contact is opened if the weight exceeds 1. In a pile all n layers above must move, too, so a weight of n holds
+ * the offset at the bottom of n layers. With a separate sum of s² and a weight of its own, contacts would give way to
+ * any target that lies deep enough.
  */
 export class Merit {
   /** Share of the last Φ that comes from edges and strains over their limits. */

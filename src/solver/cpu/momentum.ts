@@ -60,7 +60,9 @@ export function addMomentum(arrays: MomentumArrays, chunk: number, first: number
   sums[chunk] = sum;
 }
 
-/** Restarts the momentum if it points away from the motion of the sweep. The sums of chunks are added in their order. */
+/**
+ * Restarts the momentum if it points away from the motion of the sweep. The sums of chunks are added in their order.
+ */
 export function decideMomentum({ sums, momentum }: MomentumArrays, firstChunk: number, endChunk: number): void {
   let sum = 0;
   for (let chunk = firstChunk; chunk < endChunk; chunk++) sum += sums[chunk];

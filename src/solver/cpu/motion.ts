@@ -31,7 +31,10 @@ export function markMoving(x: Float32Array, y: Float32Array, moving: Uint8Array)
   return count;
 }
 
-/** y_i ← x_i for every vertex that a push has moved out of the range of float32. y is guidance only, so the vertex stays at rest in this step. */
+/**
+ * y_i ← x_i for every vertex that a push has moved out of the range of float32. y is guidance only, so the vertex stays
+ * at rest in this step.
+ */
 export function stayWhereOverflown(x: Float32Array, y: Float32Array): void {
   for (let k = 0; k < y.length; k++) {
     if (Number.isFinite(y[k])) continue;
@@ -41,8 +44,8 @@ export function stayWhereOverflown(x: Float32Array, y: Float32Array): void {
 }
 
 /**
- * Sets y_i back to y*_i where the backward step left the range of float32: targets may lie 1e12 extents away. y is guidance
- * only, so this costs quality, not safety, and keeps NaN out of every stage.
+ * Sets y_i back to y*_i where the backward step left the range of float32: targets may lie 1e12 extents away. y is
+ * guidance only, so this costs quality, not safety, and keeps NaN out of every stage.
  */
 export function restoreOverflow(y: Float32Array, target: Float32Array): void {
   for (let k = 0; k < y.length; k++) {
@@ -54,8 +57,8 @@ export function restoreOverflow(y: Float32Array, target: Float32Array): void {
 }
 
 /**
- * y_i ← x_i for every dynamic vertex whose motion is shorter than `rest`, unless it ends at its target y*_i: nothing pushes
- * such a vertex, and a step of any length completes its motion.
+ * y_i ← x_i for every dynamic vertex whose motion is shorter than `rest`, unless it ends at its target y*_i: nothing
+ * pushes such a vertex, and a step of any length completes its motion.
  */
 export function restShortMotions(
   x: Float32Array,
@@ -110,8 +113,8 @@ export class Residuals {
   }
 
   /**
-   * After the pull-back, whose steps rebuild their targets, so that r is no product of shares: 1 for an unsettled dynamic
-   * vertex, 0 for the others. Kinematic vertices keep theirs.
+   * After the pull-back, whose steps rebuild their targets, so that r is no product of shares: 1 for an unsettled
+   * dynamic vertex, 0 for the others. Kinematic vertices keep theirs.
    */
   settle(unsettled: Uint8Array, kinematic: Uint8Array, epsilon: number): void {
     const { r } = this;

@@ -65,7 +65,10 @@ export class Paces {
     }
   }
 
-  /** Whether a vertex whose motion the leap limits has come nearer to its target by enough of the leap (LEAP_PROGRESS, times the cost of the step). */
+  /**
+   * Whether a vertex whose motion the leap limits has come nearer to its target by enough of the leap (LEAP_PROGRESS,
+   * times the cost of the step).
+   */
   isLeaping(x: Float32Array, target: Float32Array, cost: number): boolean {
     const least = cost * LEAP_PROGRESS * this.#plan.longest;
     return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);

@@ -72,8 +72,8 @@ export type PairArrays = Readonly<
  * The proximity set P: pairs of non-adjacent elements as a structure of arrays that grows with the demand. Vertex slots
  * hold side a first (pair-kinds.ts).
  *
- * Between {@link release} and {@link acquire} a set holds its pairs and normals only, 29 bytes each, and nothing else may
- * be read or pushed. These arrays belong to the set; the geometry of the pairs is shared memory.
+ * Between {@link release} and {@link acquire} a set holds its pairs and normals only, 29 bytes each, and nothing else
+ * may be read or pushed. These arrays belong to the set; the geometry of the pairs is shared memory.
  */
 export class PairSet {
   count = 0;
@@ -89,7 +89,9 @@ export class PairSet {
   normal: Float32Array = new Float32Array(0);
 
   // Shared memory, valid during one request:
-  /** float32[capacity] δ_p, in the pull-back the aim of the contact (contact-aims.ts); or 0 while no step has needed it */
+  /**
+   * float32[capacity] δ_p, in the pull-back the aim of the contact (contact-aims.ts); or 0 while no step has needed it
+   */
   delta = NO_GEOMETRY.delta;
   /** float32[capacity] multiplier of the last step of the pull-back, 0 if it had none */
   lambda = NO_GEOMETRY.lambda;
@@ -211,7 +213,11 @@ export class PairSet {
     release(isKept);
   }
 
-  /** Drops the pairs without a mark; the others keep their order, normal, δ_p and multiplier. @param isKept uint8[count] 0 or 1 */
+  /**
+   * Drops the pairs without a mark; the others keep their order, normal, δ_p and multiplier.
+   *
+   * @param isKept uint8[count] 0 or 1
+   */
   retain(isKept: Uint8Array): void {
     const { kind, vertex, normal, delta, lambda, byKind, count } = this;
     this.revision = ++lastRevision;

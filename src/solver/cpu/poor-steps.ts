@@ -55,7 +55,11 @@ export class PoorSteps {
     return this.#count > 0;
   }
 
-  /** The largest excess of edges over their limits at which the sweeps of a step end. @param best Φ of the best state */
+  /**
+   * The largest excess of edges over their limits at which the sweeps of a step end.
+   *
+   * @param best Φ of the best state
+   */
   mostExcess(best: number): number {
     return this.#isThorough ? (SWEPT_EXCESS * best) / EXCESS_WEIGHT : Number.POSITIVE_INFINITY;
   }
@@ -86,13 +90,17 @@ export class PoorSteps {
   }
 }
 
-/** Counts the steps in a row that only shorten edges and removed too little of the excess, and decides when these steps end. */
+/**
+ * Counts the steps in a row that only shorten edges and removed too little of the excess, and decides when these steps
+ * end.
+ */
 export class PoorShortenings {
   #count = 0;
 
   /**
-   * A single poor step does not end them, because the planes between elements change from step to step, so that the next step may move what this one could not. A vertex that
-   * its box holds may move on in the new box that the next step gets. In a heap steps are too expensive for either.
+   * A single poor step does not end them, because the planes between elements change from step to step, so that the
+   * next step may move what this one could not. A vertex that its box holds may move on in the new box that the next
+   * step gets. In a heap steps are too expensive for either.
    *
    * @param gain share of the excess that the step has removed
    * @returns whether the step is the last one

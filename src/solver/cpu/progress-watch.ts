@@ -5,7 +5,10 @@ import { distanceAt } from './motion.js';
 import type { PairSet } from './pair-set.js';
 import { Scratch } from './workspace.js';
 
-/** State of a run: it progresses; it must search once more before it counts as stagnated; or that search has changed nothing. */
+/**
+ * State of a run: it progresses; it must search once more before it counts as stagnated; or that search has changed
+ * nothing.
+ */
 export type Verdict = 'going' | 'search' | 'stalled';
 
 /**
@@ -56,7 +59,8 @@ export class ProgressWatch {
     let isStarved = false;
     for (let i = 0; i < residual.length; i++) {
       const isUnfinished = residual[i] >= this.#settings.epsilon;
-      // A vertex whose motion leaves its box needs a new one; the other unfinished vertices are likely to need one soon.
+      // A vertex whose motion leaves its box needs a new one; the other unfinished vertices are likely to need one
+      // soon.
       this.wanted[i] = moving[i] === 1 && (isUnfinished || alphaGuard[i] < 1) ? 1 : 0;
       if (this.#relevant[i] === 0) continue;
       relevant++;

@@ -27,8 +27,8 @@ const MAX_WORN_SHARE = 1 / 4;
 const GROUP_BIT = KEPT << 1;
 
 /**
- * The proximity set with its validity: P and the trust boxes (guard BOXES), or P and the radius D in which it is complete
- * (guard RADIUS). A search replaces both together; they are invalid while it runs and after it has failed.
+ * The proximity set with its validity: P and the trust boxes (guard BOXES), or P and the radius D in which it is
+ * complete (guard RADIUS). A search replaces both together; they are invalid while it runs and after it has failed.
  */
 export class Proximity {
   /** P; complete from {@link acquire} to {@link release} */
@@ -55,7 +55,9 @@ export class Proximity {
   #found = 0;
   /** whether it exceeded the budget before it reached the second kind of pairs */
   #isFarOver = false;
-  /** engine units: how much nearer than δ pairs outside P may be since the last full search, because groups were carried */
+  /**
+   * engine units: how much nearer than δ pairs outside P may be since the last full search, because groups were carried
+   */
   #worn = 0;
   #leap: number;
   #reach: number;
@@ -112,7 +114,10 @@ export class Proximity {
     };
   }
 
-  /** Continues from the copy that {@link save} made of a set of the same mesh and settings; only before the first request. */
+  /**
+   * Continues from the copy that {@link save} made of a set of the same mesh and settings; only before the first
+   * request.
+   */
   restore(saved: SavedProximity): void {
     this.pairs.restore(saved);
     this.boxes.box.set(saved.box);
@@ -155,9 +160,9 @@ export class Proximity {
   }
 
   /**
-   * Whether P can serve a request from x to y. Every vertex must lie in its box, and one that moves must have a box that is
-   * more than a point, because the search skipped pairs of points that did not move (docs/method.md, S12). Guard RADIUS: D
-   * follows from the largest displacement since the search and must be at least Dmin.
+   * Whether P can serve a request from x to y. Every vertex must lie in its box, and one that moves must have a box
+   * that is more than a point, because the search skipped pairs of points that did not move (docs/method.md, S12).
+   * Guard RADIUS: D follows from the largest displacement since the search and must be at least Dmin.
    */
   isValidFor(x: Float32Array, y: Float32Array): boolean {
     if (!this.isValid) return false;
@@ -274,8 +279,8 @@ export class Proximity {
   }
 
   /**
-   * Marks the vertices whose boxes do not serve a motion from x to y: x outside, or a point that must move. Every other vertex
-   * may keep its box.
+   * Marks the vertices whose boxes do not serve a motion from x to y: x outside, or a point that must move. Every other
+   * vertex may keep its box.
    *
    * @returns whether P can be kept for the others by a partial search
    */
@@ -327,9 +332,10 @@ export class Proximity {
   }
 
   /**
-   * Searches without a leap. If P then exceeds the comfortable number, it would do so under any leap, because a box with a leap contains the box
-   * without one: min(x, e) − ρ ≤ x − ρ under any rounding, and a direction that separates hulls separates those inside them, term by term
-   * in the same order. So the shorter leaps in between need not be tried, and the result is the same as if they were.
+   * Searches without a leap. If P then exceeds the comfortable number, it would do so under any leap, because a box
+   * with a leap contains the box without one: min(x, e) − ρ ≤ x − ρ under any rounding, and a direction that separates
+   * hulls separates those inside them, term by term in the same order. So the shorter leaps in between need not be
+   * tried, and the result is the same as if they were.
    *
    * @returns whether this is P; otherwise the caller tries the next shorter leap or reach
    */

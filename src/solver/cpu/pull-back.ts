@@ -61,24 +61,28 @@ export interface PullBackRun {
 
 export interface PullBackOutcome {
   readonly status: Status;
-  /** uint8[V] 1 = its box held the vertex when the phase stalled, or the vertex still wanted to move when the phase was stopped */
+  /**
+   * uint8[V] 1 = its box held the vertex when the phase stalled, or the vertex still wanted to move when the phase was
+   * stopped
+   */
   readonly unsettled: Uint8Array;
 }
 
 /**
  * The pull-back: brings x nearer to y* once the kinematic vertices have arrived.
  *
- * Algorithm 1 keeps y from step to step, so a push is never withdrawn, although its normal may have
- * changed. Here every step rebuilds y from y* and projects it anew:
+ * Algorithm 1 keeps y from step to step, so a push is never withdrawn, although its normal may have changed. Here every
+ * step rebuilds y from y* and projects it again:
  *
- *   y_i ← x_i + t (y*_i − x_i), no longer than a leap;  t = 1 for a vertex that was not pushed in the last steps, else τ
+ *   y_i ← x_i + t (y*_i − x_i), no longer than a leap;  t = 1 for a vertex that was not pushed in the last steps, otherwise τ
  *
- * which is projected gradient descent on ½ ‖x − y*‖²_M with the constraints linearised at x. Contacts aim at their offset
- * (contact-aims.ts), not at δ_p. The best state by Φ (merit.ts) is kept, and the phase ends when Φ falls too little. Then steps that only shorten edges follow,
- * until no edge is too long or they hardly shorten any edge.
+ * which is projected gradient descent on ½ ‖x − y*‖²_M with the constraints linearised at x. Contacts aim at their
+ * offset (contact-aims.ts), not at δ_p. The best state by Φ (merit.ts) is kept, and the phase ends when Φ falls too
+ * little. Then steps that only shorten edges follow, until no edge is too long or they hardly shorten any edge.
  *
- * Safety is that of Algorithm 1: every step goes through the same bound, write, check and commit inside the trust boxes, and
- * the best state is a committed one. A search follows the sweeps, so that the new boxes contain the y that they have pushed.
+ * Safety is that of Algorithm 1: every step goes through the same bound, write, check and commit inside the trust
+ * boxes, and the best state is a committed one. A search follows the sweeps, so that the new boxes contain the y that
+ * they have pushed.
  */
 export class PullBack {
   readonly #mesh: CollisionMesh;
@@ -284,7 +288,10 @@ export class PullBack {
     return moving.reduce((count, moves) => count + moves, 0);
   }
 
-  /** y ← y projected onto edge limits and contacts, both linearised at x; only contacts of vertices that are marked as moving. */
+  /**
+   * y ← y projected onto edge limits and contacts, both linearised at x; only contacts of vertices that are marked as
+   * moving.
+   */
   #sweepRows(
     { x, y, start, onRows, pulse, holds }: PullBackRun,
     step: number,
@@ -369,7 +376,10 @@ export class PullBack {
     this.#isSearchComplete = false;
   }
 
-  /** Records x as the best state so far, and reports the path to it. States after the best one do not belong to the answer's path. */
+  /**
+   * Records x as the best state so far, and reports the path to it. States after the best one do not belong to the
+   * answer's path.
+   */
   #keep({ x, onState, holds }: PullBackRun): void {
     this.#best.set(x);
     if (this.#phase === 'PULL_BACK') holds?.keepPushes();

@@ -49,7 +49,9 @@ class ElementTree {
   }
 }
 
-/** The progress of a search: all pairs before it are in P. Runs of leaves are searched and appended one after the other. */
+/**
+ * The progress of a search: all pairs before it are in P. Runs of leaves are searched and appended one after the other.
+ */
 export class SearchCursor {
   /** index into PAIR_KINDS */
   kind = 0;

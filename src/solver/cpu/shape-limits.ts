@@ -43,7 +43,11 @@ export class ShapeLimits {
     return edges || strains ? new ShapeLimits(edges, strains) : undefined;
   }
 
-  /** Settles the shares of the way to y* that vertices take (ComponentShares.settlePaces). @param paceOf the share of a vertex by itself */
+  /**
+   * Settles the shares of the way to y* that vertices take (ComponentShares.settlePaces).
+   *
+   * @param paceOf the share of a vertex on its own
+   */
   settlePaces(paceOf: (v: number) => number): void {
     this.strains?.shares.settlePaces(paceOf);
   }
@@ -75,7 +79,8 @@ export class ShapeLimits {
   }
 
   /**
-   * Whether the sweeps of a step should continue, for strains (StrainLimits.wantsMoreSweeps) or for edges (EdgeLimits.wantsMore).
+   * Whether the sweeps of a step should continue, for strains (StrainLimits.wantsMoreSweeps) or for edges
+   * (EdgeLimits.wantsMore).
    *
    * @param rounds number of rounds so far
    * @param most largest permitted excess over edge limits; with 0, no strain may exceed its limits either

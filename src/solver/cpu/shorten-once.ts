@@ -11,9 +11,9 @@ export function pulseOfSearch(run: Run, { guard, leap }: Settings): () => void {
 
 /**
  * A pulse for the first search, which has the longest leap: once half of the remaining time has passed, it declares the
- * pairs too many, and the search restarts with half the leap. The rest of a first step costs as much as its search, so that
- * step would have been abandoned; half the leap has a third to a tenth of the pairs. A search that may take
- * more time than a step is one whose result is kept for the next request, so it is not shortened.
+ * pairs too many, and the search restarts with half the leap. The rest of a first step costs as much as its search, so
+ * that step would have been abandoned; half the leap has a third to a tenth of the pairs. A search that may take more
+ * time than a step is one whose result is kept for the next request, so it is not shortened.
  */
 function shortenOnce({ timeLeft, searchTimeLeft, searchPulse: pulse }: TimeLeft): () => void {
   // In this order, because time passes between the two calls.

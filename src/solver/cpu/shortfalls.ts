@@ -31,7 +31,10 @@ interface ShortNumbers {
 
 const FIND_SHORT = defineStage(import.meta.url, 'find short', findShort);
 
-/** Raises the shortfall of the movable corners with weight in the closest points, pair by pair; the order does not matter for a maximum. */
+/**
+ * Raises the shortfall of the movable corners with weight in the closest points, pair by pair; the order does not
+ * matter for a maximum.
+ */
 function findShort(arrays: ShortArrays, { delta, offsetShare }: ShortNumbers, from: number, to: number): void {
   const { x, start, distances, offsets, vertex, normal, kind } = arrays;
   const aims: Aims = { offsets, offsetShare };

@@ -48,8 +48,8 @@ export class Slide {
   }
 
   /**
-   * Removes from y the component that blocks stuck vertices, pair by pair in the order of the list. Kinematic targets are
-   * prescribed and do not change.
+   * Removes from y the component that blocks stuck vertices, pair by pair in the order of the list. Kinematic targets
+   * are prescribed and do not change.
    *
    * @param list uint32[count] pairs with current geometry
    * @param x float32[3·V] current state

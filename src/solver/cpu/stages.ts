@@ -11,8 +11,8 @@ import { Slide } from './slide.js';
 import type { Workspace } from './workspace.js';
 
 /**
- * The stages of a step with their state between steps. Every request constructs them anew in the memory of the workspace, so
- * that no state passes from one request to another.
+ * The stages of a step with their state between steps. Every request constructs them again in the memory of the
+ * workspace, so that no state passes from one request to another.
  */
 export class Stages {
   readonly active: ActivePairs;

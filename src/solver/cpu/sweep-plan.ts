@@ -17,7 +17,8 @@ export const PART = {
 export type Part = (typeof PART)[keyof typeof PART];
 
 /**
- * Touched vertices of a chunk. Momenta are summed by chunk, so a change of this number changes the rounding of that sum, and with it the bytes of answers.
+ * Touched vertices of a chunk. Momenta are summed by chunk, so a change of this number changes the rounding of that
+ * sum, and with it the bytes of answers.
  */
 export const MOMENTUM_CHUNK = 1024;
 
@@ -52,7 +53,8 @@ export interface Coloured {
 }
 
 /**
- * The chunks of a run of sweeps. They are parts of groups: a chunk begins when all chunks of the groups before its own have ended.
+ * The chunks of a run of sweeps. They are parts of groups: a chunk begins when all chunks of the groups before its own
+ * have ended.
  */
 export class SweepPlan {
   /** three numbers per chunk: its kind, its first item, and the end of its items */

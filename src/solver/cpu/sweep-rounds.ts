@@ -2,7 +2,8 @@ import { MORE_SWEEPS } from '../constants.js';
 
 /**
  * Decides when further rounds of sweeps in a step are useless. A sweep carries a pull by about one ring of elements, so
- * a mesh that is stretched as a whole needs several times as many sweeps as it is wide. An excess that contacts prevent from falling is accepted.
+ * a mesh that is stretched as a whole needs several times as many sweeps as it is wide. An excess that contacts prevent
+ * from falling is accepted.
  */
 export class SweepRounds {
   #leastExcess = Number.POSITIVE_INFINITY;

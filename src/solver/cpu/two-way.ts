@@ -159,8 +159,8 @@ export class TwoWay {
   }
 
   /**
-   * x ← x^[k], after the motions before the first step; y ← y* = y^[k+1]; r ← 1. P of the last request is reused if it is still
-   * valid.
+   * x ← x^[k], after the motions before the first step; y ← y* = y^[k+1]; r ← 1. P of the last request is reused if it
+   * is still valid.
    */
   #begin(input: StepInput, stages: Stages): Run {
     const { x: start, y: target } = input;
@@ -248,7 +248,8 @@ export class TwoWay {
     });
     run.pullBack = { steps: run.steps - stepsBefore, before };
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
-    // If Algorithm 1 stalled with kinematic vertices short of their targets, the pull-back cannot make the run converge.
+    // If Algorithm 1 stalled with kinematic vertices short of their targets, the pull-back cannot make the run
+    // converge.
     return status === 'CONVERGED' && residuals.unfinished > 0 ? 'STALLED' : status;
   }
 
@@ -279,8 +280,8 @@ export class TwoWay {
   }
 
   /**
-   * y ← Backward(y, x, y*, P), Eqs. 9–13: from λ = 0, sweeps over edge lengths, then contacts, as many as set or as time
-   * allows.
+   * y ← Backward(y, x, y*, P), Eqs. 9–13: from λ = 0, sweeps over edge lengths, then contacts, as many as set or as
+   * time allows.
    */
   #backward(run: Run): void {
     const { x, y, input, pulse } = run;

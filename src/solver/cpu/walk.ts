@@ -299,7 +299,8 @@ export function pairUp(
   const leaves = Math.ceil(a.tree.count / LEAF_SIZE);
   found.reserve(FIRST_BLOCKS * Math.min(CHUNKS_PER_RUN, Math.ceil(leaves / LEAVES_PER_CHUNK)));
   ignores = isIgnored;
-  // The pairs of a run are kept if the next run is abandoned, so runs are only as long as threads need to share them evenly.
+  // The pairs of a run are kept if the next run is abandoned, so runs are only as long as threads need to share them
+  // evenly.
   const chunksPerRun = Math.min(CHUNKS_PER_RUN, CHUNKS_PER_THREAD * team.slots);
   try {
     while (cursor.leaf < leaves) {

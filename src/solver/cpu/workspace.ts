@@ -9,8 +9,9 @@ import { SearchTrees } from './search.js';
 const GROWTH = 1.25;
 
 /**
- * Named buffers for the duration of one request, reused by the next one of any scene. A view is valid until the same name
- * is requested again, or until {@link free}; afterwards its memory may belong to another buffer. Stages can work on all of them.
+ * Named buffers for the duration of one request, reused by the next one of any scene. A view is valid until the same
+ * name is requested again, or until {@link free}; afterwards its memory may belong to another buffer. Stages can work
+ * on all of them.
  */
 export class Scratch {
   readonly #buffers = new Map<string, Uint8Array>();

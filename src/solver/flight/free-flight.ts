@@ -54,20 +54,21 @@ export interface FlightRun {
 }
 
 /**
- * Free flight moves vertices whose targets are very far away in one straight piece, as far as their way is free,
- * before Algorithm 1 begins, whose steps would move them leap by leap, with a search for each leap.
+ * Free flight moves vertices whose targets are very far away in one straight piece, as far as their way is free, before
+ * Algorithm 1 begins, whose steps would move them leap by leap, with a search for each leap.
  *
  * A piece moves fliers from x_v to z_v = fl(x_v + t_v (y*_v − x_v)), t_v ≤ 1, all in the same time; all others rest. No
  * pair meets on it, because:
  *
  * 1. With boxes box(x_v, z_v at t_v = 1) every point of an element stays in the hull of the boxes of its vertices, and
- *    also for shorter t_v, because rounding is monotone. Elements whose grown hulls are disjoint cannot meet. Minimum,
- *    maximum and comparison are exact (docs/method.md, S3).
+ *   also for shorter t_v, because rounding is monotone. Elements whose grown hulls are disjoint cannot meet. Minimum,
+ *   maximum and comparison are exact (docs/method.md, S3).
  * 2. Elements without a flier rest.
- * 3. All other pairs are listed, and each of them passes the test of {@link passableShare} with the ends that are committed.
+ * 3. All other pairs are listed, and each of them passes the test of {@link passableShare} with the ends that are
+ *   committed.
  *
- * A pair that fails shortens the flights of its vertices, and every pair with such a vertex is tested again, until
- * all pass. A vertex with t_v = 0 rests, so this ends at the latest when nothing moves.
+ * A pair that fails shortens the flights of its vertices, and every pair with such a vertex is tested again, until all
+ * pass. A vertex with t_v = 0 rests, so this ends at the latest when nothing moves.
  *
  * Edges keep their limits: an end of an edge with a limit flies no farther than σ L* (or its present length) from the
  * other one.
@@ -158,7 +159,11 @@ export class FreeFlight {
     }
   }
 
-  /** Shortens flights until every pair passes and every edge is within its limit. @returns false if that takes too long */
+  /**
+   * Shortens flights until every pair passes and every edge is within its limit.
+   *
+   * @returns false if that takes too long
+   */
   #settle({ pulse, target }: FlightRun, flight: Flight, { count, kind, vertex }: PairSet): boolean {
     const { floor, sigma } = this.#settings;
     const edges = sigma > 0 ? new FlightEdges(this.#mesh, flight, target, this.#settings) : undefined;

@@ -5,12 +5,13 @@ import { turn } from './rotation.js';
 /**
  * Carries trust boxes along with groups that have moved: float32[6·V] lo xyz, hi xyz, in place.
  *
- * Two elements of one group that are not in P had disjoint hulls of boxes, each grown by δ/2: some axis keeps the hulls more than
- * δ apart. If the hulls are rotated with the group, they stay as far apart along the rotated axis. So boxes that lie in the rotated ones are valid
- * like the old ones. Let m_c be the distance of x to the nearer face of the old box along axis c. In the coordinates of the group the cube x' ± r
- * extends by Σ_j |R_jc| r along axis c, so it lies in the rotated box if r ≤ m_c / Σ_j |R_jc| for each c. If x' differs from
- * R x + t by up to `off`, r is smaller by as much. A box that is a point remains a point, which is displaced by up to `off`; the caller
- * subtracts that from the δ between hulls.
+ * Two elements of one group that are not in P had disjoint hulls of boxes, each grown by δ/2: some axis keeps the hulls
+ * more than δ apart. If the hulls are rotated with the group, they stay as far apart along the rotated axis. So boxes
+ * that lie in the rotated ones are valid like the old ones. Let m_c be the distance of x to the nearer face of the old
+ * box along axis c. In the coordinates of the group the cube x' ± r extends by Σ_j |R_jc| r along axis c, so it lies in
+ * the rotated box if r ≤ m_c / Σ_j |R_jc| for each c. If x' differs from R x + t by up to `off`, r is smaller by as
+ * much. A box that is a point remains a point, which is displaced by up to `off`; the caller subtracts that from the δ
+ * between hulls.
  *
  * @param before float32[3·V] positions before the motion; every vertex lies in its box, or the result is undefined
  * @param after float32[3·V] positions after the motion
@@ -62,7 +63,10 @@ export function isWithinGroup({ kind, vertex }: CarriedPairs, p: number, label: 
   return label[vertex[4 * p]] === label[vertex[4 * p + SIDE_A[kind[p]]]];
 }
 
-/** Rotates the last normal of every pair within a group with the group. Any vector is a valid candidate, so rounding does not matter. */
+/**
+ * Rotates the last normal of every pair within a group with the group. Any vector is a valid candidate, so rounding
+ * does not matter.
+ */
 export function carryNormals(pairs: CarriedPairs, { label, rotations }: RigidMotions): void {
   const { count, vertex, normal } = pairs;
   for (let p = 0; p < count; p++) {

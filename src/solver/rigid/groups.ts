@@ -6,7 +6,10 @@ import { fitTwist, Placement } from './twist.js';
 /** The bits of a mask distinguish the groups; one bit is used for elements at rest. */
 export const MAX_GROUPS = 5;
 
-/** A component joins a motion if the motion leaves less than this share of the component's own motion, as root mean squares. */
+/**
+ * A component joins a motion if the motion leaves less than this share of the component's own motion, as root mean
+ * squares.
+ */
 const JOINING_SHARE = 1 / 4;
 
 /** Connected components that move rigidly together. */
@@ -72,9 +75,10 @@ export class Components {
   }
 
   /**
-   * Begins with the component of the largest Σ |y* − x|² and adds the components that move like it. A component that moves by less than a leap
-   * stays at rest. So does one for which even its own best rigid motion leaves more than a quarter of its displacement: it deforms rather than
-   * moves. A component with a fixed vertex stays at rest, because a rigid motion would move that vertex.
+   * Begins with the component of the largest Σ |y* − x|² and adds the components that move like it. A component that
+   * moves by less than a leap stays at rest. So does one for which even its own best rigid motion leaves more than a
+   * quarter of its displacement: it deforms rather than moves. A component with a fixed vertex stays at rest, because a
+   * rigid motion would move that vertex.
    *
    * @param leap engine units
    */
@@ -132,8 +136,9 @@ const rms = ({ vertices, squared }: Component): number => Math.sqrt(squared / ve
 const image = new Float64Array(3);
 
 /**
- * Whether the motion leaves less than a quarter of a component's displacement, and moves no kinematic vertex farther than half a leap
- * from its target, or farther than it is now. Kinematic vertices, above all pinned ones, must not be moved away from their targets.
+ * Whether the motion leaves less than a quarter of a component's displacement, and moves no kinematic vertex farther
+ * than half a leap from its target, or farther than it is now. Kinematic vertices, above all pinned ones, must not be
+ * moved away from their targets.
  */
 function follows(
   { kinematic }: CollisionMesh,

@@ -95,8 +95,9 @@ export class MotionTree {
   }
 
   /**
-   * Calls back with every pair of elements (e of this tree, f of `other`) that no axis keeps more than `margin` apart at both ends,
-   * except pairs with a common mask bit. If other === this, every unordered pair occurs once. The order is fixed.
+   * Calls back with every pair of elements (e of this tree, f of `other`) that no axis keeps more than `margin` apart
+   * at both ends, except pairs with a common mask bit. If other === this, every unordered pair occurs once. The order
+   * is fixed.
    *
    * @param visit ends the walk when it returns false
    * @param pulse called at short intervals; may throw

@@ -17,8 +17,8 @@ const MAX_PIECES = 12;
 const WORTHWHILE = 0.5;
 
 /**
- * A motion of up to this many leaps, root mean square, counts as short: steps make it with about as many searches, and every round of
- * sliding past an obstacle (piece.ts) costs about as much as a search.
+ * A motion of up to this many leaps, root mean square, counts as short: steps make it with about as many searches, and
+ * every round of sliding past an obstacle (piece.ts) costs about as much as a search.
  */
 const SHORT_LEAPS = 2;
 
@@ -127,7 +127,8 @@ function plan(
 ): Float32Array[] {
   const { x, target, excluded, pulse } = around;
   const { label } = grouping;
-  // A piece brings a pair that is a floor apart nearer by at most a quarter of it, so an unlisted pair stays apart in later pieces, too.
+  // A piece brings a pair that is a floor apart nearer by at most a quarter of it, so an unlisted pair stays apart in
+  // later pieces, too.
   const radius = (1 + MAX_PIECES / 4) * settings.floor;
   const near = new NearPairs(elements, x, label, radius, excluded, pulse);
   const states: Float32Array[] = [];
@@ -155,10 +156,11 @@ function planPiece({ groups }: Grouping, x: Float32Array, target: Float32Array, 
 }
 
 /**
- * The best motion of a group: the one that brings its vertices nearest to their targets, by least squares. If a pull-back
- * follows and the kinematic components of the group move rigidly, up to the rounding that {@link place} corrects, it is the motion of these
- * components alone. Garments are never exactly at their targets, so a fit that includes them would miss the targets of the body by a little. Steps of
- * Algorithm 1 would then move the body there, and their contact distance would push the garments away from where the last answer had brought them.
+ * The best motion of a group: the one that brings its vertices nearest to their targets, by least squares. If a
+ * pull-back follows and the kinematic components of the group move rigidly, up to the rounding that {@link place}
+ * corrects, it is the motion of these components alone. Garments are never exactly at their targets, so a fit that
+ * includes them would miss the targets of the body by a little. Steps of Algorithm 1 would then move the body there,
+ * and their contact distance would push the garments away from where the last answer had brought them.
  */
 function motionOf(
   { vertices, prescribed }: Group,
@@ -174,8 +176,8 @@ function motionOf(
 }
 
 /**
- * Whether the groups are at most half as far from their targets as they were. If something blocks the way for good, the gain
- * is not worth it, because the steps would then begin close to the obstacle.
+ * Whether the groups are at most half as far from their targets as they were. If something blocks the way for good, the
+ * gain is not worth it, because the steps would then begin close to the obstacle.
  */
 function isWorthwhile({ groups }: Grouping, start: Float32Array, end: Float32Array, target: Float32Array): boolean {
   let before = 0;
@@ -190,8 +192,9 @@ function isWorthwhile({ groups }: Grouping, start: Float32Array, end: Float32Arr
 }
 
 /**
- * Whether a kinematic vertex ends more than a leap farther from its target than it was. Groups are chosen by their complete
- * motion (groups.ts); a group that stops or turns aside on the way may leave kinematic vertices far from their targets.
+ * Whether a kinematic vertex ends more than a leap farther from its target than it was. Groups are chosen by their
+ * complete motion (groups.ts); a group that stops or turns aside on the way may leave kinematic vertices far from their
+ * targets.
  *
  * @param leap engine units
  */

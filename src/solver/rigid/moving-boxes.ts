@@ -35,8 +35,8 @@ function include(boxes: Float32Array, q: number, x: Float32Array, z: Float32Arra
 const element = new Float32Array(MOVING_BOX);
 
 /**
- * The elements that may meet an element of another label: those that are not apart from all boxes of other labels. All others need no
- * search, which saves most of the work if groups come near few other elements.
+ * The elements that may meet an element of another label: those that are not apart from all boxes of other labels. All
+ * others need no search, which saves most of the work if groups come near few other elements.
  *
  * @param corner uint32[size·E] @param boxes of {@link boxesOfLabels}
  * @returns uint32[N] ascending

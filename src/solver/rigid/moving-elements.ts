@@ -73,8 +73,8 @@ export class MovingElements {
   }
 
   /**
-   * Visits every pair of elements of groups, the same or different ones, that a search would list and that may be closer than
-   * `radius` at x, in a fixed order.
+   * Visits every pair of elements of groups, the same or different ones, that a search would list and that may be
+   * closer than `radius` at x, in a fixed order.
    */
   forEachNear(
     x: Float32Array,

@@ -7,12 +7,15 @@ import { turn, type Vector } from './rotation.js';
 import { PLACEMENT_ERROR, type Placement } from './twist.js';
 
 /**
- * In the middle of a piece, where a rotation contracts its group, a pair keeps this share of the floor, because rounding to the caller's numbers
- * may bring two vertices nearer by √3/4 of it (solver/range.ts).
+ * In the middle of a piece, where a rotation contracts its group, a pair keeps this share of the floor, because
+ * rounding to the caller's numbers may bring two vertices nearer by √3/4 of it (solver/range.ts).
  */
 const MIDDLE_SHARE = 0.45;
 
-/** A pair that is closer than half of the floor keeps this share of its distance there, which limits the rotation to 90°. */
+/**
+ * A pair that is closer than half of the floor keeps this share of its distance there, which limits the rotation to
+ * 90°.
+ */
 const CLOSE_SHARE = 0.7;
 
 /** The largest number of listed near pairs, which take 10 MB. A group with more near pairs does not move rigidly. */
@@ -24,20 +27,21 @@ const REPAIRS = 4;
 /**
  * The pairs within one group that are so close that the rounding of z matters.
  *
- * A vertex goes straight from x to z = R x + t + ε; at the share s of the piece it is at A(s) x + s t + s ε with
- * A(s) = (1 − s) I + s R. Let n separate a pair by g at x. Then A(s)⁻ᵀ n separates the pair A(s) x by the same g, because
- * A⁻ᵀn · A d = n · d, and its length is at most 1/σ(s), σ the least singular value of A(s): σ² = (1 − s)² + s² + 2 s (1 − s) cos θ.
- * The errors shift heights along it by at most s |ε_a − ε_b| / σ(s), and s/σ(s) ≤ 1 for θ ≤ 90°, because then
- * (1 − s)² + 2 s (1 − s) cos θ ≥ 0. Hence the pair stays apart if
+ * A vertex goes straight from x to z = R x + t + ε; at the share s of the piece it is at A(s) x + s t + s ε with A(s) =
+ * (1 − s) I + s R. Let n separate a pair by g at x. Then A(s)⁻ᵀ n separates the pair A(s) x by the same g, because A⁻ᵀn
+ * · A d = n · d, and its length is at most 1/σ(s), σ the least singular value of A(s): σ² = (1 − s)² + s² + 2 s (1 − s)
+ * cos θ. The errors shift heights along it by at most s |ε_a − ε_b| / σ(s), and s/σ(s) ≤ 1 for θ ≤ 90°, because then (1
+ * − s)² + 2 s (1 − s) cos θ ≥ 0. Hence the pair stays apart if
  *
  *   g > max |ε_a − ε_b|,
  *
  * and its distance is then at least σ (g − max |ε_a − ε_b|) ≥ cos(θ/2) (g − max |ε_a − ε_b|).
  *
- * With |ε| ≤ floor/8 (twist.ts) every pair that is at least a floor apart passes: it ends at 3/4 of the floor or more, and keeps
- * more than half of it on the way. Closer pairs are listed here and tested one by one. On the way they may lose no more than rounding to the
- * caller's numbers allows. At z a pair below half of the floor may lose nothing; otherwise the frames of a session would
- * reduce its gap without end. The gap that rounding takes from them at z is restored by moving their corners apart within |ε| ≤ floor/8.
+ * With |ε| ≤ floor/8 (twist.ts) every pair that is at least a floor apart passes: it ends at 3/4 of the floor or more,
+ * and keeps more than half of it on the way. Closer pairs are listed here and tested one by one. On the way they may
+ * lose no more than rounding to the caller's numbers allows. At z a pair below half of the floor may lose nothing;
+ * otherwise the frames of a session would reduce its gap without end. The gap that rounding takes from them at z is
+ * restored by moving their corners apart within |ε| ≤ floor/8.
  */
 export class NearPairs {
   /** kind and four vertices of each pair; undefined = not searched yet */

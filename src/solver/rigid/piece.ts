@@ -14,10 +14,16 @@ const ROUNDS = 8;
 /** A motion for which more pairs than this fail leads too far through an obstacle and is halved. */
 const MANY_OBSTACLES = 256;
 
-/** A group stays at rest if a piece would move it by less than this share of its way: it is blocked and cannot slide past. */
+/**
+ * A group stays at rest if a piece would move it by less than this share of its way: it is blocked and cannot slide
+ * past.
+ */
 const MIN_SHARE = 0.2;
 
-/** The factor by which the motion of a group is shortened if rounding brings a pair too near, and the number of times; then the group stops. */
+/**
+ * The factor by which the motion of a group is shortened if rounding brings a pair too near, and the number of times;
+ * then the group stops.
+ */
 const NEAR_SHARE = 0.9;
 const MAX_NEAR_FAILURES = 7;
 
@@ -76,8 +82,8 @@ export class Piece {
   }
 
   /**
-   * Tries motions until every test passes for z as it is written. Each failed attempt adds rows, shortens a motion or stops a
-   * group for good, so the loop ends.
+   * Tries motions until every test passes for z as it is written. Each failed attempt adds rows, shortens a motion or
+   * stops a group for good, so the loop ends.
    *
    * @returns the twist of every group; undefined = nothing can move
    */
@@ -127,7 +133,11 @@ export class Piece {
     return hasStopped;
   }
 
-  /** Writes x to z, and the images under the twists for the groups. @returns false if one leads beyond the coordinates that the floor covers */
+  /**
+   * Writes x to z, and the images under the twists for the groups.
+   *
+   * @returns false if one leads beyond the coordinates that the floor covers
+   */
   #placeAll(plans: readonly PlannedGroup[], twists: readonly Twist[]): boolean {
     const { x, target } = this.#around;
     const { floor } = this.#settings;
@@ -152,8 +162,9 @@ export class Piece {
   }
 
   /**
-   * Tests the whole motion against other groups before the near pairs are searched for. If it leads too far through an obstacle,
-   * and a few steps would move every group as far, nothing moves, because sliding past the obstacle would take more rounds than steps.
+   * Tests the whole motion against other groups before the near pairs are searched for. If it leads too far through an
+   * obstacle, and a few steps would move every group as far, nothing moves, because sliding past the obstacle would
+   * take more rounds than steps.
    *
    * @returns the obstacles, and a function that forgets them; undefined = no group moves
    */

@@ -3,8 +3,8 @@ import { CLOSEST_POINTS, closest } from '../cpu/closest.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
 
 /**
- * At the end of a piece, a pair that was at least a floor apart must keep this share of the floor: rounding z costs less than a
- * quarter of it, and a pair that is closer than half a floor may not come closer (docs/method.md, S5).
+ * At the end of a piece, a pair that was at least a floor apart must keep this share of the floor: rounding z costs
+ * less than a quarter of it, and a pair that is closer than half a floor may not come closer (docs/method.md, S5).
  */
 const KEPT_SHARE = 3 / 4;
 
@@ -17,7 +17,10 @@ export const DOUBLE_ERROR = 2 ** -48;
 /** The distance of the closest points is an upper bound of the distance, true to a few roundings. */
 const ROUND_DOWN = 1 - 1e-6;
 
-/** The heights of a pair along n at one end: gap = least height of side a minus largest height of side b, and the corners that have them. */
+/**
+ * The heights of a pair along n at one end: gap = least height of side a minus largest height of side b, and the
+ * corners that have them.
+ */
 interface Ends {
   gap: number;
   /** slots of the least corner of side a and of the largest of side b */
@@ -43,20 +46,23 @@ export function isCertified(
 /**
  * Whether a fixed plane keeps a pair apart while its corners move straight from x to z.
  *
- * Along any n, the least height of side a minus the largest height of side b is a concave function of time, because every height
- * is linear: if it is positive at both ends it is positive, and never below the smaller end, all the way. Corners of both sides
- * move at the same time, so the test holds for this z only: if one of the groups stays, the pair is tested again.
+ * Along any n, the least height of side a minus the largest height of side b is a concave function of time, because
+ * every height is linear: if it is positive at both ends it is positive, and never below the smaller end, all the way.
+ * Corners of both sides move at the same time, so the test holds for this z only: if one of the groups stays, the pair
+ * is tested again.
  *
- * Let d be the distance at x and d* = min(d, floor/2). Along n the pair must be d* apart at x. At z it must be 3/4 of the floor apart if d is at
- * least the floor, otherwise d*. So no pair comes closer than half of the floor, or than it was, on the way or at the end; rounding to the
- * caller's numbers takes less (solver/range.ts). At z the engine must find a certificate, or it would freeze the pair as
- * touching, unless it does so at x already.
+ * Let d be the distance at x and d* = min(d, floor/2). Along n the pair must be d* apart at x. At z it must be 3/4 of
+ * the floor apart if d is at least the floor, otherwise d*. So no pair comes closer than half of the floor, or than it
+ * was, on the way or at the end; rounding to the caller's numbers takes less (solver/range.ts). At z the engine must
+ * find a certificate, or it would freeze the pair as touching, unless it does so at x already.
  *
- * n is the direction of the closest points at x, at z or midway, or the mean of two of these. Whatever n is, the inequality
- * decides. Everything is computed in double from float32 numbers.
+ * n is the direction of the closest points at x, at z or midway, or the mean of two of these. Whatever n is, the
+ * inequality decides. Everything is computed in double from float32 numbers.
  */
 export class PlaneTest {
-  /** of the pair that failed last: among the directions that separate it at x, the one that keeps it farthest apart at z */
+  /**
+   * of the pair that failed last: among the directions that separate it at x, the one that keeps it farthest apart at z
+   */
   readonly normal = new Float64Array(3);
   /** the corners, vertices of side a and of side b, that cross first along it */
   cornerA = 0;

@@ -37,13 +37,13 @@ export function rotationOf([x, y, z]: Vector): Rotation {
 }
 
 /**
- * The rotation vector ω, |ω| ≤ π, that minimises Σ |exp(ω) p_k − q_k|² (Horn, Closed-form solution of absolute orientation
- * using unit quaternions, 1987): the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix. It is a rotation by
- * construction, never a reflection.
+ * The rotation vector ω, |ω| ≤ π, that minimises Σ |exp(ω) p_k − q_k|² (Horn, Closed-form solution of absolute
+ * orientation using unit quaternions, 1987): the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix. It
+ * is a rotation by construction, never a reflection.
  *
  * @param s Σ p qᵀ, row by row
  * @param size Σ |p| |q| or more: a share of 1e-9 of it is added along the diagonal, so that points on a line, for which
- * the angle about the line is undetermined, are turned by the smallest angle
+ *   the angle about the line is undetermined, are turned by the smallest angle
  */
 export function fitRotation(s: ArrayLike<number>, size: number): Vector {
   const bias = 1e-9 * size;

@@ -3,7 +3,10 @@ import type { Twist } from './twist.js';
 
 const SWEEPS = 64;
 
-/** Share of the trace of an inertia tensor that is added along its diagonal, because points on a line have no inertia about the line. */
+/**
+ * Share of the trace of an inertia tensor that is added along its diagonal, because points on a line have no inertia
+ * about the line.
+ */
 const REGULARISED = 1e-6;
 
 /** The inertia of a group, in which every vertex has the mass 1. */

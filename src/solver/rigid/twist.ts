@@ -11,7 +11,10 @@ export interface Twist {
   readonly spin: Vector;
 }
 
-/** The largest rotation of a piece: up to a right angle, a linear path keeps the pairs within a group apart (near-pairs.ts). */
+/**
+ * The largest rotation of a piece: up to a right angle, a linear path keeps the pairs within a group apart
+ * (near-pairs.ts).
+ */
 const MAX_ANGLE = Math.PI / 2;
 
 /** |ε| of a placed vertex is at most this share of the floor. */
@@ -79,9 +82,10 @@ export class Placement {
 const image = new Float64Array(3);
 
 /**
- * z_i = fl(R (x_i − c) + c + v), in doubles and rounded once, to nearest: an error of at most √3 (u/2) max|z| ≤ floor/16 by
- * {@link reachOf}. A vertex that comes within floor/8 of its target is set onto it, bit for bit, so that a motion that is
- * rigid ends where the caller wants it. In both cases |ε_i| ≤ floor/8, ε_i = z_i − (R (x_i − c) + c + v).
+ * z_i = fl(R (x_i − c) + c + v), in doubles and rounded once, to nearest: an error of at most √3 (u/2) max|z| ≤
+ * floor/16 by {@link reachOf}. A vertex that comes within floor/8 of its target is set onto it, bit for bit, so that a
+ * motion that is rigid ends where the caller wants it. In both cases |ε_i| ≤ floor/8, ε_i = z_i − (R (x_i − c) + c +
+ * v).
  *
  * @param z float32[3·V] written for these vertices
  */

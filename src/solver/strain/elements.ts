@@ -3,8 +3,8 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import { symmetricEigen } from './symmetric-eigen.js';
 
 /**
- * The elements with strain limits that can move, in the order of a sweep: colour by colour, no two of a colour share a vertex that
- * moves. Both engines sweep these arrays.
+ * The elements with strain limits that can move, in the order of a sweep: colour by colour, no two of a colour share a
+ * vertex that moves. Both engines sweep these arrays.
  */
 export interface StrainElements {
   readonly count: number;
@@ -13,8 +13,8 @@ export interface StrainElements {
   /** float32[9·N] b_1, b_2, b_3 per engine unit */
   readonly gradients: Float32Array;
   /**
-   * float32[4·N] s_min (0 = none), s_max (infinity = none), κ and ℓ: the largest eigenvalue of K = Σ_k w_k b_k b_kᵀ, per squared
-   * engine unit, and the length, engine units, that turns a strain into one: √(2 area), ∛(6 volume)
+   * float32[4·N] s_min (0 = none), s_max (infinity = none), κ and ℓ: the largest eigenvalue of K = Σ_k w_k b_k b_kᵀ,
+   * per squared engine unit, and the length, engine units, that turns a strain into one: √(2 area), ∛(6 volume)
    */
   readonly limits: Float32Array;
   /** uint32[V] component of elements that share movable vertices; {@link NO_CORNER} = the vertex belongs to none */

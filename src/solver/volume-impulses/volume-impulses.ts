@@ -151,7 +151,10 @@ export class VolumeImpulses {
     return false;
   }
 
-  /** x_* ← x + Δt v; a vertex without impulses is on its straight way from start to target, and ends on the bits of its target. */
+  /**
+   * x_* ← x + Δt v; a vertex without impulses is on its straight way from start to target, and ends on the bits of its
+   * target.
+   */
   #aim(length: number): void {
     const { x: start, y: target } = this.#input;
     const end = this.#share + length;
