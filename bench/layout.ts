@@ -7,8 +7,8 @@ import { spreadOf } from './measure.js';
 import { prepare } from './measure-engines.js';
 
 /**
- * Processor time on the host before a mesh is resident: building it, and the layout of its scene on the device (the order of the
- * trees, the colours of the edges).
+ * Processor time on the host before a mesh is resident: building it, and the layout of its scene on the device (the
+ * order of the trees, the colours of the edges).
  *
  *   node dist/bench/layout.js [VERTICES [SCENE [REPEATS]]]      default 500000 layers 5
  *

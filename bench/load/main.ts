@@ -71,7 +71,9 @@ function print({ tables, verdicts }: ScenarioResult): void {
   }
 }
 
-/** Counts of the wire are 64 bits wide; those of a load are far below 2^53. Three decimals carry the whole precision. */
+/**
+ * Counts of the wire are 64 bits wide; those of a load are far below 2^53. Three decimals carry the whole precision.
+ */
 function plain(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   return typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;

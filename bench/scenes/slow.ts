@@ -62,7 +62,10 @@ function pressed(): ResolveRequest {
   return requestFrom(b);
 }
 
-/** Ten closed surfaces of 3,845 vertices, one inside the other, with slivers at their poles, that swell through each other. */
+/**
+ * Ten closed surfaces of 3,845 vertices, one inside the other, with slivers at their poles, that swell through each
+ * other.
+ */
 function nested(): ResolveRequest {
   const b = new Builder();
   for (let k = 0; k < 10; k++) {

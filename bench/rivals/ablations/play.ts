@@ -35,7 +35,9 @@ export interface Played extends AnswerMeasures, Pick<Answer, 'status' | 'steps' 
 
 const PAIRS = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
 
-/** The settings, start and target of a variant in a scene, in engine units. δ is a tenth of an edge, as in preset TUNED. */
+/**
+ * The settings, start and target of a variant in a scene, in engine units. δ is a tenth of an edge, as in preset TUNED.
+ */
 export function prepare({ mesh: input, start, target }: Pair, variant: Variant) {
   const mesh: CollisionMesh = buildMesh(input);
   const measures = measureMesh(mesh, start);
