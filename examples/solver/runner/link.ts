@@ -149,8 +149,8 @@ function cross(a: Segment, b: Segment): [number, number, 1 | -1, number] | undef
 }
 
 /**
- * Δ(t) up to a unit ± t^k: a first minor of the matrix with one row for every crossing, (1 − t) over + t left − right, where left and right are
- * the two arcs of the lower strand as seen along the upper one.
+ * Δ(t) up to a unit ± t^k: a first minor of the matrix with one row for every crossing, (1 − t) over + t left − right,
+ * where left and right are the two arcs of the lower strand as seen along the upper one.
  */
 function alexanderAt({ signs, visits }: Diagram, t: number): number {
   const [over, entering, leaving] = [0, 1, 2].map(() => new Array<number>(signs.length)) as [

@@ -13,7 +13,9 @@ const BALL = { radius: 0.2, height: 0.4, from: -0.35, speed: 0.8 };
 /** s: the sphere has passed through, and remains in place */
 const FLIGHT = 3;
 
-/** A sphere flies through five drapes that hang from above a ground (Fig. 2, right, and Fig. 3 of Sifakis et al. 2008). */
+/**
+ * A sphere flies through five drapes that hang from above a ground (Fig. 2, right, and Fig. 3 of Sifakis et al. 2008).
+ */
 export const drapes: MakeScene = (size) => {
   const n = bySize(size, { small: 12, quarter: 34, full: 68 });
   const sheet = placed(makeGrid(n, n, SIDE, SIDE), ([x, y]) => [x, 0, y + SIDE / 2 + CLEARANCE]);

@@ -13,9 +13,9 @@ const PULL = 0.06;
 const PULLING = 1.1;
 
 /**
- * The centre line of the rope whose legs lie at x < 0 and whose bight lies at x > 0. It passes above the other rope, which is
- * its mirror image in x and z, at the two ends of the knot, and below it in the middle, where both widen: so each bight goes
- * around both legs of the other rope.
+ * The centre line of the rope whose legs lie at x < 0 and whose bight lies at x > 0. It passes above the other rope,
+ * which is its mirror image in x and z, at the two ends of the knot, and below it in the middle, where both widen: so
+ * each bight goes around both legs of the other rope.
  */
 function centreLine(): Vec[] {
   const width = (x: number): number => LEGS + (BIGHT - LEGS) * ease(x / (0.6 * FLARE));

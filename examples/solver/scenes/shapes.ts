@@ -24,8 +24,8 @@ export function turnedBy(geometry: Geometry, angle: number): Geometry {
 }
 
 /**
- * A rectangle of columns × rows vertices in the plane z = 0, around the origin. Diagonals alternate, so that no direction
- * is stiffer than its mirror image.
+ * A rectangle of columns × rows vertices in the plane z = 0, around the origin. Diagonals alternate, so that no
+ * direction is stiffer than its mirror image.
  */
 export function makeGrid(columns: number, rows: number, width: number, depth: number): Geometry {
   const positions = new Float64Array(3 * columns * rows);

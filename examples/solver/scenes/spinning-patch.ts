@@ -9,7 +9,11 @@ const TIME_STEP = 1 / 10;
 /** m: how far the patch falls in the first time step */
 const FALL = 0.1;
 
-/** A patch falls onto a spike of five faces while it spins (Fig. 16, 17). @param degrees of the spin within one time step */
+/**
+ * A patch falls onto a spike of five faces while it spins (Fig. 16, 17).
+ *
+ * @param degrees of the spin within one time step
+ */
 const spinningBy =
   (degrees: number): MakeScene =>
   (size) => {

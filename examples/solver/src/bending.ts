@@ -1,8 +1,8 @@
 import { type Blocks, type Force, NOT_STORED } from './force.js';
 
 /**
- * Quadratic bending (Bergou et al. 2006): ½ k Σ_hinges 3 |Σ_i c_i x_i|² / (A₀ + A₁) over inner edges. The second derivative
- * is constant and positive semi-definite. The flat shape has no energy.
+ * Quadratic bending (Bergou et al. 2006): ½ k Σ_hinges 3 |Σ_i c_i x_i|² / (A₀ + A₁) over inner edges. The second
+ * derivative is constant and positive semi-definite. The flat shape has no energy.
  */
 export class QuadraticBending implements Force {
   readonly stencilSize = 4;

@@ -21,8 +21,8 @@ export interface Force {
   /** Joules. @param x float64[3·V], metres */
   energy(x: Float64Array): number;
   /**
-   * Adds the gradient, N, and the second derivative, N/m. The second derivative is positive semi-definite, element by element:
-   * negative eigenvalues are replaced by zero, so that conjugate gradients always find a direction of descent.
+   * Adds the gradient, N, and the second derivative, N/m. The second derivative is positive semi-definite, element by
+   * element: negative eigenvalues are replaced by zero, so that conjugate gradients always find a direction of descent.
    */
   addDerivatives(x: Float64Array, gradient: Float64Array, blocks: Blocks): void;
 }

@@ -1,6 +1,9 @@
 import { type Blocks, type Force, Modes } from './force.js';
 
-/** Springs ½ (k/l₀) (l − l₀)²: strands of hair, and seams. The stiffness k is in N, so that it does not depend on the mesh. */
+/**
+ * Springs ½ (k/l₀) (l − l₀)²: strands of hair, and seams. The stiffness k is in N, so that it does not depend on the
+ * mesh.
+ */
 export class Springs implements Force {
   readonly stencilSize = 2;
   readonly stencils: Uint32Array;

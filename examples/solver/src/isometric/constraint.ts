@@ -8,8 +8,8 @@ export interface Constraint {
   /** ∂C/∂x at the x of the last call of {@link evaluate} */
   readonly rows: BlockRows;
   /**
-   * 'hard': C(x) = 0, D only damps the iteration; 'soft': C(x) = D λ; 'energy': the same with D = 1 in every row, `softness` is not
-   * read
+   * 'hard': C(x) = 0, D only damps the iteration; 'soft': C(x) = D λ; 'energy': the same with D = 1 in every row,
+   * `softness` is not read
    */
   readonly kind: 'hard' | 'soft' | 'energy';
   /** float64[3·count], diagonal of D relative to that of B·M⁻¹·Bᵀ */

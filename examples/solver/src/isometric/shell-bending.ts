@@ -76,7 +76,9 @@ export class ShellBending implements Constraint {
     return r.reduce((sum, value) => sum + value * value, 0) / (2 * this.#timeStep ** 2);
   }
 
-  /** Rows: along the edge of a red node, the mean normal of its triangles made perpendicular to it, and their product. */
+  /**
+   * Rows: along the edge of a red node, the mean normal of its triangles made perpendicular to it, and their product.
+   */
   #frameAt(x: Float64Array, red: number): Float64Array {
     const { edges, blackCount, trianglesOfEdge, middles } = this.#mesh;
     const edge = red - blackCount;
@@ -102,7 +104,8 @@ function weightsOf(mesh: Subdivision, rest: Float64Array, edge: number) {
     const nodes = mesh.middles.subarray(3 * triangle, 3 * triangle + 3);
     const k = nodes.indexOf(red);
     for (const j of [(k + 1) % 3, (k + 2) % 3]) {
-      // The edges opposite to corners k and j meet at the third corner; the triangle of the red nodes is similar to the base one.
+      // The edges opposite to corners k and j meet at the third corner; the triangle of the red nodes is similar to the
+      // base one.
       const third = nodes[3 - k - j]!;
       const [u, v] = [between(rest, third, red), between(rest, third, nodes[j]!)];
       const double = Math.hypot(...cross(u, v));
