@@ -256,7 +256,7 @@ class WebGpuEngine implements GpuEngine {
     await Promise.all([...this.#devices].map((device) => device.settle()));
   }
 
-  /** The device in use, or a new one if that has become unusable. */
+  /** Returns the device in use, or a new one if that has become unusable. */
   async #usableDevice(): Promise<LiveDevice> {
     if (this.#closing) throw new IntersticeError('INTERNAL', 'The engine was closed.');
     if (this.#current.isUsable) return this.#current;

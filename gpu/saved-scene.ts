@@ -60,8 +60,8 @@ export function writePairs(
 }
 
 /**
- * Through memory that is freed at once, because a scene is rarely read, and its largest array is as large as a buffer
- * may be.
+ * Reads through memory that is freed at once, because a scene is rarely read, and its largest array is as large as a
+ * buffer may be.
  */
 async function readPlace(memory: DeviceMemory, place: Place, bytes: number): Promise<ArrayBuffer> {
   if (bytes === 0) return new ArrayBuffer(0);
@@ -75,7 +75,7 @@ async function readPlace(memory: DeviceMemory, place: Place, bytes: number): Pro
   }
 }
 
-/** A queue does not accept shared memory. */
+/** Returns the array, or a copy if it is in shared memory, which a queue does not accept. */
 function inOwnMemory<T extends Int32Array | Uint32Array | Float32Array>(array: T): T & ArrayBufferView<ArrayBuffer> {
   return (array.buffer instanceof ArrayBuffer ? array : array.slice()) as T & ArrayBufferView<ArrayBuffer>;
 }

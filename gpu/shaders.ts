@@ -23,7 +23,7 @@ const readForSubgroups: KernelReader = (file) => readKernel(WITH_SUBGROUPS[file]
 const loaded = new Map<string, string>();
 
 /**
- * The complete WGSL of gpu/kernels/NAME.wgsl. Cached.
+ * Returns the complete WGSL of gpu/kernels/NAME.wgsl. Cached.
  *
  * @param name path under gpu/kernels without `.wgsl`
  * @param hasSubgroups the text is for a device that was opened with the feature `subgroups`
@@ -85,7 +85,7 @@ export interface Binding {
 
 const BINDING = /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read_write|read)\s*)?>\s*(\w+)/g;
 
-/** Every binding that a kernel's text declares in group 0, in index order. */
+/** Returns every binding that a kernel's text declares in group 0, in index order. */
 export function bindingsOf(text: string): Binding[] {
   const bindings: Binding[] = [];
   for (const [, index, space, access, name] of text.matchAll(BINDING)) {

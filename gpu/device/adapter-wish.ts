@@ -39,8 +39,8 @@ const DISPLAY_CLASS = '0x03';
 const LAYER = 'vulkan/implicit_layer.d/VkLayer_MESA_device_select.json';
 
 /**
- * The variables with which Vulkan shows one card only. WebGPU offers no way to distinguish equal cards. Mesa's layer,
- * which comes with mesa-vulkan-drivers and works with every driver, selects one by its address.
+ * Returns the variables with which Vulkan shows one card only. WebGPU offers no way to distinguish equal cards. Mesa's
+ * layer, which comes with mesa-vulkan-drivers and works with every driver, selects one by its address.
  *
  * @throws INVALID_PARAMETER if there is no such card, or no layer that could select it
  */

@@ -66,7 +66,7 @@ const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown
 
 const SOFTWARE_NAMES = /llvmpipe|lavapipe|softpipe|swiftshader|basic render|\bwarp\b/i;
 
-/** A name that people recognise; drivers leave some of the fields empty. */
+/** Returns a name that people recognise; drivers leave some of the fields empty. */
 const nameOf = (info: GPUAdapterInfo): string =>
   info.device.replace(/-+$/, '') ||
   info.description ||
@@ -172,7 +172,7 @@ const PREFERENCE = { powerPreference: 'high-performance' } as const;
 /** No adapter has this name: if it is requested, the binding's refusal lists the names that exist. */
 const NO_NAME = '\u0001';
 
-/** The names in the text of that refusal. */
+/** Returns the names in the text of that refusal. */
 const namesIn = (refusal: string): string[] => [...refusal.matchAll(/name: '(.*)'$/gm)].map(([, name]) => name!);
 
 /**
@@ -191,7 +191,7 @@ export async function listAdapters(): Promise<readonly string[] | undefined> {
   }
 }
 
-/** The adapter that fits the wish; undefined = none fits. Names of hardware come first. */
+/** Returns the adapter that fits the wish; undefined = none fits. Names of hardware come first. */
 const chooseAdapter = (names: readonly string[], wish: AdapterWish): string | undefined => {
   const fitting = names.filter((name) => isWanted(name, wish));
   return fitting.find((name) => !SOFTWARE_NAMES.test(name)) ?? fitting[0];

@@ -15,8 +15,8 @@ export const UNIFORM_STRIDE = 256;
 export const MAX_GROUPS = 65_535;
 
 /**
- * The size [x, y, z] of a dispatch of at least `groups` workgroups, folded to two dimensions if one is not enough. The
- * device folds by the same rule (gpu/kernels/common/dispatch.wgsl).
+ * Returns the size [x, y, z] of a dispatch of at least `groups` workgroups, folded to two dimensions if one is not
+ * enough. The device folds by the same rule (gpu/kernels/common/dispatch.wgsl).
  */
 export function foldGroups(groups: number): [number, number, number] {
   if (groups <= MAX_GROUPS) return [groups, 1, 1];
@@ -26,7 +26,7 @@ export function foldGroups(groups: number): [number, number, number] {
 
 export const groupsFor = (threads: number): number => Math.ceil(threads / WORKGROUP_SIZE);
 
-/** The size of a dispatch with one thread per element. */
+/** Returns the size of a dispatch with one thread per element. */
 export const foldThreads = (threads: number): [number, number, number] => foldGroups(groupsFor(threads));
 
 /** Indirect arguments: three u32 from this byte on. */

@@ -51,7 +51,7 @@ export class Kernel {
     return this.bindings(resources).group;
   }
 
-  /** The bindings of all entry points of the file. @throws Error if a resource is missing */
+  /** Returns the bindings of all entry points of the file. @throws Error if a resource is missing */
   bindings(resources: Resources): Bindings {
     const resourceOf = typeof resources === 'function' ? resources : (name: string) => resources[name];
     const ranges = this.#bindings.map(({ name }) => {
@@ -121,7 +121,7 @@ export function constantsOf({
   );
 }
 
-/** The constants of pipelines whose workgroups for serial work have this many threads. */
+/** Returns the constants of pipelines whose workgroups for serial work have this many threads. */
 export const serialThreads = (threads: number): NonNullable<CompileOptions['constants']> => ({
   'backward/edges': { SERIAL_THREADS: threads },
   'backward/sweep': { SERIAL_THREADS: threads },
@@ -225,7 +225,7 @@ export class KernelSet {
     return new KernelSet(this.#device, [...this.#kernels.values(), ...others.#kernels.values()]);
   }
 
-  /** All but these kernels. */
+  /** Returns all but these kernels. */
   without(entries: readonly EntryPoint[]): KernelSet {
     return new KernelSet(
       this.#device,
@@ -306,7 +306,7 @@ export class KernelSet {
   }
 }
 
-/** The layout of the bindings of a kernel of a convoy besides the buffers of its scenes. */
+/** Returns the layout of the bindings of a kernel of a convoy besides the buffers of its scenes. */
 const sharedEntriesOf = ({ places, sizes, uniforms }: SharedKernel): GPUBindGroupLayoutEntry[] => [
   { binding: places, visibility: SHADER_STAGE.COMPUTE, buffer: { type: 'uniform', hasDynamicOffset: true } },
   { binding: sizes, visibility: SHADER_STAGE.COMPUTE, buffer: { type: uniforms } },

@@ -207,7 +207,8 @@ export class LiveDevice implements SceneDevice {
   }
 
   /**
-   * The kernels of this stage, ready for use; undefined = the device does not have them, or they failed their proof.
+   * Returns the kernels of this stage, ready for use; undefined = the device does not have them, or they failed their
+   * proof.
    */
   #sweepAlone(stage: AloneStage): Promise<KernelSet | undefined> {
     const known = this.#sweepsAlone.get(stage);
@@ -236,7 +237,7 @@ export class LiveDevice implements SceneDevice {
     }
   }
 
-  /** The device for a scene that submits with others; undefined = it cannot. */
+  /** Returns the device for a scene that submits with others; undefined = it cannot. */
   #inCompany(): SceneDevice | undefined {
     if (!this.#company?.convoy.arena.hasRoom) return undefined;
     const { convoy, kernels } = this.#company;
@@ -331,7 +332,7 @@ export class LiveDevice implements SceneDevice {
     if (this.#fault) throw this.#fault;
   }
 
-  /** The device for one scene. */
+  /** Returns the device for one scene. */
   forScene(): SceneDevice {
     const { kernels, ways, hasTimings, runsAhead } = this;
     return {
@@ -365,7 +366,7 @@ export class LiveDevice implements SceneDevice {
     return { ...place, kernels: others.reduce((all, own) => all.with(own), this.kernels) };
   }
 
-  /** On processors a dispatch costs too little for these kernels to be worth compiling. */
+  /** Loads kernels that save dispatches. On processors a dispatch costs too little for them to be worth compiling. */
   async #savingDispatches(): Promise<readonly (KernelSet | undefined)[]> {
     if (!this.#canSweepAlone || !this.runsAhead) return [];
     return Promise.all([this.#sweepAlone('listed'), this.#sweepAlone('chosen'), this.#sweepAlone('joined')]);
@@ -392,8 +393,8 @@ export class LiveDevice implements SceneDevice {
   }
 
   /**
-   * Work on a lost device may fail before the notice of the loss arrives, so a failure waits for that notice for a
-   * while.
+   * Waits for work. Work on a lost device may fail before the notice of the loss arrives, so a failure waits for that
+   * notice for a while.
    */
   async waitFor<T>(work: Promise<T>): Promise<T> {
     this.#pending.add(work);

@@ -40,7 +40,7 @@ export class Struct<Name extends string> {
     return this.bytes / WORD_BYTES;
   }
 
-  /** The 4-byte word at which a field begins. */
+  /** Returns the 4-byte word at which a field begins. */
   word(field: Name): number {
     return (this.#offsets.get(field) as number) / WORD_BYTES;
   }

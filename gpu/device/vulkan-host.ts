@@ -97,7 +97,7 @@ function libraryFolders({ environment }: Host): string[] {
   ];
 }
 
-/** The path of a shared library; undefined = it is in none of the folders. */
+/** Returns the path of a shared library; undefined = it is in none of the folders. */
 function findLibrary(host: Host, name: string): string | undefined {
   return libraryFolders(host)
     .map((folder) => join(folder, name))
@@ -120,12 +120,12 @@ const manifestsIn = (host: Host, folders: readonly string[]): string[] =>
     .map((folder) => join(folder, 'vulkan', 'icd.d'))
     .flatMap((folder) => host.list(folder).map((name) => join(folder, name)));
 
-/** The first usable manifest of NVIDIA's driver in these folders. */
+/** Returns the first usable manifest of NVIDIA's driver in these folders. */
 function findManifest(host: Host, folders: readonly string[]): string | undefined {
   return manifestsIn(host, folders).find((path) => /nvidia[^/]*\.json$/i.test(path) && isUsable(host, path));
 }
 
-/** The loader, by the file to which its name links, such as libvulkan.so.1.3.204; undefined = there is none. */
+/** Returns the loader, by the file to which its name links, such as libvulkan.so.1.3.204; undefined = there is none. */
 function findLoader(host: Host): { readonly file: string; readonly canAdd: boolean } | undefined {
   const path = findLibrary(host, LOADER);
   if (path === undefined) return undefined;
@@ -174,8 +174,8 @@ function planDriver(host: Host): VulkanPlan {
 }
 
 /**
- * A folder for files that may be lost; undefined = there is none to which only this user can write. Other users with
- * write access could put their own kernels there.
+ * Returns a folder for files that may be lost; undefined = there is none to which only this user can write. Other users
+ * with write access could put their own kernels there.
  */
 function temporaryFolder(host: Host): string | undefined {
   const folder = join(host.environment.TMPDIR || tmpdir(), `interstice-${userInfo().uid}`);

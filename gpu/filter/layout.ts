@@ -103,7 +103,7 @@ export function orderElements(vertices: Uint32Array, size: 2 | 3, x: Float32Arra
   return sortByDigit(codes, first, DIGIT_BITS);
 }
 
-/** Ten bits, each followed by two zeros. */
+/** Spreads ten bits, each followed by two zeros. */
 function spread(cell: number): number {
   let bits = cell;
   bits = (bits | (bits << 16)) & 0x030000ff;
@@ -112,7 +112,7 @@ function spread(cell: number): number {
   return (bits | (bits << 2)) & 0x09249249;
 }
 
-/** Stable counting sort by one digit of the code. */
+/** Sorts stably by one digit of the code, by counting. */
 function sortByDigit(codes: Uint32Array, order: Uint32Array | undefined, shift: number): Uint32Array<ArrayBuffer> {
   const mask = 2 ** DIGIT_BITS - 1;
   const starts = new Uint32Array(mask + 2);

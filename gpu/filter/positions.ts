@@ -60,7 +60,7 @@ function boundAxes(positions: Positions): [number, number][] {
   });
 }
 
-/** The smallest integer e with 2^e > size, or one more, because the logarithm may round up. */
+/** Returns the smallest integer e with 2^e > size, or one more, because the logarithm may round up. */
 function exponentAbove(size: number): number {
   return Math.floor(Math.log2(size)) + 1;
 }

@@ -187,7 +187,7 @@ export class DeviceStateFilter implements StateFilter {
 
 const NOTHING: DoubtfulPairs = { pairsTested: 0, pairs: new Uint32Array(0) };
 
-/** From slots to elements, in place. */
+/** Converts slots to elements, in place. */
 function toElements({ edgeOrder, triangleOrder }: FilterLayout, pairs: Uint32Array): Uint32Array {
   for (let k = 0; k < pairs.length; k += 2) {
     pairs[k] = edgeOrder[pairs[k]];

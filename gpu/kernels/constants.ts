@@ -245,7 +245,7 @@ export const CONSTANTS: ReadonlyMap<string, string> = new Map([
   ['SIDE_A', declareByKind('SIDE_A', SIDE_A)],
 ]);
 
-/** A small number for each kind of pair, packed into one word: four bits per kind. */
+/** Declares a small number for each kind of pair, packed into one word: four bits per kind. */
 function declareByKind(name: string, values: readonly number[]): string {
   return declareUnsigned(
     name,

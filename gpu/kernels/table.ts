@@ -39,7 +39,7 @@ const ALONE_BINDINGS = 16;
 /** Whether a device that can bind this many storage buffers at a time can have them. */
 export const canSweepAlone = (storageBuffers: number): boolean => storageBuffers >= ALONE_BINDINGS;
 
-/** All stages that a step may have on a device that can bind this many storage buffers at a time. */
+/** Returns all stages that a step may have on a device that can bind this many storage buffers at a time. */
 export const stepStagesWith = (storageBuffers: number): readonly KernelStage[] =>
   canSweepAlone(storageBuffers) ? [...STEP_STAGES, ...ALONE_STAGES] : STEP_STAGES;
 
@@ -190,7 +190,7 @@ export const KERNELS = {
 export type EntryPoint = keyof typeof KERNELS;
 export type KernelFile = (typeof KERNELS)[EntryPoint]['file'];
 
-/** The entry points of these stages' kernels by file. */
+/** Returns the entry points of these stages' kernels by file. */
 export function kernelFilesOf(...stages: readonly KernelStage[]): ReadonlyMap<KernelFile, readonly EntryPoint[]> {
   const files = new Map<KernelFile, EntryPoint[]>();
   for (const [entry, { file }] of Object.entries(KERNELS) as [EntryPoint, { file: KernelFile }][]) {

@@ -92,7 +92,10 @@ function pickAlpha(random: () => number): number {
   return kind < 0.5 ? 2 ** -20 * random() : Math.fround(random());
 }
 
-/** Kind 0: far away; 1: one axis ends at the expected position; 2: it ends one float32 before it; 3: far away. */
+/**
+ * Fills the box of a vertex. Kind 0: far away; 1: one axis ends at the expected position; 2: it ends one float32 before
+ * it; 3: far away.
+ */
 function fillBox(box: Float32Array, v: number, x: Float32Array, expected: Float32Array, kind: number): void {
   for (let c = 0; c < 3; c++) {
     const here = x[3 * v + c];

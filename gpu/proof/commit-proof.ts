@@ -160,7 +160,7 @@ function packNormals({ normals, pairs }: CommitCases): ArrayBuffer {
   return floats.buffer;
 }
 
-/** The list of all pairs; kind 0, in the bits above the index: vertex and triangle. */
+/** Returns the list of all pairs; kind 0, in the bits above the index: vertex and triangle. */
 function packLimits({ pairs, low, high, error }: CommitCases): ArrayBuffer {
   const floats = new Float32Array(LIMIT.words * pairs);
   const words = new Uint32Array(floats.buffer);

@@ -66,7 +66,7 @@ const proven = {
 };
 
 /**
- * The filter's kernels, compiled and proven once per device.
+ * Returns the filter's kernels, compiled and proven once per device.
  *
  * @param way for one mesh alone, or for a convoy
  * @throws Error with the objection, on every request

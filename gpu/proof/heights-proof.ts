@@ -129,7 +129,7 @@ function objectToGap(answer: Float32Array, kind: number): string | undefined {
   return undefined;
 }
 
-/** The heights that the device computes: float32[8·kinds·pairs]. */
+/** Returns the heights that the device computes: float32[8·kinds·pairs]. */
 async function computeHeights(
   { memory, submissions, kernels }: ProofPlace,
   { points, normals, pairs }: ProofCases,

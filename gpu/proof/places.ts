@@ -155,6 +155,6 @@ export function findDifference(
   return objection === undefined ? difference : `${difference}: ${objection}`;
 }
 
-/** All numbers of these arrays. */
+/** Returns all numbers of these arrays. */
 export const bytesOf = (...arrays: readonly (Float32Array | Uint32Array)[]): Uint8Array =>
   Buffer.concat(arrays.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)));

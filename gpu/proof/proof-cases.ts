@@ -109,7 +109,7 @@ const FAMILIES: readonly Family[] = [
 ];
 
 /**
- * The cases of the proof of heights, the same on every call; another seed gives other cases of the same kinds.
+ * Returns the cases of the proof of heights, the same on every call; another seed gives other cases of the same kinds.
  *
  * @param perFamily number of cases of each kind
  */

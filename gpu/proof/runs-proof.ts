@@ -64,7 +64,10 @@ export async function findSharedRunObjection(
   });
 }
 
-/** The ways to sweep are those of a scene in a convoy, so that both record the same dispatches. */
+/**
+ * Returns the place of a scene. The ways to sweep are those of a scene in a convoy, so that both record the same
+ * dispatches.
+ */
 function placeOf(memory: DeviceMemory, kernels: KernelSet, convoy?: Convoy): SceneDevice {
   const ways = { rounds: false, lists: false };
   const assertUsable = () => undefined;
@@ -96,8 +99,8 @@ function bytesOfAnswer({ timings, positions, residuals, pullBack, ...rest }: Res
 }
 
 /**
- * A sheet whose target lies beyond another one, whose border yields; rods and particles lie on it, for every kind of
- * pair.
+ * Makes a sheet whose target lies beyond another one, whose border yields; rods and particles lie on it, for every kind
+ * of pair.
  */
 function makeSubject(side: number): Subject {
   const random = makeProofRandom(side);

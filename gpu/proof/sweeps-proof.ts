@@ -253,7 +253,7 @@ function writeSubject(
   write(queue, buffers.pairNormal, 0, normals);
 }
 
-/** A sheet over another one, closer than δ; y tears edges of both and moves them together. */
+/** Makes a sheet over another one, closer than δ; y tears edges of both and moves them together. */
 function makeSubject(side: number): Subject {
   const random = makeProofRandom(20_261_123);
   const perSheet = side * side;

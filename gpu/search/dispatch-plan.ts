@@ -73,7 +73,7 @@ export function planDispatches(
 /** Whether a tree has nodes above those with which a workgroup of refitLeaves ends. */
 export const hasUpperNodes = ({ trees }: SearchLayout): boolean => trees.some(({ leaves }) => leaves > REFIT_NODES);
 
-/** The Refit of every tree, and an end marker. */
+/** Returns the Refit of every tree, and an end marker. */
 export function packRefits({ nodes, trees }: SearchLayout): Uint8Array<ArrayBuffer> {
   const refits = new Uint8Array(REFIT.bytes * (trees.length + 1));
   trees.forEach((tree, n) => {
@@ -83,7 +83,7 @@ export function packRefits({ nodes, trees }: SearchLayout): Uint8Array<ArrayBuff
   return refits;
 }
 
-/** The WalkOfKind of every walk. */
+/** Returns the WalkOfKind of every walk. */
 export function packKinds({ walks }: SearchLayout, { keys }: TopologyTail): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(WALK_OF_KIND.words * walks.length);
   const view = new DataView(words.buffer);

@@ -131,7 +131,7 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
 
 const nextPowerOfTwo = (count: number): number => 1 << (32 - Math.clz32(Math.max(1, count) - 1));
 
-/** Three vertices per element, the last one repeated, from word `to` on. */
+/** Writes three vertices per element, the last one repeated, from word `to` on. */
 function fillCorners(topology: Uint32Array, to: number, { vertices, size }: Elements, order: Uint32Array): void {
   const second = size > 1 ? 1 : 0;
   for (let n = 0, word = to; n < order.length; n++, word += 3) {
