@@ -1,9 +1,9 @@
 import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from './constants.js';
 
 /**
- * The difference in each coordinate up to which a vertex counts as arrived in float32: 4uX, where X is the largest
- * coordinate of the start. Vertices at rest may lie far beyond the coordinates that the floor covers, 8√3 uX ≤ floor;
- * for all others 4uX is at most 0.29 floors.
+ * Returns the difference in each coordinate up to which a vertex counts as arrived in float32: 4uX, where X is the
+ * largest coordinate of the start. Vertices at rest may lie far beyond the coordinates that the floor covers, 8√3 uX ≤
+ * floor; for all others 4uX is at most 0.29 floors.
  */
 export function arrivedWithin(start: Float32Array, floor: number): number {
   return Math.min(ARRIVAL_ROUNDING * UNIT_ROUNDOFF * largestCoordinate(start), ARRIVAL_PER_FLOOR * floor);

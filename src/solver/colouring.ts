@@ -67,7 +67,7 @@ class UsedColours {
     this.#head[vertex] = this.#next.length - 1;
   }
 
-  /** The smallest colour from 32 on that neither vertex uses; −1 = no vertex. */
+  /** Returns the smallest colour from 32 on that neither vertex uses; −1 = no vertex. */
   smallestFree(edge: number, a: number, b: number): number {
     for (const vertex of [a, b]) {
       if (vertex < 0) continue;

@@ -1,6 +1,6 @@
 import type { ConvoyCounts } from './engine.js';
 
-/** The sum of the counts of several devices or threads. */
+/** Returns the sum of the counts of several devices or threads. */
 export function sumOfCounts(all: readonly ConvoyCounts[]): ConvoyCounts {
   const sum = (of: (counts: ConvoyCounts) => number) => all.reduce((total, counts) => total + of(counts), 0);
   return {

@@ -4,7 +4,7 @@ import type { Box, Scalar } from '../mesh/positions.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import type { EnginePositions } from './engine.js';
 
-/** The length that becomes 1 to 2 engine units: the median edge, or its replacement. The caller's unit. */
+/** Returns the length that becomes 1 to 2 engine units: the median edge, or its replacement. The caller's unit. */
 export function frameLength(medianEdge: number, bounds: MeshMeasures['bounds']): number {
   const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
   return medianEdge > 0 ? medianEdge : side > 0 ? side : 1;
@@ -305,7 +305,7 @@ function isTooCoarse(floor: number, delta: number): boolean {
 }
 
 /**
- * The part of the floor that follows from rounding, the caller's unit: the largest of all but the first term of
+ * Returns the part of the floor that follows from rounding, the caller's unit: the largest of all but the first term of
  * {@link floorOf}.
  */
 export function roundingOf(frame: CoordinateFrame, scalar: Scalar, resting = 0): number {
@@ -359,8 +359,8 @@ export const FLOORS_PER_DELTA = 16;
 const SMALLEST_NORMAL = 2 ** -126;
 
 /**
- * To float32. WGSL lets devices flush subnormals, so they are flushed here for all engines. The same comparison turns
- * −0 into +0, so that numbers are equal inside the engines if and only if their bits are.
+ * Rounds to float32. WGSL lets devices flush subnormals, so they are flushed here for all engines. The same comparison
+ * turns −0 into +0, so that numbers are equal inside the engines if and only if their bits are.
  */
 function toNormal(x: number): number {
   const value = Math.fround(x);
@@ -403,7 +403,7 @@ function isSingle(x: number): boolean {
   return Math.fround(x) === x;
 }
 
-/** Three digits, rounded up, so that a number copied from the message is accepted. */
+/** Rounds up to three digits, so that a number copied from the message is accepted. */
 function roundUpForReading(x: number): number {
   const rounded = Number(x.toPrecision(3));
   return rounded >= x ? rounded : Number((x * 1.01).toPrecision(3));

@@ -53,7 +53,7 @@ export function mortonCode(box: Float32Array, i: number, { x, y, z, cells }: Gri
  */
 const MANY = 1 << 15;
 
-/** Stable radix sort of 0…count−1 by code: equal codes stay in index order. `code` is not changed. */
+/** Sorts 0…count−1 by code with a stable radix sort: equal codes stay in index order. `code` is not changed. */
 export function sortByCode(count: number, code: Uint32Array, order: Uint32Array): void {
   const bits = count < MANY ? 10 : 15;
   const mask = 2 ** bits - 1;
@@ -88,8 +88,8 @@ export function sortByCode(count: number, code: Uint32Array, order: Uint32Array)
 }
 
 /**
- * The order (uint32[N]) of elements by the Morton code of their bounds, then by index: the order of the leaves of a
- * tree over them.
+ * Returns the order (uint32[N]) of elements by the Morton code of their bounds, then by index: the order of the leaves
+ * of a tree over them.
  *
  * @param vertices uint32[size·N] vertices of each element, one to three
  * @param x float32[3·V]
@@ -133,9 +133,9 @@ function computeCodes(vertices: Uint32Array, size: number, x: Float32Array, code
 const SAMPLES = 1024;
 
 /**
- * The bounds of the doubled centres of all elements, lo xyz and hi xyz, in one pass that examines few of them: an
- * element whose vertices all lie within half of the bounds of a sample does not extend these, even with rounding, which
- * preserves the order of sums.
+ * Returns the bounds of the doubled centres of all elements, lo xyz and hi xyz, in one pass that examines few of them:
+ * an element whose vertices all lie within half of the bounds of a sample does not extend these, even with rounding,
+ * which preserves the order of sums.
  */
 function boundsOfCentres(vertices: Uint32Array, size: number, x: Float32Array): readonly number[] {
   const count = vertices.length / size;
@@ -175,7 +175,7 @@ function boundsOfCentres(vertices: Uint32Array, size: number, x: Float32Array): 
   return [lx, ly, lz, hx, hy, hz];
 }
 
-/** The sum of the least and the largest of three numbers, without branches, which would be unpredictable. */
+/** Returns the sum of the least and the largest of three numbers, without branches, which would be unpredictable. */
 function sumOfBounds(a: number, b: number, c: number): number {
   return Math.min(Math.min(a, b), c) + Math.max(Math.max(a, b), c);
 }

@@ -37,7 +37,7 @@ export function pairLimit(bytes: number | undefined): number {
 }
 
 /**
- * The refusal of a proximity set that exceeds its limit even with the smallest boxes.
+ * Returns the refusal of a proximity set that exceeds its limit even with the smallest boxes.
  *
  * @param found least number of pairs
  */
@@ -68,7 +68,7 @@ export function cheapPairsOf(contactVertexCount: number): number {
   return 2 * comfortablePairs(contactVertexCount, MOST_PAIRS);
 }
 
-/** The next shorter leap, engine units; the one after δ is 0. */
+/** Returns the next shorter leap, engine units; the one after δ is 0. */
 export function shorterLeap(leap: number, delta: number): number {
   return leap > delta ? leap / 2 : 0;
 }

@@ -64,7 +64,7 @@ export interface ParameterRules {
   readonly allowUnverified?: boolean;
 }
 
-/** The defaults of a preset that do not depend on a mesh. */
+/** Returns the defaults of a preset that do not depend on a mesh. */
 export function defaultsOf(preset: Preset): ParametersInput {
   return PRESETS[preset];
 }
@@ -153,7 +153,7 @@ function offsetOf(input: ParametersInput, delta: number): number {
   return refuse('contactOffset', offset, `at least 0 and at most activationDistance (${delta})`);
 }
 
-/** The quality of the preset if method and engine have it, otherwise FAST, which all have. */
+/** Returns the quality of the preset if method and engine have it, otherwise FAST, which all have. */
 function defaultQuality(preset: Preset, method: MethodName | undefined, { engine }: ParameterRules): Quality {
   if (method === 'VOLUME_IMPULSES') return 'FAST';
   const { quality } = PRESETS[preset];
@@ -196,7 +196,7 @@ export function refuseCrowding(
   );
 }
 
-/** Four digits, rounded down, so that a number copied from the message is accepted. */
+/** Rounds down to four digits, so that a number copied from the message is accepted. */
 function roundDownForReading(value: number): number {
   const rounded = Number(value.toPrecision(4));
   return rounded <= value ? rounded : Number((value * 0.9995).toPrecision(4));
@@ -264,7 +264,7 @@ function checkLength(name: LengthName, value: number, { least, isLeastAllowed, m
   return refuse(name, value, `${isLeastAllowed ? 'at least' : 'greater than'} ${least} and at most ${most}`);
 }
 
-/** The longest length that a caller may set, the caller's unit. */
+/** Returns the longest length that a caller may set, the caller's unit. */
 export function longestLengthOf({ medianEdge, bounds }: MeshMeasures): number {
   const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
   return LONGEST_LENGTH * (Math.max(medianEdge, side) || Math.max(...bounds.map(Math.abs)) || 1);

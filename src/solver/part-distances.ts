@@ -35,7 +35,7 @@ export function distancesByVertex(mesh: CollisionMesh, { delta, scale }: Setting
   return distances;
 }
 
-/** The smallest δ of a vertex. @param delta if no part has one of its own */
+/** Returns the smallest δ of a vertex. @param delta if no part has one of its own */
 export function smallestDistance(distances: Float32Array | undefined, delta: number): number {
   return distances?.reduce((min, distance) => Math.min(min, distance)) ?? delta;
 }

@@ -119,8 +119,8 @@ export class AcceleratedSweeps {
   }
 
   /**
-   * A complete sweep, or several sweeps over the rows that act; with or without a step of the momentum before the first
-   * one.
+   * Makes a complete sweep, or several sweeps over the rows that act; with or without a step of the momentum before the
+   * first one.
    */
   #sweep(swept: Swept, how: How): void {
     const { edges, rows, actingEdges, acting, strains, arrays } = swept;

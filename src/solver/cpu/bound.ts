@@ -178,7 +178,7 @@ function staysApart(arrays: BoundArrays, p: number, { skipMargin: margin }: Boun
   return true;
 }
 
-/** A pair without a certificate stops its vertices (docs/method.md, S2). */
+/** Stops the vertices of a pair without a certificate (docs/method.md, S2). */
 function freeze({ kind, vertex, alphas, limiters }: BoundArrays, p: number, base: number): void {
   for (let s = 4 * p; s < 4 * p + CORNERS[kind[p]]; s++) {
     alphas[base + vertex[s]] = FROZEN;
@@ -230,7 +230,9 @@ export function indexOfRule(rule: ForwardRule): number {
 
 const approaches = new Float32Array(4);
 
-/** The planar rule; reads `heights` of the pair. Corners are written out: this is the innermost loop of a step. */
+/**
+ * Applies the planar rule; reads `heights` of the pair. Corners are written out: this is the innermost loop of a step.
+ */
 function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, base: number): void {
   const { room } = allowance;
   const { motion: m, vertex, normal, alphas, alphaGuard, limiters } = arrays;
@@ -298,7 +300,7 @@ function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, ba
   allowance.share = share;
 }
 
-/** The isotropic rule, Eqs. 15–17 with the floor. */
+/** Applies the isotropic rule, Eqs. 15–17 with the floor. */
 function boundIsotropic(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, base: number): void {
   const { room } = allowance;
   const { x, y, kind, vertex, moving, alphas, limiters } = arrays;
@@ -327,7 +329,7 @@ function heightAfter(from: number, alpha: number, motion: number): number {
   return from + alpha * motion;
 }
 
-/** The part of the gap beyond the floor that one side of a pair may use up. */
+/** Returns the part of the gap beyond the floor that one side of a pair may use up. */
 function budgetOf(gamma: number, share: number, room: number): number {
   return f(f(gamma * share) * room);
 }

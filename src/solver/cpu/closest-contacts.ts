@@ -65,7 +65,7 @@ const CROWD_COST = 2000;
 
 const FIND_LAST = defineStage(import.meta.url, 'last kept contacts', findLast);
 
-/** The first CONTACTS_PER_VERTEX members become a heap of the closest ones, with the farthest of these on top. */
+/** Makes the first CONTACTS_PER_VERTEX members a heap of the closest ones, with the farthest of these on top. */
 function findLast(arrays: LastArrays, _: NoNumbers, from: number, to: number): void {
   const { ends, members, last } = arrays;
   for (let crowd = from; crowd < to; crowd++) {

@@ -46,16 +46,16 @@ export class ComponentShares {
     }
   }
 
-  /** The share of vertex v in this step; undefined = no element that moves contains it. */
+  /** Returns the share of vertex v in this step; undefined = no element that moves contains it. */
   paceOf(v: number): number | undefined {
     const c = this.#componentOf[v];
     return c === NO_CORNER ? undefined : this.#pace[c];
   }
 
   /**
-   * The share of its last multipliers with which each component begins. With y the rebuilt y of this step, y_k that of
-   * the last one, and d = W Bᵀ Λ_k, the displacement of y_k by Λ_k, the sweeps have found P = y_k − d. The share is the
-   * one that comes nearest to P,
+   * Returns the share of its last multipliers with which each component begins. With y the rebuilt y of this step, y_k
+   * that of the last one, and d = W Bᵀ Λ_k, the displacement of y_k by Λ_k, the sweeps have found P = y_k − d. The
+   * share is the one that comes nearest to P,
    *
    *   c = argmin ‖y − c d − P‖_M = 1 + ⟨y − y_k, d⟩_M / ‖d‖²_M
    *
@@ -104,7 +104,7 @@ export class ComponentShares {
     }
   }
 
-  /** The share of its way from x to y that each component may move. */
+  /** Returns the share of its way from x to y that each component may move. */
   ofMotions(x: Float32Array, y: Float32Array): Float64Array {
     const componentOf = this.#componentOf;
     const components = this.#pace.length;

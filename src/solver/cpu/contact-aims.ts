@@ -35,7 +35,7 @@ export function offsetOf(pairs: PairArrays, p: number, delta: number, { offsets,
 }
 
 /**
- * The gap that the contact of pair p aims for in the pull-back:
+ * Returns the gap that the contact of pair p aims for in the pull-back:
  *
  *   aim = min(o, d₀ + AIM_GROWTH δ)
  *

@@ -70,7 +70,7 @@ export class Contacts {
     this.#lambda.fill(0, 0, this.count);
   }
 
-  /** The rows of the kept pairs, in their order, without those that cannot move anything. */
+  /** Fills the rows of the kept pairs, in their order, without those that cannot move anything. */
   #fillRows(pairs: PairSet, kept: Int32Array, x: Float32Array): void {
     const { corner, jacobian, value, stiffness, pairOf } = this;
     const { kind, vertex, normal, weight, distance, delta } = pairs;
@@ -107,7 +107,10 @@ export class Contacts {
     return this.#lambda[row];
   }
 
-  /** One projected Gauss-Seidel sweep over y, colour by colour: Δλ = max(0, λ − s/K) − λ, y_k += w_k J_k Δλ (Eq. 9). */
+  /**
+   * Makes one projected Gauss-Seidel sweep over y, colour by colour: Δλ = max(0, λ − s/K) − λ, y_k += w_k J_k Δλ (Eq.
+   * 9).
+   */
   sweep(x: Float32Array, y: Float32Array): void {
     const { corner, jacobian, value } = this;
     const { inverseMass } = this;

@@ -65,7 +65,7 @@ export class EdgeLimits {
     }
   }
 
-  /** c = 0 */
+  /** Sets c = 0. */
   reset(): void {
     this.#push.fill(0);
   }

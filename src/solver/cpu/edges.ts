@@ -98,12 +98,12 @@ export class EdgeLengths {
     }
   }
 
-  /** λ = 0: at the start of every backward step. */
+  /** Sets λ = 0, at the start of every backward step. */
   reset(): void {
     this.#lambda.fill(0);
   }
 
-  /** One projected Gauss-Seidel sweep over y, float32[3·V], colour by colour (Eq. 9). */
+  /** Makes one projected Gauss-Seidel sweep over y, float32[3·V], colour by colour (Eq. 9). */
   sweep(y: Float32Array): void {
     const row = this.#row;
     const ends = this.ends;

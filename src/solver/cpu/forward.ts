@@ -143,7 +143,7 @@ export class Forward {
     this.limitedIn = input.pairs.revision;
   }
 
-  /** The bound of α that pairs outside P require: the trust box, or the radius in which P is complete. */
+  /** Computes the bound of α that pairs outside P require: the trust box, or the radius in which P is complete. */
   #guard({ x, y, moving, box, radius, gamma, floor, delta }: ForwardInput): void {
     const { alpha, alphaGuard, limiter } = this;
     const motion = this.#motion;

@@ -44,7 +44,7 @@ export class HoldRecord {
     this.#push = new Float32Array(vertexCount);
   }
 
-  /** After a step of Algorithm 1. @param step its number @param limiter int32[V] the pairs that bounded α */
+  /** Records a step of Algorithm 1. @param step its number @param limiter int32[V] the pairs that bounded α */
   noteStep(step: number, pairs: PairSet, contacts: Contacts, limiter: Int32Array): void {
     this.#begin();
     for (let r = 0; r < contacts.count; r++) this.#offer(pairs, contacts.pairOf[r], contacts.multiplierOf(r));
@@ -52,14 +52,14 @@ export class HoldRecord {
   }
 
   /**
-   * After the sweeps of a step of the pull-back, whose multipliers are stored with the pairs until a search replaces
-   * these.
+   * Takes the multipliers of the sweeps of a step of the pull-back, which are stored with the pairs until a search
+   * replaces these.
    */
   takePushes(pushing: PushView): void {
     this.#swept = pushesOf(pushing);
   }
 
-  /** After the forward step of those sweeps. @param limited the pairs to which `limiter`, int32[V], refers */
+  /** Records the forward step after those sweeps. @param limited the pairs to which `limiter`, int32[V], refers */
   notePull(step: number, limited: PairView, limiter: Int32Array): void {
     const { kinds, vertices, multipliers } = this.#swept;
     const lambda = multipliers;
@@ -67,14 +67,18 @@ export class HoldRecord {
     this.#latest = this.#swept;
   }
 
-  /** After a step of Algorithm 1 whose multipliers are stored with the pairs. @param limited as for {@link notePull} */
+  /**
+   * Records a step of Algorithm 1 whose multipliers are stored with the pairs.
+   *
+   * @param limited as for {@link notePull}
+   */
   noteRows(step: number, pushing: PushView, limited: PairView, limiter: Int32Array): void {
     this.#begin();
     for (let p = 0; p < pushing.count; p++) if (pushing.lambda[p] > 0) this.#offer(pushing, p, pushing.lambda[p]);
     this.#settle(step, pushing, limited, limiter);
   }
 
-  /** Call when the last step of the pull-back has led to the best state so far. */
+  /** Keeps the pushes of the last step of the pull-back, which has led to the best state so far. */
   keepPushes(): void {
     this.#pushes = this.#latest;
   }

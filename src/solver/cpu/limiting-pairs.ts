@@ -5,8 +5,8 @@ import type { Residuals } from './motion.js';
 import type { PairSet } from './pair-set.js';
 
 /**
- * A few pairs that limited the vertices with the largest residuals in the last step; distances in engine units. There
- * are none if that step was abandoned, or if P has been replaced since, because its pairs have no distances yet.
+ * Returns a few pairs that limited the vertices with the largest residuals in the last step; distances in engine units.
+ * There are none if that step was abandoned, or if P has been replaced since, because its pairs have no distances yet.
  */
 export function describeLimiting(
   { r }: Residuals,

@@ -113,8 +113,8 @@ export class Residuals {
   }
 
   /**
-   * After the pull-back, whose steps rebuild their targets, so that r is no product of shares: 1 for an unsettled
-   * dynamic vertex, 0 for the others. Kinematic vertices keep theirs.
+   * Sets r after the pull-back, whose steps rebuild their targets, so that r is not a product of shares: 1 for an
+   * unsettled dynamic vertex, 0 for the others. Kinematic vertices keep theirs.
    */
   settle(unsettled: Uint8Array, kinematic: Uint8Array, epsilon: number): void {
     const { r } = this;

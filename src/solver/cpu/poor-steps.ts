@@ -56,7 +56,7 @@ export class PoorSteps {
   }
 
   /**
-   * The largest excess of edges over their limits at which the sweeps of a step end.
+   * Returns the largest excess of edges over their limits at which the sweeps of a step end.
    *
    * @param best Φ of the best state
    */
@@ -113,7 +113,7 @@ export class PoorShortenings {
   }
 }
 
-/** The cost of a step relative to a cheap step. @param pairs number of pairs in P */
+/** Returns the cost of a step relative to a cheap step. @param pairs number of pairs in P */
 export function costOfStep(pairs: number, { cheapPairs }: Pick<PullBackPlan, 'cheapPairs'>): number {
   return Math.max(1, pairs / cheapPairs);
 }

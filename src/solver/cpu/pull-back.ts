@@ -230,8 +230,8 @@ export class PullBack {
   }
 
   /**
-   * From the best state: y = x, every multiplier is 0, and only edges that are too long pull, together with the
-   * contacts that obstruct them.
+   * Shortens edges from the best state: y = x, every multiplier is 0, and only edges that are too long pull, together
+   * with the contacts that obstruct them.
    *
    * @returns why it was stopped; undefined = it is complete
    */
@@ -321,7 +321,7 @@ export class PullBack {
     return costOfStep(this.#proximity.pairs.count, this.#plan);
   }
 
-  /** The forward step, after a search if one is due. Motions shorter than `rest` are not made. */
+  /** Makes the forward step, after a search if one is due. Motions shorter than `rest` are not made. */
   #forward(run: PullBackRun, step: number, rest: number): void {
     const { x, y, pulse } = run;
     const { active, moving, forward, watch } = this.#stages;

@@ -6,7 +6,7 @@ import { describeLimiting } from './limiting-pairs.js';
 import type { Proximity } from './proximity.js';
 import type { Run } from './run.js';
 
-/** The result of a run. Positions and residuals are copies, because the workspace of the run is reused. */
+/** Returns the result of a run. Positions and residuals are copies, because the workspace of the run is reused. */
 export function toResolution(
   run: Run,
   status: Status,

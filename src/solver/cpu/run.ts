@@ -41,7 +41,7 @@ export interface Run extends TimeLeft {
   colours: number;
 }
 
-/** The contacts and colours of one backward step. */
+/** Notes the contacts and colours of one backward step. */
 export function noteRows(run: Run, contacts: number, colours: number): void {
   run.activeContacts = Math.max(run.activeContacts, contacts);
   run.colours = Math.max(run.colours, colours);

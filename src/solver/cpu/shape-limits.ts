@@ -52,7 +52,7 @@ export class ShapeLimits {
     this.strains?.shares.settlePaces(paceOf);
   }
 
-  /** The share of a vertex in strained elements; undefined = it has a share of its own. */
+  /** Returns the share of a vertex in strained elements; undefined = it has a share of its own. */
   paceOf(v: number): number | undefined {
     return this.strains?.shares.paceOf(v);
   }
@@ -73,7 +73,7 @@ export class ShapeLimits {
     this.edges?.begin(y, share);
   }
 
-  /** After the sweeps of a step (ComponentShares.shortenMotions). */
+  /** Ends the sweeps of a step (ComponentShares.shortenMotions). */
   end(x: Float32Array, y: Float32Array): void {
     this.strains?.shares.shortenMotions(x, y);
   }

@@ -64,7 +64,7 @@ const shortBits = new Int32Array(short.buffer);
 const least = new Float32Array(1);
 const leastBits = new Int32Array(least.buffer);
 
-/** The smallest recorded shortfall of the corners of pair p; a shortfall that is not larger changes nothing. */
+/** Returns the smallest recorded shortfall of the corners of pair p; a shortfall that is not larger changes nothing. */
 function leastOf({ kind, vertex, most }: ShortArrays, p: number): number {
   const q = 4 * p;
   const corners = CORNERS[kind[p]];
@@ -75,7 +75,7 @@ function leastOf({ kind, vertex, most }: ShortArrays, p: number): number {
   return least[0];
 }
 
-/** For the corners with enough weight in `closest`, as in contact rows. */
+/** Raises the shortfalls of the corners with enough weight in `closest`, as in contact rows. */
 function raise({ kind, vertex, most }: ShortArrays, p: number): void {
   const { w0, w1, w2, w3 } = closest;
   const q = 4 * p;

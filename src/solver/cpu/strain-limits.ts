@@ -60,7 +60,7 @@ export class StrainLimits {
     this.#active = scratch.uint32('strain limits that act', count);
   }
 
-  /** Λ = 0 */
+  /** Sets Λ = 0. */
   reset(): void {
     this.#push.fill(0);
   }
@@ -109,7 +109,7 @@ export class StrainLimits {
   }
 
   /**
-   * One sweep over y, colour by colour.
+   * Makes one sweep over y, colour by colour.
    *
    * @param isComplete whether to visit every element, and determine which ones act until the next complete sweep
    * @param slack shortens the range of every element at both ends, by the strain to which this length corresponds in
@@ -153,7 +153,7 @@ export class StrainLimits {
     }
   }
 
-  /** The corners of the elements that act. */
+  /** Visits the corners of the elements that act. */
   forEachActiveVertex(visit: (v: number) => void): void {
     const { corners } = this.#elements;
     for (let a = 0; a < this.#activeCount; a++) {

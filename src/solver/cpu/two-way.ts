@@ -73,7 +73,7 @@ export class TwoWay {
     this.#settings = settings;
   }
 
-  /** The data that later requests depend on, besides mesh and settings. */
+  /** Returns the data that later requests depend on, besides mesh and settings. */
   save(): Pick<SavedScene, 'step' | 'proximity'> {
     return { step: this.#step, proximity: this.#proximity.save() };
   }
@@ -130,7 +130,7 @@ export class TwoWay {
     );
   }
 
-  /** Algorithm 1, with x, y and r of step l in `run`. @returns how it ended */
+  /** Runs Algorithm 1, with x, y and r of step l in `run`. @returns how it ended */
   #advance(run: Run): Status {
     const { stages } = run;
     for (;;) {
@@ -196,7 +196,7 @@ export class TwoWay {
     return { input, stages, x, y, moved, plan, isReused, ...time, next, holds, ...counts };
   }
 
-  /** The status of a run that takes no further step; undefined = it takes one. */
+  /** Returns the status of a run that takes no further step; undefined = it takes one. */
   #statusBeforeStep({ input, stages, moved, plan, steps, next }: Run): Status | undefined {
     if (moved.isGivenUp) return 'DEADLINE';
     const { epsilon, stepLimit } = this.#settings;
@@ -336,7 +336,7 @@ export class TwoWay {
     });
   }
 
-  /** The last step of kinematic vertices that have used up their motion, if there are any (arrive.ts). */
+  /** Makes the last step of kinematic vertices that have used up their motion, if there are any (arrive.ts). */
   #arrive(run: Run): void {
     const { input, stages, x, y } = run;
     const { epsilon, stepLimit, guard } = this.#settings;

@@ -20,7 +20,7 @@ export class WarmContacts {
     this.#scratch = scratch;
   }
 
-  /** λ = 0, for sweeps without multipliers of an earlier step. */
+  /** Sets λ = 0, for sweeps without multipliers of an earlier step. */
   reset({ lambda, count }: PairSet): void {
     lambda.fill(0, 0, count);
   }

@@ -79,7 +79,7 @@ export class FlightEdges {
     return true;
   }
 
-  /** The length of the edge whose ends have flown these shares. */
+  /** Returns the length of the edge whose ends have flown these shares. */
   #length({ x }: Flight, i: number, shareI: number, j: number, shareJ: number): number {
     const target = this.#target;
     let squared = 0;

@@ -25,8 +25,8 @@ export interface MovingPair {
 }
 
 /**
- * The share of the motion from x to z that a pair allows: 1 if it stays apart on the whole piece and ends no closer
- * than the floor, or than it began.
+ * Returns the share of the motion from x to z that a pair allows: 1 if it stays apart on the whole piece and ends no
+ * closer than the floor, or than it began.
  *
  * Corners move as p(s) = x + s (z − x), all with the same s. For a fixed direction n and corners a, b of the two sides
  *
@@ -107,7 +107,7 @@ function* directions(pair: MovingPair, before: Vector, after: Vector): Generator
   }
 }
 
-/** The longest difference of the motions of a corner of side a and one of side b. */
+/** Returns the longest difference of the motions of a corner of side a and one of side b. */
 function relativeMotion({ x, z, kind, vertices }: MovingPair): Vector {
   let longest: Vector = [0, 0, 0];
   for (let a = 0; a < SIDE_A[kind]; a++) {

@@ -43,7 +43,7 @@ export class Flight {
     return this.#isNew[i] === 1;
   }
 
-  /** The share of vertex i that {@link apply} will set. */
+  /** Returns the share of vertex i that {@link apply} will set. */
   nextShare(i: number): number {
     return this.share[i] * this.#factor[i];
   }
@@ -80,7 +80,7 @@ export class Flight {
   }
 }
 
-/** The value, or the nearer end if rounding has put it outside. */
+/** Returns the value, or the nearer end if rounding has put it outside. */
 function between(a: number, b: number, value: number): number {
   return Math.min(Math.max(value, Math.min(a, b)), Math.max(a, b));
 }

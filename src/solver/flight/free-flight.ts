@@ -109,7 +109,7 @@ export class FreeFlight {
     return fliers;
   }
 
-  /** The end of a free piece; undefined = there is none that is worthwhile. */
+  /** Returns the end of a free piece; undefined = there is none that is worthwhile. */
   #destination(run: FlightRun, fliers: readonly number[]): Float32Array | undefined {
     const { x, target } = run;
     const { leap } = this.#settings;
@@ -127,7 +127,7 @@ export class FreeFlight {
     return undefined;
   }
 
-  /** The pairs with a flier that may meet; undefined = too many. */
+  /** Returns the pairs with a flier that may meet; undefined = too many. */
   #search({ x, target, excluded, pulse }: FlightRun, flight: Flight): PairSet | undefined {
     const mesh = this.#mesh;
     const { skipKinematicPairs, delta } = this.#settings;

@@ -107,7 +107,7 @@ export class Components {
     return { groups, label };
   }
 
-  /** The components that move, largest Σ |y* − x|² first; none if no vertex moves by a leap. */
+  /** Returns the components that move, largest Σ |y* − x|² first; none if no vertex moves by a leap. */
   #moving(x: Float32Array, target: Float32Array, leap: number): Component[] {
     if (!movesBy(x, target, leap)) return [];
     const moving: Component[] = [];

@@ -114,7 +114,7 @@ export class RigidMotion {
 }
 
 /**
- * The ends of the pieces, each from the last one.
+ * Returns the ends of the pieces, each from the last one.
  *
  * @param rotations by group; receives those from x to the last end
  */
@@ -143,7 +143,9 @@ function plan(
   return states;
 }
 
-/** The wanted motion of every group: its best motion from here, unless that is shorter than δ, root mean square. */
+/**
+ * Returns the wanted motion of every group: its best motion from here, unless that is shorter than δ, root mean square.
+ */
 function planPiece({ groups }: Grouping, x: Float32Array, target: Float32Array, settings: Settings): PlannedGroup[] {
   const { delta, leap } = settings;
   return groups.map((group) => {
@@ -156,7 +158,7 @@ function planPiece({ groups }: Grouping, x: Float32Array, target: Float32Array, 
 }
 
 /**
- * The best motion of a group: the one that brings its vertices nearest to their targets, by least squares. If a
+ * Returns the best motion of a group: the one that brings its vertices nearest to their targets, by least squares. If a
  * pull-back follows and the kinematic components of the group move rigidly, up to the rounding that {@link place}
  * corrects, it is the motion of these components alone. Garments are never exactly at their targets, so a fit that
  * includes them would miss the targets of the body by a little. Steps of Algorithm 1 would then move the body there,

@@ -11,7 +11,7 @@ import { boxesOfLabels, elementsThatMayMeet } from './moving-boxes.js';
 /** Leaves between two pulses. */
 const LEAVES_PER_PULSE = 64;
 
-/** The mask bit of the elements with this label (groups.ts); PASSIVE has the lowest one. */
+/** Returns the mask bit of the elements with this label (groups.ts); PASSIVE has the lowest one. */
 const bitOf = (label: number): number => PASSIVE << (label + 1);
 
 type TreeSet = 'contactVertices' | 'triangles' | 'edges' | 'particles';
@@ -110,7 +110,7 @@ export class MovingElements {
     for (const tree of Object.values(this.#motionTrees)) tree.free();
   }
 
-  /** The tree of a set, built when a walk first needs it: one that ends early needs few. */
+  /** Returns the tree of a set, built when a walk first needs it: one that ends early needs few. */
   #builtOnce<T>(
     build: (set: TreeSet, corner: Uint32Array, size: number, kept: Uint8Array | undefined) => T,
   ): (set: TreeSet) => T {

@@ -193,7 +193,9 @@ class NearPair {
     return isCertified(state, this.#kind, this.#vertex, nx, ny, nz);
   }
 
-  /** An upper bound of max |ε_a − ε_b| over the corners of both sides: the sum of the largest |ε| of each side. */
+  /**
+   * Returns an upper bound of max |ε_a − ε_b| over the corners of both sides: the sum of the largest |ε| of each side.
+   */
   #disagreement(z: Float32Array, placement: Placement): number {
     const largest = [0, 0];
     for (let s = 0; s < this.#vertex.length; s++) {

@@ -219,7 +219,7 @@ export class Piece {
     return met;
   }
 
-  /** The pair that failed last, as a row: it must stay δ apart, or as far apart as it is now. */
+  /** Returns the pair that failed last, as a row: it must stay δ apart, or as far apart as it is now. */
   #obstacleOf(planes: PlaneTest, [a, b]: readonly number[], twists: readonly Twist[], delta: number): Obstacle {
     const [nx, ny, nz] = planes.normal;
     const normal: Vector = [nx, ny, nz];
@@ -248,7 +248,10 @@ export class Piece {
   }
 }
 
-/** A smaller share of a motion that would lead to a coordinate of size `largest`, such that it ends within `reach`. */
+/**
+ * Returns a smaller share of a motion that would lead to a coordinate of size `largest`, such that it ends within
+ * `reach`.
+ */
 function shareWithin(share: number, largest: number, reach: number): number {
   const next = Math.min(share / 2, (share * reach) / largest);
   return next > 2 ** -40 ? next : 0;

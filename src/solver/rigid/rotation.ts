@@ -37,7 +37,7 @@ export function rotationOf([x, y, z]: Vector): Rotation {
 }
 
 /**
- * The rotation vector ω, |ω| ≤ π, that minimises Σ |exp(ω) p_k − q_k|² (Horn, Closed-form solution of absolute
+ * Returns the rotation vector ω, |ω| ≤ π, that minimises Σ |exp(ω) p_k − q_k|² (Horn, Closed-form solution of absolute
  * orientation using unit quaternions, 1987): the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix. It
  * is a rotation by construction, never a reflection.
  *
@@ -103,7 +103,7 @@ function rotateOut(a: number[][], v: number[][], p: number, q: number): void {
   }
 }
 
-/** The inverse of a symmetric 3 × 3 matrix, row by row; all 0 if the matrix is singular to rounding. */
+/** Returns the inverse of a symmetric 3 × 3 matrix, row by row; all 0 if the matrix is singular to rounding. */
 export function invertSymmetric(m: ArrayLike<number>): Rotation | undefined {
   const [a, b, c, d, e, f] = [m[0], m[1], m[2], m[4], m[5], m[8]];
   const [A, B, C] = [d * f - e * e, c * e - b * f, b * e - c * d];

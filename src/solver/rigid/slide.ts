@@ -85,7 +85,7 @@ interface RowPart {
 }
 
 /**
- * The twists nearest to the wanted ones, in the metric of Σ |displacement|², that satisfy all rows
+ * Returns the twists nearest to the wanted ones, in the metric of Σ |displacement|², that satisfy all rows
  *
  *   n·(v_a + ω_a × r_a) − n·(v_b + ω_b × r_b) ≥ −room − second order,
  *

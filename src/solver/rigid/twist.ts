@@ -20,7 +20,7 @@ const MAX_ANGLE = Math.PI / 2;
 /** |ε| of a placed vertex is at most this share of the floor. */
 export const PLACEMENT_ERROR = 1 / 8;
 
-/** The twist scaled by `share`, and by more if it turns by more than a right angle. */
+/** Returns the twist scaled by `share`, and by more if it turns by more than a right angle. */
 export function shorten({ centre, shift, spin }: Twist, share: number): Twist {
   const angle = Math.hypot(...spin);
   const s = angle * share > MAX_ANGLE ? MAX_ANGLE / angle : share;
@@ -127,8 +127,8 @@ export function takesTo(
 }
 
 /**
- * The largest coordinate that a placed vertex may have: 8√3 u max|z| ≤ floor, as the floor of the start covers its own
- * coordinates (solver/frame.ts). Beyond it, rounding z would bring pairs together.
+ * Returns the largest coordinate that a placed vertex may have: 8√3 u max|z| ≤ floor, as the floor of the start covers
+ * its own coordinates (solver/frame.ts). Beyond it, rounding z would bring pairs together.
  */
 export function reachOf(floor: number): number {
   return floor / (8 * Math.sqrt(3) * UNIT_ROUNDOFF);

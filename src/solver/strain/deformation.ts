@@ -73,9 +73,9 @@ function stretchAlong(f: Float64Array, v: Float64Array, at: number): number {
 }
 
 /**
- * The smallest and the largest principal strain: singular values of F, σ = |F v| with the eigenvectors v of FᵀF. The
- * smallest of a tetrahedron is negative if det F < 0: the element is turned inside out. A triangle in space has no such
- * sign.
+ * Returns the smallest and the largest principal strain: singular values of F, σ = |F v| with the eigenvectors v of
+ * FᵀF. The smallest of a tetrahedron is negative if det F < 0: the element is turned inside out. A triangle in space
+ * has no such sign.
  *
  * In double precision the eigenvectors have an error of 2⁻⁵³ of their gaps, so σ has an error of a few 2⁻⁵³ of the
  * largest.

@@ -163,7 +163,10 @@ export class MovingPairs {
   }
 }
 
-/** A float32 that is not below `value`: rounding to nearest removes at most half of the added 2⁻²³ of the number. */
+/**
+ * Returns a float32 that is not below `value`: rounding to nearest removes at most half of the added 2⁻²³ of the
+ * number.
+ */
 function roundedUp(value: number): number {
   const nearest = Math.fround(value);
   return nearest >= value ? nearest : Math.fround(value + Math.abs(value) * 2 ** -23 + SMALLEST);

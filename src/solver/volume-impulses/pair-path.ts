@@ -71,7 +71,7 @@ export class PairPath {
     return this.#meetsOnTheWay(kept / 2);
   }
 
-  /** The gap that a plane certifies between the sides in this state; negative or 0 = no plane does. */
+  /** Returns the gap that a plane certifies between the sides in this state; negative or 0 = no plane does. */
   #gap(state: Float32Array, points: Float64Array, v0: number, v1: number, v2: number, v3: number): number {
     if (this.#isVertexTriangle) closestVertexTriangle(state, v0, v1, v2, v3);
     else closestEdgeEdge(state, v0, v1, v2, v3);
@@ -126,7 +126,7 @@ export class PairPath {
     return Math.max(along, this.#separation(points));
   }
 
-  /** The height of the lowest vertex of side a over the highest of side b. */
+  /** Returns the height of the lowest vertex of side a over the highest of side b. */
   #separation(points: Float64Array): number {
     const x = this.#nx;
     const y = this.#ny;
@@ -147,7 +147,7 @@ export class PairPath {
     );
   }
 
-  /** The normal of the triangle, or of both edges. */
+  /** Sets the normal of the triangle, or of both edges. */
   #setPlaneNormal(x: Float64Array): boolean {
     // u from slot 1 to 2 and v from 1 to 3, or u from 0, the origin, to 1 and v from 2 to 3
     const isTriangle = this.#isVertexTriangle;

@@ -53,13 +53,15 @@ export class Volumes {
     for (let n = 0; n < this.count; n++) this.#evaluateOne(n, x);
   }
 
-  /** A key of the pair. */
+  /** Returns a key of the pair. */
   keyOf(n: number): string {
     const { vertex } = this;
     return `${this.kind[n]}:${vertex[4 * n]},${vertex[4 * n + 1]},${vertex[4 * n + 2]},${vertex[4 * n + 3]}`;
   }
 
-  /** The growth of V per length if the first side of the pair moves along its gradient: |Σ F| over its vertices. */
+  /**
+   * Returns the growth of V per length if the first side of the pair moves along its gradient: |Σ F| over its vertices.
+   */
   sideGradient(n: number): number {
     const g = this.gradient;
     const k = 12 * n;

@@ -166,7 +166,7 @@ export class Zones {
 }
 
 /**
- * The inverse of a symmetric positive semi-definite 3 × 3 matrix on the axes on which it has more than
+ * Returns the inverse of a symmetric positive semi-definite 3 × 3 matrix on the axes on which it has more than
  * {@link LEAST_INERTIA} of its largest eigenvalue, by Jacobi rotations; 0 on the others.
  */
 export function pseudoInverse(matrix: readonly number[]): number[] {
