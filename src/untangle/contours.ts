@@ -111,7 +111,7 @@ function walk(
   };
 }
 
-/** All pierces that are connected with a pierce; sets their roles. */
+/** Returns all pierces that are connected with a pierce; sets their roles. */
 function reach(seed: number, links: readonly (readonly Link[])[], role: Int8Array): number[] {
   const members = [seed];
   role[seed] = 0;

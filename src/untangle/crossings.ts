@@ -39,7 +39,7 @@ export interface Crossing {
   readonly spans: ReadonlyMap<number, readonly [readonly Span[], readonly Span[]]>;
 }
 
-/** The sheet of a role of a contour. */
+/** Returns the sheet of a role of a contour. */
 export function sheetOf({ mesh, sheet }: Topology, { pierces, roles }: Contour, role: Role): number {
   const [first] = pierces as [Pierce];
   return roles[0] === role ? sheet[mesh.edges[2 * first.edge]] : sheet[mesh.triangles[3 * first.triangle]];

@@ -26,9 +26,9 @@ export interface RowLengths {
 }
 
 /**
- * The rows that bring a region to its right side. A vertex must come to lie above the nearest triangle of the partner
- * sheet. A wrong end of a cut edge must also come to lie above the triangle that the edge pierces. Of an edge with both
- * ends on the right side, the middle of the wrong piece must.
+ * Returns the rows that bring a region to its right side. A vertex must come to lie above the nearest triangle of the
+ * partner sheet. A wrong end of a cut edge must also come to lie above the triangle that the edge pierces. Of an edge
+ * with both ends on the right side, the middle of the wrong piece must.
  *
  * @param pulse called at short intervals; may throw
  */

@@ -13,7 +13,7 @@ export function lengthsAtRest({ edges, restLengths }: CollisionMesh, start: Posi
   return lengths;
 }
 
-/** The share of the surface of every vertex, the edges of every sheet, and the outside of every body. */
+/** Returns the share of the surface of every vertex, the edges of every sheet, and the outside of every body. */
 export function surfaceOf(topology: Topology, positions: Positions): Pick<Guidance, 'areas' | 'edgesOf' | 'outsides'> {
   const { mesh, sheet, sheets } = topology;
   const { triangles, edges, vertexCount } = mesh;

@@ -10,10 +10,11 @@ const LABELS = [1, -1] as const;
 const RINGS_PER_PIERCE = 1 / 6;
 
 /**
- * The right sides along a contour of a sheet with itself, whether or not it cuts anything off. The contour is two lines
- * on the sheet. If walls of a fold have passed through each other, the wrong part lies between these lines, where
- * floods from one line meet those from the other. So of the possible pairs of sides, the wrong one is that from which
- * floods of the same number of rings cover the smallest area together. The sides of the last iteration do not count.
+ * Returns the right sides along a contour of a sheet with itself, whether or not it cuts anything off. The contour is
+ * two lines on the sheet. If walls of a fold have passed through each other, the wrong part lies between these lines,
+ * where floods from one line meet those from the other. So of the possible pairs of sides, the wrong one is that from
+ * which floods of the same number of rings cover the smallest area together. The sides of the last iteration do not
+ * count.
  *
  * @param relation −1 or 1: the sheets are nearly parallel along the contour, with normals against or along each other;
  *   0: they are not
@@ -46,7 +47,8 @@ export function narrowSides(
 }
 
 /**
- * The area within some rings of the ends of cut edges; a flood does not cross a cut edge or a vertex on the contour.
+ * Returns the area within some rings of the ends of cut edges; a flood does not cross a cut edge or a vertex on the
+ * contour.
  */
 function flood(
   { mesh: { edges }, edgesAt }: Topology,

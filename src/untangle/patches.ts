@@ -47,7 +47,7 @@ export class Patches {
     if (p !== q) this.#parent[Math.max(p, q)] = Math.min(p, q);
   }
 
-  /** The patch of a vertex, named by its lowest vertex. */
+  /** Returns the patch of a vertex, named by its lowest vertex. */
   of(v: number): number {
     const parent = this.#parent;
     while (parent[v] !== v) v = parent[v] = parent[parent[v]];

@@ -60,7 +60,7 @@ export function kindOf(contour: Contour, { separations }: Decision): ContourKind
   return separations[0].isWhole || separations[1].isWhole ? 'BORDER' : 'OPEN';
 }
 
-/** The regions of a contour: none, one or two. */
+/** Returns the regions of a contour: none, one or two. */
 export function regionsOf(
   tools: RegionTools,
   contours: readonly Contour[],
@@ -135,7 +135,8 @@ function regionOf(
 }
 
 /**
- * The vertices around the ends with a label that lie over that side of the other sheet, and the sum of their heights.
+ * Returns the vertices around the ends with a label that lie over that side of the other sheet, and the sum of their
+ * heights.
  */
 function floodBelow(
   tools: RegionTools,

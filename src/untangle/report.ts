@@ -14,7 +14,7 @@ interface Described {
   readonly regions: readonly Region[];
 }
 
-/** The contours that have been decided. */
+/** Returns the contours that have been decided. */
 export function describeContours(
   topology: Topology,
   x: Float64Array,

@@ -97,7 +97,7 @@ interface Guess {
   readonly confidence: number;
 }
 
-/** The decision of bodies and hints. */
+/** Returns the decision of bodies and hints. */
 function toldSides(
   topology: Topology,
   x: Float64Array,
@@ -193,7 +193,7 @@ function uncutSide(ends: readonly CutEnd[], cut: ReadonlySet<number>): { right: 
   return { right: Math.sign(ends.reduce((sum, { label }) => sum + label, 0)) as Label | 0, confidence: 0.9 };
 }
 
-/** The share of the ends with a label that are marked. */
+/** Returns the share of the ends with a label that are marked. */
 function shareOf(ends: readonly CutEnd[], label: Label, marks: Uint8Array): number {
   let [count, marked] = [0, 0];
   for (const end of ends) {
@@ -253,7 +253,7 @@ class Colours {
     }
   }
 
-  /** The side of a contour with the colour of the larger area. */
+  /** Returns the side of a contour with the colour of the larger area. */
   larger({ patches }: Separation): { right: Label; confidence: number } {
     const [patch] = patches.get(1)!.length > 0 ? patches.get(1)! : patches.get(-1)!;
     const label: Label = patches.get(1)!.length > 0 ? 1 : -1;
@@ -274,7 +274,7 @@ class Colours {
   }
 }
 
-/** The part that contains most vertices of a role's sheet along a contour; −1 = none. */
+/** Returns the part that contains most vertices of a role's sheet along a contour; −1 = none. */
 export function partOf({ mesh }: Topology, { pierces, roles }: Contour, role: Role): number {
   const { edges, triangles, partOfVertex } = mesh;
   if (partOfVertex.length === 0) return -1;

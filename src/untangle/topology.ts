@@ -61,7 +61,7 @@ export function describeTopology(mesh: CollisionMesh): Topology {
   return { mesh, trianglesOfEdge, edgesAt, trianglesAt, sides, turn, sheet, sheets };
 }
 
-/** The rows k for which keys[k] is n, mapped by `item`. */
+/** Returns the rows k for which keys[k] is n, mapped by `item`. */
 function rowsOf(count: number, keys: Uint32Array, item: (k: number) => number): Rows {
   const first = new Uint32Array(count + 1);
   for (const key of keys) first[key + 1]++;
@@ -160,8 +160,8 @@ const MOST_OPEN = 0.05;
 const LEAST_VOLUME = 0.01;
 
 /**
- * The side of the consistently oriented triangles of a body on which its outside lies: 1 along their normals, −1
- * against them. 0 = the sheet is not a body: it is not kinematic, not orientable, too open or too flat. Holes are
+ * Returns the side of the consistently oriented triangles of a body on which its outside lies: 1 along their normals,
+ * −1 against them. 0 = the sheet is not a body: it is not kinematic, not orientable, too open or too flat. Holes are
  * closed by triangles to the mean of the vertices.
  */
 export function outsideOf(topology: Topology, sheet: SheetKind, x: Float64Array): -1 | 0 | 1 {
@@ -171,8 +171,8 @@ export function outsideOf(topology: Topology, sheet: SheetKind, x: Float64Array)
 }
 
 /**
- * The area, and the signed volume, which is positive if the consistently oriented triangles are counter-clockwise seen
- * from outside.
+ * Returns the area, and the signed volume, which is positive if the consistently oriented triangles are
+ * counter-clockwise seen from outside.
  */
 function measureSheet(
   { mesh: { triangles }, turn }: Topology,

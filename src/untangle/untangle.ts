@@ -199,7 +199,7 @@ class Untangling {
     return this.#tools.testState(this.#problem.mesh, x, { ...this.#rules, checkpoint });
   }
 
-  /** The contours of a state, before any decision about them. */
+  /** Returns the contours of a state, before any decision about them. */
   #beginAnalysis(at: Float64Array, findings: StateFindings, n: number): Analysis {
     const { pierces, pairs } = readPierces(this.#topology, this.#ids, at, findings);
     const contours = findContours(this.#topology, pierces);
@@ -311,14 +311,14 @@ class Untangling {
     this.#tools.onProgress?.({ phase, iteration, pierces, contours: analysis?.contours.length ?? 0, regionVertices });
   }
 
-  /** The findings of an earlier test of these very numbers; undefined = they have not been tested. */
+  /** Returns the findings of an earlier test of these very numbers; undefined = they have not been tested. */
   #knownOf(sent: Positions, first: Analysis): StateFindings | undefined {
     return [first, this.#gains.best].find((tested) => tested && isEqual(sent, tested.at))?.findings;
   }
 
   /**
-   * The answer: the pulled-back state if it has no more pierces than the best state, otherwise the best state, or the
-   * start if nothing was gained. An exact test of the numbers that are sent decides; no state is tested twice.
+   * Returns the answer: the pulled-back state if it has no more pierces than the best state, otherwise the best state,
+   * or the start if nothing was gained. An exact test of the numbers that are sent decides; no state is tested twice.
    */
   async #answer(found: Pushed, pulled: EnginePositions | undefined): Promise<UntangleAnswer> {
     const { mesh, positions } = this.#problem;
@@ -374,7 +374,7 @@ class Untangling {
   }
 }
 
-/** Number of pierces of contours whose side is a guess. */
+/** Returns the number of pierces of contours whose side is a guess. */
 function guessedPierces({ contours, decisions }: Analysis): number {
   let sum = 0;
   for (const [c, decision] of decisions) if (isGuess(decision)) sum += contours[c]!.pierces.length;
