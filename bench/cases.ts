@@ -15,7 +15,7 @@ export interface Case {
 /** The dress of the shared data: its first vertices are the garment, the rest is the mannequin. */
 const DRESS = { start: 'x.obj', target: 'y_kick1_eighth.obj', kinematicFrom: 15105 };
 
-/** Every scene that can be selected by name. */
+/** Returns every scene that can be selected by name. */
 export const sceneNames = (): string[] => [...Object.keys(SCENES), 'dress'];
 
 async function readDress(folder: string): Promise<Case> {
@@ -36,8 +36,8 @@ async function readDress(folder: string): Promise<Case> {
 }
 
 /**
- * The cases in the requested order. Each is made just before its measurement, because large ones must not be in memory
- * together.
+ * Yields the cases in the requested order. Each is made just before its measurement, because large ones must not be in
+ * memory together.
  */
 export async function* makeCases(
   scenes: readonly string[],

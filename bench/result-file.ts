@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { algorithmVersion, packageVersion, projectRoot } from '../src/paths.js';
 import type { Machine } from './machine.js';
 
-/** A name that sorts by time: 2026-11-21-0312-cpu.json, in UTC. */
+/** Returns a name that sorts by time: 2026-11-21-0312-cpu.json, in UTC. */
 export const resultFile = (kind: string): string => {
   const [day, time] = new Date().toISOString().split('T');
   return join(projectRoot, 'bench', 'results', `${day}-${time.slice(0, 5).replace(':', '')}-${kind}.json`);

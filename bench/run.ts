@@ -86,7 +86,7 @@ function printTable(settings: Settings, measurements: readonly Measurement[]): v
 // The same request must give the same bytes.
 const exitCode = (measurements: readonly Measurement[]): number => (measurements.every((m) => m.isRepeatable) ? 0 : 1);
 
-/** The requested cases, in the requested qualities. */
+/** Yields the requested cases, in the requested qualities. */
 async function* subjectsOf({ scenes, vertices, dataFolder, qualities }: Settings): AsyncGenerator<Case> {
   const [quality] = qualities;
   for await (const subject of makeCases(scenes, vertices, dataFolder)) {

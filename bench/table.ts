@@ -52,7 +52,10 @@ const engineCellsOf = ({ engineOnly: e }: Measurement): string[] =>
         e.dispatchesPerStep === undefined ? '' : String(e.dispatchesPerStep),
       ];
 
-/** The measurements as a Markdown table whose columns also line up as plain text. Times are medians in milliseconds. */
+/**
+ * Returns the measurements as a Markdown table whose columns also line up as plain text. Times are medians in
+ * milliseconds.
+ */
 export function formatTable(measurements: readonly Measurement[]): string {
   const isEngines = measurements.some((m) => m.engineOnly !== undefined);
   const headings = isEngines ? [...HEADINGS, ...ENGINE_HEADINGS] : HEADINGS;

@@ -25,7 +25,7 @@ const STEP_LIMIT = 120;
 
 type Request = Pick<ResolveRequest, 'mesh' | 'start' | 'target' | 'parameters'>;
 
-/** Each request of preset TUNED in FAST, which is Algorithm 1 alone, and in BALANCED. */
+/** Yields each request of preset TUNED in FAST, which is Algorithm 1 alone, and in BALANCED. */
 async function* inQualities(
   requests: AsyncIterable<readonly [string, Request]>,
 ): AsyncGenerator<readonly [string, Request]> {
@@ -80,7 +80,7 @@ const attempt = async (work: () => Promise<ResolveAnswer>): Promise<string> => {
 
 const include = { contacts: true, vertices: true };
 
-/** A session whose target moves from the start to the target and beyond it, frame by frame. */
+/** Plays a session whose target moves from the start to the target and beyond it, frame by frame. */
 async function stepThrough(operations: Operations, { mesh, start, target, parameters }: Request): Promise<string[]> {
   const { id } = await operations.createSession({ mesh, start, parameters });
   const lines: string[] = [];

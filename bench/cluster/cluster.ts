@@ -93,8 +93,8 @@ export class Cluster {
   }
 
   /**
-   * The state of every session in the store: its owner, its number of takeovers, its frame, and the number of accepted
-   * frames.
+   * Returns the state of every session in the store: its owner, its number of takeovers, its frame, and the number of
+   * accepted frames.
    */
   storedSessions(): ReadonlyMap<string, StoredState> {
     const lines = this.redis.cli('EVAL', READ_SESSIONS, '0').split('\n').filter(Boolean);
@@ -106,13 +106,13 @@ export class Cluster {
     );
   }
 
-  /** Number of sessions that a server owns, according to the store. */
+  /** Returns the number of sessions that a server owns, according to the store. */
   sessionsOf(place: Place): number {
     const owner = this.ownerOf(place);
     return [...this.storedSessions().values()].filter((session) => session.owner === owner).length;
   }
 
-  /** The name of a session's owner in the store. */
+  /** Returns the name of a session's owner in the store. */
   ownerOf({ process }: Place): string {
     return `${os.hostname()}:${process!.pid}`;
   }

@@ -14,8 +14,8 @@ const share = FIRST_PORT + SHARE_PORTS * (process.pid % SHARES);
 let next = Math.floor(Math.random() * SHARE_PORTS);
 
 /**
- * A free port of the loopback address. It is not reserved, but this process reuses it only after all others of its
- * range.
+ * Returns a free port of the loopback address. It is not reserved, but this process reuses it only after all others of
+ * its range.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -201,7 +201,7 @@ async function disturbStore({ cluster, callers, run, watch }: Scene): Promise<vo
   });
 }
 
-/** The running server with the most sessions: at least one, if there are sessions. */
+/** Returns the running server with the most sessions: at least one, if there are sessions. */
 function busiest(cluster: Cluster): Place {
   return [...cluster.running].sort((a, b) => cluster.sessionsOf(b) - cluster.sessionsOf(a))[0]!;
 }

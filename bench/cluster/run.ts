@@ -122,7 +122,7 @@ export class Run {
     }
   }
 
-  /** The sessions of the callers. */
+  /** Returns the sessions of the callers. */
   private stored(): StoredStates {
     const all = this.cluster.storedSessions();
     return new Map(this.callers.flatMap(({ id }) => (all.has(id) ? [[id, all.get(id)!]] : [])));

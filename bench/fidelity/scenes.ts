@@ -105,7 +105,7 @@ const sessions: readonly FidelityScene[] = [
 
 export const FIDELITY_SCENES: readonly FidelityScene[] = [...once, ...moving, ...sessions];
 
-/** The scene with the same target in one resolve, whose reference is also that of a session's last frame. */
+/** Returns the scene with the same target in one resolve, whose reference is also that of a session's last frame. */
 export const referenceNameOf = ({ name }: FidelityScene): string | undefined =>
   name === 'dress/walking' ? undefined : name.split('/')[0];
 

@@ -15,7 +15,7 @@ const COUNTED_MS = 8_000;
 const OPENING_MS = 10_000;
 
 /**
- * The time of the comparison, which does not depend on the device because it counts for a fixed time.
+ * Returns the time of the comparison, which does not depend on the device because it counts for a fixed time.
  *
  * @param counts numbers of lanes
  */

@@ -17,7 +17,7 @@ const LIMITS: Limits = {
   maxTimeBudgetSeconds: 86_400,
 };
 
-/** The operations of the service on the device, with its checks of starts and answers. The caller closes them. */
+/** Opens the operations of the service on the device, with its checks of starts and answers. The caller closes them. */
 export const openDeviceOperations = (threads: number): Promise<MeasuredOperations> =>
   createOperations({
     engine: 'webgpu',

@@ -118,8 +118,8 @@ export async function runItems(
 }
 
 /**
- * The suite's exit code: 1 if an item failed, or did not measure what it should. Items that were left out are not a
- * fault.
+ * Returns the suite's exit code: 1 if an item failed, or did not measure what it should. Items that were left out are
+ * not a fault.
  */
 export const exitCodeOf = (results: readonly ItemResult[]): number =>
   results.some(({ faults }) => (faults?.length ?? 0) > 0) ? 1 : 0;

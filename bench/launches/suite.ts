@@ -142,7 +142,7 @@ async function countCase(
   first.close();
   tell(`  with work, of all: ${kernelsOf(once)}`);
   if (vertices > MOST_VERTICES_OF_SESSION) return [rowOf('first', once)];
-  /** The submissions of each frame of a session, by shares of the way. */
+  /** Returns the submissions of each frame of a session, by shares of the way. */
   const inFrames = async (shares: readonly number[]): Promise<Counted[]> => {
     const session = await open();
     let at = x;

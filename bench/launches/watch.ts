@@ -77,7 +77,7 @@ export class LaunchWatch {
     this.#logged.length = 0;
   }
 
-  /** The submissions since clear(), in order. @throws Error if there were more than the log holds */
+  /** Returns the submissions since clear(), in order. @throws Error if there were more than the log holds */
   async read(): Promise<Launch[]> {
     const count = this.#logged.length;
     if (count === 0 || !this.#device || !this.#log) return [];
@@ -143,7 +143,7 @@ export class LaunchWatch {
     return standIn(encoder, { beginComputePass: () => this.#watchPass(encoder) });
   }
 
-  /** A pass whose dispatches run in passes of their own. */
+  /** Returns a pass whose dispatches run in passes of their own. */
   #watchPass(encoder: GPUCommandEncoder): GPUComputePassEncoder {
     let pipeline: GPUComputePipeline | undefined;
     let group: GPUBindGroup | undefined;

@@ -27,7 +27,7 @@ export function makeCloth(vertices: number, share = MEET): Cloth {
   };
 }
 
-/** The whole motion for a single resolve: each layer's target is the place of the other one. */
+/** Returns the whole motion for a single resolve: each layer's target is the place of the other one. */
 export function makeSwap(vertices: number): { readonly cloth: Cloth; readonly target: Float32Array } {
   const cloth = makeCloth(vertices);
   const target = cloth.start.map((from, i) => from + (cloth.targets[0][i]! - from) / MEET);

@@ -26,7 +26,9 @@ const count = ({ refused }: FloodTally, code: string): void => {
   refused[code] = (refused[code] ?? 0) + 1;
 };
 
-/** A separate loopback address for every client, so that the share of one address does not protect the service. */
+/**
+ * Returns a separate loopback address for every client, so that the share of one address does not protect the service.
+ */
 export const addressOf = (client: number): string => `127.0.1.${1 + (client % 250)}`;
 
 const PIECE = Buffer.alloc(MIB);

@@ -29,7 +29,7 @@ export interface UnaryLoad extends GrpcLoad {
   readonly period?: number | undefined;
 }
 
-/** Unary steps in this many loops, each of which serves its share of the sessions in turn. */
+/** Runs unary steps in this many loops, each of which serves its share of the sessions in turn. */
 export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
   const { address, sessions, cloth, concurrency } = load;
   const clients = openClients(address, concurrency);
@@ -49,7 +49,7 @@ export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
   return samples;
 }
 
-/** A stream for each session, with this many steps sent but not yet answered. */
+/** Runs a stream for each session, with this many steps sent but not yet answered. */
 export async function runStreams(load: GrpcLoad & { readonly window: number }): Promise<Sample[]> {
   const clients = openClients(load.address, load.sessions.length);
   const end = endOf(load, performance.now());

@@ -16,8 +16,8 @@ export interface HttpLoad {
 }
 
 /**
- * Steps as bare positions, each connection with one request at a time, over its share of the sessions in turn. With
- * more connections than sessions several share one, whose steps then wait for each other.
+ * Sends steps as bare positions, each connection with one request at a time, over its share of the sessions in turn.
+ * With more connections than sessions several share one, whose steps then wait for each other.
  */
 export async function runHttp(load: HttpLoad): Promise<Sample[]> {
   const { address, sessions, cloth, connections, seconds, steps } = load;

@@ -32,7 +32,7 @@ const tell = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Each scenario has its own service, so that none affects the next. */
+/** Runs a scenario with a service of its own, so that none affects the next. */
 async function runScenario(scenario: Scenario, settings: LoadSettings): Promise<ScenarioResult & { engine: string }> {
   const served: Served[] = [];
   const onLine = (line: string): void => {
@@ -79,7 +79,7 @@ function plain(_name: string, value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
 }
 
-/** A name that sorts by time, in UTC. */
+/** Returns a name that sorts by time, in UTC. */
 function defaultFile(engine: string): string {
   const [day, time] = new Date().toISOString().split('T') as [string, string];
   return join(projectRoot, 'bench', 'results', `${day}-${time.slice(0, 5).replace(':', '')}-load-${engine}.json`);

@@ -37,7 +37,7 @@ export interface Served {
   readonly ms: number;
 }
 
-/** The answer that a line of the service's log describes; undefined for any other line. */
+/** Returns the answer that a line of the service's log describes; undefined for any other line. */
 export function readServed(line: string): Served | undefined {
   if (!line.startsWith('{')) return undefined;
   const { msg, ms, code = 'OK' } = JSON.parse(line) as { msg?: string; ms?: number; code?: string };

@@ -41,7 +41,7 @@ const print = (text: string): void => {
 };
 const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
 
-/** A state as a PLY file of single precision. */
+/** Returns a state as a PLY file of single precision. */
 function fileOf({ request: { mesh } }: Case, positions: Positions): Buffer {
   const { vertexCount, triangles = NONE, segments = NONE, particles = NONE } = mesh;
   const file = {

@@ -43,8 +43,8 @@ const DESCENTS_PER_UPDATE = 5;
 const PENALTY = 1;
 
 /**
- * The augmented Lagrangian ½|y − ŷ|²_M + Σ_r max(0, λ_r − ρ_r s_r)²/(2ρ_r), ρ_r = PENALTY/K_r, by gradient descent in
- * the metric of the masses, as Tang et al. 2018b propose:
+ * Minimises the augmented Lagrangian ½|y − ŷ|²_M + Σ_r max(0, λ_r − ρ_r s_r)²/(2ρ_r), ρ_r = PENALTY/K_r, by gradient
+ * descent in the metric of the masses, as Tang et al. 2018b propose:
  *
  *   y ← y − τ (y − ŷ − Σ_r W J_rᵀ max(0, λ_r − ρ_r s_r(y))),   λ_r ← max(0, λ_r − ρ_r s_r(y)) after every few descents
  *
