@@ -91,7 +91,9 @@ export class FrameCache {
     return existsSync(this.#frames) ? Math.floor(statSync(this.#frames).size / this.#frameBytes) : 0;
   }
 
-  /** Every tenth frame and the last one, as arguments of `read`: those in which knots and piles are examined. */
+  /**
+   * Returns every tenth frame and the last one, as arguments of `read`: those in which knots and piles are examined.
+   */
   sample(): number[] {
     const { frameCount } = this;
     return Array.from({ length: Math.ceil(frameCount / EVERY) }, (_, i) => Math.min(frameCount, EVERY * (i + 1)));

@@ -28,8 +28,8 @@ export function mostContested(records: readonly StepRecord[], count: number, str
 }
 
 /**
- * The frames before a frame of a scene, as a scene of their own: unchanged if there are few, otherwise in longer time
- * steps. In these, prescribed motions are exact, but simulated motions are damped more.
+ * Returns the frames before a frame of a scene, as a scene of their own: unchanged if there are few, otherwise in
+ * longer time steps. In these, prescribed motions are exact, but simulated motions are damped more.
  *
  * @param first frame of the scene, a multiple of the stride
  */

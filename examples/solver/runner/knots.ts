@@ -62,7 +62,7 @@ export function fingerprintOf(loops: readonly Loop[], linked: Scene['linked'], x
 
 export const isSame = (a: Fingerprint, b: Fingerprint): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** The text in a cell of a table. */
+/** Returns the text in a cell of a table. */
 export const describeKnot = ({ linking, determinant, signature, changedAt }: KnotVerdict): string => {
   const kind = [
     ...(linking.length === 0 ? [] : [`linking ${linking.join(', ')}`]),

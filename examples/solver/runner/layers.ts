@@ -23,7 +23,7 @@ export function judgePile(scene: Scene, model: Model, cache: FrameCache): PileVe
   return { bodies: pile.length };
 }
 
-/** The text in a cell of a table. */
+/** Returns the text in a cell of a table. */
 export const describePile = ({ bodies, changedAt, exchanged = [] }: PileVerdict): string =>
   changedAt === undefined
     ? `in order (${bodies} layers)`

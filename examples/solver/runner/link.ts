@@ -75,7 +75,7 @@ export function linkingIn({ signs, strands, visits }: Diagram): number[] {
   return linking;
 }
 
-/** The diagram of some components, in the given order. */
+/** Returns the diagram of some components, in the given order. */
 export function partOf({ signs, strands, visits }: Diagram, components: readonly number[]): Diagram {
   const kept = signs.flatMap((_, c) => (strands[c]!.every((component) => components.includes(component)) ? [c] : []));
   const numbers = new Map(kept.map((c, i) => [c, i]));

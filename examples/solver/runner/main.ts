@@ -146,7 +146,7 @@ async function reach(
   return reached.frame < coarse.frames ? undefined : { ...reached, frame };
 }
 
-/** The run of the scene at size quarter in the same folder; undefined if none can lead this size. */
+/** Returns the run of the scene at size quarter in the same folder; undefined if none can lead this size. */
 function leaderOf(scene: Scene, out: string): Leader | undefined {
   const folder = join(out, `${scene.name}-quarter`);
   const quarter = SCENES.get(scene.name)!('quarter');

@@ -115,7 +115,7 @@ export function integratorSettingsOf(
   };
 }
 
-/** The solver's settings that do not depend on the session. */
+/** Returns the solver's settings that do not depend on the session. */
 const solverSettingsOf = (scene: Scene): RunFacts['solver'] => ({
   timeStep: scene.timeStep,
   iterations: scene.iterations ?? 1,

@@ -81,7 +81,7 @@ export interface RunFacts {
   readonly model: string;
 }
 
-/** A line of JSON: six digits of every number suffice. */
+/** Returns a line of JSON: six digits of every number suffice. */
 export const lineOf = (record: StepRecord): string =>
   JSON.stringify(record, (_key, value) =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value,

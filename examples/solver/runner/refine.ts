@@ -160,7 +160,7 @@ function meanLength(x: Float64Array, corners: number, ids: Uint32Array): number 
   return (corners * sum) / ids.length;
 }
 
-/** A function that finds the vertex that is nearest to a point, over a grid of cells. */
+/** Returns a function that finds the vertex that is nearest to a point, over a grid of cells. */
 function nearestVertex(x: Float64Array, cell: number): (point: Point) => number {
   const cells = new Map<string, number[]>();
   const cellOf = (point: Point): [number, number, number] => [

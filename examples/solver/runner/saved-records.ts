@@ -8,10 +8,10 @@ export const RESULTS = join('examples', 'solver', 'results');
 
 const SUFFIX = '.jsonl.gz';
 
-/** The file of the published records of a run. @param to the folder of results */
+/** Returns the file of the published records of a run. @param to the folder of results */
 export const publishedFile = (to: string, title: string): string => join(to, 'records', `${title}${SUFFIX}`);
 
-/** The run to which a file of the folder of published records belongs; undefined = none */
+/** Returns the run to which a file of the folder of published records belongs; undefined = none */
 export const titleOfPublished = (name: string): string | undefined =>
   name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : undefined;
 

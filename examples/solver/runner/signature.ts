@@ -1,8 +1,8 @@
 import type { Diagram } from './link.js';
 
 /**
- * The signature of a link from a diagram, by Gordon and Litherland (On the signature of a link, 1978): the faces of the
- * diagram are coloured like a chessboard, and
+ * Returns the signature of a link from a diagram, by Gordon and Litherland (On the signature of a link, 1978): the
+ * faces of the diagram are coloured like a chessboard, and
  *
  *     σ = sign G − μ,     G_ij = −Σ η(c) over the crossings c at which the white faces i ≠ j meet,     Σ_j G_ij = 0,
  *
@@ -40,8 +40,9 @@ export function signatureOf(diagram: Diagram): number {
 }
 
 /**
- * The ends of edges at every crossing, anticlockwise, beginning with the end at which the upper strand leaves. Edge e
- * of the diagram has the darts 2e, which leaves at its beginning, and 2e + 1, which leaves at its other end.
+ * Returns the ends of edges at every crossing, counter-clockwise, beginning with the end at which the upper strand
+ * leaves. Edge e of the diagram has the darts 2e, which leaves at its beginning, and 2e + 1, which leaves at its other
+ * end.
  */
 function dartsAround({ signs, visits }: Diagram): number[] {
   const upper: [number, number][] = [];
@@ -62,8 +63,8 @@ function dartsAround({ signs, visits }: Diagram): number[] {
 }
 
 /**
- * The face to the left of every dart, numbered from 0: a walk around it turns left as far as possible at the end of
- * each edge.
+ * Returns the face to the left of every dart, numbered from 0: a walk around it turns left as far as possible at the
+ * end of each edge.
  */
 function findFaces(around: readonly number[]): number[] {
   const placeOf: number[] = [];

@@ -9,7 +9,7 @@ const most = (values: readonly number[]): number => values.reduce((a, b) => Math
 const short = (value: number): string => (value === 0 ? '0' : Number(value.toPrecision(3)).toString());
 const both = (values: readonly number[]): string => `${short(average(values))} (${short(most(values))})`;
 
-/** Number in all frames together; it is unknown if a frame was not judged. */
+/** Returns the number in all frames together; it is unknown if a frame was not judged. */
 function intersectionsOf(records: readonly StepRecord[]): string {
   const judged = records.flatMap(({ intersections }) => intersections ?? []);
   return judged.length === records.length ? String(judged.reduce((a, b) => a + b, 0)) : 'not judged';
@@ -142,7 +142,10 @@ export function makeTable(scenes: readonly Played[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A summary of runs of whole scenes, small ones only if there is no larger one, with the paper's steps beside ours. */
+/**
+ * Returns a summary of runs of whole scenes, small ones only if there is no larger one, with the paper's steps beside
+ * ours.
+ */
 export function makeStepsTable(scenes: readonly Played[]): string {
   const whole = scenes.filter(({ scene, records }) => records.length === scene.frames);
   const isLarger = ({ scene }: Played) =>

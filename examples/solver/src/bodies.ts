@@ -205,7 +205,7 @@ function forcesOf({ geometry, material }: Body, first: number, rest: Float64Arra
   }
 }
 
-/** The ends of every two segments, the second of which begins where the first ends. */
+/** Returns the ends of every two segments, the second of which begins where the first ends. */
 function findSecondNeighbours(segments: Uint32Array): Uint32Array {
   const next = new Map<number, number>();
   for (let i = 0; i < segments.length; i += 2) next.set(segments[i]!, segments[i + 1]!);

@@ -127,7 +127,7 @@ function precondition(blocks: Float64Array, r: Float64Array, z: Float64Array): n
   return product;
 }
 
-/** The inverse of every symmetric positive definite block, by cofactors; zero for a vertex that is not free. */
+/** Returns the inverse of every symmetric positive definite block, by cofactors; zero for a vertex that is not free. */
 export function invertBlocks(blocks: Float64Array, isFree: Uint8Array): Float64Array {
   const out = new Float64Array(blocks.length);
   for (let v = 0; v < isFree.length; v++) {

@@ -61,7 +61,7 @@ export class ElasticElements implements Force {
     return total;
   }
 
-  /** The smallest and the largest principal stretch of all elements. */
+  /** Returns the smallest and the largest principal stretch of all elements. */
   stretches(x: Float64Array): { readonly least: number; readonly most: number } {
     const svd = makeDecomposition(this.#d);
     const f = new Float64Array(3 * this.#d);
@@ -176,7 +176,7 @@ interface RestShape {
   readonly inverse: readonly number[];
 }
 
-/** The edges of a triangle in a frame of its own plane. */
+/** Returns the edges of a triangle in a frame of its own plane. */
 function flatten(edges: Float64Array): RestShape {
   const length = Math.hypot(edges[0]!, edges[1]!, edges[2]!);
   const along = (edges[0]! * edges[3]! + edges[1]! * edges[4]! + edges[2]! * edges[5]!) / length;

@@ -203,7 +203,7 @@ function slipsOf({ contacts, previous, y, inverseMasses, timeStep }: FrictionInp
   return { slips, shortened };
 }
 
-/** The tangential part of Σ w v with respect to a contact. */
+/** Returns the tangential part of Σ w v with respect to a contact. */
 function tangentOf(contacts: Contacts, c: number, v: Float64Array): [number, number, number] {
   const [x, y, z] = valueAt(contacts, c, v);
   const [a, b, d] = [contacts.normals[3 * c]!, contacts.normals[3 * c + 1]!, contacts.normals[3 * c + 2]!];

@@ -16,7 +16,7 @@ export interface Impulses {
 }
 
 /**
- * The impulses that change the target of the dynamics into the answer.
+ * Returns the impulses that change the target of the dynamics into the answer.
  * @param y float64[3·V], the target
  * @param x float64[3·V], the answer
  */

@@ -64,7 +64,7 @@ export class Repulsion implements ContactTerm {
     return total;
   }
 
-  /** The push of a contact, N: positive = apart. */
+  /** Returns the push of a contact, N: positive = apart. */
   forceOf(c: number, x: Float64Array): number {
     return this.#stiffness[c]! * (this.#distance - gapOf(this.#contacts, c, x));
   }

@@ -121,7 +121,7 @@ export class Service {
   }
 
   /**
-   * A number among the parameters, as the service has resolved it for this mesh.
+   * Returns a number among the parameters, as the service has resolved it for this mesh.
    *
    * @throws RangeError if there is none with that name
    */
@@ -187,7 +187,7 @@ export class Service {
     });
   }
 
-  /** The stream, or a new one if it was lost. */
+  /** Returns the stream, or a new one if it was lost. */
   #openStream(): ClientDuplexStream<object, StreamMessage> {
     if (this.#stream) return this.#stream;
     const stream = this.stub.StepStream(this.metadata);
@@ -233,7 +233,7 @@ async function sendAgain<T>(send: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A call with one answer. @throws LostError if the connection was lost */
+/** Makes a call with one answer. @throws LostError if the connection was lost */
 const call = <T>(send: (done: (error: ServiceError | null, answer: T) => void) => void): Promise<T> =>
   new Promise((resolve, reject) => send((error, answer) => (error ? reject(lostOr(error)) : resolve(answer))));
 

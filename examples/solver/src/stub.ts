@@ -101,7 +101,7 @@ export const RECONNECT_MS = 200;
 
 const CONTRACT = join('proto', 'interstice', 'v1', 'collision.proto');
 
-/** The contract, in this folder or in one above it. */
+/** Returns the contract, in this folder or in one above it. */
 function findContract(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, CONTRACT))) {
@@ -116,7 +116,7 @@ function findContract(): string {
 export const loadContract = (): PackageDefinition =>
   loadSync(findContract(), { longs: Number, enums: String, defaults: true, oneofs: true });
 
-/** The calls of the contract, over one channel. @param address host:port of the gRPC server */
+/** Returns the calls of the contract, over one channel. @param address host:port of the gRPC server */
 export function makeStub(address: string, channel: ChannelCredentials = credentials.createInsecure()): Stub {
   const { interstice } = loadPackageDefinition(loadContract()) as unknown as {
     interstice: { v1: { CollisionService: new (...args: unknown[]) => Stub } };

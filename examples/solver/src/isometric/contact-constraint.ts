@@ -103,7 +103,7 @@ export class ContactConstraint implements Constraint {
     return false;
   }
 
-  /** The predicted state x̃ with the effect of kinetic friction. @param inverseMasses float64[V], 1/kg */
+  /** Returns the predicted state x̃ with the effect of kinetic friction. @param inverseMasses float64[V], 1/kg */
   addKinetic(predicted: Float64Array, inverseMasses: Float64Array): Float64Array {
     const pushed = new Float64Array(predicted.length);
     for (let c = 0; c < this.#contacts.count; c++) {

@@ -37,7 +37,7 @@ export interface Shell {
   readonly bodies: readonly Body[];
 }
 
-/** Every node carries a third of the mass of its small triangles. */
+/** Makes a shell in which every node carries a third of the mass of its small triangles. */
 export function makeShell({ name, surface, density, bending, pins, obstacles }: ShellScene): Shell {
   const mesh = subdivide(surface);
   // The surface's own forces are the constraints; the integrator does not use those of the model.
