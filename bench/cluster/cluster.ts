@@ -112,7 +112,7 @@ export class Cluster {
     return [...this.storedSessions().values()].filter((session) => session.owner === owner).length;
   }
 
-  /** Returns the name of a session's owner in the store. */
+  /** Returns the name that the store gives a server as the owner of sessions. */
   ownerOf({ process }: Place): string {
     return `${os.hostname()}:${process!.pid}`;
   }
