@@ -17,8 +17,8 @@ const tell = (line: string): void => {
 };
 
 type EngineName = 'cpu' | 'webgpu';
+
 /** Days in which a hurried campaign of two engines tries everything on both; on one day each item is tried on one. */
-/** Days in which a hurried campaign of two engines tries every case and every failure on both; on one day each is tried on one. */
 const ENGINE_DAYS = 2;
 
 /** The reason why an engine cannot be started here; undefined if it can. */
