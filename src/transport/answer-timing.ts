@@ -3,7 +3,7 @@ import type { ResolveAnswer } from '../contract/requests.js';
 import type { StepAnswer } from '../contract/sessions.js';
 import { type Enclosure, encodeReported } from './protobuf/encode.js';
 
-/** Times of a request, in terms of performance.now(). */
+/** Times of a request, as values of performance.now(). */
 export interface RequestTimes {
   /** The head of the request had arrived. */
   readonly received: number;
@@ -21,8 +21,8 @@ export const hasReport = (answer: unknown): answer is ReportedAnswer =>
 
 /**
  * Adds the times of the transport to the report: encoding and total. Decoding, including the transfer of the body, lies
- * between receipt and queue; the operation has measured it. A replay keeps the times of the first answer, so that both are
- * the same bytes.
+ * between receipt and queue; the operation has measured it. A replay keeps the times of the first answer, so that both
+ * have the same bytes.
  *
  * @returns the timings of the report, microseconds
  */

@@ -1,13 +1,13 @@
 import { IntersticeError } from '../contract/errors.js';
 
-/** What a door grants to web pages, and by which names it may be called. */
+/** What a server grants to web pages, and the names under which it may be called. */
 export interface BrowserRules {
   /**
    * Host names besides the loopback names, lower case, without a port; `*` = every name. undefined = names are not checked,
    * because a key protects the service.
    */
   readonly hosts: readonly string[] | undefined;
-  /** Whether every address literal is accepted as a name: for a door that other machines may reach. */
+  /** Whether every address literal is accepted as a name: for a server that other machines may reach. */
   readonly acceptsAddresses: boolean;
   /** Origins whose pages may read the answers, as browsers write them; `*` = every origin. Empty = no CORS. */
   readonly origins: readonly string[];
@@ -16,14 +16,14 @@ export interface BrowserRules {
 }
 
 /**
- * Keeps web pages of strangers away from a service that a browser on the same machine or network can reach.
+ * Keeps foreign web pages away from a service that a browser on the same machine or network can reach.
  *
- * A page can make its browser send requests to any address, in two ways. Either the request goes to another origin than that
- * of the page: then browsers name the page in `origin` with everything that is more than a plain GET, and show the answer to
- * the page only if CORS allows it. Or the page's own name is made to resolve to the address of the service (DNS rebinding):
- * then the request is of the same origin, and its host is the name of the page. So a host that the operator knows and an
- * origin that he has allowed, or the service's own, leave a stranger's page neither way. An address literal is never
- * resolved, so no page can be rebound to it.
+ * A page can make its browser send requests to any address, in two ways. Either the request goes to another origin than
+ * that of the page: then browsers name the page in `origin` with every request except a plain GET, and show the answer
+ * to the page only if CORS allows it. Or the page's own name is made to resolve to the address of the service (DNS
+ * rebinding): then the request is of the same origin, and its host is the name of the page. So a check of the host
+ * against the names that the operator has set, and of the origin against those that the operator has allowed and the
+ * service's own, blocks both ways. An address literal is never resolved, so no page can be rebound to it.
  */
 export class BrowserGuard {
   readonly #names: ReadonlySet<string> | undefined;
@@ -46,7 +46,7 @@ export class BrowserGuard {
   }
 
   /**
-   * @param host the header `host`, or `:authority`; undefined for a client of HTTP/1.0, which is no browser
+   * @param host the header `host`, or `:authority`; undefined for a client of HTTP/1.0, which is not a browser
    * @param origin the header `origin`; undefined if there is none
    * @throws PERMISSION_DENIED
    */

@@ -9,7 +9,7 @@ import type { ConnectionCap } from './intake/connection-cap.js';
 import type { DiscardLimits } from './intake/discarding.js';
 import type { ServiceState } from './service-state.js';
 
-/** What the HTTP and the gRPC server have in common. */
+/** Options that the HTTP and the gRPC server share. */
 export interface TransportOptions {
   readonly operations: Operations;
   readonly state: ServiceState;
@@ -19,13 +19,13 @@ export interface TransportOptions {
   readonly bodies: BodyLedger;
   /** The connections of both servers; absent = no limit. */
   readonly connections?: ConnectionCap | undefined;
-  /** Called with every error of a listening server, which would end the process otherwise. */
+  /** Called with every error of a listening server, which would otherwise end the process. */
   readonly onServerError?: ((error: Error) => void) | undefined;
   /** Default: ARRIVAL_TIMES of src/transport/intake. Tests shorten them. */
   readonly arrivalTimes?: ArrivalTimes;
   /** Default: DISCARD_LIMITS of src/transport/intake. Tests lower them. */
   readonly discardLimits?: DiscardLimits;
-  /** ms without progress after which an answer that nobody reads is given up; default ANSWER_STALL_MS. Tests shorten it. */
+  /** ms without progress after which an unread answer is abandoned; default ANSWER_STALL_MS. Tests shorten it. */
   readonly answerStallMs?: number;
   readonly log: Logger;
   /** Absent on a service without API keys. */
@@ -36,7 +36,7 @@ export interface TransportOptions {
   readonly onAnswered?: ((line: RequestLine) => void) | undefined;
 }
 
-/** Time that a request body may take to arrive: a slow upload must not hold its place for ever. */
+/** Time that a request body may take to arrive: a slow upload must not hold its place indefinitely. */
 export const UPLOAD_TIMEOUT_MS = 300_000;
 
 /** Request ids that are safe in a log line and in a header. */

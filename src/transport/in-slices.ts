@@ -4,7 +4,7 @@ import { encodeJson } from './json/encode.js';
 import { type FieldShape, messageShape } from './messages/schema.js';
 import { encodeMessage } from './protobuf/encode.js';
 
-/** Long work on the event loop, in slices: other requests run between them. */
+/** Does long work on the event loop in slices; other requests run between them. */
 
 /** List items that are encoded at a time: some milliseconds. */
 const SLICE_ITEMS = 2000;

@@ -1,9 +1,9 @@
 import { IntersticeError } from '../contract/errors.js';
 
-/** `hindered`: ready, but for something that others know to be missing; `leaving`: still serving, before `draining`. */
+/** `hindered`: ready, but something outside this process is missing; `leaving`: still serving, before `draining`. */
 export type Phase = 'starting' | 'ready' | 'hindered' | 'failed' | 'leaving' | 'draining';
 
-/** Whether this server takes requests, and how many are in progress. The server sets the phase, the transports read it. */
+/** Whether this server takes requests, and how many are in progress. The server sets the phase; transports read it. */
 export class ServiceState {
   #phase: Exclude<Phase, 'hindered'> = 'starting';
   #hindrance: string | undefined;
@@ -35,7 +35,7 @@ export class ServiceState {
     this.#notify();
   }
 
-  /** Something outside this process that it needs is missing; undefined = no longer. */
+  /** Reports that something outside this process that it needs is missing; undefined = no longer. */
   hinder(reason: string | undefined): void {
     this.#hindrance = reason;
     this.#notify();
@@ -45,13 +45,13 @@ export class ServiceState {
     for (const listener of [...this.#phaseListeners]) listener(this.phase);
   }
 
-  /** Calls back at every change of the phase. @returns stops that */
+  /** Calls back at every change of the phase. @returns a function that ends this */
   watch(listener: (phase: Phase) => void): () => void {
     this.#phaseListeners.add(listener);
     return () => void this.#phaseListeners.delete(listener);
   }
 
-  /** Calls back when the drain time is over: what has not arrived by then is refused. @returns stops that */
+  /** Calls back when the drain time is over: requests that are incomplete by then are refused. @returns stops that */
   whenOver(listener: () => void): () => void {
     this.#overListeners.add(listener);
     return () => void this.#overListeners.delete(listener);
@@ -73,7 +73,7 @@ export class ServiceState {
     for (const listener of this.#idleListeners.splice(0)) listener();
   }
 
-  /** Questions about jobs that exist are answered while the server shuts down. */
+  /** From now on requests about existing jobs are answered while the server shuts down. */
   keepAnsweringAboutJobs(): void {
     this.#answersAboutJobs = true;
   }

@@ -15,7 +15,7 @@ export interface AdminOptions {
 }
 
 /**
- * Builds the server of the admin port, which does not listen yet: GET /metrics, /livez, /readyz and /config. It stays open
+ * Builds the server of the admin port (not listening yet): GET /metrics, /livez, /readyz and /config. It stays open
  * until the drain is complete.
  */
 export async function buildAdminApp({ metrics, state, settings, guard }: AdminOptions): Promise<FastifyInstance> {

@@ -5,9 +5,9 @@ import type { OperationStats } from '../../contract/events.js';
 type Load = Pick<OperationStats, 'waiting' | 'running' | 'sessions' | 'parked'>;
 
 /**
- * The share of itself that a process offers for new work, in per cent: all of it while it has nothing, half of it when it has as many
- * jobs, or sessions that may ask for a step at any moment, as threads. It falls with every further one and never reaches 0, which
- * would mean to a proxy that nothing may come here.
+ * The share of its capacity that a process offers for new work, in per cent: all of it while the process is idle, half
+ * of it when it has as many jobs, or sessions that may request a step at any moment, as threads. The share falls with
+ * each further one and never reaches 0, because for a proxy 0 means that nothing may be sent to this process.
  */
 export function freeCapacity({ waiting, running, sessions, parked }: Load, threads: number): number {
   const load = Math.max(waiting + running, sessions - parked);
@@ -20,13 +20,13 @@ export interface CapacityServer {
 }
 
 /**
- * Tells everyone who connects one line, `NN%`, and ends the connection: the protocol of HAProxy's agent-check.
+ * Sends one line, `NN%`, to every client that connects, and ends the connection: the protocol of HAProxy's agent-check.
  *
- * @throws Error when it cannot listen
+ * @throws Error if it cannot listen
  */
 export async function openCapacity(host: string, port: number, read: () => number): Promise<CapacityServer> {
   const server = createServer((socket) => {
-    // Who asks may be gone before the answer.
+    // The client may disconnect before the answer.
     socket.on('error', () => socket.destroy());
     socket.resume().end(`${read()}%\n`);
   });

@@ -26,8 +26,9 @@ import { unpackWithin } from './unpack.js';
 export const SESSION_KEY = 'interstice-session';
 
 /**
- * Handles the metadata of every call before its message arrives: request id, draining, authentication, preflight. Calls of
- * other services (health, reflection) pass unchanged; they are only tracked, since some of them never end by themselves.
+ * Handles the metadata of every call before its message arrives: request id, draining, authentication, preflight. Calls
+ * of other services (health, reflection) pass unchanged; they are only tracked, because some of them never end by
+ * themselves.
  */
 export class CallInterceptor {
   readonly #foreignCalls = new Set<ServerInterceptingCallInterface>();
@@ -69,7 +70,7 @@ export class CallInterceptor {
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
   }
 
-  /** A web page reaches this door only where a proxy or TLS makes it speak HTTP/2 with browsers. @throws PERMISSION_DENIED */
+  /** Web pages reach this server only if a proxy or TLS makes it use HTTP/2 with browsers. @throws PERMISSION_DENIED */
   #refuseStrangers(call: ServerInterceptingCallInterface, metadata: Metadata): void {
     this.options.guard?.check(call.getHost(), headerOf(metadata, 'origin'));
   }
@@ -107,8 +108,8 @@ export class CallInterceptor {
   }
 
   /**
-   * @param kind `isStream`: the caller sends several messages, each with an answer of its own; `hasManyAnswers`: the call has
-   *   several answers, so that the writer of each watches whether it leaves
+   * @param kind `isStream`: the caller sends several messages, each with an answer of its own; `hasManyAnswers`: the
+   *   call has several answers, so that the writer of each watches whether it is sent
    */
   #intercept(
     call: ServerInterceptingCallInterface,
@@ -136,7 +137,7 @@ export class CallInterceptor {
       onReceiveMetadata: (metadata, next) => {
         callState = new CallState(metadata, path);
         callState.meter = meter;
-        // A stream counts only while it computes a step: an idle stream would block a drain for ever.
+        // A stream counts only while it computes a step: an idle stream would block a drain indefinitely.
         if (!isStream) state.enter();
         try {
           this.#refuseStrangers(call, metadata);
@@ -165,7 +166,7 @@ export class CallInterceptor {
         callState!.bytesIn += (message as Uint8Array).byteLength;
         next(message);
       },
-      // The library calls this once at the end of every call, also of a successful one.
+      // The library calls this once at the end of every call, even of a successful one.
       onCancel: () => {
         clearTimeout(uploadTimer);
         stopWaiting();
@@ -191,13 +192,13 @@ export class CallInterceptor {
 interface Metering {
   readonly maxMessageBytes: number;
   readonly toStatus: (refusal: unknown) => StatusObject;
-  /** its result is undefined until the metadata have arrived, and where there are no keys */
+  /** its result is undefined until the metadata have arrived, and on a service without keys */
   readonly caller?: () => Caller | undefined;
   /** see MeterOptions */
   readonly answersRefusals?: boolean;
 }
 
-/** Largest message of health and reflection, which need no key: a name is all that they are asked. */
+/** Largest message of health and reflection, which need no key: their requests contain only a name. */
 const FOREIGN_MESSAGE_BYTES = 64 * 1024;
 
 /** A stream whose reads wait for the read gate of its call. */
@@ -223,8 +224,8 @@ const lateUpload = (callState: CallState, milliseconds: number) =>
   );
 
 /**
- * Replaces the statuses that the library creates (size, compression, deadline) by our errors with code and details. They do
- * not pass through interceptors, so `sendStatus` itself is wrapped.
+ * Replaces the statuses that the library creates (size, compression, deadline) with errors of the service. They do not
+ * pass through interceptors, so `sendStatus` itself is wrapped.
  */
 function addDetails(
   call: ServerInterceptingCallInterface,

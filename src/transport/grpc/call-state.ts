@@ -12,7 +12,7 @@ export class CallState {
   readonly receivedAt = performance.now();
   readonly requestId: string;
   caller: Caller | undefined;
-  /** What the messages of this call hold in memory. */
+  /** The memory that the messages of this call hold. */
   meter: MessageMeter | undefined;
   /** Size of all received messages, uncompressed. */
   bytesIn = 0;
@@ -69,7 +69,7 @@ export class CallState {
     }
     const isLate = Number(deadline) <= Date.now();
     const error = isLate ? deadlineExceeded() : new IntersticeError('CANCELLED', 'The caller disconnected.');
-    // A client leaves a stream by cancelling it. It misses nothing if all its messages are answered.
+    // A client leaves a stream by cancelling it. It loses nothing if all its messages are answered.
     this.outcome = !isLate && this.unanswered === 0 ? 'OK' : error.code;
     this.abort(error);
   }
@@ -95,7 +95,7 @@ export function headerOf(metadata: Metadata, name: string): string | undefined {
 
 export const isOk = (code: number | null | undefined): boolean => code === status.OK;
 
-/** Messages of a stream that may wait for their answers. By the contract the server reads no further until one is answered. */
+/** Messages of a stream that may wait for their answers. Beyond it the server stops reading, as the contract says. */
 export const MAX_UNANSWERED = 4;
 
 /**
@@ -124,7 +124,7 @@ class ReadGate {
   }
 }
 
-/** Logs one line per call in the format of the HTTP server; the status is the one that HTTP would have sent. */
+/** Logs one line per call in the format of the HTTP server; the status is the one that HTTP would send. */
 export function logCall({ log, onAnswered }: Pick<TransportOptions, 'log' | 'onAnswered'>, state: CallState): void {
   const { requestId, path, receivedAt, bytesIn, bytesOut, outcome } = state;
   const code = outcome === 'OK' ? undefined : outcome;

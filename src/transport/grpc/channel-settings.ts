@@ -10,18 +10,19 @@ import type { GrpcOptions } from './options.js';
  */
 const MAX_CONCURRENT_STREAMS = 100;
 
-/** Pings are at most so far apart: translators of addresses forget connections that are silent for some minutes. */
+/** Longest time between pings: address translators (NAT) drop connections that are silent for some minutes. */
 const LONGEST_SILENCE_MS = 60_000;
 
 /** A connection without calls is closed; clients reconnect by themselves. */
 const MAX_CONNECTION_IDLE_MS = 30 * 60_000;
 
-/** After this time a connection takes no new calls, so that clients behind a load balancer are spread again. */
+/** After this time a connection takes no new calls, so that load balancers distribute clients again. */
 const MAX_CONNECTION_AGE_MS = 2 * 60 * 60_000;
 
 /**
- * Bytes that a client may send ahead for each call and for each connection; a frame of a large mesh fits in. The library
- * keeps HTTP/2's default of 64 KiB whatever its option says, and an upload then moves 64 KiB per round trip.
+ * Bytes that a client may send ahead for each call and for each connection; a frame of a large mesh fits into it. The
+ * library keeps HTTP/2's default of 64 KiB whatever its option says, so that an upload would move 64 KiB per round
+ * trip.
  */
 export const RECEIVE_WINDOW_BYTES = 8 * 1024 * 1024;
 
@@ -44,14 +45,14 @@ export function channelOptions({
   };
 }
 
-/** Sets the window of each call. To be called before the server is bound: the first frame of a connection carries it. */
+/** Sets the window of each call. Call it before the server is bound: the first frame of a connection carries it. */
 export function widenStreams(server: Server, log: Logger): void {
   const common = commonOptionsOf(server);
   if (!common) warn(log, 'commonServerOptions');
   else common.settings = { ...common.settings, initialWindowSize: RECEIVE_WINDOW_BYTES };
 }
 
-/** Sets the window of each connection. To be called after the server is bound. */
+/** Sets the window of each connection. Call it after the server is bound. */
 export function widenConnections(server: Server, log: Logger): void {
   const servers = http2ServersOf(server);
   if (servers.length === 0) warn(log, 'http2Servers');
@@ -60,7 +61,7 @@ export function widenConnections(server: Server, log: Logger): void {
   }
 }
 
-/** The server works without, only slower. */
+/** The server works without it, only slower. */
 function warn(log: Logger, missing: string): void {
   log.warn({ missing }, 'This version of @grpc/grpc-js is unknown: large uploads will be slow.');
 }

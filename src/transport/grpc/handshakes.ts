@@ -12,10 +12,10 @@ const EVENT = 'tls-refused';
 type HandshakeError = Error & { readonly code?: string; readonly reason?: string };
 
 /**
- * Reports connections that fail the TLS handshake: each one to `onRefused`, and a bounded number of lines to the log. To be
- * called after the server is bound.
+ * Reports connections that fail the TLS handshake: each one to `onRefused`, and a limited number of lines to the log.
+ * Call it after the server is bound.
  *
- * @returns writes the pending summary to the log
+ * @returns a function that writes the pending summary to the log
  */
 export function watchHandshakes(
   server: Server,
@@ -27,7 +27,7 @@ export function watchHandshakes(
   );
   const report = (reason: HandshakeReason, words: string, remote: string) => {
     onRefused(reason);
-    // A probe of the port is no refused client, and may come every few seconds.
+    // A probe of the port is not a refused client, and may come every few seconds.
     if (reason === 'probe') log.debug({ event: EVENT, reason, remote }, words);
     else if (bound.allows(reason)) log.warn({ event: EVENT, reason, remote }, words);
   };
@@ -55,7 +55,7 @@ export function watchHandshakes(
       const { reason, words } = explainHandshake({
         code: error.code,
         words: error.reason,
-        // A string in spite of its declared type: the error code of OpenSSL.
+        // A string despite its declared type: the error code of OpenSSL.
         certificateFault: (socket.authorizationError as unknown as string | null) ?? undefined,
         bytesIn: connection?.bytesRead,
       });

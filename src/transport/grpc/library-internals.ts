@@ -4,8 +4,8 @@ import { TLSSocket } from 'node:tls';
 import type { Server, ServerInterceptingCallInterface } from '@grpc/grpc-js';
 
 /**
- * Private fields of grpc-js and Node that have no public equivalent. Each is checked before it is used; if a version lacks
- * it, the caller logs what does not work.
+ * Private fields of grpc-js and Node that have no public equivalent. Each is checked before use; if a version lacks it,
+ * the caller logs what does not work.
  */
 
 interface ServerInternals {
@@ -20,9 +20,9 @@ export function commonOptionsOf(server: Server): { settings?: object } | undefin
 }
 
 /**
- * The HTTP/2 servers that listen, one for each address; none before the server is bound, or if grpc-js has no such field.
- * The public alternative, createConnectionInjector, would leave listening on all addresses of a name, draining and closing to
- * us.
+ * The HTTP/2 servers that listen, one for each address; none before the server is bound, or if grpc-js has no such
+ * field. With the public alternative, createConnectionInjector, the service itself would have to listen on all
+ * addresses of a name, drain and close.
  */
 export function http2ServersOf(server: Server): readonly Http2Server[] {
   const { http2Servers: servers } = server as unknown as ServerInternals;

@@ -5,23 +5,23 @@ import { Arrival, type ArrivalTimes } from '../intake/arrival.js';
 import { type BodyAccount, BodyLedger } from '../intake/body-ledger.js';
 import { DISCARD_LIMITS } from '../intake/discarding.js';
 
-/** Bytes in front of a message: whether it is compressed, and its length (big endian). */
+/** Bytes before a message: whether it is compressed, and its length (big-endian). */
 const PREFIX_BYTES = 5;
 
 /**
- * ms from the status of a call to the reset of its stream. A reset overtakes what waits to be written, so a client on a busy
- * connection would not read the status.
+ * ms from the status of a call to the reset of its stream. A reset overtakes frames that wait to be written, so a
+ * client on a busy connection would not read the status.
  */
 const GRACE_MS = 1000;
 
 export interface MeterOptions {
   readonly bodies: BodyLedger;
   readonly arrivalTimes?: ArrivalTimes | undefined;
-  /** Messages beyond it are left to the library, which refuses them when it reads their length. */
+  /** The library refuses larger messages when it reads their length. */
   readonly maxMessageBytes: number;
   /**
-   * Whether a message without room is answered like any other, so that the call goes on: its bytes are dropped, and an empty
-   * message takes its place. Messages beyond `discardBytes` end the call even so.
+   * Whether a message without room gets its own answer, so that the call continues: its bytes are dropped, and an empty
+   * message takes its place. Messages beyond `discardBytes` end the call nevertheless.
    */
   readonly answersRefusals?: boolean;
   /** Bytes that are still received and dropped after a refusal; default {@link DISCARD_LIMITS}. */
@@ -33,25 +33,25 @@ interface Message {
   readonly arrival: Arrival;
   /** bytes that have not arrived */
   missing: number;
-  /** it was refused, and its bytes are dropped */
+  /** whether it was refused, so that its bytes are dropped */
   readonly isDropped: boolean;
 }
 
-/** The prefix of a message of no bytes. */
+/** The prefix of an empty message. */
 const EMPTY_MESSAGE = Buffer.alloc(PREFIX_BYTES);
 
 /**
- * Charges the messages of a call to the ledger as soon as their length is known, before the library collects them. It sees the
- * bytes where Node receives them, so it counts what waits in a paused stream as well: HTTP/2 lets a client send a window of
- * bytes to every stream, read or not.
+ * Charges the messages of a call to the ledger as soon as their length is known, before the library collects them. It
+ * sees the bytes where Node receives them, so it also counts those that wait in a paused stream: HTTP/2 lets a client
+ * send a window of bytes to every stream, read or not.
  */
 export class MessageMeter {
   private readonly prefix = Buffer.alloc(PREFIX_BYTES);
   private prefixLength = 0;
   private current: Message | undefined;
-  /** Those whose bytes are in memory, the oldest first. */
+  /** The messages whose bytes are in memory, oldest first. */
   private readonly messages: Message[] = [];
-  /** How many messages of this call have begun, were unpacked, and are no longer needed. */
+  /** Messages of this call that have begun; below, those that were unpacked and those that are no longer needed. */
   private begun = 0;
   private unpacked = 0;
   private released = 0;
@@ -62,7 +62,7 @@ export class MessageMeter {
   private droppedBytes = 0;
 
   /**
-   * @param client whose share of the ledger the messages take; may change until the first byte
+   * @param client the client whose share of the ledger the messages take; may change until the first byte
    * @param refuse ends the call; called at most once, and not while Node reads from the connection
    */
   constructor(
@@ -77,18 +77,18 @@ export class MessageMeter {
       let wantsMore = true;
       if (this.isStopped) this.droppedBytes += chunk.byteLength;
       else for (const piece of this.receive(chunk)) wantsMore = push.call(stream, piece, encoding);
-      // The client may send on until it has read its status. Then the window closes: Node stops to ask for more.
+      // The client may send until it has read its status. Then the window closes: Node requests no more bytes.
       return this.isStopped ? this.droppedBytes <= this.discardBytes : wantsMore;
     };
     stream.once('close', () => this.release());
   }
 
-  /** An answer is being written. If nothing of it leaves for so many ms, because the client reads nothing, its stream is reset. */
+  /** An answer is being written. If nothing of it is sent for `stallMs`, the stream is reset. */
   beginAnswer(stallMs: number): void {
     this.stream.setTimeout(stallMs, () => this.stream.close(constants.NGHTTP2_CANCEL));
   }
 
-  /** It has left. */
+  /** The answer has been sent. */
   endAnswer(): void {
     this.stream.setTimeout(0);
   }
@@ -114,8 +114,8 @@ export class MessageMeter {
 
   /**
    * The next message is about to be unpacked.
-   * @returns `charge`: with what it has unpacked to so far; throws QUEUE_FULL. `drop`: notes that refusal as the answer to the
-   *   message; false if it has to end the call
+   * @returns `charge`: charges the size that it has unpacked to so far; throws QUEUE_FULL. `drop`: records that refusal
+   *   as the answer to the message; false if it has to end the call
    */
   unpackNext(): { charge: (bytes: number) => void; drop: (refusal: unknown) => boolean } {
     const place = this.unpacked++;
@@ -131,8 +131,8 @@ export class MessageMeter {
   }
 
   /**
-   * The call has ended. A client that has not sent the whole message is told to stop; what it has sent is charged until the
-   * stream is closed, because the library keeps it so long.
+   * The call has ended. A client that has not sent the whole message is told to stop; the bytes that it has sent are
+   * charged until the stream is closed, because the library keeps them until then.
    */
   end(): void {
     this.isStopped = true;
@@ -151,7 +151,7 @@ export class MessageMeter {
     return this.options.discardBytes ?? DISCARD_LIMITS.bytes;
   }
 
-  /** @returns what the library gets of the bytes */
+  /** @returns the bytes that the library gets */
   private receive(chunk: Buffer): readonly Buffer[] {
     const pieces: Buffer[] = [];
     try {
@@ -189,7 +189,7 @@ export class MessageMeter {
     }
   }
 
-  /** @returns the prefix of what the library gets in place of the message @throws QUEUE_FULL if the call cannot go on */
+  /** @returns the prefix of the message that the library gets @throws QUEUE_FULL if the call cannot go on */
   private begin(bytes: number): Buffer {
     const { arrivalTimes, maxMessageBytes } = this.options;
     const place = this.begun++;
@@ -200,7 +200,7 @@ export class MessageMeter {
     } catch (thrown) {
       refusal = thrown as IntersticeError;
     }
-    // What is dropped takes no memory, but must not take for ever either.
+    // Dropped bytes take no memory, but their arrival must still end in time.
     const arrival = new Arrival(refusal ? UNLIMITED.open('') : account, arrivalTimes);
     this.current = { arrival, missing: bytes, isDropped: refusal !== undefined };
     this.messages.push(this.current);
@@ -218,5 +218,5 @@ export class MessageMeter {
   }
 }
 
-/** Of bytes that are not kept. */
+/** For bytes that are not kept. */
 const UNLIMITED = new BodyLedger(0);

@@ -36,7 +36,7 @@ export function serverStreams(options: GrpcOptions): Readonly<Record<string, Han
   };
 }
 
-/** Sends a message on the way, unless the caller reads slower than it is told. */
+/** Sends an intermediate message, unless the caller reads more slowly than messages are sent. */
 type Tell = (bytes: Uint8Array) => void;
 
 async function resolveStream(

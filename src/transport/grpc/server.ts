@@ -38,7 +38,7 @@ export function buildGrpcServer(options: GrpcOptions): GrpcServer {
   redirectLibraryLog(log);
   const secure = tls && new RenewableCredentials(tls);
   const fault = tls && datesFault(tls);
-  // No reason not to start: the file can be replaced while the service runs, and the clock may be wrong.
+  // This does not prevent the start: the file can be replaced while the service runs, and the clock may be wrong.
   if (fault) log.warn({ reason: fault }, 'Clients will reject the certificate.');
   const calls = new CallInterceptor(options);
   const server = new Server({ ...channelOptions(options), interceptors: [calls.interceptor] });
@@ -101,7 +101,7 @@ function capConnections(server: Server, cap: ConnectionCap, log: Logger): void {
   for (const http2Server of servers) guardHttp2(http2Server, 'grpc', cap);
 }
 
-/** Redirects the log of the library, which writes to the console, into ours. This setting holds for the whole process. */
+/** Redirects the log of the library from the console to the log of the service, for the whole process. */
 function redirectLibraryLog(log: Logger): void {
   const write =
     (level: 'debug' | 'warn') =>

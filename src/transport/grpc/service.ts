@@ -5,7 +5,7 @@ import type { OperationName } from '../../contract/operations.js';
 /** Name of the service in the contract. */
 export const SERVICE = 'interstice.v1.CollisionService';
 
-/** The only method that is no form of one operation: many steps on one stream. */
+/** The only method that does not correspond to one operation: many steps on one stream. */
 export const STREAM_METHOD = 'StepStream';
 
 /** The operation of a method by its path, e.g. `/interstice.v1.CollisionService/Resolve`; undefined for other paths. */
@@ -19,7 +19,7 @@ function streamMethodOf(name: OperationName): string | undefined {
   return stream?.grpcMethod;
 }
 
-/** The operations with a method that answers with one message. */
+/** The operations that have a method with a single answer message. */
 export const UNARY_NAMES: readonly OperationName[] = OPERATION_NAMES.filter(
   (name) => OPERATIONS[name].grpcMethod !== streamMethodOf(name),
 );

@@ -11,8 +11,8 @@ import { SERVICE } from './service.js';
 const HEALTH_NAMES = ['', SERVICE];
 
 /**
- * Adds grpc.health.v1, which is serving exactly while /readyz of the HTTP server is.
- * @returns stops following the state
+ * Adds grpc.health.v1, which reports SERVING exactly while /readyz of the HTTP server reports readiness.
+ * @returns a function that stops following the state
  */
 export function addHealth(server: Server, state: ServiceState): () => void {
   const health = new HealthImplementation();

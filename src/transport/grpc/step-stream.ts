@@ -21,7 +21,7 @@ import { StreamWriter } from './stream-writer.js';
 /** Errors that end the stream: the client has to connect to another server, or to create its session again. */
 const FINAL_ERRORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['DRAINING', 'SESSION_NOT_FOUND']);
 
-/** Steps of one session. Each starts when it arrives and is answered in order; a refused step does not end the stream. */
+/** Steps of one session. Each starts on arrival, and answers keep the order; a refused step does not end the stream. */
 export function stepStream(options: GrpcOptions): handleBidiStreamingCall<Uint8Array, Uint8Array> {
   return (call) => new StepStream(call, callStateOf(call.metadata), options).open();
 }
@@ -54,7 +54,7 @@ class StepStream {
     call.on('data', (bytes: Uint8Array) => this.#receive(bytes));
     call.on('end', () => void this.#answered.then(() => this.#end()));
     call.once('close', () => this.#stopWatching());
-    // A stream whose client is idle would block the drain for ever.
+    // A stream whose client is idle would block the drain indefinitely.
     this.#stopWatching = options.state.watch(() => void this.#endIfDraining());
   }
 
@@ -77,7 +77,7 @@ class StepStream {
       );
   }
 
-  /** Another message waits for its answer (1), or one no longer does (−1). */
+  /** Counts a message that begins (1) or ceases (−1) to wait for its answer. */
   #count(change: 1 | -1): void {
     const { callState } = this;
     callState.unanswered = (callState.unanswered ?? 0) + change;
@@ -106,7 +106,7 @@ class StepStream {
     return `${this.callState.requestId}/${sequence}`;
   }
 
-  /** Progress comes in the order of the answers. If the stream is busy it is dropped, since the next one supersedes it. */
+  /** Sends progress in the order of the answers, or drops it if the stream is busy, as the next one supersedes it. */
   #sendProgress(sequence: number, progress: Progress): void {
     if (sequence === this.#nextAnswer && !this.#isEnded) this.#writer.writeIfIdle(encodeProgress(sequence, progress));
   }

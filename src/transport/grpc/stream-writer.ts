@@ -1,7 +1,7 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { CallState } from './call-state.js';
 
-/** Writes to a stream no faster than the caller reads. */
+/** Writes to a stream only as fast as the caller reads. */
 export class StreamWriter {
   constructor(
     private readonly call: Pick<ServerDuplexStream<Uint8Array, Uint8Array>, 'write' | 'writableLength'>,
@@ -9,7 +9,7 @@ export class StreamWriter {
     private readonly answerStallMs: number,
   ) {}
 
-  /** Resolves when the message is on its way, or when the caller has disconnected. */
+  /** Resolves when the message has been written, or when the caller has disconnected. */
   async write(bytes: Uint8Array): Promise<void> {
     const { signal } = this.callState;
     if (signal.aborted) return;

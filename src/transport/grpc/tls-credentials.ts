@@ -19,7 +19,7 @@ export class RenewableCredentials extends ServerCredentials {
    * Uses these files for new handshakes; open connections stay. Session tickets of earlier handshakes become invalid, so that
    * they do not admit a client of an authority that is no longer trusted.
    *
-   * @throws INVALID_PARAMETER as the constructor, and for a certificate that is not valid now; nothing changes in that case
+   * @throws INVALID_PARAMETER like the constructor, and for a certificate that is not valid now; nothing changes then
    */
   renew(tls: TlsOptions): CertificateFacts {
     if ((tls.requireClientCert ?? false) !== this.#requiresClientCert) {
@@ -84,7 +84,7 @@ function readCertificates({ cert, ca }: TlsOptions): CertificateFacts {
   return { subject: oneLine(own.subject), issuer: oneLine(own.issuer), validTo: new Date(own.validTo).toISOString() };
 }
 
-/** Why clients would reject these certificates now; undefined if they are valid. @throws as {@link readCertificates} */
+/** Why clients would reject these certificates now; undefined if valid. @throws like {@link readCertificates} */
 export function datesFault({ cert, ca }: TlsOptions, now = new Date()): string | undefined {
   const own = read(cert, 'The certificate');
   if (new Date(own.validTo) < now) return `The certificate has expired (${own.validTo}).`;

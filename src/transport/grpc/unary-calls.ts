@@ -24,7 +24,7 @@ export function unaryCalls(
   );
 }
 
-/** From the bytes of a request to those of its response. */
+/** Converts the bytes of a request into those of its response. */
 async function answer<K extends OperationName>(
   operations: Operations,
   name: K,

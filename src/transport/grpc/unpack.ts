@@ -3,13 +3,13 @@ import { status } from '@grpc/grpc-js';
 import type { CallInternals } from './library-internals.js';
 import type { MessageMeter } from './message-meter.js';
 
-/** Bytes in front of a message. */
+/** Bytes before a message. */
 const PREFIX_BYTES = 5;
 
 /**
- * Makes the library unpack the compressed messages of a call within the ledger: every piece is charged before it is kept, so a
- * message that unpacks to a thousand times its size is stopped where there is no room for it. The library alone would stop only
- * at the largest message.
+ * Makes the library unpack the compressed messages of a call within the ledger: every piece is charged before it is
+ * kept, so a message that unpacks to a thousand times its size is stopped when there is no more room. The library alone
+ * would stop it only at the largest message size.
  *
  * @param toStatus the status of a refusal
  */
@@ -55,10 +55,10 @@ async function unpack(packed: Buffer, encoding: 'gzip' | 'deflate', check: (byte
   return Buffer.concat(pieces, bytes);
 }
 
-/** The message is refused in its answer. */
+/** Marks a message that its own answer refuses. */
 const DROPPED = {};
 
-/** As the library puts it. */
+/** In the words of the library. */
 const BROKEN = { code: status.INTERNAL, details: 'Failed to decompress message' };
 const largerThan = (bytes: number) => ({
   code: status.RESOURCE_EXHAUSTED,

@@ -15,7 +15,7 @@ export function serverTiming(timings: Partial<Timings>): string {
 export function reportHeader(report: Report): string {
   const scalars = withoutLists(encodeJson('Report', report, { arrays: false }));
   const line = ascii(scalars);
-  // Engine names come from drivers and may be long. Then the timings are omitted, which server-timing has as well.
+  // Engine names come from drivers and may be long. Then the timings are omitted; server-timing contains them too.
   return line.length <= REPORT_HEADER_BYTES ? line : ascii(withoutLists({ ...scalars, timings: [] }));
 }
 
@@ -29,7 +29,7 @@ function withoutLists(object: JsonObject): JsonObject {
 }
 
 function ascii(value: JsonObject): string {
-  // Each UTF-16 code unit on its own: JSON writes characters beyond the first plane as two escapes.
+  // Each UTF-16 code unit separately: JSON writes characters beyond the first plane as two escapes.
   return JSON.stringify(value).replace(
     /[^\u0020-\u007e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -18,20 +18,20 @@ import { encodeReportedAnswer, encodeUntangledJson } from './message-body.js';
 import type { HttpOptions } from './options.js';
 
 /**
- * ms between two messages, at most: proxies and clients give up connections on which nothing moves for a minute. The last
+ * Largest time between two messages, ms: proxies and clients close connections that are silent for a minute. The last
  * message is sent again, or one without a result if there was none.
  */
 export const HEARTBEAT_MS = 15_000;
 
 /**
- * An answer that is sent as a stream of messages: what is known while it is computed, then the answer. A request that is refused
- * before the first message gets the refusal as any other request does; after it the error is the last message.
+ * An answer that is sent as a stream of messages: progress while it is computed, then the answer. A request that is
+ * refused before the first message gets an ordinary error answer; afterwards the error is the last message.
  */
 export class AnswerStream {
   #body: PassThrough | undefined;
   #last: object = {};
 
-  /** @param message of the contract, of which the stream consists */
+  /** @param message of the contract, the type of all messages of the stream */
   constructor(
     private readonly reply: FastifyReply,
     private readonly type: StreamType,
@@ -39,7 +39,7 @@ export class AnswerStream {
     private readonly options: HttpOptions,
   ) {}
 
-  /** What the operation tells on its way. */
+  /** Listeners for the messages of the operation while it runs. */
   get listeners(): Pick<CallContext, 'onProgress' | 'onUntangleProgress' | 'onJob'> {
     return {
       onProgress: ({ steps, residual, unfinishedVertices }) =>
@@ -52,7 +52,7 @@ export class AnswerStream {
   /**
    * Computes the answer and sends it.
    * @param work @returns the pieces of the last message, see {@link lastMessage}, {@link lastReported} and {@link lastUntangled}
-   * @throws what it is refused with, as long as nothing has been sent
+   * @throws the refusal, as long as nothing has been sent
    */
   async run(work: () => Promise<readonly Uint8Array[]>): Promise<void> {
     const { heartbeatMs = HEARTBEAT_MS } = this.options;
@@ -72,14 +72,14 @@ export class AnswerStream {
     }
   }
 
-  /** The last message, of an answer without a report. */
+  /** The last message of an answer without a report. */
   lastMessage(result: object): readonly Uint8Array[] {
     return [this.#encode(result)];
   }
 
   /**
-   * The last message, of an answer with positions and a report.
-   * @param name of the answer's own message, which is the field `response` of the stream's
+   * The last message of an answer with positions and a report.
+   * @param name of the answer's own message, which is the field `response` of the stream's message
    * @param arrays JSON only: whether bulk fields are arrays of numbers
    */
   async lastReported(
@@ -114,7 +114,7 @@ export class AnswerStream {
     return [Buffer.from(`${before}${before === '{' ? '' : ','}"response":`), response, Buffer.from('}\n')];
   }
 
-  /** Sends a message, unless the caller reads slower than it is told: the next one supersedes it. */
+  /** Sends a message, unless the caller reads more slowly than messages are sent: the next one supersedes it. */
   #tell(result: object): void {
     this.#last = result;
     const { raw } = this.reply;
@@ -129,7 +129,7 @@ export class AnswerStream {
 
   #open(): PassThrough {
     const body = new PassThrough();
-    // A proxy that collects the answer would withhold what it is streamed for.
+    // A proxy that collects the answer would withhold the progress.
     this.reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no').type(this.type).send(body);
     return body;
   }

@@ -37,7 +37,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: brokenRequests.handle,
-    // Node would answer a missing host header without a problem document; see refuseHostless.
+    // Node would refuse a missing host header without a problem document; see refuseHostless.
     http: { requireHostHeader: false },
     frameworkErrors: (thrown, request, reply) => {
       reply.header('x-request-id', request.id).header('interstice-version', packageVersion);

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin';
 import type { HttpOptions } from './options.js';
 
-/** Routes without a key: the entrance with the page, health for orchestrators, and the API reference. */
+/** Routes without a key: the root with the page, health for orchestrators, and the API reference. */
 const PUBLIC = new Set(['/', '/livez', '/readyz', '/openapi.json', '/docs']);
 
 /** @param route pattern of the matched route, not the URL of the request: `/%76%31/resolve` also matches `/v1/resolve` */
@@ -15,7 +15,7 @@ export const auth = fp<HttpOptions>(
     if (!authenticate) return;
     app.addHook('onRequest', async (request, reply) => {
       const route = request.routeOptions.url;
-      // An unknown path needs no protection, except that a caller without a key must not learn which paths below /v1 exist.
+      // Unknown paths need no protection, except that callers without a key must not learn which paths below /v1 exist.
       if (route === undefined ? !request.url.startsWith('/v1') : isPublic(route)) return;
       try {
         request.caller = authenticate((name) => {

@@ -9,7 +9,7 @@ import { signalOf } from './call-context.js';
 import { bodyLimitOf, tooLargeBody } from './errors.js';
 import type { HttpOptions } from './options.js';
 
-/** The bodies of requests: charged to the ledger before they are kept, and read into memory of their own. */
+/** The bodies of requests: charged to the ledger before they are kept, and read into memory that nothing else uses. */
 
 const arrivals = new WeakMap<IncomingMessage, Arrival>();
 const accounts = new WeakMap<IncomingMessage, BodyAccount>();
@@ -20,7 +20,7 @@ export const arrivalOf = (request: FastifyRequest): Arrival | undefined => arriv
 /**
  * Waits until there is room for the answer to a request; it is released with the answer. The body is no longer needed by then.
  * @param bytes of the encoded answer
- * @throws QUEUE_FULL if there is none for a while
+ * @throws QUEUE_FULL if there is no room for a while
  */
 export async function roomForAnswer(reply: FastifyReply, bytes: number): Promise<void> {
   const { request } = reply;
@@ -29,8 +29,8 @@ export async function roomForAnswer(reply: FastifyReply, bytes: number): Promise
 }
 
 /**
- * Refuses a body for which there is no room, or that exceeds its limit, before it is read and before `expect: 100-continue` is
- * answered. What a body is charged with, as announced or while it arrives, is released with the answer.
+ * Refuses a body for which there is no room, or that exceeds its limit, before it is read and before
+ * `expect: 100-continue` is answered. The charge of a body, as announced or as it arrives, is released with the answer.
  */
 export const bodies = fp<HttpOptions>(
   async (app, options) => {
@@ -56,10 +56,10 @@ const hasBody = ({ method, headers }: IncomingMessage): boolean =>
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
 /**
- * Reads the body of a request as a whole. The rest of a body that is refused on its way is discarded, so that a caller who is
- * still writing reads the refusal.
+ * Reads the body of a request as a whole. If a body is refused while it arrives, its rest is discarded, so that a
+ * caller who is still writing reads the refusal.
  *
- * @returns memory without other owners; the body of an announced size is written to its place as it arrives
+ * @returns memory without other owners; a body of an announced size is written there as it arrives
  * @throws TOO_LARGE, QUEUE_FULL, MALFORMED_BODY (it stalls, or is not as long as announced), and the errors of the connection
  */
 export function readBody(
@@ -84,7 +84,7 @@ export function readBody(
     const refuse = (reason: IntersticeError) => {
       onError(reason);
       parts.clear();
-      // Discarded, and an error of the connection that follows concerns nobody any more.
+      // Discarded; a later error of the connection no longer matters.
       payload.on('error', () => {}).resume();
     };
     const onData = (chunk: Buffer) => {
@@ -116,14 +116,14 @@ class BodyParts {
   add(chunk: Buffer): void {
     const { announced } = this;
     if (announced !== undefined && this.byteLength + chunk.byteLength <= announced) {
-      // The pages of a large buffer are taken from the system when they are written to.
+      // The system provides the pages of a large buffer only when they are written to.
       this.target ??= Buffer.alloc(announced);
       this.target.set(chunk, this.byteLength);
     } else this.chunks.push(chunk);
     this.byteLength += chunk.byteLength;
   }
 
-  /** Forgets everything. */
+  /** Discards everything. */
   clear(): void {
     this.target = undefined;
     this.chunks = [];

@@ -26,7 +26,7 @@ export class BrokenRequests {
 interface Connection {
   /** Requests whose answers are not complete. */
   readonly unanswered: Set<IncomingMessage>;
-  /** Called when those that arrived completely are answered. */
+  /** Called when all requests that arrived completely are answered. */
   onAnswered?: (() => void) | undefined;
 }
 
@@ -51,9 +51,9 @@ class PendingRequests {
   }
 
   /**
-   * Calls back when all requests that arrived completely are answered; at once if there are none. An incomplete request is
-   * not awaited, because the broken bytes are a part of it. Only the first callback of a connection is kept: a connection
-   * ends once.
+   * Calls back when all requests that arrived completely are answered; at once if there are none. An incomplete request
+   * is not awaited, because the broken bytes are part of it. Only the first callback of a connection is kept: a
+   * connection ends only once.
    */
   afterComplete(socket: Socket, then: () => void): void {
     const connection = this.connections.get(socket);
@@ -102,7 +102,7 @@ function refuseExpectation(_request: IncomingMessage, response: ServerResponse):
   response.writeHead(status, headers).end(body);
 }
 
-/** An error outside of all routes. The connection is closed, because the meaning of its next bytes is unknown. */
+/** Answers an error outside all routes. The connection is closed, because the meaning of its next bytes is unknown. */
 function bareRefusal(error: IntersticeError) {
   const requestId = requestIdOf(undefined);
   const body = JSON.stringify(problemOf(error, requestId, ''));

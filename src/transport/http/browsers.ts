@@ -24,8 +24,8 @@ const MAX_AGE_SECONDS = 7200;
  * Checks host and origin of every request before its body is read, and answers the pages of allowed origins as CORS requires.
  * The preliminary request of a browser (OPTIONS) carries no key, so it is answered before authentication.
  *
- * @fastify/cors does not replace this: it grants, but refuses no page, so the guard would have to decide about origins a second
- * time, and it does not answer for private networks.
+ * @fastify/cors cannot replace this: it grants, but never refuses, so the guard would have to check origins a second
+ * time, and it does not handle requests for private networks.
  */
 export const browsers = fp<{ readonly guard?: BrowserGuard | undefined }>(
   async (app, { guard }) => {
@@ -50,9 +50,9 @@ export const browsers = fp<{ readonly guard?: BrowserGuard | undefined }>(
 function answerPreliminary(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const asked = request.headers['access-control-request-headers'];
   reply.header('access-control-allow-methods', METHODS).header('access-control-max-age', MAX_AGE_SECONDS);
-  // An allowed page may send every header: those of the contract, a key, and what a tracing library adds.
+  // An allowed page may send every header: those of the contract, a key, and those of a tracing library.
   if (asked !== undefined) reply.header('access-control-allow-headers', asked);
-  // Asked by a page of a public address for a service of a private one.
+  // Browsers ask this for a page from a public address that calls a service at a private one.
   if (request.headers['access-control-request-private-network'] === 'true') {
     reply.header('access-control-allow-private-network', 'true');
   }

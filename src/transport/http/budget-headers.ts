@@ -11,8 +11,8 @@ const BUDGET_HEADER = 'interstice-time-budget-ms';
 const ON_BUDGET_HEADER = 'interstice-on-budget';
 
 /**
- * Adds the time budget of the headers to the request, for callers whose body is a file. A body that repeats the same values
- * is accepted; different values are refused.
+ * Adds the time budget of the headers to the request, for callers that send a file as the body. A body that repeats the
+ * same values is accepted; different values are refused.
  */
 export function withBudgetHeaders<T extends Budget>(request: FastifyRequest, body: T): T {
   const timeBudgetSeconds = readMilliseconds(request.headers[BUDGET_HEADER]);

@@ -16,8 +16,8 @@ declare module 'fastify' {
 }
 
 /**
- * Listeners that one answer may have: every concern that follows a request to its end has one, and Node warns of a leak beyond
- * ten.
+ * Listeners that one answer may have: everything that follows a request to its end adds one, and Node warns of a leak
+ * beyond ten.
  */
 const MAX_LISTENERS = 20;
 
@@ -34,7 +34,7 @@ export const identity = fp(
   { name: 'identity' },
 );
 
-/** The context of a call. To be created before the body is read, so that an early disconnect is noticed. */
+/** The context of a call. Create it before the body is read, so that an early disconnect is noticed. */
 export function contextOf(request: FastifyRequest, reply: FastifyReply): CallContext {
   return {
     ...headContextOf(request),
@@ -44,7 +44,7 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply): CallCon
   };
 }
 
-/** The context of a preflight: what the head of a request says. */
+/** The context of a preflight, from the head of a request. */
 export function headContextOf(request: FastifyRequest): CallContext {
   return {
     caller: request.caller,

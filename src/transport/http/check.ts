@@ -10,7 +10,7 @@ import { bodyType, chooseType, FORM_TYPES, MESSAGE_TYPES, ownTypeFirst, refuseQu
 import { readMessage, sendMessage } from './message-body.js';
 import type { RouteParts } from './operation-route.js';
 
-/** Form fields. Those of a resolve are accepted too, so that one command line serves both operations. */
+/** Form fields. Those of a resolve are also accepted, so that one command line serves both operations. */
 const GROUPS = { mesh: 'mesh', start: 'mesh', pathEnd: 'pathEnd', path_end: 'pathEnd', target: 'pathEnd' } as const;
 
 /** A check, as a message or as a form of mesh files. */

@@ -3,7 +3,7 @@ import { packageVersion } from '../../paths.js';
 import type { HttpOptions } from './options.js';
 import { addPage } from './page.js';
 
-/** Where to go from the root; relative, since a proxy may add a prefix. */
+/** Links from the root; relative, because a proxy may add a prefix. */
 const PLACES = {
   reference: 'docs',
   openapi: 'openapi.json',
@@ -13,7 +13,7 @@ const PLACES = {
   ready: 'readyz',
 } as const;
 
-/** GET /: shows the page to a person with a browser, or the reference where there is none, and tells a program where things are. */
+/** GET /: sends browsers the page, or the API reference if the page was not built, and other programs the links. */
 export async function entrance(app: FastifyInstance, { pageFolder }: Pick<HttpOptions, 'pageFolder'>): Promise<void> {
   const sendPage = addPage(app, pageFolder);
   app.get('/', { schema: { hide: true } }, async (request, reply) => {

@@ -102,8 +102,9 @@ export const errors = fp<HttpOptions>(
     app.setErrorHandler((thrown, request, reply) => {
       const error = toError(thrown, request, limits);
       if (error.code === 'INTERNAL') logFault(log, request.id, thrown);
-      // Fastify closes the connection when reading a body fails. A client whose body only found no room keeps it if the rest of
-      // the body is small (src/transport/http/refused-bodies.ts).
+      // Fastify closes the connection when reading a body fails. If the body was refused only for lack of room, the
+      // client keeps the connection, provided that the rest of the body is small
+      // (src/transport/http/refused-bodies.ts).
       if (error.code === 'QUEUE_FULL') reply.removeHeader('connection');
       return sendProblem(reply, request, error);
     });

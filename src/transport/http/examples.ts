@@ -4,11 +4,11 @@ import { projectRoot } from '../../paths.js';
 import { enumShape, type FieldShape, type MessageShape, messageShape } from '../messages/schema.js';
 
 /**
- * Examples of the API reference. Requests are those of examples/requests, which a service accepts as they are. Answers are
- * made from the contract: they show the form, and their numbers mean nothing.
+ * Examples of the API reference. Requests are those of examples/requests, which a service accepts as they are. Answers
+ * are generated from the contract: they show the format, and their numbers have no meaning.
  */
 
-/** A request of examples/requests; undefined where the examples are not installed. */
+/** A request of examples/requests; undefined if the examples are not installed. */
 function request(name: string): object | undefined {
   const path = join(projectRoot, 'examples', 'requests', `${name}.json`);
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as object) : undefined;
@@ -45,7 +45,7 @@ const FILES: Readonly<Record<string, string>> = {
   StepRequest: 'step',
 };
 
-/** Texts by the name of their field, and by message and field where that says too little. */
+/** Texts by field name, or by message and field if the field name is not specific enough. */
 const TEXTS: Readonly<Record<string, string>> = {
   id: SESSION_ID,
   sessionId: SESSION_ID,

@@ -26,7 +26,7 @@ export interface NamedMesh {
 export interface Form<G extends string> {
   /** Files of each group in the order of the form. */
   readonly files: Readonly<Record<G, readonly NamedMesh[]>>;
-  /** The `Options` of the form; empty if it has none. @throws IntersticeError if they are no valid message */
+  /** The `Options` of the form; empty if it has none. @throws IntersticeError if they are not a valid message */
   readonly options: () => WireMessage;
 }
 
@@ -58,7 +58,7 @@ export async function readForm<G extends string>(
   let options: (() => WireMessage) | undefined;
   try {
     for await (const part of partsOf(request, watch)) {
-      // undefined for an unreadable content-disposition, in spite of the declared type.
+      // undefined for an unreadable content-disposition, despite the declared type.
       const fieldName: string | undefined = part.fieldname;
       if (fieldName === undefined) throw new IntersticeError('MALFORMED_BODY', 'A part of the form has no name.');
       const name = groupNameOf(fieldName);
@@ -104,10 +104,10 @@ export async function readForm<G extends string>(
   return { files: files as Record<G, NamedMesh[]>, options: options ?? (() => ({})) };
 }
 
-/** Some libraries send several files of one name as `start[]`. */
+/** Some libraries send several files with the same name as `start[]`. */
 const groupNameOf = (fieldName: string): string => fieldName.replace(/\[\]$/, '');
 
-/** Limits the bytes of all parts together, charges them to the body, and ends the wait for parts that do not come. */
+/** Limits the total bytes of all parts, charges them to the body, and ends the wait for parts that do not arrive. */
 class FormWatch {
   #seen = 0;
   #kept = 0;
@@ -128,22 +128,22 @@ class FormWatch {
     this.#arrival?.receive(bytes);
   }
 
-  /** A file was read. Its arrays may be larger than its text. @throws QUEUE_FULL */
+  /** Charges a file that was read: its arrays may be larger than its text. @throws QUEUE_FULL */
   keep(bytes: number): void {
     this.#kept += bytes;
     this.#arrival?.account.growTo(this.#kept);
   }
 
-  /** The next part or chunk. @throws MALFORMED_BODY if none comes in time, and the errors of the parser as our own */
+  /** The next part or chunk. @throws MALFORMED_BODY if none arrives in time, and converted errors of the parser */
   inTime<T>(next: Promise<T>): Promise<T> {
     return Promise.race([next.catch(refuseForm), this.#late]);
   }
 }
 
-/** The parts of the form, with the errors of the parser as our own. */
+/** The parts of the form; errors of the parser are converted. */
 async function* partsOf(request: FastifyRequest, watch: FormWatch) {
   const parts = request.parts({
-    // FormWatch counts all parts together. A field that is no file is refused whatever it contains.
+    // FormWatch counts all parts together. A field that is not a file is refused whatever it contains.
     limits: { fileSize: Number.POSITIVE_INFINITY, fieldSize: 1024, fields: 8, parts: 2 * MAX_FILES + 8 },
     // Options are read as bytes whatever their type is: the parser would parse JSON at once, on this thread.
     isPartAFile: (fieldName, type, fileName) =>

@@ -65,7 +65,7 @@ function valueSchema(field: FieldShape): Schema {
 }
 
 function scalarSchema(type: string): Schema {
-  // Their ends are those of the format. Stated as limits, they would be offered as examples.
+  // The format implies the limits. If they were stated, the page would offer them as examples.
   if (type === 'uint32') return { type: 'integer', format: 'uint32', minimum: 0 };
   if (type === 'int32') return { type: 'integer', format: 'int32' };
   if (type === 'uint64' || type === 'int64') return { type: 'string', pattern: '^-?\\d+$' };

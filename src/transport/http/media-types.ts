@@ -10,14 +10,14 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** Media types of messages of the contract, in requests and answers. */
 export const MESSAGE_TYPES = ['application/json', 'application/x-protobuf'] as const;
-/** Media types of a step: also bare positions. */
+/** Media types of a step, which may also be bare positions. */
 export const STEP_TYPES = [...MESSAGE_TYPES, 'application/octet-stream'] as const;
 /** Media types of operations that accept mesh files. */
 export const FORM_TYPES = [...MESSAGE_TYPES, 'multipart/form-data'] as const;
 
 /**
- * Media types of answers of several messages, for who asks for them: a line of JSON for each, or each behind its length as a
- * varint.
+ * Media types of answers with several messages, for callers that accept them: a line of JSON for each, or each message
+ * after its length as a varint.
  */
 export const STREAM_TYPES = ['application/x-ndjson', 'application/x-protobuf-delimited'] as const;
 

@@ -61,14 +61,14 @@ export const jsonBody = fp<HttpOptions>(
       }
       return new JsonText(await readBody(request, payload, options));
     });
-    // This hook precedes the one that ends the preflight: a body that waits for the thread still counts as pending.
+    // This hook runs before the one that ends the preflight: a body that waits for the thread still counts as pending.
     app.addHook('preValidation', async (request, reply) => {
       if (!(request.body instanceof JsonText)) return;
       const { bytes } = request.body;
       const type = request.routeOptions.config.message;
       const reading = await coder.read({ type, bytes, what: 'The body', path: '' }, clientOf(request, reply));
       if ('error' in reading) throw reading.error;
-      // A number of two characters becomes eight bytes.
+      // A number of two characters takes eight bytes after decoding.
       arrivalOf(request)?.account.growTo(bulkBytes(reading.decoded.message));
       request.body = new JsonBody(reading.decoded);
     });
@@ -90,7 +90,7 @@ interface ReceivedMessage {
 
 /**
  * The body as the message of its route.
- * @throws the errors of the decoder; an empty body is no valid JSON, but a valid empty protobuf message
+ * @throws the errors of the decoder; an empty body is not valid JSON, but it is a valid empty protobuf message
  */
 export function readMessage(request: FastifyRequest): ReceivedMessage {
   const name = request.routeOptions.config.message;
@@ -98,7 +98,7 @@ export function readMessage(request: FastifyRequest): ReceivedMessage {
   if (bodyType(request, MESSAGE_TYPES) === 'application/x-protobuf') {
     return { message: decodeMessage(name, request.body as Buffer, true), arrays: false };
   }
-  // A request without a body has passed no parser.
+  // No parser has seen a request without a body.
   const { message, usedArrays } =
     request.body instanceof JsonBody ? request.body.decoded : decodeJson(name, request.body);
   return { message, arrays: usedArrays };
@@ -122,7 +122,7 @@ export async function sendMessage(
   reply.type(isJson ? JSON_TYPE : type).send(body);
 }
 
-/** Characters of a string of V8, in which JSON is written. */
+/** Largest length of a string in V8; JSON is written to a string. */
 const MAX_TEXT = 2 ** 29 - 24;
 
 function tooLongForJson(bytes: number): IntersticeError {

@@ -17,15 +17,15 @@ import type { HttpOptions } from './options.js';
 const PAGE_POLICY =
   "default-src 'self'; base-uri 'self'; frame-ancestors 'self'; img-src 'self' data:; object-src 'none'; script-src 'self'; script-src-attr 'none'; style-src 'self'";
 
-/** Where a service has keys, the page gets a button "Authorize", and sends the key with what is tried out. */
+/** If the service has keys, the page gets a button "Authorize", and sends the key with requests that are tried out. */
 const KEY_REQUIRED = {
   components: { securitySchemes: { key: { type: 'http' as const, scheme: 'bearer', description: 'An API key.' } } },
   security: [{ key: [] }],
 };
 
 /**
- * GET /openapi.json and the page at /docs with its scripts and styles. The schemas are documentation only: requests and
- * answers do not pass through them, because the decoder is stricter than JSON Schema can be.
+ * GET /openapi.json and the page at /docs with its scripts and styles. The schemas are documentation only: they do not
+ * validate requests or answers, because the decoder is stricter than JSON Schema can be.
  */
 export const openapi = fp<Pick<HttpOptions, 'authenticate'>>(
   async (app: FastifyInstance, { authenticate }) => {

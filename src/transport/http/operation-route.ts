@@ -20,7 +20,8 @@ export type RequestReading<K extends OperationName> = { readonly input: RequestO
 /** How an answer is sent as a whole. */
 interface WholeAnswer<K extends OperationName> {
   /**
-   * Sends the answer. It must not resolve to the reply, which is a promise of its own: every await of it would add a listener.
+   * Sends the answer. It must not resolve to the reply, which is itself a promise: every await of it would add a
+   * listener.
    *
    * @param answered performance.now() when the operation had finished
    */
@@ -28,7 +29,7 @@ interface WholeAnswer<K extends OperationName> {
   readonly streamed?: undefined;
 }
 
-/** How an answer is streamed, for a caller who asks for that. */
+/** How an answer is streamed, for a caller that accepts a stream. */
 export interface StreamedAnswer<K extends OperationName> {
   readonly type: StreamType;
   /** @returns the pieces of the last message */
@@ -41,15 +42,15 @@ export interface StreamedAnswer<K extends OperationName> {
 
 /** The parts of a route in which operations differ. */
 export interface RouteParts<K extends OperationName> {
-  /** Refuses what the head of the request already shows to be wrong. Default: {@link checkMessageHead}. */
+  /** Refuses faults that the head of the request already shows. Default: {@link checkMessageHead}. */
   readonly checkHead?: (request: FastifyRequest) => void;
-  /** Reads the request. Default: one message of the contract, answered with one message. */
+  /** Reads the request. Default: one message of the contract. */
   readonly read?: (request: FastifyRequest, reply: FastifyReply) => RequestReading<K> | Promise<RequestReading<K>>;
   /** Additional headers of an answer. */
   readonly headers?: (answer: AnswerOf<K>) => Readonly<Record<string, string>>;
 }
 
-/** Adds the route of an operation: check the head, preflight, read, run, respond. */
+/** Adds the route of an operation: checks the head, runs the preflight, reads, runs the operation, responds. */
 export function addOperationRoute<K extends OperationName>(
   app: FastifyInstance,
   options: HttpOptions,
@@ -91,7 +92,7 @@ export function addOperationRoute<K extends OperationName>(
 
 const hasBody = ({ httpMethod }: OperationRow): boolean => httpMethod === 'POST' || httpMethod === 'PATCH';
 
-/** For requests and answers that are messages of the contract. */
+/** Checks the head of requests whose body and answer are messages of the contract. */
 function checkMessageHead(request: FastifyRequest, row: OperationRow): void {
   refuseQuery(request);
   refuseBudgetHeaders(request);

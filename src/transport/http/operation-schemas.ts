@@ -23,7 +23,7 @@ export const TAGS = [
 
 type Tag = (typeof TAGS)[number]['name'];
 
-/** What the operation table does not say about an operation. */
+/** Facts about an operation that the operation table does not contain. */
 interface Documentation {
   readonly tag: Tag;
   /** Description of the answer. */
@@ -48,7 +48,7 @@ const object = (properties: Schema, required?: readonly string[]): Schema => ({
 
 const ref = (name: string): Schema => ({ $ref: `${name}#` });
 
-/** A file, or bare bytes. */
+/** A file, or raw bytes. */
 const binary: Schema = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
 const form = (properties: Schema, required: readonly string[]): Schema => ({
@@ -71,7 +71,7 @@ const versionHeader: Schema = {
   'interstice-version': { type: 'string', description: 'Version of the service.' },
 };
 
-/** On answers that took computing. */
+/** On answers that were computed. */
 const timingHeader: Schema = {
   'server-timing': { type: 'string', description: 'Milliseconds spent in each stage.' },
 };
@@ -80,7 +80,7 @@ const reportHeaders: Schema = {
   'interstice-report': { type: 'string', description: 'Report without its lists, as one line of JSON.' },
 };
 
-/** Errors of a step of a session, wherever it was asked for. */
+/** Errors of a step of a session, however it was requested. */
 const STEP_CODES = ['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT', 'FRAME_LOST'] as const;
 
 /** Accepted by all routes of sessions and not read by the service. */

@@ -5,9 +5,9 @@ import type { CoderOptions } from '../json/coder.js';
 export interface HttpOptions extends TransportOptions {
   /** Largest body in JSON, bytes: reading it takes many times its size. Default: maxMessageBytes. */
   readonly maxJsonBytes?: number | undefined;
-  /** Where the page at `/` is, for tests. Default: where the build writes it. */
+  /** Folder of the page at `/`, for tests. Default: the one that the build writes. */
   readonly pageFolder?: string;
-  /** ms between two messages of a streamed answer, at most; default HEARTBEAT_MS. Tests shorten it. */
+  /** Largest time between two messages of a streamed answer, ms; default HEARTBEAT_MS. Tests shorten it. */
   readonly heartbeatMs?: number;
   /** For tests. */
   readonly json?: CoderOptions;

@@ -7,9 +7,9 @@ import { projectRoot } from '../../paths.js';
 export interface PageFile {
   readonly body: Buffer;
   readonly type: string;
-  /** of the content; also what a browser asks with whether its copy is current */
+  /** of the content; a browser sends it to ask whether its copy is current */
   readonly etag: string;
-  /** whether the name carries the hash of the content, so that a copy never becomes old */
+  /** whether the name contains the hash of the content, so that a copy never becomes stale */
   readonly isImmutable: boolean;
 }
 
@@ -39,7 +39,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the page and the example pairs into memory: less than three megabytes, and no request names a file of the disk.
+ * Reads the page and the example pairs into memory: they take less than three megabytes, and no request can name a file
+ * on disk.
  *
  * @returns undefined if the page was not built
  */

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type PageFile, readPage } from './page-files.js';
 
 /**
- * What the page at `/` may do: run and show what comes from this service, and talk to it. Nothing else is loaded, it sits in
- * no frame, and no text becomes a script.
+ * What the page at `/` may do: load code and content from this service, and call it. It loads nothing else, no other
+ * page can frame it, and no text becomes a script.
  */
 const POLICY = [
   "default-src 'none'",
@@ -22,15 +22,15 @@ const HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Time in which a browser need not ask again for a file whose name carries the hash of its content, seconds: a year. */
+/** Seconds for which a browser may use a file whose name contains the hash of its content: a year. */
 const IMMUTABLE_SECONDS = 31_536_000;
 
 /**
- * The page for people, and the files that it consists of. Each file is a route of its own, so no path of a request leads to the
- * file system.
+ * Adds the web page, and the files that it consists of. Each file has its own route, so no path of a request leads to
+ * the file system.
  *
- * @param folder default: where the build writes it
- * @returns sends the page itself; undefined if it was not built
+ * @param folder default: the one that the build writes
+ * @returns a function that sends the page itself; undefined if it was not built
  */
 export function addPage(
   app: FastifyInstance,

@@ -8,7 +8,7 @@ import type { HttpOptions } from './options.js';
 /** Requests to these paths count as in progress, and are refused while the server drains. */
 const WORK_PREFIX = '/v1/';
 
-/** Methods and routes of the operations that ask about jobs. */
+/** Methods and routes of the requests about jobs. */
 const JOB_QUESTIONS: ReadonlySet<string> = new Set(
   OPERATION_NAMES.filter(isAboutJobs).map((name) => `${OPERATIONS[name].httpMethod} ${OPERATIONS[name].httpPath}`),
 );
@@ -39,7 +39,7 @@ export const paths = fp<HttpOptions>(
       state.enter();
       const stop = state.whenOver(() => {
         if (request.raw.complete || reply.sent) return;
-        // What follows of the body is read and dropped, so that its sender receives the refusal and not a reset.
+        // The rest of the body is read and dropped, so that its sender receives the refusal and not a reset.
         sendProblem(reply, request, drainingError(state.reason));
       });
       reply.raw.once('close', () => {
@@ -47,8 +47,8 @@ export const paths = fp<HttpOptions>(
         state.leave();
       });
     });
-    // A client must not send its next request on a connection that is about to be closed. Where its body is still on the way,
-    // closing the connection would reset it before the client has read the answer.
+    // A client must not send its next request on a connection that is about to be closed. While its body is still
+    // arriving, closing the connection would reset it before the client has read the answer.
     app.addHook('onSend', async (request, reply) => {
       if (state.phase === 'draining' && request.raw.complete) reply.header('connection', 'close');
     });

@@ -14,7 +14,7 @@ export function preflightHook(operations: Operations, operation: PreflightOperat
     const { id } = request.params as { id?: string };
     const bytes = announcedBytes(request.raw);
     const endPreflight = operations.preflight({ operation, sessionId: id, bytes }, headContextOf(request));
-    // A form is read by its handler, so it counts as complete before it is.
+    // The handler reads a form, so a form counts as complete before it has arrived.
     onBodyComplete.set(request.raw, endPreflight);
     reply.raw.once('close', endPreflight);
   };

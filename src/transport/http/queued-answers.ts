@@ -2,9 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Ends answers whose connection has closed before their turn. Requests may be pipelined; an answer that waits behind an earlier
- * one has no socket yet, and Node emits its 'close' only if it has. What hangs on that event (the signal of the caller, the
- * memory of the body, the request in progress, its log line) would be held for ever.
+ * Ends answers whose connection has closed before their turn. Requests may be pipelined; an answer that waits behind an
+ * earlier one has no socket yet, and Node emits its 'close' only if it has. Otherwise what depends on that event (the
+ * signal of the caller, the memory of the body, the request in progress, its log line) would never be released.
  */
 export function closeQueuedAnswers(server: Server): void {
   const queued = new WeakMap<Socket, Set<ServerResponse>>();

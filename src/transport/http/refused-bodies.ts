@@ -5,9 +5,9 @@ import { DISCARD_LIMITS, type DiscardLimits } from '../intake/discarding.js';
 import type { HttpOptions } from './options.js';
 
 /**
- * Bounds what is received of a body whose request is answered before it has arrived: a refusal, as a rule. The rest is dropped, so
- * that a client that is still writing reads its answer and not a reset. An
- * announced body that fits into the limits leaves the connection open for the next request; otherwise it ends (`connection: close`).
+ * Limits how much is received of a body whose request is answered before it has arrived (usually by a refusal). The
+ * rest is dropped, so that a client that is still writing reads its answer and not a reset. An announced body that fits
+ * into the limits leaves the connection open for the next request; otherwise it ends (`connection: close`).
  */
 export const refusedBodies = fp<HttpOptions>(
   async (app, { discardLimits = DISCARD_LIMITS }) => {
@@ -21,7 +21,7 @@ export const refusedBodies = fp<HttpOptions>(
   { name: 'refused-bodies' },
 );
 
-/** Drops the rest of a body, and ends its connection if that is too much or takes too long. */
+/** Drops the rest of a body, and ends its connection if the rest is too large or takes too long. */
 function discard(raw: IncomingMessage, { bytes, ms }: DiscardLimits): void {
   const { socket } = raw;
   const timer = setTimeout(() => socket.destroy(), ms).unref();
@@ -29,10 +29,10 @@ function discard(raw: IncomingMessage, { bytes, ms }: DiscardLimits): void {
   let left = bytes;
   raw.on('data', (chunk: Buffer) => {
     left -= chunk.byteLength;
-    // From here on the client is slowed down to nothing. It has until the timer to read its answer.
+    // From here on nothing more is received. The client has until the timer to read its answer.
     if (left < 0) raw.pause();
   });
-  // An error of the connection concerns nobody any more.
+  // An error of the connection no longer matters.
   raw.on('error', () => {}).resume();
   raw.once('end', () => {
     clearTimeout(timer);
@@ -42,8 +42,8 @@ function discard(raw: IncomingMessage, { bytes, ms }: DiscardLimits): void {
 }
 
 /**
- * Keeps Node from closing a connection as soon as the last answer is written: what has arrived and was not read would turn the
- * close into a reset, and the client might lose the answer. Only the writing end is closed.
+ * Keeps Node from closing a connection as soon as the last answer is written: unread bytes would turn the close into a
+ * reset, and the client might lose the answer. Only the writing end is closed.
  */
 function holdOpen(socket: Socket): { end(): void } {
   const close = socket.destroySoon;

@@ -8,7 +8,7 @@ const bytesOf = (header: unknown): number | undefined => {
   return header === undefined || Number.isNaN(value) ? undefined : value;
 };
 
-/** Logs one line per request, also if the caller disconnected before the answer. */
+/** Logs one line per request, even if the caller disconnected before the answer. */
 export const requestLog = fp<HttpOptions>(
   async (app, { log, onAnswered }) => {
     const write = (request: FastifyRequest, reply: FastifyReply, status: number, code: string | undefined) => {

@@ -106,7 +106,7 @@ function refuseInclude(): never {
   });
 }
 
-/** Names what the files of the start hold besides the mesh and the answer does not: those of several PLY files. */
+/** Names the data besides the mesh that the files of the start contain but the answer does not (several PLY files). */
 const LOST_HEADER = 'interstice-dropped';
 
 /** Sends the resolved mesh in the format of the first start file, and writes it while it is sent. */
@@ -118,7 +118,7 @@ async function sendFile(
   answered: number,
 ): Promise<void> {
   const { positions } = answer;
-  // The text is written while it is sent, so only what it is written from waits.
+  // The text is written while it is sent, so only its positions wait.
   await roomForAnswer(reply, positions.byteLength);
   const scalar = positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   const chunks = writeMesh({ ...start, positions, scalar }, start.format);

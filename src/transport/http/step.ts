@@ -77,7 +77,8 @@ function readStep(request: FastifyRequest): { readonly step: StepRequest; readon
 
 /**
  * The step for a body of bare positions. With an empty body the session continues towards its last target.
- * @throws SIZE_MISMATCH (no whole number of scalars), UNKNOWN_FIELD and MALFORMED_BODY (query, override), INVALID_PARAMETER
+ * @throws SIZE_MISMATCH (not a whole number of scalars), UNKNOWN_FIELD and MALFORMED_BODY (query, override),
+ *   INVALID_PARAMETER
  */
 function readBare(request: FastifyRequest, sessionId: string): StepRequest {
   const { scalar, frame, afterFrame } = readQuery(request.query as Record<string, unknown>);

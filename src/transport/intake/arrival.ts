@@ -3,18 +3,18 @@ import { IntersticeError } from '../../contract/errors.js';
 import { UPLOAD_TIMEOUT_MS } from '../common.js';
 import type { BodyAccount } from './body-ledger.js';
 
-/** How long a body may take. */
+/** Time limits for the arrival of a body. */
 export interface ArrivalTimes {
-  /** ms without a byte after which a body is given up, so that what it was promised serves others */
+  /** ms without a byte after which a body is abandoned, so that others can use its reserved memory */
   readonly stallMs: number;
   /** ms from the first byte to the last */
   readonly uploadMs: number;
 }
 
-/** Several retransmissions of TCP fit in: they come 0.2, 0.4, … 6.4 s apart, 12.6 s in all. */
+/** Long enough for several retransmissions of TCP: they come 0.2, 0.4, … 6.4 s apart, 12.6 s in all. */
 const STALL_TIMEOUT_MS = 20_000;
 
-/** ms after which the connection of a client that reads nothing of its answer is ended: long enough for one that pauses to store it. */
+/** ms after which a client that reads nothing of its answer is disconnected: long enough for pauses to store it. */
 export const ANSWER_STALL_MS = 60_000;
 
 export const ARRIVAL_TIMES: ArrivalTimes = { stallMs: STALL_TIMEOUT_MS, uploadMs: UPLOAD_TIMEOUT_MS };
@@ -37,7 +37,7 @@ export class Arrival {
     this.timer = setTimeout(() => onLate(lateBody(`no byte has arrived for ${stallMs / 1000} s`)), stallMs);
   }
 
-  /** Some bytes have arrived, and are not kept yet. @throws QUEUE_FULL (no room for them), MALFORMED_BODY (too slow) */
+  /** Charges bytes that are not kept yet. @throws QUEUE_FULL (no room for them), MALFORMED_BODY (too slow) */
   receive(bytes: number): void {
     this.timer?.refresh();
     this.receivedBytes += bytes;
@@ -47,7 +47,7 @@ export class Arrival {
       throw lateBody(`its upload has taken longer than ${uploadMs / 1000} s`);
   }
 
-  /** The body is complete, or given up. */
+  /** The body is complete, or abandoned. */
   end(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -1,19 +1,20 @@
 import { IntersticeError } from '../../contract/errors.js';
 
 /**
- * The memory of request bodies, over both doors: one account for every body that arrives, waits or is computed. A body is
- * charged with what its head promises or, where the head says nothing, with what has arrived, before that memory is used, and
- * released when its request is answered or its connection ends; time plays no part. An encoded answer that waits for its reader
- * takes the place of its body: the account is charged with the larger of the two.
+ * The memory of request bodies, for both transports: one account for every body that arrives, waits or is computed. A
+ * body is charged with the announced size or, without one, with the bytes that have arrived, before that memory is
+ * used. The charge is released when its request is answered or its connection ends, and never because time has passed.
+ * An encoded answer that waits for its reader takes the place of its body: the account is charged with the larger of
+ * the two.
  *
  * Let C be the capacity. With b bytes charged in all, a body may grow by d to s bytes
  *
  * - if s ≤ {@link SMALL_BODY_BYTES}: when b + d ≤ C, or when all small bodies have at most C/8 afterwards;
- * - otherwise, if it is the only larger body: always, because a capacity below one message would refuse it for ever;
+ * - otherwise, if it is the only larger body: always, because a capacity below one message would never admit it;
  * - otherwise: when b + d ≤ C − C/8, and its client has at most C/2 in larger bodies, or only this one.
  *
- * So b exceeds C only by one message, and then by at most C/8 more. An eighth is left to small bodies: whoever fills the rest,
- * the small steps of all others still arrive.
+ * So b exceeds C only by one message, and then by at most C/8 more. An eighth is reserved for small bodies: even if one
+ * client fills the rest, the small steps of all others still arrive.
  */
 export class BodyLedger {
   /** bytes of all bodies */
@@ -31,7 +32,7 @@ export class BodyLedger {
   constructor(
     readonly maxBytes: number,
     private readonly onRefused: (reason: BodyRefusal) => void = () => {},
-    /** ms that an answer waits for room beside the answers that others do not read */
+    /** ms that an answer waits for room while other answers are not read */
     readonly answerWaitMs = 20_000,
   ) {}
 
@@ -40,7 +41,7 @@ export class BodyLedger {
     return this.total;
   }
 
-  /** An empty account for one body. @param client whoever shares the memory with others: a tenant, or an address */
+  /** An empty account for one body. @param client the tenant, or else the address */
   open(client: string): BodyAccount {
     return new BodyAccount(this, client);
   }
@@ -62,7 +63,7 @@ export class BodyLedger {
     if (to < from) for (const retry of [...this.waiting]) retry();
   }
 
-  /** For {@link BodyAccount}. Calls back whenever something was released. @returns ends that */
+  /** For {@link BodyAccount}. Calls back whenever something was released. @returns a function that ends this */
   onRelease(retry: () => void): () => void {
     this.waiting.add(retry);
     return () => this.waiting.delete(retry);
@@ -106,16 +107,16 @@ const BODY_HINT =
 const ANSWER_HINT =
   'Read earlier answers, then send the request again: a step with a number of its own (frame) gets its stored answer. The operator can raise INTERSTICE_MAX_BODY_BYTES.';
 
-/** Whether all bodies together are too many, or those of one client. A fixed set, because it is a label of a metric. */
+/** The exceeded limit: of all bodies together, or of one client. A fixed set, because it is a label of a metric. */
 export type BodyRefusal = 'capacity' | 'share';
 
 /**
- * Bytes up to which a body is small: a step of 2,700 vertices in doubles. 128 of them fit into the eighth of the smallest
- * default capacity.
+ * Bytes up to which a body is small: a step of 2,700 vertices in doubles. 128 of them fit into an eighth of the
+ * smallest default capacity.
  */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-/** Seconds; an upload takes about that long, and a body that stalls loses its place by itself. */
+/** Seconds; an upload takes about that long, and a body that stalls is removed automatically. */
 const RETRY_AFTER_SECONDS = 1;
 
 const largePart = (bytes: number): number => (bytes > SMALL_BODY_BYTES ? bytes : 0);
@@ -134,7 +135,7 @@ export class BodyAccount {
     return this.held;
   }
 
-  /** Charges this body with so many bytes, if they are more than before. @throws QUEUE_FULL; the charge is unchanged then */
+  /** Charges this body with `bytes`, if they are more than before. @throws QUEUE_FULL; the charge is then unchanged */
   growTo(bytes: number): void {
     if (bytes <= this.held || this.isReleased) return;
     this.ledger.charge(this.client, this.held, bytes);
@@ -145,8 +146,8 @@ export class BodyAccount {
    * Charges the answer in place of the body. It waits while there is no room, because its work is done.
    *
    * @param bytes of the encoded answer
-   * @param signal aborted when nobody wants the answer any more: the wait ends
-   * @throws QUEUE_FULL after {@link BodyLedger.answerWaitMs}; the charge is unchanged then
+   * @param signal aborted when the answer is no longer needed: the wait ends
+   * @throws QUEUE_FULL after {@link BodyLedger.answerWaitMs}; the charge is then unchanged
    */
   async growToAnswer(bytes: number, signal: AbortSignal): Promise<void> {
     const { ledger, client } = this;
@@ -161,7 +162,7 @@ export class BodyAccount {
           resolve();
         };
         const timer = setTimeout(end, ledger.answerWaitMs);
-        // The room is taken at once: another one may wait for it too.
+        // The room is taken at once, because another answer may wait for it too.
         const stopWaiting = ledger.onRelease(() => {
           if (objection()) return;
           this.growTo(bytes);
@@ -175,7 +176,7 @@ export class BodyAccount {
     else if (!signal.aborted) throw ledger.refusal(reason, `an answer of ${bytes} bytes`, ANSWER_HINT);
   }
 
-  /** Gives everything back; the account cannot grow again. Further calls do nothing. */
+  /** Releases the whole charge; the account cannot grow again. Further calls do nothing. */
   release(): void {
     if (this.held > 0) this.ledger.charge(this.client, this.held, 0);
     this.held = 0;

@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Caller } from '../../contract/call-context.js';
 
-/** Whoever shares memory and connections with others: the tenant of an API key, or else the address. */
+/** The client for shares of memory and connections: the tenant of an API key, or else the address. */
 export const clientName = (caller: Caller | undefined, address: string | undefined): string =>
   caller ? `tenant ${caller.tenant}` : `address ${addressGroup(address)}`;
 
 /**
- * The addresses that one client can use at will: an IPv4 address, or the 64 leading bits of an IPv6 address, which is what a
- * network assigns to one host.
+ * The group of addresses that one client can use freely: an IPv4 address, or the 64 leading bits of an IPv6 address,
+ * which is what a network assigns to one host.
  */
 export function addressGroup(address: string | undefined): string {
   if (address === undefined) return 'unknown';

@@ -5,29 +5,29 @@ export type ConnectionRefusal =
   /** too many in all, or of its address, and none of those is idle */
   | 'limit'
   | 'address'
-  /** it was idle for longest, and made room for a new one */
+  /** it had been idle longest, and made room for a new one */
   | 'idle';
 
 export interface ConnectionLimits {
-  /** over all doors; 0 = no limit */
+  /** over all servers; 0 = no limit */
   readonly maxConnections: number;
   /** of one address (of IPv6 the first 64 bits); 0 = half of the above */
   readonly maxPerAddress: number;
 }
 
-/** What the cap tells metrics and the log. */
+/** What the cap reports to metrics and the log. */
 export interface ConnectionObserver {
   closed(reason: ConnectionRefusal, door: string, address: string): void;
 }
 
 /**
- * The connections of all doors. A new connection beyond a limit takes the place of the one that has been idle for longest:
- * a client loses nothing by that but a handshake, and whoever opens connections without using them cannot keep others out. A
+ * The connections of all servers. A new connection beyond a limit replaces the one that has been idle longest: this
+ * costs its client only a handshake, and a client that opens connections without using them cannot keep others out. A
  * connection is idle while no request of it is in progress. If none is idle, the new one is refused.
  */
 export class ConnectionCap {
   private readonly all = new Set<Connection>();
-  /** Those that are idle, the longest first. */
+  /** The idle connections, longest idle first. */
   private readonly idle = new Set<Connection>();
   private readonly countByAddress = new Map<string, number>();
   private readonly maxConnections: number;
@@ -41,7 +41,7 @@ export class ConnectionCap {
     this.maxPerAddress = maxPerAddress || Math.max(1, Math.floor(this.maxConnections / 2));
   }
 
-  /** Open connections of a door. */
+  /** Open connections of a server. */
   countOf(door: string): number {
     let count = 0;
     for (const connection of this.all) if (connection.door === door) count++;
@@ -114,7 +114,7 @@ export class Connection {
     this.idle.delete(this);
   }
 
-  /** It has ended. From the end of the last one on the connection counts as idle. */
+  /** A request or call has ended. After the last one the connection counts as idle. */
   end(): void {
     if (--this.requests === 0) this.idle.add(this);
   }

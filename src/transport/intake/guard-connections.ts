@@ -25,14 +25,14 @@ export function guardHttp(
   });
 }
 
-/** Puts the connections of an HTTP/2 server under the cap, handshakes of TLS included. */
+/** Puts the connections of an HTTP/2 server under the cap, including those in a TLS handshake. */
 export function guardHttp2(server: EventEmitter, door: string, cap: ConnectionCap): void {
   // Sessions and streams know their connection only through a proxy of the socket, so connections are found by their remote end.
   const connections = new Map<string, Connection>();
   const sessions = new Map<string, ServerHttp2Session>();
   server.on('connection', (socket: Socket) => {
     const remote = remoteOf(socket);
-    // The session says goodbye (GOAWAY), so the client knows that a call which it has just begun was not processed.
+    // The session sends GOAWAY, so the client knows that a call which it has just begun was not processed.
     const close = () => {
       const session = remote === undefined ? undefined : sessions.get(remote);
       if (session) session.destroy();

@@ -14,8 +14,8 @@ import {
 } from './coder-work.js';
 
 /**
- * Size of JSON from which a thread decodes or encodes it. The transfer costs 0.1 ms; JSON below this size takes half a
- * millisecond to decode and one to encode, and need not wait behind larger JSON.
+ * Size of JSON from which a thread decodes or encodes it. The transfer costs 0.1 ms; JSON below this size takes at most
+ * 0.5 ms to decode and 1 ms to encode, and need not wait behind larger JSON.
  */
 const LARGE_BYTES = 128 * 1024;
 
@@ -34,11 +34,11 @@ export interface CoderOptions {
   readonly thread?: () => Worker;
   /** Total size of bodies that may wait for the thread; one body may always wait. */
   readonly maxWaitingBytes?: number;
-  /** Called when the thread died. */
+  /** Called when the thread has died. */
   readonly onLost?: (reason: IntersticeError) => void;
 }
 
-/** For whom the coder works. */
+/** The client for which the coder works. */
 export interface CoderClient {
   /** Tenants take turns. Default: one tenant for all. */
   readonly tenant?: string | undefined;
@@ -50,7 +50,7 @@ interface Job {
   readonly tenant: string;
   /** Size of a body; undefined for an answer, which holds no memory beyond that of its request while it waits. */
   readonly bytes: number | undefined;
-  /** Prepares the task when its turn comes. */
+  /** Prepares the task when it is about to run. */
   readonly pack: () => Promise<{ readonly task: CoderTask; readonly transfer: TransferListItem[] }>;
   readonly settle: (reply: CoderReply) => void;
   readonly fail: (reason: unknown) => void;
@@ -59,9 +59,9 @@ interface Job {
 }
 
 /**
- * Decodes and encodes JSON. Large JSON goes to a thread, one job at a time with tenants in turn, so that it does not block the
- * event loop. The thread starts with the first large JSON, does not keep an idle process alive, and is replaced when it dies;
- * its current job then fails with a retryable error.
+ * Decodes and encodes JSON. Large JSON goes to a thread, one job at a time, with tenants in turn, so that it does not
+ * block the event loop. The thread starts with the first large JSON, does not keep an idle process alive, and is
+ * replaced when it dies; its current job then fails with a retryable error.
  */
 export class JsonCoder {
   private readonly largeBytes: number;

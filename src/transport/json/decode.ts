@@ -15,8 +15,8 @@ interface Progress {
 }
 
 /**
- * Decodes a message from the proto3 JSON mapping strictly: unknown fields are refused with their path, never dropped. Both
- * spellings of a name are accepted, and `null` means unset.
+ * Decodes a message from the proto3 JSON mapping strictly: unknown fields are refused with their path, never dropped.
+ * Both spellings of a name are accepted; `null` means unset.
  *
  * @param typeName message of the contract, or `Options`
  * @param value result of JSON.parse

@@ -1,15 +1,16 @@
 import { nameOf } from './scalars.js';
 
 /**
- * Members of a JSON object with the same name. JSON.parse keeps the last one, other readers the first, so that a service and a
- * proxy in front of it may disagree about what a request says (RFC 8259, section 4). JSON.parse does not report them.
+ * Members of a JSON object with the same name. JSON.parse keeps the last one, other readers the first, so that a
+ * service and a proxy before it may read different values from one request (RFC 8259, section 4). JSON.parse does not
+ * report them.
  *
- * Every member is one colon outside of strings. A text without duplicates has as many colons as its value has members, one with
- * duplicates has more: each duplicate overwrites a member. Both numbers are cheap, and only a text in which they differ is
- * read again to find the place.
+ * Every member is one colon outside of strings. A text without duplicates has as many colons as its value has members;
+ * one with duplicates has more, because each duplicate overwrites a member. Both counts are cheap, and only a text in
+ * which they differ is read again to find the place.
  */
 
-/** A name that an object has twice. */
+/** A name that occurs twice in an object. */
 export interface Duplicate {
   /** Path of the object and the name, as in `parameters.stepLimit`; shortened if it is long. */
   readonly path: string;
@@ -36,7 +37,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Jumps from quote to quote and from colon to colon, so that numbers and base64 are passed at the speed of memory. */
+/** Counts colons outside of strings. Searching for quotes and colons skips numbers and base64 at memory speed. */
 function countColons(text: string): number {
   let count = 0;
   let quote = text.indexOf('"');
@@ -54,7 +55,7 @@ function countColons(text: string): number {
   return count;
 }
 
-/** Members of all objects in a value. Uses its own stack, because the sender controls the depth of nesting. */
+/** Members of all objects in a value. Uses an explicit stack, because the sender controls the depth of nesting. */
 function countMembers(value: unknown): number {
   let count = 0;
   const open: object[] = [];
@@ -76,7 +77,7 @@ function countMembers(value: unknown): number {
   return count;
 }
 
-/** What is open at a place in the text: an object with its names so far, or an array with the index of its current item. */
+/** An open container at a place in the text: an object with its names so far, or an array with its current index. */
 interface Level {
   readonly names: Set<string> | undefined;
   /** Name or index of the current member. */
@@ -116,7 +117,7 @@ function locateDuplicate(text: string): Duplicate | undefined {
         TOKEN.lastIndex = end;
         if (!expectsName || !level?.names) break;
         expectsName = false;
-        // Escapes are another spelling of the same name.
+        // A name may be written with escapes.
         level.at = JSON.parse(text.slice(match.index, end)) as string;
         if (level.names.has(level.at)) return { path: pathOf(levels), offset: match.index };
         level.names.add(level.at);

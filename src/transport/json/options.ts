@@ -49,7 +49,7 @@ const ONLY_CHECK = ['reportPairsCloserThan', 'maxPairs', 'kinematicPairs'];
 /**
  * Decodes and converts options.
  * @param value result of JSON.parse
- * @throws as {@link decodeJson} and {@link fromOptions}
+ * @throws like {@link decodeJson} and {@link fromOptions}
  */
 export function readOptions(value: unknown, context: OptionsContext): Options {
   return fromOptions(decodeJson('Options', value, context.path ?? '').message, context);

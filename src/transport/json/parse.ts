@@ -4,7 +4,7 @@ import { findDuplicate } from './duplicates.js';
 /**
  * Parses JSON.
  * @param what names the text in error messages: "The body", "options"
- * @throws MALFORMED_BODY with line and column of the first invalid character, or of a name that its object has already
+ * @throws MALFORMED_BODY with line and column of the first invalid character, or of a repeated name
  */
 export function parseJson(bytes: Uint8Array, what = 'The body'): unknown {
   let text: string;
@@ -48,8 +48,9 @@ const WORD = /true|false|null/y;
 const SPACE = /[ \t\n\r]*/y;
 
 /**
- * Offset of the first character that cannot continue a JSON text; the length of the text if it is incomplete. V8 reports the
- * position in some of its messages only. Uses its own stack, because the sender controls the depth of nesting.
+ * Offset of the first character that cannot continue a JSON text; the length of the text if it is incomplete. V8
+ * reports the position only in some of its messages. Uses an explicit stack, because the sender controls the depth of
+ * nesting.
  */
 export function findJsonError(text: string): number {
   let at = 0;
@@ -59,7 +60,7 @@ export function findJsonError(text: string): number {
     at = pattern.lastIndex;
     return true;
   };
-  /** No regular expression, which could overflow its stack on megabytes of base64. */
+  /** Avoids a regular expression, which could overflow its stack on megabytes of base64. */
   const takeString = (): boolean => {
     if (text[at] !== '"') return false;
     at++;

@@ -2,7 +2,7 @@ import { IntersticeError } from '../../contract/errors.js';
 import type { ScalarType } from '../messages/schema.js';
 import { MAX_DURATION_SECONDS, type WireTime } from '../messages/wire-message.js';
 
-/** `a.b`, or `a["odd name"]` where the name would read as something else. */
+/** `a.b`, or `a["odd name"]` if the name is not an identifier. */
 export function nameOf(path: string, name: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
   return path === '' ? name : `${path}.${name}`;

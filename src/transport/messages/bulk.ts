@@ -72,7 +72,7 @@ function swap(bytes: Uint8Array, width: number): void {
  * The elements of a bulk field: a view of its bytes if they are aligned, otherwise a copy.
  * @param bytes little-endian, row-major
  * @param field name for error messages
- * @throws SIZE_MISMATCH if the length is no multiple of the element size
+ * @throws SIZE_MISMATCH if the length is not a multiple of the element size
  */
 export function readBulk<E extends ElementType>(bytes: Uint8Array, element: E, field: string): BulkArrays[E] {
   const Constructor = CONSTRUCTORS[element];

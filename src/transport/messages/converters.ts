@@ -25,7 +25,7 @@ import type { WireMessage } from './wire-message.js';
 
 /** Converts between the messages of one operation and its plain data. */
 export interface Converter<K extends OperationName> {
-  /** @throws IntersticeError for a message that is no valid request */
+  /** @throws IntersticeError for a message that is not a valid request */
   toRequest(message: WireMessage, origin?: RequestOrigin): RequestOf<K>;
   /** @returns the response message, ready to be encoded as JSON or protobuf */
   fromAnswer(answer: AnswerOf<K>): object;

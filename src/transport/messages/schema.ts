@@ -4,13 +4,13 @@ import { projectRoot } from '../../paths.js';
 import { BULK_FIELDS, type ElementType } from './bulk.js';
 
 /**
- * The messages of the contract as data, read from the .proto at start-up. JSON, protobuf and the OpenAPI document are derived
- * from it, so that a new field of the .proto is known everywhere.
+ * The messages of the contract as data, read from the .proto at start-up. JSON, protobuf and the OpenAPI document are
+ * derived from it, so that each of them has every new field of the .proto.
  */
 
 const PACKAGE = 'interstice.v1';
 
-/** Options of a multipart request. They are no message of the .proto, but follow the same rules in JSON. */
+/** Options of a multipart request. They are not a message of the .proto, but follow the same rules in JSON. */
 const OPTIONS_PROTO = `
   syntax = "proto3";
   package interstice.v1;
@@ -50,7 +50,7 @@ export type FieldKind =
   | { readonly of: 'timestamp' };
 
 export interface FieldShape {
-  /** As in the .proto. */
+  /** The name in the .proto. */
   readonly name: string;
   /** lowerCamelCase */
   readonly jsonName: string;

@@ -50,7 +50,7 @@ function toLayer({ inner, outer, side }: WireMessage, path: string): LayerHint {
   });
 }
 
-/** As the contract's UntangleResponse. */
+/** Converts an untangled state into the contract's UntangleResponse. */
 export function fromUntangled({ positions, report, regions }: UntangledState) {
   const scalar = positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   return { positions: { data: positions, scalar }, report, regions };

@@ -101,7 +101,7 @@ function toTime(kind: 'duration' | 'timestamp', time: { seconds?: unknown; nanos
   );
 }
 
-/** Element size of most typed arrays of the contract. Fields of doubles are then aligned half of the time. */
+/** Element size of most typed arrays of the contract. Fields of doubles are then aligned in half of the cases. */
 const ALIGNMENT = 4;
 
 /**
@@ -111,8 +111,8 @@ const ALIGNMENT = 4;
 const MIN_MOVED_BYTES = 1 << 14;
 
 /**
- * Moves a large field to the aligned address before it. An unaligned typed array would need a copy, and memory that is new to
- * the process costs ten times as much as the move.
+ * Moves a large field to the aligned address before it. An unaligned typed array would need a copy, and writing to new
+ * memory costs ten times as much as the move.
  *
  * @param field view of a decoded message; invalid after the move
  * @returns the same bytes; if they are large, `byteOffset` is a multiple of {@link ALIGNMENT}

@@ -8,8 +8,8 @@ import { STATIC_CODE } from './static-code.js';
  * Encodes a message as protobuf.
  *
  * @param type message of the contract
- * @param message enums by name or number, 64-bit integers as number, bigint or string of digits, bulk fields as bytes or typed
- *   arrays. A key that is no field of the message is a programming error and throws.
+ * @param message enums by name or number, 64-bit integers as number, bigint or string of digits, bulk fields as bytes
+ *   or typed arrays. A key that is not a field of the message is a programming error and throws.
  * @returns new memory; a large bulk field is copied once
  */
 export function encodeMessage(type: string, message: object): Uint8Array {
@@ -50,7 +50,7 @@ export function encodeReported(
   const { report, ...rest } = message;
   const pieces = encodePieces(type, rest);
   const restBytes = bytesIn(pieces);
-  // Not from Node's pool, and unused bytes are cleared, so that no foreign data lies beside the message.
+  // Not from Node's pool, and unused bytes are cleared, so that no unrelated data follows the message in memory.
   const room = Buffer.allocUnsafeSlow(HEAD_ROOM + restBytes + REPORT_ROOM);
   copyInto(room, HEAD_ROOM, pieces);
   stamp();
@@ -169,7 +169,7 @@ function lengthDelimited(fieldNumber: number, byteLength: number): Uint8Array {
     .finish();
 }
 
-/** The set fields ordered by number. A key that is no field is a programming error. */
+/** The set fields ordered by number. A key that is not a field is a programming error. */
 function fieldsOf(shape: MessageShape, message: object): [FieldShape, unknown][] {
   return Object.entries(message)
     .map(([name, value]): [FieldShape, unknown] => {

@@ -28,8 +28,9 @@ for (const [name, message] of Object.entries(STATIC_CODE)) {
 }
 
 /**
- * Largest number of fields in one body, with the items of lists of numbers. A mesh with many thousand parts has some ten thousand, but an empty part has two
- * bytes, so that a body within the size limit could otherwise fill the memory with objects.
+ * Largest number of fields in one body, with the items of lists of numbers. A mesh with many thousand parts has some
+ * ten thousand fields. But an empty part has only two bytes, so without this limit a body within the size limit could
+ * fill the memory with objects.
  */
 export const MAX_FIELDS = 1 << 20;
 
@@ -83,8 +84,8 @@ export class StrictReader extends protobuf.BufferReader {
   }
 
   /**
-   * Generated code calls this for an unknown field, or one with an unexpected wire type. Skipping it would silently drop data
-   * of the caller, e.g. a parameter of a newer client, or a mesh that was encoded by hand.
+   * Generated code calls this for an unknown field, or one with an unexpected wire type. Skipping it would silently
+   * drop data of the caller, e.g. a parameter of a newer client or a mesh that was encoded by hand.
    */
   override skipType(wireType: number, _depth?: number, fieldNumber = 0): this {
     const kind = WIRE_TYPES[wireType];
