@@ -5,12 +5,12 @@ import type { Runner } from './runner.js';
 import { type Study, statesOf, studyOfPair } from './study.js';
 import { byId } from './ui/dom.js';
 
-/** Files whose name ends like this are certificates. */
+/** Matches the names of certificate files. */
 export const CERTIFICATE = /\.certificate$/i;
 
 /**
- * Confirms certificates in this browser, with the checker that anybody can run by itself: nothing is sent anywhere, and no
- * service is asked.
+ * Confirms certificates in this browser, with the checker that anybody can also run separately: nothing is sent
+ * anywhere, and no service is needed.
  */
 export class Certifier {
   constructor(
@@ -19,7 +19,7 @@ export class Certifier {
     private readonly showTab: (name: string) => void,
   ) {}
 
-  /** Checks a file and shows its path with the verdict; a refused one is refused in words too. */
+  /** Checks a file and shows its path with the verdict; a refusal is also shown as text. */
   async check(name: string, file: Blob): Promise<void> {
     const { signal } = this.runner.begin();
     const stop = this.runner.showBusy('Checking the certificate…', `${name}: reading`);
@@ -61,7 +61,7 @@ export class Certifier {
   }
 }
 
-/** What a certificate holds, to be seen: its states are the path. It holds no target. */
+/** The content of a certificate as a study: its states are the path. It contains no target. */
 function studyOfCertificate(name: string, bytes: Uint8Array, certificate: CertificateVerdict): Study {
   const { header, arrays } = readCertificate(bytes);
   const { triangles, segments, particles, kinematic, start, phases, steps, states } = arrays;
@@ -77,5 +77,5 @@ function studyOfCertificate(name: string, bytes: Uint8Array, certificate: Certif
   return { ...study, ...statesOf({ phases, steps, positions: states }, vertexCount), certificate };
 }
 
-/** Between two turns the page draws and hears the person. */
+/** Between two turns the page draws and handles input. */
 const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve));

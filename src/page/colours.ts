@@ -2,8 +2,9 @@
 export type Colour = readonly [number, number, number];
 
 /**
- * Viridis as polynomials of degree six, whose error is below one part in a hundred (fit by Matt Zucker, public domain): it is
- * perceptually uniform, its lightness only grows, and it reads the same with every kind of colour vision and in grey.
+ * Viridis as polynomials of degree six, whose error is below one part in a hundred (fit by Matt Zucker, public domain):
+ * it is perceptually uniform, its lightness only increases, and it is readable with every kind of colour vision and in
+ * grey.
  */
 const VIRIDIS: readonly Colour[] = [
   [0.2777273272234177, 0.005407344544966578, 0.3340998053353061],
@@ -29,7 +30,7 @@ export function viridis(share: number): Colour {
   return [channel(0), channel(1), channel(2)];
 }
 
-/** Colours of bodies that move, told apart by lightness as well as by hue; then of those that are moved. */
+/** Colours of dynamic bodies, which differ in lightness as well as hue; below, those of kinematic bodies. */
 export const BODY_COLOURS: readonly Colour[] = [
   hex('#e4572e'),
   hex('#2f6fde'),

@@ -3,7 +3,7 @@ import type { Service } from './service/service.js';
 import { renderDiagnosis } from './ui/diagnosis.js';
 import { byId } from './ui/dom.js';
 
-/** Asks the service what is wrong with the mesh that is shown, and lists it beside the scene. */
+/** Asks the service to diagnose the mesh that is shown, and lists the findings beside the scene. */
 export class Doctor {
   #running: AbortController | undefined;
 

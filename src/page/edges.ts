@@ -1,6 +1,6 @@
 import type { MeshInput } from '../contract/mesh.js';
 
-/** uint32[2·E] every edge of the triangles once, then the segments; the smaller id first. */
+/** Returns uint32[2·E]: every edge of the triangles once, then the segments; the smaller id first. */
 export function listEdges({ vertexCount, triangles, segments }: MeshInput): Uint32Array<ArrayBuffer> {
   const corners = triangles?.length ?? 0;
   const sides = new Float64Array(corners + (segments?.length ?? 0) / 2);
@@ -27,7 +27,7 @@ export function listEdges({ vertexCount, triangles, segments }: MeshInput): Uint
   return edges.slice(0, end);
 }
 
-/** The median length of edges, in the unit of the positions; 0 without edges. Of many edges a regular sample counts. */
+/** The median length of edges, in the unit of the positions; 0 without edges. Of many edges it uses a sample. */
 export function medianLength(edges: Uint32Array, positions: ArrayLike<number>): number {
   const count = edges.length / 2;
   const stride = Math.max(1, Math.floor(count / SAMPLES));

@@ -43,7 +43,7 @@ function studyOf({ title, request, response, checks }: EmbeddedReport): Study {
   return withAnswer(study, motionFromJson({ ...motion, report: withCounts(report) }) as ResolveResult);
 }
 
-/** Counts of 64 bits as numbers. In a mesh the same names are those of arrays, so only reports and findings are read so. */
+/** Counts of 64 bits as numbers, for reports and findings only: in a mesh the same names are those of arrays. */
 const withCounts = (value: unknown): unknown => parseAnswer(JSON.stringify(value));
 
 function bytesOf(text: string): ArrayBuffer {

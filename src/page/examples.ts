@@ -4,7 +4,7 @@ import type { Service } from './service/service.js';
 import { byId, make } from './ui/dom.js';
 import type { OpenDialog } from './ui/open-dialog.js';
 
-/** What the examples are called, the clearest first; others have the name of their folder, and come last. */
+/** Titles of the examples, the clearest first; others have the name of their folder, and come last. */
 const TITLES: Readonly<Record<string, string>> = {
   spike: 'Cloth over a spike',
   sleeve: 'Arm in a sleeve',
@@ -32,7 +32,7 @@ async function openExample(service: Service, runner: Runner, dialog: OpenDialog,
   try {
     const files = ['start.obj', 'target.obj', 'options.json'];
     const [start, target, options] = await Promise.all(files.map((file) => service.example(name, file)));
-    // Into the dialog as well, so that it can be resolved again with other parameters.
+    // The pair also goes into the dialog, so that it can be resolved again with other parameters.
     dialog.start = await readMeshBlob('start.obj', start!);
     dialog.target = await readMeshBlob('target.obj', target!);
     dialog.options = readOptionsText('options.json', await options!.text());

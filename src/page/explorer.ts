@@ -13,10 +13,10 @@ import { renderVertex } from './ui/vertex.js';
 /** Time in which the path is played, milliseconds. */
 const PLAY_MS = 2600;
 
-/** What only a service finds, in words. */
+/** Names of data that only a service can compute. */
 const MISSING_WORDS = { gap: 'gaps', intersections: 'intersections' } as const;
 
-/** What is seen of one study: which state, in which colours, which vertex; it keeps scene, legend and results together. */
+/** The view of one study: state, colours and selected vertex; it keeps scene, legend and results consistent. */
 export class Explorer implements ResultActions {
   readonly stage = new Stage(byId<HTMLCanvasElement>('view'));
   unit: LengthUnit = 'm';
@@ -28,10 +28,10 @@ export class Explorer implements ResultActions {
   #range: Range | undefined;
   /** Place on the path from 0 to 1; undefined = the target is shown. */
   #place: number | undefined = 0;
-  /** [3·V] as drawn, and whether it is that of the place */
+  /** [3·V] as drawn; below, whether it no longer is the state of the place */
   #state = new Float64Array(0);
   #isStale = false;
-  /** what the colours and the legend were made of, so that neither is made twice */
+  /** what the colours and the legend were made from, so that neither is made twice */
   #painted = '';
   #described = '';
   #values: Float32Array | undefined;
@@ -40,7 +40,7 @@ export class Explorer implements ResultActions {
   #isPlaying = false;
   readonly #shown = { edges: true, contacts: false, ghost: false };
 
-  /** @param hasService whether a service can be asked for what the page does not compute itself */
+  /** @param hasService whether a service can compute what the page does not compute itself */
   constructor(
     private readonly showTab: (name: string) => void,
     private readonly hasService: boolean,
@@ -91,7 +91,7 @@ export class Explorer implements ResultActions {
     this.renderPanes();
   }
 
-  /** The same study with more known about it. */
+  /** Replaces the study by the same one with more data. */
   amend(study: Study): void {
     this.study = study;
     this.#fields = fieldsOf(study, this.stage.edges);
@@ -133,7 +133,7 @@ export class Explorer implements ResultActions {
     const { study } = this;
     if (!study || (place === undefined && !study.target)) return;
     this.#place = place;
-    // The scene follows before the next picture: of several places within one, the last counts.
+    // The scene is updated before the next picture: of several places set before it, the last counts.
     this.#isStale = true;
     this.stage.viewer.ask();
     this.#describePlace();
@@ -145,7 +145,7 @@ export class Explorer implements ResultActions {
     setPressed(byId('show-target'), place === undefined);
   }
 
-  /** Shows the state of the place, if another one is shown. */
+  /** Shows the state of the place, if another state is shown. */
   #sync(): void {
     const { study } = this;
     if (!study || !this.#isStale) return;
@@ -157,7 +157,7 @@ export class Explorer implements ResultActions {
     this.#renderVertex();
   }
 
-  /** One state of the path further, or back. */
+  /** Moves by this number of states along the path, or back. */
   stepBy(count: number): void {
     const last = (this.study?.path.length ?? 1) - 1;
     if (last < 1 || this.#place === undefined) return;
@@ -213,7 +213,7 @@ export class Explorer implements ResultActions {
     this.#setField(this.#fields.find((field) => field.id === id));
   }
 
-  /** Chooses by the place in the list; 0 = parts. */
+  /** Selects a field by its place in the list; 0 = parts. */
   setFieldAt(index: number): void {
     if (index <= this.#fields.length) this.setField(this.#fields[index - 1]?.id ?? '');
   }
@@ -226,17 +226,17 @@ export class Explorer implements ResultActions {
     if (!this.#isStale) this.#paint();
   }
 
-  /** Values in the states that decide the range. The target is not one: nothing is far from it there. */
+  /** Values in the states that decide the range. The target is not one of them: its distances are all 0. */
   #samples(field: Field, study: Study): Float32Array[] {
     const samples = [field.valuesOf(study.start, 'start')];
     if (hasPath(study)) samples.push(field.valuesOf(study.path.at(-1)!, 'answer'));
-    // At the start every vertex is far from its target; what is left in the answer is what one wants to see.
+    // At the start every vertex is far from its target; the range should show what remains in the answer.
     if (study.answer && (field.id === 'distance' || field.id === 'stretch')) samples.shift();
     if (field.id === 'intersections' && study.target) samples.push(field.valuesOf(study.target, 'target'));
     return samples;
   }
 
-  /** Colours the state that is shown, unless it is coloured so already: not every field differs from place to place. */
+  /** Colours the state that is shown, unless it already has these colours: not every field depends on the place. */
   #paint(): void {
     const field = this.#field;
     const name = this.#stateName();
@@ -312,7 +312,7 @@ export class Explorer implements ResultActions {
     this.stage.lookAt([...pair.a, ...pair.b]);
   }
 
-  /** The curve of a contour, in the start. */
+  /** Shows the curve of a contour, in the start. */
   showContour({ points, kind }: Parameters<ResultActions['showContour']>[0]): void {
     this.goTo(0);
     this.#sync();
@@ -354,7 +354,7 @@ export class Explorer implements ResultActions {
     this.stage.select(this.#vertex, this.#stateName() === 'answer' ? pairs : []);
   }
 
-  /** A click that was no drag picks. */
+  /** A click that was not a drag picks. */
   #wirePicking(canvas: HTMLCanvasElement): void {
     let down: PointerEvent | undefined;
     canvas.addEventListener('pointerdown', (event) => {

@@ -11,7 +11,7 @@ import {
 import { byId } from './ui/dom.js';
 import type { OpenDialog } from './ui/open-dialog.js';
 
-/** Files that are chosen or dropped become the start and the target of the dialog. */
+/** Passes files that are chosen or dropped to the dialog as start and target. */
 export class FileOpener {
   readonly #input = byId<HTMLInputElement>('files');
 
@@ -63,11 +63,11 @@ export class FileOpener {
         assertPair(before, first);
         this.dialog.target = first;
       } else if (first) {
-        // The pair that a file of its own can be: its mesh as it is, and one of its morph targets.
+        // A single file can be a pair: its mesh, and one of its morph targets.
         const [morph] = first.morphs?.names ?? [];
         [this.dialog.start, this.dialog.target] = [first, morph === undefined ? undefined : first.morphs?.open(morph)];
       }
-      // Options belong to a mesh: those of the pair before say nothing of another one.
+      // Options belong to a mesh: those of the previous pair do not apply to another one.
       const isOther = before && this.dialog.start && !isSameMesh(before, this.dialog.start);
       if (options ?? isOther) this.dialog.options = options ?? {};
       this.dialog.open();
@@ -102,7 +102,7 @@ export class FileOpener {
   }
 }
 
-/** Whether a file is another state of the mesh that was open, under the same name, so that its vertices are the same ones. */
+/** Whether a file is another state of the mesh that was open, with the same name, so that vertex ids mean the same. */
 function isSameMesh(before: OpenedMesh, now: OpenedMesh): boolean {
   if (before === now) return true;
   try {

@@ -1,4 +1,4 @@
-/** Numbers as people read them. Lengths are in the unit of the files, which the page knows only if it is told. */
+/** Readable numbers. Lengths are in the unit of the files, which the page knows only if the user sets it. */
 
 export type LengthUnit = 'm' | 'cm' | 'mm' | 'unit';
 
@@ -9,7 +9,7 @@ export const LENGTH_UNITS: Readonly<Record<LengthUnit, string>> = {
   unit: 'unknown',
 };
 
-/** Metres per unit, where the unit is known. */
+/** Metres per unit, if the unit is known. */
 const METRES: Readonly<Record<Exclude<LengthUnit, 'unit'>, number>> = { m: 1, cm: 0.01, mm: 0.001 };
 
 const STEPS: readonly (readonly [limit: number, factor: number, name: string])[] = [
@@ -19,12 +19,12 @@ const STEPS: readonly (readonly [limit: number, factor: number, name: string])[]
   [Number.POSITIVE_INFINITY, 1e-3, 'km'],
 ];
 
-/** A scale for lengths up to `largest`: the name of the unit, and what a length of the files is multiplied by. */
+/** A scale for lengths up to `largest`: the name of the unit, and the factor for lengths of the files. */
 export function lengthScale(largest: number, unit: LengthUnit): { readonly name: string; readonly factor: number } {
   if (unit === 'unit') return { name: 'units', factor: 1 };
   const metres = Math.abs(largest) * METRES[unit];
   if (metres === 0) return { name: 'mm', factor: 1e3 * METRES[unit] };
-  // Lengths of 0.1 mm and more are read in millimetres.
+  // Lengths from 0.1 mm up are shown in millimetres.
   const [, factor, name] = STEPS.find(([limit], i) => metres < (i === 0 ? 1e-4 : limit))!;
   return { name, factor: factor * METRES[unit] };
 }
@@ -35,7 +35,7 @@ export function formatLength(value: number, unit: LengthUnit): string {
   return `${formatNumber(value * factor)}\u202f${name}`;
 }
 
-/** Three significant digits; thousands are grouped, and far orders of magnitude in powers of ten. */
+/** Three significant digits; thousands are grouped, and very large or small values have powers of ten. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value === 0) return '0';
@@ -64,7 +64,7 @@ const DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const superscript = (value: number): string =>
   (value < 0 ? '⁻' : '') + [...String(Math.abs(value))].map((digit) => DIGITS[Number(digit)]).join('');
 
-/** About five round numbers from `low` to `high`, ends included where they are round. */
+/** About five round numbers from `low` to `high`, including the ends if they are round. */
 export function roundTicks(low: number, high: number): number[] {
   const span = high - low;
   if (!(span > 0)) return [low];

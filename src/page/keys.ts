@@ -7,7 +7,7 @@ export interface KeyActions {
   theme(): void;
 }
 
-/** Keys that work everywhere except where somebody types or a dialog is open. */
+/** Wires keys that work everywhere except in text fields or while a dialog is open. */
 export function wireKeys(explorer: Explorer, actions: KeyActions): void {
   const commands: Readonly<Record<string, () => void>> = {
     ' ': () => explorer.play(),
@@ -32,9 +32,9 @@ export function wireKeys(explorer: Explorer, actions: KeyActions): void {
     const { target, key } = event;
     const isTyped = target instanceof HTMLInputElement && !['range', 'checkbox'].includes(target.type);
     if (isTyped || target instanceof HTMLSelectElement) return;
-    // A slider has its own use for these.
+    // A slider uses these keys itself.
     if (target instanceof HTMLInputElement && target.type === 'range' && /^(Home|End)$/.test(key)) return;
-    // A button or a box that has the focus is pressed with the space bar.
+    // The space bar presses a button or a box that has the focus.
     const isPressed =
       target instanceof HTMLButtonElement || (target instanceof HTMLInputElement && target.type === 'checkbox');
     if (key === ' ' && isPressed) return;

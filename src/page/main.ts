@@ -16,7 +16,7 @@ import { hideProblem, problemOf, showProblem } from './ui/problem.js';
 import { SessionsPane } from './ui/sessions.js';
 import { Untangler } from './untangler.js';
 
-/** Puts the page together. A page in one file has no service: it shows what is in it, and files that are opened. */
+/** Assembles the page. A page in one file has no service: it shows its own data and files that are opened. */
 function start(): void {
   const isStandalone = document.querySelector('meta[name="interstice-mode"]')?.getAttribute('content') === 'standalone';
   const service = isStandalone ? undefined : new Service(new URL('.', location.href).href.replace(/\/+$/, ''));

@@ -1,19 +1,19 @@
 import type { MeshInput, Positions } from '../contract/mesh.js';
 
-/** What changes when another state of a study is shown; the rest of the mesh stays where it is in all of them. */
+/** The part of a mesh that changes when another state of a study is shown; the rest is the same in all of them. */
 export interface Moving {
-  /** The vertices from `first` to before `end` hold all that move, or whose normal changes. */
+  /** All vertices that move, or whose normal changes, lie in the range from `first` to before `end`. */
   readonly first: number;
   readonly end: number;
   /** uint32[] vertices whose normal changes: those that move, and their neighbours */
   readonly vertices: Uint32Array;
-  /** uint8[V] 1 for these */
+  /** uint8[V] 1 for these vertices */
   readonly isChanged: Uint8Array;
-  /** uint32[3·N] the triangles at these */
+  /** uint32[3·N] the triangles at these vertices */
   readonly triangles: Uint32Array;
 }
 
-/** @param states [3·V] each, all that can be shown, and those between two of them */
+/** @param states [3·V] each, all that the page shows, apart from states between two of them */
 export function findMoving({ vertexCount, triangles }: MeshInput, states: readonly Positions[]): Moving {
   const moves = new Uint8Array(vertexCount);
   const [start, ...others] = states;

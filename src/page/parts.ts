@@ -1,7 +1,7 @@
 import type { MeshInput } from '../contract/mesh.js';
 import { BODY_COLOURS, type Colour, OBSTACLE_COLOUR } from './colours.js';
 
-/** What can be shown and hidden together: a named part of the mesh, or what hangs together. */
+/** Elements that are shown and hidden together: a named part of the mesh, or a connected component. */
 export interface Part {
   readonly name: string;
   readonly vertexCount: number;
@@ -11,15 +11,15 @@ export interface Part {
 
 export interface Parts {
   readonly list: readonly Part[];
-  /** uint8[V] index into the list */
+  /** uint8[V] index into the list of parts */
   readonly of: Uint8Array<ArrayBuffer>;
 }
 
-/** More are one entry of the list, "others": a list of a thousand strands helps nobody. */
+/** Further ones share one entry of the list, "others": a list of a thousand strands is of no use. */
 const MAX_LISTED = 12;
 const MAX_NAMED = 200;
 
-/** Parts by the names that the mesh has for them, otherwise by what its elements connect. */
+/** The named parts of the mesh, or if there are none its connected components. */
 export function findParts(mesh: MeshInput): Parts {
   const groups = mesh.parts?.length ? namedGroups(mesh) : connectedGroups(mesh);
   let bodies = 0;

@@ -1,15 +1,15 @@
 import type { ElementPair, ElementRef } from '../contract/elements.js';
 
 /**
- * The data in a report of `interstice explain`: the messages of the contract in its JSON, as they would have travelled between a
- * caller and a service, so that the file says exactly what was asked and what was answered.
+ * The data in a report of `interstice explain`: the messages of the contract in its JSON, as a caller and a service
+ * would exchange them, so that the file contains the exact request and answer.
  */
 export interface EmbeddedReport {
   readonly format: typeof REPORT_FORMAT;
   readonly title: string;
   /** of the program that wrote it */
   readonly version: string;
-  /** which axis points up; default z */
+  /** the axis that points up; default z */
   readonly up?: 'y' | 'z';
   /** ResolveRequest */
   readonly request: unknown;
@@ -34,7 +34,7 @@ export interface EmbeddedError {
 export const REPORT_FORMAT = 'interstice-report-1';
 /** Id of the element that holds the data. */
 export const REPORT_ID = 'report-data';
-/** What the page in one file has in place of the data. */
+/** The placeholder for the data in the page in one file. */
 const DATA_MARK = '<!-- data -->';
 
 /**
@@ -45,7 +45,7 @@ const DATA_MARK = '<!-- data -->';
  */
 export function withReport(page: string, report: EmbeddedReport): string {
   if (!page.includes(DATA_MARK)) throw new Error('The page has no place for a report.');
-  // No text of the data may end the element, or begin a comment in it.
+  // Text in the data must not end the element or begin a comment in it.
   const text = JSON.stringify(report).replaceAll('<', '\\u003c');
   return page.replace(DATA_MARK, () => `<script type="application/json" id="${REPORT_ID}">${text}</script>`);
 }

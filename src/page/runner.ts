@@ -10,23 +10,23 @@ import { byId } from './ui/dom.js';
 import type { Job } from './ui/open-dialog.js';
 import { hideProblem, type Problem, problemOf, showProblem } from './ui/problem.js';
 
-/** What the service computes; as a job, where it has them, it outlives this page. */
+/** Work for the service; as a job, if the service has jobs, it outlives this page. */
 export interface Work<T> {
   readonly vertices: number;
-  /** what whoever loads the page again needs to go on */
+  /** the data that the page needs to continue after a reload */
   readonly kept: KeptWork;
   submit(asked: Asked): Promise<T>;
   /** @param id of the job that computes it */
   resume(id: string, asked: Asked): Promise<T>;
 }
 
-/** Codes of errors that the service has not said of a job: it goes on. */
+/** Codes of errors that say nothing about a job: it continues. */
 const SAYS_NOTHING: readonly string[] = ['UNREACHABLE', 'UNAUTHENTICATED', 'TIMEOUT'];
 
-/** Sends a pair to the service and shows what comes back: the answer, or the refusal with its place. */
+/** Sends a pair to the service and shows the answer, or the refusal with its place. */
 export class Runner {
   #running: AbortController | undefined;
-  /** the job of what runs, or of what could not be followed to its end; it is forgotten when something else begins */
+  /** the job of the running work, or of work whose end could not be awaited; it is forgotten when other work begins */
   #job: string | undefined;
   readonly #busy = new Busy();
   readonly #kept: KeptJob | undefined;
@@ -34,7 +34,7 @@ export class Runner {
   constructor(
     private readonly explorer: Explorer,
     private readonly service: Service | undefined,
-    /** whether the dialog has the files of what runs, which it loses with the page */
+    /** whether the dialog has the files of the running work, which are lost on a reload */
     private readonly canRepeat: () => boolean,
   ) {
     this.#kept = service && new KeptJob(service.base);
@@ -45,9 +45,9 @@ export class Runner {
   }
 
   /**
-   * Ends what runs, since something else begins; the person can cancel that.
+   * Ends the running work because other work begins, which the user can cancel.
    *
-   * @param continued the job that is gone on with
+   * @param continued the job that the work continues
    */
   begin(continued?: string): AbortController {
     this.#running?.abort();
@@ -63,11 +63,11 @@ export class Runner {
   }
 
   /**
-   * Does what the service computes, which the person can cancel.
+   * Runs work of the service, which the user can cancel.
    *
-   * @param again asks once more, with a key; it is given the job that goes on, if there is one
+   * @param again requests it again, with a key; it gets the job that continues, if there is one
    * @param continued the job that computes it already
-   * @returns undefined where it was cancelled or has failed, which is shown
+   * @returns undefined if it was cancelled or has failed; a failure is shown
    */
   async during<T>(
     work: Work<T>,
@@ -96,7 +96,7 @@ export class Runner {
     const asked: Asked = {
       signal,
       onJob: (id) => {
-        // Nobody waits for it any more; or an answer was too large, and it is computed again without its path.
+        // It is no longer needed; or an answer was too large, and it is computed again without its path.
         if (signal.aborted) return this.service?.forget(id);
         if (this.#job !== undefined) this.service?.forget(this.#job);
         this.#job = id;
@@ -110,7 +110,7 @@ export class Runner {
       try {
         return await work.resume(continued, asked);
       } catch (thrown) {
-        // The service was started anew, or has kept it long enough.
+        // The service was restarted, or the job has expired.
         if (signal.aborted || problemOf(thrown).code !== 'JOB_NOT_FOUND') throw thrown;
         this.#job = undefined;
       }
@@ -118,17 +118,17 @@ export class Runner {
     return work.submit(asked);
   }
 
-  /** Has the service forget the job, and this browser as well. */
+  /** Makes the service and this browser forget the job. */
   #forget(): void {
     if (this.#job !== undefined) this.service?.forget(this.#job);
     this.#job = undefined;
     this.#kept?.drop();
   }
 
-  /** Goes on with the job that ran when this page was loaded again. @param onTangle goes on with one that untangles */
+  /** Continues the job that ran when this page was reloaded. @param onTangle continues one that untangles */
   async resume(onTangle: (id: string, tangle: Tangle) => void): Promise<void> {
     const kept = await this.#kept?.find();
-    // The person may have begun something else meanwhile.
+    // The user may have begun other work meanwhile.
     if (!kept || this.#running) return;
     if (kept.tangle) onTangle(kept.id, kept.tangle);
     else void this.#follow(kept.job, kept.id);
@@ -142,7 +142,7 @@ export class Runner {
     byId('saving').hidden = true;
   }
 
-  /** Shows a pair, what the service does with it, and its answer. @param continued the job that computes it, if there is one */
+  /** Shows a pair, the progress, and the answer. @param continued the job that computes it, if there is one */
   async #follow(job: Job, continued?: string): Promise<void> {
     const { service } = this;
     const { title, mesh, start, target, source, firstOf } = job;
@@ -171,7 +171,7 @@ export class Runner {
     await this.#checkTarget(service, resolved, target);
   }
 
-  /** What the service finds in the target is shown beside the answer. */
+  /** Shows what the service finds in the target beside the answer. */
   async #checkTarget(service: Service, resolved: Study, target: Positions): Promise<void> {
     const { signal } = this.#running!;
     try {
@@ -182,14 +182,14 @@ export class Runner {
     }
   }
 
-  /** Shows an error. A service that demands a key is asked again with one. */
+  /** Shows an error. If the service requires a key, the request is sent again with one. */
   report(thrown: unknown, again?: () => void): void {
     const problem = problemOf(thrown);
     if (problem.code === 'UNAUTHENTICATED' && this.service && again) this.#askForKey(this.service, again);
     else this.showRefusal(problem);
   }
 
-  /** A refusal with the elements at fault, marked in the scene. */
+  /** Shows a refusal, with the elements at fault marked in the scene. */
   showRefusal(problem: Problem): void {
     const { pairs, element } = problem;
     const vertices = [...pairs.flatMap(({ a, b }) => [...a, ...b]), ...(element?.vertices ?? [])];
@@ -214,7 +214,7 @@ export class Runner {
     if (!dialog.open) dialog.showModal();
   }
 
-  /** Says that something computes here. @returns what ends it, unless something else has begun */
+  /** Shows that this page computes. @returns a function that ends it, unless other work has begun */
   showBusy(text: string, note: string): () => void {
     const running = this.#running;
     this.#busy.say(text, note);

@@ -13,7 +13,7 @@ import { type Problem, problemOf, showProblem } from './ui/problem.js';
 const ENDINGS = { obj: 'obj', ply: 'ply', gltf: 'glb' } as const;
 const TYPES = { obj: 'model/obj', ply: 'model/ply', gltf: 'model/gltf-binary' } as const;
 
-/** Saves the answer that is shown, with what the start's file holds besides the mesh where the format holds that too. */
+/** Saves the answer that is shown, with the other content of the start's file if the format supports it. */
 export class Saver {
   constructor(
     private readonly explorer: Explorer,
@@ -40,7 +40,7 @@ export class Saver {
       const chunks = format === 'gltf' ? [await this.#glb(study, positions)] : [...writeMesh(file, format)];
       download(name, new Blob(chunks as Uint8Array<ArrayBuffer>[], { type: TYPES[format] }));
       const { gltf } = file;
-      // Of a .gltf file the page has the mesh alone, so as glTF it loses what every other format does.
+      // The page has only the mesh of a .gltf file, so saving as glTF loses as much as any other format.
       const isPart = gltf !== undefined && format === 'gltf' && !study.source?.glb;
       const lost = isPart ? gltf.names : attributesLost(file, format);
       if (lost.length > 0) showProblem(note(`${name} does not hold ${lost.join(', ')} of the start.`), undefined);
@@ -49,7 +49,7 @@ export class Saver {
     }
   }
 
-  /** @throws Error where single precision, the only one of the format, would move the answer into an intersection */
+  /** @throws Error if rounding to single precision, the only one of the format, would cause an intersection */
   async #glb(study: Study, positions: Positions): Promise<Uint8Array> {
     const single = Float32Array.from(positions);
     if (positions instanceof Float64Array) await this.#assertFree(study, single);
@@ -60,7 +60,7 @@ export class Saver {
     return toGlb(document);
   }
 
-  /** The answer was tested in the numbers that it came in; others are tested before anybody has them. */
+  /** The answer was tested in its original precision; rounded positions are tested before they are saved. */
   async #assertFree({ mesh }: Study, positions: Float32Array): Promise<void> {
     const hint = 'Save it as PLY or OBJ, which keep its numbers.';
     if (!this.service) {
@@ -87,7 +87,7 @@ const note = (message: string): Problem => ({
   element: undefined,
 });
 
-/** The file of the start, or what a file of its mesh would be. */
+/** The file of the start, or the equivalent file of its mesh. */
 function fileOf({ source, mesh, start }: Study): MeshFile {
   if (source) return source.file;
   const { vertexCount, triangles = NONE, segments = NONE, particles = NONE } = mesh;
@@ -111,6 +111,6 @@ function download(name: string, content: Blob): void {
   link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
-  // The browser has taken the address by the next turn of the loop.
+  // The browser has read the address by the next turn of the event loop.
   setTimeout(() => URL.revokeObjectURL(link.href));
 }

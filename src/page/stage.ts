@@ -12,11 +12,11 @@ import { Picker } from './view/pick.js';
 import { Ribbons } from './view/ribbons.js';
 import { Viewer } from './view/viewer.js';
 
-/** With more edges than this, lines along all of them would be a grey veil. */
+/** With more edges than this, lines along all of them would cover the surface in grey. */
 const MAX_EDGES_SHOWN = 150_000;
-/** Time in which a page comes to rest after it has shown something, milliseconds. */
+/** Time after which the page is idle once it has shown something, milliseconds. */
 const IDLE_MS = 1000;
-/** How near to the pointer a rod or a grain is hit, pixels. */
+/** Distance from the pointer within which a rod or a grain is hit, pixels. */
 const PICK_PIXELS = 7;
 
 /** The range of the colour map of a field. */
@@ -33,7 +33,7 @@ interface Loaded {
   readonly parts: Parts;
   readonly body: Body;
   readonly ghost: LineSegments<BufferGeometry, LineBasicMaterial> | undefined;
-  /** of the box around all states, and its size from there */
+  /** of the box around all states; below, its size from there */
   readonly centre: readonly [number, number, number];
   readonly half: readonly [number, number, number];
   readonly medianEdge: number;
@@ -42,8 +42,8 @@ interface Loaded {
 const NO_POSITIONS = new Float32Array(0);
 
 /**
- * The scene of a study: its mesh in one state, coloured, with marks. Coordinates on the graphics card are relative to the
- * centre of the scene, so that far from the origin float32 still tells vertices apart.
+ * The scene of a study: its mesh in one state, coloured, with marks. Coordinates on the graphics card are relative to
+ * the centre of the scene, so that float32 distinguishes vertices even far from the origin.
  */
 export class Stage {
   readonly viewer: Viewer;
@@ -55,7 +55,7 @@ export class Stage {
   #loaded: Loaded | undefined;
   #selected: { readonly vertex: number; readonly pairs: readonly ElementPair[] } | undefined;
   #highlighted: readonly ElementPair[] = [];
-  /** ends of the lines of a curve that is marked, as they are drawn */
+  /** ends of the lines of a marked curve, as drawn */
   #curve = NO_POSITIONS;
   #isAtAnswer = false;
   #hasContacts = false;
@@ -84,8 +84,8 @@ export class Stage {
   }
 
   /**
-   * @param keepsView whether it is the mesh that is shown already, with more data
-   * @returns whether there are so few edges that they are shown unless somebody hides them
+   * @param keepsView whether it is the mesh that is already shown, with more data
+   * @returns whether there are so few edges that they are shown unless the user hides them
    */
   load(study: Study, keepsView: boolean): boolean {
     const { mesh, path, target } = study;
@@ -213,7 +213,7 @@ export class Stage {
     this.viewer.ask();
   }
 
-  /** Marks a curve in place of elements, and moves the view to it. @param points float32[3·n], in the coordinates of the study */
+  /** Marks a curve instead of elements, and moves the view to it. @param points float32[3·n], as in the study */
   showCurve(points: Float32Array, isClosed: boolean): void {
     const loaded = this.#loaded;
     if (!loaded || points.length === 0) return;
@@ -282,7 +282,7 @@ export class Stage {
     );
   }
 
-  /** The marks of what is selected or at fault. */
+  /** Draws the marks of elements that are selected or at fault. */
   #drawMarks(): void {
     if (!this.#loaded) return;
     const { medianEdge, body } = this.#loaded;
@@ -306,7 +306,7 @@ export class Stage {
   }
 }
 
-/** After what is waiting to be drawn; not every browser says when that is. */
+/** Acts after pending drawing; not every browser reports when that is. */
 const whenIdle = (act: () => void): void => {
   if ('requestIdleCallback' in globalThis) requestIdleCallback(act, { timeout: IDLE_MS });
   else setTimeout(act, IDLE_MS);

@@ -6,57 +6,57 @@ import type { CheckAnswer } from '../contract/requests.js';
 import type { LayerHint } from '../contract/untangle.js';
 import type { MeshFile } from '../mesh/files/types.js';
 
-/** A named state of a study that is shown as it is, not on the way from one to another. */
+/** A named state of a study, as opposed to a state between two others. */
 export type StateName = 'start' | 'target' | 'answer';
 
-/** The file that a start came from: an answer that is saved has what it holds besides the mesh. */
+/** The file that a start came from: a saved answer keeps the other content of the file. */
 export interface Source {
   readonly file: MeshFile;
-  /** the bytes of a .glb file, which are whole; a .gltf file has others beside it */
+  /** the bytes of a .glb file, which is complete; a .gltf file refers to other files */
   readonly glb?: Uint8Array<ArrayBuffer>;
 }
 
-/** Everything that the page shows at once: one mesh, where it is, where it shall go, and what came of it. */
+/** Everything that the page shows at once: one mesh, its start, its target and the result. */
 export interface Study {
   readonly title: string;
   readonly mesh: MeshInput;
   /** [3·V] */
   readonly start: Positions;
-  /** [3·V]; undefined where only one file was opened */
+  /** [3·V]; undefined if only one file was opened */
   readonly target: Positions | undefined;
   /** States of the path in order, start first; between two of them every vertex moves on a straight line. */
   readonly path: readonly Positions[];
-  /** What led to each state of the path, in words; empty where the solver's path is not known and it leads straight to the answer. */
+  /** Text for what led to each state of the path; empty without the path of the solver. */
   readonly pathWords: readonly string[];
   readonly answer: ResolveResult | undefined;
-  /** What the service found in states that are not certain to be free. */
+  /** Results of the service for states that may intersect. */
   readonly checks: Readonly<Partial<Record<'start' | 'target', CheckAnswer>>>;
-  /** Absent where the start came from no file that was opened here. */
+  /** Absent if the start did not come from a file that was opened here. */
   readonly source?: Source;
-  /** The verdict on the certificate that this came from; then the last state of the path is the answer, and nothing else is known of it. */
+  /** The verdict on the certificate of this study; then the last state of the path is the answer, without a report. */
   readonly certificate?: CertificateVerdict;
   /** How the start was untangled; then the last state of the path is that answer. */
   readonly untangled?: UntangledState;
-  /** What was said for it. */
+  /** The hints for the untangling. */
   readonly hints?: Hints;
 }
 
-/** What a person may say about a tangle. */
+/** Hints that a user may give for untangling. */
 export interface Hints {
   readonly layers: readonly LayerHint[];
   /** ids of contours whose other side is the wrong one */
   readonly turned: readonly number[];
 }
 
-/** To what lengths of edges are compared, and their limit with them. */
+/** The reference of edge lengths and of their limit, as text. */
 export const comparedLength = ({ restLengths }: MeshInput): 'at rest' | 'in the target' =>
   restLengths ? 'at rest' : 'in the target';
 
-/** Whether there is a path to slide along. */
+/** Whether there is a path for the slider. */
 export const hasPath = ({ answer, certificate, untangled }: Study): boolean =>
   answer !== undefined || certificate !== undefined || untangled !== undefined;
 
-/** The study with an untangled start in place of an answer; the way to it is not tested, so it is shown as it is. */
+/** The study with an untangled start as the answer; the path to it is not tested, so only its end is shown. */
 export function withUntangled(study: Study, untangled: UntangledState, hints: Hints): Study {
   const path = [study.start, untangled.positions];
   return { ...study, answer: undefined, untangled, hints, path, pathWords: ['start', 'untangled'], checks: {} };
@@ -67,7 +67,7 @@ export function studyOfPair(pair: Pick<Study, 'title' | 'mesh' | 'start' | 'targ
   return { ...pair, path: [pair.start], pathWords: [], answer: undefined, checks: {} };
 }
 
-/** The study with the answer, and the path that led to it if the answer has it; otherwise the straight way, which nobody has tested. */
+/** The study with the answer, and its path if the answer has one; otherwise the straight path, which is not tested. */
 export function withAnswer(study: Study, answer: ResolveResult): Study {
   const { path } = answer;
   if (!path) return { ...study, answer, path: [study.start, answer.positions], pathWords: [] };

@@ -1,7 +1,7 @@
 import type { Stage } from './stage.js';
 import { byId } from './ui/dom.js';
 
-/** Dark or light: as the system says until somebody presses the switch, which holds for this visit. */
+/** Sets dark or light: as the system does, until the user presses the switch, which applies to this visit. */
 export function wireTheme(stage: Stage): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   let chosen: 'dark' | 'light' | undefined;

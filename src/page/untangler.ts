@@ -7,10 +7,10 @@ import { type Hints, type Study, studyOfPair, withUntangled } from './study.js';
 import { byId } from './ui/dom.js';
 import { LayersDialog } from './ui/layers-dialog.js';
 
-/** Asks the service to untangle the start that is shown, and shows contours, regions and chosen sides; a side can be turned. */
+/** Asks the service to untangle the shown start, and shows its contours, regions and sides; sides can be turned. */
 export class Untangler {
   readonly #dialog: LayersDialog;
-  /** how many were begun */
+  /** number of untanglings that were begun */
   #turn = 0;
 
   constructor(
@@ -24,7 +24,7 @@ export class Untangler {
     explorer.onTurn = (turned) => void this.#ask({ layers: explorer.study?.hints?.layers ?? [], turned });
   }
 
-  /** Where parts have names, the person is asked which of them lie on top of each other. */
+  /** If parts have names, asks the user which of them lie on top of each other. */
   #begin(): void {
     const { study } = this.explorer;
     const names = (study && partsOf(study))?.map(({ name }) => name) ?? [];
@@ -32,7 +32,7 @@ export class Untangler {
     else void this.#ask(NO_HINTS);
   }
 
-  /** Goes on with an untangling that this page has asked for before it was loaded again. */
+  /** Continues an untangling that this page requested before a reload. */
   resume(id: string, tangle: Tangle): void {
     this.runner.show(tangle.study);
     void this.#follow(tangle, id);
@@ -65,7 +65,7 @@ export class Untangler {
       (id) => void this.#follow(tangle, id),
       continued,
     );
-    // The button is that of the last one that was begun.
+    // The button belongs to the last untangling that was begun.
     if (turn === this.#turn) button.disabled = false;
     // Another mesh may have been opened meanwhile.
     if (!untangled || this.explorer.study?.mesh !== mesh) return;
@@ -79,5 +79,5 @@ export class Untangler {
 
 const NO_HINTS: Hints = { layers: [], turned: [] };
 
-/** The parts of the mesh, or those that the file of the start has as objects or groups; undefined = none. */
+/** The parts of the mesh, or the objects or groups of the start's file; undefined = none. */
 const partsOf = ({ mesh, source }: Study) => mesh.parts ?? (source && partsOfGroups(source.file));

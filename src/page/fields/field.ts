@@ -5,7 +5,7 @@ import { BODY_COLOURS, type Colour, hex } from '../colours.js';
 import { edgeLength, edgeLengths } from '../edges.js';
 import { comparedLength, type StateName, type Study } from '../study.js';
 
-/** What a colour map shows. A vertex without a value (NaN) has the colour of its part. */
+/** Values that a colour map shows. A vertex without a value (NaN) has the colour of its part. */
 export interface Field {
   readonly id: FieldId;
   readonly label: string;
@@ -16,13 +16,13 @@ export interface Field {
   readonly low: number;
   /** States that it is defined in; undefined = all. */
   readonly states?: readonly StateName[];
-  /** A value to mark in the legend, as a limit. */
+  /** A value to mark in the legend, such as a limit. */
   readonly mark?: { readonly value: number; readonly name: string };
-  /** Values are places in this list, each with a colour of its own, in place of the map. */
+  /** If set, values are indices into this list, each with its own colour, instead of the map. */
   readonly categories?: readonly Category[];
-  /** Whether low values matter: then they have the bright end of the map. */
+  /** Whether low values matter most: then they have the bright end of the map. */
   readonly isReversed?: boolean;
-  /** float32[V] of a state. @param name which one, if it is one of the named ones */
+  /** float32[V] of a state. @param name of the state, if it is a named one */
   valuesOf(state: ArrayLike<number>, name: StateName | undefined): Float32Array<ArrayBuffer>;
 }
 
@@ -33,7 +33,7 @@ export interface Category {
   readonly colour: Colour;
 }
 
-/** By the number in the contract's enum Hold; from dark to light in the order of how much they say about contacts. */
+/** By the number in the contract's enum Hold; the darker, the more a category has to do with contacts. */
 const HOLDS: readonly Category[] = [
   { label: 'unknown', colour: hex('#808080') },
   { label: 'at its target', colour: hex('#dfe3ea') },
@@ -160,7 +160,7 @@ export function fieldsOf(study: Study, edges: Uint32Array): Field[] {
   return fields;
 }
 
-/** Colours of contours, which repeat where there are more of them; the last but one is that of later contours. */
+/** Colours of contours, which repeat if there are more of them; the last but one is that of later contours. */
 function categoriesOf({ report }: UntangledState): Category[] {
   const listed = report.contours.slice(0, LISTED_CONTOURS);
   const own = listed.map(({ id }, i) => ({
@@ -177,7 +177,7 @@ function categoriesOf({ report }: UntangledState): Category[] {
 /** Contours with a colour of their own. */
 const LISTED_CONTOURS = 6;
 
-/** float32[V] the place of each vertex among the categories. */
+/** Returns float32[V]: the index of the category of each vertex. */
 function regionsOf({ regions, report }: UntangledState, { length }: readonly Category[]): Float32Array<ArrayBuffer> {
   const [none, other] = [length - 1, length - 2];
   const places = new Map(report.contours.slice(0, LISTED_CONTOURS).map(({ id }, i) => [id, i]));
@@ -195,7 +195,8 @@ export function distances(state: ArrayLike<number>, from: Positions): Float32Arr
 }
 
 /**
- * float32[V] the largest ratio among the edges of each vertex; NaN for a vertex without edges, or with edges of no length.
+ * Returns float32[V]: the largest ratio among the edges of each vertex; NaN for a vertex without edges, or whose edges
+ * have length 0.
  *
  * @param lengths float64[E] of the edges in the target
  */
@@ -212,7 +213,7 @@ export function stretches(
     const ratio = edgeLength(edges, e, state) / wanted;
     for (let k = 2 * e; k < 2 * e + 2; k++) {
       const v = edges[k]!;
-      // Also true where there is no value yet.
+      // Also true if there is no value yet.
       if (!(values[v]! >= ratio)) values[v] = ratio;
     }
   }
@@ -225,7 +226,7 @@ interface GapsOf {
   readonly distances: Float32Array;
 }
 
-/** float32[V] the smallest distance among the contacts that a vertex takes part in with a weight; NaN without any. */
+/** Returns float32[V]: the smallest distance among the contacts in which a vertex has a weight; NaN without any. */
 export function gaps({ vertices, weights, distances: gap }: GapsOf, vertexCount: number): Float32Array<ArrayBuffer> {
   const values = new Float32Array(vertexCount).fill(Number.NaN);
   for (let k = 0; k < vertices.length; k++) {
@@ -237,7 +238,7 @@ export function gaps({ vertices, weights, distances: gap }: GapsOf, vertexCount:
   return values;
 }
 
-/** float32[V] the number of pairs that each vertex is in; NaN for none. */
+/** Returns float32[V]: the number of pairs that each vertex is in; NaN for none. */
 export function counts(pairs: readonly ElementPair[], vertexCount: number): Float32Array<ArrayBuffer> {
   const values = new Float32Array(vertexCount).fill(Number.NaN);
   for (const { a, b } of pairs) {

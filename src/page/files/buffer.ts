@@ -1,9 +1,9 @@
 /**
- * The part of Node's `Buffer` that the readers of mesh files and the client use, for browsers: bytes to and from Latin-1 and
- * base64 text. The bundler puts it in place of the global one.
+ * The part of Node's `Buffer` that the readers of mesh files and the client use, for browsers: bytes to and from
+ * Latin-1 and base64 text. The bundler substitutes it for the global one.
  */
 class BrowserBuffer extends Uint8Array<ArrayBuffer> {
-  /** @param source memory to look at, or a number of bytes */
+  /** @param source memory to view, or a number of bytes */
   constructor(source: ArrayBuffer | number, offset?: number, length?: number) {
     super(source as ArrayBuffer, offset, length);
   }

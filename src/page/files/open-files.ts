@@ -9,13 +9,13 @@ import { parseGltf } from '../../mesh/gltf/parse.js';
 import { assertStaysWelded, countCoincident, findCoincident, weldElements, weldMarks } from '../../mesh/weld.js';
 import type { Source } from '../study.js';
 
-/** A file that somebody chose or dropped, read. */
+/** A file that the user chose or dropped, as read. */
 export interface OpenedMesh {
   readonly name: string;
   readonly file: MeshFile;
   /** of a .glb file */
   readonly glb?: Uint8Array<ArrayBuffer>;
-  /** of a glTF file with morph targets: the same mesh in other states */
+  /** of a glTF file with morph targets, which are the same mesh in other states */
   readonly morphs?: Morphs;
   /** whether this is a state of a morph target of the other mesh of the pair */
   readonly isMorph?: boolean;
@@ -24,11 +24,11 @@ export interface OpenedMesh {
 /** Morph targets of a glTF file. */
 export interface Morphs {
   readonly names: readonly string[];
-  /** The state of one, called as on the command line: `shirt.glb#Smile`. @throws IntersticeError */
+  /** The state of one, named as on the command line: `shirt.glb#Smile`. @throws IntersticeError */
   open(morph: string): OpenedMesh;
 }
 
-/** What chosen files are, before they are shown: at most one start, one target and one object of options. */
+/** The chosen files before they are shown: at most one start, one target and one options object. */
 export interface OpenedFiles {
   readonly start: OpenedMesh | undefined;
   readonly target: OpenedMesh | undefined;
@@ -42,14 +42,14 @@ export interface OptionsFile {
   readonly kinematicVertices?: readonly number[];
 }
 
-/** Bytes that are parsed at once; between two pieces the page stays alive. */
+/** Bytes that are parsed at once; the page stays responsive between two pieces. */
 const PIECE_BYTES = 2 ** 22;
 
-/** Files that a .gltf file refers to: they belong to it, and are no meshes. */
+/** Files that a .gltf file refers to: they belong to it, and are not meshes. */
 export const COMPANION = /\.(bin|png|jpe?g|webp|ktx2)$/i;
 
 /**
- * @param companions files that were chosen with it, by their names
+ * @param companions files that were chosen with it, by name
  * @throws IntersticeError, with the name of the file
  */
 export async function readMeshBlob(
@@ -136,7 +136,7 @@ function kinematicOf(options: OptionsFile, vertexCount: number): Uint8Array<Arra
   return marks.includes(1) ? marks : undefined;
 }
 
-/** @param most ids up to this one will do */
+/** @param most the largest valid id */
 function assertId(vertex: number, most: number, vertexCount: number): void {
   if (Number.isInteger(vertex) && vertex >= 0 && vertex <= most) return;
   throw new IntersticeError(
@@ -158,7 +158,7 @@ export interface Pair {
   readonly firstOf?: Uint32Array;
 }
 
-/** @throws IntersticeError for options that do not fit, or a target in which vertices part that are to be welded */
+/** @throws IntersticeError for options that do not fit, or a target that separates vertices that are to be welded */
 export function pairOf(
   start: OpenedMesh,
   target: OpenedMesh | undefined,
@@ -176,7 +176,7 @@ export function pairOf(
   return { mesh: { ...toMeshInput(weldElements(file, firstOf)), kinematic: marks }, source, firstOf };
 }
 
-/** What can be welded: how many vertices of elements lie exactly where another one does, and whether they stay there. */
+/** What can be welded: how many vertices of elements coincide with another one, and whether also in the target. */
 export function seamsOf(
   start: OpenedMesh,
   target: OpenedMesh | undefined,
@@ -191,11 +191,11 @@ export function seamsOf(
   }
 }
 
-/** Words in names of files that tell the start from the target; after them, the order of the alphabet decides. */
+/** Words in file names that distinguish the start from the target; otherwise the alphabetical order decides. */
 const START_WORDS = /(^|[^a-z])(start|from|begin|before|rest|source|x|state)([^a-z]|$)/i;
 const TARGET_WORDS = /(^|[^a-z])(target|goal|to|end|after|wanted|y)([^a-z]|$)/i;
 
-/** Two names in the order start, target. */
+/** Sorts two names in the order start, target. */
 export function orderNames(names: readonly string[]): string[] {
   const rank = (name: string) => (START_WORDS.test(name) ? 0 : TARGET_WORDS.test(name) ? 2 : 1);
   return [...names].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b, 'en', { numeric: true }));

@@ -1,10 +1,10 @@
 /**
- * Reads messages of the contract from the bytes of protobuf: an answer with a path of many states is one buffer then, and no
- * text. The library that the service uses is not needed for that; the tables come from the contract when the page is built
+ * Reads messages of the contract from protobuf bytes, so that an answer with a path of many states is one buffer
+ * instead of text. This does not need the library of the service; the build generates the tables from the contract
  * (deploy/page.mjs).
  */
 
-/** A field: its name in JSON, its type (a scalar of protobuf, or an enum or a message of the tables), and how often it is there. */
+/** A field: its name in JSON, its type (a scalar of protobuf, or an enum or a message of the tables), and its label. */
 export type FieldTable = readonly [name: string, type: string, label: 'one' | 'optional' | 'repeated'];
 
 export interface ContractTables {
@@ -17,17 +17,17 @@ export interface ContractTables {
 export type Decoded = Record<string, unknown>;
 
 /**
- * A message as the contract's JSON has it, but that bytes are bytes, as views of the message, and whole numbers are numbers. Fields
- * that the tables do not know are skipped: a newer service may have them.
+ * Decodes a message into the form of the contract's JSON, except that bytes are views of the message and integers are
+ * numbers. Fields that are not in the tables are skipped, because a newer service may send them.
  *
  * @param type a message of the tables
- * @throws RangeError for bytes that are cut off or no such message
+ * @throws RangeError for bytes that are cut off or not such a message
  */
 export function decode(tables: ContractTables, type: string, bytes: Uint8Array): Decoded {
   return new Reader(tables, bytes).message(type, bytes.byteLength);
 }
 
-/** How a field is written: a number of seven bits a byte, eight bytes, a length and as many bytes, or four bytes. */
+/** Wire types: a varint with seven bits per byte, eight bytes, a length and that many bytes, or four bytes. */
 const VARINT = 0;
 const EIGHT = 1;
 const LENGTH = 2;
@@ -80,7 +80,7 @@ class Reader {
     const list = into[name] as unknown[];
     if (wire === own) list.push(this.#value(kind, end));
     else {
-      // Numbers follow each other in one field.
+      // The field contains consecutive numbers.
       this.#assertWire(wire, LENGTH);
       const last = this.#end(end);
       while (this.#at < last) list.push(this.#value(kind, last));
@@ -125,7 +125,7 @@ class Reader {
     return kind === 'bytes' ? content : new TextDecoder().decode(content);
   }
 
-  /** Where the bytes end whose number comes next. */
+  /** The end of the bytes whose length comes next. */
   #end(end: number): number {
     const length = this.#varint();
     if (this.#at + length > end) throw new RangeError(`The message is cut off at byte ${end}.`);
@@ -140,7 +140,7 @@ class Reader {
     else throw new RangeError(`Byte ${this.#at} begins no field.`);
   }
 
-  /** Whole numbers of the contract are counts, far below 2^53. */
+  /** Integers of the contract are counts, far below 2^53. */
   #varint(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {

@@ -1,7 +1,7 @@
 import type { Hints, Study } from '../study.js';
 import type { Job } from '../ui/open-dialog.js';
 
-/** What a job computes that runs, in the memory of the browser, so that whoever loads the page again sees its answer. */
+/** The work of a running job in the storage of the browser, so that the page can show its answer after a reload. */
 
 /** A start that is untangled. */
 export interface Tangle {
@@ -16,7 +16,7 @@ export type KeptWork =
 
 const DATABASE = 'interstice';
 const STORE = 'jobs';
-/** By then the service has forgotten a job, and nobody comes back for it, milliseconds. */
+/** Age at which the service has certainly forgotten a job, milliseconds. */
 const MAX_AGE_MS = 24 * 3600 * 1000;
 
 type Kept = KeptWork & { readonly id: string; readonly since: number };
@@ -24,7 +24,7 @@ type Kept = KeptWork & { readonly id: string; readonly since: number };
 /** One kept job of a tab. */
 export class KeptJob {
   readonly #name: string;
-  /** undefined in a browser that keeps nothing, where asking for it is an error */
+  /** undefined in a browser without storage, where accessing it is an error */
   readonly #tab: Storage | undefined = memoryOfTab();
   #current: string | undefined;
 
@@ -34,8 +34,8 @@ export class KeptJob {
   }
 
   /**
-   * @returns whether it is kept: a browser may have no room, or keep nothing on principle; then only the tab of its mesh knows it, as
-   *   long as it is open
+   * @returns whether it is kept: a browser may have no room, or may never store anything; then only the open tab of its
+   *   mesh knows the job
    */
   async keep(id: string, work: KeptWork): Promise<boolean> {
     this.#current = id;
@@ -60,12 +60,12 @@ export class KeptJob {
     }
   }
 
-  /** Whether this tab goes on with a job when it is loaded again. */
+  /** Whether this tab continues a job when it is reloaded. */
   holds(id: string): boolean {
     return this.#tab?.getItem(this.#name) === id;
   }
 
-  /** The job that ran when this tab was loaded again. */
+  /** The job that ran when this tab was reloaded. */
   async find(): Promise<Kept | undefined> {
     const id = this.#tab?.getItem(this.#name);
     if (!id) return undefined;
@@ -80,13 +80,13 @@ export class KeptJob {
     return request?.result;
   }
 
-  /** Says that nothing is to be kept any more. */
+  /** Removes the kept job. */
   drop(): void {
     this.#current = undefined;
     const id = this.#tab?.getItem(this.#name);
     if (!id) return;
     this.#tab?.removeItem(this.#name);
-    // What is not deleted here is after a day.
+    // Entries that are not deleted here are deleted after a day.
     void inStore((store) => store.delete(id)).catch(() => {});
   }
 }

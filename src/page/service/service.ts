@@ -18,10 +18,10 @@ import type { Progress, Report } from '../../contract/report.js';
 import type { Hints } from '../study.js';
 import { type ContractTables, type Decoded, decode } from './decode.js';
 
-/** By the build. */
+/** Defined by the build. */
 declare const CONTRACT_TABLES: ContractTables;
 
-/** A session as `GET /v1/sessions` lists it: what the page shows of it. */
+/** The fields of a session in `GET /v1/sessions` that the page shows. */
 export interface ListedSession {
   readonly id: string;
   readonly label: string;
@@ -39,28 +39,28 @@ export interface ListedSession {
   readonly lastReport?: Report;
 }
 
-/** A computation of minutes is not cut off by the client; the person can cancel it. */
+/** The client does not end a computation of minutes; the user can cancel it. */
 const TIMEOUT_SECONDS = 3600;
-/** States for which a path must have room, or it is not asked for: less is no path that one would look at. */
+/** A path is requested only if it has room for this many states: with fewer it would not be worth showing. */
 const LEAST_STATES = 16;
-/** Vertices up to which an answer with its path may be text, where a service has no jobs. */
+/** Vertices up to which an answer with its path may be text, if the service has no jobs. */
 const MAX_TEXT_VERTICES = 20_000;
-/** A result that nobody fetches, as the tab was closed, is kept by the service this long, seconds: time to reload the page. */
+/** Seconds for which the service keeps a result that is not fetched (the tab was closed): time to reload the page. */
 const KEEP_SECONDS = 900;
-/** What the page calls its jobs. */
+/** The label of the page's jobs. */
 const LABEL = 'page';
-/** Somebody waits for its jobs, which a job does not suppose. */
+/** A user waits for the jobs of the page, unlike for other jobs. */
 const AS_JOB = { priority: 'NORMAL', label: LABEL, keepForSeconds: KEEP_SECONDS } as const;
-/** Intersecting pairs of a state that are listed, to be shown as a map. */
+/** Intersecting pairs of a state that are requested, to be shown as a map. */
 const MAX_PAIRS = 20_000;
 
-/** Elements that a finding of a diagnosis names, to be marked in the scene. */
+/** Elements that a finding of a diagnosis may name, to be marked in the scene. */
 const MAX_ELEMENTS = 2000;
 
-/** Who waits for an answer, and what it wants to be told meanwhile. */
+/** The listeners of a caller that waits for an answer. */
 export interface Asked {
   readonly signal: AbortSignal;
-  /** called with the name of the job, where it is one */
+  /** called with the id of the job, if it is one */
   readonly onJob: (id: string) => void;
   /** called about once a second */
   readonly onProgress: (status: RunStatus) => void;
@@ -68,7 +68,7 @@ export interface Asked {
 
 type Waiting = Pick<Asked, 'signal' | 'onProgress'>;
 
-/** How far a computation is. */
+/** The progress of a computation. */
 export type RunStatus = Pick<JobStatus, 'state' | 'phase' | 'ahead' | 'progress' | 'untangleProgress'>;
 
 interface ResolveOptions extends Asked {
@@ -88,7 +88,7 @@ export class Service {
     this.setKey(undefined);
   }
 
-  /** @param key is kept in memory only */
+  /** @param key kept in memory only */
   setKey(key: string | undefined): void {
     this.#key = key;
     this.#info = undefined;
@@ -96,7 +96,7 @@ export class Service {
       ...(key === undefined ? {} : { apiKey: key }),
       timeoutSeconds: TIMEOUT_SECONDS,
       retry: { attempts: 1 },
-      // The default is bound to nothing, which browsers refuse.
+      // The default is not bound to the window, which browsers refuse.
       fetch: fetch.bind(globalThis),
     };
     this.#client = new Client(this.base, options);
@@ -112,8 +112,8 @@ export class Service {
   }
 
   /**
-   * The answer with contacts, what holds each vertex and, where it fits into a message, the path. Where the service has jobs it is one,
-   * which no connection has to wait for, and whose result comes as bytes.
+   * The answer with contacts, what holds each vertex and, if it fits into a message, the path. If the service has jobs,
+   * it is computed as one: no connection has to wait for it, and its result comes as bytes.
    */
   async resolve(mesh: Mesh, start: Positions, target: Positions, options: ResolveOptions): Promise<ResolveResult> {
     const { features, limits } = await this.#known();
@@ -131,7 +131,7 @@ export class Service {
     try {
       return await ask(path);
     } catch (thrown) {
-      // A path of very many steps; or so many contacts that the service lists none.
+      // A path of very many steps, or so many contacts that the service lists none.
       if (!(thrown instanceof ServiceError) || thrown.code !== 'TOO_LARGE' || !path) throw thrown;
       return await ask(false);
     }
@@ -148,17 +148,17 @@ export class Service {
     return this.resume(job.id, { onProgress, signal: options.signal });
   }
 
-  /** The answer of a resolve that this page has submitted, maybe before it was loaded again. @throws ServiceError JOB_NOT_FOUND */
+  /** The answer of a resolve that this page submitted, perhaps before a reload. @throws ServiceError JOB_NOT_FOUND */
   async resume(id: string, asked: Waiting): Promise<ResolveResult> {
     return motionFromJson(await this.#answerOf(id, asked)) as ResolveResult;
   }
 
-  /** The same of an untangling. @throws ServiceError JOB_NOT_FOUND */
+  /** The same for an untangling. @throws ServiceError JOB_NOT_FOUND */
   async resumeUntangling(id: string, asked: Waiting): Promise<UntangledState> {
     return untangledFromJson((await this.#answerOf(id, asked)).untangle);
   }
 
-  /** Waits for the end of a job and fetches its result. The job is kept: whoever asked for it has it forgotten. */
+  /** Waits for the end of a job and fetches its result. The job is kept: the caller deletes it. */
   async #answerOf(id: string, { onProgress, signal }: Waiting): Promise<Decoded> {
     const { error } = await this.#client.job(id).wait({ onProgress, signal });
     if (error) throw error;
@@ -170,7 +170,7 @@ export class Service {
     return decode(CONTRACT_TABLES, 'ResolveResponse', bytes);
   }
 
-  /** Stops a job, if it has not ended. What is not forgotten in this way, as the service cannot be reached, is after its keeping time. */
+  /** Stops a job if it has not ended, and deletes it. If the service cannot be reached, the job expires. */
   forget(id: string): void {
     void this.#client
       .job(id)
@@ -194,7 +194,7 @@ export class Service {
     return this.#client.diagnose(mesh, start, { signal, maxElements: MAX_ELEMENTS, ...(target ? { target } : {}) });
   }
 
-  /** As a job, where the service has jobs, as a resolve is. */
+  /** Untangles as a job if the service has jobs, like a resolve. */
   async untangle(
     mesh: Mesh,
     start: Positions,

@@ -4,7 +4,7 @@ import { formatCount, formatNumber, formatPlural } from '../format.js';
 import type { RunStatus } from '../service/service.js';
 import { byId } from './dom.js';
 
-/** Time after which it is said that something computes, milliseconds: less is not worth a flicker. */
+/** Time after which the page shows that it computes, milliseconds: showing it for less would only flicker. */
 const BUSY_AFTER_MS = 250;
 
 const PHASES: Readonly<Record<JobPhase, string>> = {
@@ -19,13 +19,13 @@ const UNTANGLE_PHASES: Readonly<Record<UntanglePhase, string>> = {
   CHECKING_ANSWER: 'The service tests the answer…',
 };
 
-/** Says that something computes, since when, and how far it is. */
+/** Shows that a computation runs, since when, and its progress. */
 export class Busy {
   #clock: ReturnType<typeof setInterval> | undefined;
   #status: RunStatus | undefined;
   #isKept = false;
 
-  /** @param vertices of the mesh @param since when it began, by `performance.now()` */
+  /** @param vertices of the mesh @param since the time when it began, by `performance.now()` */
   start(vertices: number, since = performance.now()): void {
     this.stop();
     this.#clock = setInterval(() => {
@@ -40,12 +40,12 @@ export class Busy {
     }, BUSY_AFTER_MS);
   }
 
-  /** @param status of the job, as the service has last described it */
+  /** @param status of the job, as last reported by the service */
   progress(status: RunStatus): void {
     this.#status = status;
   }
 
-  /** Says that the job survives a reload of the page. */
+  /** Shows that the job survives a reload of the page. */
   keep(): void {
     this.#isKept = true;
   }

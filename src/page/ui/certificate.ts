@@ -2,7 +2,7 @@ import type { CertificateVerdict } from '../../../checker/certificate.mjs';
 import { formatCount, formatPlural } from '../format.js';
 import { definitions, make, section } from './dom.js';
 
-/** The verdict on a certificate in plain words, and what the file says of itself. */
+/** The verdict on a certificate in plain words, and the statements of the file itself. */
 export function certificateSections(verdict: CertificateVerdict): HTMLElement[] {
   const { isConfirmed, problems, problemCount, states, pieces, pairs, sha256, header } = verdict;
   const sentence = isConfirmed

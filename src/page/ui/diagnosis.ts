@@ -5,7 +5,7 @@ import { make, section } from './dom.js';
 
 const WORDS = { PROBLEM: 'Problem', WARNING: 'Warning', NOTE: 'Note' } as const;
 
-/** What the doctor has found, as a list; a finding that names elements can be shown in the scene. */
+/** Renders the findings of a diagnosis as a list; a finding that names elements can be shown in the scene. */
 export function renderDiagnosis(
   pane: HTMLElement,
   diagnosis: Diagnosis,
@@ -36,12 +36,12 @@ export function renderDiagnosis(
     ),
     ...(order.length > 0 ? [section('Layers', make('ul', {}, ...order))] : []),
   );
-  // Above the result, which stays where it is.
+  // It appears above the result, which stays.
   pane.querySelector('.diagnosis')?.remove();
   pane.prepend(box);
 }
 
-/** The elements that a finding names, as pairs that the scene marks: those of an intersection are the pairs of its regions. */
+/** The elements that a finding names, as pairs for the scene to mark; an intersection has the pairs of its regions. */
 export function placesOf({ code, elements }: DiagnosisFinding, { regions }: Diagnosis): readonly ElementPair[] {
   if (code === 'INTERSECTION') return regions.flatMap(({ pairs }) => pairs);
   return elements.map(({ vertices }) => ({ kind: 'VERTEX_VERTEX', a: vertices, b: [] }));

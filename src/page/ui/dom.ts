@@ -1,4 +1,4 @@
-/** Elements of the page by their id; the template and this code belong together, so a missing one is a fault. */
+/** Finds an element of the page by its id. Template and code belong together, so a missing element is a fault. */
 export function byId<T extends Element = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (!found) throw new Error(`The page has no element #${id}.`);
@@ -7,7 +7,7 @@ export function byId<T extends Element = HTMLElement>(id: string): T {
 
 type Content = Node | string | undefined | false;
 
-/** A new element. Text stays text: nothing here is parsed as HTML. */
+/** Makes an element. Text stays text: nothing is parsed as HTML. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Partial<Omit<HTMLElementTagNameMap[K], 'style' | 'dataset'>> = {},
@@ -19,7 +19,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A list of terms and values. Values that are undefined are left out. */
+/** Makes a list of terms and values. Undefined values are omitted. */
 export function definitions(
   className: string,
   rows: readonly (readonly [string, Content, string?])[],
@@ -42,7 +42,7 @@ export function setPressed(button: HTMLElement, isPressed: boolean): void {
   button.setAttribute('aria-pressed', String(isPressed));
 }
 
-/** The tabs of the results: arrow keys go from one to the next, as the pattern for tabs demands. */
+/** Wires the tabs of the results: arrow keys go from one to the next, as the ARIA pattern for tabs requires. */
 export function wireTabs(list: HTMLElement, onShow: (name: string) => void): (name: string) => void {
   const tabs = [...list.querySelectorAll<HTMLButtonElement>('[role="tab"]')];
   const nameOf = (tab: HTMLElement) => tab.getAttribute('aria-controls') ?? '';

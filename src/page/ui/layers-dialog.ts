@@ -1,12 +1,12 @@
 import type { LayerHint } from '../../contract/untangle.js';
 import { byId, make } from './dom.js';
 
-/** Asks which parts of a mesh lie on top of each other. What was said last is still there when it is opened again. */
+/** Asks which parts of a mesh lie on top of each other. The last input is still there when it is opened again. */
 export class LayersDialog {
   #names: readonly string[] = [];
   readonly #list = byId('layers');
 
-  /** @param answer called with the hints when the person wants to untangle */
+  /** @param answer called with the hints when the user starts the untangling */
   constructor(answer: (layers: readonly LayerHint[]) => void) {
     byId('add-layer').addEventListener('click', () => this.#add());
     byId<HTMLFormElement>('layers-form').addEventListener('submit', (event) => {
@@ -15,7 +15,7 @@ export class LayersDialog {
     });
   }
 
-  /** @param names of the parts, two at least */
+  /** @param names of the parts, at least two */
   open(names: readonly string[]): void {
     if (names.join('\n') !== this.#names.join('\n')) {
       this.#names = names;

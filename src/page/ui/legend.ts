@@ -5,10 +5,10 @@ import type { Range } from '../stage.js';
 import { byId, make } from './dom.js';
 
 const RAMP_PIXELS = 256;
-/** Ticks nearer to each other than this share of the ramp would overlap. */
+/** Labels of ticks closer together than this share of the ramp would overlap. */
 const TICK_ROOM = 0.17;
 
-/** Range of a field that holds for all its states, so that colours keep their meaning while the slider moves. */
+/** Range of a field over all its states, so that colours keep their meaning while the slider moves. */
 export function rangeFor(field: Field, samples: readonly Float32Array[]): Range {
   let high = Number.NEGATIVE_INFINITY;
   for (const values of samples) high = Math.max(high, rangeOf(values)?.high ?? high);
@@ -18,7 +18,7 @@ export function rangeFor(field: Field, samples: readonly Float32Array[]): Range 
   return { low: field.low, high, lines: field.quantity === 'count' ? 0 : (ticks[1] ?? high) - (ticks[0] ?? field.low) };
 }
 
-/** Shows what the colours mean: the map with its values, the unit, and marked values. */
+/** Draws the legend: the map with its values, the unit, and marked values. */
 export function drawLegend(
   field: Field | undefined,
   range: Range | undefined,

@@ -4,7 +4,7 @@ import { type OpenedMesh, type OptionsFile, type Pair, pairOf, seamsOf } from '.
 import { formatCount, formatPlural, LENGTH_UNITS, type LengthUnit } from '../format.js';
 import { byId, make } from './dom.js';
 
-/** A pair of files with what was chosen for it: all that a request needs. */
+/** A pair of files with the chosen settings: everything that a request needs. */
 export interface Job extends Pair {
   readonly title: string;
   readonly start: Positions;
@@ -13,7 +13,7 @@ export interface Job extends Pair {
   readonly timeBudgetSeconds: number | undefined;
 }
 
-/** The dialog in which a person sees which file is which, and sets what the request asks for. */
+/** The dialog that shows which file is which, and in which the user sets the request. */
 export class OpenDialog {
   start: OpenedMesh | undefined;
   target: OpenedMesh | undefined;
@@ -50,7 +50,7 @@ export class OpenDialog {
     });
   }
 
-  /** Members of an options file set the fields of the dialog; what has no field is sent as it is. */
+  /** Members of an options file set the fields of the dialog; members without a field are sent unchanged. */
   set options(options: OptionsFile) {
     this.#options = options;
     const { quality, activationDistance, onIntersectingStart } = options.parameters ?? {};
@@ -82,7 +82,7 @@ export class OpenDialog {
     byId('resolve').textContent = this.target ? 'Resolve' : 'Show';
   }
 
-  /** Offers to weld where vertices lie at one place: elements that meet there without sharing a vertex would intersect. */
+  /** Offers to weld if vertices coincide: elements that meet there without a common vertex would intersect. */
   #describeSeams(): void {
     const box = byId<HTMLInputElement>('weld');
     const { copies, stay } = this.start ? seamsOf(this.start, this.target) : { copies: 0, stay: true };
@@ -95,7 +95,7 @@ export class OpenDialog {
       : `${many} exactly where another one does, and not in the target, so they cannot be welded.`;
   }
 
-  /** The morph targets of the start, of which one may be the target. */
+  /** Lists the morph targets of the start, one of which may be the target. */
   #listMorphs(): void {
     const names = this.start?.morphs?.names ?? [];
     const select = byId<HTMLSelectElement>('morph');
@@ -108,7 +108,7 @@ export class OpenDialog {
     select.value = names.find((name) => this.target?.isMorph && this.target.name.endsWith(`#${name}`)) ?? '';
   }
 
-  /** What is chosen, as a request. @throws Error in words for the dialog; errors of the readers */
+  /** The settings as a request. @throws Error with a message for the dialog; errors of the readers */
   job(): Job {
     const { start, target } = this;
     if (!start) throw new Error('Choose a start first.');

@@ -3,7 +3,7 @@ import { formatPlural } from '../format.js';
 import type { Parts } from '../parts.js';
 import { make } from './dom.js';
 
-/** The parts with a box each; whoever clears it hides the part. */
+/** Renders the parts with a box each; clearing the box hides the part. */
 export function renderParts(
   pane: HTMLElement,
   parts: Parts | undefined,

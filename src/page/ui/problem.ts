@@ -2,7 +2,7 @@ import type { ElementPair, ElementRef } from '../../contract/elements.js';
 import { formatCount } from '../format.js';
 import { byId } from './dom.js';
 
-/** What an error of the service, of its client, or of a reader of files says to a person. */
+/** An error of the service, of its client, or of a file reader, as shown to the user. */
 export interface Problem {
   readonly code: string;
   readonly message: string;
@@ -36,7 +36,7 @@ const titleOf = (code: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** Shows what went wrong, what to do, and on request where. @param show moves the view to the elements at fault */
+/** Shows the error, its remedy and, on request, its place. @param show moves the view to the elements at fault */
 export function showProblem(problem: Problem, show: (() => void) | undefined): void {
   byId('problem-title').textContent = titleOf(problem.code);
   const more = problem.pairCount > problem.pairs.length && problem.pairs.length > 0;

@@ -248,7 +248,7 @@ function listOfPairs(
   return list;
 }
 
-/** Stages in the order of the walk of a request; colours differ in lightness from one to the next. */
+/** Stages in the order in which a request passes them; the lightness of colours differs from one to the next. */
 const STAGES: readonly (readonly [keyof Timings, string, string])[] = [
   ['queue', 'waiting', '#9aa3b2'],
   ['decode', 'transfer and decoding', '#5b6577'],

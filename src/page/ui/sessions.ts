@@ -3,7 +3,7 @@ import type { ListedSession, Service } from '../service/service.js';
 import { definitions, make } from './dom.js';
 import { timingBars } from './result.js';
 
-/** Time between two looks at the service while the list is shown, milliseconds. */
+/** Time between two requests to the service while the list is shown, milliseconds. */
 const INTERVAL_MS = 1500;
 /** Frames whose times are kept for the chart of a session. */
 const KEPT_FRAMES = 60;
@@ -13,10 +13,10 @@ interface Seen {
   readonly microseconds: number;
 }
 
-/** The sessions of the service, live: what frame each is at, what the last one took, and what its proximity set holds. */
+/** The sessions of the service, live: the frame of each, the time of the last one, and its proximity set. */
 export class SessionsPane {
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** times of frames by session, as far as they were seen */
+  /** by session, the times of the frames that were seen */
   readonly #history = new Map<string, Seen[]>();
 
   /** @param service undefined in a page without a service */
@@ -46,7 +46,7 @@ export class SessionsPane {
 
   async #look(): Promise<void> {
     this.#timer = setTimeout(() => void this.#look(), INTERVAL_MS);
-    // A page in the background asks for nothing.
+    // A page in the background sends no requests.
     if (document.hidden) return;
     try {
       const sessions = await this.service!.sessions();

@@ -4,10 +4,10 @@ import { definitions, make, section } from './dom.js';
 
 type Contour = UntangledState['report']['contours'][number];
 
-/** What can be done with a contour of an untangled start. */
+/** Actions for a contour of an untangled start. */
 export interface ContourActions {
   showContour(contour: Contour): void;
-  /** Untangles again with the other side of this contour taken for the wrong one, or with the first one again. */
+  /** Untangles again with the other side of this contour as the wrong one, or with the original side again. */
   turnContour(id: number): void;
 }
 
@@ -32,7 +32,7 @@ const WHY = {
   COST: 'the least work, a guess',
 } as const;
 
-/** The report of an untangling, with each contour, which side was taken for the wrong one, why, and a button that turns it. */
+/** The report of an untangling: for each contour the side taken as wrong, the reason, and a button that turns it. */
 export function untangledSections(
   { report }: UntangledState,
   unit: LengthUnit,

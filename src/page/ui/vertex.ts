@@ -26,7 +26,7 @@ const SIDES: Readonly<Record<PairKind, number>> = {
   EDGE_TRIANGLE: 2,
 };
 
-/** A pair of the answer that is close, and what it pushes: λ ≥ 0, unit of the positions × masses. */
+/** A close pair of the answer, and its push: λ ≥ 0, unit of the positions × masses. */
 export interface Contact extends ElementPair {
   readonly push?: number;
 }
@@ -61,7 +61,7 @@ interface Places {
 
 const PLACES = new WeakMap<Contacts, Places>();
 
-/** Made once for an answer, so that a pick does not search all contacts. */
+/** Indexes the contacts once for an answer, so that a pick does not search all of them. */
 function placesIn(contacts: Contacts): Places {
   const known = PLACES.get(contacts);
   if (known) return known;
@@ -80,12 +80,12 @@ function placesIn(contacts: Contacts): Places {
   return places;
 }
 
-/** What holds a vertex, by the answer. */
+/** What holds a vertex, according to the answer. */
 export interface Held {
   readonly hold: number;
   /** the pair that holds it most */
   readonly pair: ElementPair | undefined;
-  /** the step since which that pair does; 0 = not known */
+  /** the step since which that pair holds it; 0 = not known */
   readonly since: number;
 }
 
@@ -203,7 +203,7 @@ export interface VertexView {
   readonly unit: LengthUnit;
 }
 
-/** What stopped a vertex, as far as the answer tells. */
+/** Says what stopped a vertex, as far as the answer shows it. */
 function sentenceOf(
   { answer, target, mesh }: Study,
   vertex: number,

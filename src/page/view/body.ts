@@ -19,7 +19,7 @@ import type { Parts } from '../parts.js';
 import { makeGrainMaterial, makeRodMaterial, makeSurfaceMaterial, type SharedUniforms } from './materials.js';
 import { updateNormals } from './normals.js';
 
-/** Radii of rods and grains, in median edges, and in parts of the scene where there are no edges. */
+/** Radii of rods and grains in median edges or, if there are no edges, as shares of the size of the scene. */
 const ROD_RADIUS = 0.13;
 const GRAIN_SHARE = 1 / 130;
 
@@ -41,14 +41,14 @@ export class Body {
   readonly #particles: Uint32Array;
   #isHidden: readonly boolean[] = [];
   #moving: Moving | undefined;
-  /** whether all positions have to be written, since none of them are those of a state of this study */
+  /** whether all positions must be written, because the buffer holds no state of this study */
   #isNew = true;
   /** Elements that are shown, for picking. */
   visible: { triangles: Uint32Array; segments: Uint32Array; particles: Uint32Array };
 
   /**
    * @param edges uint32[2·E] of triangles and segments
-   * @param state [3·V] any state, of which the radius of rods follows
+   * @param state [3·V] any state, which determines the radius of rods
    * @param size of the scene, in the unit of the positions
    */
   constructor(
@@ -82,7 +82,7 @@ export class Body {
     this.#grains = new Points(this.#shared(this.#particles), makeGrainMaterial(shared, size * GRAIN_SHARE));
     for (const each of [this.#surface, this.#lines, this.#rods, this.#grains]) {
       if (!each) continue;
-      // The buffers change; the bounds that the library would compute from the first state do not follow.
+      // The buffers change, but the bounds that the library computes from the first state would not.
       each.frustumCulled = false;
       this.group.add(each);
     }
@@ -94,13 +94,13 @@ export class Body {
     return this.#position.array as Float32Array;
   }
 
-  /** Says what moves from one state to another from now on. */
+  /** Sets the vertices that move between states from now on. */
   setMoving(moving: Moving): void {
     this.#moving = moving;
     this.#isNew = true;
   }
 
-  /** A geometry over the common vertex buffers. */
+  /** Makes a geometry over the common vertex buffers. */
   #shared(index: Uint32Array): BufferGeometry {
     const geometry = new BufferGeometry();
     geometry.setAttribute('position', this.#position);
@@ -132,7 +132,7 @@ export class Body {
   }
 
   /**
-   * Gives every vertex a colour of its own, or that of its part where there is none.
+   * Gives every vertex its own colour, or that of its part if it has none.
    *
    * @param own colours, and for each vertex its place among them (NaN = none)
    */
@@ -149,7 +149,7 @@ export class Body {
   }
 
   /**
-   * Writes what moves, and the rest only the first time.
+   * Writes the moving vertices, and the others only the first time.
    *
    * @param state [3·V] in the coordinates of the study
    * @param centre the middle of the scene
@@ -171,7 +171,7 @@ export class Body {
       else updateNormals(this.#moving, positions, normals);
     }
     for (const attribute of [this.#position, this.#normal]) {
-      // The library unites the ranges and forgets them when it has sent them.
+      // The library merges the ranges, and clears them when it has sent them.
       attribute.addUpdateRange(3 * first, 3 * (end - first));
       attribute.needsUpdate = true;
     }
@@ -257,7 +257,7 @@ export class Body {
   }
 }
 
-/** Everything moves. */
+/** The moving part if everything moves. */
 function wholeOf(triangles: Uint32Array, vertexCount: number) {
   const vertices = Uint32Array.from({ length: vertexCount }, (_, v) => v);
   return { vertices, isChanged: new Uint8Array(vertexCount).fill(1), triangles };

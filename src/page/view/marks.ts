@@ -5,7 +5,7 @@ import type { Contacts } from '../../contract/report.js';
 
 /** Length of the tick that shows the normal of a contact, in median edges. */
 const TICK = 0.5;
-/** The same where the push is known: of a contact that pushes nothing, and of the one that pushes most. */
+/** The same if the push is known: for a contact without push, and for the one with the largest push. */
 const MIN_TICK = 0.12;
 const MAX_TICK = 2;
 /** Half the length of the arms of the cross that marks a vertex, in median edges. */
@@ -50,8 +50,8 @@ export function addElement(ids: readonly number[], positions: ArrayLike<number>,
 }
 
 /**
- * A tick along the normal of each contact, from the middle between its closest points; as long as the square root of what the
- * contact pushes, where that is known.
+ * A tick along the normal of each contact, from the middle between its closest points; proportional to the square root
+ * of the push of the contact, if it is known.
  */
 export function contactTicks(
   { vertices, weights, normals, distances, multipliers }: Contacts,
@@ -82,5 +82,5 @@ export function contactTicks(
   return ends.slice(0, end);
 }
 
-/** Pads the vertices of a contact with fewer than four. */
+/** Padding for the vertices of a contact with fewer than four. */
 export const NONE = 0xffffffff;

@@ -37,8 +37,8 @@ export function makeSharedUniforms(): SharedUniforms {
 }
 
 /**
- * The colour of a point of a body: that of its part, or that of its value. NaN is passed beside the value as a share, because
- * graphics hardware may treat a NaN as it likes: `known` is 1 where all corners have a value.
+ * The colour of a point of a body: that of its part, or that of its value. NaN is passed as a share beside the value,
+ * because graphics hardware may treat a NaN in any way: `known` is 1 where all corners have a value.
  */
 const PAINT = /* glsl */ `
   uniform sampler2D map;
@@ -72,7 +72,7 @@ const LIGHT = /* glsl */ `
 
 const common = { side: DoubleSide } as const;
 
-/** Triangles with smooth normals; the back is darker than the front, so that a turned panel is seen. */
+/** Triangles with smooth normals; the back is darker than the front, so that a flipped panel is visible. */
 export function makeSurfaceMaterial(shared: SharedUniforms): ShaderMaterial {
   return new ShaderMaterial({
     ...common,

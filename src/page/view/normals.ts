@@ -1,9 +1,9 @@
 import type { Moving } from '../moving.js';
 
 /**
- * Unit normals of vertices: sums of those of their triangles, weighted by area.
+ * Computes unit normals of vertices: sums of those of their triangles, weighted by area.
  *
- * @param moving whose normals are computed, with all triangles at them
+ * @param moving the vertices whose normals are computed, with all triangles at them
  * @param positions float32[3·V]
  * @param normals float32[3·V] those of other vertices stay
  */
@@ -52,7 +52,7 @@ export function updateNormals(
   for (let n = 0; n < vertices.length; n++) {
     const i = 3 * vertices[n]!;
     const [x, y, z] = [normals[i]!, normals[i + 1]!, normals[i + 2]!];
-    // Of the tiny areas of a fine mesh in metres the square of a sum may be below the smallest float32; doubles hold it.
+    // With the tiny areas of a fine mesh in metres, the square of a sum may be below the smallest float32, so doubles.
     const scale = 1 / (Math.sqrt(x * x + y * y + z * z) || 1);
     normals[i] = x * scale;
     normals[i + 1] = y * scale;

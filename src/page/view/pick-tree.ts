@@ -2,18 +2,18 @@ import type { Hit, Ray } from './pick.js';
 
 /** Triangles in a leaf: few enough to test all of them, many enough to keep the tree small. */
 const LEAF = 8;
-/** Bits of a Morton code per axis, and numbers of triangles: together they are exact in a double. */
+/** Bits of a Morton code per axis; below, the limit of triangle numbers: together they are exact in a double. */
 const BITS = 8;
 const TRIANGLES = 2 ** 27;
 /**
- * What a box is grown by, as a share of the size of the scene: far above the rounding of the slab test, far below a triangle
- * that can be seen. A box that is too large costs a test; one that is too small would lose a hit.
+ * Growth of boxes as a share of the size of the scene: far above the rounding of the slab test, far below the size of a
+ * visible triangle. A box that is too large costs a test; one that is too small would lose a hit.
  */
 const GROWTH = 1e-9;
 
 /**
- * A tree of boxes over triangles, so that a ray tests some of them and not all. The order of the triangles follows from
- * the positions when it is built, along a curve that fills space; for other positions the boxes alone are computed anew.
+ * A tree of boxes over triangles, so that a ray tests only some of them. The order of the triangles follows from the
+ * positions when it is built, along a curve that fills space; for other positions only the boxes are computed again.
  */
 export class PickTree {
   readonly #triangles: Uint32Array;
@@ -23,7 +23,7 @@ export class PickTree {
   readonly #leaves: number;
   /** float64[6 · nodes]: lower corner, upper corner */
   readonly #boxes: Float64Array;
-  /** boxes that the last ray has gone through, for tests: a tree that prunes nothing finds the same */
+  /** boxes that the last ray has crossed, for tests: the hits of a tree that prunes nothing would be the same */
   visited = 0;
 
   /** @param triangles uint32[3·T] @param positions [3·V] */
@@ -36,7 +36,7 @@ export class PickTree {
     this.fit(positions);
   }
 
-  /** Makes the boxes hold the triangles at other positions, [3·V]. */
+  /** Fits the boxes to the triangles at other positions, [3·V]. */
   fit(positions: ArrayLike<number>): void {
     const [boxes, triangles, order, leaves] = [this.#boxes, this.#triangles, this.#order, this.#leaves];
     for (let leaf = 0; leaf < leaves; leaf++) {
@@ -78,7 +78,7 @@ export class PickTree {
     }
   }
 
-  /** The first triangle that a ray meets, of several at one distance that with the smallest number. */
+  /** The first triangle that a ray meets; of several at the same distance, the one with the smallest number. */
   hit(positions: ArrayLike<number>, ray: Ray): Hit | undefined {
     const boxes = this.#boxes;
     const growth = GROWTH * Math.hypot(...[0, 1, 2].map((c) => boxes[9 + c]! - boxes[6 + c]!));
@@ -86,7 +86,7 @@ export class PickTree {
     const waiting: number[] = [];
     const entries: number[] = [];
     this.visited = 0;
-    /** Notes a node that the ray enters before the best hit; the last one that is noted is the next one. */
+    /** Stacks a node that the ray enters before the best hit; the last one stacked is visited next. */
     const note = (node: number, entry: number): void => {
       if (entry === Infinity) return;
       waiting.push(node);
@@ -105,7 +105,7 @@ export class PickTree {
       }
       const [one, other] = [2 * node, 2 * node + 1];
       const [toOne, toOther] = [entryOf(boxes, one, ray, growth), entryOf(boxes, other, ray, growth)];
-      // The nearer one is looked at first, and often makes the other needless.
+      // The nearer one is visited first, which often rules out the other.
       if (toOne <= toOther) note(other, toOther);
       note(one, toOne);
       if (toOne > toOther) note(other, toOther);
@@ -128,7 +128,7 @@ function entryOf(boxes: Float64Array, node: number, { origin, direction }: Ray, 
   for (let c = 0; c < 3; c++) {
     const low = boxes[6 * node + c]! - growth - origin[c]!;
     const high = boxes[6 * node + 3 + c]! + growth - origin[c]!;
-    // The box of no triangle.
+    // An empty box.
     if (!(low <= high)) return Infinity;
     const along = direction[c]!;
     if (along === 0) {
@@ -177,7 +177,7 @@ function testTriangle(triangles: Uint32Array, triangle: number, p: ArrayLike<num
   best.corner = s > t ? (s > 1 - s - t ? 1 : 0) : t > 1 - s - t ? 2 : 0;
 }
 
-/** uint32[T] the triangles by the Morton codes of their middles. */
+/** Returns uint32[T]: the triangles sorted by the Morton codes of their centres. */
 function sortAlongCurve(triangles: Uint32Array, positions: ArrayLike<number>): Uint32Array {
   const count = triangles.length / 3;
   const middles = new Float64Array(3 * count);
@@ -196,7 +196,7 @@ function sortAlongCurve(triangles: Uint32Array, positions: ArrayLike<number>): U
   }
   const cells = 2 ** BITS;
   const scales = low.map((least, k) => (high[k]! > least ? (cells - 1) / (high[k]! - least) : 0));
-  // Code and triangle in one exact double, so that the built-in sort of numbers does it.
+  // Code and triangle in one exact double, so that the built-in numeric sort can be used.
   const keys = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     let code = 0;

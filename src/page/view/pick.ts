@@ -1,6 +1,6 @@
 import { PickTree } from './pick-tree.js';
 
-/** What lies under a point of the picture. */
+/** Finds the elements under a point of the picture. */
 
 export interface Ray {
   readonly origin: readonly [number, number, number];
@@ -22,7 +22,7 @@ export interface Elements {
 }
 
 /**
- * Finds elements by rays. It prepares itself when somebody picks, not when the mesh moves: a tree over the triangles once, its boxes
+ * Finds elements by rays. It prepares for a pick, not when the mesh moves: the tree over the triangles once, its boxes
  * once for each state that is picked from.
  */
 export class Picker {
@@ -30,18 +30,18 @@ export class Picker {
   #tree: PickTree | undefined;
   #isMoved = false;
 
-  /** @param elements those that are drawn */
+  /** @param elements the drawn elements */
   setElements(elements: Elements): void {
     if (elements.triangles !== this.#elements.triangles) this.#tree = undefined;
     this.#elements = elements;
   }
 
-  /** Says that the positions have changed. */
+  /** Notes that the positions have changed. */
   move(): void {
     this.#isMoved = true;
   }
 
-  /** The tree, as the positions are. Making it takes some ten milliseconds for 100,000 triangles, so call this when there is time. */
+  /** The tree for these positions. Making it takes some ten milliseconds for 100,000 triangles, so do it when idle. */
   prepare(positions: ArrayLike<number>): PickTree {
     const tree = this.#tree ?? new PickTree(this.#elements.triangles, positions);
     if (this.#tree && this.#isMoved) tree.fit(positions);
@@ -67,7 +67,7 @@ export class Picker {
 
 const NONE = new Uint32Array(0);
 
-/** The grain or the end of a rod that is nearest to the ray, within reach; the front one among those as near. */
+/** The grain or rod end that is nearest to the ray, within reach; the front one among equally near ones. */
 function pickThin({ segments, particles }: Elements, p: ArrayLike<number>, ray: Ray, reach: number): Hit | undefined {
   const [ox, oy, oz] = ray.origin;
   const [dx, dy, dz] = ray.direction;

@@ -9,11 +9,11 @@ import {
   Vector2,
 } from 'three';
 
-/** Lines of a fixed width in pixels, wherever they are: marks on the scene. */
+/** Lines of a fixed width in pixels at any depth: marks in the scene. */
 export class Ribbons {
   readonly object: Mesh<InstancedBufferGeometry, ShaderMaterial>;
 
-  /** @param isOnTop whether they are drawn over what hides them */
+  /** @param isOnTop whether they are drawn over surfaces that hide them */
   constructor(colour: string, pixels: number, isOnTop: boolean) {
     const geometry = new InstancedBufferGeometry();
     geometry.setAttribute('position', new BufferAttribute(Float32Array.of(0, -1, 0, 1, -1, 0, 1, 1, 0, 0, 1, 0), 3));
@@ -63,7 +63,7 @@ export class Ribbons {
       to.set(ends.subarray(6 * i + 3, 6 * i + 6), 3 * i);
     }
     const { geometry } = this.object;
-    // A buffer of another size is another buffer on the card.
+    // A buffer of another size needs a new buffer on the card.
     geometry.dispose();
     geometry.setAttribute('from', new InstancedBufferAttribute(from, 3));
     geometry.setAttribute('to', new InstancedBufferAttribute(to, 3));

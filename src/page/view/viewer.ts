@@ -18,13 +18,13 @@ type Triple = readonly [number, number, number];
 
 /** Angle of view, degrees: little distortion, some depth. */
 const FIELD_OF_VIEW = 28;
-/** How far the arrow keys turn and shift the view, radians and parts of the distance, and how much + and − zoom. */
+/** Turn (radians) and shift (share of the distance) of the view per arrow key, and zoom factor of + and −. */
 const TURN = Math.PI / 24;
 const SHIFT = 0.05;
 const ZOOM = 1.15;
 const MARGIN = 1.08;
 
-/** Draws a scene when something has changed, and not otherwise. */
+/** Draws a scene only when something has changed. */
 export class Viewer {
   readonly scene = new Scene();
   readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.01, 100);
@@ -36,12 +36,12 @@ export class Viewer {
   /** Number of pictures drawn, for tests: an idle page draws none. */
   frames = 0;
   onResize: (width: number, height: number) => void = () => {};
-  /** Called before each picture: what has changed since the last one is brought up to date once, however often it changed. */
+  /** Called before each picture: it applies changes since the last one once, however many there were. */
   beforeDraw: () => void = () => {};
 
-  /** @throws Error where the browser has no WebGL 2 */
+  /** @throws Error if the browser has no WebGL 2 */
   constructor(readonly canvas: HTMLCanvasElement) {
-    // A picture of the canvas is taken right after it was drawn, so its buffer need not be kept.
+    // A picture of the canvas is taken directly after drawing, so its buffer need not be kept.
     this.#renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.#controls = new OrbitControls(this.camera, canvas);
     this.#controls.addEventListener('change', () => this.ask());
@@ -61,7 +61,7 @@ export class Viewer {
     this.ask();
   }
 
-  /** Draws once before the browser shows the next frame, however often it is asked. */
+  /** Draws once before the browser shows the next frame, however often this is called. */
   ask(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
@@ -75,7 +75,7 @@ export class Viewer {
     this.#renderer.render(this.scene, this.camera);
   }
 
-  /** The picture as it is, as a PNG. */
+  /** The current picture as a PNG. */
   picture(): string {
     this.drawNow();
     return this.canvas.toDataURL('image/png');
@@ -86,7 +86,7 @@ export class Viewer {
     this.ask();
   }
 
-  /** Shows a box around the origin as a whole. @param half its size from the centre, in the unit of the positions */
+  /** Shows the whole of a box around the origin. @param half its size from the centre, in the unit of the positions */
   frame(half: Triple): void {
     this.#half = half;
     const direction = this.camera.position.clone().sub(this.#controls.target).normalize();
@@ -115,7 +115,7 @@ export class Viewer {
     return distance;
   }
 
-  /** Moves the view to a point, closer if it is far. @param radius of what shall be seen around it */
+  /** Moves the view to a point, closer if it is far. @param radius of the surroundings to show */
   lookAt(point: readonly [number, number, number], radius: number): void {
     const target = new Vector3(...point);
     const direction = this.camera.position.clone().sub(this.#controls.target);
@@ -130,7 +130,7 @@ export class Viewer {
     return this.#up;
   }
 
-  /** The view from the front, above and right, with this axis up. */
+  /** Sets the view from the front, above and right, with this axis up. */
   lookFrom(up: UpAxis): void {
     this.#up = up;
     this.camera.up.set(0, up === 'y' ? 1 : 0, up === 'z' ? 1 : 0);
@@ -165,7 +165,7 @@ export class Viewer {
     if (isFirst) this.frame(this.#half);
     const ratio = this.#renderer.getPixelRatio();
     this.onResize(width * ratio, height * ratio);
-    // At once: a canvas of another size is empty until it is drawn.
+    // Drawn at once: a canvas of another size is empty until then.
     this.drawNow();
   }
 
