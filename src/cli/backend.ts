@@ -24,13 +24,13 @@ export interface Backend extends Pick<Operations, 'resolve' | 'diagnose' | 'unta
   openSession(request: CreateSessionRequest, signal: AbortSignal | undefined): Promise<BackendSession>;
   /** Of a service only. */
   readonly jobs?: BackendJobs;
-  /** Defaults of the engine, if known without a call; the progress bar is drawn against them. */
+  /** Defaults of the engine, if known without a call; the progress bar uses them. */
   readonly defaults?: ParametersInput;
 }
 
 export type BackendWork = { readonly resolve: ResolveRequest } | { readonly untangle: UntangleRequest };
 
-/** Of the work that the job was submitted with. */
+/** The answer to the work that the job was submitted with. */
 export type BackendAnswer =
   | { readonly resolve: ResolveAnswer; readonly untangle?: undefined }
   | { readonly untangle: UntangledState; readonly resolve?: undefined };
@@ -44,7 +44,7 @@ export interface BackendJobs {
   /** @throws JOB_NOT_ENDED, and the error that the job ended with */
   result(id: string, signal: AbortSignal | undefined): Promise<BackendAnswer>;
   list(signal: AbortSignal | undefined): Promise<readonly JobInfo[]>;
-  /** Stops the job, if it has not ended, and forgets it. @throws JOB_NOT_FOUND */
+  /** Stops the job if it has not ended, and forgets it. @throws JOB_NOT_FOUND */
   delete(id: string, signal: AbortSignal | undefined): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export interface SessionStepOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** A session as a command uses it: one step after the other, each from the last answer. */
+/** A session as commands use it: one step after another, each from the last answer. */
 export interface BackendSession {
   /** @param target [3·V], in the scalar type of the answer */
   step(target: Positions, options?: SessionStepOptions): Promise<Pick<ResolveAnswer, 'positions' | 'report'>>;
@@ -65,15 +65,15 @@ export interface BackendSession {
 /** Where a command runs. An unset field takes the environment's setting, then the default. */
 export interface BackendChoice {
   readonly server?: string;
-  /** of the service's API key; unset: the variable INTERSTICE_API_KEY */
+  /** the file with the service's API key; unset: the variable INTERSTICE_API_KEY */
   readonly apiKeyFile?: string;
   readonly engine?: string;
   readonly threads?: number;
 }
 
-/** What the commands depend on; tests supply their own. */
+/** The dependencies of the commands; tests supply their own. */
 export interface CliContext {
   readonly terminal: Terminal;
-  /** Opens an engine in this process or a connection to a service. The caller closes it. @param command that asks, if known */
+  /** Opens an engine in this process or a connection to a service. The caller closes it. @param command of the user */
   openBackend(choice: BackendChoice, command?: string): Promise<Backend>;
 }

@@ -7,8 +7,8 @@ import { algorithmVersion, packageVersion } from '../paths.js';
 import { encodeJson } from '../transport/json/encode.js';
 
 /*
- * A certificate: the start, every state on the way and the answer of one resolve in a file that checker/certificate.mjs checks without this
- * program. The format is described there.
+ * A certificate: a file with the start, every state of the path and the answer of one resolve, which
+ * checker/certificate.mjs checks without this program. The format is described there.
  */
 
 const MAGIC = 'ISTCERT1';
@@ -30,7 +30,7 @@ export function* writeCertificate(request: ResolveRequest, answer: ResolveAnswer
   const none = new Uint32Array();
   const { vertexCount, segments = none, particles = none, tetrahedra = none, kinematic } = request.mesh;
   const arrays: Readonly<Record<string, Bulk>> = {
-    // A solid is its surface.
+    // A solid is represented by its surface.
     triangles: addBoundaryFaces(request.mesh.triangles ?? none, tetrahedra, vertexCount),
     segments,
     particles,

@@ -55,7 +55,7 @@ export const jobOption = (): Option =>
     'with --server: submit a job that no connection waits for, and wait for it; Ctrl-C leaves it to the service (see interstice job)',
   );
 
-/** @throws UsageError for flags of an engine in this process beside a service, and of a service without one */
+/** @throws UsageError for flags of an engine in this process together with --server, and of a service without it */
 export function refuseEngineFlags(values: BackendChoice & { readonly job?: boolean }, command: string): void {
   if (values.server === undefined) {
     if (values.apiKeyFile !== undefined) throw new UsageError('--api-key-file needs --server.', command);

@@ -10,20 +10,23 @@ const SIZE = 800;
 /** From the front, above and right; z is up, as in the pictures of `explain`. */
 const VIEW: Vec = [-0.5, 1, -0.5];
 
-/** Linear colours: what no finding names, and what one names, by severity. */
+/** Linear colours: elements that no finding names, and those that a finding names, by severity. */
 const PLAIN: Vec = [0.6, 0.62, 0.65];
 const COLOURS = { PROBLEM: [0.83, 0.08, 0.05], WARNING: [0.95, 0.5, 0.05], NOTE: [0.1, 0.35, 0.75] } as const;
 
-/** Sizes of rods, grains and soft shadows in the size of the scene. */
+/** Sizes of rods, grains and soft shadows as shares of the size of the scene. */
 const ROD_RADIUS = 1 / 400;
 const GRAIN_RADIUS = 1 / 260;
 const CREASE_RADIUS = 0.05;
 
-/** Share of the size of the scene within which vertices around a named one are coloured too: a single one is a dot that nobody sees. */
+/**
+ * Share of the size of the scene within which vertices around a named one are coloured too: one alone is too small to
+ * see.
+ */
 const HALO = 1 / 80;
 
 /**
- * The mesh with what findings name in colour: red for problems, orange for warnings, blue for notes.
+ * Draws the mesh with the elements of findings in colour: red for problems, orange for warnings, blue for notes.
  *
  * @param file finite positions
  * @returns a PNG
@@ -41,11 +44,11 @@ export function drawDiagnosis(file: MeshFile, answer: Diagnosis): Buffer {
   return encodePng(SIZE, SIZE, toBytes(drawPanel(file, x, [x], VIEW, SIZE, SIZE, options)));
 }
 
-/** By vertex the colour of the worst finding that names it or one near it. */
+/** For each vertex, the colour of the worst finding that names it or a vertex near it. */
 function colourVertices(x: Float64Array, { findings, regions }: Diagnosis, halo: number): Map<number, Vec> {
   const colours = new Map<number, Vec>();
   const ofRegions = regions.flatMap(({ pairs }) => pairs.flatMap(({ a, b }) => [...a, ...b]));
-  // The worst last, so that it stays.
+  // The worst comes last, so that it prevails.
   for (const severity of ['NOTE', 'WARNING', 'PROBLEM'] as const) {
     const named = findings
       .filter((one) => one.severity === severity && one.code !== 'KINEMATIC_CANDIDATE')

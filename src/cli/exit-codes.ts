@@ -36,7 +36,7 @@ export class UsageError extends Error {
   }
 }
 
-/** That the answer intersects counts for more than how the run ended. */
+/** An intersecting answer takes precedence over the way in which the run ended. */
 export function exitCodeOfReport({ status, intersectingPairCount = 0 }: Report): number {
   if (intersectingPairCount > 0) return EXIT.FOUND;
   return status === 'CONVERGED' ? EXIT.OK : EXIT.NOT_CONVERGED;

@@ -17,11 +17,11 @@ export interface InputFlags {
   readonly kinematic?: string;
   /** path of an options file */
   readonly options?: string;
-  /** elements are joined where vertices have the same position in the start */
+  /** whether elements are joined where vertices have the same position in the start */
   readonly weld?: boolean;
 }
 
-/** Flags of the shape at rest, of `resolve` alone. */
+/** Flags of the shape at rest; only `resolve` has them. */
 export interface RestFlags {
   /** path of a mesh with the same vertices */
   readonly rest?: string;
@@ -30,8 +30,8 @@ export interface RestFlags {
 }
 
 /**
- * The mesh with the shape at rest and the strain limits that flags set: without limits of strains, the shape gives edges their
- * lengths.
+ * The mesh with the shape at rest and the strain limits that flags set: without strain limits, the shape sets the
+ * lengths of edges.
  *
  * @param command that the flags belong to
  * @throws UsageError for limits without a rest shape
@@ -54,7 +54,7 @@ export async function withRest(
   return { ...mesh, strainLimits: { rest: rest.positions, ...limits } };
 }
 
-/** What both commands read: a mesh with its kinematic vertices and, if named, a second state of it. */
+/** The input that both commands read: a mesh with its kinematic vertices and, if named, a second state of it. */
 export interface Inputs {
   readonly file: MeshFile;
   /** the second state */
@@ -98,7 +98,7 @@ export async function readInputs(
   };
 }
 
-/** @param command that the flags belong to @throws UsageError for an options file that asks for more than a mesh and a report */
+/** @param command that the flags belong to @throws UsageError if the options request more than a mesh and a report */
 export function refuseInclude({ include }: Options, { options: path }: InputFlags, command: string): void {
   if (include === undefined) return;
   throw new UsageError(
@@ -170,7 +170,7 @@ async function readJsonFile(path: string): Promise<Record<string, unknown>> {
 /**
  * Reads a list of kinematic vertices: one id or one range `first-last` (both included) per line; `#` starts a comment.
  *
- * @param marks uint8[V]; the vertices listed are set to 1, all others are left as they are
+ * @param marks uint8[V]; the listed vertices are set to 1, all others stay unchanged
  * @throws MALFORMED_BODY for a line that is neither, INDEX_OUT_OF_RANGE for an id ≥ V; both name the line
  */
 export function markKinematicList(text: string, name: string, marks: Uint8Array): void {

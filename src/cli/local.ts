@@ -8,7 +8,7 @@ import type { Backend, BackendChoice } from './backend.js';
 import { UsageError } from './exit-codes.js';
 import type { Sink } from './terminal.js';
 
-/** Settings that apply to one run in this process; settings of the service alone are not even read. */
+/** Settings that apply to one run in this process; settings that only concern the service are not even read. */
 const RELEVANT = [
   SETTINGS.engine,
   SETTINGS.adapter,
@@ -37,8 +37,9 @@ export function readSettings(environment: Environment, flags: Environment, comma
 }
 
 /**
- * The engine's settings for one run: one request needs one thread, and may take as long as it takes. The default is the CPU: opening a graphics device takes
- * longer than most single resolves, and the drivers' discovery writes to the error stream.
+ * The engine's settings for one run: one request needs one thread, and has no time limit. The default is the CPU:
+ * opening a graphics device takes longer than most single resolves, and the drivers' discovery writes to the error
+ * stream.
  */
 export function localConfig(environment: Environment, choice: BackendChoice, command?: string): Config {
   const relevant = Object.fromEntries(RELEVANT.map((name) => [name, environment[name]]));
@@ -99,7 +100,7 @@ export async function openOperations(
   });
 }
 
-/** Opens an engine in this process. Its log messages are held until it closes, when no progress line is on the screen. */
+/** Opens an engine in this process. Log messages are held until it closes, when no progress line is on the screen. */
 export async function openLocal(
   choice: BackendChoice,
   environment: Environment,

@@ -4,7 +4,7 @@ import { processTerminal } from './terminal.js';
 
 const terminal = processTerminal();
 
-// process.exit() would drop what a pipe has not taken yet.
+// process.exit() would drop output that a pipe has not accepted yet.
 process.exitCode = await runCli(process.argv.slice(2), {
   terminal,
   openBackend: (choice, command) => openBackend(choice, terminal, command),

@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.js';
 /**
  * Checks the name of a mesh to be written before anything is computed.
  *
- * @throws UsageError for an unknown format, and as {@link assertWritable}
+ * @throws UsageError for an unknown format, otherwise like {@link assertWritable}
  */
 export async function assertMeshOutput(path: string, inputs: readonly string[], command: string): Promise<void> {
   if (/\.gltf$/i.test(path)) {
@@ -26,15 +26,15 @@ export async function assertMeshOutput(path: string, inputs: readonly string[], 
   );
 }
 
-/** glTF holds single precision only: what shall be written so begins so, and comes back with the bits that were tested. */
+/** glTF has single precision only: a run for such a file starts in it, so that the file has exactly the tested bits. */
 export function toSingleIfNeeded(file: MeshFile, output: string | undefined): MeshFile {
   if (output === undefined || formatOf(output) !== 'gltf' || file.scalar === 'FLOAT32') return file;
   return { ...file, scalar: 'FLOAT32', positions: Float32Array.from(file.positions) };
 }
 
 /**
- * Writes the elements of the start at the exact positions of the answer, in the format that the output's name selects, and
- * names on standard error what that format does not hold.
+ * Writes the elements of the start at the exact positions of the answer, in the format that the output's name selects,
+ * and reports on standard error what that format cannot store.
  */
 export async function writeMeshAnswer(
   path: string,

@@ -7,7 +7,7 @@ import { addTo } from './common-options.js';
 import * as help from './help.js';
 import { choiceOption, parseCount, parseNumber } from './parameter-flags.js';
 
-/* The commands of those who run the service. */
+/* The commands for operators of the service. */
 
 const DOORS = ['http', 'grpc', 'stream'] as const;
 const QUALITIES: readonly Quality[] = ['FAST', 'BALANCED', 'FINE'];

@@ -54,9 +54,9 @@ export async function writeAtomically(path: string, chunks: Iterable<Uint8Array>
 }
 
 /**
- * Checks, before anything is computed, that a folder can hold a trace: it may be missing, empty, or hold an earlier trace,
- * which is replaced, since states of two runs in one folder would read as one path. trace.json exists from the beginning, so
- * that the folder of an interrupted run is recognised; its `isComplete` is false.
+ * Checks, before anything is computed, that a folder can hold a trace: it may be missing, empty, or hold an earlier
+ * trace, which is replaced, because states of two runs in one folder would look like one path. trace.json exists from
+ * the beginning, so that the folder of an interrupted run is recognised; its `isComplete` is false.
  *
  * @throws UsageError for a folder that holds anything else
  */

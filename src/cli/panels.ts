@@ -21,7 +21,7 @@ const ROD_RADIUS = 0.13;
 const GRAIN_RADIUS = 1 / 260;
 const CREASE_RADIUS = 0.05;
 
-/** What is drawn of a mesh, and radii that fit all states. */
+/** The elements of a mesh to draw, and radii that suit all states. */
 export function panelOptionsOf(
   mesh: MeshInput,
   states: readonly Float64Array[],
@@ -43,7 +43,7 @@ export function panelOptionsOf(
   return { drawable, options };
 }
 
-/** Panels from left to right, each below its word. @param below pixels that stay free below them */
+/** Places panels from left to right, each below its title. @param below pixels that stay free below them */
 export function placePanels(panels: readonly Picture[], words: readonly string[], below: number) {
   const width = panels.length * (PANEL_SIZE.width + GAP) - GAP;
   const bottom = HEADING.height + PANEL_SIZE.height;

@@ -20,7 +20,7 @@ const length = 'length';
 
 /**
  * Every field of the contract's `Parameters`, in its order: the help, the parser and the documentation read this table.
- * The mapped type makes the compiler refuse a table that misses a field.
+ * The mapped type makes the compiler refuse a table that lacks a field.
  */
 export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag } = {
   preset: {
@@ -212,7 +212,7 @@ export function parseCount(text: string): number {
 
 const spell = (choice: string): string => choice.toLowerCase().replaceAll('_', '-');
 
-/** Accepts `ignore-pairs`, `IGNORE_PAIRS` and the like; returns the contract's name. */
+/** Accepts `ignore-pairs`, `IGNORE_PAIRS` and similar spellings; returns the contract's name. */
 export function parseChoice<T extends string>(choices: readonly T[]): (text: string) => T {
   return (text) => {
     const found = choices.find((choice) => spell(choice) === spell(text));

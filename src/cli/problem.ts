@@ -78,7 +78,7 @@ export function toProblem(thrown: unknown): JsonObject {
     status: ERRORS[error.code].http,
     detail: error.message,
     ...encodeJson('Error', fromError(error, ''), { arrays: false }),
-    // A service hides the message of an unexpected failure from its callers; this is the caller's own machine.
+    // A service hides the message of an unexpected failure from its callers, but this is the user's own machine.
     message: error.message,
   };
 }

@@ -32,7 +32,7 @@ const ON_BUDGET: readonly OnBudget[] = ['RETURN_SAFE', 'FAIL'];
 const KINEMATIC_PAIRS: readonly KinematicPairs[] = ['SKIP', 'PROTECT'];
 
 /**
- * The commands are imported when they run: a help page or a misspelt flag loads no part of the service.
+ * Imports commands when they run, so that a help page or a misspelt flag loads no part of the service.
  *
  * @param done receives the exit code of the command that ran
  */
@@ -114,7 +114,7 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
   });
 }
 
-/** What a request asks for and where it runs. */
+/** Adds options for the content of a request and for where it runs. */
 function addRequestOptions(command: Command): void {
   addTo(command, heading.kinematic, kinematicOptions());
   addTo(command, heading.strain, [

@@ -32,7 +32,7 @@ export function renderBar(fraction: number): string {
   return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
 }
 
-/** A residual of 1 is the whole motion; ε (0.01 % by default) is the end. */
+/** A residual of 1 is the whole motion; the run ends at ε (0.01 % by default). */
 function formatResidual(residual: number): string {
   const percent = residual * 100;
   return `${percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toPrecision(2)} %`;
@@ -100,7 +100,7 @@ export class StatusLine {
     this.draw();
   }
 
-  /** Removes the line, so that the output that follows starts on an empty one. */
+  /** Removes the line, so that subsequent output starts on an empty one. */
   clear(): void {
     clearInterval(this.ticker);
     if (this.isDrawn) this.sink.write(`${toLineStart}${clearToLineEnd}`);

@@ -59,7 +59,7 @@ function decodeScalar(type: string, value: unknown, path: string): unknown {
     if (typeof value !== (type === 'string' ? 'string' : 'boolean')) throw mismatch(path, `a ${type}`);
     return value;
   }
-  // 64-bit integers travel as strings, and so do NaN and the infinities of a double.
+  // 64-bit integers are sent as strings, and so are NaN and infinities of a double.
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   const isNamed = value === 'NaN';
   if (typeof number !== 'number' || (Number.isNaN(number) && !isNamed)) throw mismatch(path, 'a number');

@@ -5,9 +5,9 @@ import { UsageError } from './exit-codes.js';
 import { decodeAnswer } from './remote-decode.js';
 import { UnreachableError } from './unreachable.js';
 
-/* JSON over HTTP, to a running service and back. */
+/* Exchanges JSON over HTTP with a running service. */
 
-/** Time for a connection, ms: an address behind which nothing answers would otherwise be tried for minutes. */
+/** Time for a connection, ms: an address that does not answer would otherwise be tried for minutes. */
 const CONNECT_TIMEOUT_MS = 5000;
 
 const STREAM_TYPE = 'application/x-ndjson';
@@ -35,7 +35,7 @@ export interface SendOptions {
 }
 
 /**
- * Sends JSON, or a request without a body, and returns the parsed answer; {} if the service has none to give (204).
+ * Sends JSON, or a request without a body, and returns the parsed answer; {} if the answer has no content (204).
  *
  * Uses node:http, not fetch: fetch fails if an answer takes longer than five minutes to begin, and a large resolve on a CPU
  * may take longer. Only the caller's --time-budget limits the time.
@@ -52,7 +52,7 @@ export async function sendJson(
   return jsonOf(url, response, await readText(response, url, signal));
 }
 
-/** What came as lines, or the one answer of a service that has no lines to give. */
+/** The answer that came line by line, or the single answer of a service without streams. */
 export interface StreamedAnswer {
   readonly isStreamed: boolean;
   readonly value: unknown;
@@ -61,8 +61,8 @@ export interface StreamedAnswer {
 /**
  * Sends JSON and reads an answer that comes line by line.
  *
- * @param onLine receives each line, parsed, and returns the answer when it has come; what it throws is thrown
- * @throws as {@link sendJson}
+ * @param onLine receives each line, parsed, and returns the answer once it has arrived; its exceptions are rethrown
+ * @throws like {@link sendJson}
  */
 export async function sendForStream(
   url: URL,
@@ -75,7 +75,7 @@ export async function sendForStream(
   const response = await send(url, body, signal, { ...options, accept });
   if (response.headers['content-type']?.startsWith(STREAM_TYPE) !== true)
     return { isStreamed: false, value: jsonOf(url, response, await readText(response, url, signal)) };
-  // To the end of the answer, so that its connection serves the next request.
+  // Read to the end of the answer, so that its connection can serve the next request.
   let value: unknown;
   for await (const text of linesOf(piecesOf(response, url, signal))) {
     const line = parseJson(text);
@@ -86,7 +86,7 @@ export async function sendForStream(
   return { isStreamed: true, value };
 }
 
-/** Why there is no answer. */
+/** The reason why there is no answer. */
 const lost = (url: URL, signal: AbortSignal | undefined, cause: unknown): Error =>
   signal?.aborted === true
     ? new IntersticeError('CANCELLED', 'The request was cancelled.', { cause })
@@ -121,15 +121,15 @@ function send(
     const outgoing = open(url, { method, headers, ...(signal ? { signal } : {}) }, resolve);
     outgoing.on('error', (cause) => reject(lost(url, signal, cause)));
     outgoing.on('socket', (socket) => {
-      // A connection that was kept has nothing left to wait for.
+      // A reused connection is already open.
       if (outgoing.reusedSocket) return;
       let isOpening = true;
       const late = () => {
         if (isOpening) outgoing.destroy(new Error(`no connection after ${patience / 1000} s`));
       };
-      // A connection that was made while this thread was busy is in time: it is seen before the immediate runs.
+      // A connection that opened while this thread was busy counts as in time: its event comes before the immediate.
       const timer = setTimeout(() => setImmediate(late), patience);
-      // Also when the attempt has failed.
+      // A failed attempt also ends the timer.
       for (const event of [isEncrypted ? 'secureConnect' : 'connect', 'close'])
         socket.once(event, () => {
           isOpening = false;
@@ -156,7 +156,7 @@ async function* piecesOf(response: IncomingMessage, url: URL, signal: AbortSigna
 
 const LINE_FEED = 10;
 
-/** A long line comes in many pieces, which are joined once. */
+/** A long line arrives in many pieces, which are joined once. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let pieces: Buffer[] = [];
   for await (const chunk of chunks) {
@@ -198,7 +198,7 @@ function refusalOf(url: URL, status: number, json: unknown): IntersticeError {
   return errorOf(decodeAnswer('Error', json, 'error') as RemoteError);
 }
 
-/** A code that this program does not know, of a newer service, is INTERNAL here. */
+/** A code of a newer service that this program does not know becomes INTERNAL. */
 export function errorOf(error: RemoteError): IntersticeError {
   const code = isKnown(error.code) ? error.code : 'INTERNAL';
   return new IntersticeError(code, error.message, {

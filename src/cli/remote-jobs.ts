@@ -17,17 +17,17 @@ import { errorOf, type RemoteError } from './remote-http.js';
 import { UnreachableError } from './unreachable.js';
 
 /**
- * Attempts of a call, a second apart unless the service says when to come again: it may be away for half a minute, and the job
- * goes on meanwhile if it lives.
+ * Attempts of a call, a second apart unless the service says when to retry: it may be unreachable for half a minute,
+ * and the job continues meanwhile if its process is alive.
  */
 const ATTEMPTS = 30;
 const PAUSE_MS = 1000;
 /** Seconds; a call whose service asks for a longer pause is not repeated. */
 const LONGEST_RETRY_AFTER = 30;
-/** Seconds that one question waits for the end of a job: progress is drawn anew that often. */
+/** Seconds that one request waits for the end of a job, so the interval at which progress is drawn. */
 const WAIT_SECONDS = 1;
 
-/** The jobs of a running service. Calls that get no answer are repeated; a submission has a key, and stays one job. */
+/** The jobs of a running service. Calls that get no answer are repeated; a submission has a key, so it is one job. */
 export function openRemoteJobs(service: ServiceAddress): BackendJobs {
   const get = async (id: string, waitSeconds: number, signal: AbortSignal | undefined): Promise<JobInfo> =>
     toJobInfo(await persistently(() => callService(service, 'getJob', { waitSeconds }, { signal, id }), signal));
@@ -74,7 +74,7 @@ const workMessage = (work: BackendWork): object =>
     ? { resolve: requestMessage('ResolveRequest', work.resolve) }
     : { untangle: requestMessage('UntangleRequest', withOptions(work.untangle)) };
 
-/** Repeats a call that got no answer, or a refusal that the service calls retryable. @throws CANCELLED if `signal` aborts */
+/** Repeats a call that got no answer or a retryable refusal. @throws CANCELLED if `signal` aborts */
 async function persistently(call: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     let pauseMs: number | undefined;
@@ -90,7 +90,7 @@ async function persistently(call: () => Promise<unknown>, signal: AbortSignal | 
   }
 }
 
-/** undefined = another attempt would end the same */
+/** undefined = another attempt would have the same result */
 function pauseAfter(thrown: unknown): number | undefined {
   if (thrown instanceof UnreachableError) return PAUSE_MS;
   if (!(thrown instanceof IntersticeError) || !thrown.retryable) return undefined;

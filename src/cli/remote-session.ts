@@ -21,7 +21,7 @@ export async function openRemoteSession(
       return { positions: positions.data, report };
     },
     async close() {
-      // Of a session that cannot be deleted the service disposes by its idle timeout; what it has answered stays true.
+      // A session that cannot be deleted ends by its idle timeout; its answers remain valid.
       await callService(address, 'deleteSession', {}, { signal: undefined, id }).catch(() => undefined);
     },
   };

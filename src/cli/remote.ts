@@ -18,8 +18,8 @@ import { openRemoteSession } from './remote-session.js';
 /**
  * A running service as the operations that the commands call.
  *
- * The meshes travel as JSON with base64 arrays: bit for bit both ways, and the answer carries the whole report. (The
- * answer to a multipart upload has room only for the report's numbers, in a header, and none for pairs and warnings.)
+ * Meshes are sent as JSON with base64 arrays: bit for bit in both directions, and the answer contains the whole report.
+ * (The answer to a multipart upload has only the report's numbers, in a header, without pairs and warnings.)
  *
  * @param apiKey undefined for a service without keys
  * @throws UsageError if the address is not a URL
@@ -47,7 +47,7 @@ export function createRemote(address: string, apiKey?: string): Backend {
   };
 }
 
-/** What the request asked for besides comes as the contract has it; positions are in a message with their scalar. */
+/** Converts an answer: positions are in a message with their scalar; other fields have the form of the contract. */
 export function toResolveAnswer({ positions, path, ...rest }: RemoteAnswer): ResolveAnswer {
   return {
     ...rest,
@@ -61,7 +61,7 @@ export const toUntangled = ({ positions, ...same }: RemoteUntangled): UntangledS
   positions: positions.data,
 });
 
-/** The hints and limits of an untangling are a message of their own in the contract. */
+/** In the contract, the hints and limits of an untangling are a separate message. */
 export function withOptions({ layers, turned, maxIterations, maxDisplacement, ...rest }: UntangleRequest): object {
   return { ...rest, options: { layers, turned, maxIterations, maxDisplacement } };
 }
@@ -88,12 +88,12 @@ export interface CallOptions {
   readonly signal: AbortSignal | undefined;
   /** of the session or job, for the operations on one */
   readonly id?: string;
-  /** Told what the operation tells on its way, where its row has a stream; then the answer comes as one. */
+  /** Called with the progress of an operation whose row has a stream; the answer then comes as a stream. */
   readonly onProgress?: ((progress: never) => void) | undefined;
 }
 
 /**
- * Calls an operation as its row of the operation table says.
+ * Calls an operation as described by its row of the operation table.
  *
  * @returns the message that the row names as its response
  */
@@ -122,11 +122,11 @@ export async function callService(
     if (error !== undefined) throw errorOf(error);
     return response;
   });
-  // A service that has no such stream answers as it always has.
+  // A service without this stream gives a single answer.
   return answer.isStreamed ? answer.value : decodeAnswer(response, answer.value);
 }
 
-/** A message of the contract's streams: one of these, or none, which only keeps the connection. */
+/** A message of the contract's streams: one of these fields, or none, which only keeps the connection open. */
 interface StreamedMessage {
   readonly progress?: unknown;
   readonly error?: RemoteError;

@@ -12,12 +12,12 @@ import { INK, PANEL_SIZE, panelOptionsOf, placePanels, VIEW } from './panels.js'
 
 export type UpAxis = 'y' | 'z';
 
-/** Of the scale, pixels. */
+/** Sizes of the scale, pixels. */
 const SCALE = { height: 52, width: 240, ramp: 12, letters: 10 };
 
 /**
- * Start, target and answer side by side, the answer in colours of its distance to the target with a scale below it; without an
- * answer start and target alone. Drawn without a browser.
+ * Draws start, target and answer side by side, the answer coloured by its distance to the target with a scale below it;
+ * without an answer only start and target. Needs no browser.
  *
  * @returns a PNG
  */
@@ -37,7 +37,7 @@ export function drawReport(request: ResolveRequest, answer: Positions | undefine
   return compose(panels, answer ? most : undefined);
 }
 
-/** float64[3·V] with z up. */
+/** Returns float64[3·V] with z up. */
 const upright = (state: Positions, up: UpAxis): Float64Array => {
   if (up === 'z') return Float64Array.from(state);
   return Float64Array.from(state, (_, i) => (i % 3 === 0 ? state[i]! : i % 3 === 1 ? -state[i + 1]! : state[i - 1]!));
@@ -55,7 +55,7 @@ function compose(panels: readonly Picture[], most: number | undefined): Buffer {
   return encodePng(width, height, pixels);
 }
 
-/** The colours of distances with the values at both ends, below the answer. */
+/** Draws the colours of distances with the values at both ends, below the answer. */
 function drawScale(pixels: Uint8Array, width: number, top: number, most: number): void {
   const centre = width - PANEL_SIZE.width / 2;
   const left = Math.round(centre - SCALE.width / 2);
@@ -68,7 +68,7 @@ function drawScale(pixels: Uint8Array, width: number, top: number, most: number)
   const { name, factor } = lengthScale(most, 'unit');
   const below = top + 12 + SCALE.ramp + 9;
   const end = most * factor;
-  // Far orders of magnitude have no room below the scale, and letters for their powers no drawing.
+  // Very large or small values have no room below the scale, and the font has no characters for powers.
   const text = end >= 1e-4 && end < 1e7 ? formatNumber(end).replaceAll(',', '') : end === 0 ? '0' : '';
   drawWord(pixels, width, '0', left + 4, below, SCALE.letters, INK);
   drawWord(pixels, width, `${text} ${name.toUpperCase()}`, left + SCALE.width - 20, below, SCALE.letters, INK);

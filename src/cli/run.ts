@@ -46,7 +46,7 @@ function endOfCommander(error: CommanderError, cli: CliContext, command: string 
 /**
  * Opens an engine in this process or a connection to a running service; loads only the one requested.
  *
- * @param command that asks, for messages about its settings
+ * @param command of the user, for messages about its settings
  */
 export async function openBackend(choice: BackendChoice, terminal: Terminal, command?: string): Promise<Backend> {
   if (choice.server !== undefined) {

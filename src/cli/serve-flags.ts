@@ -27,7 +27,7 @@ function optionOf(setting: Setting): Option {
   if (placeholder === 'WORD') facts.unshift((setting.choices ?? []).join(', '));
   const flag = `--${flagNameOf(setting)}${isSwitch(setting) ? '' : ` <${placeholder}>`}`;
   const suffix = facts.length > 0 ? ` (${facts.join('; ')})` : '';
-  // The table describes a switch as "1 does …"; the flag stands for that 1.
+  // The table describes a switch as "1 does …"; the flag means that 1.
   const description = isSwitch(setting) ? setting.description.replace(/^1 /, '') : setting.description;
   return new Option(flag, `${description}${suffix} [${setting.name}]`);
 }

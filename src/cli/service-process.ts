@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { projectRoot } from '../paths.js';
 
-/** A service in a process of its own, for a measurement, on free ports of the loopback address. */
+/** A service in its own process, for a measurement, on free ports of the loopback address. */
 export interface ServiceProcess {
   readonly http: string;
   readonly grpc: string;
@@ -12,13 +12,13 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-/** Ends the service with this process, even if that is killed. */
+/** Ends the service with this process, even if this process is killed. */
 const END_WITH_PARENT = new URL('./end-with-parent.js', import.meta.url).href;
 
-/** Settings of the service that this machine runs for others, which a measurement must not touch: its store, keys, certificates. */
+/** Settings of a production service on this machine that a measurement must not use: its store, keys, certificates. */
 const OF_OTHERS = /^INTERSTICE_(STORE|API_KEY|CONFIG|GRPC_TLS|DRAIN)/;
 
-/** @throws Error with the last lines of its log where it does not start */
+/** @throws Error with the last lines of its log if it does not start */
 export async function startService(environment: NodeJS.ProcessEnv): Promise<ServiceProcess> {
   const main = join(projectRoot, 'dist', 'src', 'cli', 'main.js');
   const child = spawn(process.execPath, ['--import', END_WITH_PARENT, main, 'serve'], {

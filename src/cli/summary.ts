@@ -19,9 +19,9 @@ export type ComparedLength = 'at rest' | 'in the target';
 /** Facts of the run that the report does not contain. */
 export interface RunFacts {
   readonly vertexCount: number;
-  /** undefined if nobody knows it here, of a job that another run submitted */
+  /** undefined if not known here: for a job that another run submitted */
   readonly kinematicCount: number | undefined;
-  /** to what lengths of edges are compared, and their limit with them; undefined if nobody knows it here */
+  /** the reference of edge lengths and of their limit; undefined if not known here */
   readonly comparedLength?: ComparedLength | undefined;
   /** undefined if no output file was named */
   readonly writtenTo?: string | undefined;
@@ -61,7 +61,7 @@ function describeKinematic(report: Report, kinematicCount: number | undefined): 
   return `${formatCount(report.unreachedKinematic)} of ${all} held back from the target, by up to ${formatNumber(report.kinematicDistanceMax)}`;
 }
 
-/** What was tested, and what the test has found: only pairs that intersected in the start, and that it was told to ignore, can intersect. */
+/** Says what was tested, and the result: only pairs that intersected in the start and were ignored can intersect. */
 function describeVerification({ verification, intersectingPairCount: remaining = 0 }: Report): string {
   if (verification.performed === 'NONE') return 'not verified, as asked';
   const doubtful =
@@ -106,7 +106,7 @@ function describeStrain({ violated, min, max, worst }: StrainReport): string {
   return `${range}; ${formatPlural(violated, 'element')} out of the limits, the worst, ${element.kind} ${element.index}, ${formatNumber(strain)} where ${formatNumber(limit)} is allowed`;
 }
 
-/** What the pull-back has gained: "19 steps; rms 0.0069 → 0.0049, max 0.02 → 0.015, 362 → 0 overlong edges" */
+/** Says what the pull-back has improved: "19 steps; rms 0.0069 → 0.0049, max 0.02 → 0.015, 362 → 0 overlong edges" */
 function describePullBack({ steps, before, after }: PullBackReport): string {
   const from = (text: (f: Fidelity) => string) => `${text(before)} → ${text(after)}`;
   const rms = from((f) => formatNumber(f.distanceToTargetRms));
@@ -115,7 +115,7 @@ function describePullBack({ steps, before, after }: PullBackReport): string {
   return `${formatPlural(steps, 'step')}; rms ${rms}, max ${max}, overlong edges ${overlong}`;
 }
 
-/** What impulses have done: "3 rounds, up to 812 volumes, 15 Newton iterations; all of the motion was made" */
+/** Says what impulses have done: "3 rounds, up to 812 volumes, 15 Newton iterations; all of the motion was made" */
 function describeImpulses({ rounds, volumes, newtonIterations, motionShare }: ImpulseReport): string {
   const motion = motionShare === 1 ? 'all' : `${formatNumber(100 * motionShare)} %`;
   const work = `${formatPlural(rounds, 'round')}, up to ${formatPlural(volumes, 'volume')}, ${formatPlural(newtonIterations, 'Newton iteration')}`;

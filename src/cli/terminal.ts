@@ -6,7 +6,7 @@ export interface Sink {
   /** Whether lines may be redrawn. */
   readonly isTerminal: boolean;
   readonly columns: number;
-  /** It is the standard error of this process: a log may open it anew. */
+  /** Whether it is the standard error of this process, which a log may open again. */
   readonly isStandardError?: boolean;
   /** From now on text that cannot be written (a full disk) is lost; otherwise the program fails. */
   tolerateLoss?(): void;
@@ -29,7 +29,7 @@ const fallbackColumns = 100;
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
   let isLossTolerated = false;
-  // A reader like `| head` may close the pipe early. The answer is on disk all the same, so this is not an error.
+  // A reader like `| head` may close the pipe early. The answer is on disk anyway, so this is not an error.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && !isLossTolerated) throw error;
   });

@@ -1,4 +1,4 @@
-/** No answer of a service: nothing listens there, the connection cannot be made or has broken. The clients use the same code. */
+/** A service gave no answer: nothing listens there, or the connection failed. The clients use the same code. */
 export class UnreachableError extends Error {
   readonly code = 'UNREACHABLE';
   readonly hint = 'Is the service running there? Start one with: interstice serve';

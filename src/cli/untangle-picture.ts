@@ -5,7 +5,7 @@ import { encodePng } from '../picture/png.js';
 import type { Vec } from '../picture/vector.js';
 import { PANEL_SIZE, panelOptionsOf, placePanels, VIEW } from './panels.js';
 
-/** Linear colours: what was never wrong by sheets that lie on top of each other, what was on a wrong side, and what came to be. */
+/** Linear colours: of vertices that were on no wrong side, by part; of those that were; of those of later contours. */
 const PLAIN: readonly Vec[] = [
   [0.6, 0.62, 0.65],
   [0.35, 0.5, 0.66],
@@ -13,7 +13,7 @@ const PLAIN: readonly Vec[] = [
 const WRONG: Vec = [0.83, 0.08, 0.05];
 const LATER: Vec = [0.95, 0.5, 0.05];
 
-/** Start and answer side by side, with what was on a wrong side in red. Drawn without a browser. @returns a PNG */
+/** Draws start and answer side by side, with wrong sides in red. Needs no browser. @returns a PNG */
 export function drawUntangled({ mesh, positions }: UntangleRequest, answer: UntangledState): Buffer {
   const states = [positions, answer.positions].map((state) => Float64Array.from(state));
   const { regions } = answer;

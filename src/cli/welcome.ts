@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { packageVersion, projectRoot } from '../paths.js';
 
 const examplePair = 'layers';
-/** What a caller replaces is in capitals. */
+/** The part that a caller replaces is in capitals. */
 const KEY_HEADER = 'authorization: Bearer YOUR_KEY';
 const exampleFiles = ['start.obj', 'target.obj', 'options.json'] as const;
 
@@ -27,7 +27,7 @@ export const reachable = (address: string): string =>
   address.replace(/(^|\/\/)0\.0\.0\.0:/, '$1127.0.0.1:').replace(/(^|\/\/)\[::\]:/, '$1[::1]:');
 
 /**
- * A command that resolves the example pair, prints the headers with the report, and writes the answer to answer.obj.
+ * Returns a command that resolves the example pair, prints the headers with the report, and writes answer.obj.
  *
  * @param needsKey adds the place of an API key
  * @returns undefined if the examples are not installed
@@ -61,7 +61,7 @@ export interface ServiceFacts {
 
 const notInstalled = 'The example pairs are not installed. The reference shows a request.';
 
-/** The output for a terminal. The command has a line of its own, so that it is easy to copy. */
+/** The output for a terminal. The command has its own line, so that it is easy to copy. */
 export function renderWelcome({ address, grpc, admin, engine, command, needsKey = false }: ServiceFacts): string {
   const shown = reachable(address);
   const hint = needsKey ? ', with a key in place of YOUR_KEY (interstice key TENANT makes one)' : '';

@@ -3,14 +3,15 @@ import type { MeshFile } from '../mesh/files/index.js';
 import { assertStaysWelded, countCoincident, findCoincident, weldMarks } from '../mesh/weld.js';
 
 /**
- * The weld of a mesh that was asked for, by the first vertex at each place: `undefined` where nothing was.
+ * The requested weld of a mesh, as the first vertex at each place; `undefined` if none was requested.
  *
  * Without it a mesh from glTF must have no seams: the format keeps normals and texture coordinates per vertex, so exporters
  * store a vertex at a seam several times, and the elements on both sides would touch without being joined.
  *
  * @param marks uint8[V], kinematic vertices. Copies follow the first vertex at their place, so they are marked; so are all
  *   copies of a marked one
- * @throws IntersticeError INVALID_MESH for seams of glTF that are not welded, or a target in which welded vertices part
+ * @throws IntersticeError INVALID_MESH for seams of glTF that are not welded, or a target that separates welded
+ *   vertices
  */
 export function weldOf(
   file: MeshFile,

@@ -14,11 +14,14 @@ export interface AsJobFlags extends BackendChoice {
 
 export interface JobOutcome {
   readonly answer: BackendAnswer;
-  /** Deletes the job, once its answer is on the disk. */
+  /** Deletes the job once its answer is on disk. */
   readonly forget: () => Promise<void>;
 }
 
-/** Submits the work as a job and waits for it. An interrupt, or a service that is away for long, leaves the job, and a line names the way to its answer. */
+/**
+ * Submits the work as a job and waits for it. After an interrupt, or if the service is unreachable for long, the job
+ * continues, and a line says how to fetch its answer.
+ */
 export function runAsJob(work: BackendWork, start: string, flags: AsJobFlags, cli: CliContext): Promise<JobOutcome> {
   return withInterrupt(async (signal) => {
     const { jobs } = await cli.openBackend(flags);
@@ -59,10 +62,10 @@ function fetchCommand(
   return [...words, ...(apiKeyFile === undefined ? [] : ['--api-key-file', apiKeyFile])].map(quoted).join(' ');
 }
 
-/** As a POSIX shell reads it. */
+/** Quotes a word for a POSIX shell. */
 const quoted = (word: string): string => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-/** One that the service has forgotten meanwhile, or cannot be told about, expires by itself: the answer is here already. */
+/** Failures are ignored because the answer is already here: the job is gone, or it will expire. */
 async function forget(jobs: BackendJobs, id: string): Promise<void> {
   await jobs.delete(id, undefined).catch((thrown: unknown) => {
     if (!(thrown instanceof IntersticeError) && !(thrown instanceof UnreachableError)) throw thrown;

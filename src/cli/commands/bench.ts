@@ -5,7 +5,9 @@ interface Benchmark {
   main(argv: string[]): Promise<number>;
 }
 
-/** Next to the compiled src folder of a checkout. The published package omits it, so it cannot be imported statically. */
+/**
+ * Beside the compiled src folder of a checkout. The published package omits it, so it cannot be imported statically.
+ */
 const benchmark = new URL('../../../bench/run.js', import.meta.url);
 
 /** `interstice bench …`: passes its arguments to the benchmark and returns the benchmark's exit code. */

@@ -24,7 +24,7 @@ export interface CertifyFlags extends InputFlags, BackendChoice {
   readonly quiet?: boolean;
 }
 
-/** checker/certificate.mjs: found at run time, because it lies beside the build. */
+/** The module checker/certificate.mjs, located at run time because it lies beside the build. */
 type Checker = typeof import('../../../checker/certificate.mjs');
 
 /** `interstice certify START TARGET -o FILE`, or `interstice certify --check FILE`; returns the exit code. */
@@ -70,7 +70,7 @@ async function resolve(
   const asked = toRequest(await readInputs('resolve', start, target, flags), flags, 'certify');
   const request: ResolveRequest = {
     ...asked,
-    // Every piece is tested by the service as well, in the numbers that the certificate has.
+    // The service also tests every piece, with the numbers of the certificate.
     parameters: { verify: 'PATH', ...asked.parameters },
     include: { path: true },
   };
@@ -90,7 +90,7 @@ async function resolve(
   });
 }
 
-/** Checks a file with the checker that anybody can run, and prints what it says. */
+/** Checks a file with the checker that anybody can run, and prints the verdict. */
 async function check(file: string, flags: CertifyFlags, { terminal }: CliContext): Promise<CertificateVerdict> {
   const bytes = await naming(file, () => readFile(file));
   const { checkCertificate } = (await import(pathToFileURL(join(projectRoot, CHECKER)).href)) as Checker;

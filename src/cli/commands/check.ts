@@ -116,7 +116,7 @@ function describeVerdict(answer: CheckAnswer, facts: CheckFacts): string {
   return `${subject}: free of intersections${answer.pathFree === true ? ', and so is the path' : ''}`;
 }
 
-/** The path test never misses a collision but may give a false alarm; the text claims no more than that. */
+/** The path test never misses a collision but may report one that does not occur; the text says no more than that. */
 function describePath(answer: CheckAnswer, pathEnd: string): string {
   if (answer.pathFree === true) return `straight to ${pathEnd}: free all the way`;
   if (!answer.intersectionFree) return `straight to ${pathEnd}: not free, because the state itself intersects`;

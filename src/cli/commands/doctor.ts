@@ -135,15 +135,15 @@ function diagnose(
   );
 }
 
-/** Nothing is refused, and nothing is other than what was meant. */
+/** Whether there is no problem: nothing is refused, and nothing looks unintended. */
 const isWell = (answer: Diagnosis): boolean => !answer.findings.some(({ severity }) => severity === 'PROBLEM');
 
 const HEADINGS: { readonly [K in Severity]: string } = { PROBLEM: 'problem', WARNING: 'warning', NOTE: 'note' };
 
-/** Layers and components that the text lists; JSON has more. */
+/** Layers and components that the text lists; JSON contains more. */
 const SHOWN = 6;
 
-/** Characters of a line of text, beside the heading. */
+/** Characters of a line of text, without the heading. */
 const WIDTH = 96;
 
 /** The findings as text: what, where, what to do; then the layers and the lengths that fit. */

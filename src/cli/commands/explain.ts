@@ -26,12 +26,12 @@ export interface ExplainFlags extends Omit<ResolveFlags, 'trace' | 'json'> {
 
 /** Intersecting pairs of a state that a report lists. */
 const MAX_PAIRS = 20_000;
-/** Of larger meshes the states of the path would make the file too large to send. */
+/** With larger meshes the states of the path would make the file too large to send. */
 const MAX_PATH_VERTICES = 20_000;
 
 /**
- * `interstice explain START TARGET`: a report as one file that any browser shows, also where the request is refused, since that is
- * what one wants explained.
+ * `interstice explain START TARGET`: a report as one file for any browser, also if the request is refused, because
+ * refusals need an explanation most.
  *
  * @returns the exit code
  */
@@ -71,7 +71,7 @@ export async function runExplain(start: string, target: string, flags: ExplainFl
   return answer ? exitCodeOfReport(answer.report) : EXIT.INTERNAL;
 }
 
-/** @throws UsageError where the page was not built */
+/** @throws UsageError if the page was not built */
 function readPage(): string {
   const path = join(projectRoot, 'dist', 'page', 'interstice.html');
   if (existsSync(path)) return readFileSync(path, 'utf8');
@@ -99,7 +99,7 @@ function explain(request: ResolveRequest, flags: ExplainFlags, cli: CliContext):
       });
       return { answer, refusal: undefined, checks: { target: await check(backend, request, 'target', signal) } };
     } catch (thrown) {
-      // What the request itself is refused for is what the report shows; any other failure is the program's.
+      // The report shows refusals of the request itself; any other failure is one of the program.
       if (!(thrown instanceof IntersticeError) || !EXPLAINED.has(thrown.code)) throw thrown;
       const checks = { start: await check(backend, request, 'start', signal) };
       return { answer: undefined, refusal: thrown, checks };
@@ -113,7 +113,7 @@ function explain(request: ResolveRequest, flags: ExplainFlags, cli: CliContext):
 /** Refusals that a picture of the start explains. */
 const EXPLAINED: ReadonlySet<string> = new Set(['INTERSECTING_START', 'TOLERANCE_TOO_SMALL', 'INVALID_MESH']);
 
-/** The findings in one state, as the contract's JSON; undefined where it cannot be tested either. */
+/** The findings in one state, as the contract's JSON; undefined if it cannot be tested either. */
 async function check(backend: Backend, request: ResolveRequest, state: 'start' | 'target', signal: AbortSignal) {
   try {
     const answer = await backend.check(

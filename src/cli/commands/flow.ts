@@ -24,9 +24,9 @@ export interface FlowFlags extends BackendChoice {
   readonly quiet?: boolean;
 }
 
-/** Without --steps no step asks for more than this part of the median edge: normals turn as the surface bends. */
+/** Without --steps no step is longer than this share of the median edge, because normals turn as the surface bends. */
 const STRIDE_PER_EDGE = 0.5;
-/** A distance that needs more steps by itself is more often a wrong unit than a wish. */
+/** A distance that needs more steps is more often a wrong unit than intended. */
 const MAX_DEFAULT_STEPS = 1000;
 
 /** `interstice flow MESH --offset DISTANCE`; returns the exit code. */
@@ -45,7 +45,7 @@ export async function runFlow(path: string, flags: FlowFlags, cli: CliContext): 
   return exitCodeOf(result);
 }
 
-/** That of the last step, unless an earlier one did not converge. */
+/** The exit code of the last step, unless an earlier one did not converge. */
 function exitCodeOf({ reports }: FlowResult): number {
   const last = exitCodeOfReport(reports.at(-1)!);
   return last === EXIT.OK ? Math.max(...reports.map(exitCodeOfReport)) : last;
@@ -57,13 +57,13 @@ function refuseValues({ offset, steps, smoothing = 0 }: FlowFlags): void {
   if (smoothing < 0 || smoothing > 1) throw new UsageError('--smoothing must be 0 to 1.', 'flow');
 }
 
-/** @throws INVALID_MESH for a surface without an inside, UsageError for a distance that needs its steps named */
+/** @throws INVALID_MESH for a surface without an inside, UsageError for a distance that needs --steps */
 function settingsFor({ file }: Inputs, flags: FlowFlags): FlowSettings {
   const { triangles, positions, vertexCount } = file;
   assertClosedSurface(triangles, vertexCount);
   const volume = enclosedVolume(triangles, positions);
   if (volume === 0) throw new IntersticeError('INVALID_MESH', 'The surface encloses no volume; it has no outside.');
-  // Twice every edge of a closed surface; the median is the same.
+  // A closed surface has every edge twice here, which does not change the median.
   const edges = Float64Array.from(triangles, (vertex, corner) =>
     distanceOf(positions, vertex, triangles[corner - (corner % 3) + ((corner + 1) % 3)]!),
   );
@@ -107,22 +107,22 @@ function run(
   });
 }
 
-/** What came of a flow; lengths in the unit of the mesh, offsets with the sign of the one that was asked for. */
+/** The result of a flow; lengths in the unit of the mesh, offsets with the sign of the requested one. */
 export interface FlowSummary {
   readonly offset: number;
   readonly steps: number;
   readonly smoothing: number;
   readonly meanOffset: number;
-  /** of the vertex that came least far */
+  /** of the vertex with the smallest offset */
   readonly leastOffset: number;
   readonly leastOffsetVertex: number;
-  /** vertices that came less than half as far as asked */
+  /** vertices with less than half of the requested offset */
   readonly heldVertices: number;
   /** vertices of triangles; means and counts are over these */
   readonly surfaceVertices: number;
-  /** smallest distance of two elements after any step; absent if nothing ever was within reach */
+  /** smallest distance of two elements after any step; absent if no pair was ever within reach */
   readonly minDistance?: number;
-  /** steps that ended otherwise than converged */
+  /** steps that did not converge */
   readonly unconvergedSteps: number;
   readonly seconds: number;
 }

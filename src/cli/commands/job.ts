@@ -49,7 +49,7 @@ export async function runJobWatch(id: string, flags: JobFlags, cli: CliContext):
   return exitCodeOfError(job.error);
 }
 
-/** `interstice job fetch ID [START]`; returns the exit code, as resolve or untangle does. */
+/** `interstice job fetch ID [START]`; returns the exit code that resolve or untangle would return. */
 export async function runJobFetch(
   id: string,
   start: string | undefined,

@@ -6,7 +6,7 @@ export interface KeyFlags {
   readonly priority?: string;
 }
 
-/** `interstice key TENANT`: prints a new key, once, and the line that makes a service accept it. */
+/** `interstice key TENANT`: prints a new key once, with the line that makes a service accept it. */
 export function runKey(tenant: string, { priority }: KeyFlags, { terminal }: CliContext): number {
   const { key, line } = makeKey(tenant, priority);
   terminal.out.write(`key   ${key}\nline  ${line}\n`);

@@ -32,10 +32,10 @@ export interface LoadFlags {
   readonly json?: boolean;
 }
 
-/** What a run may take at most: a load that somebody forgets must end. */
+/** Upper limits of a run: a load that is forgotten must end. */
 const LIMITS = { sessions: 10_000, duration: 3600, warmUp: 600, triangles: 8_000_000, rate: 1000 } as const;
 
-/** `interstice load`: puts load on a running service and prints what it makes of it. Returns the exit code. */
+/** `interstice load`: puts load on a running service and prints its performance. Returns the exit code. */
 export async function runLoadCommand(flags: LoadFlags, cli: CliContext): Promise<number> {
   assertBounded(flags);
   const base = parseServerUrl(flags.server);
@@ -52,7 +52,7 @@ export async function runLoadCommand(flags: LoadFlags, cli: CliContext): Promise
         if (thrown instanceof IntersticeError) throw thrown;
         throw new UnreachableError(door === 'http' ? base.origin : grpc, thrown);
       });
-      // What was measured until Ctrl-C is no measurement of the time that was asked for.
+      // Results up to Ctrl-C do not cover the requested duration.
       if (signal.aborted) throw new IntersticeError('CANCELLED', 'The load was ended. Its sessions are deleted.');
       results.push({ sessions, figures });
     }
@@ -83,7 +83,7 @@ function assertBounded(flags: LoadFlags): void {
 
 const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** The service's own port beside its HTTP port, unless another address is named. */
+/** The default gRPC port on the host of the HTTP port, unless another address is named. */
 function grpcAddress(text: string | undefined, base: URL): { host: string; isEncrypted: boolean } {
   if (text === undefined) return { host: `${base.hostname}:50051`, isEncrypted: base.protocol === 'https:' };
   const url = URL.canParse(text) && text.includes('://') ? new URL(text) : undefined;
@@ -92,7 +92,7 @@ function grpcAddress(text: string | undefined, base: URL): { host: string; isEnc
   return { host: url.host, isEncrypted: url.protocol === 'https:' };
 }
 
-/** Sheets of the size asked for, or a mesh of the caller's, which goes to and fro between its two states. */
+/** Sheets of the requested size, or the user's mesh, which alternates between its two states. */
 async function subjectOf({ mesh, target, triangles, motion }: LoadFlags): Promise<Subject> {
   if (mesh === undefined || target === undefined) return makeSheets(triangles, motion / 100);
   const { file, other, mesh: input } = await readInputs('resolve', mesh, target, {});
@@ -141,7 +141,7 @@ function toText({ door, rate, duration }: LoadFlags, subject: Subject, results: 
   return `${lines.join('\n')}\n`;
 }
 
-/** Times in ms, three decimals; without the paths of files, so that it can be published. */
+/** Times in ms with three decimals; without file paths, so that it can be published. */
 function toJson(flags: LoadFlags, { vertices, triangles }: Subject, results: Results): string {
   const { server, door, rate, duration, warmUp, deadline, quality } = flags;
   const report = { server, door, rate, duration, warmUp, deadline, quality, vertices, triangles, results };

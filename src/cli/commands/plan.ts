@@ -29,13 +29,13 @@ export interface PlanFlags {
   readonly json?: boolean;
 }
 
-/** Most that is asked of a plan: beyond, its simulation says nothing. */
+/** Upper limits of a plan, beyond which its simulation is not meaningful. */
 const LIMITS = { sessions: 1_000_000, triangles: 100_000_000, rate: 1000, within: 3600, lanes: 4096 } as const;
 
-/** Of each size that is measured. */
+/** Upper limits for each size that is measured. */
 const MOST = { triangles: 8_000_000, duration: 3600 } as const;
 
-/** `interstice plan`: how many processes a load needs. Returns the exit code: 1 where no number of them is enough. */
+/** `interstice plan`: how many processes a load needs. Returns the exit code: 1 if no number of them is enough. */
 export async function runPlan(flags: PlanFlags, cli: CliContext): Promise<number> {
   const { terminal } = cli;
   const { sessions, triangles, rate, measure: file } = flags;
@@ -83,7 +83,7 @@ function planOf(costs: Costs, demand: Demand): Answer {
   }
 }
 
-/** Of the file or machine that is named, else of one that comes with the program and has the engine. */
+/** The costs of the named file or machine, or else included costs for the engine. */
 function costsOf({ costs: name, engine }: PlanFlags): Costs {
   if (engine === 'auto')
     throw new UsageError('--engine auto is valid only with --measure, because a plan is for one engine.', 'plan');
@@ -119,7 +119,7 @@ async function measureHere(file: string, flags: PlanFlags, { terminal }: CliCont
         signal,
         tell: (line) => terminal.err.write(`${line}\n`),
       }).catch((thrown: unknown) => {
-        // Ctrl-C ends the service too, which may be what was seen first.
+        // Ctrl-C also ends the service, and this failure may be noticed first.
         throw signal.aborted
           ? new IntersticeError('CANCELLED', 'The measurement was ended.', { cause: thrown })
           : thrown;
@@ -149,7 +149,7 @@ const toJson = (costs: Costs, demand: Demand, answer: Answer): string => {
 const GIB = 2 ** 30;
 const MB = 1e6;
 const gibibytes = (bytes: number): string => `${(bytes / GIB).toFixed(2)} GiB`;
-/** Share of the cores that may have had other work before times by the clock are told to be too long. */
+/** Share of the cores that may be busy with other work before a warning that elapsed times are too long. */
 const QUIET = 0.25;
 
 function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, answer: Answer): string {

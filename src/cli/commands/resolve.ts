@@ -65,10 +65,10 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
   return exitCodeOfReport(answer.report);
 }
 
-/** A target in other units takes long to work on: it is named before the run, and again in the report. */
+/** Warns of a target in other units, which takes long to compute, before the run; the report does so again. */
 function noteScale({ mesh, start, target }: ResolveRequest, { terminal }: CliContext): void {
   const { triangles = [], segments = [], particles, kinematic } = mesh;
-  // One side of each triangle is enough to tell.
+  // One side of each triangle is enough for the comparison.
   const sides = Uint32Array.from(
     { length: 2 * Math.floor(triangles.length / 3) },
     (_, k) => triangles[3 * (k >> 1) + (k & 1)]!,
@@ -97,7 +97,7 @@ function refuseConflicts(flags: ResolveFlags): void {
   }
 }
 
-/** The request that flags and files ask for. @param command that the flags belong to @throws UsageError */
+/** The request from flags and files. @param command that the flags belong to @throws UsageError */
 export function toRequest(
   inputs: Inputs,
   flags: Omit<ResolveFlags, 'trace' | 'json'>,
@@ -122,7 +122,7 @@ export function toRequest(
 interface Outcome {
   readonly answer: ResolveAnswer;
   readonly trace: TraceWriter | undefined;
-  /** Deletes the job that the answer comes from, once it is on the disk. */
+  /** Deletes the job that the answer comes from, once it is on disk. */
   readonly forget?: () => Promise<void>;
 }
 

@@ -21,7 +21,7 @@ interface Sequence {
   readonly folder: string;
   readonly frames: readonly Frame[];
   readonly keys: readonly string[];
-  /** frames from the first on that an earlier run has finished */
+  /** number of leading frames that an earlier run has finished */
   readonly finished: number;
   readonly inputs: Inputs;
 }
@@ -138,7 +138,7 @@ function walk(sequence: Sequence, flags: ResolveFlags, cli: CliContext): Promise
   });
 }
 
-/** An abort between two frames ends the run as one during a frame does. */
+/** An abort between two frames ends the run like one during a frame. */
 const cancelled = (error: unknown): unknown =>
   error instanceof DOMException
     ? new IntersticeError('CANCELLED', 'The request was cancelled.', { cause: error })
@@ -151,7 +151,7 @@ async function startOf({ folder, frames, finished, inputs }: Sequence) {
   return positions;
 }
 
-/** One frame, written: the first is the start as it is. */
+/** Computes and writes one frame; the first is the unchanged start. */
 async function compute(
   { folder, frames, keys, inputs }: Sequence,
   frame: number,
@@ -170,7 +170,7 @@ async function compute(
     const { priority } = inputs.options;
     const result = await session.step(target.positions, {
       ...budgetOf(inputs, flags),
-      // No answer depends on it, so the journal does not have it.
+      // No answer depends on it, so the journal does not contain it.
       ...(priority === undefined ? {} : { priority }),
       onProgress: ({ steps, unfinishedVertices }) =>
         show(`, ${formatPlural(steps, 'step')}, ${formatPlural(unfinishedVertices, 'vertex', 'vertices')} unfinished`),
@@ -185,7 +185,7 @@ async function compute(
   return { entry: { ...entry, status: answer?.status ?? 'START', exitCode }, answer };
 }
 
-/** A line for each frame; of a frame of an earlier run only its status is known. */
+/** Writes a line for each frame; of frames from an earlier run only the status is known. */
 function report(
   { entry, answer, isSkipped }: { entry: JournalEntry; answer: Report | undefined; isSkipped: boolean },
   { input }: Frame,

@@ -34,7 +34,7 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   const metrics = new Metrics();
   const isForeign = terminal.err.isTerminal && terminal.err.isStandardError !== true;
   const log = createLogger(config.logLevel, isForeign ? readableLog(terminal.err) : openLog());
-  // The log has the addresses too: a service does not end because nothing takes its words.
+  // The log contains the addresses too, so the service need not end if its output cannot be written.
   terminal.out.tolerateLoss?.();
   terminal.err.tolerateLoss?.();
 
@@ -69,13 +69,13 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   return EXIT.OK;
 }
 
-/** Dawn writes them to file descriptor 2 from native code, and has neither a switch nor a callback for them. */
+/** Dawn writes these lines to file descriptor 2 from native code, with neither a switch nor a callback for them. */
 const DAWN_LINES =
   'Lines "Warning: maxDynamic... artificially reduced" on standard error are no fault: the driver allows more buffers with dynamic offsets ' +
   'in one pipeline than the 16 that the WebGPU library (Dawn) supports, so Dawn takes its own limit; the engine uses one. Each thread that ' +
   'opens an adapter leaves four such lines: two when it lists the adapters, two when it opens one.';
 
-/** @throws UsageError: a store that cannot be used is a mistake of the settings, like a port that is in use */
+/** @throws UsageError: a store that cannot be used is a mistake in the settings, like a port that is in use */
 async function openStore(config: StoreConfig): Promise<SessionStore> {
   const { RedisStore } = await import('../../store/redis-store.js');
   return RedisStore.open(config).catch((error: unknown) => {

@@ -60,7 +60,7 @@ export async function runUntangle(path: string, flags: UntangleFlags, cli: CliCo
 
 interface Outcome {
   readonly answer: UntangledState;
-  /** Deletes the job that the answer comes from, once it is on the disk. */
+  /** Deletes the job that the answer comes from, once it is on disk. */
   readonly forget?: () => Promise<void>;
 }
 
@@ -93,7 +93,7 @@ function untangle(request: UntangleRequest, path: string, flags: UntangleFlags, 
   });
 }
 
-/** Prints the report as the flags ask for it; returns the exit code. */
+/** Prints the report as the flags say; returns the exit code. */
 export function tellUntangled(
   path: string,
   answer: Pick<UntangledState, 'report'>,
@@ -149,7 +149,7 @@ function toRequest(
   };
 }
 
-/** Contours that the text lists; JSON has all. */
+/** Contours that the text lists; JSON contains all. */
 const SHOWN = 12;
 
 const WHY = {
@@ -159,7 +159,7 @@ const WHY = {
   COST: 'the least work, a guess',
 } as const;
 
-/** What became of the pierces, what was decided for each contour, how far vertices moved. */
+/** Describes the remaining pierces, the decision for each contour, and how far vertices moved. */
 export function describeUntangled(
   path: string,
   { report }: Pick<UntangledState, 'report'>,

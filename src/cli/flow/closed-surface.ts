@@ -48,10 +48,10 @@ function refusal(message: string, triangles: Uint32Array, triangle: number): Int
 }
 
 /**
- * Volume that a closed surface encloses; negative where its triangles are oriented inwards. A hollow counts as negative
- * if its triangles are oriented towards it, as they are where it is part of the surface of a body.
+ * Volume that a closed surface encloses; negative if its triangles are oriented inwards. A hollow counts as negative if
+ * its triangles are oriented towards it, as in the surface of a solid body.
  *
- * The sum of the tetrahedra between the triangles and the first vertex: a far origin would cost digits.
+ * Sums the tetrahedra between the triangles and the first vertex, because a distant origin would cost digits.
  */
 export function enclosedVolume(triangles: Uint32Array, positions: Positions): number {
   const origin = 3 * triangles[0]!;

@@ -15,19 +15,20 @@ export interface FlowResult {
   readonly positions: Positions;
   /** of every step */
   readonly reports: readonly Report[];
-  /** float64[V]: how far each vertex has come in the direction of the flow, the unit of the mesh */
+  /** float64[V]: how far each vertex has moved in the direction of the flow, in the unit of the mesh */
   readonly reached: Float64Array;
 }
 
 /**
- * Normal flow (section 7.4): every step asks for β = distance / steps along the normals of the state that the last step has
- * reached, y = x ± β n, and the session goes as far as it can. A vertex that was held back is not asked to catch up.
+ * Normal flow (section 7.4): the target of every step is β = distance / steps along the normals of the state that the
+ * last step has reached, y = x ± β n, and the session moves as far as it can. A vertex that was held back does not
+ * catch up later.
  *
- * What a vertex has reached is the sum of its motion along its normals, Σ_k n_k·(x_{k+1} − x_k): the distance where nothing is in
- * its way and nothing is smoothed.
+ * The distance that a vertex has reached is the sum of its motion along its normals, Σ_k n_k·(x_{k+1} − x_k), which
+ * equals the requested distance if nothing is in its way and nothing is smoothed.
  *
  * @param onStep called before every step with its number, from 1
- * @throws what a step of the session throws; no further step is made
+ * @throws the error of a step of the session; no further step is made
  */
 export async function flow(
   session: BackendSession,

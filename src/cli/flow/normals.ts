@@ -41,8 +41,9 @@ const SMOOTHING_ROUNDS = 3;
  *
  *   y(v) ← y(v) + α Δy(v),   Δy(v) = Σ_u w_uv (y(u) − y(v)) / Σ_u w_uv
  *
- * with the cotangents of the two angles opposite an edge as its weight. The weights are those of the given positions, divided by their
- * sum, so that α is a number without unit; obtuse angles count as right ones, so that every y(v) stays between its neighbours.
+ * with the cotangents of the two angles opposite an edge as its weight. The weights are those of the given positions,
+ * divided by their sum, so that α has no unit; obtuse angles count as right ones, so that every y(v) stays between its
+ * neighbours.
  *
  * @param y float64[3·V]
  * @param intensity α, 0 to 1
@@ -75,7 +76,7 @@ export function smooth(triangles: Uint32Array, y: Float64Array, intensity: numbe
   }
 }
 
-/** float64[3·T] cotangent of the angle at each corner; 0 where it is not acute, or the triangle has no area. */
+/** float64[3·T] cotangent of the angle at each corner; 0 if it is not acute, or the triangle has no area. */
 function cornerCotangents(triangles: Uint32Array, y: Float64Array): Float64Array {
   return Float64Array.from(triangles, (vertex, corner) => {
     const first = corner - (corner % 3);

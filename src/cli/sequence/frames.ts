@@ -37,7 +37,7 @@ function outputName(input: string): string {
 }
 
 /**
- * What every frame follows from, one key per frame: the settings, its input and, through the key before, all inputs before.
+ * One key per frame for its dependencies: the settings, its input and, through the previous key, all earlier inputs.
  */
 export async function keysOf(frames: readonly Frame[], settings: object): Promise<string[]> {
   const keys: string[] = [];
@@ -50,7 +50,7 @@ export async function keysOf(frames: readonly Frame[], settings: object): Promis
   return keys;
 }
 
-/** How many frames from the first on are finished: their keys are those of the journal, and so are their files. */
+/** The number of leading frames that are finished: their keys and their files match the journal. */
 export async function countFinished(
   folder: string,
   keys: readonly string[],
@@ -68,7 +68,8 @@ export async function countFinished(
 /**
  * Checks all outputs before anything is computed.
  *
- * @throws UsageError for an output that is an input, or a file that no journal knows: it may be somebody's
+ * @throws UsageError for an output that is an input, or an existing file that is not in the journal, because it may
+ *   belong to somebody
  */
 export async function assertOutputs(
   folder: string,

@@ -9,7 +9,7 @@ const JOURNAL_NAME = 'sequence.jsonl';
 /** A finished frame. */
 export interface JournalEntry {
   readonly frame: number;
-  /** what the answer follows from: settings and the inputs of this and all earlier frames */
+  /** of what the answer depends on: settings and the inputs of this and all earlier frames */
   readonly key: string;
   /** file name in the folder */
   readonly output: string;
@@ -30,7 +30,7 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The entries of a folder, by frame; of a frame that was computed again, the last. A line cut off by a crash is none. */
+/** The entries of a folder, by frame; for a frame that was computed again, the last. A truncated line is ignored. */
 export async function readJournal(folder: string): Promise<Map<number, JournalEntry>> {
   const text = await readFile(join(folder, JOURNAL_NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -53,7 +53,7 @@ function parseEntry(line: string): JournalEntry | undefined {
   }
 }
 
-/** Begins the journal anew with the entries that still hold. */
+/** Rewrites the journal with the entries that are still valid. */
 export async function writeJournal(folder: string, entries: readonly JournalEntry[]): Promise<void> {
   await writeFile(join(folder, JOURNAL_NAME), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
 }
