@@ -32,7 +32,7 @@ import {
   workToJson,
 } from './wire.js';
 
-/** A server of Interstice, over HTTP. Every call is retried where that is safe, and throws {@link ServiceError}. */
+/** A server of Interstice, over HTTP. Every call is retried if that is safe, and throws {@link ServiceError}. */
 export class Client {
   readonly #connection: Connection;
 
@@ -64,12 +64,12 @@ export class Client {
     return Job.submit(this.#connection, mesh, start, target, options);
   }
 
-  /** Submits an untangling as a job; its answer is fetched by `Job.untangled`. Otherwise as `submit`. */
+  /** Submits an untangling as a job; its answer is fetched by `Job.untangled`. Otherwise like `submit`. */
   submitUntangling(mesh: Mesh, positions: Positions, options: UntangleJobOptions = {}): Promise<Job> {
     return Job.submitUntangling(this.#connection, mesh, positions, options);
   }
 
-  /** A job that was submitted earlier, maybe by another process of the same tenant. Asks the server nothing yet. */
+  /** A job that was submitted earlier, perhaps by another process of the same tenant. Sends no request yet. */
   job(id: string): Job {
     return new Job(this.#connection, id);
   }
@@ -84,7 +84,7 @@ export class Client {
     });
   }
 
-  /** Says what is wrong with a mesh, also with one that other calls refuse. */
+  /** Diagnoses a mesh, even one that other calls refuse. */
   diagnose(mesh: Mesh, positions: Positions, options: DiagnoseOptions = {}): Promise<Diagnosis> {
     const { signal } = options;
     const subject = subjectOf(mesh, positions);
@@ -95,8 +95,8 @@ export class Client {
   }
 
   /**
-   * Brings positions that may intersect to a state that does not. `report.status` says whether it is free; a time budget ends it
-   * with the best state so far.
+   * Brings positions that may intersect to a state that does not. `report.status` says whether it is free; a time
+   * budget ends it with the best state found so far.
    */
   untangle(mesh: Mesh, positions: Positions, options: UntangleCallOptions = {}): Promise<UntangledState> {
     const { signal, onProgress } = options;
@@ -113,7 +113,7 @@ export class Client {
     return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
 
-  /** Retries a call within its time budget. @param attempt gets the seconds that are left */
+  /** Retries a call within its time budget. @param attempt gets the remaining seconds */
   #within<T>(
     { signal, timeBudgetSeconds }: CallOptions & { readonly timeBudgetSeconds?: number },
     attempt: (left: number | undefined) => Promise<T>,

@@ -57,7 +57,7 @@ export class Connection {
   }
 
   /**
-   * @param read reads the body of a successful answer; a connection that breaks meanwhile is UNREACHABLE too
+   * @param read reads the body of a successful answer; a connection that breaks meanwhile is also UNREACHABLE
    * @throws ServiceError
    */
   async request<T>(path: string, options: RequestOptions, read: (answer: FetchResponse) => Promise<T>): Promise<T> {
@@ -82,7 +82,7 @@ export class Connection {
     }
   }
 
-  /** Sends JSON, or nothing, and reads JSON. @throws ServiceError, and what a listener for progress throws */
+  /** Sends JSON, or nothing, and reads JSON. @throws ServiceError, and exceptions of a progress listener */
   async requestJson(path: string, options: RequestOptions, onProgress?: AnyListener): Promise<unknown> {
     if (!onProgress) return this.request(path, options, async (answer) => parseAnswer(await answer.text()));
     const headers = { ...options.headers, accept: ACCEPT_STREAM };

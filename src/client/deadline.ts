@@ -1,4 +1,4 @@
-/** Seconds. A budget of which nothing is left is sent as this: one of 0 would be none. */
+/** Seconds. A budget that is used up is sent as this, because 0 would mean no budget. */
 const SMALLEST_BUDGET = 0.001;
 
 /** The time budget of a call, which covers all of its attempts. */

@@ -25,14 +25,14 @@ export interface ServiceErrorFields {
   readonly pairs?: readonly ElementPair[];
   readonly pairCount?: number;
   readonly frame?: number;
-  /** whether the server may have executed the request all the same */
+  /** whether the server may have executed the request nevertheless */
   readonly isUncertain?: boolean;
   readonly cause?: unknown;
 }
 
 /**
- * Why a call failed, in the server's words. This is not the service's own error class: whether a call is retryable is what
- * the server says, which may be newer than the table of errors that this client was built with.
+ * Why a call failed, in the server's words. This is not the service's own error class: the server, which may be newer
+ * than the table of errors in this client, decides whether a call is retryable.
  */
 export class ServiceError extends Error {
   readonly code: string;
@@ -43,7 +43,7 @@ export class ServiceError extends Error {
   /** identifies the call in the server's log */
   readonly requestId: string;
   readonly element: ElementRef | undefined;
-  /** a few of the pairs at fault; pairCount is the complete number */
+  /** some of the pairs at fault; pairCount is the complete number */
   readonly pairs: readonly ElementPair[];
   readonly pairCount: number;
   /** last accepted frame of the session, with FRAME_LOST, FRAME_CONFLICT and FRAME_OUT_OF_ORDER */

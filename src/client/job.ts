@@ -24,7 +24,7 @@ import {
   workToJson,
 } from './wire.js';
 
-/** Seconds of one question for the end of a job: with a listener for progress, and without. */
+/** Seconds that one request waits for the end of a job: with a progress listener, and without. */
 const SHORT_WAIT = 1;
 const LONG_WAIT = 20;
 
@@ -70,7 +70,7 @@ export class Job {
     );
   }
 
-  /** A submission whose answer was lost is sent again under its key, and gives one job. */
+  /** A submission whose answer was lost is sent again with its key, so that there is only one job. */
   static async #begin(
     connection: Connection,
     work: object,
@@ -83,7 +83,7 @@ export class Job {
     return new Job(connection, id);
   }
 
-  /** State, progress and times, as they are now. @throws ServiceError JOB_NOT_FOUND */
+  /** The current state, progress and times. @throws ServiceError JOB_NOT_FOUND */
   status({ signal }: CallOptions = {}): Promise<JobStatus> {
     return this.#ask('?wait=0s', signal);
   }
@@ -100,7 +100,7 @@ export class Job {
   /**
    * Waits for the end of a resolve and fetches the answer, which the server keeps until `expires`, or until `delete`.
    *
-   * @throws ServiceError with the error that the job ended with; TypeError where the job is an untangling
+   * @throws ServiceError with the error that the job ended with; TypeError if the job is an untangling
    */
   async result(options: JobWaitOptions = {}): Promise<ResolveResult> {
     const answer = await this.#fetch(options);
@@ -109,14 +109,14 @@ export class Job {
     return motionFromJson(answer);
   }
 
-  /** The same for an untangling. @throws ServiceError with the error that the job ended with; TypeError where the job is a resolve */
+  /** The same for an untangling. @throws ServiceError with the error of the job; TypeError if the job is a resolve */
   async untangled(options: JobWaitOptions = {}): Promise<UntangledState> {
     const { untangle } = await this.#fetch(options);
     if (untangle === undefined) throw new TypeError(`Job ${this.id} is no untangling; result() has its answer.`);
     return untangledFromJson(untangle);
   }
 
-  /** Stops the job, if it has not ended, and forgets it. One that is gone already is no error. */
+  /** Stops the job if it has not ended, and forgets it. It is not an error if the job no longer exists. */
   async delete({ signal }: CallOptions = {}): Promise<void> {
     const attempt = () =>
       this.#connection.request(this.#path, { method: 'DELETE', signal }, async (answer) => void (await answer.text()));

@@ -29,9 +29,9 @@ interface Creation {
   isUncertain: boolean;
 }
 
-/** What the server's session was created from. */
+/** The state that the server's session was created from. */
 interface Base {
-  /** whose answer `start` is; 0 = the start of the caller */
+  /** the frame whose answer is `start`; 0 = the start of the caller */
   readonly frame: number;
   readonly mesh: Mesh;
   readonly start: Positions;
@@ -52,7 +52,7 @@ export class Session {
   /** undefined if the server has no session, or one in an unknown state */
   #id: string | undefined;
   #creation: Creation | undefined;
-  /** kept only where the caller sends lost frames again */
+  /** kept only if the caller sends lost frames again */
   #base: Base | undefined;
   #frame = 0;
   /** of the last answer received */
@@ -90,7 +90,7 @@ export class Session {
     return this.#id;
   }
 
-  /** How the start was untangled; undefined unless onIntersectingStart asked for it. Its positions are those of frame 0. */
+  /** How the start was untangled; undefined unless onIntersectingStart requested it. Its positions are frame 0. */
   get untangled(): UntangledState | undefined {
     return this.#untangled;
   }
@@ -100,7 +100,7 @@ export class Session {
     return this.#recreations;
   }
 
-  /** What the service had lost when it last refused a step with FRAME_LOST; undefined = nothing so far. */
+  /** The frames that were lost when the service last refused a step with FRAME_LOST; undefined = none so far. */
   get lastLoss(): FrameLoss | undefined {
     return this.#lastLoss;
   }
@@ -149,7 +149,7 @@ export class Session {
         const place = { id, frame, afterFrame: this.#answered, headers: this.#routing };
         const work = { ...place, target, budgetSeconds: deadline.left };
         return sendStep(this.#connection, work, options).catch((thrown: unknown) => {
-          // What a listener throws comes while the server computes.
+          // An exception of a listener occurs while the server computes.
           isUncertain ||= !(thrown instanceof ServiceError) || thrown.isUncertain;
           throw thrown;
         });
@@ -186,20 +186,20 @@ export class Session {
     return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
   }
 
-  /** Whether the session is to be created again; its id is then unset. */
+  /** Whether the session must be created again; its id is then unset. */
   #isLost({ code, frame = 0 }: ServiceError): boolean {
     if (code === 'FRAME_LOST') {
       this.#lastLoss = { kept: frame, answered: this.#answered };
       if (this.#options.onFrameLost === 'throw') this.#answered = frame;
       else this.#abandon();
     }
-    // The service has accepted a step whose answer never came: none goes on from a state that the caller has not seen.
+    // The service accepted a step whose answer never arrived: no step may continue from a state unknown to the caller.
     if (code === 'FRAME_CONFLICT' && frame > this.#answered) this.#abandon();
     if (code === 'SESSION_NOT_FOUND') this.#id = undefined;
     return this.#id === undefined;
   }
 
-  /** The next step goes on from what the lost session was created from. @returns the refusal of this one */
+  /** Makes the next step continue from the base of the lost session. @returns the refusal of this step */
   #goBack({ frame, mesh, start }: Base, cause: ServiceError): ServiceError {
     this.#lastLoss = { kept: frame, answered: this.#lastFrame };
     this.#mesh = mesh;
@@ -247,7 +247,7 @@ export class Session {
       this.#base = { frame: this.#lastFrame, mesh: this.#mesh, start: this.#last.slice() };
   }
 
-  /** A session that is lost from here on is created again from the untangled state, with nothing to untangle. */
+  /** If the session is lost from now on, it is created again from the untangled state, with nothing to untangle. */
   #begin(untangled: UntangledState): void {
     this.#untangled = untangled;
     this.#last = untangled.positions.slice();
@@ -262,13 +262,13 @@ export class Session {
     if (id !== undefined) this.#deleteOnce(id, undefined).catch(() => {});
   }
 
-  /** Names the session of a creation that was given up while its answer may have been on the way. */
+  /** Identifies the session of a creation that was abandoned while its answer might still have arrived. */
   get #unseen(): string | undefined {
     return this.#creation?.isUncertain ? `key:${this.#creation.key}` : undefined;
   }
 
   #forget(): void {
-    // Best effort, as above: what the server may have created, it deletes; what it still creates, it stops.
+    // Best effort, as above: the server deletes a session that it has created, or stops creating it.
     if (this.#unseen !== undefined) this.#deleteOnce(this.#unseen, undefined).catch(() => {});
   }
 

@@ -2,19 +2,19 @@ import { ServiceError, type ServiceErrorFields } from './errors.js';
 import { type FetchResponse, STREAM_TYPE } from './tls.js';
 import { parseAnswer, readDuration } from './wire.js';
 
-/** Answers that come line by line: progress, then the answer or an error. */
+/** Reads answers that arrive line by line: progress, then the answer or an error. */
 
-/** A server without progress answers as it always has. */
+/** A server without progress sends a single answer. */
 export const ACCEPT_STREAM = `${STREAM_TYPE}, application/json;q=0.5`;
 
-/** What a listener has thrown is not a fault of the connection. */
+/** Wraps an exception of a listener, which is not a fault of the connection. */
 export class ListenerFailed extends Error {
   constructor(readonly reason: unknown) {
     super('A listener for progress has thrown.', { cause: reason });
   }
 }
 
-/** For progress of the kind that the operation has. */
+/** A listener for the type of progress of its operation. */
 export type AnyListener = (progress: never) => void;
 
 interface Line {
@@ -24,7 +24,7 @@ interface Line {
 }
 
 /**
- * Reads to the answer.
+ * Reads up to the answer.
  * @throws ServiceError that the stream ends with, {@link ListenerFailed}, SyntaxError, TypeError if it ends without an answer
  */
 export async function readStreamed(answer: FetchResponse, onProgress: AnyListener): Promise<unknown> {
@@ -60,7 +60,7 @@ async function* linesOf(body: NonNullable<FetchResponse['body']>): AsyncGenerato
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let isWhole = false;
-  // Pieces of one line: a long one comes in many, and is joined once.
+  // Pieces of one line: a long line arrives in many, which are joined once.
   let pieces: string[] = [];
   try {
     for (;;) {

@@ -56,8 +56,8 @@ export function fetchWith(files: TlsFiles): Fetch {
       const outgoing = request(url, options, (incoming) => {
         const status = incoming.statusCode ?? 0;
         const isStream = incoming.headers['content-type']?.startsWith(STREAM_TYPE) === true;
-        // Read at once, even if unused: a connection with an unread answer is never released and keeps Node running. A stream
-        // is read by who has asked for it.
+        // Read at once, even if unused: a connection with an unread answer is never released and keeps Node running.
+        // The caller reads a stream.
         const length = Number(incoming.headers['content-length'] ?? Number.NaN);
         const bytes = isStream ? NEVER : readBytes(incoming, length);
         bytes.catch(() => {});
@@ -101,7 +101,7 @@ function contextOf(files: TlsFiles, builtin: Builtin) {
   }
 }
 
-/** Of an answer that is read as a stream. */
+/** The bytes of an answer that is read as a stream. */
 const NEVER: Promise<ArrayBuffer> = Promise.reject(new TypeError('This answer is a stream.'));
 NEVER.catch(() => {});
 
@@ -121,7 +121,7 @@ async function readBytes(chunks: AsyncIterable<Uint8Array>, length: number): Pro
   return bytes.buffer;
 }
 
-/** Closed connections before a certificate is suspected. A server that is just starting behind a proxy closes a few too. */
+/** Closed connections before a certificate is suspected. A server that is starting behind a proxy closes a few, too. */
 const CLOSED_LIMIT = 5;
 
 interface Fault {

@@ -17,7 +17,7 @@ type ReportList = 'ignoredPairs' | 'intersectingPairs' | 'limitingEdges' | 'limi
 /** The report of the fast path has only scalars and counts: no lists, and timings only if they fit into the header. */
 export type Report = Omit<FullReport, ReportList> & Partial<Pick<FullReport, ReportList>>;
 
-/** Called several times while the server computes. What it throws ends its call. */
+/** Called several times while the server computes. An exception of it ends the call. */
 export type ProgressListener = (progress: Progress) => void;
 
 /** Options of every call. */
@@ -33,10 +33,11 @@ export interface SessionOptions extends CallOptions {
   /** with the parameter onIntersectingStart UNTANGLE */
   readonly untangle?: UntangleOptions;
   /**
-   * What a step does where the service has lost answered frames (FRAME_LOST): `recreate` (default) = the client creates the session again
-   * from the mesh and the last answer received, and makes the step there; `throw` = the step throws, with `frame` = the last frame that the
-   * service still has, and the next step goes on from that one: send the lost frames again, and the answers have the same bytes. Of a
-   * session that is lost altogether `frame` is the one that it was created from: 0, unless a step of unknown outcome has made it anew.
+   * What a step does if the service has lost answered frames (FRAME_LOST): `recreate` (default) = the client creates
+   * the session again from the mesh and the last answer received, and makes the step there; `throw` = the step throws,
+   * with `frame` = the last frame that the service still has, and the next step continues from that one: send the lost
+   * frames again, and the answers have the same bytes. If the whole session is lost, `frame` is the one that it was
+   * created from: 0, unless it was created again after a step of unknown outcome.
    */
   readonly onFrameLost?: 'recreate' | 'throw';
 }
@@ -75,7 +76,7 @@ export type ResolveResult = Omit<StepResult, 'frame'>;
 
 export interface UntangleCallOptions extends CallOptions, Omit<UntangleRequest, 'mesh' | 'positions' | 'parameters'> {
   readonly parameters?: Parameters;
-  /** called several times while the server computes; what it throws ends the call */
+  /** called several times while the server computes; an exception of it ends the call */
   readonly onProgress?: (progress: UntangleProgress) => void;
 }
 
@@ -100,7 +101,7 @@ export interface JobStatus
   readonly ended?: Date;
   /** when the server forgets it */
   readonly expires?: Date;
-  /** what a failed job ended with */
+  /** the error of a failed job */
   readonly error?: ServiceError;
 }
 

@@ -36,7 +36,7 @@ export function toBase64(array: ArrayBufferView): string {
   return btoa(text);
 }
 
-/** Bytes in base64, as JSON has them; or the bytes, where a caller has read the answer in another form. */
+/** Bytes in base64, as in JSON; or the bytes themselves, if the caller has read the answer in another form. */
 type Base64 = string | Uint8Array;
 
 function fromBase64(text: Base64): ArrayBuffer {
@@ -89,7 +89,7 @@ export function sessionToJson(
   return JSON.stringify({ ...subject, parameters, label, idleTimeout, idempotencyKey, untangle });
 }
 
-/** The fields that a step and a resolve have in common. */
+/** The common fields of a step and a resolve. */
 export function workToJson(target: Positions, options: StepOptions, budgetSeconds: number | undefined): object {
   const { start, include, onBudget, priority } = options;
   const timeBudget = durationToJson(budgetSeconds);
@@ -134,7 +134,7 @@ export function untangledFromJson(answer: unknown): UntangledState {
   };
 }
 
-/** The uint64 fields of the contract, which JSON writes as text: each is a count below 2^53. */
+/** The uint64 fields of the contract, which are text in JSON: each is a count below 2^53. */
 const COUNTS = new Set(
   `
   vertexTriangle edgeEdge vertexEdge vertexVertex activeContacts touchingPairs pairCount regionCount componentCount
