@@ -3,8 +3,8 @@ import type { Reply } from './redis-client.js';
 import type { RedisLink } from './redis-link.js';
 
 /**
- * What the store must keep when it ends without warning: `any` = nothing is asked; `everysec` = all but the last second (an
- * append-only file that is synchronised every second); `always` = every accepted frame.
+ * What the store must keep when it ends without warning: `any` = no requirement; `everysec` = all but the last second
+ * (an append-only file that is synchronised every second); `always` = every accepted frame.
  */
 export type Durability = 'any' | 'everysec' | 'always';
 
@@ -17,7 +17,7 @@ const MEANING: Readonly<Record<Durability, string>> = {
 
 const RANK: readonly Durability[] = ['any', 'everysec', 'always'];
 
-/** @returns in words, what the store keeps @throws INVALID_PARAMETER where that is less than `asked`, or cannot be found out */
+/** @returns what the store keeps, as text @throws INVALID_PARAMETER if that is less than `asked`, or is unknown */
 export async function checkDurability(link: RedisLink, asked: Durability): Promise<string> {
   const found = await readDurability(link);
   if (found && RANK.indexOf(found) >= RANK.indexOf(asked)) return MEANING[found];

@@ -6,20 +6,20 @@ export interface RedisOptions {
   readonly url: string;
   /** its first line is the password */
   readonly passwordFile?: string | undefined;
-  /** PEM: the authority that has signed the certificate of the server; default: those that Node trusts */
+  /** PEM: the authority that signed the certificate of the server; default: those that Node trusts */
   readonly caFile?: string | undefined;
   /** of every key */
   readonly prefix: string;
-  /** how long a command may take */
+  /** longest time of a command */
   readonly timeoutMs: number;
-  /** replicas that must have a write before it counts */
+  /** replicas that must have a write before it is accepted */
   readonly replicas: number;
 }
 
 export type Reply = Buffer | number | null | readonly Reply[];
 export type Argument = string | Uint8Array;
 
-/** Commands that may wait for their answers on one connection; each is bounded in time as well. */
+/** Commands that may wait for their answers on one connection; each also has a time limit. */
 const MAX_COMMANDS = 10_000;
 
 export type Client = ReturnType<typeof clientFor>;
@@ -31,11 +31,11 @@ export function clientFor(
   const connectTimeout = Math.ceil(timeoutMs);
   const reconnectStrategy = (retries: number, cause: Error) =>
     isHopeless(cause) ? false : Math.min(50 * 2 ** retries, 1000);
-  // The user is taken out of the URL, because the library prefers the credentials of a URL to others.
+  // The user is removed from the URL, because the library prefers the credentials of a URL to others.
   const address = new URL(url);
   const username = decodeURIComponent(address.username) || undefined;
   address.username = '';
-  // The file is read at every connection, so that a password can be changed while the service runs.
+  // The file is read for every connection, so that the password can be changed while the service runs.
   const credentials = async () => ({ username, password: passwordFile && readPassword(passwordFile) });
   const ca = caFile === undefined ? undefined : readFileSync(caFile);
   const common = { connectTimeout, reconnectStrategy };

@@ -14,15 +14,15 @@ import { type Script, shaOf } from './redis-scripts.js';
 import { ReplicatedWrites } from './replicated-writes.js';
 import { StoreDown, type StoreEvent, type StoreHealth } from './session-store.js';
 
-/** ms between two attempts while the store is down, and between two looks at one that answers: a process without requests notices too */
+/** ms between two attempts while the store is down; below, between two checks while it answers */
 const PROBE_MS = 250;
 const HEARTBEAT_MS = 1000;
 
 /**
- * Connections to a server: one for small commands and frames, one for large values that no caller waits for, and, where replicas
- * are asked for, some on which writes wait for them. Every command has a time limit. After a failure the link is down: it refuses
- * at once, so that callers do not queue up behind a dead server, and repeats a write until one succeeds. While it is up it writes
- * at intervals, so that a store that is lost is noticed without a request.
+ * Connections to a server: one for small commands and frames, one for large values that no caller waits for, and, if
+ * replicas are required, some on which writes wait for them. Every command has a time limit. After a failure the link
+ * is down: it refuses at once, so that callers do not queue behind a dead server, and repeats a write until one
+ * succeeds. While it is up it writes at intervals, so that a lost store is noticed without a request.
  */
 export class RedisLink {
   private readonly frames: Client;
@@ -31,7 +31,7 @@ export class RedisLink {
   private state: StoreHealth = { isUp: false, reason: 'The store has not been reached yet.' };
   private probing: NodeJS.Timeout | undefined;
   private hasOpened = false;
-  /** the last failure of a connection, which is why a command or the opening had no answer */
+  /** the last failure of a connection, the reason why a command or the opening had no answer */
   private failed: Error | undefined;
   private isClosed = false;
   private readonly listeners = new Set<(event: StoreEvent) => void>();
@@ -51,7 +51,7 @@ export class RedisLink {
     this.replicated = options.replicas > 0 ? new ReplicatedWrites(connect, options) : undefined;
   }
 
-  /** @throws INVALID_PARAMETER when the store cannot be reached within its time limit, and at once where no time would help */
+  /** @throws INVALID_PARAMETER if the store is not reached within its time limit, and at once if waiting cannot help */
   static async open(options: RedisOptions): Promise<RedisLink> {
     let link: RedisLink | undefined;
     try {
@@ -100,7 +100,7 @@ export class RedisLink {
     return this.bounded(name, () => send(this.frames, args));
   }
 
-  /** A question that the server may refuse to answer: then undefined. */
+  /** Sends a query that the server may refuse; the result is then undefined. */
   async tryQuery(args: readonly string[]): Promise<Reply | undefined> {
     return within(this.options.timeoutMs, send(this.frames, args)).catch(() => undefined);
   }
@@ -131,7 +131,7 @@ export class RedisLink {
     }
   }
 
-  /** A write, since a store that only reads is of no use. */
+  /** Tests with a write, because a read-only store is of no use. */
   private async probe(): Promise<void> {
     const { prefix, timeoutMs } = this.options;
     const command = ['SET', `${prefix}:probe`, '1', 'PX', '60000'];
@@ -165,11 +165,11 @@ const CLOSED_HINT =
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    // An answer that has arrived while this thread was busy counts: it is read before the immediate runs.
+    // An answer that arrived while this thread was busy counts: it is read before the immediate runs.
     const refuse = () => setImmediate(() => reject(new NoAnswer(`no answer within ${ms / 1000} s`)));
     timer = setTimeout(refuse, ms);
   });
-  // What fails after its time is up has been reported already.
+  // A failure after the time limit has already been reported.
   work.catch(() => {});
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

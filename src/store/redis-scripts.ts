@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Everything that must happen at once in the store, as Lua: a server runs one script at a time. KEYS of every script are session,
- * log, live, live of the tenant, order; ARGV begins with prefix, tenant, id.
+ * Everything that must be atomic in the store, as Lua: a server runs one script at a time. KEYS of every script are
+ * session, log, live, live of the tenant, order; ARGV begins with prefix, tenant, id.
  *
  * Keys, below the prefix; T and ID are the names of tenant and session:
  *
@@ -20,7 +20,7 @@ export interface Script {
   readonly isWrite: boolean;
 }
 
-/** bound(mesh, users): both live as long as the last session that uses them. Answers whether there is one. */
+/** bound(mesh, users): both live as long as the last session that uses them. Returns whether there is one. */
 const BOUND = `
 local prefix, tenant, id = ARGV[1], ARGV[2], ARGV[3]
 local function bound(mesh, users)
@@ -37,7 +37,7 @@ local function bound(mesh, users)
 end
 `;
 
-/** touch(ttl): the time to live begins again, for the session and for what only it needs. */
+/** touch(ttl): restarts the time to live of the session and of the keys that only it needs. */
 const TOUCH = `${BOUND}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -109,7 +109,7 @@ touch(tonumber(ARGV[4]))
 return {'created', order}`,
 };
 
-/** ARGV[4]: owner. Answers nil, or epoch and the fields of the session, its log and its mesh. */
+/** ARGV[4]: owner. Returns nil, or epoch and the fields of the session, its log and its mesh. */
 export const CLAIM: Script = {
   name: 'claim',
   isWrite: true,
@@ -207,7 +207,7 @@ touch(tonumber(ARGV[4]))
 return 'stored'`,
 };
 
-/** ARGV from 4: epoch or ''. A mesh goes with the last session that uses it. */
+/** ARGV from 4: epoch or ''. A mesh is removed with the last session that uses it. */
 export const REMOVE: Script = {
   name: 'remove',
   isWrite: true,
@@ -226,7 +226,10 @@ if not bound(mesh, users) then redis.call('DEL', mesh, users) end
 return 1`,
 };
 
-/** Answers id, order, info and the time of the last use (ms since 1970) of each session of the tenant, and forgets those that have expired. */
+/**
+ * Returns id, order, info and the time of the last use (ms since 1970) of each session of the tenant, and removes
+ * expired ones.
+ */
 export const LIST: Script = {
   name: 'list',
   isWrite: false,

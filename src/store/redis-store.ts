@@ -42,7 +42,7 @@ const MAX_LOG_ENTRIES = 64;
 
 export interface RedisStoreOptions extends RedisOptions {
   readonly durability: Durability;
-  /** what the store says of who has a session, for operators; default: host name and process id */
+  /** the owner of a session as the store names it to operators; default: host name and process id */
   readonly owner?: string;
 }
 
@@ -59,7 +59,7 @@ export class RedisStore implements SessionStore {
     readonly durability: string,
   ) {}
 
-  /** @throws INVALID_PARAMETER when the store cannot be reached, or keeps less than is asked */
+  /** @throws INVALID_PARAMETER if the store cannot be reached, or keeps less than required */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
     const link = await RedisLink.open(options);
     try {

@@ -1,8 +1,8 @@
 import { type Client, type RedisOptions, type Reply, send } from './redis-client.js';
 
 /**
- * Writes that wait for their replicas at the same time. Between processes of one site that takes a millisecond, a step takes many, so
- * this many are hardly ever under way; one more waits behind the connection with the fewest.
+ * Writes that wait for their replicas at the same time. Within one site a write takes a millisecond and a step takes
+ * many, so there are hardly ever this many at a time; another one waits on the connection with the fewest.
  */
 const CONNECTIONS = 8;
 
@@ -13,9 +13,9 @@ interface Line {
 }
 
 /**
- * Writes that count when replicas have them. The server answers nothing else on a connection that waits for replicas, and it waits for
- * what that same connection has written: so these writes have connections of their own, and a slow replica holds up the writes that
- * wait for it, but no question and no write of another session.
+ * Writes that are accepted only when replicas have them. The server answers nothing else on a connection that waits for
+ * replicas, and it waits for what that same connection has written. So these writes have separate connections, and a
+ * slow replica delays the writes that wait for it, but no reads and no writes on other connections.
  */
 export class ReplicatedWrites {
   private readonly lines: readonly Line[];
@@ -31,17 +31,17 @@ export class ReplicatedWrites {
     return this.lines.map(({ client }) => client);
   }
 
-  /** Those on which a command is answered at once. */
+  /** The connections on which a command is answered at once. */
   get idle(): readonly Client[] {
     return this.lines.filter(({ pending }) => pending === 0).map(({ client }) => client);
   }
 
-  /** @throws what the command is refused with, and when it has fewer replicas than it must */
+  /** @throws the refusal of the command, or an error if fewer replicas than required have the write */
   async send(command: readonly (string | Buffer)[]): Promise<Reply> {
     const { replicas, timeoutMs } = this.options;
     const line = this.lines.reduce((best, one) => (one.pending < best.pending ? one : best));
-    // Sent together: a connection that breaks in between loses both. On a new one, which has written nothing, the wait would be over at
-    // once, whatever a server that has taken the place of the first one has.
+    // Both are sent together, so that a connection that breaks in between loses both. On a new connection, which has
+    // written nothing, WAIT would succeed at once, whatever data a server that replaced the first one has.
     const wait = ['WAIT', String(replicas), String(Math.ceil(timeoutMs))];
     const answers = [send(line.client, command), send(line.client, wait)] as const;
     line.pending++;

@@ -1,11 +1,13 @@
 /**
- * A store beside the processes: it holds the truth of every session, so that a session outlives its process and any process may go
- * on with it. It knows names, numbers and opaque bytes; what the bytes mean is known to the session room (stored-session.ts).
+ * A store outside the processes. It holds the authoritative state of every session, so that a session outlives its
+ * process and any process may continue it. It knows names, numbers and opaque bytes; src/session defines what the bytes
+ * mean (stored-session.ts).
  *
- * **Who may write.** A session has an epoch, a whole number that grows with every {@link SessionStore.claim}. Only the process
- * that made the present epoch may write; the writes of an earlier one change nothing and answer `fenced`. A frame is written
- * with its predecessor: it takes effect only if the stored frame is that one. Both comparisons and the write are one step of
- * the store, so of two processes that compute a frame at the same time exactly one has it accepted.
+ * **Who may write.** A session has an epoch, an integer that grows with every {@link SessionStore.claim}. Only the
+ * process that created the current epoch may write; writes of an earlier epoch change nothing and return `fenced`. A
+ * frame is written with its predecessor: it takes effect only if that is the stored frame. Both comparisons and the
+ * write are one atomic operation of the store, so if two processes compute a frame at the same time, exactly one is
+ * accepted.
  */
 export interface SessionStore {
   /**
@@ -14,42 +16,45 @@ export interface SessionStore {
    * @throws StoreDown
    */
   create(session: NewStoredSession): Promise<CreateVerdict>;
-  /** What a process asks before it trusts what it holds in memory; undefined = there is no such session. @throws StoreDown */
+  /** The stored position, checked before a process trusts its memory; undefined = no such session. @throws StoreDown */
   peek(name: SessionName): Promise<StoredPosition | undefined>;
-  /** Changes when the store has lost everything: its data were deleted, or it was started without them. As of the last {@link peek}. */
+  /**
+   * Changes when the store has lost everything: its data were deleted, or it started without them. As of the last
+   * {@link peek}.
+   */
   readonly generation: string;
   /** A session as its owner sees it, without taking it over. @throws StoreDown */
   describe(name: SessionName): Promise<DescribedSession | undefined>;
-  /** Takes the session over: raises the epoch, so that no other process can write any more. @throws StoreDown */
+  /** Takes the session over: raises the epoch, so that no other process can write to it. @throws StoreDown */
   claim(name: SessionName): Promise<StoredSession | undefined>;
-  /** Accepts a frame, if the session still is what this process believes it to be. @throws StoreDown */
+  /** Accepts a frame if the session is still as this process expects it. @throws StoreDown */
   commit(commit: FrameCommit): Promise<WriteVerdict>;
-  /** Writes what a scene goes on from, and drops the log entries that it covers. @throws StoreDown */
+  /** Writes a scene to continue from, and drops the log entries that it covers. @throws StoreDown */
   checkpoint(checkpoint: StoredCheckpoint): Promise<WriteVerdict>;
-  /** Replaces the settings of a session, and its time to live. @throws StoreDown */
+  /** Replaces the settings and the time to live of a session. @throws StoreDown */
   update(session: SessionRef, fields: Pick<StoredFields, 'settings' | 'info'>, ttlMs: number): Promise<WriteVerdict>;
   /**
-   * Writes everything over what the store has, if that is of no later epoch and of no later frame: for a session of which the store has lost frames that
-   * this process has accepted. @throws StoreDown
+   * Overwrites a session if the stored one has no later epoch and no later frame: for a session whose frames the store
+   * has lost although this process had accepted them. @throws StoreDown
    */
   replace(session: WholeSession): Promise<WriteVerdict>;
-  /** Starts the time to live again. @throws StoreDown */
+  /** Restarts the time to live. @throws StoreDown */
   touch(session: SessionRef, ttlMs: number): Promise<WriteVerdict>;
   /** @param epoch if set, only a session of this epoch is removed. @returns whether there was one @throws StoreDown */
   remove(name: SessionName, epoch?: number): Promise<boolean>;
-  /** Of a tenant, in the order of creation: order and {@link StoredFields.info}. @throws StoreDown */
+  /** The sessions of a tenant, in the order of creation: order and {@link StoredFields.info}. @throws StoreDown */
   list(tenant: string): Promise<readonly ListedSession[]>;
   /** The session that an idempotency key of a tenant stands for. @throws StoreDown */
   findKey(tenant: string, key: string): Promise<KeyedSession | undefined>;
   readonly health: StoreHealth;
-  /** Calls back at every event. @returns stops that */
+  /** Calls back at every event. @returns a function that stops this */
   watch(listener: (event: StoreEvent) => void): () => void;
-  /** In words, for the log: what a loss of the store costs. */
+  /** Text for the log: what a loss of the store costs. */
   readonly durability: string;
   close(): Promise<void>;
 }
 
-/** Sessions of different tenants are apart, whatever their ids. */
+/** Sessions of different tenants are separate, even if their ids are equal. */
 export interface SessionName {
   readonly tenant: string;
   readonly id: string;
@@ -63,13 +68,13 @@ export interface SessionRef extends SessionName {
 export interface StoredPosition {
   readonly epoch: number;
   readonly frame: bigint;
-  /** tells commits of one frame apart; empty before the first */
+  /** distinguishes commits of one frame; empty before the first */
   readonly token: string;
 }
 
-/** The parts of a session, as bytes that the session room has encoded. */
+/** The parts of a session, as bytes that src/session has encoded. */
 export interface StoredFields {
-  /** what it was created with, and what was found then */
+  /** the creation request and its results */
   readonly opening: Uint8Array;
   /** parameters, label, idle timeout */
   readonly settings: Uint8Array;
@@ -77,7 +82,7 @@ export interface StoredFields {
   readonly info: Uint8Array;
   /** the last accepted frame; undefined before the first */
   readonly head?: Uint8Array | undefined;
-  /** what the scene goes on from after `base` */
+  /** the scene from which the session continues after `base` */
   readonly checkpoint?: Uint8Array | undefined;
 }
 
@@ -102,7 +107,7 @@ export interface KeyedSession {
 
 export type CreateVerdict =
   | { readonly kind: 'created'; readonly order: number }
-  /** another process was first with the same idempotency key */
+  /** another process was first to use the idempotency key */
   | { readonly kind: 'exists'; readonly known: KeyedSession }
   | { readonly kind: 'full'; readonly of: 'tenant' | 'all'; readonly count: number };
 
@@ -113,11 +118,11 @@ export interface FrameCommit extends SessionRef {
   /** the stored frame that this one follows */
   readonly from: bigint;
   readonly frame: bigint;
-  /** random: a commit whose answer was lost may be sent again, and is stored once */
+  /** random: a commit whose answer was lost may be sent again, and is stored only once */
   readonly token: string;
   readonly head: Uint8Array;
   readonly info: Uint8Array;
-  /** what the frame is computed from, to compute it again after the checkpoint */
+  /** the input of the frame, to compute it again after the checkpoint */
   readonly entry: Uint8Array;
   readonly ttlMs: number;
 }
@@ -138,8 +143,8 @@ export interface WholeSession extends SessionRef, MeshReference, StoredFields {
 }
 
 /**
- * What the log entries continue: the opening, a checkpoint, or nothing, because too many frames came without a checkpoint; then only
- * the last entry is there.
+ * What the log entries continue: the opening, a checkpoint, or nothing because there were too many frames without a
+ * checkpoint; then only the last entry exists.
  */
 export type Base = 'opening' | 'checkpoint' | 'lost';
 
@@ -149,7 +154,7 @@ export interface StoredSession extends StoredPosition, StoredFields {
   readonly mesh: Uint8Array;
   /** in the order of their frames */
   readonly log: readonly Uint8Array[];
-  /** number of entries logged so far, dropped ones included */
+  /** number of entries logged so far, including dropped ones */
   readonly logged: number;
 }
 
@@ -167,16 +172,16 @@ export interface ListedSession extends DescribedSession {
 export interface StoreHealth {
   /** whether the last attempt to reach the store succeeded */
   readonly isUp: boolean;
-  /** in one sentence, why not */
+  /** the reason in one sentence, if it did not */
   readonly reason: string;
 }
 
-/** What happens at the store, for logs and metrics. */
+/** Events of the store, for logs and metrics. */
 export type StoreEvent =
   | { readonly type: 'call'; readonly name: string; readonly seconds: number; readonly isOk: boolean }
   | { readonly type: 'health'; readonly isUp: boolean; readonly reason: string };
 
-/** The store did not answer in time, cannot be reached, or refuses to write. What was asked may have happened or not. */
+/** The store did not answer in time, cannot be reached, or refuses to write. The command may have taken effect. */
 export class StoreDown extends Error {
   override readonly name = 'StoreDown';
 }
