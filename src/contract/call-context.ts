@@ -14,15 +14,15 @@ export interface Caller {
 }
 
 /**
- * Receives every state of a resolve's path. `at` is the index of the state in the path, 0 for the start. It grows by one with
- * each call, except after the solver has discarded states: then the replacement comes with the index of the first
- * discarded state, and that state and all later ones are void. `origin` is absent where a state is named again.
+ * Receives every state of a resolve's path. `at` is the index of the state in the path, 0 for the start. It grows by
+ * one with each call, except after the solver has discarded states: then the replacement has the index of the first
+ * discarded state, and that state and all later ones are void. `origin` is absent if a state is reported again.
  */
 export type StateListener = (positions: Positions, at: number, origin?: StateOrigin) => void;
 
-/** What a transport knows about one call. */
+/** The data of one call that a transport knows. */
 export interface CallContext {
-  /** Absent on a service without API keys: all calls belong to one tenant and may use any priority. */
+  /** Absent on a service without API keys: then all calls belong to one tenant and may use any priority. */
   readonly caller?: Caller | undefined;
   /** Identifies the call in logs and traces. */
   readonly requestId?: string | undefined;
@@ -34,14 +34,17 @@ export interface CallContext {
   readonly isHandedOver?: boolean;
   /** performance.now() at the first byte of the request; the time budget starts here. */
   readonly receivedAt?: number;
-  /** Called when the request begins to wait, with a function that counts the requests before it; again when it waits elsewhere. */
+  /**
+   * Called when the request begins to wait, with a function that counts the requests before it; again if it waits
+   * elsewhere.
+   */
   readonly onQueued?: (countAhead: () => number) => void;
-  /** Called when a thread begins with the request, at most once. */
+  /** Called at most once, when a thread begins with the request. */
   readonly onStart?: () => void;
-  /** Called when a thread goes on to another phase of the request. */
+  /** Called when a thread begins another phase of the request. */
   readonly onPhase?: (phase: JobPhase) => void;
   readonly onProgress?: (progress: Progress) => void;
-  /** The same, of an untangling. */
+  /** The same for an untangling. */
   readonly onUntangleProgress?: (progress: UntangleProgress) => void;
   /** Receives the job that the call watches, at every change until it ends. */
   readonly onJob?: (job: JobInfo) => void;

@@ -2,25 +2,25 @@ import type { ElementPair, ElementRef } from './elements.js';
 import type { MeshInput, Positions } from './mesh.js';
 import type { ParametersInput } from './parameters.js';
 
-/** What the operation Diagnose takes and gives, as plain data in the names of the contract. */
+/** Request and answer of the operation Diagnose as plain data, with the names of the contract. */
 
-/** A mesh to be looked at, which need not be one that the service accepts. */
+/** A mesh to diagnose, even one that the service would not accept. */
 export interface DiagnoseRequest {
   readonly mesh: MeshInput;
-  /** [3·V], the caller's unit; may hold numbers that are not finite */
+  /** [3·V], the caller's unit; may contain numbers that are not finite */
   readonly positions: Positions;
-  /** Absent = nothing is said of a motion. */
+  /** Absent = no findings about a motion. */
   readonly target?: Positions;
-  /** What a resolve would be asked for. */
+  /** The parameters of the resolve that the diagnosis considers. */
   readonly parameters?: ParametersInput;
   /** Largest number of elements that a finding names; default 16. Counts are always complete. */
   readonly maxElements?: number;
-  /** From receipt, queue included; absent = default of the server. */
+  /** From receipt, including the queue; absent = default of the server. */
   readonly timeBudgetSeconds?: number;
 }
 
 /**
- * - `PROBLEM`: the service refuses the mesh, or its answer cannot be what was meant.
+ * - `PROBLEM`: the service refuses the mesh, or its answer cannot be what the caller meant.
  * - `WARNING`: it is accepted, with a result that may surprise.
  * - `NOTE`: worth knowing.
  */
@@ -38,11 +38,11 @@ export interface DiagnosisFinding {
   /** the first ones, in the caller's numbering */
   readonly elements: readonly ElementRef[];
   readonly message: string;
-  /** what to do; empty where nothing needs doing */
+  /** what to do; empty if nothing needs to be done */
   readonly advice: string;
 }
 
-/** Where the curves end along which surfaces intersect: nowhere, at a border of a surface, or inside one. */
+/** Where the curves along which surfaces intersect end: nowhere, at a border of a surface, or inside one. */
 export type Contour = 'CLOSED' | 'BORDER' | 'OPEN';
 
 /** Intersections that are connected through elements. */
@@ -52,7 +52,7 @@ export interface IntersectionRegion {
   readonly pairs: readonly ElementPair[];
   /** diagonal of the box of the intersection's points, the caller's unit */
   readonly size: number;
-  /** how far one side is through the other, an estimate, the caller's unit */
+  /** how far one side has passed through the other, an estimate, the caller's unit */
   readonly depth: number;
   readonly centre: readonly [number, number, number];
   readonly contour: Contour;
@@ -60,30 +60,30 @@ export interface IntersectionRegion {
   readonly names: readonly string[];
 }
 
-/** Elements that are connected. */
+/** A connected component of elements. */
 export interface DiagnosedComponent {
   readonly name: string;
   /** lowest id */
   readonly firstVertex: number;
   readonly vertexCount: number;
   readonly triangleCount: number;
-  /** every edge has two triangles */
+  /** whether every edge has two triangles */
   readonly closed: boolean;
   /** diagonal of the box */
   readonly size: number;
 }
 
-/** One component lies on the outer side of another where they are near each other. */
+/** Two components near each other, one of which lies on the outer side of the other. */
 export interface LayerOrder {
   readonly inner: string;
   readonly outer: string;
-  /** share of the samples that say so, in (0.5, 1] */
+  /** share of the samples that agree, in (0.5, 1] */
   readonly confidence: number;
   readonly samples: number;
 }
 
 export interface Diagnosis {
-  /** The service would accept the start: no finding is a PROBLEM. */
+  /** Whether the service would accept the start: no finding is a PROBLEM. */
   readonly accepted: boolean;
   readonly findings: readonly DiagnosisFinding[];
   /** the largest first */
@@ -93,13 +93,13 @@ export interface Diagnosis {
   readonly components: readonly DiagnosedComponent[];
   readonly componentCount: number;
   readonly layers: readonly LayerOrder[];
-  /** A guess; absent where nothing tells. */
+  /** A guess; absent without evidence. */
   readonly metresPerUnit?: number;
   /** the caller's unit */
   readonly medianEdge?: number;
   /** δ and leap that a resolve would use, the caller's unit */
   readonly activationDistance?: number;
   readonly leap?: number;
-  /** the least with which a resolve makes progress on this machine; absent where none was possible */
+  /** the smallest budget with which a resolve makes progress on this machine; absent if no resolve was possible */
   readonly smallestTimeBudgetSeconds?: number;
 }

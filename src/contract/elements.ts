@@ -16,7 +16,7 @@ export interface ElementPair {
   readonly kind: PairKind;
   readonly a: readonly number[];
   readonly b: readonly number[];
-  /** In the caller's unit; absent where it is not known. */
+  /** In the caller's unit; absent if it is not known. */
   readonly distance?: number;
   /** Unit vector from b to a. */
   readonly normal?: readonly [number, number, number];

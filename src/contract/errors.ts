@@ -23,7 +23,7 @@ export const GRPC_STATUS = {
 export interface ErrorKind {
   readonly http: number;
   readonly grpc: keyof typeof GRPC_STATUS;
-  /** Whether the same request may succeed later, unchanged. */
+  /** Whether the same request may succeed later without changes. */
   readonly retryable: boolean;
   /** What the caller can do, unless the place that throws the error gives a more precise hint. */
   readonly hint: string;
@@ -148,7 +148,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The only error type that crosses the boundary of a module on purpose. Any other error is reported as INTERNAL. */
+/** The only error type that modules throw intentionally. Any other error is reported as INTERNAL. */
 export class IntersticeError extends Error {
   readonly code: ErrorCode;
   readonly hint: string;
@@ -202,7 +202,7 @@ export class IntersticeError extends Error {
   }
 }
 
-/** The end of a call whose caller has cancelled it or disconnected. */
+/** The error of a call whose caller has cancelled it or disconnected. */
 export function cancelled(details?: ErrorDetails): IntersticeError {
   return new IntersticeError('CANCELLED', 'The caller cancelled the request or disconnected.', details);
 }

@@ -3,7 +3,9 @@ import type { MeasuredOperation } from './operation-table.js';
 import type { Operations } from './operations.js';
 import type { Report } from './report.js';
 
-/** What the operations report to metrics. The events are plain data without ids and payloads: no event names a session. */
+/**
+ * Events that the operations report to metrics. They are plain data without ids and payloads: no event names a session.
+ */
 
 /** One call has ended. */
 export interface RequestEvent {
@@ -65,35 +67,35 @@ export interface OperationStats {
   readonly hostBytes: number;
   /** Jobs of SubmitJob that wait or run. */
   readonly pendingJobs: number;
-  /** Those that have ended and are kept. */
+  /** Jobs that have ended and are kept. */
   readonly endedJobs: number;
-  /** Bytes of host memory for them: requests and results. */
+  /** Bytes of host memory for these jobs: requests and results. */
   readonly jobBytes: number;
-  /** Bytes of the arrays that lanes compute on, those of resident proximity sets and recycled memory included. */
+  /** Bytes of the arrays that lanes compute on, including resident proximity sets and recycled memory. */
   readonly workBytes: number;
   /** Bytes of the buffers that lanes hold on the device. */
   readonly deviceBufferBytes: number;
-  /** Largest number of scenes that a lane submits together; 1 = each alone, as the setting or the device wants it. */
+  /** Largest number of scenes that a lane submits together; 1 = each alone, because of the setting or the device. */
   readonly scenesTogether: number;
-  /** What the lanes have submitted to devices for several scenes together. */
+  /** Counts of what the lanes have submitted to devices for several scenes together. */
   readonly convoy: ConvoyStats;
 }
 
-/** Counts since the process began, whatever threads and devices were lost: they never become less. */
+/** Counts since the process began, even across lost threads and devices: they never decrease. */
 export interface ConvoyStats {
   readonly submissions: number;
   /** of scenes, in these submissions */
   readonly parts: number;
-  /** submitted, and those of single scenes that they stood for */
+  /** submitted; below, the dispatches of single scenes that they replaced */
   readonly dispatches: number;
   readonly launches: number;
-  /** ms that scenes have waited to be submitted, all of them together */
+  /** ms that scenes have waited to be submitted, summed over all scenes */
   readonly waited: number;
-  /** submissions of 2^k scenes at most and more than 2^(k−1), by k */
+  /** submissions of more than 2^(k−1) and at most 2^k scenes, by k */
   readonly sizes: readonly number[];
 }
 
-/** Operations with gauges: what `createOperations` returns. */
+/** Operations with gauges, as `createOperations` returns them. */
 export interface MeasuredOperations extends Operations {
   stats(): OperationStats;
 }

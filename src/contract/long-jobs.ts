@@ -7,7 +7,7 @@ import type { UntangledState } from './untangle-answer.js';
 
 /** Requests and answers of the operations on jobs, as plain data; conventions as in requests.ts. */
 
-/** Seconds that a job is kept after its end: an hour, for a caller who comes back after lunch. */
+/** Seconds that a job is kept after its end: an hour, for a caller who returns later. */
 export const DEFAULT_JOB_KEEP_SECONDS = 3600;
 
 /** Seconds in a day. */
@@ -34,7 +34,7 @@ export interface JobTerms {
 
 export type JobState = 'JOB_WAITING' | 'JOB_RUNNING' | 'JOB_DONE' | 'JOB_FAILED';
 
-/** Of a job that runs: exact test of a new start; steps; test and report of the answer. */
+/** Phases of a running job: exact test of a new start; steps; test and report of the answer. */
 export type JobPhase = 'START_CHECK' | 'SOLVING' | 'ANSWER_CHECK';
 
 /** A job as its owner sees it. Times are milliseconds since 1970. */
@@ -49,13 +49,13 @@ export interface JobInfo {
   readonly ended?: number;
   /** Absent until it has ended. */
   readonly expires?: number;
-  /** Of a job that waits: requests that came before it and wait for the same threads, or for the same session. */
+  /** Of a waiting job: requests that arrived before it and wait for the same threads, or for the same session. */
   readonly ahead?: number;
-  /** Of a job that runs. */
+  /** Of a running job. */
   readonly phase?: JobPhase;
   /** Absent before the first step. */
   readonly progress?: Progress;
-  /** The same, of an untangling. */
+  /** The same for an untangling. */
   readonly untangleProgress?: UntangleProgress;
   /** Present if it failed. */
   readonly error?: IntersticeError;
@@ -88,7 +88,7 @@ export interface ListJobsAnswer {
   readonly nextPageToken: string;
 }
 
-/** The answer of a resolve or of a step, with its times as they were when it was computed. */
+/** The answer of a resolve or of a step, with the times of its computation. */
 export interface SolvedJobResult extends ResolveAnswer {
   readonly isReplay: true;
   /** Of a step: the frame that was accepted. */

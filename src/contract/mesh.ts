@@ -1,4 +1,4 @@
-/** Topology of a mesh as a caller describes it. Positions travel beside the mesh, never inside. */
+/** The topology of a mesh as a caller describes it. Positions are passed beside the mesh, never inside it. */
 
 /** Coordinates of all vertices, [3·V], in the caller's unit and scalar type. */
 export type Positions = Float32Array | Float64Array;
@@ -33,13 +33,13 @@ export interface StrainLimitsInput {
 }
 
 /**
- * Lengths of edges at rest, in the caller's unit: stretchLimit, and what a report says of long edges, is relative to these where
- * an edge has one, and else to its length in the target. 0 = the edge has no limit.
+ * Lengths of edges at rest, in the caller's unit: stretchLimit and the values of reports about long edges are relative
+ * to these if an edge has one, and otherwise to its length in the target. 0 = the edge has no limit.
  */
 export interface RestLengthsInput {
-  /** [3·V] the mesh at rest, which gives every edge its length; absent = only the edges below have one. */
+  /** [3·V] the mesh at rest, which sets the length of every edge; absent = only the edges below have one. */
   readonly positions?: Positions;
-  /** uint32[2·n] ends of edges whose length is given here, whatever the positions say. */
+  /** uint32[2·n] ends of edges whose length is set here and overrides that of the positions. */
   readonly edges?: Uint32Array;
   /** float32[n] ≥ 0 */
   readonly lengths?: Float32Array;

@@ -2,7 +2,7 @@ import type { OperationName } from './operations.js';
 
 /**
  * What happens when the head of a request has arrived and its body has not:
- * - `none`: nothing, since the request has no body worth refusing early.
+ * - `none`: nothing, because the request has no body worth refusing early.
  * - `check`: the operation's preflight may refuse the request.
  * - `count`: the same, and an accepted body counts as pending until it is complete.
  */
@@ -28,11 +28,11 @@ export interface OperationRow {
   readonly stream?: AnswerStreamRow;
 }
 
-/** An answer of several messages: what is known while it is computed, and the answer last. */
+/** An answer of several messages: progress while it is computed, and the answer last. */
 export interface AnswerStreamRow {
-  /** Name of the protobuf message of which the stream consists. */
+  /** Name of the protobuf message that the stream consists of. */
   readonly response: string;
-  /** Method of the gRPC service; absent if StepStream is that of the operation. */
+  /** Method of the gRPC service; absent if it is StepStream. */
   readonly grpcMethod?: string;
 }
 
@@ -252,7 +252,7 @@ export type PreflightOperation = {
   [K in OperationName]: (typeof OPERATIONS)[K]['admission'] extends 'none' ? never : K;
 }[OperationName];
 
-/** Whether the operation asks about jobs that exist. */
+/** Whether the operation is about existing jobs. */
 export const isAboutJobs = (name: OperationName): boolean =>
   name !== 'submitJob' && OPERATIONS[name].httpPath.startsWith(JOBS);
 

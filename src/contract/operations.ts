@@ -23,7 +23,7 @@ import type {
 import type { UntangleRequest } from './untangle.js';
 import type { UntangledState } from './untangle-answer.js';
 
-/** What the transports and the command line call. Every method throws only IntersticeError. */
+/** The operations that transports and the command line call. Methods throw only IntersticeError. */
 export interface Operations {
   resolve(request: ResolveRequest, context?: CallContext): Promise<ResolveAnswer>;
   check(request: CheckRequest, context?: CallContext): Promise<CheckAnswer>;
@@ -37,7 +37,7 @@ export interface Operations {
   step(request: StepRequest, context?: CallContext): Promise<StepAnswer>;
   submitJob(request: SubmitJobRequest, context?: CallContext): Promise<JobInfo>;
   getJob(request: JobQuestion, context?: CallContext): Promise<JobInfo>;
-  /** Tells `context.onJob` of the job as it is and of every change. @returns the job as it has ended */
+  /** Calls `context.onJob` with the current job and at every change. @returns the job as it has ended */
   watchJob(request: WatchJobRequest, context?: CallContext): Promise<JobInfo>;
   listJobs(request: ListJobsRequest, context?: CallContext): Promise<ListJobsAnswer>;
   getJobResult(request: JobQuestion, context?: CallContext): Promise<JobResult>;
@@ -45,21 +45,21 @@ export interface Operations {
   info(): ServerInfo;
 
   /**
-   * Refuses a request before its body is transferred. Acceptance is no promise: the complete request is admitted or refused
-   * on its own.
+   * Refuses a request before its body is transferred. Acceptance is not a promise: the complete request is admitted or
+   * refused separately.
    *
-   * @returns To be called when the body is complete or the connection is gone. Until then, or until a timeout of some
-   *   seconds, the request counts as pending.
+   * @returns a function to call when the body is complete or the connection is lost; until then, or until a timeout of
+   *   some seconds, the request counts as pending
    * @throws DRAINING, SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED
    */
   preflight(preflight: Preflight, context?: CallContext): () => void;
-  /** Resolves when every job has failed, or has a result that was fetched. */
+  /** Resolves when every job has failed, or its result was fetched. */
   whenJobsSettled(): Promise<void>;
   /** Resolves when the service can take requests; rejects with the reason if it never will. */
   ready(): Promise<void>;
   /**
-   * Ends what is in progress soon: resolves and steps that compute answer with the safe states that they have reached; what
-   * waits, and what may not answer so, is refused with DRAINING, and so are new calls.
+   * Ends the work in progress soon: running resolves and steps return the safe states that they have reached; waiting
+   * requests, those that may not return such a state, and new calls are refused with DRAINING.
    */
   wrapUp(): void;
   close(): Promise<void>;
@@ -74,7 +74,7 @@ export type RequestOf<K extends OperationName> = Parameters<Operations[K]>[0];
 /** Answer of an operation as plain data. */
 export type AnswerOf<K extends OperationName> = Awaited<ReturnType<Operations[K]>>;
 
-/** Calls the operation of that name, for code that serves all operations alike. */
+/** Calls the operation of that name, for code that handles all operations in the same way. */
 export async function invoke<K extends OperationName>(
   operations: Operations,
   name: K,

@@ -8,13 +8,13 @@ export type KinematicPairs = 'SKIP' | 'PROTECT';
 
 export type VerifyLevel = 'NONE' | 'STATE' | 'PATH';
 
-/** UNTANGLE: of the creation of a session alone. */
+/** UNTANGLE: only for the creation of a session. */
 export type IntersectingStart = 'REJECT' | 'IGNORE_PAIRS' | 'UNTANGLE';
 
-/** FAST: Algorithm 1 alone. BALANCED and FINE add a pull-back, with the sweeps and the patience of each. */
+/** FAST: Algorithm 1 alone. BALANCED and FINE add a pull-back, each with its own sweeps and minimal gain. */
 export type Quality = 'FAST' | 'BALANCED' | 'FINE';
 
-/** TWO_WAY: two-way collision handling. VOLUME_IMPULSES: volume preserving impulses, which conserve momentum. */
+/** TWO_WAY: two-way collision handling. VOLUME_IMPULSES: volume-preserving impulses, which conserve momentum. */
 export type MethodName = 'TWO_WAY' | 'VOLUME_IMPULSES';
 
 /** Parameters of the solver with every field set. Names as in the contract's Parameters message; lengths in the caller's unit. */
@@ -48,8 +48,9 @@ export interface Parameters {
   readonly kinematicPairs: KinematicPairs;
   readonly quality: Quality;
   /**
-   * 0 ≤ o ≤ δ: the gap that contacts of BALANCED and FINE aim for. A pair that is nearer in the start aims for δ/8 more than it
-   * has, up to o. Not reached where edge limits or other contacts leave no room, and up to δ/50 less is taken for reached.
+   * 0 ≤ o ≤ δ: the gap that contacts of BALANCED and FINE aim for. A pair that is nearer in the start aims for δ/8 more
+   * than it has, up to o. It is not reached if edge limits or other contacts leave no room, and up to δ/50 less counts
+   * as reached.
    */
   readonly contactOffset: number;
   readonly method: MethodName;

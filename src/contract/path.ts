@@ -1,6 +1,6 @@
 import type { Positions } from './mesh.js';
 
-/** What led to a state of a path; the place in this list is the value of the contract's enum Phase. */
+/** What led to a state of a path; the index in this list is the value of the contract's enum Phase. */
 export const PATH_PHASES = [
   'PHASE_UNSPECIFIED',
   'START',
@@ -19,22 +19,22 @@ export type PathPhase = Exclude<(typeof PATH_PHASES)[number], 'PHASE_UNSPECIFIED
 /** Where a state of a path comes from. */
 export interface StateOrigin {
   readonly phase: PathPhase;
-  /** the step that ended in it, as Report.steps counts; of an untangling its iteration, from 1; 0 = none */
+  /** the step that ended in it, as counted by Report.steps; for an untangling its iteration, from 1; 0 = none */
   readonly step: number;
-  /** what the way there has left out, of an untangling; absent = nothing */
+  /** for an untangling, the pairs that were left out on the way there; absent = none */
   readonly leftOut?: readonly LeftOutRegion[];
 }
 
 /**
- * Pairs that an iteration of an untangling leaves out, besides the proximity pairs of what intersects where it begins: those of an
- * element with one of these vertices and an element that has all its vertices in the patch.
+ * Pairs that an iteration of an untangling leaves out, besides the proximity pairs that intersect where it begins:
+ * those of an element with one of these vertices and an element that has all its vertices in the patch.
  */
 export interface LeftOutRegion {
   readonly vertices: readonly number[];
   readonly patch: readonly number[];
 }
 
-/** The states that an answer came by, N of them. Between two states all vertices move on straight lines, at the same pace. */
+/** The N states on the way to an answer. Between two states all vertices move on straight lines, at the same pace. */
 export interface Path {
   /** uint8[N], values of the contract's enum Phase. */
   readonly phases: Uint8Array;
@@ -44,7 +44,7 @@ export interface Path {
   readonly positions: Positions;
 }
 
-/** What holds a vertex; the place in this list is the value of the contract's enum Hold. */
+/** What holds a vertex; the index in this list is the value of the contract's enum Hold. */
 export const HOLDS = [
   'HOLD_UNSPECIFIED',
   'REACHED',
@@ -59,7 +59,7 @@ export const HOLDS = [
 
 export type Hold = Exclude<(typeof HOLDS)[number], 'HOLD_UNSPECIFIED'>;
 
-/** Per vertex, why it is where it is. P pairs hold vertices. */
+/** For each vertex, what holds it where it is. P pairs hold vertices. */
 export interface Reasons {
   /** uint8[V], values of the contract's enum Hold. */
   readonly holds: Uint8Array;

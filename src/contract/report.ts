@@ -21,7 +21,7 @@ export interface StageTimings {
   forward: number;
 }
 
-/** Microseconds spent in each stage of a request, on every door; the header server-timing has milliseconds. */
+/** Microseconds spent in each stage of a request, on every transport; the header server-timing has milliseconds. */
 export interface Timings extends StageTimings {
   queue: number;
   decode: number;
@@ -43,11 +43,11 @@ export interface PairCounts {
 }
 
 export interface Verification {
-  /** The tests that were really performed. */
+  /** The tests that were actually performed. */
   readonly performed: VerifyLevel;
   /**
-   * Without those that are known to be apart from states that were tested before. What is remembered of these depends on time budgets
-   * and on parking; findings do not.
+   * Without pairs that earlier tests have shown to be apart. What is kept of those tests depends on time budgets and on
+   * parking; findings do not.
    */
   readonly pairsTested: number;
   readonly doubtfulPairs: number;
@@ -66,15 +66,15 @@ export interface StretchedEdge {
 
 /** Principal strains of the elements with strain limits and a dynamic corner: singular values of their deformation gradients. */
 export interface StrainReport {
-  /** Elements out of their limits by more than a tolerance of 0.001, and rounding. */
+  /** Elements outside their limits by more than a tolerance of 0.001 and rounding. */
   readonly violated: number;
-  /** Tetrahedra that are turned inside out against their rest shape, whatever their limits. */
+  /** Tetrahedra that are inverted relative to their rest shape, whatever their limits. */
   readonly inverted: number;
-  /** The smallest strain; negative for a tetrahedron that is turned inside out. */
+  /** The smallest strain; negative for an inverted tetrahedron. */
   readonly min: number;
   /** The largest. */
   readonly max: number;
-  /** The element farthest out of its limits, its strain and its limit; absent if none is. */
+  /** The element farthest outside its limits, its strain and its limit; absent if there is none. */
   readonly worst?: { readonly element: ElementRef; readonly strain: number; readonly limit: number };
 }
 
@@ -88,17 +88,17 @@ export interface Fidelity {
 /** How the time budget of a request was divided, µs. */
 export interface BudgetReport {
   readonly grantedUs: number;
-  /** kept back for the test of the answer */
+  /** reserved for the test of the answer */
   readonly keptForTestUs: number;
-  /** for the report and what else follows the last step */
+  /** for the report and everything else after the last step */
   readonly keptForReportUs: number;
   /** 0 = it is measured only if time is left */
   readonly keptForMinDistanceUs: number;
-  /** from this budget on every step of the session moves; absent = not known yet */
+  /** the budget from which on every step of the session makes progress; absent = not known yet */
   readonly neededUs?: number;
 }
 
-/** What the pull-back of the qualities BALANCED and FINE has gained. */
+/** The effect of the pull-back of the qualities BALANCED and FINE. */
 export interface PullBackReport {
   /** Included in the steps of the report. */
   readonly steps: number;
@@ -108,16 +108,16 @@ export interface PullBackReport {
   readonly after: Fidelity;
 }
 
-/** How the method VOLUME_IMPULSES came to its answer. */
+/** How the method VOLUME_IMPULSES reached its answer. */
 export interface ImpulseReport {
-  /** Share of the motion that was made: 1 unless collisions remained, or the budget ended. */
+  /** Share of the motion that was carried out: 1 unless collisions remained, or the budget ended. */
   readonly motionShare: number;
   /** Searches for colliding pairs. */
   readonly rounds: number;
   readonly newtonIterations: number;
-  /** Of conjugate gradients. */
+  /** Iterations of conjugate gradients. */
   readonly solverIterations: number;
-  /** Collision tetrahedra at once, at most. */
+  /** Largest number of collision tetrahedra at once. */
   readonly volumes: number;
   /** Pairs that still collided when the method gave up. */
   readonly remainingPairs: number;
@@ -143,7 +143,10 @@ export interface Report {
   readonly distanceToTargetRms: number;
   /** max |x' − y| over the kinematic vertices; 0 if there are none. */
   readonly kinematicDistanceMax: number;
-  /** Edges with a dynamic end that are longer than σ times their length in the target, or at rest where they have one; 0 if σ is off. */
+  /**
+   * Edges with a dynamic end that are longer than σ times their length in the target, or at rest if they have one; 0 if
+   * σ is off.
+   */
   readonly overlongEdges: number;
   /** The worst of the overlong edges; absent if there is none. */
   readonly worstEdge?: StretchedEdge;
@@ -155,7 +158,7 @@ export interface Report {
   readonly impulses?: ImpulseReport;
   /** absent: no time budget */
   readonly budget?: BudgetReport;
-  /** Longest edge relative to its length in the target, or at rest where it has one. */
+  /** Longest edge relative to its length in the target, or at rest if it has one. */
   readonly maxStretch: number;
   /** Absent if nothing is within reach, or if it was not measured (warning MIN_DISTANCE_NOT_MEASURED). */
   readonly minDistance?: number;
@@ -166,7 +169,7 @@ export interface Report {
   readonly ignoredPairs: readonly ElementPair[];
   /** Ignored pairs that intersect in the positions that were sent; absent if those were not tested. */
   readonly intersectingPairCount?: number;
-  /** Some of them. */
+  /** Some of these pairs. */
   readonly intersectingPairs: readonly ElementPair[];
   /** Some of the pairs that stop the vertices farthest from their targets. */
   readonly limitingPairs: readonly ElementPair[];
@@ -178,8 +181,8 @@ export interface Report {
   readonly resolved: Parameters;
   readonly warnings: readonly Warning[];
   /**
-   * The pairs that earlier frames had found were lost (with a thread, a device, or a step that was not accepted) and found
-   * anew: the answer may differ in bits from that of a history without the loss. Parking is no loss.
+   * Whether the pairs of earlier frames were lost (with a thread, a device, or a step that was not accepted) and found
+   * again: the answer may differ in bits from that of a history without the loss. Parking is not a loss.
    */
   readonly sessionRebuilt: boolean;
   /** Name of the engine, see EngineDescription. */
@@ -200,7 +203,7 @@ export interface Contacts {
   readonly normals: Float32Array;
   /** float32[C], in the caller's unit. */
   readonly distances: Float32Array;
-  /** float32[C] λ ≥ 0, in the caller's unit, for the mean mass; absent where the engine does not know them. */
+  /** float32[C] λ ≥ 0, in the caller's unit, for the mean mass; absent if the engine does not know them. */
   readonly multipliers?: Float32Array;
 }
 

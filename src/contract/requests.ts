@@ -20,13 +20,13 @@ export interface IncludeInput {
   readonly vertices?: boolean;
   /** Default 2 δ. */
   readonly contactDistance?: number;
-  /** The states that the answer came by. */
+  /** The states on the way to the answer. */
   readonly path?: boolean;
-  /** Per vertex, why it is where it is. */
+  /** For each vertex, what holds it where it is. */
   readonly reasons?: boolean;
 }
 
-/** What every request that computes an answer can set. */
+/** Options of every request that computes an answer. */
 export interface ComputeOptions {
   readonly include?: IncludeInput;
   /** From the first byte of the request, waiting time included. */
@@ -63,7 +63,7 @@ export interface CheckQuestion {
   /** Largest number of pairs in each list; default 64. Counts are always complete. */
   readonly maxPairs?: number;
   readonly kinematicPairs?: KinematicPairs;
-  /** From receipt, queue included; absent = default of the server. */
+  /** From receipt, including the queue; absent = default of the server. */
   readonly timeBudgetSeconds?: number;
 }
 
@@ -86,7 +86,7 @@ export interface CheckAnswer {
   readonly intersectionFree: boolean;
   readonly intersectionCount: number;
   readonly intersections: readonly ElementPair[];
-  /** Counted separately, also if kinematic pairs are skipped. */
+  /** Counted separately, even if kinematic pairs are skipped. */
   readonly kinematicIntersectionCount: number;
   /** Absent if no pair is closer than `reportPairsCloserThan`. */
   readonly minDistance?: number;

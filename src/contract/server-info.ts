@@ -11,15 +11,15 @@ export interface Limits extends MeshLimits {
   /** Requests that may wait. */
   readonly maxQueue: number;
   readonly maxTimeBudgetSeconds: number;
-  /** Of requests that ask for none; absent = none. */
+  /** For requests that set none; absent = none. */
   readonly defaultTimeBudgetSeconds?: number;
 }
 
-/** What requests may take while they are computed. */
+/** Memory that requests may take while they are computed. */
 export interface MemoryLimits {
   /** Pairs that the proximity set of one resolve or step may have. */
   readonly maxPairsPerRequest: number;
-  /** Host memory that all requests together compute on; 0 = no limit. */
+  /** Host memory that all requests may compute on together; 0 = no limit. */
   readonly maxWorkBytes: number;
 }
 
@@ -30,11 +30,11 @@ export interface EngineDescription {
   /** Whether a CPU emulates the device. */
   readonly software: boolean;
   readonly maxBufferBytes: number;
-  /** The qualities that it has; absent = FAST only. */
+  /** The qualities that it supports; absent = FAST only. */
   readonly qualities?: readonly Quality[];
-  /** The methods that it has; absent = TWO_WAY only. */
+  /** The methods that it supports; absent = TWO_WAY only. */
   readonly methods?: readonly MethodName[];
-  /** Whether its pull-back keeps strain limits; absent = it does not, and meshes with such limits are refused. */
+  /** Whether its pull-back observes strain limits; absent = it does not, and meshes with such limits are refused. */
   readonly strainLimits?: boolean;
 }
 

@@ -11,7 +11,7 @@ import type { UntangledState } from './untangle-answer.js';
 /** Seconds: long enough for a pause in a simulation, short enough to free the memory of a client that died. */
 export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;
 
-/** Seconds in a day. A client that needs a session for longer asks for 0 and deletes the session itself. */
+/** Seconds in a day. A client that needs a session for longer sets 0 and deletes the session itself. */
 export const MAX_IDLE_TIMEOUT_SECONDS = 86_400;
 
 export interface CreateSessionRequest {
@@ -24,9 +24,9 @@ export interface CreateSessionRequest {
   readonly idleTimeoutSeconds?: number;
   /** The same key from the same tenant returns the same session. */
   readonly idempotencyKey?: string;
-  /** From receipt, queue included; absent = default of the server. At its end there is no session. */
+  /** From receipt, including the queue; absent = default of the server. If it ends, no session is created. */
   readonly timeBudgetSeconds?: number;
-  /** With onIntersectingStart UNTANGLE alone. */
+  /** Only with onIntersectingStart UNTANGLE. */
   readonly untangle?: UntangleOptions;
 }
 
@@ -66,7 +66,7 @@ export interface SessionInfo {
   /** Bytes that the engine holds for the session; 0 while it is parked. */
   readonly deviceBytes: number;
   readonly lastReport?: Report;
-  /** Until the first step, of a session whose start was untangled: its positions are the state of frame 0. */
+  /** Present until the first step if the start was untangled: its positions are the state of frame 0. */
   readonly untangle?: UntangledState;
 }
 
@@ -100,7 +100,7 @@ export interface StepRequest extends ComputeOptions {
   readonly sessionId: string;
   /** Absent = last frame + 1; such a step is not safe to retry. */
   readonly frame?: bigint;
-  /** The last accepted frame as the caller knows it; a session that is at another one refuses the step. Absent = wherever it is. */
+  /** The last accepted frame known to the caller; a session at another frame refuses the step. Absent = any frame. */
   readonly afterFrame?: bigint;
   /** At most one of `target` and `partTargets`. With neither, the last target is kept; before the first step that is the start of frame 0. */
   readonly target?: Positions;
@@ -108,7 +108,7 @@ export interface StepRequest extends ComputeOptions {
   readonly partTargets?: readonly PartTarget[];
   /** Absent = last answer. */
   readonly start?: Positions;
-  /** uint8[V], 0 or 1. From this step on it replaces all flags, those of parts included. */
+  /** uint8[V], 0 or 1. From this step on it replaces all flags, including those of parts. */
   readonly kinematic?: Uint8Array;
   /** float32[V], from this step on. */
   readonly masses?: Float32Array;

@@ -2,7 +2,7 @@ import type { Warning } from './errors.js';
 import type { Positions } from './mesh.js';
 import type { UntangleReport } from './untangle.js';
 
-/** What the operation Untangle answers with: the report of the untangling, and what the service knows of it. */
+/** The answer of the operation Untangle: the report of the untangling, with the data that the service adds. */
 export interface ServedUntangleReport extends UntangleReport {
   /** about mesh, state and parameters */
   readonly warnings: readonly Warning[];
@@ -21,6 +21,6 @@ export interface UntangledState {
   readonly regions: Uint32Array;
 }
 
-/** In place of a contour: the vertex was in no region, or in that of a contour that came up later. */
+/** In place of a contour: the vertex was in no region; below, in that of a contour that appeared later. */
 export const NO_REGION = 0xffffffff;
 export const LATER_REGION = 0xfffffffe;

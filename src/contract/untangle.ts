@@ -12,7 +12,7 @@ import type { Priority } from './requests.js';
 /** On which side of the triangles of the inner part the outer part belongs; normals are those of counter-clockwise corners. */
 export type LayerSide = 'ALONG_NORMALS' | 'AGAINST_NORMALS';
 
-/** Two parts that lie upon each other. */
+/** Two parts that lie on top of each other. */
 export interface LayerHint {
   /** name of a part of the mesh */
   readonly inner: string;
@@ -21,10 +21,10 @@ export interface LayerHint {
   readonly side?: LayerSide;
 }
 
-/** What an untangling may be told and how far it may go; every field is optional. */
+/** Hints and limits of an untangling; every field is optional. */
 export interface UntangleOptions {
   readonly layers?: readonly LayerHint[];
-  /** ids of contours of the start (ContourReport.id) whose other side is to be the wrong one; bodies cannot be turned */
+  /** ids of contours of the start (ContourReport.id) whose other side is taken as wrong; bodies cannot be turned */
   readonly turned?: readonly number[];
   /** ≥ 1; default 60 */
   readonly maxIterations?: number;
@@ -50,8 +50,8 @@ export type UntangleStatus = 'FREE' | 'PARTIAL' | 'UNRESOLVED';
 export type ContourKind = 'CLOSED' | 'BORDER' | 'LOOP' | 'OPEN';
 
 /**
- * What decided which side is wrong, the strongest first. SMALLER: the smaller part, also of what lies over another sheet, or between
- * the walls of a fold. COST: the less work of an open contour.
+ * What decided which side is wrong, the strongest first. SMALLER: the smaller part, also of the area over another sheet
+ * or between the walls of a fold. COST: the side of an open contour that needs less work.
  */
 export type ContourReason = 'HINT' | 'BODY' | 'SMALLER' | 'COST';
 
@@ -59,11 +59,11 @@ export type ContourReason = 'HINT' | 'BODY' | 'SMALLER' | 'COST';
 export interface ContourSheet {
   /** name of the part of most of its vertices; absent = the mesh has no parts */
   readonly part?: string;
-  /** vertices of the region: what is on the wrong side of the other sheet; 0 = nothing of this sheet */
+  /** vertices of the region on the wrong side of the other sheet; 0 = nothing of this sheet */
   readonly wrongVertices: number;
   /**
-   * on which side of the other sheet's triangles the rest of this sheet is, which is the side that was chosen; absent = the
-   * other sheet has no two sides
+   * the chosen side of the other sheet's triangles, where the rest of this sheet is; absent = the other sheet has no
+   * two sides
    */
   readonly side?: LayerSide;
 }
@@ -76,7 +76,7 @@ export interface ContourReport {
   readonly pierces: number;
   readonly sheets: readonly [ContourSheet, ContourSheet];
   readonly why: ContourReason;
-  /** from 0.5, a coin's toss, to 1, certain as far as the hint or the body is right */
+  /** from 0.5 (arbitrary) to 1 (certain, provided that the hint or the body is right) */
   readonly confidence: number;
   /** whether UntangleOptions.turned names it and that had an effect */
   readonly isTurned: boolean;
@@ -84,7 +84,7 @@ export interface ContourReport {
   readonly points: Float32Array;
 }
 
-/** |answer − start| over some vertices, the caller's unit; 0 where there are none. */
+/** |answer − start| over some vertices, the caller's unit; 0 if there are none. */
 export interface DisplacementReport {
   readonly vertices: number;
   readonly mean: number;
@@ -97,9 +97,12 @@ export interface UntangleReport {
   readonly piercesAfter: number;
   /** at the beginning of each iteration */
   readonly piercesByIteration: readonly number[];
-  /** without those that had not been decided when the budget ended */
+  /** without those that were still undecided when the budget ended */
   readonly contours: readonly ContourReport[];
-  /** of the vertices that were on a wrong side at some time, of what they were pushed through, and of three rings around both */
+  /**
+   * of the vertices that were on a wrong side at some time, of those that they were pushed through, and of three rings
+   * around both
+   */
   readonly regions: DisplacementReport;
   /** of all other vertices */
   readonly outside: DisplacementReport;
@@ -107,21 +110,23 @@ export interface UntangleReport {
   readonly maxStretch: number;
   readonly minStretch: number;
   /**
-   * What was left out: pierces, summed over the iterations, and vertices that were on a wrong side at some time. Nothing else
-   * met.
+   * Pierces that were left out, summed over the iterations; below, vertices that were on a wrong side at some time.
+   * Nothing else met.
    */
   readonly leftOutPierces: number;
   readonly leftOutVertices: number;
-  /** regions, summed over the iterations, that were not followed to their end: they or their partners reach a limit on their size */
+  /**
+   * regions, summed over the iterations, not followed to their end because they or their partners reach a size limit
+   */
   readonly limitedRegions: number;
-  /** of the engine that pushed; the one that pulled back is the engine of the service */
+  /** of the engine that pushed; the engine of the service pulled back */
   readonly pushingEngine: string;
   /**
-   * Why it ended before its iterations were used or before its pull-back had ended; absent = it did not. NO_PROGRESS: and its pull-back was
-   * not cut short.
+   * Why it ended before its iterations were used or before its pull-back had ended; absent = it did not. NO_PROGRESS:
+   * its pull-back was not cut short.
    */
   readonly ended?: 'TIME_BUDGET' | 'CANCELLED' | 'NO_PROGRESS' | 'MEMORY' | 'LOST_DEVICE';
-  /** some of the pairs that are left */
+  /** some of the remaining pairs */
   readonly remaining: readonly ElementPair[];
 }
 
@@ -141,6 +146,6 @@ export interface UntangleProgress {
   readonly iteration: number;
   readonly pierces: number;
   readonly contours: number;
-  /** that are on a wrong side */
+  /** vertices that are on a wrong side */
   readonly regionVertices: number;
 }
