@@ -1,4 +1,4 @@
-/** Where the accounts of a process and of one thread lie; plain data, sent to the thread when it starts. */
+/** The memory of the accounts of a process and of one thread; plain data, sent to the thread when it starts. */
 export interface AccountLink {
   /** int64: LIMIT, TOTAL of the process */
   readonly common: SharedArrayBuffer;
@@ -9,15 +9,15 @@ export interface AccountLink {
 const LIMIT = 0;
 const TOTAL = 1;
 
-/** In place of no limit: more than any machine has, and sums of it stay exact. */
+/** Stands for no limit: more than any machine has, and sums with it stay exact. */
 const NO_LIMIT = 2 ** 50;
 
-/** A demand that the limit of all threads together does not allow now. The same demand may be met later. */
+/** A demand that exceeds the common limit of all threads now. The same demand may succeed later. */
 export class MemoryShort extends Error {
   constructor(
     /** bytes */
     readonly demand: number,
-    /** bytes that all threads hold, and may hold */
+    /** bytes that all threads hold; below, that they may hold */
     readonly taken: number,
     readonly limit: number,
   ) {
@@ -27,10 +27,10 @@ export class MemoryShort extends Error {
 }
 
 /**
- * What a process allows all its threads together to hold of one kind of memory. A thread that computes does not return to its
- * event loop, so a grant in messages would have to be made before a job begins, for the most that the job could need. A counter
- * in shared memory is asked when the memory is needed, and for what is needed. Every thread also counts its own bytes, so that
- * they can be given back when it dies.
+ * The common limit of all threads of a process for one kind of memory. A thread that computes does not return to its
+ * event loop, so a grant by messages would have to cover, before a job begins, the most that the job could need. A
+ * counter in shared memory is charged when memory is needed, with the amount that is needed. Every thread also counts
+ * its own bytes, so that they can be returned when it dies.
  */
 export class ProcessAccount {
   readonly #common: SharedArrayBuffer;
@@ -48,7 +48,7 @@ export class ProcessAccount {
     return Number(Atomics.load(this.#words, TOTAL));
   }
 
-  /** @returns what a thread needs, and what must be called when it has ended */
+  /** @returns the data that a thread needs, and a function to call when it has ended */
   connect(): { readonly link: AccountLink; readonly forget: () => void } {
     const own = new SharedArrayBuffer(8);
     const forget = (): void => {
@@ -87,10 +87,10 @@ export class ByteAccount {
     return Number(Atomics.load(this.#own, 0));
   }
 
-  /** Counts so many more bytes. @returns false = they exceed the limit, and are not counted */
+  /** Counts more bytes. @returns false = they exceed the limit, and are not counted */
   charge(bytes: number): boolean {
     const before = Number(Atomics.add(this.#common, TOTAL, BigInt(bytes)));
-    // Another thread that asks meanwhile may see more than is held, and be refused: never less.
+    // Another thread that charges meanwhile may see more than is held, and be refused; it never sees less.
     if (before + bytes > this.limit) {
       Atomics.sub(this.#common, TOTAL, BigInt(bytes));
       return false;
@@ -104,7 +104,7 @@ export class ByteAccount {
     Atomics.sub(this.#common, TOTAL, BigInt(bytes));
   }
 
-  /** The refusal of a demand. */
+  /** The error that refuses a demand. */
   shortOf(bytes: number): MemoryShort {
     return new MemoryShort(bytes, this.total, this.limit);
   }

@@ -6,10 +6,10 @@ interface ArrayType<T> {
 }
 
 /**
- * An array that stages can work on: in shared memory where this thread may ask helpers, else in memory of its own.
+ * An array that stages can work on: in shared memory if this thread may use helpers, else in memory of this thread.
  *
- * @returns length elements with undefined content; the owner must {@link release} it when it drops it
- * @throws MemoryShort when the threads of this process may not hold so much together
+ * @returns length elements with undefined content; the owner must {@link release} it
+ * @throws MemoryShort if the threads of this process together would exceed their limit
  */
 export function allocate<T>(type: ArrayType<T>, length: number): T {
   const bytes = length * type.BYTES_PER_ELEMENT;
@@ -17,7 +17,7 @@ export function allocate<T>(type: ArrayType<T>, length: number): T {
   return new type(isShared ? team.memory.take(bytes) : team.memory.takePrivate(bytes), 0, length);
 }
 
-/** Gives the memory of arrays back, whole buffers at a time; nobody may use any view of them afterwards. */
+/** Returns the memory of arrays, whole buffers at a time; no view of them may be used afterwards. */
 export function release(...arrays: readonly { readonly buffer: ArrayBufferLike }[]): void {
   for (const array of arrays) team.memory.give(array);
 }

@@ -1,20 +1,20 @@
 /*
- * Two kinds of shared words. The process has one board, on which helpers wait and threads are counted; every thread that may ask for help
- * has one control block, which holds its current run.
+ * Two kinds of shared words. The process has one board, on which helpers wait and threads are counted; every thread
+ * that may use helpers has one control block, which describes its current run.
  *
- * A run has tickets, one a chunk. The word NEXT counts tickets over all runs and wraps at 2^32; LIMIT is the end of the
- * current run. A thread claims a chunk by raising NEXT from t to t + 1 with a compare-and-exchange while t is before LIMIT.
- * That succeeds only if t is unclaimed, so its run has not ended, and it cannot end before the chunk is done: what describes the
- * run is written before LIMIT is raised, is read after the claim, and is not changed until DONE has counted every claimed
- * chunk. A thread that was suspended between looking and claiming does no harm, however long. (It would need exactly 2^32
- * claims in between.)
+ * A run has tickets, one per chunk. The word NEXT counts tickets over all runs and wraps at 2^32; LIMIT is the end of
+ * the current run. A thread claims a chunk by raising NEXT from t to t + 1 with a compare-and-exchange while t is
+ * before LIMIT. That succeeds only if t is unclaimed, so its run has not ended, and it cannot end before the chunk is
+ * done: the description of the run is written before LIMIT is raised, is read after the claim, and does not change
+ * until DONE has counted every claimed chunk. A thread that was suspended between its reads and its claim does no harm,
+ * however long. (That would take exactly 2^32 claims in between.)
  */
 
 /** The board: words of the process. */
 export const BOARD = {
   /** rung for every run; helpers wait on it */
   bell: 0,
-  /** most threads that compute at the same time */
+  /** largest number of threads that compute at the same time */
   cores: 1,
   /** threads that have work of their own */
   busy: 2,
@@ -22,19 +22,19 @@ export const BOARD = {
   awake: 3,
   /** helpers that can take work */
   ready: 4,
-  /** from here on one word a helper: 1 = its thread has ended */
+  /** from here on one word per helper: 1 = its thread has ended */
   ended: 8,
 } as const;
 
-/** More helpers than this gain next to nothing: the serial part of a resolve is 5 to 9 %. */
+/** More helpers than this gain almost nothing: the serial part of a resolve is 5 to 9 %. */
 export const MAX_HELPERS = 15;
 
-/** Threads that may take part in a run: the one that asks, and helpers. */
+/** Threads that may take part in a run: its owner and helpers. */
 export const MAX_SLOTS = MAX_HELPERS + 1;
 
 export const BOARD_WORDS = BOARD.ended + MAX_HELPERS;
 
-/** Words that threads write at the same time lie this far apart: a core takes whole lines of memory, two at once, from the others. */
+/** Distance of words that threads write at the same time: cores take cache lines, two at once, from each other. */
 const APART = 32;
 
 /** The control block: int32 words, then float64 arguments. */
@@ -44,13 +44,16 @@ export const CONTROL = {
   limit: 1,
   /** first ticket of the run */
   base: 2,
-  /** claimed chunks of the run that have ended; the asking thread waits on it */
+  /** claimed chunks of the run that have ended; the owner of the run waits on it */
   done: APART,
-  /** chunks of an ordered run that have ended, whoever computed them; who waits for a turn waits on it */
+  /** chunks of an ordered run that any thread has ended; threads that wait for their turn wait on it */
   ended: 2 * APART,
-  /** threads that sleep, or are about to, until `done` or `ended` changes: where there is none nobody is woken, which takes a lock */
+  /**
+   * threads that sleep, or are about to, until `done` or `ended` changes: with none, no thread is woken, which takes a
+   * lock
+   */
   sleepers: 3 * APART,
-  // What is seldom written:
+  // Rarely written:
   /** index of the stage's definition */
   definition: 4 * APART,
   items: 4 * APART + 1,
@@ -59,15 +62,15 @@ export const CONTROL = {
   messages: 4 * APART + 3,
   /** 1 = the thread has work of its own */
   busy: 4 * APART + 4,
-  /** 1 = the thread asks no more */
+  /** 1 = the thread starts no more runs */
   gone: 4 * APART + 5,
   /** 1 = chunks of the run wait for their turn, see {@link awaitTurn} */
   ordered: 4 * APART + 6,
   /** 1 = the rest of an ordered run is not computed */
   abandoned: 4 * APART + 7,
-  /** one word a slot: 1 + chunk that the helper computes; 0 = none */
+  /** one word per slot: 1 + chunk that the helper computes; 0 = none */
   held: 5 * APART,
-  /** one word a slot: 1 + chunk that the helper gave back, unfinished */
+  /** one word per slot: 1 + chunk that the helper returned unfinished */
   returned: 5 * APART + MAX_SLOTS,
 } as const;
 
@@ -75,10 +78,10 @@ const CONTROL_WORDS = CONTROL.returned + MAX_SLOTS;
 export const MAX_ARGUMENTS = 256;
 const ARGUMENTS_AT = 8 * Math.ceil(CONTROL_WORDS / 2);
 
-/** The block of one thread that asks. */
+/** The control block of one thread that uses helpers. */
 export interface Control {
   readonly words: Int32Array;
-  /** of the run: four numbers an array (buffer, type, offset in bytes, length), then the numbers */
+  /** of the run: four numbers per array (buffer, type, offset in bytes, length), then the numbers */
   readonly arguments: Float64Array;
 }
 
@@ -93,7 +96,7 @@ export function viewControl(buffer: SharedArrayBuffer): Control {
   };
 }
 
-/** @returns the chunk claimed, counted from the begin of the run; −1 = none is left */
+/** @returns the claimed chunk, counted from the beginning of the run; −1 = none is left */
 export function claim(words: Int32Array): number {
   for (;;) {
     const ticket = Atomics.load(words, CONTROL.next);
@@ -104,28 +107,29 @@ export function claim(words: Int32Array): number {
   }
 }
 
-/** Looks at a word before a thread sleeps: some ten microseconds, more than most turns take, and less than it takes to be woken. */
+/** Reads of a word before a thread sleeps: some ten microseconds, more than most turns take and less than a wake-up. */
 const SPINS = 2000;
 
-/** Looks at a word for some ten microseconds. @returns whether it has changed */
+/** Polls a word for some ten microseconds. @returns whether it has changed */
 export function changesSoon(words: Int32Array, at: number, value: number): boolean {
   for (let looks = 0; looks < SPINS; looks++) if (Atomics.load(words, at) !== value) return true;
   return false;
 }
 
-/** Milliseconds between two looks of a thread that sleeps before its turn. */
+/** Milliseconds between two checks of a thread that sleeps until its turn. */
 export const TURN_INTERVAL = 5;
 
 /**
  * Waits until `before` chunks of an ordered run have ended.
  *
- * Chunk n needs the chunks before after[n], with after ascending and after[n] ≤ n. Chunks are claimed in ascending order, so each
- * chunk that somebody waits for has been claimed, by a thread that computes it or waits for still earlier ones: the first chunk that has not ended waits
- * for nobody. A number of chunks says which ones: where those from m on all need the ones before m, none of them has ended
- * while fewer than m have, so the first m that end are the chunks before m.
+ * Chunk n needs the chunks before after[n], with after ascending and after[n] ≤ n. Chunks are claimed in ascending
+ * order, so each chunk that a thread waits for has been claimed by a thread that computes it or waits for still earlier
+ * ones: the first chunk that has not ended waits for none. The number of ended chunks is enough to know which ones have
+ * ended: if all chunks from m on need those before m, none of them has ended while fewer than m have, so the first m
+ * that end are the chunks before m.
  *
  * @param onSleep called after each sleep
- * @returns false = the run is given up, and the chunk must not be computed
+ * @returns false = the run is abandoned, and the chunk must not be computed
  */
 export function awaitTurn(words: Int32Array, before: number, onSleep: () => void = () => {}): boolean {
   for (let looks = 0; ; looks++) {
@@ -139,12 +143,13 @@ export function awaitTurn(words: Int32Array, before: number, onSleep: () => void
 }
 
 /**
- * Sleeps until somebody has changed a counter, `done` or `ended`, by {@link raise}.
+ * Sleeps until a thread has changed a counter, `done` or `ended`, by {@link raise}.
  *
- * Nobody sleeps through a change: this thread counts itself before it compares the counter, who changes it looks for sleepers
- * afterwards, and atomic operations have one order. Either the sleeper is seen, or it sees the change.
+ * No thread misses a change: this thread counts itself before it compares the counter, the thread that changes it
+ * checks for sleepers afterwards, and atomic operations have one order. Either the sleeper is seen, or it sees the
+ * change.
  *
- * @param value that this thread has seen
+ * @param value the last one that this thread has seen
  * @param milliseconds at most
  * @returns whether the counter has changed
  */
@@ -155,24 +160,24 @@ export function sleep(words: Int32Array, counter: number, value: number, millise
   return outcome !== 'timed-out';
 }
 
-/** Counts one more, and wakes who sleeps until it changes. */
+/** Raises the counter by one, and wakes the threads that sleep until it changes. */
 export function raise(words: Int32Array, counter: number): void {
   Atomics.add(words, counter, 1);
   if (Atomics.load(words, CONTROL.sleepers) > 0) Atomics.notify(words, counter);
 }
 
-/** A chunk of an ordered run has ended. */
+/** Reports that a chunk of an ordered run has ended. */
 export function endTurn(words: Int32Array): void {
   raise(words, CONTROL.ended);
 }
 
-/** In place of a buffer: the array is empty. */
+/** Stands for the buffer of an empty array. */
 export const NO_BUFFER = 0;
 
 /** Types of arrays, by their code in the arguments. */
 export const VIEW_TYPES = [Uint8Array, Int8Array, Int32Array, Uint32Array, Float32Array, Float64Array] as const;
 
-/** What a thread that asks tells a helper, in order. */
+/** The messages from a thread to a helper, in order. */
 export type HelperMessage =
   | { readonly type: 'buffer'; readonly id: number; readonly buffer: SharedArrayBuffer | undefined }
   | { readonly type: 'stage'; readonly index: number; readonly definition: StageDefinition };

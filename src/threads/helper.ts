@@ -21,7 +21,7 @@ import { type AnyStage, findStage, type SharedView } from './stage.js';
 
 /* The thread of a helper: waits until the bell rings, and computes chunks for whichever thread has a run. */
 
-/** Bytes of forgotten buffers from which garbage is collected. */
+/** Bytes of dropped buffers from which garbage is collected. */
 const COLLECT_BYTES = 2 ** 26;
 
 const EMPTY = new SharedArrayBuffer(0);
@@ -32,7 +32,7 @@ interface KnownStage {
   stage: AnyStage | undefined;
 }
 
-/** A thread that may ask, as this helper knows it. */
+/** A thread that may use helpers, as this helper knows it. */
 interface Asker {
   readonly control: Control;
   readonly port: MessagePort;
@@ -40,7 +40,7 @@ interface Asker {
   readonly stages: KnownStage[];
   /** messages read */
   messages: number;
-  /** first ticket of the run in which this helper gave a chunk back; a run has room for one such chunk a helper */
+  /** first ticket of the run in which this helper returned a chunk; a run has room for one such chunk per helper */
   gaveUp: number | undefined;
 }
 
@@ -88,19 +88,19 @@ function receive<T>(port: MessagePort): T | undefined {
   return (receiveMessageOnPort(port) as { message: T } | undefined)?.message;
 }
 
-/** Takes chunks of the asker's run until none is left, or others need the cores. @returns whether it took one */
+/** Takes chunks of the asker's run until none is left or other threads need the cores. @returns whether it took one */
 function help(asker: Asker): boolean {
   const { words } = asker.control;
   let last = -1;
   let current: KernelArguments | undefined;
   let hasWorked = false;
-  // `base` is a ticket of the run alone: once it differs from `gaveUp`, that run has ended, and no claim can be of it.
+  // `base` belongs to one run only: once it differs from `gaveUp`, that run has ended, and no claim can belong to it.
   while (!isCrowded() && Atomics.load(words, CONTROL.base) !== asker.gaveUp) {
     const n = claim(words);
     if (n < 0) break;
     hasWorked = true;
     Atomics.store(words, CONTROL.held + slot, n + 1);
-    // From here on the run is the one of this chunk: it cannot end before `done` counts it.
+    // From here on this is the run of the chunk: it cannot end before `done` counts the chunk.
     const base = Atomics.load(words, CONTROL.base);
     if (asker.messages < Atomics.load(words, CONTROL.messages)) readMessages();
     const known = asker.stages[words[CONTROL.definition]];
@@ -122,7 +122,7 @@ function help(asker: Asker): boolean {
         }
       }
     } catch {
-      // The thread that asks computes the chunk again, and learns what is wrong.
+      // The owner of the run computes the chunk again, and gets the error itself.
       isReturned = true;
     }
     if (isReturned) Atomics.store(words, CONTROL.returned + slot, n + 1);
@@ -159,7 +159,7 @@ function isCrowded(): boolean {
   return Atomics.load(board, BOARD.busy) + Atomics.load(board, BOARD.awake) > Atomics.load(board, BOARD.cores);
 }
 
-/** Loads the modules of the stages that this helper has heard of. @returns whether there was one to load */
+/** Loads the modules of the stages that this helper has received. @returns whether there was one to load */
 async function loadStages(): Promise<boolean> {
   const missing = askers.flatMap(({ stages }) => stages.filter((known) => known && !known.stage));
   for (const known of missing) {
@@ -170,7 +170,7 @@ async function loadStages(): Promise<boolean> {
   return missing.length > 0;
 }
 
-// The owner of the pool learns it later, or never while it computes.
+// The owner of the pool is notified later, or never while it computes.
 process.once('exit', () => Atomics.store(board, BOARD.ended + slot - 1, 1));
 
 let first = 0;

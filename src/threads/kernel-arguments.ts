@@ -3,17 +3,17 @@ import type { AnyStage, SharedView } from './stage.js';
 /**
  * The two objects that a kernel gets on this thread: the same ones in every run, filled before it and emptied after it.
  *
- * V8 keeps the shape of objects only as long as one of them lives, and drops the code that was compiled for it with it. Objects made for
- * a run would be dead by the next collection of garbage, which large arrays bring about often, and kernels would be compiled anew for
- * hundreds of milliseconds. And of an object that gets more than some twenty properties by computed names V8 makes a hash table; these
- * have fields.
+ * V8 keeps the shape of objects only as long as one of them exists, and drops the code that was compiled for the shape
+ * with it. Objects made for one run would not survive the next garbage collection, which large arrays cause often, and
+ * kernels would be compiled again for hundreds of milliseconds. Besides, V8 turns an object that gets more than some
+ * twenty properties by computed names into a hash table; these objects have fields.
  */
 export class KernelArguments {
   readonly arrays: Record<string, SharedView>;
   readonly numbers: Record<string, number>;
-  /** what stands for each array between runs */
+  /** the placeholder of each array between runs */
   readonly #empty: Record<string, SharedView>;
-  /** filled, and not emptied yet */
+  /** whether it is filled, and not emptied yet */
   isInUse = false;
 
   /** @param arrays of a run; only their names and types are kept */
@@ -40,7 +40,7 @@ export class KernelArguments {
 
 const known = new Map<AnyStage, KernelArguments>();
 
-/** Those of a stage on this thread. @param arrays and @param numbers of a run */
+/** The arguments of a stage on this thread. @param arrays and @param numbers of a run */
 export function argumentsOf(
   stage: AnyStage,
   arrays: Readonly<Record<string, SharedView>>,

@@ -2,13 +2,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ByteAccount } from './account.js';
 
-/** Buffers have sizes m·2^k with m one of these, so that one that was given back fits many later demands. */
+/** Buffers have sizes m·2^k with m one of these, so that a returned buffer fits many later demands. */
 const STEPS = [4, 5, 6, 7];
 
-/** Smaller buffers are not worth a distinction. */
+/** All smaller buffers have this size. */
 const MIN_BYTES = 1024;
 
-/** A demand takes a free buffer at most this many times larger. */
+/** A demand takes a free buffer that is at most this many times larger. */
 const MAX_WASTE = 2;
 
 /** Bytes that a thread keeps for the next demand after {@link SharedMemory.trim}. */
@@ -18,35 +18,36 @@ export const KEPT_FREE_BYTES = 2 ** 24;
 const COLLECT_BYTES = 2 ** 26;
 
 /**
- * The memory of one thread for the arrays that it computes on, each counted in an account from its allocation until it is
- * released, recycled or not. Where helpers may be asked the arrays lie in shared memory. V8 does not count shared buffers when it decides to collect garbage, and every thread that
- * has seen one keeps it until that thread collects: dropped references alone would let memory grow without bound. So buffers
- * are given back here and taken again; {@link SharedMemory.trim} releases what nobody has taken since, and collects it at once.
+ * The memory of one thread for the arrays that it computes on, each counted in an account from its allocation until it
+ * is released, recycled or not. If helpers may be used, the arrays lie in shared memory. V8 does not count shared
+ * buffers when it decides to collect garbage, and every thread that has seen one keeps it until that thread collects,
+ * so merely dropping references would let memory grow without bound. Therefore buffers are returned here and taken
+ * again; {@link SharedMemory.trim} releases those that have not been taken since, and collects them at once.
  */
 export class SharedMemory {
-  /** taken and not given back; weak, so that what an owner dropped is garbage like any other */
+  /** taken and not returned; weak, so that buffers that an owner dropped can be collected */
   #taken = new WeakSet<SharedArrayBuffer>();
   #free: SharedArrayBuffer[] = [];
   #released = 0;
-  /** of the arrays that are not shared, and their bytes */
+  /** the buffers of arrays that are not shared, with their bytes */
   readonly #private = new WeakMap<ArrayBufferLike, number>();
-  /** counts what an owner has dropped without giving it back, once it is collected */
+  /** refunds buffers that an owner has dropped without returning them, once they are collected */
   readonly #dropped = new FinalizationRegistry<number>((bytes) => this.#account.refund(bytes));
   #account = new ByteAccount();
   /** called with buffers that leave this memory, before garbage is collected */
   onRelease: (buffers: readonly SharedArrayBuffer[]) => void = () => {};
 
-  /** Bytes that nobody uses now. */
+  /** Bytes that are not in use now. */
   get freeBytes(): number {
     return this.#free.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** What this thread holds, and what all may hold together. */
+  /** The bytes of this thread, and the limit of all threads. */
   get account(): ByteAccount {
     return this.#account;
   }
 
-  /** Counts in another account from now on. @throws Error when something is counted in the present one */
+  /** Counts in another account from now on. @throws Error if bytes are counted in the present one */
   open(account: ByteAccount): void {
     if (this.#account.own > 0) throw new Error('A thread that holds memory cannot change its account.');
     this.#account = account;
@@ -66,16 +67,16 @@ export class SharedMemory {
     return buffer;
   }
 
-  /** @returns `bytes` bytes of this thread's own @throws MemoryShort */
+  /** @returns `bytes` bytes of unshared memory @throws MemoryShort */
   takePrivate(bytes: number): ArrayBuffer {
-    // Small ones are not worth the count.
+    // Small buffers are not worth counting.
     if (bytes < MIN_BYTES) return new ArrayBuffer(bytes);
     const buffer = this.#allocate(ArrayBuffer, bytes);
     this.#private.set(buffer, bytes);
     return buffer;
   }
 
-  /** Counts the bytes first: where the limit does not allow them, nothing is allocated. */
+  /** Counts the bytes first: if the limit does not allow them, nothing is allocated. */
   #allocate<B extends ArrayBufferLike>(type: new (bytes: number) => B, bytes: number): B {
     if (!this.#account.charge(bytes)) {
       this.trim(0);
@@ -96,7 +97,7 @@ export class SharedMemory {
     this.#account.refund(bytes);
   }
 
-  /** Ends the use of a buffer: the next demand may get it. Memory that was not taken here is left alone. */
+  /** Ends the use of a buffer: the next demand may get it. Memory that was not taken here is ignored. */
   give({ buffer }: { readonly buffer: ArrayBufferLike }): void {
     const ofPrivate = this.#private.get(buffer);
     if (ofPrivate !== undefined) {
@@ -127,14 +128,14 @@ export class SharedMemory {
     collectGarbage();
   }
 
-  /** No buffer that was taken so far is ever given to anybody again: a lost thread may still write into it. */
+  /** Makes sure that no buffer taken so far is used again, because a lost thread may still write to it. */
   abandon(): void {
     this.#taken = new WeakSet();
     this.#free = [];
   }
 }
 
-/** The smallest size class that holds so many bytes. */
+/** The smallest size class that holds this many bytes. */
 export function sizeFor(bytes: number): number {
   if (bytes <= MIN_BYTES) return MIN_BYTES;
   const quarter = 2 ** (Math.floor(Math.log2(bytes)) - 2);
@@ -144,7 +145,7 @@ export function sizeFor(bytes: number): number {
 
 let collector: (() => void) | undefined;
 
-/** Some milliseconds: the heap of objects of a thread is small, its buffers are what is large. */
+/** Takes some milliseconds: the objects on the heap of a thread are few, only its buffers are large. */
 export function collectGarbage(): void {
   if (!collector) {
     setFlagsFromString('--expose-gc');

@@ -5,7 +5,7 @@ import type { PortsMessage, TeamLink } from './team.js';
 
 export interface HelperSetup {
   readonly board: SharedArrayBuffer;
-  /** 1 … MAX_HELPERS; slot 0 is the thread that asks */
+  /** 1 … MAX_HELPERS; slot 0 is the owner of the run */
   readonly slot: number;
 }
 
@@ -16,9 +16,9 @@ export interface LaneMessage {
 }
 
 /**
- * The helpers of a process: one thread a core, less the one that asks. They start when a thread first asks for them, serve
- * whichever thread has a run, and sleep otherwise. No more threads compute than `cores` allows: a thread with work of its own
- * counts, and helpers withdraw after their chunk where they are too many.
+ * The helpers of a process: one fewer than there are cores. They start when a thread first needs them, serve whichever
+ * thread has a run, and sleep otherwise. No more threads compute than `cores` allows: a thread with work of its own
+ * counts, and helpers withdraw after their chunk if there are too many threads.
  *
  * The thread that owns the pool notices when a helper's thread ends, so it should not compute for long itself.
  */
@@ -27,17 +27,17 @@ export class HelperPool {
   readonly #count: number;
   #helpers: Worker[] = [];
   #isClosed = false;
-  /** a warning has said so */
+  /** whether a warning has reported that threads are missing */
   #lacksThreads = false;
 
-  /** @param cores most threads that compute at the same time, ≥ 1; with 1 there are no helpers */
+  /** @param cores largest number of threads that compute at the same time, ≥ 1; with 1 there are no helpers */
   constructor(cores = availableParallelism()) {
     this.#board = new Int32Array(new SharedArrayBuffer(4 * BOARD_WORDS));
     this.#board[BOARD.cores] = cores;
     this.#count = Math.min(MAX_HELPERS, cores - 1);
   }
 
-  /** @returns what a thread needs to join, its port to be transferred; `forget` must be called when the thread has ended */
+  /** @returns the data with which a thread joins; transfer its port, and call `forget` when the thread has ended */
   connect(): { readonly link: TeamLink; readonly forget: () => void } {
     const { port1, port2 } = new MessageChannel();
     const control = createControl();
@@ -51,7 +51,7 @@ export class HelperPool {
       port1.close();
       const { words } = viewControl(control);
       if (Atomics.exchange(words, CONTROL.busy, 0) === 1) Atomics.sub(this.#board, BOARD.busy, 1);
-      // What the thread left behind must not be computed by anybody.
+      // The chunks that the thread left must not be computed.
       Atomics.store(words, CONTROL.next, Atomics.load(words, CONTROL.limit));
       Atomics.store(words, CONTROL.gone, 1);
       this.#ring();
@@ -83,13 +83,13 @@ export class HelperPool {
     return ports;
   }
 
-  /** Wakes every helper, to read what has been sent to it. */
+  /** Wakes every helper, so that it reads its messages. */
   #ring(): void {
     Atomics.add(this.#board, BOARD.bell, 1);
     Atomics.notify(this.#board, BOARD.bell);
   }
 
-  /** Where the system gives no more threads, those that there are help; the next thread that asks tries again. */
+  /** If the system provides no more threads, the existing ones help; the next thread that needs helpers tries again. */
   #startAll(): void {
     try {
       while (this.#helpers.length < this.#count) this.#start();
@@ -109,7 +109,7 @@ export class HelperPool {
       // A thread inherits the flags of the process. --input-type (`node --input-type=module -e …`) does not allow a file.
       ...(process.execArgv.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {}),
     });
-    // Whoever waits for it learns that it is gone; the others compute without it.
+    // A thread that waits for the helper sees that it has ended; others compute without it.
     const end = (): void => {
       Atomics.store(this.#board, BOARD.ended + index, 1);
     };

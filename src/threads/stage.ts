@@ -1,7 +1,7 @@
 /** The kinds of arrays that threads share. */
 export type SharedView = Uint8Array | Int8Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 
-/** The arrays of a stage by name; where helpers take part all of them are in shared memory (memory.ts). */
+/** The arrays of a stage by name; if helpers take part, all of them are in shared memory (memory.ts). */
 export type Arrays<A> = { readonly [K in keyof A]: SharedView };
 
 /** The numbers of a stage by name. */
@@ -11,10 +11,10 @@ export type Numbers<N> = { readonly [K in keyof N]: number };
 export type NoNumbers = Readonly<Record<never, number>>;
 
 /**
- * Computes the items [from, to) of a stage. It must give the same bytes whichever thread runs it, and however the chunks
- * of a run are shared out: what it writes belongs to its items, or to its slot, or is a minimum or a sum of whole numbers.
+ * Computes the items [from, to) of a stage. It must give the same bytes whichever thread runs it, and however the
+ * chunks of a run are distributed: it writes only values of its items or its slot, or minima or sums of integers.
  *
- * @param slot thread that computes, 0 = the one that asked; a thread takes its chunks in ascending order
+ * @param slot the thread that computes, 0 = the owner of the run; a thread takes its chunks in ascending order
  */
 export type Kernel<A extends Arrays<A>, N extends Numbers<N>> = (
   arrays: A,
@@ -38,8 +38,8 @@ export type AnyStage = Stage<Record<string, SharedView>, Record<string, number>>
 const stages = new Map<string, AnyStage>();
 
 /**
- * Defines a stage. Functions cannot be sent to another thread, so a stage is known by its module and name: it must be defined
- * when the module is loaded.
+ * Defines a stage. Functions cannot be sent to another thread, so a stage is identified by its module and name: it must
+ * be defined when the module is loaded.
  *
  * @param module import.meta.url of the caller
  */

@@ -24,13 +24,13 @@ import type { AnyStage, Arrays, Numbers, SharedView, Stage } from './stage.js';
 export interface TeamLink {
   /** the board */
   readonly board: SharedArrayBuffer;
-  /** of the thread alone */
+  /** of this thread only */
   readonly control: SharedArrayBuffer;
   /** accepts one message of any content, and answers with one {@link PortsMessage} */
   readonly port: MessagePort;
 }
 
-/** One port a helper, in the order of their slots. */
+/** One port per helper, in the order of their slots. */
 export interface PortsMessage {
   readonly ports: readonly MessagePort[];
 }
@@ -45,12 +45,12 @@ const WORTH_SHARING = 4e5;
 const LOOK_INTERVAL = 200;
 
 /**
- * Number of checks in a row without progress after which a helper counts as lost although its thread has not ended. A chunk takes
- * about a millisecond, so a thread that makes no progress for five minutes has been stopped by something.
+ * Number of checks in a row without progress after which a helper counts as lost although its thread has not ended. A
+ * chunk takes about a millisecond, so a thread that makes no progress for five minutes has been stopped.
  */
 const MAX_IDLE_LOOKS = 1500;
 
-/** A helper ended, or stopped for good, while it was computing. The results of the run are incomplete. */
+/** A helper ended, or stopped permanently, while it was computing. The results of the run are incomplete. */
 export class HelperLost extends Error {
   constructor() {
     super('A thread that helped with this computation was lost.');
@@ -65,7 +65,10 @@ export interface Work<A extends Arrays<A>, N extends Numbers<N>> {
   readonly numbers: N;
   /** items 0 … count − 1 */
   readonly count: number;
-  /** items that a thread takes at a time; results must not depend on which thread takes them, but may depend on this number */
+  /**
+   * items that a thread takes at a time; results must not depend on the thread that takes them, but may depend on this
+   * number
+   */
   readonly chunk: number;
   /** rough cost of an item in nanoseconds: decides whether the run is worth sharing */
   readonly cost: number;
@@ -144,13 +147,14 @@ export class Team {
   /**
    * Runs a stage to its end.
    *
-   * @throws HelperLost; what a kernel or `pulse` throws. The results are then incomplete, and no thread writes any more, except
-   *   after HelperLost: the memory of the run must then not be used again, and {@link memory} does not give it to anybody
+   * @throws HelperLost; also errors of a kernel or of `pulse`. The results are then incomplete, and no thread writes
+   *   any more, except after HelperLost: the memory of the run must then not be used again, and {@link memory} does not
+   *   reuse it
    */
   run<A extends Arrays<A>, N extends Numbers<N>>(asked: Work<A, N>): void {
     const { stage, arrays, numbers } = asked;
     const own = argumentsOf(stage as unknown as AnyStage, arrays, numbers);
-    // A pulse may begin a run of the same stage.
+    // A pulse may start a run of the same stage.
     if (own.isInUse) {
       this.#compute(asked);
       return;
@@ -240,7 +244,10 @@ export class Team {
     endTurn(words);
   }
 
-  /** Computes chunks that helpers gave back. If the kernel threw on a helper, it throws here as well, on the thread that can report the error to its caller. */
+  /**
+   * Computes chunks that helpers returned. If the kernel threw on a helper, it throws here as well, on the thread that
+   * can report the error to its caller.
+   */
   #computeReturned<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, words: Int32Array): void {
     const returned: number[] = [];
     for (let slot = 1; slot < MAX_SLOTS; slot++) {
