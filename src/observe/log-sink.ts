@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 
-/** Bytes of lines that wait for the log to take them; newer ones are lost. Some thousand lines. */
+/** Bytes of lines that wait to be written; lines beyond that are lost. Some thousand lines. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
 /** Milliseconds between attempts while lines wait and no new one comes. */
 const RETRY_MS = 100;
 
-/** Milliseconds that the end of the process waits for a reader of the last lines. */
+/** Milliseconds that the process waits at its end for a reader of the last lines. */
 const LAST_LINES_MS = 250;
 
 /** Why lines are lost: label values of the metric. */
@@ -21,27 +21,27 @@ const REASONS: Readonly<Record<string, LossReason>> = {
   EAGAIN: 'SLOW_READER',
 };
 
-/** Writes bytes without waiting. @returns how many were taken @throws an error with a `code`, EAGAIN where none can be taken now */
+/** Writes bytes without waiting. @returns how many were written @throws an error with a `code` such as EAGAIN */
 export type WriteNow = (bytes: Buffer) => number;
 
 export interface LogSinkOptions {
   /** default: standard error */
   readonly write?: WriteNow;
   readonly maxWaitingBytes?: number;
-  /** how a line is written, its end included; default: as it is */
+  /** converts a line, including its end, before it is written; default: unchanged */
   readonly format?: (line: string) => string;
-  /** A line was lost. */
+  /** Called when a line was lost. */
   readonly onLost?: (reason: LossReason) => void;
 }
 
 /**
- * Where log lines go. A log must not stop the service that it tells about: a line is written at once or waits in a bounded
- * buffer, whatever is wrong with the file, pipe or terminal (a full disk, a reader that is slow or gone). Lines beyond that are lost and
- * counted; when everything that waited has been written, one line says how many. A line is never cut: its rest is written
- * before anything else.
+ * Where log lines go. A log must not block its service: a line is written at once or waits in a bounded buffer,
+ * whatever is wrong with the file, pipe or terminal (a full disk, a slow or closed reader). Further lines are lost and
+ * counted; when all waiting lines have been written, one line says how many were lost. A line is never cut: its rest is
+ * written before anything else.
  */
 export class LogSink {
-  /** Told once the log takes lines again: number of lost lines by reason. */
+  /** Called once lines can be written again, with the number of lost lines by reason. */
   onRecovered: ((lost: Readonly<Partial<Record<LossReason, number>>>) => void) | undefined;
 
   readonly #write: WriteNow;
@@ -63,7 +63,7 @@ export class LogSink {
     this.#onLost = onLost;
   }
 
-  /** Takes a line with its end. Does not wait and does not throw. */
+  /** Accepts a line with its end. Does not wait and does not throw. */
   write(line: string): void {
     const bytes = Buffer.from(this.#format(line));
     if (this.#waiting.length > 0) this.#flush();
@@ -78,7 +78,7 @@ export class LogSink {
     if (isFirst) this.#flush();
   }
 
-  /** Gives the last lines a moment: for the end of the process. */
+  /** Waits briefly for the last lines; for the end of the process. */
   end(): void {
     const until = performance.now() + LAST_LINES_MS;
     this.#flush();
@@ -115,10 +115,10 @@ export class LogSink {
 }
 
 /**
- * Standard error, opened anew so that writing to it does not wait: the flag belongs to the open file, which other programs
- * may share with this one. A socket cannot be opened anew; there the stream of Node sets the flag. A file on a disk is never
- * waited for, and stays as it is: opened anew it has a place of its own to write at, and what standard output, which may be the
- * same file, writes at its place would overwrite lines of the log.
+ * Opens standard error again so that writes to it do not block: the flag belongs to the open file description, which
+ * other programs may share with this one. A socket cannot be opened again; for it, the stream of Node sets the flag.
+ * Writes to a file on disk never block, so it is not opened again: the new descriptor would have its own write
+ * position, and standard output, which may be the same file, would overwrite lines of the log.
  */
 function openStandardError(): WriteNow {
   const stderr = 2;
@@ -126,7 +126,7 @@ function openStandardError(): WriteNow {
   let fd: number = stderr;
   try {
     fd = openSync('/proc/self/fd/2', constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);
-    // Elsewhere than on Linux the path may lead to something else.
+    // On systems other than Linux the path may lead to something else.
     if (!isSameFile(fd, stderr)) {
       closeSync(fd);
       fd = stderr;

@@ -26,7 +26,7 @@ export function createLogger(level: string, destination: DestinationStream = new
     },
     destination,
   );
-  // As an error, so that the line is there whatever the level: it may stand for errors.
+  // Logged as an error so that every level includes it: the lost lines may have been errors.
   if (destination instanceof LogSink) {
     destination.onRecovered = (lost) => log.error({ event: 'log-lines-lost', lost }, 'Lines of this log were lost.');
   }
@@ -50,7 +50,10 @@ export interface RequestLine {
   readonly tenant?: string | undefined;
 }
 
-/** Statuses of 500 and above that are no fault of the service: not implemented, unavailable for now, the caller's deadline. */
+/**
+ * Statuses of 500 and above that are not faults of the service: not implemented, unavailable for now, the caller's
+ * deadline.
+ */
 const EXPECTED_STATUSES: readonly number[] = [501, 503, 504];
 
 /** Logs faults of the service as errors and everything else as information. */

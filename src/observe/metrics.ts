@@ -113,7 +113,7 @@ export class Metrics {
       'algorithm',
     ]);
     build.set({ version: packageVersion, algorithm: algorithmVersion }, 1);
-    // Alerts look at increases, and a series that begins with its first event shows none.
+    // Alerts evaluate increases, and a series that begins with its first event shows none.
     for (const kind of FINDING_KINDS) for (const engine of ENGINES) this.findings.inc({ kind, engine }, 0);
     for (const reason of LOSS_REASONS) this.lostLogLines.inc({ reason }, 0);
     for (const reason of BODY_REFUSALS) this.bodiesRefused.inc({ reason }, 0);
@@ -155,12 +155,12 @@ export class Metrics {
 
   readonly countDescriptorShortage = (): void => this.descriptorShortages.inc();
 
-  /** Adds the gauge of the store. To be called once. */
+  /** Adds the gauge of the store. Call it once. */
   watchStore(isUp: () => boolean): void {
     this.gauge('store_up', '1 while the store of the sessions answers.', (gauge) => gauge.set(isUp() ? 1 : 0));
   }
 
-  /** Adds the gauge of open connections. To be called once. */
+  /** Adds the gauge of open connections. Call it once. */
   watchConnections(countOf: (door: 'http' | 'grpc') => number): void {
     const set = (gauge: Gauge) => {
       for (const door of ['http', 'grpc'] as const) gauge.set({ door }, countOf(door));
@@ -168,7 +168,7 @@ export class Metrics {
     this.gauge('connections', 'Open connections.', set, ['door']);
   }
 
-  /** Adds the gauges of the request bodies. To be called once. */
+  /** Adds the gauges of the request bodies. Call it once. */
   watchBodies(ledger: { readonly bytes: number; readonly maxBytes: number }): void {
     this.gauge('body_bytes', 'Memory of the request bodies that arrive, wait or are computed.', (gauge) =>
       gauge.set(ledger.bytes),
@@ -176,7 +176,7 @@ export class Metrics {
     this.gauge('body_bytes_limit', 'The limit of body_bytes; 0 = none.', (gauge) => gauge.set(ledger.maxBytes));
   }
 
-  /** Adds the gauges of the operations, and what they count themselves, read at each scrape. To be called once. */
+  /** Adds the gauges and own counters of the operations, which are read at each scrape. Call it once. */
   watch(read: () => OperationStats): void {
     const gauges: readonly [name: string, help: string, of: (stats: OperationStats) => number][] = [
       ['queue_waiting', 'Jobs that wait for a worker thread.', ({ waiting }) => waiting],
@@ -248,7 +248,7 @@ export class Metrics {
     this.gauge('sessions', 'Open sessions.', setSessions, ['residency']);
   }
 
-  /** Adds the gauges of the service's state. To be called once. */
+  /** Adds the gauges of the service's state. Call it once. */
   watchState(state: { readonly phase: string; readonly inFlight: number }): void {
     this.gauge('ready', '1 while the service takes requests.', (gauge) => gauge.set(state.phase === 'ready' ? 1 : 0));
     this.gauge('requests_in_flight', 'Requests in progress.', (gauge) => gauge.set(state.inFlight));

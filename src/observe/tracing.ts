@@ -105,8 +105,9 @@ function reportAttributes(report: Report) {
 }
 
 /**
- * Adds one child span for each stage of the report. The stages of a resolve alternate (search, step, search, ...), and the
- * report has only their sums: the children lie end to end, so that their lengths are meaningful and their start times are not.
+ * Adds one child span for each stage of the report. The stages of a resolve alternate (search, step, search, ...), and
+ * the report has only their sums: the child spans follow one another, so that their lengths are meaningful and their
+ * start times are not.
  */
 function addStages(inside: Context, startTime: number, timings: Timings): void {
   let from = startTime;
