@@ -11,9 +11,9 @@ import { asBuffer, deleteMessage, type StepTerms, stepMessage } from './messages
 export const DOORS = ['http', 'grpc', 'stream'] as const;
 export type DoorName = (typeof DOORS)[number];
 
-/** One session as its client has it: a connection, a key that a proxy may hash on, and the id that the server gave. */
+/** One session of a client: a connection, a key that a proxy may hash on, and the id that the server assigned. */
 export interface Seat {
-  /** @throws what the connection ended with; IntersticeError for a refusal */
+  /** @throws the error that ended the connection; IntersticeError for a refusal */
   open(creation: Uint8Array): Promise<void>;
   step(target: Float32Array, terms: Pick<StepTerms, 'deadline'>): Promise<Omit<Outcome, 'session'>>;
   /** Deletes the session and closes the connection; a session that cannot be deleted ends by its idle timeout. */
@@ -31,7 +31,7 @@ export interface SeatAddress {
 export const openSeat = (door: DoorName, address: SeatAddress, key: string): Seat =>
   door === 'http' ? httpSeat(address, key) : door === 'grpc' ? unarySeat(address, key) : streamSeat(address, key);
 
-/** A request that got no answer has a code as well: a load goes on while a server restarts. */
+/** A request without an answer also has a code, because a load continues while a server restarts. */
 const NO_ANSWER = { code: 'UNREACHABLE' } as const;
 
 const PROTOBUF = 'application/x-protobuf';
@@ -90,7 +90,7 @@ function unarySeat({ grpc, access }: SeatAddress, routingKey: string): Seat {
   };
 }
 
-/** One stream for all steps. A stream that broke is opened again for the next step. */
+/** One stream for all steps. A broken stream is opened again for the next step. */
 function streamSeat({ grpc, access: shared }: SeatAddress, routingKey: string): Seat {
   const access = { ...shared, routingKey };
   const client = new GrpcClient(grpc, access);
@@ -127,7 +127,7 @@ function statusOf(answer: StepMessage | undefined): string | undefined {
   return status === undefined ? undefined : enumShape('Status').byNumber.get(status);
 }
 
-/** gRPC's code of a call that reached no server. */
+/** The gRPC code of a call that did not reach a server. */
 const UNAVAILABLE = 'GRPC_14';
 
 async function create(client: GrpcClient, creation: Uint8Array): Promise<string> {
@@ -138,7 +138,7 @@ async function create(client: GrpcClient, creation: Uint8Array): Promise<string>
   throw refusalOf(reply.code, error.details);
 }
 
-/** The code of a refusal; of an answer of something else its status. */
+/** The code of a refusal; the status of an answer that is not from the service. */
 const codeIn = ({ body, status }: HttpReply): string =>
   /"code":\s*"([A-Z_]+)"/.exec(body.toString('latin1'))?.[1] ?? `HTTP_${status}`;
 

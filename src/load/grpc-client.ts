@@ -16,13 +16,13 @@ const PATIENCE_MS = 300_000;
 
 export interface Access {
   readonly apiKey?: string | undefined;
-  /** TLS, trusting the authorities that Node trusts (NODE_EXTRA_CA_CERTS adds some) */
+  /** whether to use TLS, with the authorities that Node trusts (NODE_EXTRA_CA_CERTS adds some) */
   readonly isEncrypted?: boolean;
-  /** `x-session-id` of every call: what a proxy hashes on */
+  /** `x-session-id` of every call, on which a proxy may hash */
   readonly routingKey?: string;
 }
 
-/** gRPC in bytes: a measurement must not include what a client library does with the messages. */
+/** A gRPC client that exchanges bytes: a measurement must not include the work of a client library on messages. */
 export class GrpcClient {
   private readonly client: Client;
 
@@ -35,15 +35,15 @@ export class GrpcClient {
     this.client = new Client(address, channel, {
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
-      // Its own connection, and no hidden retries: every refusal has to be counted.
+      // A separate connection without hidden retries, so that every refusal is counted.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_retries': 0,
     });
   }
 
   /**
-   * @param session named ahead of the message, so that a refusal need not wait for it
-   * @param signal aborted: the call is cancelled
+   * @param session sent before the message, so that a refusal need not wait for the message
+   * @param signal cancels the call if aborted
    */
   call(
     name: keyof typeof SERVICE_DEFINITION & string,
@@ -85,13 +85,13 @@ export class GrpcClient {
   }
 }
 
-/** The contract's code in the details of a refused call; the library's status where there are none. */
+/** The contract's code in the details of a refused call; the library's status if there are none. */
 export function codeOf(error: ServiceError): string {
   const [details] = error.metadata?.get('grpc-status-details-bin') ?? [];
   return codeInDetails(Buffer.isBuffer(details) ? details : undefined) ?? `GRPC_${error.code}`;
 }
 
-/** Microseconds by stage, out of the report of an answer. */
+/** Microseconds by stage, from the report of an answer. */
 export function timingsOf(answer: WireMessage | undefined): Record<string, number> | undefined {
   const report = answer?.report as WireMessage | undefined;
   return report?.timings as unknown as Record<string, number> | undefined;
@@ -104,7 +104,7 @@ export class StreamClient {
   private readonly client: GrpcClient;
   private readonly stream: Stream;
   private waiting: { resolve: (bytes: Uint8Array) => void; reject: (reason: Error) => void } | undefined;
-  /** why no further message is answered */
+  /** the reason why no further message is answered */
   private ended: Error | undefined;
 
   constructor(address: string, access: Access = {}) {
@@ -116,7 +116,7 @@ export class StreamClient {
     this.stream.on('end', () => this.endWith(new Error('The server has ended the stream.')));
   }
 
-  /** @throws what the stream ended with; an answer that takes longer than any call may ends it */
+  /** @throws the error that ended the stream; an answer that takes longer than any call may take ends it */
   async send(message: Uint8Array): Promise<Uint8Array> {
     if (this.ended) throw this.ended;
     let timer: NodeJS.Timeout | undefined;
@@ -142,7 +142,7 @@ export class StreamClient {
     this.client.close();
   }
 
-  /** Microseconds by stage of an answer; undefined of a refusal. */
+  /** Microseconds by stage of an answer; undefined for a refusal. */
   static timingsOf(bytes: Uint8Array): Record<string, number> | undefined {
     const message = decodeMessage('StepStreamResponse', bytes) as Record<string, WireMessage | undefined>;
     return timingsOf(message.response);
@@ -153,14 +153,14 @@ export class StreamClient {
 const DETAILS = 3;
 const VALUE = 2;
 
-/** The contract's code in `grpc-status-details-bin`; undefined where there is none. */
+/** The contract's code in `grpc-status-details-bin`; undefined if there is none. */
 export function codeInDetails(trailer: Uint8Array | undefined): string | undefined {
   const any = trailer && bytesOf(trailer, DETAILS);
   const error = any && bytesOf(any, VALUE);
   return error && String(decodeMessage('Error', error).code);
 }
 
-/** The first bytes field of this number. */
+/** The first bytes field with this number. */
 function bytesOf(message: Uint8Array, number: number): Uint8Array | undefined {
   const reader = protobuf.Reader.create(message);
   while (reader.pos < reader.len) {

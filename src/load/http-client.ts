@@ -8,11 +8,11 @@ export interface HttpReply {
   readonly status: number;
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
-  /** microseconds by stage, where the answer has them */
+  /** microseconds by stage, if the answer has them */
   readonly timings: Record<string, number> | undefined;
 }
 
-/** One connection that stays open, and nothing between it and the socket that could take time of its own. */
+/** One connection that stays open, without any layer above the socket that would take time. */
 export class HttpClient {
   private readonly agent: Agent;
   private readonly send: typeof request;

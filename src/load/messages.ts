@@ -3,7 +3,7 @@ import type { Quality } from '../contract/parameters.js';
 import type { Priority } from '../contract/requests.js';
 import { encodeMessage } from '../transport/protobuf/encode.js';
 
-/** A mesh with two targets that a session takes in turn, so that every step has work. */
+/** A mesh with two targets that a session uses alternately, so that every step has work. */
 export interface Subject {
   readonly vertices: number;
   readonly triangles: number;
@@ -15,7 +15,7 @@ export interface Subject {
 
 const positions = (data: Float32Array): object => ({ data, scalar: 'FLOAT32' });
 
-/** Of a session that is opened; what is absent is the server's default. */
+/** Terms of a session to open; absent = the server's default. */
 export interface SessionTerms {
   readonly quality?: Quality | undefined;
   readonly label?: string | undefined;
@@ -36,13 +36,13 @@ export const createMessage = (
   });
 
 export interface StepTerms {
-  /** seconds; what is later is refused (FAIL) */
+  /** seconds after which the step is refused (FAIL) */
   readonly deadline?: number | undefined;
   readonly stepLimit?: number | undefined;
   readonly priority?: Priority | undefined;
 }
 
-/** @param sessionId empty where the path of the request names it */
+/** @param sessionId empty if the path of the request contains it */
 export const stepMessage = (
   sessionId: string,
   target: Float32Array,
@@ -56,7 +56,7 @@ export const stepMessage = (
     ...(priority === undefined ? {} : { priority }),
   });
 
-/** @param terms without a deadline it may take as long as the server allows */
+/** @param terms without a deadline the resolve may take as long as the server allows */
 export const resolveMessage = (
   { mesh, start }: Pick<Subject, 'mesh' | 'start'>,
   target: Float32Array,
@@ -77,5 +77,5 @@ const durationOf = (seconds: number): object => ({
   nanos: Math.round((seconds % 1) * 1e9),
 });
 
-/** The same bytes, as clients hand them to their sockets. */
+/** The same bytes as a Buffer, as clients pass them to sockets. */
 export const asBuffer = (view: ArrayBufferView): Buffer => Buffer.from(view.buffer, view.byteOffset, view.byteLength);

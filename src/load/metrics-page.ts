@@ -1,7 +1,8 @@
 import { get } from 'node:http';
 
 /**
- * The Prometheus page of a service, over a connection of its own: a look every now and then would find a kept one closed.
+ * The Prometheus page of a service, over a new connection, because a kept one would be closed between two rare
+ * requests.
  *
  * @param admin address of the admin port, http://HOST:PORT
  */
@@ -20,7 +21,7 @@ export const readPage = (admin: string): Promise<string> =>
 /**
  * Sums a metric of a Prometheus page over its labels.
  *
- * @throws Error when the page has none of this name
+ * @throws Error if the page has no metric of this name
  */
 export function readMetric(page: string, name: string): number {
   const lines = page.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));

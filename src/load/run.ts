@@ -4,7 +4,7 @@ import { drive } from './drive.js';
 import { createMessage, type SessionTerms, type Subject } from './messages.js';
 import { type Sample, type Summary, summarise } from './sample.js';
 
-/** Sessions that are opened at a time: opening is not what is measured, and must not overflow the queue. */
+/** Sessions that are opened at a time: opening is not measured, and must not overflow the queue. */
 const OPEN_AT_ONCE = 8;
 /** Seconds without use after which the server ends a session that this program could not delete. */
 const IDLE_TIMEOUT = 120;
@@ -14,31 +14,31 @@ export interface LoadRun extends SessionTerms {
   readonly door: DoorName;
   readonly subject: Subject;
   readonly sessions: number;
-  /** steps a second that each session asks for; absent = the next step follows the answer */
+  /** steps per second that each session requests; absent = the next step follows the answer */
   readonly rate?: number | undefined;
   /** of the measurement */
   readonly seconds: number;
-  /** before it, with the same load */
+  /** before the measurement, with the same load */
   readonly warmUp: number;
-  /** seconds that a step may take; what is later is refused */
+  /** seconds after which a step is refused */
   readonly deadline?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface LoadFigures extends Summary {
-  /** requests that fell due in the measured time */
+  /** requests that were due in the measured time */
   readonly asked: number;
-  /** share of them that were answered before the next one of their session was due; absent without a rate, and of none */
+  /** share of them that were answered before the next one of their session was due; absent without a rate */
   readonly inTime?: number;
-  /** accepted steps by how they ended, as in CONVERGED */
+  /** accepted steps by status, e.g. CONVERGED */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
 /**
- * Opens sessions, makes steps of all of them for a time, deletes the sessions. An aborted signal ends the time early; sessions are
- * deleted then too.
+ * Opens sessions, makes steps in all of them for a time, and deletes the sessions. An aborted signal ends the time
+ * early; the sessions are then deleted, too.
  *
- * @throws IntersticeError where a session is refused; what the connection ended with where no server answers
+ * @throws IntersticeError if a session is refused; the error of the connection if no server answers
  */
 export async function runLoad(run: LoadRun): Promise<LoadFigures> {
   const { sessions, rate, seconds, warmUp, subject, deadline, signal } = run;
@@ -64,18 +64,18 @@ async function openAll(seats: readonly Seat[], creation: Uint8Array, signal: Abo
     for (let seat = seats[next++]; seat !== undefined && signal?.aborted !== true; seat = seats[next++])
       await seat.open(creation);
   };
-  // All of them have ended before the first failure is thrown: what was opened has to be closed.
+  // All must have ended before the first failure is thrown, because open sessions have to be closed.
   const ends = await Promise.allSettled(Array.from({ length: OPEN_AT_ONCE }, open));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** @param warmUp seconds; what fell due in them does not count */
+/** @param warmUp seconds; requests that were due in them do not count */
 export function figuresOf(
   samples: readonly Sample[],
   { warmUp, seconds, rate }: Pick<LoadRun, 'warmUp' | 'seconds' | 'rate'>,
 ): LoadFigures {
   const counted = samples.filter(({ at = 0 }) => at >= warmUp * 1000);
-  // The last answers come after the time: a long step is not counted as a fast one.
+  // The last answers arrive after the end of the time; without them long steps would count as fast ones.
   const end = counted.reduce((latest, { at = 0, ms }) => Math.max(latest, at + ms), (warmUp + seconds) * 1000);
   const statuses: Record<string, number> = {};
   for (const { status } of counted) if (status !== undefined) statuses[status] = (statuses[status] ?? 0) + 1;

@@ -1,26 +1,26 @@
-/** One request as its client saw it. */
+/** One request as measured by its client. */
 export interface Sample {
-  /** which of the sessions, from 0 */
+  /** index of the session, from 0 */
   readonly session: number;
   /** from the first byte out to the last byte in */
   readonly ms: number;
   /** OK, or the code of the refusal */
   readonly code: string;
-  /** ms from the begin of the run to when the request was due; absent where nothing asks */
+  /** ms from the beginning of the run to when the request was due; absent if not needed */
   readonly at?: number;
-  /** how an accepted step ended, as in CONVERGED */
+  /** status of an accepted step, e.g. CONVERGED */
   readonly status?: string | undefined;
   /** the server's timings of an accepted request, microseconds by stage */
   readonly timings?: Readonly<Record<string, number>> | undefined;
 }
 
-/** The stages that the method and its proof need: everything else is what the service adds. */
+/** The stages of the method and its verification: everything else is overhead of the service. */
 const WORK_STAGES = ['search', 'geometry', 'backward', 'forward', 'verify'] as const;
 
-/** Where the time of a request goes, ms. The parts add up to what the client waited. */
+/** The parts of the time of a request, ms. They add up to the time that the client waited. */
 export interface Split {
   readonly queue: number;
-  /** between client and door: the part of the client's wait that the server does not see */
+  /** between client and server: the part of the client's wait that the server does not measure */
   readonly transport: number;
   readonly decode: number;
   /** the checks of the numbers, and their mapping to the engine */
@@ -30,7 +30,7 @@ export interface Split {
   /** the mapping back from the engine, and the measures of the report */
   readonly readback: number;
   readonly encode: number;
-  /** the rest: threads, copies, book-keeping */
+  /** the rest: threads, copies, bookkeeping */
   readonly rest: number;
 }
 
@@ -62,18 +62,18 @@ export function splitOf({ ms, timings = {} }: Sample): Split {
   return { ...parts, rest: of('total') - known };
 }
 
-/** What is not search, geometry, backward, forward or verify, ms. */
+/** Time outside of search, geometry, backward, forward and verify, ms. */
 export const overheadOf = ({ ms, timings = {} }: Sample): number =>
   ms - WORK_STAGES.reduce((sum, stage) => sum + (timings[stage] ?? 0) / 1000, 0);
 
-/** Nearest rank: a value that really occurred. NaN of nothing. */
+/** Nearest rank, which is a value that occurred. NaN for no values. */
 export function percentile(values: readonly number[], percent: number): number {
   if (values.length === 0) return Number.NaN;
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]!;
 }
 
-/** Accepted samples of each of so many sessions: one that starves has far fewer than the others. */
+/** Accepted samples of each session: a session that starves has far fewer than the others. */
 export function acceptedBySession(samples: readonly Sample[], sessions: number): number[] {
   const counts = new Array<number>(sessions).fill(0);
   for (const { session, code } of samples) if (code === 'OK') counts[session]!++;
@@ -82,7 +82,7 @@ export function acceptedBySession(samples: readonly Sample[], sessions: number):
 
 export interface Summary {
   readonly accepted: number;
-  /** accepted ones a second */
+  /** accepted requests per second */
   readonly throughput: number;
   readonly p50: number;
   readonly p95: number;
@@ -92,7 +92,7 @@ export interface Summary {
   readonly refused: Readonly<Record<string, number>>;
   /** p99 of the refusals, ms; absent without any */
   readonly refusedP99?: number;
-  /** means over the accepted ones */
+  /** means over the accepted requests */
   readonly split: Split;
 }
 

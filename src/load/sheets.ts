@@ -2,9 +2,9 @@ import type { Subject } from './messages.js';
 
 /** Length of an edge, m: the scale of garments, for which the method's defaults were chosen. */
 const EDGE = 0.01;
-/** Between the layers at the start, m. */
+/** Distance of the layers at the start, m. */
 const GAP = 0.03;
-/** Of the second grid against the first: if they coincided, every pair would meet vertex on vertex. */
+/** Rotation of the second grid against the first: if they coincided, every pair would meet vertex on vertex. */
 const TURN = (7 * Math.PI) / 180;
 /** Height of the waves of each layer, m: they meet in places first, not everywhere at once. */
 const WAVE = 0.003;
@@ -12,18 +12,18 @@ const WAVE = 0.003;
 /** Vertices along a side of a layer: two layers of (s − 1)² squares have 4 (s − 1)² triangles. */
 const sideOf = (triangles: number): number => Math.max(2, Math.round(Math.sqrt(triangles / 4)) + 1);
 
-/** Triangles of the sheets that are nearest to so many. */
+/** Number of triangles of the sheets with about this many. */
 export const trianglesOf = (triangles: number): number => 4 * (sideOf(triangles) - 1) ** 2;
 
-/** Share of the way to the other layer's place at which the layers lie on each other. */
+/** Share of the way to the place of the other layer at which the layers lie on each other. */
 const PRESSED = 0.5;
 
 /**
- * Two layers of cloth that lie on each other after the first step, and from then on move by a little: what a simulation sends
- * from frame to frame.
+ * Two layers of cloth that lie on each other after the first step and then move by a little, like the frames of a
+ * simulation.
  *
- * @param triangles about so many in all
- * @param motion of a step, as a share of the gap that the layers begin with (30 mm, three edges)
+ * @param triangles approximate number in all
+ * @param motion of a step, as a share of the initial gap of the layers (30 mm, three edges)
  */
 export function makeSheets(triangles: number, motion: number): Subject {
   const side = sideOf(triangles);
