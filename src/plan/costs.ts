@@ -2,27 +2,27 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../paths.js';
 
-/** What steps of one size cost on one machine. */
+/** The costs of steps of one size on one machine. */
 export interface SizeCost {
   readonly triangles: number;
   readonly vertices: number;
-  /** steps a second of all sessions together, as many of them as the machine computes at a time */
+  /** steps per second of all sessions together, with as many sessions as the machine computes at a time */
   readonly throughput: number;
-  /** processor time of the service a step, of all its threads, ms */
+  /** processor time of all threads of the service per step, ms */
   readonly processorMs: number;
   /** ms from request to answer in that run, nearest-rank quantiles at 0 %, 5 %, … 100 % */
   readonly quantiles: readonly number[];
-  /** what the service holds for one session between two steps, on the host and on the device together */
+  /** memory of one session between two steps, on the host and on the device together */
   readonly sessionBytes: number;
-  /** most working memory of the steps that ran at a time, and of what is kept for the next ones */
+  /** peak of the working memory of concurrent steps, including memory that is kept for the next ones */
   readonly workBytes: number;
-  /** Of the engine webgpu, buffers on the device: what one session keeps there between two steps. Files of other engines have none. */
+  /** Buffers of one session on the device between two steps; only in files of the engine webgpu. */
   readonly deviceSessionBytes?: number;
-  /** the most at a time, of all sessions together, while steps ran */
+  /** peak of the buffers of all sessions together while steps ran */
   readonly deviceBytes?: number;
 }
 
-/** The costs of one machine, with all that says what they are costs of. */
+/** The costs of one machine, with everything that identifies what was measured. */
 export interface Costs {
   readonly date: string;
   readonly version: string;
@@ -31,34 +31,34 @@ export interface Costs {
   readonly machine: { readonly processor: string; readonly cores: number; readonly memoryBytes: number };
   readonly engine: string;
   readonly adapter: string;
-  /** whether the processor stands in for a graphics card (llvmpipe and the like): then the times say nothing of a card */
+  /** whether the processor emulates a graphics card (e.g. llvmpipe): then the times say nothing about a card */
   readonly isSoftware?: boolean;
-  /** of the machine in the minute before: above nothing, times by the clock are longer than on a machine of its own */
+  /** load of the machine in the minute before: if it is above 0, elapsed times are longer than on an idle machine */
   readonly loadBefore?: number;
   readonly quality: string;
-  /** of the sheets, percent of the gap that they begin with (src/load/sheets.ts) */
+  /** of the sheets, percent of their initial gap (src/load/sheets.ts) */
   readonly motion: number;
   /** sessions of each run: the steps that the machine computes at a time */
   readonly lanes: number;
   /** of the process without a session */
   readonly baseBytes: number;
-  /** ascending by triangles, two at least */
+  /** ascending by triangles, at least two */
   readonly sizes: readonly SizeCost[];
 }
 
-/** What a step of any size costs, by the sizes that were measured. */
+/** The costs of a step of any size, from the measured sizes. */
 export interface StepCost {
   readonly vertices: number;
-  /** ms that a step occupies one lane, while as many lanes compute as were measured */
+  /** ms that a step occupies one lane while as many lanes compute as in the measurement */
   readonly meanMs: number;
   /** times of single steps, ms, with that mean */
   readonly quantiles: readonly number[];
   readonly sessionBytes: number;
   readonly workBytes: number;
-  /** as in {@link SizeCost}; undefined where no device was measured */
+  /** as in {@link SizeCost}; undefined if no device was measured */
   readonly deviceSessionBytes: number | undefined;
   readonly deviceBytes: number | undefined;
-  /** whether the size lies outside of what was measured */
+  /** whether the size lies outside of the measured range */
   readonly isExtrapolated: boolean;
 }
 
@@ -71,16 +71,16 @@ export const knownCosts = (): string[] =>
     .map((name) => name.replace(/\.json$/, ''))
     .sort();
 
-/** Whether steps are computed by WebGPU, on a graphics card or on what stands in for one. */
+/** Whether steps are computed by WebGPU, on a graphics card or on an emulated one. */
 export const isOnDevice = ({ engine }: Pick<Costs, 'engine'>): boolean => engine.startsWith('webgpu');
 
 /** Whether a graphics card computes them. */
 export const isOnCard = (costs: Costs): boolean => isOnDevice(costs) && costs.isSoftware !== true;
 
 /**
- * The costs that come with the program for an engine.
+ * The costs for an engine that come with the program.
  *
- * @throws Error where there are none
+ * @throws Error if there are none
  */
 export function costsOfEngine(engine: 'cpu' | 'webgpu'): Costs {
   const found = knownCosts()
@@ -92,7 +92,7 @@ export function costsOfEngine(engine: 'cpu' | 'webgpu'): Costs {
 
 /**
  * @param path of a file that `interstice plan --measure` has written, or a name of {@link knownCosts}
- * @throws Error where the file cannot be read or holds something else
+ * @throws Error if the file cannot be read or contains something else
  */
 export function readCosts(path: string): Costs {
   const file = knownCosts().includes(path) ? join(FOLDER, `${path}.json`) : path;
@@ -110,22 +110,22 @@ export function readCosts(path: string): Costs {
     size.quantiles.length === sizes[0]!.quantiles.length &&
     size.quantiles.every(isRight);
   const areSizes = sizes.length > 1 && sizes.every(isSize);
-  // Between two of one size there is no line.
+  // No line is defined between two equal sizes.
   const areDifferent = areSizes && new Set(sizes.map(({ triangles }) => triangles)).size === sizes.length;
   if (!areDifferent || !isRight(lanes) || !isRight(baseBytes) || machine === undefined)
     throw new Error(`${path} is not a file of costs: "interstice plan --measure" writes one.`);
   return { ...(costs as Costs), sizes: sizes.sort((a, b) => a.triangles - b.triangles) };
 }
 
-/** What a step is taken to occupy its lane for: its time on a quiet machine, or what was seen while it was measured. */
+/** The time that a step occupies its lane: its processor time, as on an idle machine, or the elapsed time. */
 export type Basis = 'processor' | 'clock';
 
-/** Where the processor computes, a lane is a core, and other work on the machine, while it was measured, is left out. */
+/** If the processor computes, a lane is a core, and processor time excludes other work during the measurement. */
 export const basisOf = (costs: Costs): Basis => (isOnCard(costs) ? 'clock' : 'processor');
 
 /**
- * Between two sizes, and beyond the outermost, every cost is a power of the number of triangles: a straight line in logarithms
- * through the two nearest sizes.
+ * Between two sizes, and beyond the smallest and largest, every cost is a power of the number of triangles: a straight
+ * line in logarithms through the two nearest sizes.
  */
 export function costOf(costs: Costs, triangles: number, basis: Basis = basisOf(costs)): StepCost {
   const { sizes, lanes } = costs;
@@ -134,7 +134,7 @@ export function costOf(costs: Costs, triangles: number, basis: Basis = basisOf(c
   const [a, b] = [sizes[upper - 1]!, sizes[upper]!];
   const along = Math.log(triangles / a.triangles) / Math.log(b.triangles / a.triangles);
   const between = (of: (size: SizeCost) => number): number => {
-    // Working memory of a small mesh may be nothing; a byte has a logarithm.
+    // Working memory of a small mesh may be 0, which has no logarithm.
     const [from, to] = [Math.max(1, of(a)), Math.max(1, of(b))];
     return from * (to / from) ** along;
   };
@@ -157,6 +157,6 @@ export function costOf(costs: Costs, triangles: number, basis: Basis = basisOf(c
   };
 }
 
-/** Of a distribution whose quantiles lie at equal steps, straight between them. */
+/** The mean of a distribution with quantiles at equal steps, linear between them. */
 export const meanOf = (quantiles: readonly number[]): number =>
   quantiles.slice(1).reduce((sum, value, i) => sum + (value + quantiles[i]!) / 2, 0) / (quantiles.length - 1);

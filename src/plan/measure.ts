@@ -13,7 +13,7 @@ export interface Measurement {
   /** of the admin port, http://HOST:PORT */
   readonly admin: string;
   readonly triangles: readonly number[];
-  /** seconds of each size, after as long a warm-up as a quarter of it */
+  /** seconds of each size, after a warm-up of a quarter of that time */
   readonly seconds: number;
   /** percent of the gap between the sheets */
   readonly motion: number;
@@ -26,7 +26,7 @@ export interface Measurement {
 }
 
 const QUANTILES = 20;
-/** Steps of each session that count at least, however long they take. */
+/** Smallest number of steps of each session that count, however long they take. */
 const LEAST_STEPS = 4;
 const LOOK_MS = 250;
 const PROCESSOR_SECONDS = 'process_cpu_seconds_total';
@@ -37,7 +37,11 @@ interface Info {
   readonly engines: readonly { readonly name: string; readonly adapter: string; readonly software: boolean }[];
 }
 
-/** Measures what steps cost on a service that does nothing else. @throws where it refuses a session or does not answer; AbortError */
+/**
+ * Measures what steps cost on a service that does nothing else.
+ *
+ * @throws if it refuses a session or does not answer; AbortError
+ */
 export async function measureCosts(measurement: Measurement): Promise<Costs> {
   const { address, admin, motion, quality, command, tell } = measurement;
   const loadBefore = loadavg()[0]!;
@@ -46,7 +50,7 @@ export async function measureCosts(measurement: Measurement): Promise<Costs> {
   const lanes = measurement.lanes ?? availableParallelism();
   const baseBytes = readMetric(await readPage(admin), 'process_resident_memory_bytes');
   const sizes: SizeCost[] = [];
-  // Every thread compiles its code before anything counts.
+  // Every thread compiles its code before the measurement.
   const hasDevice = isOnDevice({ engine: engine.name });
   await measureSize(Math.min(...measurement.triangles), lanes, hasDevice, {
     ...measurement,
@@ -87,7 +91,7 @@ async function measureSize(
     drive(
       async (session, turn) => {
         const { code, ...outcome } = await seats[session]!.step(subject.targets[turn % 2]!, {});
-        // A cost that leaves out what was refused would be too low.
+        // A cost without the refused steps would be too low.
         if (code !== 'OK') throw new Error(`A step of ${subject.triangles} triangles was refused: ${code}.`);
         return { session, code, ...outcome };
       },
@@ -100,7 +104,7 @@ async function measureSize(
     const creation = createMessage(subject, { quality, label: 'interstice plan' });
     for (const seat of seats) await seat.open(creation);
     await run({ seconds: seconds / 4 });
-    // A size whose step takes longer than the time is measured by a few steps.
+    // A size whose steps take longer than the time is measured with a few steps.
     watch = watchMost(admin, [WORK_BYTES, DEVICE_BYTES]);
     const spentBefore = readMetric(await readPage(admin), PROCESSOR_SECONDS);
     let steps = 0;
@@ -110,7 +114,7 @@ async function measureSize(
       samples = await run({ seconds, steps: LEAST_STEPS });
       steps += samples.length;
     }
-    // What was measured until Ctrl-C says nothing.
+    // A measurement that Ctrl-C ended is not meaningful.
     signal?.throwIfAborted();
     const processorMs = (1000 * (readMetric(await readPage(admin), PROCESSOR_SECONDS) - spentBefore)) / steps;
     const [workBytes, deviceBytes] = (await watch.stop()) as [number, number];
@@ -137,11 +141,11 @@ async function measureSize(
   }
 }
 
-/** What the service holds for its sessions, on the host, and for their scenes. */
+/** Memory of the service for its sessions on the host, and for their scenes. */
 const held = (page: string): number =>
   readMetric(page, 'interstice_host_bytes') + readMetric(page, 'interstice_device_bytes');
 
-/** The most of some metrics between now and its end: `stop` says it, `end` gives up. */
+/** Watches the largest values of some metrics: `stop` returns them, `end` gives up. */
 function watchMost(admin: string, names: readonly string[]): { stop(): Promise<number[]>; end(): void } {
   let most = names.map(() => 0);
   let look = Promise.resolve();
@@ -151,7 +155,7 @@ function watchMost(admin: string, names: readonly string[]): { stop(): Promise<n
   };
   const timer = setInterval(() => {
     look = look.then(note);
-    // Thrown where it is awaited.
+    // The failure is thrown where it is awaited.
     look.catch(() => undefined);
   }, LOOK_MS);
   const end = (): void => clearInterval(timer);

@@ -1,57 +1,57 @@
 import { type Costs, costOf, isOnCard, type StepCost } from './costs.js';
 import { simulate } from './simulate.js';
 
-/** What is asked for. */
+/** The load for which a plan is made. */
 export interface Demand {
   readonly sessions: number;
   readonly triangles: number;
-  /** steps a second of each session */
+  /** steps per second of each session */
   readonly rate: number;
-  /** seconds from when a step is due within which 99 of 100 are to be answered */
+  /** seconds from when a step is due within which 99 of 100 steps must be answered */
   readonly within: number;
-  /** steps that one process computes at a time; default: as on the machine that was measured, and of a graphics card nothing else */
+  /** steps that one process computes at a time; default, and with a graphics card the only value: as measured */
   readonly lanes?: number | undefined;
 }
 
 export interface Plan {
   readonly processes: number;
-  /** sessions of the fullest process: they are taken to fall to processes at random, so some have more than others */
+  /** sessions of the fullest process: they are assigned to processes at random, so some have more than others */
   readonly fullest: number;
   /** of the fullest process, ms */
   readonly p50: number;
   readonly p99: number;
   /** of the fullest process, share of its lanes' time */
   readonly utilisation: number;
-  /** of the fullest process; with a graphics card, without what lies on the card */
+  /** of the fullest process; with a graphics card, without the memory on the card */
   readonly memoryBytes: number;
-  /** of the fullest process, buffers on its graphics card; undefined where no device was measured */
+  /** of the fullest process, buffers on its graphics card; undefined if no device was measured */
   readonly deviceBytes: number | undefined;
-  /** of all processes, in and out together, a second */
+  /** of all processes per second, in and out together */
   readonly trafficBytes: number;
 }
 
 export interface Answer {
   readonly cost: StepCost;
   readonly lanes: number;
-  /** undefined: no number of processes is enough, because one session alone asks for more than it can get, or two on one process do */
+  /** undefined: no number of processes is enough, because one session alone, or two on one process, request too much */
   readonly plan: Plan | undefined;
-  /** steps a second that one session can have with the same answer to 99 of 100 steps in time; 0 where not even one in an hour can */
+  /** steps per second of one session at which 99 of 100 are still answered in time; 0 if not even one per hour is */
   readonly bestRate: number;
 }
 
-/** Seed of the simulations: the same question has the same answer. */
+/** Seed of the simulations, so that the same demand has the same answer. */
 const SEED = 1;
-/** Bytes of a vertex, in and out: float32 there and back. */
+/** Bytes per vertex, in and out together, as float32. */
 const WIRE_BYTES = 24;
 const MS = 1000;
-/** Beyond it chance puts two sessions on one process all the same, and a plan says nothing. */
+/** With more processes, chance still puts two sessions on one process, and a plan is not meaningful. */
 const MOST_PROCESSES = 100_000;
 
 /**
  * The smallest number of processes whose fullest one has 99 of 100 answers in time.
  *
- * @throws RangeError where other lanes are asked of a graphics card than were measured: all lanes share the card, so what it computes with
- *   more or fewer of them was not measured, and follows from nothing that was
+ * @throws RangeError if the demand has other lanes on a graphics card than were measured: all lanes share the card, so
+ *   its performance with more or fewer of them cannot be derived from the measurement
  */
 export function plan(costs: Costs, demand: Demand): Answer {
   const { sessions, triangles, rate, within } = demand;
@@ -97,9 +97,7 @@ export function plan(costs: Costs, demand: Demand): Answer {
   return { cost, lanes, plan: enough, bestRate };
 }
 
-/**
- * Sessions of the fullest of so many processes, where each session falls to any of them: the median of several draws.
- */
+/** Sessions of the fullest process if each session is assigned to a random one: the median of several draws. */
 function fullestOf(sessions: number, processes: number): number {
   if (processes === 1) return sessions;
   const draws = 9;
@@ -113,13 +111,13 @@ function fullestOf(sessions: number, processes: number): number {
 }
 
 /**
- * Of a session, in the memory of the machine. What was measured of a session has its buffers on the device as well; those of a graphics card
- * have memory of their own, and where the processor stands in for one they lie in that of the machine.
+ * Memory of a session in the machine. The measured memory of a session includes its buffers on the device. A graphics
+ * card has its own memory for them; if the processor emulates the card, they lie in that of the machine.
  */
 const hostBytesOf = (costs: Costs, { sessionBytes, deviceSessionBytes = 0 }: StepCost): number =>
   isOnCard(costs) ? Math.max(0, sessionBytes - deviceSessionBytes) : sessionBytes;
 
-/** On the device: what sessions keep, and what the steps that run at a time need beside it. */
+/** Memory on the device: that of sessions, and what concurrent steps need in addition. */
 function deviceBytesOf(
   { deviceBytes, deviceSessionBytes }: StepCost,
   measuredLanes: number,
@@ -131,13 +129,13 @@ function deviceBytesOf(
   return sessions * deviceSessionBytes + Math.min(lanes, sessions) * working;
 }
 
-/** The next step of a session waits for the one before it: with nobody else there, it is late when steps take too long. */
+/** Whether a session alone on a process is in time: a step waits for the one before it, so long steps delay it. */
 function isInTimeAlone({ quantiles }: StepCost, rate: number, within: number): boolean {
   const { latencies } = simulate({ sessions: 1, lanes: 1, rate, quantiles }, seeded(SEED));
   return latencies[Math.ceil(0.99 * latencies.length) - 1]! <= within * MS;
 }
 
-/** The highest rate at which a session that is alone has 99 of 100 answers in time. */
+/** The highest rate at which a session alone on a process has 99 of 100 answers in time. */
 function bestRateOf(cost: StepCost, within: number): number {
   let [slow, fast] = [1 / 3600, MS / cost.meanMs];
   if (!isInTimeAlone(cost, slow, within)) return 0;

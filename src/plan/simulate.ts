@@ -1,9 +1,9 @@
-/** A process as a queue: some lanes, one line in the order of arrival, sessions that ask for steps at a fixed rate. */
+/** A process as a queue: some lanes, one queue in the order of arrival, sessions that request steps at a fixed rate. */
 export interface Process {
   readonly sessions: number;
   /** steps that it computes at a time */
   readonly lanes: number;
-  /** steps a second of each session */
+  /** steps per second of each session */
   readonly rate: number;
   /** times of steps on one lane, ms: quantiles at equal steps */
   readonly quantiles: readonly number[];
@@ -12,24 +12,24 @@ export interface Process {
 export interface Simulated {
   /** ms from when a step was due to its answer, ascending */
   readonly latencies: Float64Array;
-  /** share of the lanes' time that was used */
+  /** used share of the lanes' time */
   readonly utilisation: number;
 }
 
 /** Steps of a simulation over all sessions: enough for a p99 that rests on 400 of them. */
 const STEPS = 40_000;
-/** Of each session at least: a queue that grows has to show it. */
+/** Smallest number of steps of each session, so that a growing queue shows. */
 const LEAST_STEPS = 100;
-/** Share of the steps at the begin that does not count: the queue is empty at first. */
+/** Share of the steps at the beginning that do not count, because the queue is empty at first. */
 const WARM_UP = 0.1;
 
 /**
- * A step of a session is due every 1 / rate seconds, the sessions' phases being random. A step is sent when it is due and the one before
- * it has been answered, takes the first lane that is free, and occupies it for a time drawn from the measured ones. Latency
- * counts from when the step was due.
+ * A step of a session is due every 1 / rate seconds, with a random phase per session. A step is sent when it is due and
+ * the one before it has been answered, takes the first free lane, and occupies it for a time drawn from the measured
+ * ones. Latency counts from when the step was due.
  *
- * What it leaves out: lanes that help each other (a large step alone uses idle cores, so a quiet process is faster than this),
- * and the fairness among tenants, which changes whose step waits and not how many.
+ * The simulation omits lanes that help each other (a large step alone uses idle cores, so an idle process is faster
+ * than this), and fairness among tenants, which changes whose step waits, not how many wait.
  *
  * @param random numbers in [0, 1)
  */
@@ -45,7 +45,7 @@ export function simulate({ sessions, lanes, rate, quantiles }: Process, random: 
   let count = 0;
   let busy = 0;
   let last = 0;
-  // Steps are taken in the order in which they are sent, so each takes the first free lane of those that are left.
+  // Steps start in the order in which they are sent, so each takes the lane that is free first.
   while (line.size > 0) {
     const { time: sent, session } = line.pop();
     let lane = 0;
@@ -69,7 +69,7 @@ function draw(quantiles: readonly number[], share: number): number {
   return quantiles[below]! + (place - below) * (quantiles[below + 1]! - quantiles[below]!);
 }
 
-/** Sessions by the time at which they send: a binary heap, each session in it once at most. */
+/** Sessions by the time at which they send: a binary heap that contains each session at most once. */
 class Line {
   readonly #times: Float64Array;
   readonly #sessions: Int32Array;
