@@ -11,7 +11,9 @@ const AMBIENT = 0.34;
 const TAPS = 20;
 /** Golden angle: taps spread evenly without a pattern. */
 const TURN = Math.PI * (3 - Math.sqrt(5));
-/** float64[TAPS] where the taps are if nothing turns them, in reaches of the shadow: as many in every ring of the same area. */
+/**
+ * float64[TAPS] positions of the taps without rotation, in reaches of the shadow; equally many per ring of equal area.
+ */
 const TAP_X = Float64Array.from({ length: TAPS }, (_, tap) => Math.sqrt((tap + 0.5) / TAPS) * Math.cos(tap * TURN));
 const TAP_Y = Float64Array.from({ length: TAPS }, (_, tap) => Math.sqrt((tap + 0.5) / TAPS) * Math.sin(tap * TURN));
 const CREASE_STRENGTH = 0.85;
@@ -30,7 +32,7 @@ function openness(surface: Surface, x: number, y: number, radius: number, focal:
   const { width, height, depth: depths, normals } = surface;
   const sample = y * width + x;
   const depth = depths[sample];
-  // Scalars in place of vectors: this is called for every sample.
+  // Scalars instead of vectors, because this is called for every sample.
   const normalX = normals[3 * sample];
   const normalY = normals[3 * sample + 1];
   const normalZ = normals[3 * sample + 2];

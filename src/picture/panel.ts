@@ -3,7 +3,7 @@ import { light } from './light.js';
 import { drawRod, drawTriangle, makeSurface, type ShadedCorner } from './surface.js';
 import { add, at, cross, normalise, sub, type Vec } from './vector.js';
 
-/** What a picture shows. */
+/** The content of a picture. */
 export interface Drawable {
   readonly vertexCount: number;
   /** uint32[3·T] */
@@ -15,7 +15,7 @@ export interface Drawable {
 }
 
 export interface PanelOptions {
-  /** Linear colour of a vertex; a rod has that of its first one. */
+  /** Linear colour of a vertex; a rod has that of its first vertex. */
   readonly colourOf: (vertex: number) => Vec;
   /** Radii of rods and grains, in the unit of the positions. */
   readonly rodRadius: number;

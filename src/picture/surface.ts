@@ -42,7 +42,7 @@ function put(surface: Surface, sample: number, depth: number, normal: Vec, colou
   }
 }
 
-/** Between colours of corners. */
+/** Interpolates the colours of corners. */
 function mixColours(corners: readonly ShadedCorner[], u: number, v: number, w: number): Vec {
   const [a, b, c] = corners.map(({ colour }) => colour);
   return [0, 1, 2].map((k) => u * a[k]! + v * b[k]! + w * c[k]!) as unknown as Vec;
