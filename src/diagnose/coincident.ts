@@ -4,14 +4,15 @@ import { distanceOf } from '../mesh/lengths.js';
  * Groups of vertices at one place: every vertex of a group is within the tolerance of the group's lowest id. A vertex that is
  * near several groups belongs to the one with the lowest id.
  *
- * A grid over space with cells of many tolerances holds the lowest ids alone, so that any number of vertices at one place are
- * compared with one; a vertex looks into another cell only where it is within the tolerance of its border.
+ * A spatial grid whose cells are many tolerances wide contains only the lowest ids, so that any number of vertices at
+ * one place are compared with a single one; another cell is searched only if the vertex is within the tolerance of its
+ * border.
  *
  * @param x float64[3·V]
  * @param vertices ids, ascending
  * @param tolerance ≥ 0, the caller's unit
- * @param isSame what else two vertices must have in common
- * @returns uint32[V]: the lowest id of the group of each vertex; the vertex itself where it is alone
+ * @param isSame a further condition for two vertices of one group
+ * @returns uint32[V]: the lowest id of the group of each vertex; the vertex itself if it is alone
  */
 export function groupCoincident(
   x: Float64Array,
@@ -54,7 +55,7 @@ export function groupCoincident(
   return lowest;
 }
 
-/** Side of a cell in tolerances: few vertices are so near a border that they look into two. */
+/** Side of a cell in tolerances: few vertices are so near to a border that two cells must be searched. */
 const CELL = 64;
 
 /** A cell no smaller than about one for each vertex of a surface, so that there are not more cells than needed; > 0. */
@@ -69,10 +70,10 @@ function smallestCell(x: Float64Array, vertices: Uint32Array): number {
     }
   }
   const side = (most - least) / Math.max(1, Math.sqrt(vertices.length));
-  // Indices of cells stay whole numbers of 53 bits.
+  // Indices of cells stay integers of at most 53 bits.
   return Math.max(side > 0 && Number.isFinite(side) ? side / 4 : 0, largest * 2 ** -50, Number.MIN_VALUE * 2 ** 60);
 }
 
-/** Cells may share a key: what counts is the distance. */
+/** Cells may share a key, because the distance decides. */
 const keyOf = (i: number, j: number, k: number): number =>
   (Math.imul(i % 2 ** 31, 73856093) ^ Math.imul(j % 2 ** 31, 19349663) ^ Math.imul(k % 2 ** 31, 83492791)) >>> 0;

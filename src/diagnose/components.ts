@@ -6,7 +6,7 @@ import { finding, plural, type Subject, vertexRef } from './subject.js';
 /** Components that a diagnosis lists; all are counted. */
 const MOST_LISTED = 64;
 
-/** Parts by connectivity, the largest first. */
+/** Connected components, the largest first. */
 export interface Components {
   /** int32[V] rank, -1 = in no element */
   readonly componentOf: Int32Array;
@@ -15,8 +15,8 @@ export interface Components {
 }
 
 /**
- * A component is called as the part of the caller that holds all of its first vertex' part; where several have one name, or
- * there are no parts, by its rank: "component 1" is the largest.
+ * A component is named after the caller's part that contains its first vertex, with its rank added if several
+ * components have that part. Without parts it is named by its rank: "component 1" is the largest.
  */
 export function findComponents(mesh: CollisionMesh): Components {
   const { vertexCount, parts, partOfVertex } = mesh;
@@ -29,7 +29,7 @@ export function findComponents(mesh: CollisionMesh): Components {
   );
   const isUsed = new Uint8Array(vertexCount);
   for (const list of [mesh.contactVertices, mesh.tetrahedra]) for (const v of list) isUsed[v] = 1;
-  // All free points together are one component: each by itself says nothing.
+  // All free points together are one component, because single ones are of no interest.
   const ofParticles = mesh.particles[0] ?? 0;
   for (const v of mesh.particles) labels[v] = ofParticles;
   const counts = new Map<number, number>();
@@ -51,7 +51,7 @@ export function findComponents(mesh: CollisionMesh): Components {
   return { componentOf, names, sizes: ranked.map(([firstVertex, count]) => ({ firstVertex, vertexCount: count })) };
 }
 
-/** What is told of the components, and which of them are bodies that a solver would not move. */
+/** Describes the components, and which of them are bodies that a solver would not move. */
 export function describeComponents(
   { mesh, x, surface, componentOf, names }: Subject,
   { sizes }: Components,

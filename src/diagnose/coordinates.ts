@@ -3,15 +3,15 @@ import { finding, type Subject, show, vertexRef } from './subject.js';
 import { extentOf } from './units.js';
 
 /**
- * Rounding of a coordinate over the median edge from which it is told: δ is a tenth of an edge, and contacts leave an eighth of δ,
- * so that a hundredth of an edge is nearly the gap itself.
+ * Ratio of the rounding of a coordinate to the median edge from which on it is reported: δ is a tenth of an edge, and
+ * contacts leave an eighth of δ, so that a hundredth of an edge is nearly the gap itself.
  */
 const COARSE_ROUNDING = 1e-3;
 
-/** Extents from the origin from which moving the mesh is worth a word. */
+/** Distance from the origin, in extents of the mesh, from which on the diagnosis advises to move it. */
 const FAR = 100;
 
-/** Coordinates so far from the origin that their rounding, a unit in the last place, is felt at the length of an edge. */
+/** Finds coordinates so far from the origin that their rounding (one unit in the last place) matters for an edge. */
 export function findCoarseCoordinates(subject: Subject): DiagnosisFinding[] {
   const { mesh, x, medianEdge, precision } = subject;
   if (medianEdge === 0) return [];

@@ -2,18 +2,18 @@ import type { ElementPair } from '../contract/elements.js';
 import type { Subject } from './subject.js';
 import { TriangleTree } from './triangle-tree.js';
 
-/** Vertices of a patch beyond which it is the surface itself, not what has come through another one. */
+/** With more vertices, a patch counts as the surface itself, not as the piece that has passed through another one. */
 const MOST_OF_PATCH = 20_000;
 
 /** Vertices of a patch whose distance is measured. */
 const SAMPLES = 500;
 
 /**
- * How deep one side is through the other, an estimate. The edges that pass a triangle cut the surface that they belong to. Of
- * the pieces on both sides of a cut that are wholly enclosed, the smaller has come through: the depth is the largest distance of
- * its vertices to the triangles around the cut, and to the rest of the component that was passed. Without an enclosed piece, as
- * at a border, it is the shorter way to pull the edge back: the largest over the pairs of the shorter distance of an edge's ends
- * to the plane of the triangle.
+ * Estimates how deep one side has passed through the other. The edges that pass a triangle cut the surface that they
+ * belong to. Of the fully enclosed pieces on both sides of a cut, the smaller has passed through: the depth is the
+ * largest distance of its vertices to the triangles around the cut, and to the rest of the component that was passed.
+ * Without an enclosed piece, as at a border, the edge is pulled back the shorter way: the depth is the largest over the
+ * pairs of the shorter distance of an edge's ends to the plane of the triangle.
  */
 export function patchDepth(subject: Subject, pairs: readonly ElementPair[]): number {
   let depth = 0;
@@ -27,7 +27,7 @@ export function patchDepth(subject: Subject, pairs: readonly ElementPair[]): num
   const passed = new Set(pairs.filter(({ b }) => b.length === 3).map(({ b }) => subject.componentOf[b[0]]));
   const own = subject.componentOf[patch[0]];
   const other = [...passed].find((rank) => rank !== own);
-  // Within one component the patch is as near to itself as to what it passes: only the triangles that it passes count.
+  // Within one component the patch is as near to itself as to the rest, so only the triangles that it passes count.
   const tree =
     other === undefined
       ? new TriangleTree(subject.x, ...cornersOf(pairs))
@@ -81,7 +81,7 @@ function smallestPatch({ mesh, surface }: Subject, pairs: readonly ElementPair[]
           continue;
         }
         const from = reached.get(next);
-        // Only a walk that was ended has left something to meet: this is the rest of its surface.
+        // Only a walk that was stopped early leaves vertices to meet, so this is the rest of its surface.
         if (from !== undefined && from !== seed) isWhole = false;
         if (from !== undefined) continue;
         reached.set(next, seed);
@@ -91,7 +91,7 @@ function smallestPatch({ mesh, surface }: Subject, pairs: readonly ElementPair[]
     const isSeparate = beyond.some((v) => reached.get(v) !== seed);
     if (isWhole && isSeparate && patch.length <= (smallest?.length ?? MOST_OF_PATCH)) smallest = patch;
   }
-  // The larger piece of a surface is what the smaller one has come through.
+  // The smaller piece has passed through the larger one.
   return smallest && smallest.length * 2 <= reached.size ? smallest : undefined;
 }
 

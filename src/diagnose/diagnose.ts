@@ -26,32 +26,33 @@ export interface DiagnoseInput {
   readonly maxElements: number;
 }
 
-/** What the room cannot know of itself. */
+/** Functions that the caller supplies, because this folder may not import them. */
 export interface DiagnoseTools {
-  /** @throws what buildMesh throws */
+  /** @throws like buildMesh */
   readonly build?: (mesh: MeshInput) => CollisionMesh;
-  /** lengths and limit that a resolve of this mesh would use; a finding = it would be refused, and why */
+  /** lengths and limit that a resolve of this mesh would use; a finding = the reason why it would be refused */
   readonly lengthsOf: (
     mesh: CollisionMesh,
     x: Positions,
   ) => (Lengths & { readonly stretchLimit: number }) | DiagnosisFinding;
-  /** called every millisecond or so; what it throws ends the work */
+  /** called about every millisecond; an exception of it ends the work */
   readonly checkpoint: () => void;
   /** ms */
   readonly now: () => number;
 }
 
-/** The findings of everything that needs no engine, and what the job needs to add the rest. */
+/** The findings that need no engine, and data with which the job adds the rest. */
 export interface Findings extends Omit<Diagnosis, 'accepted'> {
   /** ms that the search for intersections took */
   readonly searchMs: number;
 }
 
 /**
- * Looks at a mesh that may be refused, and says what is wrong with it. No finding stops the next one: what cannot be read is
- * left out of what follows.
+ * Diagnoses a mesh that may be refused. No finding prevents another one: data that cannot be read are excluded from the
+ * following tests.
  *
- * @throws TOO_LARGE, SIZE_MISMATCH, INVALID_MESH (parts): what is no mesh at all; and what the checkpoint throws
+ * @throws TOO_LARGE, SIZE_MISMATCH, INVALID_MESH (parts): input that is not a mesh at all; also exceptions of the
+ *   checkpoint
  */
 export function findEverything(input: DiagnoseInput, tools: DiagnoseTools): Findings {
   const { checkpoint, now, build = buildMesh } = tools;
@@ -97,13 +98,16 @@ export function findEverything(input: DiagnoseInput, tools: DiagnoseTools): Find
   };
 }
 
-/** Vertices at one place that nothing tests against each other (kinematic ones, parts that ignore each other) are accepted. */
+/**
+ * Coincident vertices that are never tested against each other (kinematic, or in parts that ignore each other) are
+ * accepted.
+ */
 const asAccepted = (one: DiagnosisFinding): DiagnosisFinding =>
   one.severity === 'PROBLEM' ? { ...one, severity: 'WARNING' } : one;
 
 const RANK: { readonly [K in Severity]: number } = { PROBLEM: 0, WARNING: 1, NOTE: 2 };
 
-/** The finite numbers in the scalar type of the caller, whose precision counts. */
+/** The finite numbers in the scalar type of the caller, whose precision matters. */
 const restrict = (positions: Positions, x: Float64Array): Positions =>
   positions instanceof Float32Array ? new Float32Array(x) : x;
 

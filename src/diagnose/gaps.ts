@@ -8,15 +8,15 @@ export interface Lengths {
   readonly activationDistance: number;
   /** gap that contacts aim for in the answer */
   readonly contactOffset: number;
-  /** the smallest gap that the numbers can hold: the certified floor */
+  /** the smallest gap that the numbers can represent: the certified floor */
   readonly floor: number;
 }
 
 /**
- * The smallest distances of the start against what a resolve needs: below the floor no step can be certified, so that the two
- * stay as they are; below the contact offset the answer opens them.
+ * Compares the smallest distances of the start with those that a resolve needs: below the floor no step can be
+ * certified, so that the two elements do not move; gaps below the contact offset are widened in the answer.
  *
- * @param isFree without intersections, where a distance means something
+ * @param isFree whether there are no intersections; only then distances are meaningful
  */
 export function findThinGaps(subject: Subject, lengths: Lengths, isFree: boolean): DiagnosisFinding[] {
   if (!isFree) return [];

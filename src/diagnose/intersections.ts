@@ -4,7 +4,7 @@ import { findIntersections } from '../verify/state.js';
 import { patchDepth } from './depth.js';
 import { finding, plural, type Subject, show } from './subject.js';
 
-/** Pairs that are put into regions; all are counted. Regions of so many say nothing that the first ones do not. */
+/** Pairs that are grouped into regions; all are counted. Further pairs would not add information to the regions. */
 const MOST_PAIRS = 100_000;
 
 /** Regions that a diagnosis lists. */
@@ -131,8 +131,8 @@ function describeRegion(subject: Subject, pairs: readonly ElementPair[]): Inters
 }
 
 /**
- * Where an edge passes a triangle, by the signed distances of its ends; for other pairs the mean of a's vertices. An estimate:
- * it places a region, and no decision hangs on it.
+ * The point where an edge passes a triangle, by the signed distances of its ends; for other pairs the mean of a's
+ * vertices. It is an estimate of the place of a region, on which no decision depends.
  */
 function meetingPoint(x: Float64Array, a: readonly number[], b: readonly number[]): number[] {
   const share = a.length === 2 && b.length === 3 ? crossing(x, a, b) : 0.5;
@@ -155,9 +155,10 @@ function planeDistance(x: Float64Array, [a, b, c]: readonly number[], v: number)
 }
 
 /**
- * The curve of an intersection consists of pieces, one for each pair of triangles that intersect, with its ends where an edge of
- * one passes the other. Such a point belongs to as many pieces as the edge has triangles. So an edge with one triangle is where
- * the curve leaves a surface, and a piece with a single end goes to a vertex that both triangles share, inside the surface.
+ * The curve of an intersection consists of pieces, one for each pair of triangles that intersect, with its ends where
+ * an edge of one passes the other. Such a point belongs to as many pieces as the edge has triangles. So the curve
+ * leaves a surface at an edge with one triangle, and a piece with a single end leads to a vertex that both triangles
+ * share, inside the surface.
  */
 function contourOf({ surface }: Subject, pairs: readonly ElementPair[]): Contour {
   const ends = new Map<string, number>();

@@ -2,27 +2,27 @@ import type { LayerOrder } from '../contract/diagnosis.js';
 import type { Subject } from './subject.js';
 import { TriangleTree } from './triangle-tree.js';
 
-/** Components whose order is looked at: the largest. Every pair of them costs some thousand queries. */
+/** Number of components whose order is determined, the largest ones. Every pair of them costs some thousand queries. */
 const MOST_COMPONENTS = 12;
 
-/** Vertices of a component that are asked. */
+/** Vertices of a component that are sampled. */
 const SAMPLES = 600;
 
 /** Median edges within which a triangle of another component counts as the layer next to a vertex. */
 const REACH = 4;
 
-/** Samples with which an order is told. */
+/** Smallest number of samples for which an order is reported. */
 const LEAST_SAMPLES = 8;
 
 /** Share of the samples that must agree. */
 const LEAST_CONFIDENCE = 0.6;
 
 /**
- * Which component lies outside which, where they are near each other. A vertex of A whose nearest point of B is within reach lies
- * on the side to which the normal of B's triangle points, or on the other: the outer side is where normals point, as in meshes of
- * bodies and garments. Both directions are asked: A is outside B where A's vertices lie on the side of B's normals, and where B's
- * vertices lie against A's. The share of the samples that agree is the confidence. Layers whose normals are opposite to each
- * other contradict themselves, and nothing is told of them.
+ * Determines which component lies outside which, where they are near each other. A vertex of A whose nearest point of B
+ * is within reach lies on the side to which the normal of B's triangle points, or on the other: the outer side is where
+ * normals point, as in meshes of bodies and garments. Both directions are tested: A is outside B where A's vertices lie
+ * on the side of B's normals, and where B's vertices lie opposite to A's normals. The confidence is the share of the
+ * samples that agree. Layers with opposite normals give contradictory samples, and nothing is reported about them.
  */
 export function findLayers(subject: Subject, count: number): LayerOrder[] {
   const { mesh, x, componentOf, names, checkpoint, medianEdge } = subject;
@@ -37,7 +37,7 @@ export function findLayers(subject: Subject, count: number): LayerOrder[] {
     checkpoint();
     return list.length > 0 ? new TriangleTree(x, mesh.triangles, Uint32Array.from(list)) : undefined;
   });
-  /** samples of A on the positive side of B, and on the negative */
+  /** samples of A on the positive and on the negative side of B */
   const votes = (a: number, b: number): [number, number] => {
     const tree = trees[b];
     if (!tree) return [0, 0];
@@ -71,7 +71,7 @@ export function findLayers(subject: Subject, count: number): LayerOrder[] {
   return layers;
 }
 
-/** Sign of the side of a triangle on which a vertex lies; 0 beside its border, where the nearest point says nothing. */
+/** Sign of the side of a triangle on which a vertex lies; 0 beside its border, where the nearest point is ambiguous. */
 function sideOf({ mesh, x }: Subject, v: number, triangle: number, px: number, py: number, pz: number): number {
   const [a, b, c] = mesh.triangles.subarray(3 * triangle, 3 * triangle + 3);
   const d = (i: number, axis: number): number => x[3 * i + axis] - x[3 * a + axis];

@@ -7,7 +7,7 @@ import { MAX_COORDINATE } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { finding, plural } from './subject.js';
 
-/** What is left of a mesh without what no operation can read. */
+/** A mesh without the elements that no operation can read. */
 export interface Readable {
   /** undefined = no element is left */
   readonly mesh: CollisionMesh | undefined;
@@ -39,10 +39,11 @@ const FAULTS: readonly (readonly [Fault, what: string, advice: string])[] = [
 ];
 
 /**
- * Takes a mesh that may be refused apart: elements that name vertices that do not exist, or twice, or the vertices of another
- * element, are counted and left out, as are those with a corner that is not finite. The rest can be judged.
+ * Extracts the usable part of a mesh that may be refused: elements that name vertices that do not exist, a vertex
+ * twice, or the vertices of another element are counted and left out, as are those with a corner that is not finite.
+ * The rest can be diagnosed.
  *
- * @param limits of the mesh as buildMesh checks them: sizes are refused, since they bound the work
+ * @param limits of the mesh as buildMesh checks them: sizes are refused, because they limit the work
  * @throws TOO_LARGE, SIZE_MISMATCH (lengths), INVALID_MESH (parts, ids of them)
  */
 export function readReadable(
@@ -89,7 +90,7 @@ export function readReadable(
   } catch (thrown) {
     if (!(thrown instanceof IntersticeError) || thrown.code !== 'INVALID_MESH' || !clean.tetrahedra?.length)
       throw thrown;
-    // A face of three tetrahedra: the solids are left out, what is around them is judged.
+    // A face belongs to three tetrahedra: the solids are left out, the elements around them are diagnosed.
     const element = thrown.toPlain().details?.element;
     const elements = element ? [element] : [];
     findings.push(
@@ -107,7 +108,7 @@ export function readReadable(
   }
 }
 
-/** The numbers as doubles; vertices that are not finite or out of range become 0 and are marked. */
+/** Reads the numbers as doubles; vertices that are not finite or out of range become 0 and are marked. */
 function readFinite(
   positions: Positions,
   vertexCount: number,

@@ -3,7 +3,7 @@ import { distanceOf } from '../mesh/lengths.js';
 import { readSurface, type Surface } from './surface.js';
 import { medianEdgeOf, withElements } from './weld.js';
 
-/** Gap over median edge that is sewn: a wider one is no seam that was left open, but two borders. */
+/** Largest ratio of a gap to the median edge that is sewn: wider ones are not open seams but separate borders. */
 const SEAM_SHARE = 0.5;
 
 /** Border edges along which vertices of one border are neighbours rather than partners. */
@@ -18,12 +18,12 @@ export interface Sewn {
 }
 
 /**
- * Closes open seams: two border vertices are partners if each is the nearest to the other of all border vertices that no two border
- * edges connect, and no farther than the tolerance. Where two partners in a row have partners in a row, the gap between them is
- * filled with two triangles, oriented as the panel of the lower side. Vertices and their ids, positions and elements stay as
- * they are; the new triangles come last. The strip keeps the panels together, and nothing has to be moved.
+ * Closes open seams: two border vertices are partners if each is the nearest to the other of all border vertices that
+ * no two border edges connect, and no farther than the tolerance. If two neighbours have neighbouring partners, the gap
+ * between them is filled with two triangles, oriented as the panel of the lower side. Vertices, positions and existing
+ * elements do not change; the new triangles come last. The strip keeps the panels together without moving anything.
  *
- * Vertices at exactly one place are not sewn: a strip without area would touch what it joins. They are welded.
+ * Vertices that coincide exactly are not sewn, because a strip without area would touch the panels; they are welded.
  *
  * @param tolerance widest gap, > 0, the file's unit; default: {@link SEAM_SHARE} of the median edge
  */
@@ -54,7 +54,7 @@ export function sew(file: MeshFile, tolerance = SEAM_SHARE * medianEdgeOf(file))
 
 type Borders = ReadonlyMap<number, readonly number[]>;
 
-/** By border vertex its partner, in both directions. */
+/** The partner of each border vertex, in both directions. */
 function findPartners({ positions }: MeshFile, borders: Borders, tolerance: number): Map<number, number> {
   const cells = new Map<string, number[]>();
   const cellOf = (v: number): number[] => [0, 1, 2].map((axis) => Math.floor(positions[3 * v + axis] / tolerance));
@@ -83,7 +83,7 @@ function findPartners({ positions }: MeshFile, borders: Borders, tolerance: numb
   return new Map([...nearest].filter(([v, other]) => nearest.get(other) === v));
 }
 
-/** The vertices that so few border edges connect with one, itself included. */
+/** The vertices that at most {@link ALONG} border edges connect with one, including itself. */
 function connected(borders: Borders, v: number): Set<number> {
   let ring = [v];
   const near = new Set(ring);

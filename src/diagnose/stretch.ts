@@ -3,7 +3,11 @@ import type { ElementRef } from '../contract/elements.js';
 import { distanceOf } from '../mesh/lengths.js';
 import { edgeRef, finding, plural, type Subject, show } from './subject.js';
 
-/** Edges that are longer than σ allows in the target itself, over their length in the start. @param limit σ; 0 = none */
+/**
+ * Finds edges that are longer in the target itself than σ allows, relative to their length in the start.
+ *
+ * @param limit σ; 0 = none
+ */
 export function findOverlongTargets(subject: Subject, limit: number): DiagnosisFinding[] {
   const { mesh, x, y, maxElements } = subject;
   if (!y || limit === 0) return [];
@@ -15,7 +19,7 @@ export function findOverlongTargets(subject: Subject, limit: number): DiagnosisF
     if (mesh.kinematic[a] === 1 && mesh.kinematic[b] === 1) continue;
     const before = distanceOf(x, a, b);
     const stretch = distanceOf(y, a, b) / before;
-    // An edge so short that the ratio is no number has no length to speak of.
+    // An edge so short that the ratio is infinite counts as without length.
     if (before === 0 || stretch <= limit || stretch === Infinity) continue;
     count++;
     worst = Math.max(worst, stretch);

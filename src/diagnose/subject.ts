@@ -3,14 +3,14 @@ import type { ElementRef } from '../contract/elements.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Surface } from './surface.js';
 
-/** What the findings are looked for in: the elements that can be used, and what all findings need of them. */
+/** The input of all tests: the usable elements, and common data about them. */
 export interface Subject {
   readonly mesh: CollisionMesh;
   /** float64[3·V], finite, the caller's unit */
   readonly x: Float64Array;
   /** the target */
   readonly y: Float64Array | undefined;
-  /** what the caller's numbers are rounded to, of a coordinate's magnitude */
+  /** relative rounding of the caller's numbers, as a share of a coordinate's magnitude */
   readonly precision: number;
   /** the caller's unit; 0 if every edge has length 0 */
   readonly medianEdge: number;
@@ -19,11 +19,11 @@ export interface Subject {
   readonly componentOf: Int32Array;
   /** by rank of the component */
   readonly names: readonly string[];
-  /** of a triangle of `mesh`, as the caller knows it */
+  /** names a triangle of `mesh` as the caller knows it */
   triangle(index: number): ElementRef;
-  /** how many elements a finding names */
+  /** number of elements that a finding names */
   readonly maxElements: number;
-  /** ends the work by what it throws; called every millisecond or so */
+  /** called about every millisecond; an exception of it ends the work */
   readonly checkpoint: () => void;
 }
 
@@ -38,14 +38,14 @@ export interface FindingParts {
   readonly advice?: string;
 }
 
-/** A finding, with the fields that were left out. */
+/** Makes a finding, with defaults for omitted fields. */
 export const finding = (parts: FindingParts): DiagnosisFinding => ({ elements: [], advice: '', ...parts });
 
 export const vertexRef = (vertex: number): ElementRef => ({ kind: 'vertex', index: vertex, vertices: [vertex] });
 
 export const edgeRef = (index: number, a: number, b: number): ElementRef => ({ kind: 'edge', index, vertices: [a, b] });
 
-/** Four digits for a person to read. */
+/** Four significant digits for a text. */
 export const show = (value: number): string => String(Number(value.toPrecision(4)));
 
 /** "1 vertex", "2 vertices" */

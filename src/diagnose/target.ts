@@ -3,19 +3,19 @@ import { findUnitRatio } from '../mesh/unit-ratios.js';
 import { finding, type Subject, show, vertexRef } from './subject.js';
 import { extentOf } from './units.js';
 
-/** A common scale that is no ratio of units is told from here on: no motion of one call does that. */
+/** From here on a common scale is reported even if it is not a ratio of units: no motion of one call does that. */
 const SUSPICIOUS = 8;
 
 /** Half of the edges must have the common scale within this. */
 const SPREAD = 0.05;
 
-/** Samples of edges and vertices: enough for a median, and nothing beside a search. */
+/** Samples of edges and vertices: enough for a median, and cheap compared with a search. */
 const SAMPLES = 4096;
 
-/** Remaining distance over extent, root mean square, up to which a map of axes explains the target. */
+/** Largest remaining distance (rms, relative to the extent) with which a map of axes explains the target. */
 const EXPLAINED = 0.02;
 
-/** Extents that a target is away from which it is told. */
+/** Distance of a target, in extents, from which on it is reported. */
 const FAR = 10;
 
 const MAPS: readonly (readonly [what: string, map: (p: readonly number[]) => number[], advice: string])[] = [
@@ -31,7 +31,7 @@ const MAPS: readonly (readonly [what: string, map: (p: readonly number[]) => num
   ['mirrored in z', ([x, y, z]) => [x, y, -z], 'One program is left-handed.'],
 ];
 
-/** What start and target say of each other: scale, axes, distance. */
+/** Compares start and target: scale, axes, distance. */
 export function findTargetMismatch(subject: Subject): DiagnosisFinding[] {
   const { y } = subject;
   if (!y) return [];
@@ -74,7 +74,7 @@ function findScale(scale: number): DiagnosisFinding | undefined {
   });
 }
 
-/** A target that a change of axes brings back to the start, up to a translation, where it is far from it as it stands. */
+/** Finds a target that is far from the start but that a change of axes maps to it, up to a translation. */
 function findAxes({ mesh, x, ...rest }: Subject, y: Float64Array): DiagnosisFinding | undefined {
   const extent = extentOf({ mesh, x, ...rest });
   const vertices = sample(mesh.contactVertices);

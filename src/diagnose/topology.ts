@@ -3,7 +3,7 @@ import type { ElementRef } from '../contract/elements.js';
 import { edgeRef, finding, plural, type Subject } from './subject.js';
 import { oppositeSide } from './surface.js';
 
-/** Edges with more than two triangles, and triangles whose normals are opposite to those of the rest of their surface. */
+/** Finds edges with more than two triangles, and triangles with normals opposite to the rest of their surface. */
 export function findTopology(subject: Subject): DiagnosisFinding[] {
   return [...findNonManifold(subject), ...findFlipped(subject)];
 }
@@ -25,9 +25,9 @@ function findNonManifold({ surface, maxElements }: Subject): DiagnosisFinding[] 
 }
 
 /**
- * Walks over every surface from one triangle to the next and counts those on which the walk arrives with the other orientation:
- * two triangles agree where they pass their common edge in opposite directions. The smaller of the two groups of a surface is
- * the flipped one. Where two ways to a triangle disagree the surface has one side only.
+ * Walks over every surface from one triangle to the next and counts triangles that the walk reaches with the other
+ * orientation: two triangles agree if they pass their common edge in opposite directions. The smaller of the two groups
+ * of a surface is the flipped one. If two ways to a triangle disagree, the surface is one-sided.
  */
 function findFlipped(subject: Subject): DiagnosisFinding[] {
   const { surface, maxElements, checkpoint } = subject;

@@ -1,4 +1,4 @@
-/** The nearest triangle of some triangles to a point; a tree that halves them along Morton's curve. */
+/** The triangle nearest to a point; it is found with a tree that halves the triangles along the Morton curve. */
 export interface Nearest {
   /** index in the triangles of the mesh; -1 = none within reach */
   triangle: number;
@@ -11,14 +11,14 @@ export interface Nearest {
 
 const LEAF = 8;
 
-/** Triangles between two pulses while a tree is built, each of which is visited for some microseconds. */
+/** Triangles between two pulses while a tree is built; each takes some microseconds. */
 const TRIANGLES_PER_PULSE = 4096;
 
 export class TriangleTree {
   readonly #x: Float64Array;
   readonly #triangles: Uint32Array;
   readonly #order: Uint32Array;
-  /** 6 numbers a node: low, high. Node n has the children 2n + 1 and 2n + 2. */
+  /** 6 numbers per node: low, high. Node n has the children 2n + 1 and 2n + 2. */
   readonly #boxes: Float64Array;
   readonly #found: Nearest = { triangle: -1, distance: Infinity, x: 0, y: 0, z: 0 };
   readonly #point = new Float64Array(3);
@@ -38,7 +38,7 @@ export class TriangleTree {
     this.#build(0, 0, chosen.length, depth, pulse);
   }
 
-  /** @param within farther triangles are not looked for. The result is overwritten by the next call. */
+  /** @param within largest distance of a result. The result is overwritten by the next call. */
   nearest(px: number, py: number, pz: number, within = Infinity): Nearest {
     const found = this.#found;
     found.triangle = -1;
@@ -110,7 +110,7 @@ const MOST_BITS = 10;
 /** Bits of a whole number that a double holds exactly. */
 const EXACT_BITS = 53;
 
-/** The triangles in the order of the Morton codes of their first corners, which are near each other where the codes are. */
+/** The triangles in the order of the Morton codes of their first corners; close codes belong to close corners. */
 export function alongCurve(
   x: Float64Array,
   triangles: Uint32Array,
@@ -127,7 +127,7 @@ export function alongCurve(
     }
   }
   const size = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-  // The code in the high bits and the place in the low ones of a double: with more than 2^23 triangles codes have fewer bits.
+  // The code in the high and the place in the low bits of a double: beyond 2^23 triangles codes have fewer bits.
   const placeBits = Math.ceil(Math.log2(Math.max(1, chosen.length)));
   const places = 2 ** placeBits;
   const bits = Math.min(MOST_BITS, Math.floor((EXACT_BITS - placeBits) / 3));

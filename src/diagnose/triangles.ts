@@ -3,13 +3,16 @@ import type { ElementRef } from '../contract/elements.js';
 import { distanceOf, heightOf } from '../mesh/lengths.js';
 import { edgeRef, finding, plural, type Subject, show } from './subject.js';
 
-/** Longest side over shortest height from which a triangle is a sliver: δ, a tenth of an edge, is then beyond its height. */
+/**
+ * Ratio of longest side to shortest height from which on a triangle is a sliver: δ, a tenth of an edge, then exceeds
+ * its height.
+ */
 const SLIVER_ASPECT = 20;
 
-/** Height over longest side below which a triangle has no area: its height is the rounding of its corners. */
+/** Ratio of height to longest side below which a triangle has no area: its height is the rounding of its corners. */
 const NO_AREA = 1e-9;
 
-/** Slivers and triangles without area, and edges without length. */
+/** Finds slivers, triangles without area, and edges without length. */
 export function findThinTriangles(subject: Subject): DiagnosisFinding[] {
   const { mesh, x, maxElements, medianEdge } = subject;
   const { triangles, edges } = mesh;
@@ -69,7 +72,7 @@ export function findThinTriangles(subject: Subject): DiagnosisFinding[] {
   return findings;
 }
 
-/** Share of slivers from which they shape what a mesh costs. */
+/** Share of slivers from which on they determine the cost of a mesh. */
 const MANY_SLIVERS = 0.05;
 
 /** Keeps the worst few, the worst first. */

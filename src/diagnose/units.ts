@@ -1,7 +1,7 @@
 import type { DiagnosisFinding } from '../contract/diagnosis.js';
 import { finding, type Subject, show } from './subject.js';
 
-/** Units in which meshes come, in metres. */
+/** Common units of meshes, in metres. */
 const UNITS: readonly (readonly [name: string, metres: number])[] = [
   ['metres', 1],
   ['centimetres', 0.01],
@@ -9,11 +9,11 @@ const UNITS: readonly (readonly [name: string, metres: number])[] = [
   ['inches', 0.0254],
 ];
 
-/** Extents of garments, bodies and props, and edges of their meshes, metres: what most meshes that come here are. */
+/** Usual extents and edges of garments, bodies and props, metres; most meshes are of these kinds. */
 const USUAL_EXTENT = [0.2, 4] as const;
 const USUAL_EDGE = [0.002, 0.05] as const;
 
-/** What the middle of both ranges is in metres, for the unit that fits best. */
+/** The geometric means of both ranges in metres, to which the best unit comes nearest. */
 const MIDDLE_EXTENT = Math.sqrt(USUAL_EXTENT[0] * USUAL_EXTENT[1]);
 const MIDDLE_EDGE = Math.sqrt(USUAL_EDGE[0] * USUAL_EDGE[1]);
 
@@ -23,9 +23,9 @@ export interface UnitGuess {
 }
 
 /**
- * The unit in which extent and edges would be those of a garment or a body: both within their usual range, and of several such
- * units the one whose logarithms are nearest to the middle. Centimetres and inches differ by less than both ranges are wide, so
- * inches are said only where centimetres do not fit.
+ * The unit in which extent and edges would be those of a garment or a body: both within their usual range, and of
+ * several such units the one whose logarithms are nearest to the middle. Centimetres and inches differ by less than the
+ * width of both ranges, so inches are reported only if centimetres do not fit.
  */
 function guessUnit(extent: number, medianEdge: number): UnitGuess | undefined {
   const within = (value: number, [low, high]: readonly [number, number]): boolean => value >= low && value <= high;
@@ -37,7 +37,7 @@ function guessUnit(extent: number, medianEdge: number): UnitGuess | undefined {
   return best && { name: best[0], metresPerUnit: best[1] };
 }
 
-/** The guess as a note, and that the mesh has no size. */
+/** Reports the guess as a note, or that the mesh has no size. */
 export function findUnits(subject: Subject): { guess: UnitGuess | undefined; findings: DiagnosisFinding[] } {
   const extent = extentOf(subject);
   const { medianEdge } = subject;

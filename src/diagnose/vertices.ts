@@ -5,20 +5,20 @@ import { groupCoincident } from './coincident.js';
 import { edgeRef, finding, plural, type Subject, show, vertexRef } from './subject.js';
 
 /**
- * Distance over median edge up to which vertices are at one place: an eightieth of the gap that contacts leave (an eighth of a
- * tenth of an edge), and more than what six decimals of a file lose of a garment in metres.
+ * Ratio of distance to median edge up to which vertices coincide: a hundredth of the gap that contacts leave (an eighth
+ * of a tenth of an edge), and more than the rounding of six decimals in a file of a garment in metres.
  */
 export const COINCIDENT_SHARE = 1e-3 / 8;
 
-/** Share of the border edges at which pieces of one surface are told to be seams. */
+/** Coincident vertices and border edges, which form open seams. */
 export interface Seams {
   /** uint32[V] */
   readonly lowest: Uint32Array;
-  /** sides (3·triangle + k) of two triangles whose edges are at one place */
+  /** sides (3·triangle + k) of two triangles whose edges coincide */
   readonly pairs: readonly (readonly [side: number, other: number])[];
 }
 
-/** Vertices of no element, vertices at one place, and the seams that these make. */
+/** Finds vertices without elements, coincident vertices, and the seams that these form. */
 export function findVertices(subject: Subject): { findings: DiagnosisFinding[]; seams: Seams } {
   const { mesh, x, medianEdge, maxElements } = subject;
   const findings = findUnused(subject);
@@ -96,7 +96,7 @@ function findUnused({ mesh, maxElements }: Subject): DiagnosisFinding[] {
   return [finding({ code: 'UNUSED_VERTICES', severity: 'WARNING', count, elements, message, advice })];
 }
 
-/** Border edges of triangles whose ends are at the places of another one's. */
+/** Finds pairs of border edges of triangles whose ends coincide. */
 function findSeamPairs({ surface, mesh }: Subject, lowest: Uint32Array): [number, number][] {
   const first = new Map<number, number>();
   const pairs: [number, number][] = [];
@@ -112,7 +112,7 @@ function findSeamPairs({ surface, mesh }: Subject, lowest: Uint32Array): [number
   return pairs;
 }
 
-/** Panels that are joined at a seam with their normals to opposite sides: their sides run in one direction there. */
+/** Finds panels that meet at a seam with opposite normals: both pass the seam in the same direction. */
 export function findFlippedPanels(subject: Subject, { lowest, pairs }: Seams): DiagnosisFinding[] {
   const { surface, names, componentOf, maxElements } = subject;
   const flipped = pairs.filter(([side, other]) => lowest[surface.from(side)] === lowest[surface.from(other)]);

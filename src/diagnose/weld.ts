@@ -7,20 +7,21 @@ export interface Welded {
   readonly file: MeshFile;
   /** vertices whose elements now use another one: [vertex, the one they use] */
   readonly welded: readonly (readonly [vertex: number, kept: number])[];
-  /** elements that were left without extent, or were there twice */
+  /** elements that lost their extent, or became equal to another one */
   readonly dropped: number;
 }
 
 /**
- * Joins what is at one place: elements of a vertex that lies at the place of one with a lower id use that one instead. Every
- * vertex keeps its id and its position; a vertex that was welded away belongs to no element any more, so that the target decides
- * where it goes. Copy the answer of the vertex that its elements use.
+ * Joins elements at coincident vertices: elements of a vertex that coincides with one of a lower id use that one
+ * instead. Every vertex keeps its id and its position; a replaced vertex no longer belongs to any element, so it moves
+ * to its target. Copy the answer of the vertex that its elements use.
  *
- * Two vertices are joined only where they are at one place in the second state as well: a seam that opens in the target is none.
- * Elements that lose their extent (two corners that became one), and those that became equal, are dropped.
+ * Two vertices are joined only if they coincide in the second state as well: a seam that opens in the target is not a
+ * seam. Elements that lose their extent (two corners that became one), and those that became equal, are dropped.
  *
  * @param other a second state of the same mesh
- * @param tolerance how far apart one place may be, the file's unit; default: {@link COINCIDENT_SHARE} of the median edge
+ * @param tolerance largest distance of coincident vertices, the file's unit; default: {@link COINCIDENT_SHARE} of the
+ *   median edge
  */
 export function weld(file: MeshFile, other?: MeshFile, tolerance = COINCIDENT_SHARE * medianEdgeOf(file)): Welded {
   const x = new Float64Array(file.positions);
@@ -44,7 +45,8 @@ export function weld(file: MeshFile, other?: MeshFile, tolerance = COINCIDENT_SH
   for (const size of file.faceSizes) {
     const polygon = Array.from(file.faceVertices.subarray(at, at + size), (v) => lowest[v]);
     at += size;
-    // A corner that became its neighbour goes; one that became a corner across would leave two loops: such a face goes as a whole.
+    // A corner that became equal to its neighbour is removed; a face with two equal corners across would form two
+    // loops, so it is removed as a whole.
     const around = polygon.filter((v, k) => v !== polygon[(k + 1) % polygon.length]);
     const isSimple = new Set(around).size === around.length;
     if (!keep('face', isSimple ? around : [], 3)) continue;
@@ -63,7 +65,7 @@ export function weld(file: MeshFile, other?: MeshFile, tolerance = COINCIDENT_SH
   return { file: withElements(file, sizes, corners, segments, particles), welded, dropped };
 }
 
-/** The file with other elements; what it held besides the mesh belongs to the old ones, and is dropped. */
+/** The file with other elements; its other content belongs to the old elements, and is dropped. */
 export function withElements(
   { sources: _, ...file }: MeshFile,
   sizes: readonly number[],
