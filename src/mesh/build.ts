@@ -17,13 +17,13 @@ import {
 } from './vertex-data.js';
 
 /**
- * Turns a caller's topology into a collision mesh: every vertex, edge and triangle that can touch something, once.
- * The caller's arrays are neither kept nor changed. Linear in the number of elements.
+ * Turns a caller's topology into a collision mesh, which has every vertex, edge and triangle that can touch something
+ * once. The caller's arrays are neither kept nor changed. Linear in the number of elements.
  *
  * @param limits checked before anything of the requested size is allocated
  * @throws IntersticeError TOO_LARGE (demand and limit), SIZE_MISMATCH (lengths), INDEX_OUT_OF_RANGE (ids), NOT_FINITE
- *   (masses), INVALID_MESH (no vertices or elements, repeated vertices or elements, non-manifold solids, parts); the
- *   lengths and shapes at rest, see there); the element at fault is named in the caller's numbering
+ *   (masses), INVALID_MESH (no vertices or elements, repeated vertices or elements, non-manifold solids, parts); for
+ *   lengths and shapes at rest see there); the error names the element at fault in the caller's numbering
  */
 export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh {
   checkSizes(input, limits);
@@ -43,7 +43,7 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
   const triangles = addBoundaryFaces(sentTriangles, tetrahedra, vertexCount);
   const { edges, rodStart, innerEdges } = collectEdges(triangles, segments, tetrahedra, vertexCount);
   const restLengths = readRestLengths(input, edges, innerEdges);
-  // Every contact triangle's vertex is on an edge, so edges and particles are all that can touch.
+  // Every vertex of a contact triangle is on an edge, so vertices of edges and particles are all that can touch.
   const canTouch = mark(new Uint8Array(vertexCount), edges);
   const isUsed = mark(canTouch.slice(), tetrahedra);
   const particles = sentParticles.filter((vertex) => isUsed[vertex] === 0).sort();
@@ -96,7 +96,7 @@ function mark(marks: Uint8Array, vertices: Uint32Array): Uint8Array {
   return marks;
 }
 
-/** uint32, ascending: the vertices whose mark is set. */
+/** Returns uint32, ascending: the vertices whose mark is set. */
 function listMarked(marks: Uint8Array): Uint32Array {
   const vertices = new Uint32Array(marks.length);
   let end = 0;
@@ -104,7 +104,7 @@ function listMarked(marks: Uint8Array): Uint32Array {
   return vertices.slice(0, end);
 }
 
-/** A vertex of no element moves to its target unchecked, which the caller may not expect. */
+/** Warns of vertices without elements, which move to their targets unchecked, as the caller may not expect. */
 function warnOfUnused(isUsed: Uint8Array): Warning[] {
   let count = 0;
   for (let vertex = 0; vertex < isUsed.length; vertex++) count += 1 - isUsed[vertex]!;

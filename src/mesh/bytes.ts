@@ -1,6 +1,6 @@
 /**
- * Bytes of memory that the typed arrays in the values keep alive. Searches plain data, arrays, maps and instances of classes
- * (except #private fields), and counts each buffer once and as a whole, even if an array views only a part of it.
+ * Bytes of memory that the typed arrays in the values keep alive. Searches plain data, arrays, maps and instances of
+ * classes (except #private fields), and counts each whole buffer once, even if an array views only a part of it.
  */
 export function bytesOf(...values: unknown[]): number {
   const buffers = new Set<ArrayBufferLike>();

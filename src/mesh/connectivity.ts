@@ -16,7 +16,7 @@ const FACES = [
  * @param triangles uint32[3·T], validated
  * @param tetrahedra uint32[4·K], validated
  * @returns uint32[3·(T + boundary)], boundary faces in the order of their tetrahedra
- * @throws IntersticeError INVALID_MESH when more than two tetrahedra share a face
+ * @throws IntersticeError INVALID_MESH if more than two tetrahedra share a face
  */
 export function addBoundaryFaces(triangles: Uint32Array, tetrahedra: Uint32Array, vertexCount: number): Uint32Array {
   if (tetrahedra.length === 0) return triangles;
@@ -27,7 +27,7 @@ export function addBoundaryFaces(triangles: Uint32Array, tetrahedra: Uint32Array
   const isBoundary = new Uint8Array(faces.length / 3);
   let boundaryCount = 0;
   forEachGroup(rows, 3, order, (from, to) => {
-    // Equal rows come in ascending order, so a triangle of the caller stands first; there is at most one of them.
+    // Equal rows are in ascending order, so a triangle of the caller comes first; there is at most one.
     const isSent = order[from]! < triangleCount;
     const firstFace = isSent ? from + 1 : from;
     const sharing = to - firstFace;
@@ -116,7 +116,7 @@ interface EdgeSource {
   readonly ends: readonly number[];
 }
 
-/** Up to so many edges at their lower vertex are sorted by insertion; more by a sort that no order of theirs makes slow. */
+/** Up to this many edges at their lower vertex are sorted by insertion; more by a sort that is fast for any order. */
 const FEW_EDGES = 32;
 
 /**
@@ -137,7 +137,7 @@ function uniqueBeyond(known: Uint32Array, { elements, width, ends }: EdgeSource,
     }
   }
   for (let v = 0; v < vertexCount; v++) starts[v + 1]! += starts[v]!;
-  // An upper end twice, and one more if it is not known: a known one then comes before its repetitions. Ids are below 2^27.
+  // Twice the upper end, plus one if it is not known: a known edge then precedes its repetitions. Ids are below 2^27.
   const keys = new Uint32Array(starts[vertexCount]!);
   const next = starts.slice();
   for (let e = 0; e < known.length; e += 2) keys[next[known[e]!]!++] = 2 * known[e + 1]!;
@@ -183,7 +183,7 @@ function sortRange(keys: Uint32Array, from: number, to: number): void {
 }
 
 /**
- * Counts connected components over all elements; vertices of no element do not count.
+ * Counts connected components over all elements; vertices without elements do not count.
  *
  * @param kinds arrays of elements (uint32[width·n]) with their widths
  * @param isUsed uint8[V], 1 = the vertex is in an element
@@ -198,7 +198,7 @@ export function countComponents(kinds: ElementKinds, isUsed: Uint8Array): number
 /** Arrays of elements (uint32[width·n]) with their widths. */
 type ElementKinds = readonly (readonly [elements: Uint32Array, width: number])[];
 
-/** uint32[V]: the lowest vertex of the connected component of each vertex; a vertex of no element is alone. */
+/** Returns uint32[V]: the lowest vertex of each vertex's connected component; a vertex without elements is alone. */
 export function labelComponents(kinds: ElementKinds, vertexCount: number): Uint32Array {
   const parent = new Uint32Array(vertexCount);
   for (let vertex = 0; vertex < vertexCount; vertex++) parent[vertex] = vertex;

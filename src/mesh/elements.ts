@@ -6,7 +6,7 @@ import { ascendingRows, findRepeatedRow } from './rows.js';
 const ELEMENT_WIDTH = { triangle: 3, segment: 2, particle: 1, tetrahedron: 4 } as const;
 export type ElementKind = keyof typeof ELEMENT_WIDTH;
 
-/** Names element `index` of `elements` (uint32[width·n]) as its caller counts. */
+/** Names element `index` of `elements` (uint32[width·n]) in the caller's numbering. */
 export function refer(kind: string, elements: Uint32Array, width: number, index: number): ElementRef {
   return { kind, index, vertices: Array.from(elements.subarray(index * width, (index + 1) * width)) };
 }
@@ -19,10 +19,10 @@ export function describe({ kind, index, vertices }: ElementRef): string {
 const capitalise = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /**
- * Copies a caller's element array and refuses what no collision mesh can hold.
+ * Copies a caller's element array and refuses elements that no collision mesh can contain.
  *
  * @param elements uint32[width·n]; neither kept nor changed
- * @throws IntersticeError INDEX_OUT_OF_RANGE for an id that is no vertex; INVALID_MESH for an element that repeats a
+ * @throws IntersticeError INDEX_OUT_OF_RANGE for an id that is not a vertex; INVALID_MESH for an element that repeats a
  *   vertex, or the vertices of an earlier element of its kind in any order. The element is named.
  */
 export function copyElements(elements: Uint32Array | undefined, kind: ElementKind, vertexCount: number): Uint32Array {

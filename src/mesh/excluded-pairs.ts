@@ -3,7 +3,7 @@ import type { LeftOutPairs } from './left-out-pairs.js';
 import type { CollisionMesh } from './types.js';
 
 /**
- * Pairs of elements that intersect already, and the proximity pairs that are excluded because of them.
+ * Pairs of elements that already intersect, and the proximity pairs that are excluded because of them.
  *
  * An engine keeps proximity pairs apart: vertex–triangle, edge–edge, vertex–edge, vertex–vertex. The exact test of a state
  * decides edge–triangle pairs, and proximity pairs of rods and particles. While all vertices move continuously, an edge
@@ -13,18 +13,19 @@ import type { CollisionMesh } from './types.js';
  *   (a, t)  (b, t)  (e, ij)  (e, jk)  (e, ki)
  *
  * is at distance 0. Hence
- * - an edge–triangle pair that is free stays free as long as none of its five meets: the five are all its protection;
- * - an edge–triangle pair that is pierced stays pierced as long as none of its five meets. To let it separate, all five must
- *   be free to meet, because it is unknown which of them the separating motion passes through. Excluding fewer could hold
- *   the pair for ever; excluding more would leave pairs unprotected without need.
+ * - an edge–triangle pair that is free stays free as long as none of its five meets: these five alone protect it;
+ * - an edge–triangle pair that is pierced stays pierced as long as none of its five meets. To let it separate, all five
+ *   must be free to meet, because it is unknown which of them the separating motion passes through. Excluding fewer
+ *   could hold the pair forever; excluding more would leave pairs unprotected unnecessarily.
  *
- * So exactly the five of every pair that intersects are excluded: neither constrained nor bounded nor checked. The cost: a
- * proximity pair protects several edge–triangle pairs ((a, t) protects every edge at a against t; (e, f) protects e against
- * every triangle at f, and f against every triangle at e), and all of these lose one of their five with it. Therefore they
- * are excluded from the exact test as well ({@link hasEdgeTriangle}): a vertex that is pulled out through a triangle pulls
- * its other edges with it. An edge–triangle pair with none of its five excluded is free at the start and keeps all five, so
- * by the first point it is free on the whole path, and its safety does not depend on any excluded pair. By the same
- * argument, proximity pairs of rods and particles protect only themselves and the triangles that they belong to.
+ * So exactly the five of every pair that intersects are excluded: neither constrained nor bounded nor checked. This has
+ * a cost: a proximity pair protects several edge–triangle pairs ((a, t) protects every edge at a against t; (e, f)
+ * protects e against every triangle at f, and f against every triangle at e), and all of these lose one of their five
+ * with it. Therefore they are excluded from the exact test as well ({@link hasEdgeTriangle}): a vertex that is pulled
+ * out through a triangle pulls its other edges with it. An edge–triangle pair with none of its five excluded is free at
+ * the start and keeps all five, so by the first point it is free on the whole path, and its safety does not depend on
+ * any excluded pair. By the same argument, proximity pairs of rods and particles protect only themselves and the
+ * triangles that they belong to.
  */
 export class ExcludedPairs implements LeftOutPairs {
   /** vertices of the excluded pairs; most queries end here, before they build a key */
@@ -39,7 +40,7 @@ export class ExcludedPairs implements LeftOutPairs {
     }
   }
 
-  /** Are the same proximity pairs excluded? */
+  /** Whether the same proximity pairs are excluded. */
   isSameAs(other: LeftOutPairs | undefined): boolean {
     if (this === other) return true;
     if (other === undefined) return this.keys.size === 0;
@@ -64,7 +65,7 @@ export class ExcludedPairs implements LeftOutPairs {
     return this.areRelevant(a, i, i, i) && this.keys.has(vertexVertexKey(a, i));
   }
 
-  /** Is one of the five proximity pairs of edge ab and triangle ijk excluded? */
+  /** Whether one of the five proximity pairs of edge ab and triangle ijk is excluded. */
   hasEdgeTriangle(a: number, b: number, i: number, j: number, k: number): boolean {
     return (
       this.hasVertexTriangle(a, i, j, k) ||

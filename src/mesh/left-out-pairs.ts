@@ -6,7 +6,7 @@ import type { ProximityPair } from './excluded-pairs.js';
  * order of an element's vertices has no meaning.
  */
 export interface LeftOutPairs {
-  /** the pairs of elements that lead to them, as far as they are listed */
+  /** the pairs of elements from which they follow, as far as they are listed */
   readonly items: readonly ElementPair[];
   /** the proximity pairs themselves; absent = they follow from a rule and are not listed */
   readonly proximityPairs?: () => Iterable<ProximityPair>;

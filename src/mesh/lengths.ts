@@ -29,8 +29,8 @@ export function heightOf(positions: Positions, a: number, b: number, c: number):
 }
 
 /**
- * The median of `lengths` (float64, reordered in place), the mean of the middle two for an even count. Where more than
- * half are zero, the median of the positive ones, because 0 is no length scale. 0 if there is no positive length.
+ * The median of `lengths` (float64, reordered in place), the mean of the middle two for an even count. If more than
+ * half are zero, the median of the positive ones, because 0 is not a length scale. 0 if there is no positive length.
  */
 export function medianLength(lengths: Float64Array): number {
   lengths.sort();
@@ -41,7 +41,7 @@ export function medianLength(lengths: Float64Array): number {
   return middleOf(lengths.subarray(positive));
 }
 
-/** The median of sorted numbers; 0 where there are none. */
+/** The median of sorted numbers; 0 if there are none. */
 export function middleOf(sorted: Float64Array): number {
   if (sorted.length === 0) return 0;
   const upper = sorted[sorted.length >>> 1]!;
@@ -52,8 +52,8 @@ export function middleOf(sorted: Float64Array): number {
 const LEAF_SIZE = 8;
 
 /**
- * Distance of each point to its nearest neighbour. The k-d tree halves the points by rank, so that a far outlier, a line or
- * many identical points cost no more than an even cloud, as they would with a grid over space.
+ * Distance of each point to its nearest neighbour. The k-d tree halves the points by rank, so that a distant outlier, a
+ * line or many identical points cost no more than an even cloud, unlike with a spatial grid.
  *
  * @param points vertex ids
  * @returns float64[points]; empty for fewer than two points
@@ -174,7 +174,7 @@ class NearestSearch {
     this.compare(middle);
     if (along < 0) this.visit(from, middle);
     else this.visit(middle + 1, to);
-    // A point at equal distance improves nothing; with many identical points the search ends here with best = 0.
+    // A point at equal distance is no improvement; with many identical points the search ends here with best = 0.
     if (Math.abs(along) >= this.best) return;
     if (along < 0) this.visit(middle + 1, to);
     else this.visit(from, middle);

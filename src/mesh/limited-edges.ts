@@ -8,7 +8,7 @@ export interface EdgeList {
   readonly rest: Float64Array | undefined;
 }
 
-/** Contact edges, and edges inside solids. */
+/** All edges: contact edges, and edges inside solids. */
 export function allEdges(mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'restLengths'>): readonly EdgeList[] {
   return [
     { ends: mesh.edges, rest: mesh.restLengths?.edges },
@@ -17,10 +17,10 @@ export function allEdges(mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'res
 }
 
 /**
- * The edges whose lengths are limited by themselves. Edges of elements with strain limits are none of them: their lengths
- * follow from the strains, relative to the rest shape, and a target that is pressed would contradict them.
+ * The edges with a length limit of their own. Edges of elements with strain limits have none: their lengths follow from
+ * the strains, relative to the rest shape, and a compressed target would contradict them.
  *
- * @returns of a mesh with strain limits the rods, otherwise all edges
+ * @returns the rods of a mesh with strain limits, otherwise all edges
  */
 export function edgesWithLimit(
   mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'rodStart' | 'strain' | 'restLengths'>,
@@ -29,7 +29,7 @@ export function edgesWithLimit(
   return [{ ends: mesh.edges.subarray(2 * mesh.rodStart), rest: mesh.restLengths?.edges.subarray(mesh.rodStart) }];
 }
 
-/** Whether an edge is among them, by its ends. @returns undefined = all are */
+/** Returns a test, by the ends of an edge, whether it is among them; undefined = all are. */
 export function limitOfEdges(
   mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'rodStart' | 'strain' | 'restLengths' | 'vertexCount'>,
 ): ((a: number, b: number) => boolean) | undefined {

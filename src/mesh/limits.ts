@@ -2,8 +2,8 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, MeshLimits } from '../contract/mesh.js';
 
 /**
- * What the arrays of a mesh can hold: a tetrahedron has up to four boundary faces, whose sides are listed as 24 ids before
- * duplicates are removed, and a typed array holds 2³² entries. A service configures lower limits.
+ * The capacity of the arrays of a mesh: a tetrahedron has up to four boundary faces, whose sides are listed as 24 ids
+ * before duplicates are removed, and a typed array holds 2³² entries. A service configures lower limits.
  */
 export const STRUCTURAL_LIMITS: MeshLimits = { maxVertices: 2 ** 27, maxElements: 2 ** 27 };
 
@@ -24,7 +24,7 @@ export function assertWithinLimits(vertices: number, elements: number, limits: M
 }
 
 /**
- * The cheap part of validation: everything that follows from counts and lengths alone, before anything is copied.
+ * Does the cheap part of validation, everything that follows from counts and lengths alone, before anything is copied.
  *
  * @throws IntersticeError INVALID_MESH, SIZE_MISMATCH or TOO_LARGE
  */

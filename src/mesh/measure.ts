@@ -9,10 +9,10 @@ import type { CollisionMesh, MeshMeasures } from './types.js';
 import { findTypicalEdge } from './typical-edge.js';
 
 /**
- * Lengths of one state of a mesh, in the unit of its positions, computed in double precision.
+ * Measures lengths of one state of a mesh, in the unit of its positions, in double precision.
  *
- * Triangles are judged by exact predicates, so ZERO_AREA_TRIANGLE names exactly the triangles whose corners are
- * collinear (and those smaller than 1e-150, whose area is no double).
+ * Triangles are tested with exact predicates, so ZERO_AREA_TRIANGLE names exactly the triangles whose corners are
+ * collinear (and those smaller than 1e-150, whose area is not representable as a double).
  *
  * @param positions [3·V]
  * @throws IntersticeError SIZE_MISMATCH, NOT_FINITE
@@ -124,9 +124,9 @@ function warnOfZeroEdges(mesh: CollisionMesh, lengths: readonly Float64Array[]):
 }
 
 /**
- * The box of the contact vertices and of those inside solids, which together are all that belong to an element.
+ * The box of the contact vertices and of those inside solids, which are all vertices that belong to an element.
  *
- * @param box of all positions, where it is known
+ * @param box of all positions, if it is known
  */
 export function findBounds(mesh: CollisionMesh, positions: Positions, box?: Box): MeshMeasures['bounds'] {
   // Each is listed once, so a list of V vertices lists all of them.

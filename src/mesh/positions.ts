@@ -15,7 +15,7 @@ const AXES = ['x', 'y', 'z'] as const;
 /**
  * @param positions [3·V]
  * @param name of the array in messages, e.g. "target"
- * @param measure computes their box; a caller that reads the positions anyway may compute it in the same pass
+ * @param measure computes their box; a caller that reads the positions anyway may compute the box in the same pass
  * @returns the box of the positions
  * @throws IntersticeError SIZE_MISMATCH, or NOT_FINITE naming the first vertex
  */
@@ -45,7 +45,7 @@ export function checkPositions(
 
 /**
  * Refuses coordinates for which no answer would be meaningful. The extent is the largest side of the start's bounding
- * box; where that is zero, the largest absolute coordinate of the start, or 1.
+ * box; if it is zero, the largest absolute coordinate of the start, or 1.
  *
  * @param start, target [3·V], finite
  * @param name of the target in messages
@@ -100,7 +100,10 @@ function checkMagnitude(positions: Positions, name: string): void {
 /** min xyz, max xyz */
 export type Box = readonly [number, number, number, number, number, number];
 
-/** The box of all coordinates; of none: from +∞ to −∞. Local variables, because this reads the positions of every step. */
+/**
+ * The box of all coordinates; without any, from +∞ to −∞. It uses local variables for speed, because it reads the
+ * positions of every step.
+ */
 export function measureBox(positions: Positions): Box {
   let [lowX, lowY, lowZ] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let [highX, highY, highZ] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -129,7 +132,10 @@ function centreOf(box: Box): { centre: readonly number[]; extent: number } {
   return { centre: axes.map((axis) => box[axis] / 2 + box[axis + 3]! / 2), extent: side || largestIn(box) || 1 };
 }
 
-/** 0·x is NaN for NaN and ±∞, and a sum never loses a NaN: this takes one comparison instead of one for each coordinate. */
+/**
+ * 0·x is NaN for NaN and ±∞, and a sum never loses a NaN: this takes one comparison in all instead of one per
+ * coordinate.
+ */
 export function hasOnlyFinite(positions: Positions): boolean {
   let sum = 0;
   for (let i = 0; i < positions.length; i++) sum += positions[i]! * 0;

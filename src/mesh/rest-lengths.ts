@@ -1,34 +1,36 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 
-/** In place of the length of an edge that the caller gives none: its length in the target counts. */
+/** Stands for the length of an edge for which the caller sets none: its length in the target is used. */
 export const BY_TARGET = -1;
 
 /**
- * Lengths at rest, to which the limit σ of an edge relates in place of its length in the target; the caller's unit. 0 = the
- * edge has no limit, {@link BY_TARGET} = its length in the target counts.
+ * Lengths at rest, to which the limit σ of an edge relates instead of its length in the target; the caller's unit. 0 =
+ * the edge has no limit, {@link BY_TARGET} = its length in the target is used.
  */
 export interface RestLengths {
   /** float64[E] of the contact edges */
   readonly edges: Float64Array;
   /** float64[I] of the edges inside solids */
   readonly innerEdges: Float64Array;
-  /** the longest of them; 0 where there is none */
+  /** the longest of them; 0 if there are none */
   readonly longest: number;
 }
 
 /**
- * The longest length at rest, in lengths of the coordinate frame (frameLength in src/solver/frame.ts). In engine units it is below 2⁴¹, so that
- * σ times it, squared, is a float32 number for every σ below 2²². A length beyond it is in another unit than the positions.
+ * The longest length at rest, in lengths of the coordinate frame (frameLength in src/solver/frame.ts). In engine units
+ * it is below 2⁴¹, so that σ times it, squared, is a float32 number for every σ below 2²². A longer one must be in
+ * another unit than the positions.
  */
 const LONGEST_AT_REST = 2 ** 40;
 
 /**
  * @param edges uint32[2·E] contact edges, lower id first
  * @param innerEdges uint32[2·I] edges inside solids, lower id first
- * @returns undefined where the caller gives no lengths
- * @throws IntersticeError SIZE_MISMATCH (arrays), NOT_FINITE (positions), INDEX_OUT_OF_RANGE (ends), INVALID_PARAMETER (a length, given
- *   or between positions, that is not finite; neither positions nor edges), INVALID_MESH (an edge that the mesh does not have, or that is given twice), naming the edge
+ * @returns undefined if the caller sets no lengths
+ * @throws IntersticeError SIZE_MISMATCH (arrays), NOT_FINITE (positions), INDEX_OUT_OF_RANGE (ends), INVALID_PARAMETER
+ *   (a length, set or between positions, that is not finite; neither positions nor edges), INVALID_MESH (an edge that
+ *   the mesh does not have, or that is listed twice), naming the edge
  */
 export function readRestLengths(
   { restLengths, vertexCount }: Pick<MeshInput, 'restLengths' | 'vertexCount'>,
@@ -117,7 +119,7 @@ function checkFinite(positions: Positions): void {
   }
 }
 
-/** The lengths that are given edge by edge, and which of them belong to no edge of the mesh. */
+/** The lengths that are set edge by edge; it also finds those that belong to no edge of the mesh. */
 class NamedLengths {
   /** index in the request, by the ends */
   readonly #places = new Map<number, number>();
@@ -136,7 +138,7 @@ class NamedLengths {
     }
   }
 
-  /** The length of an edge of the mesh; undefined = none is given. */
+  /** The length of an edge of the mesh; undefined = none is set. */
   take(a: number, b: number): number | undefined {
     const n = this.#places.get(this.#keyOf(a, b));
     if (n === undefined) return undefined;
@@ -188,7 +190,7 @@ function readNamed(ends: Uint32Array, lengths: Float32Array, vertexCount: number
   return new NamedLengths(ends, lengths, vertexCount);
 }
 
-/** @throws INVALID_PARAMETER where the distance of two finite points is no number */
+/** @throws INVALID_PARAMETER if the distance of two finite points is not finite */
 function lengthBetween(x: Positions, a: number, b: number): number {
   const length = Math.hypot(x[3 * a]! - x[3 * b]!, x[3 * a + 1]! - x[3 * b + 1]!, x[3 * a + 2]! - x[3 * b + 2]!);
   if (Number.isFinite(length)) return length;

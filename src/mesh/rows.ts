@@ -1,6 +1,6 @@
 /**
- * Rows of vertex ids as keys of elements. Sorting makes the order of everything that is built from them independent of the
- * caller's element order, and no choice of ids can make it slow, whereas ids can be chosen to collide in a hash table.
+ * Rows of vertex ids as keys of elements. Sorting makes the order of everything that is built from them independent of
+ * the caller's element order. No choice of ids can make it slow, whereas ids can be chosen to collide in a hash table.
  */
 
 /** Bits sorted per pass: 2048 counters stay in the first-level cache. */
@@ -24,7 +24,7 @@ export function ascendingRows(rows: Uint32Array, width: number): Uint32Array {
   return sorted;
 }
 
-/** {@link ascendingRows} in place for the rows of which a mesh has most. */
+/** Sorts in place like {@link ascendingRows}, for triples, the most frequent rows of a mesh. */
 function sortTriples(rows: Uint32Array): void {
   for (let start = 0; start < rows.length; start += 3) {
     const a = rows[start]!;
@@ -38,12 +38,12 @@ function sortTriples(rows: Uint32Array): void {
   }
 }
 
-/** Up to so many rows with the same first id are compared with each other; more are sorted. */
+/** Up to this many rows with the same first id are compared with each other; more are sorted. */
 const FEW_ROWS = 24;
 
 /**
  * The first row that repeats an earlier one, and the earliest that it repeats; undefined = all rows differ. Linear time
- * where few rows begin with the same id; those of an id with many are sorted.
+ * if few rows begin with the same id; if many do, they are sorted.
  *
  * @param rows uint32[width·n], each row ascending, values below `limit`
  */
@@ -114,7 +114,7 @@ function findAmongMany(
 }
 
 /**
- * The order (uint32[n], row indices) in which the rows of `rows` (uint32[width·n], values below `limit`) ascend
+ * Returns the order (uint32[n], row indices) in which the rows of `rows` (uint32[width·n], values below `limit`) ascend
  * lexicographically. Stable: equal rows keep the order of their indices. Linear time (radix sort, last column first).
  */
 export function sortRows(rows: Uint32Array, width: number, limit: number): Uint32Array {

@@ -1,12 +1,12 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, PartInput, Positions } from '../contract/mesh.js';
 
-/** In place of the fourth corner of a triangle. */
+/** Stands for the fourth corner of a triangle. */
 export const NO_CORNER = 0xffffffff;
 
 /**
- * An element whose smallest height is below this share of its longest edge has no rest shape: what a float32 rest position
- * rounds off (2⁻²⁴ of a coordinate) would decide its strains.
+ * An element whose smallest height is below this share of its longest edge has no rest shape: the rounding of a float32
+ * rest position (2⁻²⁴ of a coordinate) would decide its strains.
  */
 const FLATTEST_REST = 1e-6;
 
@@ -22,7 +22,7 @@ const FLATTEST_REST = 1e-6;
 export interface StrainShapes {
   /** uint32[4·N] corners; the last of a triangle is {@link NO_CORNER} */
   readonly corners: Uint32Array;
-  /** float64[9·N] b_1, b_2, b_3 of three coordinates each, per unit of length of the caller; 0 where a triangle has none */
+  /** float64[9·N] b_1, b_2, b_3 of three coordinates each, per unit of length of the caller; 0 for b_3 of a triangle */
   readonly gradients: Float64Array;
   /** float32[N] s_min; 0 = none */
   readonly least: Float32Array;
@@ -35,7 +35,7 @@ export interface StrainShapes {
 /**
  * @param triangles uint32[3·T] as sent
  * @param tetrahedra uint32[4·K] as sent
- * @returns undefined where the caller sets no limits
+ * @returns undefined if the caller sets no limits
  * @throws IntersticeError SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER (limits), INVALID_MESH (no elements, a rest shape without
  *   area or volume), naming the element
  */
@@ -135,7 +135,7 @@ function checkFinite(rest: Positions): void {
   }
 }
 
-/** Parts cover all vertices in order, so the first that ends after a vertex is its own. */
+/** Parts cover all vertices in order, so the first one that ends after a vertex contains it. */
 function rangeOf(ranges: readonly { min: number; max: number; end: number }[], vertex: number) {
   let low = 0;
   let high = ranges.length - 1;

@@ -3,26 +3,28 @@ import { distanceOf, heightOf, middleOf } from './lengths.js';
 import type { CollisionMesh } from './types.js';
 
 /**
- * The edge length that default lengths follow: the median edge, unless that says little about where elements are close.
+ * The edge length from which default lengths follow: the median edge, unless it says little about places where elements
+ * are close.
  *
- * A default δ of a tenth of an edge means that an element has a few others within reach. Where much of a mesh is far finer
+ * A default δ of a tenth of an edge means that an element has a few others within reach. If much of a mesh is far finer
  * than the median edge (a coarse part beside a fine one, or slivers, whose long edges outnumber the short ones), each
- * of those elements has thousands, and δ exceeds the distance of its neighbours.
+ * of those elements has thousands within reach, and δ exceeds the distance of its neighbours.
  *
- * Every vertex has a length ℓ_v, the median of its edges, and a height h_v, the median of the shortest heights of its triangles:
- * single slivers among other triangles leave both as they are. Within a distance R of a vertex lie about
+ * Every vertex has a length ℓ_v, the median of its edges, and a height h_v, the median of the shortest heights of its
+ * triangles: single slivers among other triangles do not change them. Within a distance R of a vertex lie about
  *
  *   n_v = (1 + R/h_v)(1 + R/ℓ_v)   elements like its own,   n_v = 1 + R/ℓ_v for a rod,
  *
- * but no more than the mesh has vertices of its size, those whose size s_u is at most 2 s_v, where s = min(ℓ, 5 h). Let R be
- * 0.46 median edges, the largest distance of a pair that a search lists at the default δ. If Σ n_v is at most 16 a vertex, or
- * 16,384, the median edge is typical: as in every mesh of one scale (about 2 a vertex), in one with a few fine details, and in
- * one that is small. A search then lists some 64 pairs a vertex at most, or 65,536, up to which no engine shortens its boxes.
- * Otherwise the typical edge is the median of s_v, weighted by n_v: half of the pairs that the median edge would have made
- * belong to vertices of that size or less. δ is then at most half of the height of such triangles.
+ * but no more than the number of vertices of its size in the mesh, those whose size s_u is at most 2 s_v, where s =
+ * min(ℓ, 5 h). Let R be 0.46 median edges, the largest distance of a pair that a search lists at the default δ. If Σ
+ * n_v is at most 16 per vertex, or 16,384, the median edge is typical: in every mesh of one scale (about 2 per vertex),
+ * in one with a few fine details, and in a small one. A search then lists at most some 64 pairs per vertex, or 65,536,
+ * up to which no engine shortens its boxes. Otherwise the typical edge is the median of s_v, weighted by n_v: half of
+ * the pairs that the median edge would have made belong to vertices of that size or less. δ is then at most half of the
+ * height of such triangles.
  *
- * It is no shorter than 3e-4 of the extent of the dynamic vertices (of the largest coordinate in float32, if that is more):
- * a tenth of less would be too small for float32, 16 floors of 8√3·2⁻²³ of the largest coordinate.
+ * It is no shorter than 3e-4 of the extent of the dynamic vertices (of the largest coordinate in float32, if that is
+ * more): a tenth of less would be too small for float32: 16 floors of 8√3·2⁻²³ of the largest coordinate.
  *
  * @param positions [3·V]
  * @param medianEdge > 0, the unit of the positions
@@ -48,24 +50,24 @@ export function findTypicalEdge(mesh: CollisionMesh, positions: Positions, media
   return Math.min(medianEdge, Math.max(sizes[order[rank]!]!.size, SMALLEST_SHARE * largest));
 }
 
-/** Largest distance of a listed pair over the median edge: both reaches of 1.8 δ, and δ, a tenth of an edge. */
+/** Largest distance of a listed pair in median edges: two reaches of 1.8 δ, and δ, a tenth of an edge. */
 const REACH_PER_EDGE = 0.46;
 
 /** Mean number of elements near a vertex up to which the median edge is typical: eight times that of a mesh of one scale. */
 const MOST_CROWDED = 16;
 
-/** Number of all of them up to which a mesh is small. */
+/** Total number of these elements up to which a mesh is small. */
 const NEVER_CROWDED = 16_384;
 
-/** Typical edge over extent: ten times 16 · 8√3 · 2⁻²³, and an eighth to spare. */
+/** Smallest ratio of the typical edge to the extent: ten times 16 · 8√3 · 2⁻²³, plus a margin of an eighth. */
 const SMALLEST_SHARE = 3e-4;
 
-/** s over h: δ, a tenth of s, is half of the height. */
+/** Ratio of s to h: δ, a tenth of s, is half of the height. */
 const SIZE_PER_HEIGHT = 5;
 
 /**
- * Whether Σ n_v is within its limit by a bound that needs no medians, which nearly every mesh passes: half of some numbers are no
- * less than their median, so that the median of 1/h is at most twice the mean.
+ * Whether a bound without medians, which nearly every mesh meets, shows that Σ n_v is within its limit: half of some
+ * numbers are no less than their median, so the median of 1/h is at most twice the mean.
  */
 function isSurelySparse(mesh: CollisionMesh, positions: Positions, reach: number): boolean {
   const { contactVertices, edges, triangles, vertexCount } = mesh;
@@ -93,7 +95,7 @@ function isSurelySparse(mesh: CollisionMesh, positions: Positions, reach: number
   return most <= Math.max(MOST_CROWDED * count, NEVER_CROWDED);
 }
 
-/** Of numbers above 0 listed at vertices: the mean of their reciprocals. */
+/** The mean of the reciprocals of numbers above 0 that are listed at vertices. */
 class ReciprocalMeans {
   readonly #sums: Float64Array;
   readonly #counts: Uint32Array;
@@ -153,7 +155,7 @@ function measureSizes(mesh: CollisionMesh, positions: Positions): { sizes: Local
   return { sizes, largest: positions instanceof Float32Array ? Math.max(side, farthest) : side };
 }
 
-/** A value of each element, listed at each of its vertices. */
+/** Lists a value of each element at each of its vertices. */
 function listAtVertices(
   elements: Uint32Array,
   width: number,
@@ -170,7 +172,7 @@ function listAtVertices(
     for (let s = 0; s < width; s++) values[end[elements[width * e + s]!]!++] = value;
   }
   return {
-    /** The median of the values above 0; 0 where there is none. */
+    /** The median of the values above 0; 0 if there are none. */
     medianAt: (v) => {
       const own = values.subarray(offsets[v]!, offsets[v + 1]!).sort();
       return middleOf(own.subarray(own.lastIndexOf(0) + 1));

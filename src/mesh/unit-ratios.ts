@@ -1,4 +1,4 @@
-/** Factors between units in which meshes are sent, and what they are the ratio of. */
+/** Ratios of units in which meshes are sent, with the names of the units. */
 const RATIOS: readonly (readonly [factor: number, units: string])[] = [
   [1000, 'metres to millimetres'],
   [304.8, 'feet to millimetres'],

@@ -6,7 +6,7 @@ const FLOAT32_MIN_NORMAL = 2 ** -126;
 const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127;
 
 /**
- * A flag is 0 or 1. Any other byte is a mistake (floats sent as bytes, a mask of 255) and is refused.
+ * Refuses flags other than 0 and 1, which are mistakes (floats sent as bytes, a mask of 255).
  *
  * @throws IntersticeError INVALID_MESH, naming the vertex
  */
@@ -20,7 +20,7 @@ export function checkFlags(kinematic: Uint8Array): void {
   );
 }
 
-/** uint8[V], 1 = kinematic by itself or by its part. */
+/** Returns uint8[V], 1 = kinematic by itself or by its part. */
 export function readKinematic(input: MeshInput): Uint8Array {
   const kinematic = new Uint8Array(input.vertexCount);
   const sent = input.kinematic;
@@ -69,7 +69,10 @@ export function invertMasses(masses: Float32Array | undefined, kinematic: Uint8A
   return inverse;
 }
 
-/** In double precision: the sum of equal float32 masses is exact, so uniform masses give inverse masses of exactly 1. */
+/**
+ * Averages in double precision: the sum of equal float32 masses is exact, so uniform masses give inverse masses of
+ * exactly 1.
+ */
 function averageMass(masses: Float32Array, kinematic: Uint8Array): number {
   let sum = 0;
   let count = 0;
@@ -97,9 +100,9 @@ function averageMass(masses: Float32Array, kinematic: Uint8Array): number {
 export const nameVertex = (vertex: number) => ({ kind: 'vertex', index: vertex, vertices: [vertex] });
 
 /**
- * Parts cover all vertices in order, without gaps, each under its own name; or there are none.
+ * Checks that parts cover all vertices in order, without gaps, with different names; or that there are none.
  *
- * @throws IntersticeError INVALID_MESH, naming the part; INVALID_PARAMETER for an activation distance that is none
+ * @throws IntersticeError INVALID_MESH, naming the part; INVALID_PARAMETER for an invalid activation distance
  */
 export function checkParts(parts: readonly PartInput[], vertexCount: number): void {
   if (parts.length === 0) return;
@@ -143,7 +146,7 @@ export function checkParts(parts: readonly PartInput[], vertexCount: number): vo
   }
 }
 
-/** int32[V] index into parts; empty when there are none. */
+/** Returns int32[V], the index into parts; empty if there are none. */
 export function assignParts(parts: readonly PartInput[], vertexCount: number): Int32Array {
   const partOfVertex = new Int32Array(parts.length === 0 ? 0 : vertexCount);
   parts.forEach((part, index) => {
@@ -153,9 +156,9 @@ export function assignParts(parts: readonly PartInput[], vertexCount: number): I
 }
 
 /**
- * uint32[2·n] as sent, lower index first. A pair of a part with itself means the part's own elements.
+ * Returns uint32[2·n] as sent, lower index first. A pair of a part with itself means the part's own elements.
  *
- * @throws IntersticeError INDEX_OUT_OF_RANGE for an index that is no part
+ * @throws IntersticeError INDEX_OUT_OF_RANGE for an index that is not a part
  */
 export function readIgnoredPartPairs(sent: Uint32Array | undefined, partCount: number): Uint32Array {
   const pairs = new Uint32Array(sent ?? []);

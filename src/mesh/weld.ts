@@ -2,7 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import { nameVertex } from './vertex-data.js';
 
-/** What welding works on: the elements and positions of a mesh file. */
+/** The data that welding needs: the elements and positions of a mesh file. */
 export interface Weldable {
   readonly vertexCount: number;
   readonly positions: Positions;
@@ -18,7 +18,7 @@ export interface Weldable {
 export function findCoincident({ vertexCount, positions }: Weldable): Uint32Array {
   const first = new Map<string, number>();
   return Uint32Array.from({ length: vertexCount }, (_, vertex) => {
-    // -0 and 0 are the same place and print alike.
+    // -0 and 0 are the same place and print in the same way.
     const key = `${positions[3 * vertex]},${positions[3 * vertex + 1]},${positions[3 * vertex + 2]}`;
     const known = first.get(key);
     if (known === undefined) first.set(key, vertex);
@@ -27,8 +27,8 @@ export function findCoincident({ vertexCount, positions }: Weldable): Uint32Arra
 }
 
 /**
- * The same mesh whose elements use only the first of the vertices at a place. Vertices keep their ids; the others belong to
- * no element any more.
+ * Returns the same mesh with elements that use only the first of coincident vertices. Vertices keep their ids; the
+ * others no longer belong to any element.
  */
 export function weldElements<T extends Weldable>(file: T, firstOf: Uint32Array): T {
   const weld = (ids: Uint32Array): Uint32Array => ids.map((vertex) => firstOf[vertex]!);
@@ -42,9 +42,9 @@ export function countCoincident({ triangles, segments, particles }: Weldable, fi
 }
 
 /**
- * A target must keep welded vertices together.
+ * Checks that a target keeps welded vertices together.
  *
- * @throws IntersticeError INVALID_MESH, with the first pair that parts
+ * @throws IntersticeError INVALID_MESH, with the first pair that is separated
  */
 export function assertStaysWelded(target: Positions, firstOf: Uint32Array): void {
   for (const [vertex, first] of firstOf.entries()) {
@@ -74,7 +74,7 @@ export function weldMarks(marks: Uint8Array, firstOf: Uint32Array): void {
   for (const [vertex, first] of firstOf.entries()) if (first !== vertex) marks[vertex] = 1;
 }
 
-/** The answer for all vertices: welded ones follow the first at their place. */
+/** Returns the answer for all vertices: welded ones follow the first at their place. */
 export function followWelded<T extends Positions>(positions: T, firstOf: Uint32Array): T {
   const all = positions.slice() as T;
   for (const [vertex, first] of firstOf.entries()) {

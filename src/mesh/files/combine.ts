@@ -10,16 +10,16 @@ export interface VertexRange {
   readonly vertexCount: number;
 }
 
-/** The elements of a file as `buildMesh` takes them; polygons are fans of triangles. */
+/** The elements of a file for `buildMesh`; polygons are fans of triangles. */
 export function toMeshInput({ vertexCount, triangles, segments, particles }: MeshFile): MeshInput {
   return { vertexCount, triangles, segments, particles };
 }
 
 /**
- * Puts meshes one after the other into one: vertices keep their order, ids are shifted. Format and encoding are the
- * first file's; the scalar is FLOAT64 if any file's is, so that nothing is rounded.
+ * Concatenates meshes into one: vertices keep their order, ids are shifted. Format and encoding are the first file's;
+ * the scalar is FLOAT64 if any file's is, so that nothing is rounded.
  *
- * @returns the mesh, which is the file itself where there is only one, and where each file's vertices are in it
+ * @returns the mesh (the file itself if there is only one), and the range of each file's vertices
  * @throws IntersticeError INVALID_MESH without files, TOO_LARGE
  */
 export function concatenate(files: readonly MeshFile[]): {
@@ -35,7 +35,7 @@ export function concatenate(files: readonly MeshFile[]): {
     total += vertexCount;
   }
   assertWithinLimits(total, 0);
-  // One file is the whole already; memory for a copy of a large one costs a tenth of a second.
+  // A single file is already the whole; memory for a copy of a large one costs a tenth of a second.
   if (files.length === 1) return { file: first, ranges };
   const firsts = ranges.map(({ firstVertex }) => firstVertex);
   const scalar = files.some((file) => file.scalar === 'FLOAT64') ? 'FLOAT64' : 'FLOAT32';
@@ -64,13 +64,13 @@ export function concatenate(files: readonly MeshFile[]): {
   };
 }
 
-/** uint32: the arrays one after the other, array i raised by shifts[i]. */
+/** Returns uint32: the arrays one after another, array i raised by shifts[i]. */
 function joinShifted(arrays: readonly Uint32Array[], shifts: readonly number[]): Uint32Array {
   const joined = new Uint32Array(arrays.reduce((sum, array) => sum + array.length, 0));
   let end = 0;
   for (const [i, array] of arrays.entries()) {
     const shift = shifts[i]!;
-    // The first file's are copied as they are.
+    // Those of the first file are copied unchanged.
     if (shift === 0) joined.set(array, end);
     else for (let j = 0; j < array.length; j++) joined[end + j] = array[j]! + shift;
     end += array.length;
@@ -79,8 +79,9 @@ function joinShifted(arrays: readonly Uint32Array[], shifts: readonly number[]):
 }
 
 /**
- * A target says where the start's vertices go; elements it lists must be the start's, one by one, or absent. Files that
- * will be concatenated are compared before that, pair by pair: an absent list can be told from an empty one only there.
+ * Checks that a target, which positions the start's vertices, lists the same elements as the start in the same order,
+ * or none. Files to be concatenated are compared pair by pair before that, because only then an absent list differs
+ * from an empty one.
  *
  * @throws IntersticeError SIZE_MISMATCH for another number of vertices, INVALID_MESH for other elements
  */
@@ -97,7 +98,7 @@ export function assertSameTopology(start: MeshFile, target: MeshFile): void {
   if (!isAllVertices(target)) assertSameElements('particle', 1, start.particles, target.particles);
 }
 
-/** A PLY with nothing but vertices reads as a cloud of particles; as a target it just lists no elements. */
+/** A PLY that contains only vertices is read as a cloud of particles; as a target it merely lists no elements. */
 function isAllVertices({ format, triangles, segments, particles, vertexCount }: MeshFile): boolean {
   return format === 'ply' && triangles.length + segments.length === 0 && particles.length === vertexCount;
 }

@@ -1,11 +1,11 @@
 import { IntersticeError } from '../../contract/errors.js';
 import { MAX_RECORD_BYTES } from './types.js';
 
-/** Bytes decoded at once: keeps the text of a file that arrives in one piece out of memory. */
+/** Bytes decoded at once, so that the text of a file that arrives in one piece is never in memory as a whole. */
 const DECODED_BYTES = 2 ** 18;
 
 /**
- * Cuts bytes into lines that end in LF, CR or CRLF, also where a chunk ends in the middle of one. Bytes become
+ * Cuts bytes into lines that end in LF, CR or CRLF, even if a chunk ends in the middle of a line end. Bytes become
  * characters one by one (Latin-1): names in other encodings pass through unharmed, and numbers are ASCII.
  */
 export class LineSplitter {
@@ -25,7 +25,7 @@ export class LineSplitter {
     }
   }
 
-  /** Takes a last line that no line end follows. */
+  /** Emits a last line that no line end follows. */
   finish(): void {
     if (this.unfinished !== '') this.emit(this.unfinished);
     this.unfinished = '';
@@ -68,7 +68,7 @@ function indexOrEnd(text: string, character: string, start: number): number {
   return index < 0 ? text.length : index;
 }
 
-/** Walks over the words of a line, which blanks and tabs separate. */
+/** Iterates over the words of a line, which blanks and tabs separate. */
 export class Words {
   private position = 0;
 
@@ -86,10 +86,10 @@ export class Words {
   }
 }
 
-/** A zero is none: text in UTF-16 has one beside each character, and must not be read as if it were not there. */
+/** A zero byte is not a blank: UTF-16 text has one beside each character, and must not be read as if it had none. */
 const isBlank = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
 
-/** A piece of a file for a message: short, and nothing that a terminal would act on. */
+/** Quotes a piece of a file for a message: short, and without control characters for a terminal. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text).replace(/[\x7f-\x9f]/g, '?');
 }

@@ -1,22 +1,22 @@
 import { IntersticeError } from '../../contract/errors.js';
 import { quote } from './lines.js';
 
-/** The longest exact decimal of a double has 1,077 characters before its exponent; nothing real is longer than this. */
+/** The longest exact decimal of a double has 1,077 characters before its exponent; no real one is longer than this. */
 const MAX_NUMBER_LENGTH = 2048;
 
-/** What programs print for a number that is none, Microsoft's 1.#IND and 1.#INF among them. */
+/** What programs print for values that are not finite, including Microsoft's 1.#IND and 1.#INF. */
 const NON_FINITE = /^[+-]?(nan(\(.*\))?|inf(inity)?|\d\.#\w+)$/i;
 
 /**
- * Reads a decimal number, rounded to the nearest double. NaN and infinity by name, and numbers beyond all doubles, come
- * back as such.
+ * Reads a decimal number, rounded to the nearest double. Names of NaN and infinity, and numbers beyond all doubles,
+ * give a value that is not finite.
  *
- * @param line said in front of the message
+ * @param line number for the message
  * @throws IntersticeError MALFORMED_BODY for anything else
  */
 export function readNumber(word: string, line: number): number {
   const value = Number(word);
-  // Number() takes more than decimals: 0x10, 0b1, 0o7, '' as 0, and it trims blanks beyond ASCII.
+  // Number() accepts more than decimals: 0x10, 0b1, 0o7, '' as 0, and it trims blanks beyond ASCII.
   const isPrefixed = word.charCodeAt(0) === 48 && word.charCodeAt(1) > 57 && !/^0e/i.test(word);
   const isForeign = !(word.charCodeAt(0) < 127 && word.charCodeAt(word.length - 1) < 127);
   if (!Number.isNaN(value) && !isPrefixed && !isForeign && word.length <= MAX_NUMBER_LENGTH) return value;
@@ -63,7 +63,7 @@ export function printFloat64(value: number): string {
 /** Digits that may suffice for a float32; nine always do. */
 const FLOAT32_DIGITS = [7, 8, 9] as const;
 
-/** A short decimal that reads back, as a float32, to the same bits. */
+/** Returns a short decimal that, read as a float32, has the same bits. */
 export function printFloat32(value: number): string {
   const exact = printFloat64(value);
   if (exact.length <= FLOAT32_DIGITS[0]) return exact;

@@ -6,10 +6,10 @@ import type { MeshFile } from './types.js';
 const BEGINNINGS: ReadonlySet<string> = new Set(['o', 'g']);
 
 /**
- * The objects and groups of an OBJ file as parts of its mesh: those to whose elements a range of vertices belongs that no other one uses. A vertex of
- * no element belongs to the range before it, one before the first range to that.
+ * The objects and groups of an OBJ file as parts of its mesh, if the elements of each use a range of vertices that no
+ * other one uses. A vertex without elements belongs to the range before it, or to the first range.
  *
- * @returns parts that cover all vertices; undefined where names and ranges do not fit, or there is one name only
+ * @returns parts that cover all vertices; undefined if names and ranges do not match, or there is only one name
  */
 export function partsOfGroups({ sources = [], vertexCount }: MeshFile): PartInput[] | undefined {
   const numbers = new Map<string, number>();
@@ -40,7 +40,7 @@ export function partsOfGroups({ sources = [], vertexCount }: MeshFile): PartInpu
   return numbers.size > 1 && firstVertex === vertexCount ? rangesOf([...numbers.keys()], nameOf) : undefined;
 }
 
-/** 1 + index of a name, which is added where it is new. An unnamed group has the name of the format. */
+/** Returns 1 + the index of a name, which is added if it is new. An unnamed group has the name of the format. */
 function numberOf(numbers: Map<string, number>, name: string): number {
   const shown = name === '' ? 'default' : name;
   const known = numbers.get(shown);
@@ -49,7 +49,7 @@ function numberOf(numbers: Map<string, number>, name: string): number {
   return numbers.size;
 }
 
-/** Every name must have one range. */
+/** Returns the ranges, or undefined if a name has more than one. */
 function rangesOf(names: readonly string[], nameOf: Uint32Array): PartInput[] | undefined {
   const first = nameOf.find((name) => name !== 0);
   if (first === undefined) return undefined;

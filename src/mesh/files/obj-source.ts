@@ -1,18 +1,19 @@
 import { Words } from './lines.js';
 
 /**
- * The text of an OBJ file without its coordinates, kept so that what says nothing about where things are (texture coordinates,
- * normals, groups, materials, colours) is written back as it was. Everything keeps its order, so relative numbers stay right.
+ * The text of an OBJ file without its coordinates, kept so that everything except positions (texture coordinates,
+ * normals, groups, materials, colours) is written back unchanged. Everything keeps its order, so relative numbers stay
+ * correct.
  */
 export interface ObjSource {
   readonly format: 'obj';
-  /** Lines that end in LF, joined to blocks; a vertex is `v` and what follows its coordinates. */
+  /** Lines that end in LF, joined to blocks; a vertex is `v` and the text after its coordinates. */
   readonly blocks: readonly string[];
   readonly vertexCount: number;
-  /** numbers of `vt` and of `vn`, by which those of a following file are raised */
+  /** counts of `vt` and of `vn`, by which the numbers of a following file are raised */
   readonly textureCount: number;
   readonly normalCount: number;
-  /** what a file of another format loses */
+  /** names of the content that a file of another format loses */
   readonly names: readonly string[];
 }
 
@@ -31,20 +32,20 @@ export class ObjSourceWriter {
   private normalCount = 0;
   private readonly names = new Set<string>();
 
-  /** @param extra what follows the coordinates, without blanks at its ends */
+  /** @param extra the text after the coordinates, trimmed */
   addVertex(extra: string): void {
     this.vertexCount++;
     if (extra !== '') this.names.add('vertex colours or weights');
     this.push(extra === '' ? 'v' : `v ${extra}`);
   }
 
-  /** A face, a line or points. */
+  /** Adds a face, a line or points. */
   addElement(text: string): void {
     if (text.includes('/')) this.names.add('corners with vt or vn');
     this.push(text);
   }
 
-  /** A statement that the reader skips. */
+  /** Adds a statement that the reader skips. */
   addSkipped(keyword: string, text: string): void {
     if (keyword === 'vt') this.textureCount++;
     if (keyword === 'vn') this.normalCount++;
@@ -52,7 +53,7 @@ export class ObjSourceWriter {
     this.push(text);
   }
 
-  /** undefined for a file that has nothing but vertices and elements */
+  /** @returns undefined for a file that has only vertices and elements */
   finish(): ObjSource | undefined {
     return this.names.size === 0 ? undefined : this.take();
   }
@@ -77,14 +78,14 @@ export class ObjSourceWriter {
   }
 }
 
-/** The statements of one or several files, one after the other, with new coordinates. @param printVertex by number from 0 */
+/** Prints the statements of files one after another, with new coordinates. @param printVertex by number from 0 */
 export function* replayObj(sources: readonly ObjSource[], printVertex: (vertex: number) => string): Generator<string> {
   let vertex = 0;
   const before = [0, 0, 0] as [vertices: number, textures: number, normals: number];
   for (const { blocks, vertexCount, textureCount, normalCount } of sources) {
     const isShifted = before.some((count) => count > 0);
     for (const block of blocks) {
-      // The last line end is no separator.
+      // The last line end is not a separator.
       for (const line of block.slice(0, -1).split('\n')) {
         if (line === 'v' || line.startsWith('v ')) yield `v ${printVertex(vertex++)}${line.slice(1)}\n`;
         else yield `${isShifted ? shift(line, before) : line}\n`;
@@ -96,7 +97,7 @@ export function* replayObj(sources: readonly ObjSource[], printVertex: (vertex: 
   }
 }
 
-/** Raises the numbers of an element; negative ones count back and stay. Other statements stay as they are. */
+/** Raises the numbers of an element; negative ones count back and stay. Other statements stay unchanged. */
 function shift(line: string, by: readonly [number, number, number]): string {
   const words = new Words(line);
   const keyword = words.next();

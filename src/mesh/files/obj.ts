@@ -8,11 +8,11 @@ import { ObjSourceWriter } from './obj-source.js';
 import { GrowingPositions, TopologyCollector } from './topology.js';
 import { MAX_RECORD_BYTES, type MeshFile, type MeshReader } from './types.js';
 
-/** Statements that say nothing about where things are; a writer gives them back. */
+/** Statements that do not concern positions; a writer writes them back. */
 const IGNORED = new Set(
   'vt vn vp g s o usemtl mtllib usemap maplib mg lod shadow_obj trace_obj bevel c_interp d_interp'.split(' '),
 );
-/** Free-form curves and surfaces: leaving them out would exclude something to collide with. */
+/** Free-form curves and surfaces, which are refused: omitting them would omit something to collide with. */
 const FREE_FORM = new Set(
   'cstype deg bmat step curv curv2 surf parm trim hole scrv sp end con ctech stech bzp bsp cdc cdp res call'.split(' '),
 );
@@ -65,7 +65,7 @@ export class ObjReader implements MeshReader {
       this.takeStatement(line, lineNumber);
       return;
     }
-    // A comment may end in a backslash, as a path does, without meaning the next line.
+    // A comment may end in a backslash (in a path, for example) that does not continue it.
     if (this.continuedFrom === 0 && line.trimStart().startsWith('#')) return;
     if (this.continuedFrom === 0) this.continuedFrom = lineNumber;
     const isContinued = line.endsWith('\\');

@@ -5,7 +5,7 @@ import { isFloat, type PlyProperty, type PlyScalar } from './ply-header.js';
 import type { ElementPlan, PlyRecord } from './ply-plan.js';
 import type { PlySourceWriter } from './ply-source.js';
 
-/** Parses the body of an ASCII PLY, one record a line. */
+/** Parses the body of an ASCII PLY, one record per line. */
 export class PlyAsciiBody {
   private readonly record: PlyRecord = { scalars: new Float64Array(3), list: [] };
   private readonly lines: LineSplitter;

@@ -11,7 +11,7 @@ export class PlyBinaryBody {
   private index = 0;
   private waiting: Uint8Array[] = [];
   private waitingBytes = 0;
-  /** Least number of bytes that may complete the next record. */
+  /** Smallest number of bytes that may complete the next record. */
   private needed = 1;
   /** Bytes of a record of each element if its lists are empty. */
   private readonly shortest: readonly number[];
@@ -30,7 +30,7 @@ export class PlyBinaryBody {
     if (bytes.length === 0) return;
     this.waiting.push(bytes);
     this.waitingBytes += bytes.length;
-    // Chunks are joined only once they may complete a record, so that a long record in tiny chunks is copied once.
+    // Chunks are joined only once they may complete a record, so that a long record in tiny chunks is copied only once.
     if (this.waitingBytes < this.needed) return;
     const joined = this.waiting.length === 1 ? bytes : Buffer.concat(this.waiting, this.waitingBytes);
     const rest = joined.subarray(this.read(joined));
@@ -84,7 +84,7 @@ export class PlyBinaryBody {
     }
   }
 
-  /** @returns the offset behind the record, or −1 if it is incomplete, after setting `needed` */
+  /** @returns the offset after the record; −1 if it is incomplete, after setting `needed` */
   private readRecord(plan: ElementPlan, view: DataView, start: number): number {
     const { properties } = plan.element;
     let offset = start;

@@ -54,13 +54,13 @@ export interface PlyHeader {
   readonly elements: readonly PlyElement[];
   /** lines that begin with comment or obj_info */
   readonly comments: readonly string[];
-  /** lines up to and with end_header */
+  /** lines up to and including end_header */
   readonly lineCount: number;
 }
 
-/** Largest header, in bytes; real ones have a few hundred. */
+/** Largest header, in bytes; typical ones have a few hundred. */
 const MAX_HEADER_BYTES = 2 ** 18;
-/** Most elements, and most properties of one: far above real files, and few enough that every record is parsed fast. */
+/** Most elements, and most properties of one: far above real files, and few enough to parse every record quickly. */
 const MAX_DECLARATIONS = 1024;
 
 const FEED = 10;

@@ -33,7 +33,7 @@ const ignore: Take = () => {};
 /**
  * Decides which properties of an element are read. Elements that do not belong to a mesh's shape are skipped.
  *
- * @throws IntersticeError MALFORMED_BODY when a known element lacks its properties, UNIMPLEMENTED for triangle strips
+ * @throws IntersticeError MALFORMED_BODY if a known element lacks its properties, UNIMPLEMENTED for triangle strips
  */
 export function planElement(element: PlyElement, sink: PlySink): ElementPlan {
   const skip = { element, slots: element.properties.map(() => -1), take: ignore };
@@ -45,7 +45,7 @@ export function planElement(element: PlyElement, sink: PlySink): ElementPlan {
     case 'edge':
       return planScalars(element, ['vertex1', 'vertex2'], sink.takeEdge, true);
     case 'point':
-      // This project writes it for free points beside faces. Another program's element of that name is skipped.
+      // This project writes it for free points beside faces. An element of that name from another program is skipped.
       return element.properties.some(({ name }) => name === 'vertex_index')
         ? planScalars(element, ['vertex_index'], sink.takePoint, true)
         : skip;

@@ -5,15 +5,15 @@ import { type PlyElement, type PlyHeader, type PlyProperty, type PlyScalar, SCAL
 import type { ElementPlan } from './ply-plan.js';
 
 /**
- * The records of a PLY file, kept so that properties and elements that are no part of the mesh (normals, colours, texture
- * coordinates, materials) are written back as they were. Only x, y and z are replaced.
+ * The records of a PLY file, kept so that properties and elements that are not part of the mesh (normals, colours,
+ * texture coordinates, materials) are written back unchanged. Only x, y and z are replaced.
  */
 export interface PlySource {
   readonly format: 'ply';
   readonly header: PlyHeader;
   /** per element of the header: chunks of whole records as in the file; of an ASCII file, of whole lines that end in LF */
   readonly records: readonly (readonly Uint8Array[])[];
-  /** what a file of another format loses */
+  /** names of the content that a file of another format loses */
   readonly names: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export class PlySourceWriter {
     this.records = header.elements.map(() => []);
   }
 
-  /** @returns undefined for a file that has nothing but the mesh */
+  /** @returns undefined for a file that contains only the mesh */
   static open(header: PlyHeader, plans: readonly ElementPlan[]): PlySourceWriter | undefined {
     const names = plans.flatMap(({ element: { name, count, properties }, slots }) => {
       if (count === 0) return [];
@@ -49,7 +49,7 @@ export class PlySourceWriter {
     if (bytes.length > 0) this.records[element]!.push(new Uint8Array(bytes));
   }
 
-  /** Elements come in their order. */
+  /** Elements must be added in their order. */
   addLine(element: number, line: string): void {
     if (element !== this.element || this.length >= BLOCK_LENGTH) this.flush();
     this.element = element;
@@ -84,7 +84,7 @@ const axisOf = ({ name, countType }: PlyProperty): number => (countType === unde
 
 const isVertex = ({ name }: PlyElement): boolean => name === 'vertex';
 
-/** The file with new coordinates, in chunks of the size in which it came. */
+/** The file with new coordinates, in chunks of the size in which it arrived. */
 export function* replayPly({ header, records }: PlySource, positions: Positions): Generator<Uint8Array> {
   const scalar: PlyScalar = positions instanceof Float32Array ? 'float32' : 'float64';
   yield Buffer.from(printHeader(header, scalar), 'latin1');
@@ -117,7 +117,7 @@ function* replaceInLines(
   const print = positions instanceof Float32Array ? printFloat32 : printFloat64;
   let vertex = 0;
   for (const block of blocks) {
-    // The last line end is no separator.
+    // The last line end is not a separator.
     const lines = Buffer.from(block).toString('latin1').slice(0, -1).split('\n');
     const replaced = lines.map((line) => {
       const words = new Words(line);
@@ -171,7 +171,7 @@ function numberBytes(value: number, size: number, isLittle: boolean): Uint8Array
   return new Uint8Array(view.buffer);
 }
 
-/** Offset behind a property whose bytes the reader has checked. */
+/** The offset after a property whose bytes the reader has checked. */
 function endOf({ type, countType }: PlyProperty, view: DataView, offset: number, isLittle: boolean): number {
   if (countType === undefined) return offset + SCALAR_BYTES[type];
   const size = SCALAR_BYTES[countType];

@@ -96,7 +96,7 @@ class PlyContents implements PlySink {
 
   finish(): MeshFile {
     const { vertexCount, header } = this;
-    // Where the file declares an element "point", that lists the particles, even if it is empty.
+    // If the file declares an element "point", it lists the particles, even if it is empty.
     const isCloud = this.topology.isEmpty && !header.elements.some(({ name }) => name === 'point');
     const elements = this.topology.finish(vertexCount);
     return {
@@ -112,7 +112,7 @@ class PlyContents implements PlySink {
   }
 }
 
-/** Single precision where it holds every coordinate as the file has it. */
+/** Returns single precision if it represents every coordinate of the file exactly. */
 function scalarOf({ properties }: PlyElement): Scalar {
   const isWide = properties.some(
     ({ name, type }) => /^[xyz]$/.test(name) && (type === 'float64' || type === 'int32' || type === 'uint32'),

@@ -5,9 +5,9 @@ import { replay } from './sources.js';
 import type { MeshFile, MeshFormat } from './types.js';
 
 /**
- * Writes a mesh in chunks of about 64 KiB, as they are asked for. What is read back has the same vertices in the same
- * order, bit for bit, and the same elements. A file of the same format keeps what it holds besides the mesh (see
- * `attributesLost`) and its polylines; otherwise these come back as segments.
+ * Writes a mesh in chunks of about 64 KiB, on demand. Reading it back gives the same vertices in the same order, bit
+ * for bit, and the same elements. A file of the same format keeps its content besides the mesh (see `attributesLost`)
+ * and its polylines; otherwise polylines are read back as segments.
  *
  * @param format may differ from the file's own
  * @throws IntersticeError SIZE_MISMATCH or NOT_FINITE, before the first chunk
@@ -25,7 +25,7 @@ export function writeMesh(file: MeshFile, format: MeshFormat): Iterable<Uint8Arr
   return format === 'obj' ? printObj(file) : printPly(file);
 }
 
-/** Numbers are doubles whatever the precision of the mesh: every float32 is one, exactly. */
+/** Numbers are doubles whatever the precision of the mesh, because every float32 is exactly a double. */
 function printObj(file: MeshFile): Iterable<Uint8Array> {
   return encodeText(listStatements(file));
 }
@@ -49,13 +49,13 @@ function* listStatements(file: MeshFile): Generator<string> {
 
 /** Polygons with more corners need a longer type for their length. */
 const MAX_SHORT_LIST = 255;
-/** Other programs expect signed indices; beyond their range only unsigned ones are left. */
+/** Other programs expect signed indices; beyond their range only unsigned ones remain. */
 const MAX_SIGNED_INDEX = 2 ** 31 - 1;
 
 interface Layout {
   readonly hasLongLists: boolean;
   readonly hasUnsignedIds: boolean;
-  /** Where a reader would not guess the particles, an element of their own lists them; other programs skip it. */
+  /** If a reader would not guess the particles, a separate element lists them; other programs skip it. */
   readonly hasPoints: boolean;
 }
 
@@ -147,7 +147,7 @@ function encodePositions({ positions, scalar }: MeshFile, isLittle: boolean): It
       );
 }
 
-/** What a writer hands over at a time, about. */
+/** Approximate size of a chunk that a writer yields. */
 const CHUNK_BYTES = 2 ** 16;
 
 /** Joins pieces of ASCII text to chunks. */
@@ -164,7 +164,7 @@ function* encodeText(pieces: Iterable<string>): Generator<Uint8Array> {
 }
 
 /**
- * Joins binary records to chunks; a chunk that was handed over is its receiver's.
+ * Joins binary records to chunks; the receiver owns the chunks that it gets.
  *
  * @param sizeOf bytes of record i
  * @param write puts record i at the offset

@@ -8,15 +8,15 @@ import { formatOf, type MeshFile, type MeshFormat, type MeshReader, splitMorph }
 /** Bytes per read from disk. */
 const FILE_CHUNK_BYTES = 2 ** 18;
 
-/** A reader to be fed by hand. */
+/** Opens a reader that the caller feeds. */
 export function openReader(format: MeshFormat, limits?: MeshLimits): MeshReader {
   return format === 'obj' ? new ObjReader(limits) : new PlyReader(limits);
 }
 
 /**
- * Reads a mesh while it arrives. Memory follows what has arrived, never what a header claims.
+ * Reads a mesh while it arrives. Memory depends on the data that have arrived, never on the claims of a header.
  *
- * @param limits refused as soon as they are passed
+ * @param limits a mesh is refused as soon as it exceeds them
  * @throws IntersticeError MALFORMED_BODY, INVALID_MESH, INDEX_OUT_OF_RANGE, NOT_FINITE, TOO_LARGE or UNIMPLEMENTED, with
  *   the line and the element
  */
@@ -31,10 +31,10 @@ export async function readMesh(
 }
 
 /**
- * Reads an OBJ, PLY or glTF file; `#NAME` behind the name of a glTF file gives the state of that morph target.
+ * Reads an OBJ, PLY or glTF file; `#NAME` after the name of a glTF file selects the state of that morph target.
  *
- * @throws IntersticeError as {@link readMesh}, led by the path; UNSUPPORTED_MEDIA_TYPE for other kinds of files. What
- *   the file system says (a missing file, say) passes through as it is.
+ * @throws IntersticeError like {@link readMesh}, beginning with the path; UNSUPPORTED_MEDIA_TYPE for other kinds of
+ *   files. Errors of the file system (e.g. a missing file) pass through unchanged.
  */
 export async function readMeshFile(path: string, limits?: MeshLimits): Promise<MeshFile> {
   const format = formatOf(path);
@@ -56,7 +56,7 @@ async function readStream(path: string, format: MeshFormat, limits: MeshLimits |
   }
 }
 
-/** The library of the format is loaded when a file needs it. */
+/** Loads the library of the format only when a file needs it. */
 async function readGltfFile(name: string, limits: MeshLimits | undefined): Promise<MeshFile> {
   const { readGltf } = await import('../gltf/read.js');
   const { path, morph } = splitMorph(name);

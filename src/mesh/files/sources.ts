@@ -8,7 +8,7 @@ const isObj = (source: MeshSource): source is ObjSource => source.format === 'ob
 /**
  * The file as it was read, with the positions of `file`: pieces of text for an OBJ, bytes for a PLY.
  *
- * @returns undefined if there is nothing to give back, or if the format cannot hold it
+ * @returns undefined if there is nothing to write back, or if the format cannot store it
  */
 export function replay(
   file: MeshFile,
@@ -28,13 +28,13 @@ export function replay(
   return undefined;
 }
 
-/** Names of a list that a person reads, and characters of a name: a file may declare a thousand long ones. */
+/** Largest number of names in a readable list, and of characters in a name: a file may declare a thousand long ones. */
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 40;
 
 /**
- * Names of what the file holds besides the mesh and the format will not hold, in printable ASCII: `vt`, `usemtl`,
- * `vertex.nx`, `12 more`.
+ * Names of the content besides the mesh that the format cannot store, in printable ASCII: `vt`, `usemtl`, `vertex.nx`,
+ * `12 more`.
  */
 export function attributesLost(file: MeshFile, format: FileFormat): readonly string[] {
   const { sources = [], gltf } = file;
@@ -46,8 +46,8 @@ export function attributesLost(file: MeshFile, format: FileFormat): readonly str
 }
 
 /**
- * The sources of several files as those of one. Texts of OBJ files can follow each other. The records of PLY files cannot,
- * because each file has properties of its own; they are kept only to name what is lost.
+ * The sources of several files as those of one. Texts of OBJ files can follow each other. The records of PLY files
+ * cannot, because each file has its own properties; they are kept only to name what is lost.
  */
 export function joinSources(files: readonly MeshFile[]): readonly MeshSource[] | undefined {
   if (!files.some(({ sources }) => sources)) return undefined;
@@ -55,7 +55,7 @@ export function joinSources(files: readonly MeshFile[]): readonly MeshSource[] |
   return files.flatMap((file) => file.sources ?? (areObj ? [plainSource(file)] : []));
 }
 
-/** The text of a file that holds nothing but the mesh. */
+/** The text of a file that contains only the mesh. */
 function plainSource({ vertexCount, faceSizes, faceVertices, segments, particles }: MeshFile): ObjSource {
   const writer = new ObjSourceWriter();
   for (let vertex = 0; vertex < vertexCount; vertex++) writer.addVertex('');

@@ -5,7 +5,7 @@ import { assertWithinLimits, STRUCTURAL_LIMITS } from '../limits.js';
 import type { Scalar } from '../positions.js';
 import type { MeshFile } from './types.js';
 
-/** Entries to begin with; it doubles from there, so what a file claims to hold never decides what is allocated. */
+/** Initial number of entries, which then doubles, so that the claims of a file never decide how much is allocated. */
 const FIRST_CAPACITY = 1024;
 
 type Growable = Uint32Array | Float32Array | Float64Array;
@@ -50,7 +50,7 @@ export class GrowingPositions extends Growing<Positions> {
   }
 }
 
-/** Corners up to which comparing all with all is faster than a set. */
+/** Corners up to which comparing all pairs is faster than a set. */
 const FEW_CORNERS = 8;
 
 type FileElement = 'face' | 'segment' | 'particle';
@@ -60,18 +60,18 @@ interface ForwardReference {
   readonly line: number;
 }
 
-/** Collects the elements of a file, vertex ids from 0, and refuses those that make no sense. */
+/** Collects the elements of a file, with vertex ids from 0, and refuses invalid ones. */
 export class TopologyCollector {
   private readonly triangles = new GrowingIds();
   private readonly segments = new GrowingIds();
   private readonly particles = new GrowingIds();
   private readonly faceSizes = new GrowingIds();
   private readonly faceVertices = new GrowingIds();
-  /** The one that reaches furthest: an OBJ may name vertices that follow later. */
+  /** The furthest forward reference: an OBJ may name vertices that follow later. */
   private forward: ForwardReference | undefined;
   private readonly maxElements: number;
 
-  /** @param firstId how the file counts its vertices: an OBJ from 1, a PLY from 0 */
+  /** @param firstId the first vertex id of the file: 1 in an OBJ, 0 in a PLY */
   constructor(
     private readonly firstId: 0 | 1,
     private readonly limits: MeshLimits | undefined,
@@ -81,7 +81,7 @@ export class TopologyCollector {
 
   /**
    * @param corners vertex ids, 0 ≤ id < 2³²; copied
-   * @param vertexCount vertices known so far, or to come
+   * @param vertexCount vertices known so far, or declared
    * @param line 0 for a binary file
    */
   addFace(corners: readonly number[], vertexCount: number, line: number): void {
@@ -121,14 +121,14 @@ export class TopologyCollector {
     this.checkLimit();
   }
 
-  /** Neither a face nor a segment nor a particle has come. */
+  /** Whether no face, segment or particle has been added. */
   get isEmpty(): boolean {
     return this.faceSizes.length + this.segments.length + this.particles.length === 0;
   }
 
   /**
    * @param vertexCount of the complete file
-   * @throws IntersticeError INDEX_OUT_OF_RANGE when an element named a vertex that never came
+   * @throws IntersticeError INDEX_OUT_OF_RANGE if an element named a vertex that does not exist
    */
   finish(vertexCount: number): Pick<MeshFile, 'triangles' | 'segments' | 'particles' | 'faceSizes' | 'faceVertices'> {
     if (this.forward && this.forward.vertex >= vertexCount) {
@@ -144,7 +144,7 @@ export class TopologyCollector {
     };
   }
 
-  /** A negative id in a file's own numbering, or one that no file can have, is refused here and now. */
+  /** Refuses at once a negative id in the file's own numbering, or one that no file can have. */
   private checkElement(
     kind: FileElement,
     index: number,
@@ -200,7 +200,7 @@ export class TopologyCollector {
   }
 }
 
-/** A vertex that stands more than once among the corners, or −1. */
+/** A vertex that occurs more than once among the corners, or −1. */
 function findRepeated(corners: readonly number[]): number {
   if (corners.length > FEW_CORNERS) {
     const seen = new Set<number>();

@@ -6,15 +6,15 @@ import type { ObjSource } from './obj-source.js';
 import type { PlySource } from './ply-source.js';
 
 export type MeshFormat = 'obj' | 'ply';
-/** glTF is read and written as a whole, from and to files of this machine; the others as streams */
+/** glTF is read and written as a whole, from and to local files; the others as streams */
 export type FileFormat = MeshFormat | 'gltf';
 export type PlyEncoding = 'ascii' | 'binary_little_endian' | 'binary_big_endian';
 
-/** A mesh as its file has it, with vertex order, precision and polygons, so that it can be written back. */
+/** A mesh as in its file, with vertex order, precision and polygons, so that it can be written back. */
 export interface MeshFile {
-  /** of a stream of this mesh; one from a glTF file, which is no stream, has `ply` */
+  /** of a stream of this mesh; one from a glTF file, which is not a stream, has `ply` */
   readonly format: MeshFormat;
-  /** what the coordinates are: numbers of an OBJ are doubles, a PLY declares its own */
+  /** type of the coordinates: numbers of an OBJ are doubles, a PLY declares its own */
   readonly scalar: Scalar;
   readonly vertexCount: number;
   /** [3·V]; Float32Array for FLOAT32, Float64Array for FLOAT64 */
@@ -27,16 +27,16 @@ export interface MeshFile {
   readonly particles: Uint32Array;
   /** uint32[F] corners of each polygon */
   readonly faceSizes: Uint32Array;
-  /** uint32[sum of faceSizes] the polygons' corners, one after the other */
+  /** uint32[sum of faceSizes] the polygons' corners, one polygon after another */
   readonly faceVertices: Uint32Array;
-  /** of a PLY file; a PLY is written little-endian when it is absent */
+  /** of a PLY file; if it is absent, a PLY is written little-endian */
   readonly plyEncoding?: PlyEncoding;
   /**
-   * what the file holds besides the mesh, to be written back; one for each file that was put together. Absent if there is
-   * nothing of the kind. Vertices and elements are those of the fields above, so who changes these must drop it.
+   * the content of the file besides the mesh, to be written back; one for each concatenated file. Absent if there is
+   * none. Vertices and elements are those of the fields above, so code that changes these must drop it.
    */
   readonly sources?: readonly MeshSource[];
-  /** the glTF file that this was read from, whose other content an answer as glTF takes over */
+  /** the glTF file that this was read from; an answer written as glTF keeps its other content */
   readonly gltf?: GltfSource;
 }
 
@@ -53,7 +53,7 @@ export interface MeshReader {
 /** Largest line or binary record that a reader accepts, in bytes: far above real polygons, far below memory. */
 export const MAX_RECORD_BYTES = 2 ** 20;
 
-/** The format that a file's name stands for, in any case; undefined for any other ending. */
+/** The format by the ending of a file's name, ignoring case; undefined for other endings. */
 export function guessFormat(name: string): MeshFormat | undefined {
   const [, extension] = /\.(obj|ply)$/i.exec(name) ?? [];
   return extension === undefined ? undefined : (extension.toLowerCase() as MeshFormat);
@@ -65,11 +65,11 @@ export function splitMorph(name: string): { readonly path: string; readonly morp
   return path === undefined ? { path: name, morph: undefined } : { path, morph };
 }
 
-/** Formats of other programs, of which each has a writer for one that is read. */
+/** Formats of other programs, each of which can also write a supported format. */
 const FOREIGN = /\.(usd|usda|usdc|usdz|fbx|abc|dae|blend|3ds|stl|off)$/i;
 
 /**
- * The format of a file, where only the name can tell it.
+ * The format of a file by its name.
  *
  * @throws IntersticeError UNSUPPORTED_MEDIA_TYPE
  */

@@ -5,10 +5,10 @@ import { writeMesh } from './print.js';
 import { type FileFormat, formatOf, type MeshFile } from './types.js';
 
 /**
- * Writes to the format that the path's ending names.
+ * Writes in the format that the path's ending selects.
  *
- * @throws IntersticeError as {@link writeMesh}, UNSUPPORTED_MEDIA_TYPE for other endings; the file system's own errors
- *   pass through, and may leave a part of the file behind
+ * @throws IntersticeError like {@link writeMesh}, UNSUPPORTED_MEDIA_TYPE for other endings; errors of the file system
+ *   pass through, and may leave an incomplete file
  */
 export async function writeMeshFile(path: string, file: MeshFile): Promise<void> {
   const chunks = await writeMeshBytes(file, formatOf(path));
@@ -16,9 +16,9 @@ export async function writeMeshFile(path: string, file: MeshFile): Promise<void>
 }
 
 /**
- * As {@link writeMesh}, for every format: glTF comes in one piece, as a .glb file.
+ * Like {@link writeMesh}, for every format: glTF is written in one piece, as a .glb file.
  *
- * @throws IntersticeError as {@link writeMesh}; SIZE_MISMATCH for glTF in double precision, which it does not have
+ * @throws IntersticeError like {@link writeMesh}; SIZE_MISMATCH for glTF in double precision, which it does not have
  */
 export async function writeMeshBytes(file: MeshFile, format: FileFormat): Promise<Iterable<Uint8Array>> {
   if (format !== 'gltf') return writeMesh(file, format);

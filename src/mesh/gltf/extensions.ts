@@ -1,7 +1,7 @@
 import type { GLTF } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 
-/** Extensions that add geometry or change positions; a file that uses one would be read as something else. */
+/** Extensions that add geometry or change positions; a file that uses one would be read incorrectly. */
 const GEOMETRY_EXTENSIONS = new Set([
   'EXT_mesh_gpu_instancing',
   'KHR_draco_mesh_compression',
@@ -11,7 +11,7 @@ const GEOMETRY_EXTENSIONS = new Set([
 /**
  * Refuses a file whose positions would need an extension.
  *
- * @returns the extensions that it uses otherwise, none of which is held
+ * @returns the other extensions that it uses, none of which is kept
  * @throws IntersticeError UNIMPLEMENTED
  */
 export function assertSupported({ extensionsRequired = [], extensionsUsed = [] }: GLTF.IGLTF): readonly string[] {

@@ -3,9 +3,9 @@ import { IntersticeError } from '../../contract/errors.js';
 import type { MeshFile } from '../files/types.js';
 import { isIdentity, listBlocks, sceneOf } from './scene.js';
 
-/** Documents of glTF with the positions of an answer, and their bytes; runs in browsers. */
+/** glTF documents with the positions of an answer, and their bytes; runs in browsers. */
 
-/** A document of nothing but the mesh. */
+/** Makes a document that contains only the mesh. */
 export function newDocument({
   positions,
   triangles,
@@ -30,8 +30,8 @@ export function newDocument({
 }
 
 /**
- * Puts a mesh where the positions are: a node with a transform hands its mesh to a new node of the scene without one, normals and
- * tangents turned along. What would move vertices away again, morph targets and animations, goes.
+ * Moves a mesh to new positions: the mesh of a node with a transform moves to a new node of the scene without one, and
+ * its normals and tangents are transformed. Morph targets and animations, which would move vertices again, are removed.
  *
  * @param positions float32[3·V], in the order of {@link listBlocks}
  * @param name of the file, for the error
@@ -49,7 +49,7 @@ export function replacePositions(document: Document, positions: Float32Array, na
     const old = node.getMesh()!;
     const matrix = node.getWorldMatrix();
     const isMoved = !isIdentity(matrix);
-    // Other nodes may have the same mesh, at other places.
+    // Other nodes may use the same mesh at other places.
     const mesh = document.createMesh(old.getName()).setExtras(withoutMorphs(old.getExtras()));
     const ownBlocks = blocks.filter((block) => block.node === node);
     for (const primitive of old.listPrimitives()) {
@@ -72,12 +72,15 @@ function withoutMorphs(extras: Record<string, unknown>): Record<string, unknown>
   return rest;
 }
 
-/** Normals by the matrix of cofactors, which is the inverse transpose up to a factor; tangents as differences of positions. */
+/**
+ * Transforms normals by the matrix of cofactors, the inverse transpose up to a factor; tangents like differences of
+ * positions.
+ */
 function turnDirections(primitive: Primitive, m: mat4): void {
   const column = (i: number): number[] => [m[4 * i]!, m[4 * i + 1]!, m[4 * i + 2]!];
   const [a, b, c] = [column(0), column(1), column(2)] as [number[], number[], number[]];
   const cofactors = [cross(b, c), cross(c, a), cross(a, b)];
-  // A mirrored mesh has its triangles turned round by the viewer; its normals point to the same side of the surface.
+  // Viewers reverse the triangles of a mirrored mesh; its normals point to the same side of the surface.
   const side = dot(a, cofactors[0]!) < 0 ? -1 : 1;
   for (const { name, columns, sign } of [
     { name: 'NORMAL', columns: cofactors, sign: side },
@@ -106,7 +109,7 @@ const cross = (u: readonly number[], v: readonly number[]): number[] => [
   u[0]! * v[1]! - u[1]! * v[0]!,
 ];
 
-/** Meshes without a node, and what only these have used. */
+/** Removes meshes without a node, and everything that only they used. */
 function removeUnused(document: Document): void {
   const root = document.getRoot();
   const isUnused = (property: { listParents(): { propertyType: string }[] }): boolean =>
@@ -122,7 +125,7 @@ function removeUnused(document: Document): void {
   for (const accessor of root.listAccessors()) if (isUnused(accessor)) accessor.dispose();
 }
 
-/** A document as the bytes of a .glb file, which has one buffer. */
+/** Returns a document as the bytes of a .glb file, which has one buffer. */
 export function toGlb(document: Document): Promise<Uint8Array<ArrayBuffer>> {
   const root = document.getRoot();
   const [first = document.createBuffer(), ...others] = root.listBuffers();

@@ -7,7 +7,7 @@ import { checkPositions } from '../positions.js';
 import { type GltfBlock, isIdentity, listBlocks } from './scene.js';
 import type { GltfSource } from './source.js';
 
-/** A glTF file with what it refers to, and the extensions of the file that the document does not hold. */
+/** A glTF file with the files that it refers to, and the extensions of the file that the document does not contain. */
 export interface OpenedGltf {
   readonly document: Document;
   readonly extensions: readonly string[];
@@ -17,10 +17,10 @@ export interface OpenedGltf {
  * The meshes of the scene of a glTF file as one: vertices in the order of nodes and primitives, where the transforms of
  * the nodes put them. Morph targets have the weights of the file; with `morph` that one has weight 1 and all others 0.
  *
- * Positions are float32, as those of the format are. A transform and weights are applied in double precision and rounded
- * once; without either the numbers are those of the file.
+ * Positions are float32, as in the format. A transform and weights are applied in double precision and rounded once;
+ * without either the numbers are those of the file.
  *
- * @param path what the mesh says it came from
+ * @param path the origin of the mesh, for messages
  * @param morph name of a morph target, or its number from 0
  * @throws IntersticeError MALFORMED_BODY, INVALID_MESH, INDEX_OUT_OF_RANGE, NOT_FINITE, TOO_LARGE or UNIMPLEMENTED
  */
@@ -165,7 +165,7 @@ function addElements(primitive: Primitive, { firstVertex, vertexCount }: GltfBlo
     for (let i = 0; i < count; i += 3) addTriangle(i, i + 1, i + 2);
   } else if (mode === TRIANGLE_STRIP) {
     for (let i = 0; i + 2 < count; i++) {
-      // Repeated corners join the parts of a strip and are no triangles.
+      // Repeated corners join the parts of a strip and are not triangles.
       if (new Set([at(i), at(i + 1), at(i + 2)]).size === 3) addTriangle(i, i + 1 + (i % 2), i + 2 - (i % 2));
     }
   } else if (mode === TRIANGLE_FAN) for (let i = 1; i + 1 < count; i++) addTriangle(0, i, i + 1);

@@ -3,15 +3,15 @@ import { IntersticeError } from '../../contract/errors.js';
 import { assertSupported } from './extensions.js';
 import { assertWhole } from './whole.js';
 
-/** Reads and writes files of this machine only: a URI of the network is refused by the library. */
+/** Reads and writes local files only: the library refuses network URIs. */
 const openIo = (): NodeIO => new NodeIO().setLogger(new Logger(Logger.Verbosity.SILENT));
 
 /**
- * Opens a .glb or .gltf file with what it refers to.
+ * Opens a .glb or .gltf file with the files that it refers to.
  *
- * @returns the document, and the extensions of the file that it does not hold
- * @throws IntersticeError UNIMPLEMENTED for an extension that the positions depend on, MALFORMED_BODY; what the file system
- *   says about the file itself passes through
+ * @returns the document, and the extensions of the file that it does not contain
+ * @throws IntersticeError UNIMPLEMENTED for an extension that the positions depend on, MALFORMED_BODY; errors of the
+ *   file system for the file itself pass through
  */
 export async function openDocument(path: string): Promise<{ document: Document; extensions: readonly string[] }> {
   const io = openIo();

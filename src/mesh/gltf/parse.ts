@@ -4,12 +4,12 @@ import { assertSupported } from './extensions.js';
 import type { OpenedGltf } from './mesh.js';
 import { assertWhole } from './whole.js';
 
-/** Reads from bytes that are here already, by the name of the file: browsers know no folders. */
+/** Reads from bytes in memory by file name, because browsers have no folders. */
 class MemoryIO extends PlatformIO {
   constructor(private readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>) {
     super();
     this.setLogger(new Logger(Logger.Verbosity.SILENT));
-    // The mesh does not need its pictures.
+    // The mesh does not need its images.
     this.setStrictResources(false);
   }
 

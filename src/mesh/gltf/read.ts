@@ -4,7 +4,7 @@ import { meshOfGltf } from './mesh.js';
 import { openDocument } from './open.js';
 
 /**
- * Reads a glTF file of this machine as one mesh, as {@link meshOfGltf} says.
+ * Reads a local glTF file as one mesh, like {@link meshOfGltf}.
  *
  * @param morph name of a morph target, or its number from 0
  * @throws IntersticeError MALFORMED_BODY, INVALID_MESH, INDEX_OUT_OF_RANGE, NOT_FINITE, TOO_LARGE or UNIMPLEMENTED

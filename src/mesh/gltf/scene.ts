@@ -1,7 +1,7 @@
 import type { Accessor, Document, mat4, Node, Primitive, Scene } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 
-/** Vertices of one accessor under one node, in the order of the file: they follow each other in the mesh. */
+/** Vertices of one accessor under one node, in the order of the file; they are consecutive in the mesh. */
 export interface GltfBlock {
   readonly node: Node;
   /** those that share the vertices */

@@ -14,8 +14,8 @@ const COMPONENTS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Refuses a file that refers to what it does not have. The library would read zeros or other memory in place of bytes that are missing, and leave
- * out a mesh, a morph target or the transform of a node that is named wrongly.
+ * Refuses a file with references to missing data. The library would read zeros or other memory in place of missing
+ * bytes, and leave out a mesh, a morph target or the transform of a node with a wrong reference.
  *
  * @throws IntersticeError MALFORMED_BODY; Error for JSON of another shape
  */
@@ -93,7 +93,7 @@ function readIndex(view: DataView, at: number, bytes: number): number {
   return bytes === 2 ? view.getUint16(at, true) : view.getUint32(at, true);
 }
 
-/** A node has one parent at most, and a node of a scene none: the library would move it to the last that names it. */
+/** A node has at most one parent, and a node of a scene none: the library would move it to the last that names it. */
 function checkTree(nodes: readonly GLTF.INode[], scenes: readonly GLTF.IScene[], meshes: readonly GLTF.IMesh[]): void {
   const parentOf = new Map<number, number>();
   nodes.forEach(({ children = [], mesh }, n) => {

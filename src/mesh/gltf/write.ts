@@ -5,8 +5,8 @@ import { newDocument, replacePositions, toGlb } from './glb.js';
 import { openDocument } from './open.js';
 
 /**
- * A mesh as the bytes of a .glb file. A mesh that came from glTF keeps its nodes, materials, textures and further attributes;
- * only positions are new, as {@link replacePositions} says.
+ * Returns a mesh as the bytes of a .glb file. A mesh from glTF keeps its nodes, materials, textures and further
+ * attributes; only positions are new, see {@link replacePositions}.
  *
  * @param file positions are float32: the format has no others
  * @throws IntersticeError SIZE_MISMATCH for other positions, or if the file of the start has changed
