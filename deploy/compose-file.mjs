@@ -1,4 +1,4 @@
-/** docker-compose.yml as services, and a service as arguments of `podman run`. */
+/** Reads docker-compose.yml as services, and converts a service to arguments of `podman run`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -14,7 +14,7 @@ const assertKeys = (what, value, ...known) => {
 const each = (flag) => (values) => values.flatMap((value) => [flag, value]);
 const where = (flag) => (isSet) => (isSet ? [flag] : []);
 
-/** What the keys of a service become. */
+/** The flags for the keys of a service. */
 const FLAGS = {
   init: where('--init'),
   read_only: where('--read-only'),
@@ -47,17 +47,17 @@ const FLAGS = {
     ];
   },
 };
-/** What whoever starts the services takes care of. */
+/** Keys that the program that starts the services handles itself. */
 const OTHERS = ['build', 'image', 'command', 'depends_on'];
 
-/** @param settings what the file takes from the environment, by name; others have the defaults of the file */
+/** @param settings values of environment variables of the file, by name; others have the defaults of the file */
 export function readCompose(settings) {
   const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
   const settled = text.replace(/\$\{(\w+):-([^}]*)\}/g, (_, name, otherwise) => settings[name] || otherwise);
   return parse(settled, { merge: true });
 }
 
-/** @throws Error for a key or a value that has no flag of podman here: nothing of the file is left out unseen */
+/** @throws Error for a key or a value without a podman flag here, so that nothing in the file is ignored silently */
 export function engineArguments({ image, command = [], ...service }) {
   const flags = Object.entries(service).flatMap(([key, value]) => {
     if (OTHERS.includes(key)) return [];

@@ -1,7 +1,7 @@
 /**
- * Times the first use by a newcomer: clones this checkout into an empty folder, runs `npm start` there with an empty npm cache, opens the
- * page in a headless browser, drops the two files of an example pair, and waits for the first picture of the answer. Prints the seconds of
- * each part, and exits with 1 if the whole took longer than two minutes.
+ * Times the first use by a new user: clones this checkout into an empty folder, runs `npm start` there with an empty
+ * npm cache, opens the page in a headless browser, drops the two files of an example pair, and waits for the first
+ * picture of the answer. Prints the seconds of each part, and exits with 1 if the whole took longer than two minutes.
  *
  *     node deploy/first-picture.mjs [OUT.png]
  *
@@ -34,12 +34,12 @@ const lap = (what) => {
   last = now;
 };
 
-/** Starts the service, and notes what prepares it. Returns the address that it prints. */
+/** Starts the service, and times its preparation. Returns the address that it prints. */
 const startService = async (service) => {
   const lines = createInterface({ input: service.stdout });
   createInterface({ input: service.stderr }).on('line', (line) => {
     if (!line.startsWith('prepare: ')) return;
-    // The first words of each line say what begins then, or has ended.
+    // The first words of each line say what begins or has ended.
     if (/Installing/.test(line)) lap('npm start, until it installs');
     else if (/Generated/.test(line)) lap('packages from the network');
     else lap('building');
@@ -51,10 +51,10 @@ const startService = async (service) => {
   throw new Error('npm start ended before the service had an address.');
 };
 
-/** Processor time that the ended children of a process have taken, seconds; undefined where the system does not tell. */
+/** Processor time that the ended children of a process have taken, seconds; undefined if not reported. */
 const processorSeconds = (pid) => {
   try {
-    // The fields behind the name of the program, which may have blanks; ticks are hundredths of a second.
+    // The fields after the name of the program, which may contain blanks; ticks are hundredths of a second.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
     return (Number(fields[13]) + Number(fields[14])) / 100;
   } catch {
@@ -81,7 +81,7 @@ try {
     cwd: clone,
     env: { ...process.env, ...settings, npm_config_cache: join(folder, 'npm-cache'), CI: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // So that all of it can be ended at once.
+    // This way all of its processes can be ended at once.
     detached: true,
   });
   const address = await startService(service);

@@ -1,6 +1,6 @@
 /**
- * Generates the static protobuf code of the contract as TypeScript, so that it is compiled with the service and no .proto is
- * interpreted for message bodies at run time. The first line of the file holds a hash of all its inputs.
+ * Generates the static protobuf code of the contract as TypeScript, so that it is compiled with the service and no
+ * .proto is interpreted for message bodies at run time. The first line of the file contains a hash of all its inputs.
  *
  *     node deploy/generate.mjs
  *
@@ -17,7 +17,7 @@ const CONTRACT = join(root, 'proto', 'interstice', 'v1', 'collision.proto');
 const OUTPUT = join(root, 'src', 'transport', 'protobuf', 'generated', 'contract.ts');
 const COMPILER = join(root, 'node_modules', 'protobufjs-cli', 'bin', 'pbjs');
 
-/** Unused functions are removed: the file is compiled at every build. */
+/** Unused functions are removed, because the file is compiled at every build. */
 const ARGUMENTS = [
   ...['--target', 'static-module', '--wrap', 'esm', '--root', 'interstice'],
   ...['create', 'verify', 'convert', 'delimited', 'typeurl', 'service', 'comments'].map((part) => `--no-${part}`),

@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** How often a waiting process checks the lock. */
 const POLL_MS = 200;
-/** An installation and a build take far less time; after this limit something hangs. */
+/** An installation and a build take far less time; beyond this limit something hangs. */
 const GIVE_UP_MS = 15 * 60_000;
-/** Breaking a stale lock takes a millisecond: an older marker belongs to a process that died meanwhile. */
+/** Breaking a stale lock takes a millisecond: an older marker belongs to a process that has died. */
 const BREAK_MARKER_MS = 10_000;
 
 const isAlive = (pid) => {

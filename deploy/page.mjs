@@ -1,11 +1,11 @@
 /**
- * Builds the page that the service shows at `/` into dist/page: scripts and styles bundled into files that carry the hash
- * of their content in their names, `index.html` that names them, and `interstice.html`, which holds everything in one
- * file, opens without a server, and is what `interstice explain` fills with data.
+ * Builds the page that the service shows at `/` into dist/page: scripts and styles bundled into files whose names
+ * contain the hash of their content, `index.html`, which refers to them, and `interstice.html`, which contains
+ * everything in one file, opens without a server, and is filled with data by `interstice explain`.
  *
  *     node deploy/page.mjs
  *
- * Imports only Node's own modules at once, because prepare.mjs imports it before the packages are installed.
+ * At first it imports only Node's own modules, because prepare.mjs imports it before the packages are installed.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,12 +17,12 @@ const SOURCE = join(root, 'src', 'page');
 const OUTPUT = join(root, 'dist', 'page');
 const STAMP = '.stamp';
 const CONTRACT = join(root, 'proto', 'interstice', 'v1', 'collision.proto');
-/** The message that the page reads as protobuf, with what it consists of. */
+/** The message that the page reads as protobuf, with its nested messages. */
 const READ_AS_BYTES = 'interstice.v1.ResolveResponse';
-/** Folders whose files may end up in the bundle. */
+/** Folders whose files may be part of the bundle. */
 const FOLDERS = ['src/page', 'src/client', 'src/contract', 'src/mesh', 'checker', 'proto'];
 
-/** What the template has in place of the links to script and styles, and of the data of a report. */
+/** Placeholders in the template for the links to script and styles, and for the data of a report. */
 const HEAD_MARK = '<!-- head -->';
 const SCRIPT_MARK = '<!-- script -->';
 
@@ -43,17 +43,17 @@ const stampOf = () => {
   return hash.digest('hex');
 };
 
-/** Whether dist/page holds what these sources make. */
+/** Whether dist/page was built from these sources. */
 export const isPageBuilt = () => {
   const stamp = join(OUTPUT, STAMP);
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampOf();
 };
 
-/** The tables by which the page reads a message, see src/page/service/decode.ts. */
+/** The tables with which the page reads a message, see src/page/service/decode.ts. */
 export const contractTables = async () => {
   const { default: protobuf } = await import('protobufjs');
   const contract = new protobuf.Root();
-  // Types of the standard library are in the library.
+  // The library includes the standard types.
   contract.resolvePath = (_origin, target) => (target.startsWith('google/') ? null : target);
   await contract.load(CONTRACT, { keepCase: false });
   contract.resolveAll();
@@ -95,9 +95,9 @@ const bundle = async () => {
     format: 'esm',
     target: 'es2022',
     platform: 'browser',
-    // Readers of mesh files use it as Node has it.
+    // Readers of mesh files use it like Node's.
     inject: [join(SOURCE, 'files', 'buffer.ts')],
-    // The library of glTF and the checker of certificates load these where they run in Node, never in a browser.
+    // The glTF library and the checker of certificates load these in Node, never in a browser.
     external: ['node:fs', 'node:path', 'node:fs/promises'],
     define: { CONTRACT_TABLES: JSON.stringify(await contractTables()) },
     legalComments: 'eof',
@@ -108,7 +108,7 @@ const bundle = async () => {
   return { script: textOf('.js'), style: textOf('.css') };
 };
 
-/** The page in one file. Its policy allows this script and this style only, by their digests, and no connection. */
+/** The page in one file. Its policy allows only this script and this style, by their digests, and no connection. */
 const selfContained = (template, { script, style }) => {
   const policy = [
     "default-src 'none'",

@@ -1,9 +1,9 @@
 /**
- * Makes a fresh clone runnable: installs the packages when they do not match the lock file, writes the code that is
- * generated from the contract, and compiles when a source changed since the last build. Runs before `npm start`,
- * `npm test` and `npm run bench`; does nothing, quickly, when all is in place. `--force` compiles from scratch.
+ * Makes a fresh clone runnable: installs the packages if they do not match the lock file, writes the code that is
+ * generated from the contract, and compiles if a source has changed since the last build. Runs before `npm start`,
+ * `npm test` and `npm run bench`; ends quickly if there is nothing to do. `--force` compiles from scratch.
  *
- * Uses Node's own modules only, since it runs before anything is installed.
+ * Uses only Node's own modules, because it runs before anything is installed.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -62,7 +62,7 @@ const hashFiles = (files) => {
 const run = (what, program, args) =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, stdio: ['ignore', 2, 2], shell: program === 'npm' });
-    // Otherwise the child would go on after this program has ended.
+    // Otherwise the child would continue after this program has ended.
     const forward = (signal) => child.kill(signal);
     for (const signal of STOP_SIGNALS) process.on(signal, forward);
     child.once('close', () => {
@@ -76,7 +76,10 @@ const run = (what, program, args) =>
     );
   });
 
-/** npm's own record of the content of node_modules; npm writes it last, so an interrupted installation has none. */
+/**
+ * Whether npm's own record of node_modules matches the lock file; npm writes it last, so an interrupted installation
+ * has none.
+ */
 const isInstalledByHand = () => {
   const record = readText(at('node_modules', '.package-lock.json'));
   if (record === undefined) return false;
@@ -107,7 +110,7 @@ const isBuilt = (sources) =>
   readText(BUILD_STAMP) === hashFiles([...sources, ...BUILD_SETTINGS]) &&
   sources.filter(isCompiled).every((source) => existsSync(at(outputOf(source))));
 
-/** Outputs of deleted sources, tests above all, would still be found and run. */
+/** Removes outputs of deleted sources, because deleted tests would still be found and run. */
 const removeOrphans = (sources) => {
   const stems = new Set(sources.map((source) => join('dist', source.replace(/\.ts$/, ''))));
   for (const file of listFiles('dist', (name) => /\.(js|js\.map|d\.ts)$/.test(name))) {

@@ -1,16 +1,16 @@
-/** Programs that the test programs of this folder start, and what they wait for. */
+/** Starts programs for the test programs of this folder, and waits for conditions. */
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** The checkout. */
+/** The root of the checkout. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * @param options of node:child_process, as cwd and env
- * @returns the child; `said()`: what it has written to standard output; `log()`: to both, in the order of arrival; `ended`: its exit code
- *   (or the signal that ended it) when all has been read
+ * @param options of node:child_process, such as cwd and env
+ * @returns the child; `said()`: its standard output so far; `log()`: both of its outputs, in the order of arrival;
+ *   `ended`: its exit code (or the signal that ended it) once everything has been read
  */
 export function startProgram(command, args, options = {}) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
@@ -33,9 +33,9 @@ export function startProgram(command, args, options = {}) {
 }
 
 /**
- * @param look asked every tenth of a second; whatever it throws counts as not yet
- * @returns what it gave as soon as that is neither undefined nor false
- * @throws Error after the time, with the last reason
+ * @param look called every tenth of a second; an exception counts as not yet
+ * @returns its result as soon as that is neither undefined nor false
+ * @throws Error after the time limit, with the last reason
  */
 export async function until(what, milliseconds, look) {
   let reason = '';

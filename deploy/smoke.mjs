@@ -1,6 +1,7 @@
 /**
- * Uses the built service and command line as a new user would: starts `serve`, posts an example pair as files, resolves the
- * same pair with the command line, stops the service. Prints one line per check, then `N passed, N failed, N skipped`.
+ * Uses the built service and command line as a new user would: starts `serve`, posts an example pair as files, resolves
+ * the same pair with the command line, and stops the service. Prints one line per check, then
+ * `N passed, N failed, N skipped`.
  *
  *     node deploy/smoke.mjs [NODE] [ROOT]
  *
@@ -19,7 +20,7 @@ const node = process.argv[2] ?? process.execPath;
 const program = join(root, 'dist', 'src', 'cli', 'main.js');
 const pair = (name) => join(root, 'examples', 'pairs', 'layers', name);
 
-/** For what hangs: each takes seconds on a machine without other work. */
+/** Time limit for programs that hang: each takes seconds on an idle machine. */
 const LIMIT_MS = 300_000;
 
 const tally = openTally('smoke');
@@ -27,7 +28,7 @@ const { check } = tally;
 
 const countVertices = (obj) => obj.split('\n').filter((line) => line.startsWith('v ')).length;
 
-/** @returns the URL of the service as soon as it is ready; nothing when it has ended. @throws Error when the time limit is reached */
+/** @returns the URL of the service as soon as it is ready; nothing if it has ended. @throws Error at the time limit */
 const waitUntilReady = (service) =>
   until('the service is ready', LIMIT_MS, async () => {
     if (service.child.exitCode !== null) return '';

@@ -1,4 +1,4 @@
-/** What the test programs of this folder print: one line per check, and at the end `N passed, N failed, N skipped`. */
+/** The output of the test programs of this folder: one line per check, and finally `N passed, N failed, N skipped`. */
 
 /** @param name of the program, before each line */
 export function openTally(name) {
@@ -9,8 +9,8 @@ export function openTally(name) {
       return failed > 0;
     },
     /**
-     * @param detail shown where the check fails
-     * @returns whether it holds
+     * @param detail shown if the check fails
+     * @returns whether it passed
      */
     check(isRight, what, detail = '') {
       if (isRight) passed += 1;

@@ -19,12 +19,12 @@ const build = join(root, '.build', 'clients');
 const program = join(root, 'dist', 'src', 'cli', 'main.js');
 const isRequired = process.env.INTERSTICE_REQUIRE_CLIENTS === '1';
 
-/** Limits are for what hangs: a start and a loop of 60 frames take seconds on a machine without other work. */
+/** Time limits for programs that hang: a start and a loop of 60 frames take seconds on an idle machine. */
 const START_LIMIT_MS = 300_000;
 const LOOP_LIMIT_MS = 600_000;
 const BUILD_LIMIT_MS = 1_200_000;
 const FRAMES = 60;
-/** By then the sheets lie on the ball and over each other. */
+/** By this frame the sheets lie on the ball and on each other. */
 const BULLET_FRAMES = 25;
 /** The server is killed when a loop has reported this frame. */
 const KILL_AT = 20;
@@ -48,7 +48,7 @@ const works = (command, ...args) => run(command, args).status === 0;
 const findPython = () =>
   ['python3', '/usr/bin/python3'].find((python) => works(python, '-c', 'import numpy, grpc, google.protobuf'));
 
-/** Builds the wheel without network, as for publishing, and installs it in a folder that holds nothing else. */
+/** Builds the wheel without network, as for publishing, and installs it in an empty folder. */
 const installWheel = (python, folder) => {
   const source = join(build, 'wheel', 'clients', 'python');
   for (const old of [folder, join(build, 'wheel')]) rmSync(old, { recursive: true, force: true });
@@ -78,9 +78,7 @@ const installWheel = (python, folder) => {
   return isWhole;
 };
 
-/**
- * The example of a page as a program: its blocks of code one after the other, as they are written, but for the ports.
- */
+/** The example of a page as a program: its unchanged blocks of code one after another, except for the ports. */
 const exampleOf = (page, { http, grpc }) =>
   [...readFileSync(page, 'utf8').matchAll(/^```(?:python|ts)\n([\s\S]*?)^```/gm)]
     .map(([, code]) => code.replaceAll('127.0.0.1:8080', http).replaceAll('127.0.0.1:50051', grpc))
@@ -170,7 +168,7 @@ const prepareCpp = () => {
 const inTypescript = (program, ...args) => [process.execPath, join(clients, 'typescript', program), ...args];
 const typescript = {
   example: (addresses) => {
-    // Inside the package, whose name the example imports.
+    // The file lies inside the package, whose name the example imports.
     const path = join(build, 'readme.mjs');
     writeFileSync(path, exampleOf(join(clients, 'typescript', 'README.md'), addresses));
     return [process.execPath, path];
@@ -183,10 +181,13 @@ const typescript = {
   ],
 };
 
-/** Below the ports that systems give to whoever asks for any: while a server is away, nobody else gets its port, not even its clients. */
+/**
+ * Below the ports that systems assign automatically: while a server is down, no other program gets its port, not even
+ * its clients.
+ */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
-/** Ports are given in turn, because one that was given is free until its server listens. */
+/** Ports are assigned in turn, because an assigned port stays free until its server listens. */
 let nextPort = Math.floor(Math.random() * PORTS);
 
 const freePort = async () => {
@@ -239,7 +240,7 @@ const kill = async (server) => {
 
 const TALLY = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m;
 
-/** Sheets of Bullet, whose world alone intersects and whose guarded world must not. */
+/** Tests sheets in Bullet, whose world alone intersects and whose guarded world must not. */
 const testBullet = (command, { grpc }) => {
   if (!command) {
     total.skipped += 1;
@@ -335,7 +336,7 @@ const testPlain = async (parts, addresses) => {
   }
 };
 
-/** Two services, one of which requires client certificates and API keys; proxies terminate TLS in front of their HTTP servers. */
+/** Two services, one of which requires client certificates and API keys; proxies terminate their TLS for HTTP. */
 const testTls = async (parts, folder) => {
   makeCertificates(folder);
   const at = (name) => join(folder, name);

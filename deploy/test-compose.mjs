@@ -1,7 +1,8 @@
 /**
- * Runs docker-compose.yml with podman, kills one of its processes and goes on. Every answer through HAProxy is compared with the bytes of
- * a session in this process. Prints one line per check, then `N passed, N failed, N skipped`. deploy/test-compose.sh calls it, with the
- * images and in a network of its own, where the ports that the file publishes are free.
+ * Runs docker-compose.yml with podman, and kills one of its processes meanwhile. Every answer through HAProxy is
+ * compared with the bytes of a session in this process. Prints one line per check, then
+ * `N passed, N failed, N skipped`. deploy/test-compose.sh calls it, with the images and in a separate network, where
+ * the ports that the file publishes are free.
  *
  *     node deploy/test-compose.mjs
  */
@@ -13,7 +14,7 @@ import { engineArguments, readCompose, waitsOf } from './compose-file.mjs';
 import { root, startProgram, until } from './program.mjs';
 import { openTally } from './tally.mjs';
 
-/** For what hangs: each takes seconds on a machine without other work. */
+/** Time limit for programs that hang: each takes seconds on an idle machine. */
 const LIMIT_MS = 120_000;
 const HTTP = 'http://127.0.0.1:8080';
 const GRPC = '127.0.0.1:50051';
@@ -35,7 +36,7 @@ const untilSeen = (what, look) => until(what, LIMIT_MS, look);
 const isHealthy = (name) => untilSeen(`${name} is healthy`, () => podman('healthcheck', 'run', name).then(() => true));
 const askJson = async (url) => (await fetch(url)).json();
 
-// Grafana is no package of Debian; test/deploy/monitoring.test.ts reads what the file gives it.
+// Debian has no package of Grafana; test/deploy/monitoring.test.ts checks its settings in the file.
 const {
   services: { grafana: _, ...services },
   volumes,
@@ -65,7 +66,7 @@ async function keepStepping(caller) {
     faults.push(thrown.message);
   }
 }
-/** Until every session has had some answers that were asked for from now on. */
+/** Waits until every session has received some answers to requests from now on. */
 async function answersOfAll() {
   const reached = callers.map(({ frames }) => frames);
   await untilSeen('every session is answered', () => {
@@ -74,11 +75,11 @@ async function answersOfAll() {
   });
   return faults.length === 0;
 }
-/** Host name of the container that has a session, as the store says: the begin of the container's id. */
+/** Host name of the container that owns a session according to the store: the beginning of the container's id. */
 async function ownerOf(id) {
   const owner = await podman('exec', 'redis', 'redis-cli', 'HGET', `interstice:session:default:${id}`, 'owner');
   const [host] = owner.split(':');
-  // Every id begins with an empty name.
+  // An empty host name would match every container.
   if (!/^[0-9a-f]{12}$/.test(host)) throw new Error(`The store says that "${owner}" has the session ${id}.`);
   return host;
 }

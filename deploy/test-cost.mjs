@@ -1,14 +1,14 @@
 /**
- * Loaded into every test file that has a process of its own by deploy/test.mjs: when the file ends, tells the processor time that it took. A
- * process that a test forks inherits this module, and has another parent.
+ * deploy/test.mjs loads it into every test file with its own process: when the file ends, it reports the processor
+ * time. A process that a test forks inherits this module, but has another parent.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-/** Of /proc/PID/stat, in hundredths of a second: a constant of Linux, whatever the kernel is built with. */
+/** Ticks of /proc/PID/stat per second: a constant of Linux, however the kernel was built. */
 const TICKS_PER_SECOND = 100;
 
-/** Linux alone tells what children took. @returns seconds */
+/** Time of children, which only Linux reports. @returns seconds */
 function ofChildren() {
   try {
     // The name of the program, in parentheses, may contain spaces; fields 16 and 17 are cutime and cstime, and the rest starts with field 3.
@@ -19,7 +19,7 @@ function ofChildren() {
   }
 }
 
-/** What this process took so far, in all threads and in the programs that it started and waited for. @returns seconds */
+/** Processor time of this process so far, with all threads and awaited programs. @returns seconds */
 export function processorTime() {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6 + ofChildren();

@@ -1,10 +1,11 @@
 /**
- * Packs the checkout as npm publishes it, installs the file in an empty folder and uses what a stranger gets: the command line,
- * the client, the library and their types. Prints one line per check and the sizes, then `N passed, N failed, N skipped`.
+ * Packs the checkout as npm publishes it, installs the file in an empty folder and uses it like any user: the command
+ * line, the client, the library and their types. Prints one line per check and the sizes, then
+ * `N passed, N failed, N skipped`.
  *
  *     node deploy/test-package.mjs
  *
- * The dependencies come from npm's cache where it has them, else from the registry.
+ * The dependencies come from npm's cache if it has them, else from the registry.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +25,7 @@ const run = (command, args, cwd, options = {}) =>
   spawnSync(command, args, { cwd, encoding: 'utf8', timeout: RUN_LIMIT_MS, maxBuffer: 64 * MEBIBYTE, ...options });
 const outputOf = ({ stdout, stderr, error }) => `${stdout ?? ''}${stderr ?? ''}${error ?? ''}`.slice(-4000);
 
-/** What must be in the file, and what must not. */
+/** Files that must be in the package; below, those that must not. */
 const WANTED = [
   ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/src/cli/main.js', 'dist/src/index.d.ts'],
   ...['dist/src/client/index.js', 'dist/src/client/index.d.ts', 'dist/gpu/engine.js', 'docs/cli.md'],
@@ -93,7 +94,7 @@ const useCommandLine = (folder) => {
   const pair = (name) => inPackage('examples', 'pairs', 'spike', name);
   const options = ['--options', pair('options.json')];
   const resolved = interstice('resolve', pair('start.obj'), pair('target.obj'), ...options, '-o', 'answer.glb');
-  // 4: safe, but not converged. Which of the two is not this test's to say.
+  // 4: safe, but not converged. This test accepts both.
   const isSafe = resolved.status === 0 || resolved.status === 4;
   check(isSafe, 'npx interstice resolve, an example to GLB', outputOf(resolved));
   const verdict = interstice('check', 'answer.glb');

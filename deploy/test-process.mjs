@@ -1,24 +1,24 @@
-/** Runs compiled test files in processes: one in a process of its own, or many in one (deploy/test-together.mjs). */
+/** Runs compiled test files in processes: one in its own process, or many in one (deploy/test-together.mjs). */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { emptyTally, makeParser } from './test-tally.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** For what hangs. The slowest file takes half a minute; ten times that leaves room for a machine that is busy otherwise. */
+/** Time limit for files that hang. The slowest file takes half a minute; ten times that allows for a busy machine. */
 const FILE_LIMIT_MS = 300_000;
 /** On SIGTERM tap prints what was still running; then the process is killed. */
 const KILL_AFTER_MS = 5_000;
-/** A process that runs files together ends after one that leaves it with more, and another takes over. */
+/** A process that runs files together ends after a file that leaves it with more memory, and another one continues. */
 const MAX_RESIDENT_BYTES = 1.5e9;
-/** And after so many files, so that what one leaves behind does not meet all that follow. */
+/** It also ends after this many files, so that the leftovers of one do not affect all later ones. */
 const MAX_TOGETHER = 60;
 const COST_MODULE = pathToFileURL(join(root, 'deploy', 'test-cost.mjs')).href;
 const TOGETHER = join(root, 'deploy', 'test-together.mjs');
 
 /**
- * How files run: with which seed, and whether failures name places in the sources or in dist. For the former, Node reads the map of every module in
- * every thread: test/session/operations.test.ts takes 8 % more of the processor with it.
+ * How files run: the seed, and whether failures name places in the sources or in dist. For the former, Node reads the
+ * source map of every module in every thread: test/session/operations.test.ts takes 8 % more processor time with it.
  *
  * @typedef {{ readonly seed: string, readonly namesSources: boolean }} Manner
  */
@@ -29,7 +29,7 @@ const start = (args, channel, { seed, namesSources }, environment) =>
     env: { ...process.env, NODE_ENV: 'test', TEST_SEED: seed, ...environment },
   });
 
-/** Ends a process that takes longer than a file may. @returns what begins the time anew, and what stops it */
+/** Ends a process that takes longer than a file may. @returns functions that restart and stop the timer */
 function limit(child) {
   let timers = [];
   const watch = { isLate: false, stop: () => timers.forEach(clearTimeout), restart: () => undefined };
@@ -45,7 +45,7 @@ function limit(child) {
   return watch;
 }
 
-/** What ended badly without a failed assertion counts as one failure. */
+/** Counts a file that ended badly without a failed assertion as one failure. */
 function fail(tally, ...reasons) {
   const given = reasons.filter(Boolean);
   if (given.length === 0 || tally.failed > 0) return;
@@ -57,7 +57,7 @@ const asksNothing = ({ passed, failed, skipped }) => passed + failed + skipped =
 const asText = (code, signal) => (signal ? `ended by ${signal}` : `exit code ${code}`);
 const LATE = `took longer than ${FILE_LIMIT_MS / 1000} s`;
 
-/** Runs a file in a process of its own. */
+/** Runs a file in its own process. */
 export const runAlone = ({ file, name }, manner) =>
   new Promise((resolve) => {
     const since = performance.now();
@@ -97,23 +97,23 @@ export const runAlone = ({ file, name }, manner) =>
     });
   });
 
-/** A process that runs files one after the other. */
+/** A process that runs files one after another. */
 class Together {
   isUsable = true;
   #child;
   #limit;
   #parser;
   #stderr = '';
-  /** the file that runs: its name, its tally, and what takes its result */
+  /** the running file: its name, its tally, and the receiver of its result */
   #running;
   #names = [];
   #hasFailed = false;
   #final;
-  /** resolves with what was wrong with the process itself, as a result of its own, or nothing */
+  /** resolves with faults of the process itself, as a separate result, or with nothing */
   ended;
 
   constructor(manner) {
-    // The time of each file is limited here, and that of all of them is not.
+    // The time of each file is limited here; that of all files together is not.
     this.#child = start([TOGETHER], 'ipc', manner, { TAP_TIMEOUT: '0' });
     this.#limit = limit(this.#child);
     this.#parser = makeParser(
@@ -135,7 +135,7 @@ class Together {
     });
   }
 
-  /** what is asserted when no file runs */
+  /** assertions while no file runs */
   #after = emptyTally();
 
   run({ file, name }) {
@@ -159,7 +159,7 @@ class Together {
     this.#stderr = '';
   }
 
-  /** No file follows. */
+  /** Ends the process after its current file. */
   end() {
     this.isUsable = false;
     if (this.#child.connected) this.#child.send({}, () => undefined);
@@ -184,11 +184,11 @@ class Together {
   }
 }
 
-/** Runs files one at a time, those that may share a process in one that stays for the next. */
+/** Runs files one at a time; those that may share a process run in one that is kept for the next. */
 export class Lane {
   #manner;
   #together;
-  /** processes that were told to end */
+  /** the ends of all processes that it has started */
   #all = [];
 
   constructor(manner) {

@@ -1,6 +1,7 @@
 /**
- * The same bytes from the same sources: builds a copy of the checkout, in a folder of another name with another time zone, packs both, and
- * compares every byte of dist and of the package. Prints one line per check, then `N passed, N failed, N skipped`. Takes one whole build.
+ * Tests that the same sources give the same bytes: builds a copy of the checkout in a folder with another name and
+ * another time zone, packs both, and compares every byte of dist and of the package. Prints one line per check, then
+ * `N passed, N failed, N skipped`. Takes one full build.
  *
  *     node deploy/test-reproducible.mjs
  */
@@ -23,7 +24,7 @@ import { dirname, join, relative } from 'node:path';
 import { root, startProgram } from './program.mjs';
 import { openTally } from './tally.mjs';
 
-/** What the build keeps for itself: when and from what it was made. */
+/** Records of the build itself: its time and its sources. */
 const OWN = /^(\.build-stamp|\.tsbuildinfo|\.tsgo\.tsbuildinfo)$/;
 
 const tally = openTally('reproducible');
@@ -36,7 +37,10 @@ async function run(what, command, cwd, zone = 'UTC') {
   check(code === 0, what, program.log().slice(-4000));
 }
 
-/** @returns a folder with the sources of the checkout. npm keeps the modes of files, which come from the mask of whoever made them: all get the usual ones. */
+/**
+ * @returns a folder with the sources of the checkout. npm keeps the modes of files, which depend on the umask of their
+ *   creator, so all get the usual ones.
+ */
 function copy(name) {
   const folder = join(work, name);
   for (const file of sources) {
@@ -44,7 +48,7 @@ function copy(name) {
     cpSync(join(root, file), join(folder, file));
     chmodSync(join(folder, file), statSync(join(root, file)).mode & 0o100 ? 0o755 : 0o644);
   }
-  // The packages are input; a link, because the compiler writes nothing there.
+  // The packages are input; a link is enough, because the compiler does not write there.
   symlinkSync(realpathSync(join(root, 'node_modules')), join(folder, 'node_modules'));
   return folder;
 }

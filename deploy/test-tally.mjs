@@ -1,17 +1,17 @@
-/** Counts what test files print, which is TAP: of a file that has a process of its own, or of several that share one. */
+/** Counts the TAP output of test files: of a file with its own process, or of several that share one. */
 import { Parser } from 'tap-parser';
 
-/** Names of assertions by which deploy/test-together.mjs tells where it is. They count nowhere. */
+/** Names of assertions with which deploy/test-together.mjs reports its progress. They are not counted. */
 export const BARRIER = '(all tests of the file are over)';
 export const END = '(end of the file)';
 
 export const emptyTally = () => ({ passed: 0, failed: 0, skipped: 0, failures: [], skips: [] });
 
 /**
- * Counts assertions at any depth; a subtest's own line only sums up what was counted inside it.
+ * Counts assertions at any depth; a subtest's own line only sums up the assertions inside it.
  *
- * @param current gives the tally that counts now
- * @param onEnd receives what follows END
+ * @param current returns the tally to count in now
+ * @param onEnd receives the text after END
  */
 export function makeParser(current, onEnd = () => undefined) {
   const parser = new Parser();

@@ -1,24 +1,25 @@
 /**
- * Runs test files one after the other in this process, as deploy/test.mjs sends them: a file that starts a process of its own pays half a second
- * for it, and a GPU file compiles all kernels anew, which takes longer than most of them. The assertions of all files are one TAP stream; what ends a file
- * in it is an assertion that begins with END and tells the seconds that the file took, by the processor and by the clock, and the bytes that
- * the process holds by then.
+ * Runs test files one after another in this process, as deploy/test.mjs sends them: a separate process takes half a
+ * second to start, and a GPU file in it compiles all kernels again, which takes longer than most of these files. The
+ * assertions of all files form one TAP stream; a file ends in it with an assertion that begins with END and states the
+ * processor time and elapsed time of the file in seconds, and the memory of the process in bytes.
  */
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { processorTime } from './test-cost.mjs';
 import { BARRIER, END } from './test-tally.mjs';
 
-/** For what one file makes and the next can use: functions here run when the last file has ended (test/support/shared-device.ts). */
+/** Functions that run after the last file, for objects that files share (test/support/shared-device.ts). */
 const lastly = [];
 globalThis[Symbol.for('interstice.tests.lastly')] = lastly;
 
-// What a file registers for its end runs at its end, not at that of the process. deploy/test.mjs limits the time of each file.
+// Functions that a file registers for its end run at its end, not at that of the process. deploy/test.mjs limits the
+// time of each file.
 const teardowns = [];
 t.teardown = (run) => teardowns.push(run);
 t.setTimeout = () => undefined;
 
-/** Runs what was registered, the last first. */
+/** Runs the registered functions, the last first. */
 async function runAll(functions) {
   for (let run = functions.pop(); run; run = functions.pop()) {
     try {
@@ -41,11 +42,14 @@ async function runFile(file) {
   await runAll(teardowns);
   const seconds = (performance.now() - clock) / 1000;
   t.pass(`${END} ${processorTime() - processor} ${seconds} ${process.memoryUsage.rss()}`);
-  // A parser knows that an assertion is over when another one follows.
+  // A parser recognises the end of an assertion only when another one follows.
   t.pass(BARRIER);
 }
 
-/** The next file, or undefined. While a file runs, the channel does not keep the process from ending: a test that waits for nothing fails. */
+/**
+ * The next file, or undefined. While a file runs, the channel does not keep the process alive, so that a test that
+ * waits for nothing fails.
+ */
 async function receive() {
   process.channel.ref();
   const { file } = await new Promise((resolve) => process.once('message', resolve));

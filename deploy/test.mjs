@@ -1,21 +1,23 @@
 /**
- * The whole test run: style, then every compiled test file, three at a time. A file that touches its process has one of its own; the others run one
- * after the other in as few processes as there are lanes, since a process of its own would cost most of them more than their tests.
+ * The whole test run: style, then every compiled test file, three at a time. A file that touches its process has its
+ * own process; the others run one after another in as few processes as there are lanes, because for most of them
+ * starting a process would take longer than their tests.
  *
  *     npm test                  everything
  *     npm test -- obj mesh/     only the test files whose path contains one of the words; failures then name places in the sources, not in dist
  *
  * The files print TAP, so plain Node runs them: tap's own command would start a TypeScript loader for each file, which
- * costs over a second more than the file itself and has nothing to load here. Every assertion is counted where it was
+ * takes over a second longer than the file itself and has nothing to load here. Every assertion is counted where it was
  * made, and a file that ends badly without a failed assertion (crash, time limit, nothing run) counts as one failure.
- * The last line is always `N passed, N failed, N skipped`. Above it stand the files that took most of the processor, with the programs
- * that they started and waited for.
+ * The last line is always `N passed, N failed, N skipped`. Above it are the files that used the most processor time,
+ * including programs that they started and awaited.
  *
- * All files of a run draw their random numbers from one seed, TEST_SEED, which is printed.
+ * All files of a run derive their random numbers from one seed, TEST_SEED, which is printed.
  *
- * With INTERSTICE_RERUN_FAILED=1, for machines that do other work at the same time, up to two failed files are run once more,
- * alone and with the same seed. One that passes then has failed by its timing, or by what an earlier file left in its process: it is listed as UNSTEADY
- * below the output of its failure, which is a fault to mend, and it counts as passed. A result that is wrong for the seed fails both times.
+ * With INTERSTICE_RERUN_FAILED=1, for machines that do other work at the same time, up to two failed files are run once
+ * more, alone and with the same seed. A file that then passes has failed because of its timing, or because of leftovers
+ * of an earlier file in its process: it is listed as UNSTEADY below the output of its failure, which should be fixed,
+ * and it counts as passed. A wrong result for the seed fails both times.
  */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -26,21 +28,24 @@ import { inspect } from 'node:util';
 import { Lane, runAlone } from './test-process.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** Where compiled tests are; the second is of a package of its own. */
+/** Folders of compiled tests; the second belongs to a separate package. */
 const TEST_FOLDERS = [join(root, 'dist', 'test'), join(root, 'dist', 'examples', 'solver', 'test')];
-/** Files at once that compute: one a core on a small machine. */
+/** Files that compute at the same time: one per core on a small machine. */
 const COMPUTING_LANES = 2;
 /** Files that start services and mostly wait for them, for a clock or for a socket: one more at a time costs little. */
 const WAITING =
   /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|page|rough|server|transport)\b/;
-/** Files that have a process of their own, by folder: they start services, break their device, or measure the process. */
+/** Files with their own process, by folder: they start services, break their device, or measure the process. */
 const APART = /^(bench\/(cluster|load)|clients|conformance|gpu\/device|observe|page|rough)\b/;
-/** And by what they or a helper of theirs touch that the next file would meet. To read a setting of the test run is no harm. */
+/**
+ * And by content: they or their helpers change state that the next file would see. Reading settings of the run is
+ * harmless.
+ */
 const TOUCHES_PROCESS =
   /\bprocess\.(?!env\.(INTERSTICE_(REQUIRE|DATA)|TEST_))|node:(child_process|cluster|v8|vm|worker_threads)|\bglobal(This)?\b|mockImport|ServerProcess|collect-garbage|served-program/;
 /**
- * What takes longest starts first, so that no core is idle while the last file ends. `npm test` prints the times: the order of files that take less
- * does not matter.
+ * The longest files start first, so that no core is idle while the last file runs. `npm test` prints the times; the
+ * order of shorter files does not matter.
  */
 const FIRST = [
   'bench/cluster/servers',
@@ -66,13 +71,13 @@ const FIRST = [
   'gpu/device/device-life-scenes',
   'solver/cpu/abandon',
 ];
-/** Enough to see the cause; a file that fails everywhere should not hide the others. */
+/** Enough to see the cause; a file in which everything fails should not hide the others. */
 const MAX_FAILURES_SHOWN = 20;
 const MAX_STDERR_SHOWN = 8_000;
-/** More failed files than these are no accident of timing. */
+/** More failed files than this are not due to timing. */
 const MAX_RERUNS = 2;
 
-/** How many of the files that took most are listed at the end. */
+/** Number of the most expensive files that are listed at the end. */
 const MAX_SLOWEST_SHOWN = 20;
 
 const print = (text) => process.stdout.write(`${text}\n`);
@@ -123,7 +128,7 @@ const report = ({ name, tally, stderr, seconds, processor }) => {
   }
 };
 
-/** Processor time is what counts on a small machine, and it hardly depends on what else runs. */
+/** Processor time matters on a small machine, and hardly depends on other work. */
 const reportCosts = (results) => {
   const sum = results.reduce((all, { processor }) => all + processor, 0);
   print(

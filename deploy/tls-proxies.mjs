@@ -1,5 +1,5 @@
 /**
- * Certificates for tests, and small proxies that terminate TLS, as an operator would put one in front of the HTTP server.
+ * Certificates for tests, and small proxies that terminate TLS, as an operator would put in front of the HTTP server.
  */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';

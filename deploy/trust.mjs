@@ -1,6 +1,6 @@
 /**
- * What the product is made of: lists the packages that are installed with it and their licences, and writes a bill of materials
- * in CycloneDX. Prints one line per check, then `N passed, N failed, N skipped`.
+ * Checks what the product consists of: lists the packages that are installed with it and their licences, and writes a
+ * bill of materials in CycloneDX. Prints one line per check, then `N passed, N failed, N skipped`.
  *
  *     node deploy/trust.mjs                    checks licences and docs/third-party.md
  *     node deploy/trust.mjs --sbom FILE.json   and writes the bill of materials
@@ -25,7 +25,7 @@ const ALLOWED = new Set([
   'Unlicense',
   '0BSD',
 ]);
-/** Packages of the development that end up in what is distributed: bundled into the page. */
+/** Development packages that are distributed, bundled into the page. */
 const BUNDLED = ['three'];
 
 const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
@@ -63,8 +63,9 @@ const describe = (list) =>
   ].join('\n');
 
 /**
- * A bill of materials that depends on the lock file only: npm puts the time, the folder and a random number into its own. With
- * `--omit dev` npm leaves out what development and product both use, so it lists everything and the rest is removed here.
+ * A bill of materials that depends on the lock file only: npm adds the time, the folder and a random number to its own.
+ * With `--omit dev` npm leaves out packages that development and product both use, so it lists everything and the rest
+ * is removed here.
  */
 const billOfMaterials = (list) => {
   const made = spawnSync('npm', ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'], {

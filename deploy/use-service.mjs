@@ -1,8 +1,9 @@
 /**
- * Resolves an example pair over HTTP and over gRPC, on the service at the usual ports of this machine, and compares the answers: one
- * contract, two doors. Run inside a container of the image, where only what the image has can be used.
+ * Resolves an example pair over HTTP and over gRPC, on the service at the default ports of this machine, and compares
+ * the answers: one contract, two transports. Runs inside a container of the image, where only the content of the image
+ * can be used.
  *
- *     node use-service.mjs [ENGINE]     ENGINE: what the reports have to name
+ *     node use-service.mjs [ENGINE] ENGINE: the engine that the reports must name
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

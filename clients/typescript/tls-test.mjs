@@ -7,7 +7,7 @@ const [folder, apiKey, url, mutual, misnamed, plain] = process.argv.slice(2);
 const at = (name) => join(folder, name);
 const of = (name) => ({ cert: at(`${name}.crt`), key: at(`${name}.key`) });
 const ca = at('ca.crt');
-/** So many attempts that the test would time out if a refusal were retried. */
+/** Enough attempts that the test would time out if a refusal were retried. */
 const retry = { attempts: 1e6, firstPauseMs: 5, longestPauseMs: 5 };
 
 const START = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, 0.1, 1.2, 0.2, 0.1, 0.2, 1.2, 0.1);

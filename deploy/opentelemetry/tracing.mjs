@@ -1,6 +1,6 @@
 /**
- * Sends the spans of the service to an OpenTelemetry collector. The service calls OpenTelemetry's API and brings no SDK; this file loads
- * one before it starts:
+ * Sends the spans of the service to an OpenTelemetry collector. The service calls OpenTelemetry's API and does not
+ * include an SDK; this file loads one before the service starts:
  *
  *     npm install @opentelemetry/sdk-node            in the folder of this file
  *     NODE_OPTIONS='--import /path/to/tracing.mjs' OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 interstice serve
@@ -10,11 +10,11 @@
  */
 import { isMainThread } from 'node:worker_threads';
 
-// The service's threads begin with the same options; spans are made on the main thread alone.
+// The service's threads start with the same options, but only the main thread creates spans.
 if (isMainThread) {
   const defaults = {
     OTEL_SERVICE_NAME: 'interstice',
-    // What the service counts and logs goes by Prometheus and by standard error; collector.yml of this folder scrapes the former.
+    // Metrics are for Prometheus (collector.yml in this folder scrapes them), and logs go to standard error.
     OTEL_METRICS_EXPORTER: 'none',
     OTEL_LOGS_EXPORTER: 'none',
     // ms: spans of the last second before the end of the process may be lost.
