@@ -5,7 +5,7 @@
 #   deploy/container-build.sh files TARGET      the compiled program and the files that it reads
 #   deploy/container-build.sh all TARGET        both
 #
-# The parts are separate, so that a change of sources alone rebuilds only the second layer of the image.
+# The parts are separate, so that a change of sources rebuilds only the second layer of the image.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,8 @@ mkdir -p "$target"
 packages() {
   cp package.json package-lock.json "$target/"
   npm ci --prefix "$target" --omit=dev --no-audit --no-fund
-  # The WebGPU library brings its program for five systems; this is one of them. Maps, types and tests are for those who write programs.
+  # The WebGPU library contains its program for five systems; only one of them is needed. Source maps, types and tests
+  # are only for developers.
   local system
   system="$(node -p '`${process.platform}-${process.arch}`')"
   find "$target/node_modules/webgpu/dist" -mindepth 1 -maxdepth 1 ! -name "$system" -exec rm -r {} +

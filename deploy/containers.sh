@@ -1,6 +1,7 @@
-# Sourced by image-bases.sh, test-image.sh and test-compose.sh: a store of images of their own, a probe of what this machine allows, the
-# images that the Dockerfile and docker-compose.yml name as their bases, and the image of the service. As root, on Debian: no registry of
-# images is asked. The bases are made of Debian's packages and of Node from npm, under the same names.
+# Sourced by image-bases.sh, test-image.sh and test-compose.sh: a separate store of images, a probe of what this machine
+# allows, the images that the Dockerfile and docker-compose.yml name as their bases, and the image of the service. Needs
+# root, on Debian. It uses no image registry: the bases are made from Debian packages and Node from npm, under the same
+# names.
 #
 # INTERSTICE_IMAGE_STORE names a folder that keeps images from one run to the next, bases included.
 # shellcheck shell=bash
@@ -18,7 +19,7 @@ check() {
   else failed=$((failed + 1)); say "FAIL  $what"; tail -n 20 "$work/check.log"; fi
 }
 finish() { printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"; ((failed == 0)); }
-# Counts what cannot be done here: a failure where INTERSTICE_REQUIRE_IMAGE=1 asks for it.
+# Counts a check that this machine does not allow: a failure if INTERSTICE_REQUIRE_IMAGE=1, else a skip.
 miss() {
   say "$*"
   if [[ "${INTERSTICE_REQUIRE_IMAGE:-}" == 1 ]]; then failed=$((failed + 1)); else skipped=$((skipped + 1)); fi
@@ -32,7 +33,7 @@ count() {
 }
 
 cleanup() {
-  # Without the settings below it would be the machine's own store.
+  # Without the settings below it would be the system's own store.
   if [[ -f "$CONTAINERS_STORAGE_CONF" ]]; then
     podman rm --force --all --time 0 > /dev/null 2>&1 || true
     buildah rm --all > /dev/null 2>&1 || true
@@ -53,7 +54,7 @@ configure() {
 # ---- what this machine allows
 # A container as docker-compose.yml makes one of the service.
 readonly confined=(--init --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges)
-# An image of one static program, and a container of it; what is built needs the right to change the root as well.
+# An image of one static program, and a container of it; building also needs the right to change the root.
 readonly probe_image=localhost/interstice-probe
 probe_container() {
   local probe folder
@@ -65,7 +66,7 @@ probe_container() {
   podman run --rm "${confined[@]}" --network none "$probe_image" /catatonit --version
 }
 
-# Prints why no container can be made and run here; nothing if one can. Sets the engine up.
+# Prints why no container can be made and run here; nothing if one can. Also sets up the engine.
 obstacle() {
   local tool
   [[ "$(id -u)" == 0 ]] || { echo 'it needs root'; return; }
@@ -80,7 +81,7 @@ obstacle() {
   echo "a container of one static program does not run here: $(tail -n 1 "$work/probe.log")"
 }
 
-# Runs a command in a network that nothing else is in.
+# Runs a command in a network of its own.
 in_own_network() {
   unshare --net --mount bash -c 'ip link set lo up && exec "$@"' bash "$@"
 }
@@ -122,8 +123,9 @@ make_bases() {
   buildah commit --quiet --rm "$container" "docker.io/library/node:$node_major-$suite-slim"
 }
 
-# What docker-compose.yml runs beside the service and Debian has: one image with the programs, under the names and with the commands that
-# the images of these names have. (The Redis of that image takes connections of other containers without a password.)
+# The programs that docker-compose.yml runs beside the service and that Debian has: one image with all of them, under
+# the names of the original images and with their commands. (Redis in that image accepts connections of other containers
+# without a password.)
 make_neighbours() {
   local redis haproxy prometheus container
   redis="$(image_of redis)" haproxy="$(image_of haproxy)" prometheus="$(image_of prometheus)"
@@ -147,10 +149,11 @@ image_of() {
 }
 
 # ---- the image of the service
-# build NAME [FLAG...]: the Dockerfile as it is, as interstice-NAME.
+# build NAME [FLAG...]: builds the unchanged Dockerfile as interstice-NAME.
 build() {
   local name="$1" mounts=() cache; shift
-  # Networks whose gateway signs for others give their authority in this variable; npm is told by a user's file, which it keeps.
+  # This variable names the authority of networks whose gateway re-signs TLS; npm reads it from a user's file, which it
+  # keeps.
   if [[ -r "${NODE_EXTRA_CA_CERTS:-}" ]]; then
     printf 'cafile=/etc/interstice-authority.pem\n' > "$work/npmrc"
     mounts+=(--volume "$(readlink -f "$NODE_EXTRA_CA_CERTS"):/etc/interstice-authority.pem:ro" --volume "$work/npmrc:/root/.npmrc:ro")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes what test-image.sh and test-compose.sh begin with, in the store that INTERSTICE_IMAGE_STORE names, so that CI has it done while other
-# tests run. Says why where the machine runs no containers, and ends well then: the tests say it again and count it.
+# Makes the base images of test-image.sh and test-compose.sh in the store that INTERSTICE_IMAGE_STORE names, so that CI
+# can do this while other tests run. If the machine runs no containers, it says why and ends successfully: the tests
+# report and count this.
 #
 #     INTERSTICE_IMAGE_STORE=FOLDER deploy/image-bases.sh [NODE_PACKAGE]
 set -euo pipefail

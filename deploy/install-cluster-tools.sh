@@ -3,7 +3,7 @@
 # processes behind a proxy. Neither is started. Does nothing if both are installed.
 set -euo pipefail
 
-# The packages start their services when they are installed, unless a policy forbids it; tests start their own on free ports.
+# The packages start their services on installation unless a policy forbids it; tests start their own on free ports.
 policy=/usr/sbin/policy-rc.d
 if [[ ! -e "$policy" && "$(id -u)" == 0 ]]; then
   printf '#!/bin/sh\nexit 101\n' > "$policy"

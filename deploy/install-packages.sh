@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs packages of the distribution (Debian or Ubuntu, as root); does nothing if all are installed. Several at a time wait for each
-# other, because apt installs one set at a time.
+# Installs packages of the distribution (Debian or Ubuntu, as root); does nothing if all are installed. Concurrent calls
+# wait for each other, because apt installs one set at a time.
 #
 #     install-packages.sh PURPOSE PACKAGE...
 set -euo pipefail
@@ -19,7 +19,7 @@ if (( ${#missing[@]} == 0 )); then
 fi
 [[ "$(id -u)" == 0 ]] || { say "Run this as root (it calls apt-get). Missing packages: ${missing[*]}." >&2; exit 1; }
 
-# Held until this script ends, and by none of the programs that packages may start.
+# The lock is held until this script ends, but not by programs that packages may start.
 exec 9< "$0"
 flock 9
 apt() { DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" 9<&-; }

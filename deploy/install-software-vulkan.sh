@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs a Vulkan loader and Mesa's software driver (llvmpipe), so that the WebGPU engine runs without a graphics card.
 #
-# Debian 12 has Mesa 22.3, which Dawn refuses (it lacks dynamic indexing of uniform and storage arrays); there the driver
-# comes from bookworm-backports. On any other distribution its own Mesa is used.
-# Does nothing if a driver that is new enough is installed.
+# Debian 12 has Mesa 22.3, which Dawn refuses (it lacks dynamic indexing of uniform and storage arrays); there the
+# driver comes from bookworm-backports. Other distributions use their own Mesa. Does nothing if a driver that is new
+# enough is installed.
 set -euo pipefail
 
 readonly minimum_major=23

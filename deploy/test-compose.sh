@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs the services of docker-compose.yml but Grafana in containers: two of the service, HAProxy, Redis and Prometheus. As root, on Debian, in
-# a network of its own; deploy/containers.sh says what the images are made of, deploy/test-compose.mjs what is done with them.
+# Runs the services of docker-compose.yml except Grafana in containers: two of the service, HAProxy, Redis and
+# Prometheus. Needs root, on Debian, and uses a separate network; deploy/containers.sh makes the images,
+# deploy/test-compose.mjs tests them.
 #
 #     deploy/test-compose.sh [NODE_PACKAGE]     NODE_PACKAGE: node_modules of an installed npm package "node"; without it npm fetches one
 #
-# Ends with "N passed, N failed, N skipped". Where a probe finds that the machine runs no containers, or joins none to a network, it says
-# why and counts one skip; INTERSTICE_REQUIRE_IMAGE=1 makes that a failure.
+# Ends with "N passed, N failed, N skipped". If a probe finds that the machine runs no containers, or cannot join them
+# to a network, it says why and counts one skip; INTERSTICE_REQUIRE_IMAGE=1 makes that a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . deploy/containers.sh

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Builds both images of the Dockerfile, runs them with a read-only root, asks for health and resolves over both doors, drains them.
-# As root, on Debian; deploy/containers.sh says what the images are made of.
+# Builds both images of the Dockerfile, runs them with a read-only root, checks their health, resolves over both
+# transports, and drains them. Needs root, on Debian; deploy/containers.sh makes the images.
 #
 #     deploy/test-image.sh [NODE_PACKAGE]     NODE_PACKAGE: node_modules of an installed npm package "node"; without it npm fetches one
 #
-# Ends with "N passed, N failed, N skipped". Where a probe finds that the machine runs no containers it says why, counts one skip and smokes
-# the content of the image instead; INTERSTICE_REQUIRE_IMAGE=1 makes that a failure.
+# Ends with "N passed, N failed, N skipped". If a probe finds that the machine runs no containers, it says why, counts
+# one skip and runs the smoke test on the content of the image instead; INTERSTICE_REQUIRE_IMAGE=1 makes that a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . deploy/containers.sh
 
-# Bytes that the images may have: with software Vulkan, and with the engine cpu alone.
+# Largest sizes of the images in bytes: with software Vulkan, and with the engine cpu only.
 declare -rA most_bytes=([both]=450000000 [cpu]=250000000)
 readonly stop_seconds=60 ready_tries=600
 
