@@ -29,7 +29,7 @@ constexpr float kRadius = 0.18f, kCentre = 0.3f;  // of the ball, and the height
 constexpr int kRings = 10, kSectors = 20;
 constexpr float kFloor = 2;    // half the floor's edge
 constexpr float kVoxel = 0.05f;  // of Bullet's distance field of the obstacles
-constexpr std::uint32_t kListedPairs = 10000;  // of a frame; far more than a frame has
+constexpr std::uint32_t kListedPairs = 10000;  // of a frame; far more than occur
 constexpr int kSheetVertices = kSide * kSide;
 constexpr std::uint32_t kDynamic = kSheets * kSheetVertices;
 
@@ -40,7 +40,7 @@ struct Scene {
   std::uint32_t vertexCount() const { return static_cast<std::uint32_t>(positions.size() / 3); }
 };
 
-/// A sheet over the ball, the second one turned against the first.
+/// A sheet over the ball; the second one is rotated against the first.
 void addSheet(Scene& scene, int sheet) {
   const auto first = scene.vertexCount();
   const float turn = 0.3f + 0.6f * static_cast<float>(sheet);
@@ -58,7 +58,7 @@ void addSheet(Scene& scene, int sheet) {
   }
 }
 
-/// Bullet gets the exact ball. The mesh has its vertices on it and thus lies inside, to Bullet's advantage.
+/// Bullet gets the exact ball. The mesh has its vertices on the ball and thus lies inside, to Bullet's advantage.
 void addObstacles(Scene& scene) {
   const auto top = scene.vertexCount();
   const auto add = [&](float x, float y, float z) { scene.positions.insert(scene.positions.end(), {x, y, z}); };
@@ -98,7 +98,7 @@ Scene makeScene() {
   return scene;
 }
 
-/// The same sheets in a world of Bullet, with Bullet's obstacles and collisions or without any.
+/// The same sheets in a world of Bullet, with or without Bullet's obstacles and collisions.
 class World {
  public:
   /// @param margin Bullet's thickness of a sheet
@@ -119,7 +119,7 @@ class World {
     const int triangles = 2 * (kSide - 1) * (kSide - 1);
     const std::vector<int> corners(scene.triangles.begin(), scene.triangles.begin() + 3 * triangles);
     for (int sheet = 0; sheet < kSheets; sheet++) {
-      // Not randomised: every run computes the same.
+      // Not randomised, so that every run computes the same.
       auto* body = btSoftBodyHelpers::CreateFromTriMesh(info, vertices.data() + 3 * kSheetVertices * sheet, corners.data(),
                                                         triangles, false);
       auto* material = body->m_materials[0];
@@ -129,7 +129,7 @@ class World {
       body->m_cfg.piterations = 10;
       body->m_cfg.kDP = 0.01f;
       body->m_cfg.kDF = 0.3f;
-      body->m_cfg.kKHR = 1;  // obstacles push a node out at once, instead of by a tenth a step
+      body->m_cfg.kKHR = 1;  // obstacles push a node out at once, instead of a tenth per step
       body->getCollisionShape()->setMargin(margin);
       body->m_cfg.collisions = 0;
       if (hasCollisions) {
@@ -156,14 +156,14 @@ class World {
     world_.getWorldInfo().m_sparsesdf.GarbageCollect();
   }
 
-  /// Writes the sheets' nodes over those of a scene, [3·V].
+  /// Replaces the sheets' nodes of a scene, [3·V], with these.
   void read(std::vector<float>& positions) const {
     eachNode([&](const btSoftBody::Node& node, std::size_t i) {
       for (int k = 0; k < 3; k++) positions[3 * i + k] = static_cast<float>(node.m_x[k]);
     });
   }
 
-  /// Puts the nodes where the answer is, with the velocity that brought them there: Bullet's next step starts from it.
+  /// Moves the nodes to the answer, with the velocity that led there: Bullet's next step starts from it.
   void write(const std::vector<float>& before, const std::vector<float>& answer) {
     eachNode([&](btSoftBody::Node& node, std::size_t i) {
       for (int k = 0; k < 3; k++) {
@@ -230,7 +230,7 @@ void writeObj(const std::filesystem::path& folder, const char* world, int frame,
   if (!file.flush()) throw std::runtime_error("The file cannot be written: " + (folder / name).string() + ".");
 }
 
-/// What the service found in the frames of one world.
+/// Results of the service for the frames of one world.
 struct Totals {
   std::uint64_t pairs = 0, withObstacles = 0, betweenSheets = 0, withinSheets = 0;
   int framesAtFault = 0;

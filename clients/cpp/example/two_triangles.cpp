@@ -1,4 +1,4 @@
-// A triangle is asked to pass through another one and stops above it: two_triangles grpc://127.0.0.1:50051
+// A triangle whose target lies beyond another one stops above that one: two_triangles grpc://127.0.0.1:50051
 #include <interstice/client.hpp>
 #include <iostream>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of the headers share.
+// Helpers that the tests of the headers share.
 #include <iostream>
 
 #include "interstice/client.hpp"
@@ -42,7 +42,7 @@ void testLostFrames();
 void testGivenUpOpenings();
 void testRefusedStream();
 
-/// A tangle of two triangles that are parts, with the hint that frees it.
+/// A tangle of two triangles that are parts, with the hint that frees them.
 inline v1::UntangleRequest tangle() {
   v1::UntangleRequest request;
   *request.mutable_mesh() = meshOf(6, {0, 1, 2, 3, 4, 5});

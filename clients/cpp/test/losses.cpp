@@ -1,4 +1,4 @@
-// What becomes of sessions whose service loses frames, answers or streams.
+// Sessions whose service loses frames, answers or streams.
 #include <atomic>
 
 #include "checks.hpp"
@@ -47,7 +47,7 @@ void testMetadata() {
   check(recorder.named == expected, "step and check name their session before their message arrives");
 }
 
-/// A service that forgets frames when it is told to.
+/// A service that loses frames on request.
 class Forgetful : public v1::CollisionService::Service {
  public:
   std::atomic<std::uint64_t> at = 0;  // the last accepted frame
@@ -122,7 +122,7 @@ void testLostFrames() {
   server->Shutdown();
 }
 
-/// Creates sessions whose answers are lost on the way, when it is told to.
+/// Creates sessions, and loses the answers on request.
 class Muffled : public v1::CollisionService::Service {
  public:
   std::atomic<bool> losesAnswers = false;

@@ -21,7 +21,7 @@ Tls tls(const std::string& authority, const std::string& client = "") {
                         : Tls{at(authority + ".crt"), at(client + ".crt"), at(client + ".key")};
 }
 
-/// So many attempts that the test would time out if a refusal were retried.
+/// Enough attempts that the test would time out if a refusal were retried.
 ClientOptions patient(const Tls& tls) {
   return {.apiKey = apiKey, .retry = {.attempts = 1'000'000, .firstPause = Seconds(0.005), .longestPause = Seconds(0.005)},
           .tls = tls};

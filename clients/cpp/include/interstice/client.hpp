@@ -13,7 +13,8 @@ namespace interstice {
 struct ClientOptions {
   std::string apiKey{};
   Retry retry{};
-  /// Of one attempt: the longest time budget that a server grants by default, and half a minute for the transfer.
+  /// Time limit of one attempt: the longest time budget that a server grants by default, plus half a minute for the
+  /// transfer.
   Seconds timeout{630};
   /// Certificates for `grpcs://`, if those that the gRPC library trusts are not sufficient.
   Tls tls{};
@@ -21,7 +22,7 @@ struct ClientOptions {
   std::shared_ptr<grpc::ChannelCredentials> credentials{};
 };
 
-/// A server of Interstice. Every call is retried where that is safe, and throws ServiceError.
+/// A server of Interstice. Every call is retried if that is safe, and throws ServiceError.
 class Client {
  public:
   /// @param url for example `grpc://127.0.0.1:50051`, or `grpcs://` for TLS; an address without a scheme means `grpc://`
@@ -79,17 +80,17 @@ class Client {
     });
   }
 
-  /// Submits a resolve, a step or an untangling as a job, which no connection waits for. A submission whose answer was lost is sent again under its
-  /// key, a random one unless the request has one, and stays one job.
+  /// Submits a resolve, a step or an untangling as a job, which no connection waits for. A submission whose answer was
+  /// lost is sent again with its key (a random one unless the request has one), so that there is only one job.
   Job submit(v1::SubmitJobRequest request) const {
     if (request.idempotency_key().empty()) request.set_idempotency_key(randomKey());
     return job(callWithRetries<v1::Job>(&Stub::SubmitJob, request).id());
   }
 
-  /// A job that was submitted before, perhaps by another process. Does not ask the server.
+  /// A job that was submitted earlier, perhaps by another process. Sends no request.
   Job job(std::string id) const { return Job(connection_, std::move(id)); }
 
-  /// One page of your jobs; `next_page_token` of the answer asks for the next one.
+  /// One page of your jobs; `next_page_token` of the answer requests the next one.
   v1::ListJobsResponse jobs(const v1::ListJobsRequest& request = {}) const {
     return callWithRetries<v1::ListJobsResponse>(&Stub::ListJobs, request);
   }
@@ -99,7 +100,7 @@ class Client {
     return callWithRetries<v1::CheckResponse>(&Stub::Check, request);
   }
 
-  /// Says what is wrong with a mesh, also with one that other calls refuse.
+  /// Diagnoses a mesh, even one that other calls refuse.
   v1::DiagnoseResponse diagnose(const v1::DiagnoseRequest& request) const {
     return callWithRetries<v1::DiagnoseResponse>(&Stub::Diagnose, request);
   }

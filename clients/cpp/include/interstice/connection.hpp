@@ -27,7 +27,7 @@ struct Connection {
     if (tlsDiagnosis) tlsDiagnosis->recordAnswer();
   }
 
-  /// @param isAnswered as for errorOf
+  /// @param isAnswered see errorOf
   ServiceError refusalOf(const grpc::Status& status, bool isAnswered = false) const {
     auto error = errorOf(status, isAnswered);
     if (error.code() != kUnreachable && error.code() != kTimeout) recordAnswer();
@@ -76,7 +76,7 @@ struct Connection {
   }
 
   /// One attempt of a call that answers with several messages; `take` receives each of them.
-  /// @throws ServiceError, and what `take` throws, which ends the call
+  /// @throws ServiceError, and exceptions of `take`, which end the call
   template <typename Message, typename Request, typename Method, typename Take>
   void stream(Method method, const Request& request, Take&& take) const {
     grpc::ClientContext context;

@@ -21,7 +21,7 @@ inline constexpr const char* kTimeout = "TIMEOUT";                     // none w
 inline constexpr const char* kCancelled = "CANCELLED";                 // the session is closed
 
 /// A refusal in the server's words: code, message, hint, retryable, pairs with their complete number, request id.
-/// Whether a call is retryable is what the server says, not a table of this client.
+/// The server, not a table of this client, decides whether a call is retryable.
 class ServiceError : public std::runtime_error {
  public:
   explicit ServiceError(v1::Error error, bool isUncertain = false)
@@ -43,7 +43,7 @@ class ServiceError : public std::runtime_error {
   const std::string& code() const { return error_.code(); }
   bool isRetryable() const { return error_.retryable(); }
   const v1::Error& error() const { return error_; }
-  /// Whether the server may have executed the request all the same.
+  /// Whether the server may have executed the request nevertheless.
   bool isUncertain() const { return isUncertain_; }
   /// Seconds; 0 if the server does not say.
   double retryAfter() const { return error_.retry_after().seconds() + error_.retry_after().nanos() * 1e-9; }
@@ -78,7 +78,7 @@ inline bool isRefusedStream(const grpc::Status& status) {
          status.error_message().ends_with("RST_STREAM with error code 7");
 }
 
-/// @param isAnswered this stream has received a message, so the server cannot have refused it
+/// @param isAnswered whether this stream has received a message, so that the server cannot have refused it
 inline ServiceError errorOf(const grpc::Status& status, bool isAnswered = false) {
   if (auto error = detailOf(status)) return ServiceError(std::move(*error));
   switch (status.error_code()) {

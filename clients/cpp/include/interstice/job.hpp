@@ -8,8 +8,9 @@
 
 namespace interstice {
 
-/// A resolve, a step or an untangling that the server computes on its own: no connection waits for it. The job outlives this object and its process;
-/// the client must outlive this object. Every call is retried where that is safe, and throws ServiceError.
+/// A resolve, a step or an untangling that the server computes on its own: no connection waits for it. The job outlives
+/// this object and its process; the client must outlive this object. Every call is retried if that is safe, and throws
+/// ServiceError.
 class Job {
  public:
   using Listener = std::function<void(const v1::Job&)>;
@@ -19,13 +20,13 @@ class Job {
 
   const std::string& id() const { return id_; }
 
-  /// State, progress and times, as they are now. @throws JOB_NOT_FOUND for a job that the server has lost
+  /// The current state, progress and times. @throws JOB_NOT_FOUND for a job that the server has lost
   v1::Job status() const { return ask(Seconds(0)); }
 
   /// Waits for the end of the job, whether it succeeds (JOB_DONE) or fails (JOB_FAILED).
   /// @param onStatus called with the status about once a second, in this thread
   v1::Job wait(const Listener& onStatus = {}) const {
-    // A question must be answered well before its attempt times out.
+    // A request must be answered well before its attempt times out.
     const auto longest = std::min(onStatus ? Seconds(1) : Seconds(20), connection_->timeout / 2);
     for (;;) {
       auto job = ask(longest);
@@ -35,21 +36,21 @@ class Job {
   }
 
   /// Waits for the end of a resolve or a step and fetches the answer.
-  /// @throws ServiceError with the error that the job ended with; std::logic_error where it is an untangling
+  /// @throws ServiceError with the error that the job ended with; std::logic_error if it is an untangling
   v1::ResolveResponse result(const Listener& onStatus = {}) const {
     auto answer = fetch(onStatus);
     if (answer.has_untangle()) throw std::logic_error("job " + id_ + " is an untangling; untangled() has its answer");
     return answer;
   }
 
-  /// The same for an untangling. @throws std::logic_error where it is none
+  /// The same for an untangling. @throws std::logic_error if it is not one
   v1::UntangleResponse untangled(const Listener& onStatus = {}) const {
     auto answer = fetch(onStatus);
     if (!answer.has_untangle()) throw std::logic_error("job " + id_ + " is no untangling; result() has its answer");
     return std::move(*answer.mutable_untangle());
   }
 
-  /// Stops the job, if it has not ended, and forgets it and its answer. One that is gone already is no error.
+  /// Stops the job if it has not ended, and forgets it and its answer. It is not an error if the job no longer exists.
   void remove() const {
     v1::DeleteJobRequest request;
     request.set_job_id(id_);

@@ -12,10 +12,11 @@ struct SessionOptions {
   v1::Parameters parameters{};
   std::string label{};
   std::optional<Seconds> idleTimeout{};  // unset = the server's default; 0 = until deleted
-  /// What a step does where the service has lost answered frames (FRAME_LOST). False: the client creates the session again from the mesh
-  /// and the last answer received, and makes the step there. True: the step throws, with `error().frame()` = the last frame that the
-  /// service still has, and the next step goes on from that one: send the lost frames again, and the answers have the same bytes. Of a
-  /// session that is lost altogether that frame is the one that it was created from: 0, unless a step of unknown outcome has made it anew.
+  /// What a step does if the service has lost answered frames (FRAME_LOST). False: the client creates the session again
+  /// from the mesh and the last answer received, and makes the step there. True: the step throws, with
+  /// `error().frame()` = the last frame that the service still has, and the next step continues from that one: send the
+  /// lost frames again, and the answers have the same bytes. If the whole session is lost, that frame is the one that
+  /// it was created from: 0, unless it was created again after a step of unknown outcome.
   bool throwsFrameLost = false;
   std::optional<v1::UntangleOptions> untangle{};  // with on_intersecting_start UNTANGLE in the parameters
   bool isStreaming = false;            // all steps on one stream of messages instead of one call per step
@@ -30,8 +31,8 @@ struct StepOptions {
   std::optional<v1::Positions> start{};   // unset = the last answer
   std::vector<std::uint8_t> kinematic{};  // empty = as before; from this step on
   std::vector<float> masses{};            // empty = as before; from this step on
-  /// Called several times while the server computes, in the thread of the step; it must not call the session. Such a step
-  /// travels on the stream.
+  /// Called several times while the server computes, in the thread of the step; it must not call the session. Such a
+  /// step uses the stream.
   std::function<void(const v1::Progress&)> onProgress{};
 };
 
@@ -76,13 +77,13 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// How the start was untangled, if on_intersecting_start asked for it; its positions are those of frame 0.
+  /// How the start was untangled, if on_intersecting_start requested it; its positions are those of frame 0.
   const std::optional<v1::UntangleResponse>& untangled() const { return untangled_; }
 
   /// How often the session was lost and recreated.
   int recreations() const { return recreations_; }
 
-  /// What the service had lost when it last refused a step with FRAME_LOST. Do not ask while steps run.
+  /// The frames that were lost when the service last refused a step with FRAME_LOST. Do not call this while steps run.
   std::optional<FrameLoss> lastLoss() const { return lastLoss_; }
 
   /// Moves towards the target, [3·V]. @throws ServiceError; the session then keeps the state of the last answer, and the
@@ -137,12 +138,12 @@ class Session {
  private:
   using Stub = v1::CollisionService::Stub;
 
-  /// For the deletion of a session that the caller has given up, and waits for.
+  /// Time limit for the deletion of an abandoned session, for which the caller waits.
   static constexpr Seconds kForgetLimit{5};
 
-  /// What the server's session was created from.
+  /// The state that the server's session was created from.
   struct Base {
-    std::uint64_t frame;  // whose answer `start` is; 0 = the start of the caller
+    std::uint64_t frame;  // the frame whose answer is `start`; 0 = the start of the caller
     v1::Mesh mesh;
     v1::Positions start;
   };
@@ -221,11 +222,11 @@ class Session {
     });
   }
 
-  /// Whether the session is to be created again; its id is then unset.
+  /// Whether the session must be created again; its id is then unset.
   bool isLost(const ServiceError& error) {
     const auto at = error.error().frame();
     const bool hasLostFrames = error.code() == "FRAME_LOST";
-    // The service has accepted a step whose answer never came: none goes on from a state that the caller has not seen.
+    // The service accepted a step whose answer never arrived: no step may continue from a state unknown to the caller.
     const bool isAhead = error.code() == "FRAME_CONFLICT" && at > answered_;
     if (hasLostFrames) lastLoss_ = FrameLoss{at, answered_};
     if (hasLostFrames && options_.throwsFrameLost) answered_ = at;
@@ -237,7 +238,7 @@ class Session {
     return !id_;
   }
 
-  /// The next step goes on from what the lost session was created from. @returns the refusal of this one
+  /// Makes the next step continue from the base of the lost session. @returns the refusal of this step
   ServiceError goBack() {
     lastLoss_ = FrameLoss{base_->frame, lastFrame_};
     mesh_ = base_->mesh;
@@ -265,7 +266,7 @@ class Session {
       if (error.isUncertain() || endsStream) stream_.reset();
       throw;
     } catch (...) {
-      // Thrown by the caller's listener, with the answer still to come.
+      // Thrown by the caller's listener before the answer has arrived.
       stream_.reset();
       throw;
     }
@@ -303,7 +304,7 @@ class Session {
     isCreationUncertain_ = false;
     answered_ = 0;
     if (session.has_untangle()) {
-      // A session that is lost from here on is created again from the untangled state, with nothing to untangle.
+      // If the session is lost from now on, it is created again from the untangled state, with nothing to untangle.
       untangled_ = std::move(*session.mutable_untangle());
       last_ = untangled_->positions();
       options_.untangle.reset();
@@ -312,13 +313,13 @@ class Session {
     if (options_.throwsFrameLost) base_ = Base{lastFrame_, mesh_, last_};
   }
 
-  /// Names the session of a creation that was given up while its answer may have been on the way.
+  /// Identifies the session of a creation that was abandoned while its answer might still have arrived.
   std::optional<std::string> takeUnseen() {
     if (!std::exchange(isCreationUncertain_, false)) return std::nullopt;
     return "key:" + key_;
   }
 
-  /// Best effort: what the server has created it deletes, what it still creates it stops.
+  /// Best effort: the server deletes a session that it has created, or stops creating it.
   void forget() {
     const auto unseen = takeUnseen();
     try {
@@ -351,7 +352,7 @@ class Session {
   std::optional<std::string> id_;  // unset if the server has no session, or one in an unknown state
   std::string key_;                // idempotency key of a creation without an answer
   bool isCreationUncertain_ = false;  // an attempt has ended without an answer, so the server may have the session
-  std::optional<Base> base_;          // kept only where the caller sends lost frames again
+  std::optional<Base> base_;          // kept only if the caller sends lost frames again
   std::unique_ptr<StepStream> stream_;
   std::optional<v1::UntangleResponse> untangled_;
   std::uint64_t frame_ = 0;

@@ -107,7 +107,7 @@ class TlsDiagnosis {
   }
 
  private:
-  /// Closed connections before a certificate is suspected. A server that is just starting behind a proxy closes a few too.
+  /// Closed connections before a certificate is suspected. A server that is starting behind a proxy closes a few, too.
   static constexpr int kClosedLimit = 5;
   static constexpr const char* kGiveCertificate =
       "If the server requires client certificates (mTLS), set tls.cert and tls.key to a valid certificate of an authority "

@@ -7,7 +7,7 @@
 
 namespace interstice {
 
-/// Lets the calls of a session run one after the other, in the order in which they were started.
+/// Runs the calls of a session one after another, in the order in which they were started.
 class Turns {
  public:
   /// A place in the order, taken when a call is started; it ends with this object.
@@ -48,7 +48,8 @@ class Turns {
     std::unique_lock lock(mutex_);
     ended_.wait(lock, [&] { return current_ == number; });
     current_++;
-    // Under the lock: whoever waits for the last turn may destroy this object as soon as it sees the turn.
+    // Under the lock, because a thread that waits for the last turn may destroy this object as soon as it sees the
+    // turn.
     ended_.notify_all();
   }
 
