@@ -28,7 +28,7 @@ def paint(obj, colour):
 
 paint(cloth, (0.05, 0.25, 0.6))
 paint(ball, (0.8, 0.3, 0.1))
-# Left the target, right the answer.
+# The target is on the left, the answer on the right.
 right = mathutils.Vector((2.9, 2.9, 0))
 for original in (cloth, ball):
     other = original.copy()

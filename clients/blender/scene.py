@@ -1,4 +1,4 @@
-"""The example scene of the add-on: a cloth above a ball, on an object that is moved, turned and scaled."""
+"""The example scene of the add-on: a cloth above a ball, on an object that is moved, rotated and scaled."""
 
 import math
 
@@ -30,7 +30,7 @@ def build_objects():
     cloth.shape_key_add(name="Basis")
     target = cloth.shape_key_add(name="Target", from_mix=False)
     for point in target.data:
-        # The rim hangs down farther than the middle; the middle goes through the ball.
+        # The rim hangs lower than the middle; the middle passes through the ball.
         point.co.z = -0.35 - 0.5 * (point.co.x**2 + point.co.y**2) / 2
     collection = bpy.data.collections.new("Obstacles")
     bpy.context.scene.collection.children.link(collection)

@@ -2,8 +2,8 @@
 
     blender -b --factory-startup --python-exit-code 1 --python test_blender.py -- ZIP URL FOLDER
 
-Ends with "N passed, N failed". Writes what it has resolved to FOLDER as OBJ, in world coordinates with all digits, for a judge of
-the caller's.
+Ends with "N passed, N failed". Writes its answers to FOLDER as OBJ, in world coordinates with all digits, so that the
+caller can test them.
 """
 
 import os
@@ -44,7 +44,7 @@ def prepare():
 
 
 def write_obj(name, objects):
-    """World coordinates as the add-on has them tested: doubles, rounded to float32 once."""
+    """World coordinates as the add-on sends them to the test: doubles, rounded to float32 once."""
     first = 1
     with open(os.path.join(folder, name), "w", encoding="ascii") as file:
         for obj in objects:
@@ -103,7 +103,7 @@ usual_cache, settings.cache_path, settings.frame_end = settings.cache_path, os.p
 refused()
 check(cloth.modifiers[0].filepath == usual_cache, "a run that fails leaves the earlier cache")
 
-# Cancelling, while a step waits for its answer: it goes to a door behind which nobody answers.
+# Cancelling while a step waits for its answer: it goes to a port that never answers.
 cloth, ball, settings = prepare()
 here = service.Service(url)
 silent = socket.create_server(("127.0.0.1", 0))
@@ -135,7 +135,7 @@ check(sessions() == [], "and leaves no session")
 
 
 class Noted:
-    """Stands for a part of the window: notes what is called."""
+    """Stands for a part of the window, and records the calls."""
 
     def __init__(self):
         self.calls = []
@@ -218,7 +218,7 @@ for obj in (cloth, ball):
     is_at_fault = all(set(edge.vertices) <= chosen for edge in edges) and all(len(chosen & set(face.vertices)) >= 3 for face in faces)
     check(is_at_fault, "and only those at fault")
 
-# What a person gets wrong.
+# Mistakes of the user.
 settings.start_key = "Nowhere"
 check("no shape key 'Nowhere'" in refused()[0], "a missing shape key is named")
 settings.start_key = "Basis"

@@ -1,4 +1,5 @@
-"""Tests what the add-on does without Blender, against a running service: test_parts.py URL. Ends with "N passed, N failed"."""
+"""Tests the parts of the add-on without Blender, against a running service: test_parts.py URL. Ends with "N passed, N
+failed"."""
 
 import os
 import struct
@@ -73,7 +74,7 @@ check(np.array_equal(run.result[0], positions), "in the background the answer ha
 
 
 class View:
-    """What a window would show."""
+    """Records what a window would show."""
 
     def __init__(self):
         self.seen = []
@@ -114,7 +115,7 @@ check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "with no sess
 
 
 def give_up(seconds):
-    """Opens a session and gives the call up after some time: before it is sent, while it is computed or when it is answered."""
+    """Opens a session and abandons the call: before it is sent, while it is computed or when it is answered."""
     call = service.Service(url)
 
     def work():
@@ -136,7 +137,7 @@ check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "an opening t
 
 
 class Losing(service.Service):
-    """Loses the answer to a creation, which the service has given."""
+    """Loses the answer of the service to a creation."""
 
     def _once(self, method, path, body, headers):
         answer = super()._once(method, path, body, headers)

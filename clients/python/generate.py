@@ -26,7 +26,7 @@ def generate(folder: pathlib.Path) -> None:
 
 
 def service_types() -> str:
-    """Types of the stub and the servicer, which the plugin of gRPC does not write: one attribute for each `rpc` line."""
+    """Types of the stub and the servicer, which the gRPC plugin does not write: one attribute for each `rpc` line."""
     text = (HERE.parent.parent / "proto" / CONTRACT).read_text()
     calls = re.findall(r"^\s*rpc (\w+)\((stream )?(\w+)\) returns \((stream )?(\w+)\)", text, re.MULTILINE)
     if len(calls) != len(re.findall(r"^\s*rpc ", text, re.MULTILINE)):

@@ -1,5 +1,5 @@
-"""What the tests of the package share: a scene, and a proxy that cuts connections. The proxy knows no protocol but the few frames of
-HTTP/2 that it takes to refuse a call.
+"""Helpers that the tests of the package share: a scene, and a proxy that cuts connections. The proxy knows no protocol
+except the few HTTP/2 frames that refuse a call.
 """
 
 import socket
@@ -107,7 +107,7 @@ class Proxy:
                 pass
 
 class ClientCase:
-    """What the tests of every transport share; url and stream are set by test_client.py."""
+    """Common to the tests of every transport; test_client.py sets url and stream."""
 
     def setUp(self):
         scheme, address = urllib.parse.urlsplit(self.url)[:2]

@@ -1,4 +1,4 @@
-"""Tests that only gRPC needs."""
+"""Tests that concern only gRPC."""
 
 import concurrent.futures
 

@@ -75,7 +75,7 @@ class SessionTests(ClientCase):
         self.proxy.is_armed = True
         error = self.refusal(session.step, lowered(0.09))
         self.assertEqual((error.code, error.retryable, error.is_uncertain), ("UNREACHABLE", True, True))
-        while session.recreations == 0:  # there is only one attempt, and the connection may need one
+        while session.recreations == 0:  # there is only one attempt, and the connection may need one itself
             try:
                 answer = session.step(lowered(0.2))
             except ServiceError as error:
@@ -136,7 +136,7 @@ class SessionTests(ClientCase):
 
                 def give_up(terms):
                     created.append(create(terms)["id"])
-                    raise thrown  # the answer was on the way
+                    raise thrown  # the answer had already been sent
 
                 made.create = give_up
                 return made
@@ -166,7 +166,7 @@ class SessionTests(ClientCase):
     def test_a_step_that_was_not_seen_is_not_gone_on_from(self):
         session = self.session()
         session.step(lowered(0.02))
-        session._answered = 0  # as if its answer had never come
+        session._answered = 0  # as if its answer had never arrived
         second = session.step(lowered(0.2))
         self.assertEqual((session.recreations, second.frame), (1, 2))
 

@@ -13,7 +13,7 @@ from interstice import Client, Mesh, Retry, ServiceError, Tls
 
 START = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.2, 0.1], [1.2, 0.2, 0.1], [0.2, 1.2, 0.1]], np.float32)
 MESH = Mesh(triangles=[[0, 1, 2], [3, 4, 5]], kinematic=np.arange(6) < 3)
-# So many attempts that the test would time out if a refusal were retried.
+# Enough attempts that the test would time out if a refusal were retried.
 PATIENT = Retry(attempts=10**6, first_pause=0.005, longest_pause=0.005)
 
 

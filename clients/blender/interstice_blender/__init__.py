@@ -18,12 +18,12 @@ from .follow import CANCELLED, DONE, Follow
 from .service import Service
 
 POLL_SECONDS = 0.1
-# What a person can mend, in words; anything else is a fault of the add-on and shows its traceback.
+# Errors that the user can fix are shown as text; anything else is a fault of the add-on and shows its traceback.
 ERRORS = (gather.Problem, work.Failure, ValueError, OSError)
 
 
 class Window:
-    """Where a run is watched: the timer, the progress at the pointer, the status bar."""
+    """Shows a run in a window: the timer, the progress at the pointer, the status bar."""
 
     def __init__(self, context):
         self.context = context

@@ -1,7 +1,7 @@
-"""A run that somebody watches: what its events do, without Blender.
+"""Handles the events of a run in a window, without Blender.
 
-The operator of a window hands its events on and does what it is told. So this is tested where there is no window, and the operator has
-nothing left that could go wrong but names.
+The operator of a window passes its events on and follows the result. So this can be tested without a window, and the
+operator contains almost nothing that could be wrong except names.
 """
 
 from .jobs import Background
@@ -11,13 +11,13 @@ RUNNING, DONE, CANCELLED = "RUNNING", "DONE", "CANCELLED"
 
 
 class Follow:
-    """Goes on with a job at every tick of a timer, shows how far it is, and gives it up on Esc.
+    """Continues a job at every tick of a timer, shows its progress, and cancels it on Esc.
 
     `view` has three methods: `begin()`, `show(done, total, text)` and `end()`. Whatever happens after `begin`, `end` is called once.
     """
 
     def __init__(self, job, service, view):
-        """Raises what the job raises before its first call; nothing has begun then."""
+        """Raises errors of the job before its first call; nothing has begun then."""
         self.background = Background(job, service)
         self.view = view
         view.begin()
@@ -31,9 +31,9 @@ class Follow:
             )
 
     def event(self, kind):
-        """`kind` as Blender names it. Returns RUNNING, DONE or CANCELLED; raises what the job raises.
+        """`kind` as Blender names it. Returns RUNNING, DONE or CANCELLED; raises errors of the job.
 
-        Until the end nobody may edit what is read and written, so every event but these two goes nowhere.
+        Until the end the data that the job uses must not be edited, so all other events are ignored.
         """
         if kind == "ESC":
             try:
@@ -59,5 +59,5 @@ class Follow:
 
     @property
     def result(self):
-        """What the job has returned, once it is DONE."""
+        """The result of the job, once it is DONE."""
         return self.background.result

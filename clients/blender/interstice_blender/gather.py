@@ -12,7 +12,7 @@ PIN_WEIGHT = 0.5
 
 
 class Problem(Exception):
-    """The scene is not what an operator needs; the text says what to change."""
+    """The scene does not meet the needs of an operator; the text says what to change."""
 
 
 def triangles_of(mesh):
@@ -41,7 +41,7 @@ def key_named(obj, name):
 
 
 def evaluated_world(obj, part):
-    """World coordinates as modifiers, keys and animation make them in the current frame."""
+    """World coordinates in the current frame, with modifiers, keys and animation applied."""
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = evaluated.to_mesh()
     try:
@@ -63,7 +63,7 @@ def obstacles_of(settings, obj):
 
 
 def part_of_obstacle(obj):
-    """Obstacles are taken as they look, with their modifiers, so their ids are those of the evaluated mesh."""
+    """Obstacles are read with their modifiers, so their ids are those of the evaluated mesh."""
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = evaluated.to_mesh()
     try:
@@ -89,7 +89,7 @@ def part_of_cloth(obj, settings):
 
 
 def write_key(obj, name, local):
-    """Stores an answer as a shape key and shows that key alone: its very numbers, not a mix that is rounded anew."""
+    """Stores an answer as a shape key and shows only that key, so that no mix rounds its numbers again."""
     keys = obj.data.shape_keys.key_blocks
     key = keys[name] if name in keys else obj.shape_key_add(name=name, from_mix=False)
     key.data.foreach_set("co", np.ascontiguousarray(local, dtype=np.float32).ravel())
@@ -100,7 +100,7 @@ def write_key(obj, name, local):
 
 
 def remove_cache(obj):
-    """Targets are read without the answer of an earlier run. Returns its path and first frame, or None without one."""
+    """Removes the answer of an earlier run before targets are read. Returns its path and first frame, or None."""
     modifier = obj.modifiers.get(MODIFIER)
     if modifier is None:
         return None
@@ -110,7 +110,7 @@ def remove_cache(obj):
 
 
 def write_cache(obj, path, frames, first_frame):
-    """Writes a PC2 file and has it played behind all modifiers, without mixing frames: between them nothing was tested."""
+    """Writes a PC2 file and plays it after all modifiers, without mixing frames: states between them are not tested."""
     target = bpy.path.abspath(path)
     folder = os.path.dirname(target)
     if folder:

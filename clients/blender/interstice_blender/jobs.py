@@ -1,7 +1,7 @@
-"""Runs a job, which is a generator that yields the calls to be made off Blender's thread and is sent their results.
+"""Runs a job, a generator that yields calls to make outside of Blender's thread and receives their results.
 
-Blender's data may be touched on its own thread only, and its window must not freeze while a service computes. So a job runs on
-Blender's thread and yields `Call`s, which wait for the network and touch no data.
+Blender's data may be used only on its own thread, and its window must not freeze while a service computes. So a job
+runs on Blender's thread and yields `Call`s, which wait for the network and use no Blender data.
 """
 
 import threading
@@ -16,7 +16,7 @@ class Call:
 
 
 def run(job):
-    """Runs a job to its end, on this thread. Returns what the job returns."""
+    """Runs a job to its end on this thread. Returns its result."""
     try:
         call = next(job)
         while True:
@@ -31,7 +31,7 @@ def run(job):
 
 
 class Background:
-    """Runs a job in pieces: `poll` from a timer on Blender's thread, its calls on a thread of their own."""
+    """Runs a job in pieces: `poll` from a timer on Blender's thread, its calls on a separate thread."""
 
     def __init__(self, job, service):
         self.job, self.service = job, service
@@ -62,7 +62,7 @@ class Background:
             self.outcome = (None, error)
 
     def poll(self):
-        """Goes on where the running call has ended. Returns whether the job has; raises what the job raises."""
+        """Continues the job if the running call has ended. Returns whether the job has ended; raises its errors."""
         if self.is_done or self.thread.is_alive():
             return self.is_done
         result, error = self.outcome
@@ -70,7 +70,7 @@ class Background:
         return self.is_done
 
     def cancel(self):
-        """Ends the job; what it would have written is not written."""
+        """Ends the job, which then writes nothing."""
         if self.is_done:
             return
         self.service.cancel()

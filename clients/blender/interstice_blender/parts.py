@@ -1,4 +1,4 @@
-"""Joins objects into one mesh and takes its vertices apart again. Arrays only, nothing of Blender."""
+"""Joins objects into one mesh and separates its vertices again. Uses only arrays, nothing of Blender."""
 
 import struct
 
@@ -27,7 +27,7 @@ class Joined:
             self.count += part.count
 
     def mesh(self):
-        """The mesh as the contract has it, for JSON."""
+        """The mesh as in the contract, for JSON."""
         kinematic = np.zeros(self.count, dtype=np.uint8)
         for part in self.parts:
             if part.is_kinematic:
@@ -45,7 +45,7 @@ class Joined:
         }
 
     def by_part(self, sides):
-        """Elements of the joined mesh, by the part that they belong to: {part: [ids within the part]}.
+        """Elements of the joined mesh by part: {part: [ids within the part]}.
 
         An element never joins parts, because no triangle does.
         """
@@ -64,7 +64,7 @@ def to_world(local, matrix):
 
 
 def to_local(world, matrix):
-    """The way back. A matrix that flattens space has none."""
+    """The inverse transform. A singular matrix has none."""
     matrix = np.asarray(matrix, dtype=np.float64)
     if not abs(np.linalg.det(matrix[:3, :3])) > 0:
         raise ValueError("The object is scaled to zero along an axis, so no shape of it can be stored.")
@@ -73,7 +73,7 @@ def to_local(world, matrix):
 
 
 def point_cache(frames, first_frame):
-    """The bytes of a PC2 file: one sample a frame, each (V, 3) local coordinates."""
+    """The bytes of a PC2 file: one sample per frame, each (V, 3) local coordinates."""
     frames = [np.ascontiguousarray(frame, dtype="<f4") for frame in frames]
     header = struct.pack("<12siiffi", b"POINTCACHE2\0", 1, len(frames[0]), first_frame, 1.0, len(frames))
     return header + b"".join(frame.tobytes() for frame in frames)

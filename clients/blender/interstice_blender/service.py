@@ -1,6 +1,6 @@
 """The HTTP side of the add-on: sessions of an Interstice service, with the standard library and numpy only.
 
-Knows nothing of Blender, so it runs and is tested in any Python 3.9. Positions are float32 arrays of the shape (V, 3).
+Does not use Blender, so it runs and is tested in any Python from 3.9. Positions are float32 arrays of the shape (V, 3).
 """
 
 import base64
@@ -13,16 +13,16 @@ import uuid
 
 import numpy as np
 
-# A refusal that is worth a retry is sent again this often; with pauses of at most 30 s each.
+# Attempts of a request after retryable refusals, with pauses of at most 30 s each.
 ATTEMPTS = 5
 # Seconds without a byte from the service. Its longest run takes 600 s unless its operator changed that.
 TIMEOUT = 630.0
-# Seconds until a host must have accepted a connection; cancelling waits for that long at most.
+# Seconds within which a host must accept a connection; cancelling waits at most this long.
 CONNECT_TIMEOUT = 10.0
 
 
 class Refusal(Exception):
-    """What the service, or the way to it, answered in place of a result."""
+    """An error of the service, or of the connection to it, in place of a result."""
 
     def __init__(self, code, message, hint="", pairs=(), element=None, retry_after=None):
         super().__init__(f"{message} {hint}".strip())
@@ -40,7 +40,7 @@ class Refusal(Exception):
 
 
 class Cancelled(Exception):
-    """The call was given up by `Service.cancel`."""
+    """`Service.cancel` has ended the call."""
 
 
 def encode(array, kind):
@@ -70,7 +70,7 @@ class Service:
             try:
                 connection.sock.shutdown(socket.SHUT_RDWR)
             except OSError:
-                pass  # It was closed already, so nothing waits on it.
+                pass  # It was already closed, so nothing waits on it.
 
     def _once(self, method, path, body, headers):
         https = self.parts.scheme == "https"
@@ -97,7 +97,7 @@ class Service:
             connection.close()
 
     def call(self, method, path, body=None, headers=None):
-        """Sends one request, again where the service says that this helps. Returns headers and body."""
+        """Sends one request, and repeats it if the service says that this helps. Returns headers and body."""
         headers = dict(headers or {})
         if self.api_key:
             headers["authorization"] = f"Bearer {self.api_key}"
@@ -138,12 +138,12 @@ class Service:
 
 
 def _delete_unseen(service, key):
-    """Deletes a session, or stops its creation, where the answer that has its id was given up or lost."""
+    """Deletes a session, or stops its creation, if the answer with its id was abandoned or lost."""
     again = Service(service.parts.geturl(), service.api_key)
     try:
         again.call("DELETE", f"/v1/sessions/key:{key}")
     except Refusal:
-        pass  # There is none; or the service cannot be reached, and it ends by its idle timeout.
+        pass  # There is none; or the service cannot be reached, and the session ends by its idle timeout.
 
 
 class Session:
@@ -185,9 +185,9 @@ class Session:
         return np.frombuffer(data, dtype="<f4").reshape(self.shape), json.loads(answered["interstice-report"])
 
     def check(self, positions, held_back=0):
-        """Raises Refusal where `positions` intersect: what a program shows is not always what it received.
+        """Raises Refusal if `positions` intersect: what a program shows is not always what it received.
 
-        `held_back`: how many kinematic vertices the answer has elsewhere than `positions`.
+        `held_back`: number of kinematic vertices whose answer differs from `positions`.
         """
         answer = self.service.call_json(
             "POST", "/v1/check", {"sessionId": self.id, "positions": positions_of(positions)}
@@ -209,7 +209,7 @@ class Session:
             raise Refusal("INTERSECTING_ANSWER", *words, answer["intersections"])
 
     def close(self):
-        """Deletes the session. Where the service cannot be reached, the session ends by its idle timeout."""
+        """Deletes the session. If the service cannot be reached, the session ends by its idle timeout."""
         again = Service(self.service.parts.geturl(), self.service.api_key)
         try:
             again.call("DELETE", self.path)

@@ -1,4 +1,4 @@
-"""What the operators do, as jobs (`jobs.py`): read the scene, have a session step, store what came back."""
+"""The work of the operators as jobs (`jobs.py`): they read the scene, make steps of a session and store the answers."""
 
 import numpy as np
 
@@ -39,13 +39,13 @@ def parameters_of(settings, scene):
 
 
 def resolve(service, context, obj, settings):
-    """The job of both modes. Stores nothing unless it comes to its end; an exception leaves the scene as it was."""
+    """The job of both modes. Stores nothing unless it completes; an exception leaves the scene unchanged."""
     is_key = settings.mode == "SHAPE_KEY"
     scene = context.scene
     frame_before = scene.frame_current
     earlier_cache = None if is_key else gather.remove_cache(obj)
     is_stored = False
-    # Held here by the call that opens it: a run may be cancelled after that call and before its result is handed over.
+    # The call that opens it stores it here: a run may be cancelled after that call but before its result is passed on.
     opened = []
     objects = {}
     joined = None
@@ -74,7 +74,7 @@ def resolve(service, context, obj, settings):
         session = opened[0]
 
         def stored(positions, matrix, shown):
-            """Local coordinates, as Blender keeps them, and what it shows then: obstacles are where they are animated."""
+            """Local coordinates for Blender to store, and the positions that it then shows: obstacles are animated."""
             local = to_local(positions[: cloth.count], matrix)
             return local, np.concatenate([to_world(local, matrix), shown[cloth.count :]])
 

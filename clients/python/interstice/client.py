@@ -19,11 +19,11 @@ from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, Untangle
                     Work, as_mesh, as_positions, untangled_of)
 
 TIMEOUT = 630.0
-"""seconds: the longest time budget that a server grants by default, and half a minute for the transfer"""
+"""seconds: the longest time budget that a server grants by default, plus half a minute for the transfer"""
 
 
 class Client:
-    """`http://`, `https://`, `grpc://` or `grpcs://` and an address. Calls are retried where that is safe.
+    """`http://`, `https://`, `grpc://` or `grpcs://` and an address. Calls are retried if that is safe.
 
     tls: a Tls, certificates for `https://` and `grpcs://`, if the system's are not sufficient.
     timeout: seconds that one attempt may take.
@@ -58,11 +58,11 @@ class Client:
         UntangleOptions (layers, turned, ...), and the session's `untangled` the answer.
         stream: over gRPC, send all steps on one stream of messages instead of one call per step.
 
-        on_frame_lost: what a step does where the service has lost answered frames (FRAME_LOST). "recreate": the client creates the
-        session again from the mesh and the last answer received, and makes the step there. "raise": the step raises, with `frame` =
-        the last frame that the service still has, and the next step goes on from that one: send the lost frames again, and the
-        answers have the same bytes. Of a session that is lost altogether `frame` is the one that it was created from: 0, unless a
-        step of unknown outcome has made it anew.
+        on_frame_lost: what a step does if the service has lost answered frames (FRAME_LOST). "recreate": the client
+        creates the session again from the mesh and the last answer received, and makes the step there. "raise": the
+        step raises, with `frame` = the last frame that the service still has, and the next step continues from that
+        one: send the lost frames again, and the answers have the same bytes. If the whole session is lost, `frame` is
+        the one that it was created from: 0, unless it was created again after a step of unknown outcome.
         """
         if on_frame_lost not in ("recreate", "raise"):
             raise ValueError(f"on_frame_lost is {on_frame_lost!r}; \"recreate\" or \"raise\" is expected.")
@@ -93,7 +93,8 @@ class Client:
                time_budget: typing.Optional[float] = None, on_budget: typing.Optional[str] = None,
                priority: typing.Optional[str] = None, label: str = "",
                keep_for: typing.Optional[float] = None) -> Job:
-        """Submits a resolve as a job, which no connection waits for. A submission whose answer was lost stays one job.
+        """Submits a resolve as a job, which no connection waits for. After a lost answer it is sent again as the same
+        job.
 
         keep_for: seconds that the server keeps the job and its answer after its end; None = the server's default.
         """
@@ -110,7 +111,7 @@ class Client:
         return self._submit(JobTerms(as_mesh(mesh), parameters or {}, work, label, keep_for, str(uuid.uuid4())))
 
     def job(self, id: str) -> Job:
-        """A job that was submitted before, perhaps by another process. Does not ask the server."""
+        """A job that was submitted earlier, perhaps by another process. Sends no request."""
         return Job(id, self._transport, self._retry, self._calls(), self._timeout)
 
     def _submit(self, terms: JobTerms) -> Job:
@@ -118,7 +119,7 @@ class Client:
         return self.job(self._with_retries(lambda: calls.submit(terms)))
 
     def jobs(self, *, label: str = "") -> typing.Iterator[JobStatus]:
-        """Your jobs, or those with this label; asks for a page at a time."""
+        """Your jobs, or those with this label; requests one page at a time."""
         token = ""
         while True:
             page = self._with_retries(lambda: self._calls().list_jobs(token, label))
@@ -137,7 +138,7 @@ class Client:
 
     def diagnose(self, mesh: typing.Union[Mesh, npt.ArrayLike], positions: npt.ArrayLike, *,
                  target: typing.Optional[npt.ArrayLike] = None, **question: typing.Any) -> Json:
-        """Says what is wrong with a mesh, also with one that other calls refuse."""
+        """Diagnoses a mesh, even one that other calls refuse."""
         arrays = {"positions": as_positions(positions, "positions")}
         if target is not None:
             arrays["target"] = as_positions(target, "target")
@@ -185,7 +186,7 @@ class Client:
 
 
 def _question(options: Json, time_budget: typing.Optional[float], priority: typing.Optional[str]) -> Json:
-    """What an UntangleRequest has beside mesh, positions and parameters, as the contract's JSON."""
+    """The fields of an UntangleRequest besides mesh, positions and parameters, as the contract's JSON."""
     question: Json = {"options": options}
     if time_budget is not None:
         question["timeBudget"] = f"{time_budget:.9f}s"

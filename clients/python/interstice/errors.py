@@ -13,7 +13,7 @@ CANCELLED = "CANCELLED"  # the session is closed
 
 
 class ServiceError(Exception):
-    """A refusal in the server's words. Whether a call is retryable is what the server says, not a table of this client."""
+    """A refusal in the server's words. The server, not a table of this client, decides whether a call is retryable."""
 
     def __init__(self, code: str, message: str, *, hint: str = "", retryable: bool = False,
                  retry_after: typing.Optional[float] = None, request_id: str = "",
@@ -31,12 +31,12 @@ class ServiceError(Exception):
         """identifies the call in the server's log"""
         self.element = element
         self.pairs = list(pairs)
-        """a few of the pairs at fault, as dicts; pair_count is the complete number"""
+        """some of the pairs at fault, as dicts; pair_count is the complete number"""
         self.pair_count = len(self.pairs) if pair_count is None else pair_count
         self.frame = frame
         """last accepted frame of the session, with FRAME_LOST, FRAME_CONFLICT and FRAME_OUT_OF_ORDER"""
         self.is_uncertain = is_uncertain
-        """whether the server may have executed the request all the same"""
+        """whether the server may have executed the request nevertheless"""
 
 
 _ENCRYPTED_HINT = "Is the server running, and is this its address?"
@@ -57,7 +57,7 @@ def timed_out(address: str, seconds: float) -> ServiceError:
 
 
 def from_fields(fields: typing.Dict[str, typing.Any]) -> ServiceError:
-    """The error of the contract's Error in JSON, whose counts are already numbers."""
+    """Converts the contract's Error in JSON, whose counts are already numbers."""
     retry_after = fields.get("retryAfter")
     return ServiceError(
         fields["code"], fields.get("message", ""), hint=fields.get("hint", ""),

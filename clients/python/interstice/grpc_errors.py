@@ -40,7 +40,7 @@ def error_of_message(message: pb.Error) -> ServiceError:
 
 
 def error_of_call(transport: GrpcTransport, call: typing.Any, is_answered: bool = False) -> ServiceError:
-    """is_answered: this stream has received a message, so the server cannot have refused it."""
+    """is_answered: whether this stream has received a message, so that the server cannot have refused it."""
     details = dict(call.trailing_metadata() or ()).get("grpc-status-details-bin")
     for value in _details(details or b""):
         transport.record_answer()

@@ -28,7 +28,7 @@ class StepStream:
         self._is_answered = False
 
     def step(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener] = None) -> pb.StepResponse:
-        """on_progress is called in this thread. What it raises leaves the stream in an unknown state."""
+        """on_progress is called in this thread. An exception of it leaves the stream in an unknown state."""
         timer = threading.Timer(self._transport.timeout, self._give_up)
         timer.daemon = True
         timer.start()

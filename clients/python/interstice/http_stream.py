@@ -1,4 +1,4 @@
-"""Answers over HTTP that come as lines of JSON: progress, then the answer or an error."""
+"""Reads answers over HTTP that arrive as lines of JSON: progress, then the answer or an error."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .types import Json, Progress, ProgressListener, with_counts
 
 _STREAM = "application/x-ndjson"
 ACCEPT_STREAM = f"{_STREAM}, application/json;q=0.5"
-"""a server without progress answers as it always has"""
+"""a server without progress sends a single answer"""
 
 
 class ListenerFailed(Exception):
-    """What a listener has raised is not a fault of the connection."""
+    """Wraps an exception of a listener, which is not a fault of the connection."""
 
     def __init__(self, reason: BaseException) -> None:
         super().__init__(reason)
@@ -54,7 +54,7 @@ def read_streamed(address: str, response: http.client.HTTPResponse, on_progress:
         elif "error" in message:
             response.read()
             raise errors.from_fields(message["error"])
-        # A message without a result says that the server is still at work.
+        # A message without a result means that the server is still computing.
     raise http.client.IncompleteRead(b"")
 
 

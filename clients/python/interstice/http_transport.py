@@ -48,8 +48,8 @@ class HttpTransport:
              body: typing.Union[bytes, memoryview, None],
              read: typing.Callable[[http.client.HTTPResponse], Result],
              limit: typing.Optional[float] = None) -> Result:
-        """One attempt. read receives a successful response and reads its body to the end. limit: seconds, on a connection of its
-        own."""
+        """One attempt. read receives a successful response and reads its body to the end. limit: seconds, on a separate
+        connection."""
         try:
             connection = self._idle.pop() if limit is None else self._new_connection(limit)
         except IndexError:

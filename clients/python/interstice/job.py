@@ -13,7 +13,7 @@ from .transport import Calls, Transport
 from .types import Json, Progress, StepResult, UntangleProgress, UntangleResult, untangle_progress_of, untangled_of
 
 SHORT_WAIT = 1.0
-"""seconds of one question for the end of a job, with a listener for its status"""
+"""seconds that one request waits for the end of a job, with a listener for its status"""
 LONG_WAIT = 20.0
 """the same without one"""
 
@@ -32,13 +32,13 @@ class JobStatus:
     expires: typing.Optional[datetime.datetime]
     """None until it has ended; the server keeps it until then"""
     ahead: typing.Optional[int]
-    """of a job that waits: requests that came before it and wait for the same threads"""
+    """of a waiting job: requests that arrived before it and wait for the same threads"""
     phase: typing.Optional[str]
-    """of a job that runs: START_CHECK, SOLVING or ANSWER_CHECK"""
+    """of a running job: START_CHECK, SOLVING or ANSWER_CHECK"""
     progress: typing.Optional[Progress]
     """None before the first step"""
     error: typing.Optional[ServiceError]
-    """that of a failed job"""
+    """the error of a failed job"""
     bytes: int
     """memory on the server that is reserved for it, or that its result takes"""
     untangle_progress: typing.Optional[UntangleProgress] = None
@@ -56,11 +56,11 @@ class Job:
         self._transport = transport
         self._retry = retry
         self._calls = calls
-        # A question must be answered well before its attempt times out.
+        # A request must be answered well before its attempt times out.
         self._longest_wait = min(LONG_WAIT, timeout / 2)
 
     def status(self) -> JobStatus:
-        """State, progress and times, as they are now. Raises JOB_NOT_FOUND for a job that the server has lost."""
+        """The current state, progress and times. Raises JOB_NOT_FOUND for a job that the server has lost."""
         return self._ask(0.0)
 
     def wait(self, *, timeout: typing.Optional[float] = None,
@@ -94,7 +94,7 @@ class Job:
         return untangled_of(answer["untangle"])
 
     def delete(self) -> None:
-        """Stops the job, if it has not ended, and forgets it and its answer. One that is gone already is no error."""
+        """Stops the job if it has not ended, and forgets it and its answer. No error if it no longer exists."""
         try:
             self._retried(lambda: self._calls.delete_job(self.id))
         except ServiceError as error:
@@ -115,7 +115,7 @@ class Job:
 
 
 def status_of(job: Json) -> JobStatus:
-    """A job as the contract's JSON has it."""
+    """A job from the contract's JSON."""
     progress, untangling, error = job.get("progress"), job.get("untangleProgress"), job.get("error")
     started, ended, expires = (_time(job[name]) if job.get(name) else None for name in ("started", "ended", "expires"))
     return JobStatus(

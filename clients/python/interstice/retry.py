@@ -1,4 +1,4 @@
-"""Retries calls where that is safe: those that the server calls retryable or did not answer."""
+"""Retries calls if that is safe: those that the server calls retryable or did not answer."""
 
 from __future__ import annotations
 

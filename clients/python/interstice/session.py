@@ -20,7 +20,7 @@ from .types import (Array, FrameLoss, Json, Mesh, ProgressListener, SessionTerms
                     as_elements, as_positions, untangled_of)
 
 FORGET_LIMIT = 5.0
-"""seconds for the deletion of a session that the caller has given up: it waits for that"""
+"""seconds for the deletion of an abandoned session, for which the caller waits"""
 CLOSE_ATTEMPTS = 3
 """The session of an unavailable server ends by its idle timeout."""
 MIN_BUDGET = 0.001
@@ -31,7 +31,7 @@ class Base(typing.NamedTuple):
     """What the server's session was created from."""
 
     frame: int
-    """whose answer start is; 0 = the start of the caller"""
+    """the frame whose answer is start; 0 = the start of the caller"""
     mesh: Mesh
     start: Array
 
@@ -48,12 +48,12 @@ class Session:
         self._retry = retry
         self._sleep = transport.sleep
         self._mesh = mesh
-        # A copy, because the caller may modify this array. Answers are read-only and need none.
+        # A copy, because the caller may modify this array. Answers are read-only and need no copy.
         self._last = as_positions(start, "start").copy()
         self._terms: Json = {"parameters": parameters or {}, "label": label, "idle_timeout": idle_timeout,
                              "untangle": untangle}
         self.untangled: typing.Optional[UntangleResult] = None
-        """how the start was untangled, if onIntersectingStart asked for it; its positions are those of frame 0"""
+        """how the start was untangled, if onIntersectingStart requested it; its positions are those of frame 0"""
         self._creation: typing.Optional[SessionTerms] = None
         self._is_creation_uncertain = False  # an attempt has ended without an answer, so the server may have the session
         self._base: typing.Optional[Base] = None  # what the server's session was created from
@@ -70,7 +70,7 @@ class Session:
         self.recreations = 0
         """how often the session was lost and recreated"""
         self.last_loss: typing.Optional[FrameLoss] = None
-        """what the service had lost when it last refused a step with FRAME_LOST"""
+        """the frames that were lost when the service last refused a step with FRAME_LOST"""
         try:
             with_retries(self._create, retry, sleep=self._sleep)
         except BaseException:
@@ -90,8 +90,8 @@ class Session:
              on_progress: typing.Optional[ProgressListener] = None) -> StepResult:
         """Moves towards the target, (V, 3) float32 or float64. time_budget, in seconds, covers all attempts together.
 
-        on_progress is called with a Progress several times while the server computes. It runs in the thread of the step and must
-        not call this session. Over gRPC such a step travels on the stream, over HTTP as JSON.
+        on_progress is called with a Progress several times while the server computes. It runs in the thread of the step
+        and must not call this session. Over gRPC such a step uses the stream, over HTTP JSON.
 
         Raises ServiceError; the session then keeps the state of the last answer, and the next step may follow.
         """
@@ -206,9 +206,10 @@ class Session:
         return with_retries(attempt, self._retry, ends_at, self._sleep)
 
     def _is_lost(self, error: ServiceError) -> bool:
-        """Whether the session is to be created again; its id is then unset."""
+        """Whether the session must be created again; its id is then unset."""
         at = error.frame or 0
-        # The service has accepted a step whose answer never came: none goes on from a state that the caller has not seen.
+        # The service accepted a step whose answer never arrived: no step may continue from a state unknown to the
+        # caller.
         is_ahead = error.code == "FRAME_CONFLICT" and at > self._answered
         if error.code == "FRAME_LOST":
             self.last_loss = FrameLoss(at, self._answered)
@@ -222,7 +223,7 @@ class Session:
         return self._id is None
 
     def _go_back(self, base: Base) -> ServiceError:
-        """The next step goes on from what the lost session was created from. Returns the refusal of this one."""
+        """Makes the next step continue from the base of the lost session. Returns the refusal of this step."""
         self.last_loss = FrameLoss(base.frame, self._last_frame)
         self._mesh, self._last, self._last_frame, self._answered = base.mesh, base.start, base.frame, 0
         return ServiceError(
@@ -250,7 +251,8 @@ class Session:
         session = str(answer["id"])
         self._id, self._creation, self._is_creation_uncertain, self._answered = session, None, False, 0
         if answer.get("untangle"):
-            # A session that is lost from here on is created again from the untangled state, with nothing to untangle.
+            # If the session is lost from now on, it is created again from the untangled state, with nothing to
+            # untangle.
             self.untangled = untangled_of(answer["untangle"])
             self._last = self.untangled.positions
             parameters = {**self._terms["parameters"], "onIntersectingStart": "REJECT"}
@@ -259,7 +261,7 @@ class Session:
         return session
 
     def _unseen(self) -> typing.Optional[str]:
-        """Names the session of a creation that was given up while its answer may have been on the way."""
+        """Identifies the session of a creation that was abandoned while its answer might still have arrived."""
         return f"key:{self._creation.key}" if self._creation is not None and self._is_creation_uncertain else None
 
     def _forget(self) -> None:
@@ -267,7 +269,7 @@ class Session:
         if session is None:
             return
         try:
-            # What the server has created, it deletes; what it still creates, it stops.
+            # The server deletes a session that it has created, or stops creating it.
             self._calls.delete(session, FORGET_LIMIT)
         except ServiceError:
             pass  # best effort, as below

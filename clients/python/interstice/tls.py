@@ -11,7 +11,7 @@ import typing
 from .errors import TLS_REFUSED, ServiceError
 
 _CLOSED_LIMIT = 5
-"""Closed connections before a certificate is suspected; a server that is starting behind a proxy closes a few too."""
+"""Closed connections before a certificate is suspected; a server that is starting behind a proxy closes a few, too."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a transport offers to clients and sessions: one attempt of every operation."""
+"""The interface of transports to clients and sessions: one attempt of every operation."""
 
 from __future__ import annotations
 

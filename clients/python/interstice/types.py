@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[typing.Any]
 Json = typing.Dict[str, typing.Any]
-"""a message of the contract as JSON has it"""
+"""a message of the contract as in JSON"""
 
 _ELEMENTS = {"triangles": "<u4", "segments": "<u4", "particles": "<u4", "tetrahedra": "<u4", "masses": "<f4",
              "kinematic": "u1", "ignored_part_pairs": "<u4"}
@@ -20,10 +20,10 @@ _REST_ELEMENTS = {"edges": "<u4", "lengths": "<f4"}
 
 @dataclasses.dataclass(frozen=True)
 class RestLengths:
-    """Lengths of edges at rest, which stretch limits relate to in place of the target's."""
+    """Lengths of edges at rest, to which stretch limits relate instead of the lengths in the target."""
 
     positions: typing.Optional[npt.ArrayLike] = None
-    """(V, 3) the mesh at rest, which gives every edge its length"""
+    """(V, 3) the mesh at rest, which sets the length of every edge"""
     edges: typing.Optional[npt.ArrayLike] = None
     """(n, 2) ends of edges with a length of their own"""
     lengths: typing.Optional[npt.ArrayLike] = None
@@ -75,11 +75,11 @@ class Mesh:
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far a step has come while it runs."""
+    """The progress of a running step."""
 
     steps: int
     residual: float
-    """largest unfinished part of the way of any vertex, 1 to 0"""
+    """largest unfinished share of the way of any vertex, from 1 to 0"""
     unfinished_vertices: int
 
 
@@ -88,7 +88,7 @@ ProgressListener = typing.Callable[[Progress], None]
 
 @dataclasses.dataclass(frozen=True)
 class UntangleProgress:
-    """How far an untangling has come while it runs."""
+    """The progress of a running untangling."""
 
     phase: str
     """UNTANGLING, PULLING_BACK or CHECKING_ANSWER"""
@@ -97,7 +97,7 @@ class UntangleProgress:
     pierces: int
     contours: int
     region_vertices: int
-    """that are on a wrong side"""
+    """vertices that are on a wrong side"""
 
 
 UntangleListener = typing.Callable[[UntangleProgress], None]
@@ -123,9 +123,9 @@ class StepResult:
     contacts: typing.Optional[typing.Dict[str, Array]] = None
     vertices: typing.Optional[typing.Dict[str, Array]] = None
     path: typing.Optional[Json] = None
-    """phases (N,), steps (N,), positions (N, V, 3): the states that the answer came by"""
+    """phases (N,), steps (N,), positions (N, V, 3): the states on the way to the answer"""
     reasons: typing.Optional[Json] = None
-    """per vertex, why it is where it is: holds, pairs, since; and the pairs"""
+    """for each vertex, what holds it where it is: holds, pairs, since; and the pairs"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,7 +171,7 @@ class SessionTerms:
 class Untangling:
     positions: Array
     question: Json
-    """what an UntangleRequest has beside mesh, positions and parameters, as the contract's JSON"""
+    """the fields of an UntangleRequest besides mesh, positions and parameters, as the contract's JSON"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,7 +190,7 @@ def as_mesh(mesh: typing.Union[Mesh, npt.ArrayLike]) -> Mesh:
 
 
 def as_elements(name: str, value: npt.ArrayLike) -> Array:
-    """Never changes a value: an id of -1 or 2**40 is refused, not wrapped around."""
+    """Never changes a value: an id of -1 or 2**40 is refused instead of wrapped."""
     wanted = np.dtype(_ELEMENTS.get(name) or _REST_ELEMENTS[name])
     array: Array = np.asarray(value)
     if array.dtype == bool or (wanted.kind == "f" and array.dtype.kind in "fiu"):
@@ -226,7 +226,7 @@ def positions_of(data: bytes, scalar: str) -> Array:
 
 
 def states_of(data: bytes, scalar: str, states: int) -> Array:
-    """The states of a path, one after the other: (states, V, 3)."""
+    """The states of a path, one after another: (states, V, 3)."""
     array = positions_of(data, scalar)
     return array.reshape(states, -1, 3)
 
@@ -249,7 +249,7 @@ def list_of(name: str, data: bytes) -> Array:
     return array if width == 1 else array.reshape(-1, width)
 
 
-# The uint64 fields of the contract, which JSON writes as text.
+# The uint64 fields of the contract, which are text in JSON.
 _COUNTS = frozenset(
     "vertexTriangle edgeEdge vertexEdge vertexVertex activeContacts touchingPairs pairCount pairsTested doubtfulPairs "
     "intersections ignoredPairCount intersectingPairCount count index frame deviceBytes intersectionCount kinematicIntersectionCount "
@@ -265,7 +265,7 @@ def untangle_progress_of(progress: Json) -> UntangleProgress:
 
 
 def untangled_of(answer: Json) -> UntangleResult:
-    """An UntangleResponse as the contract's JSON has it."""
+    """An UntangleResponse from the contract's JSON."""
     positions, report = answer["positions"], answer["report"]
     for contour in report["contours"]:
         contour["points"] = np.frombuffer(base64.b64decode(contour["points"]), "<f4").reshape(-1, 3)
