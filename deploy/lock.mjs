@@ -44,8 +44,8 @@ const readHolder = (path) => {
 const isStale = (holder) => holder?.host === hostname() && !isAlive(holder.pid);
 
 /**
- * Removes the lock of a dead process. Two waiters may see the same stale lock; without the marker the slower one would remove
- * the lock that the faster one has just acquired.
+ * Removes the lock of a dead process. Two waiters may see the same stale lock; without the marker the slower one would
+ * remove the lock that the faster one has just acquired.
  */
 const breakStale = (path) => {
   const marker = `${path}.break`;

@@ -85,8 +85,8 @@ const exampleOf = (page, { http, grpc }) =>
     .join('\n');
 
 /**
- * Builds a client; returns its tests and its loops, as commands that take the address as an argument. Loops over TLS read
- * the authority from the environment, from a variable that depends on the library.
+ * Builds a client; returns its tests and its loops, as commands that take the address as an argument. Loops over TLS
+ * read the authority from the environment, from a variable that depends on the library.
  */
 const preparePython = () => {
   const python = findPython();
@@ -135,7 +135,7 @@ const prepareCpp = () => {
   const isBuilt = steps.every((step) => step.status === 0);
   check(isBuilt, 'c++: the client is built', steps.map((step) => `${step.stdout}${step.stderr}`).join(''));
   if (!isBuilt) return undefined;
-  // A project of its own finds the installed package.
+  // A separate project finds the installed package.
   const [installed, example] = [join(build, 'cpp-installed'), join(build, 'cpp-example')];
   for (const old of [installed, example]) rmSync(old, { recursive: true, force: true });
   const uses = [

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PAGE = join(root, 'docs', 'third-party.md');
-/** Licences that allow what this project does with its packages: use, bundling and distribution beside Apache-2.0 code. */
+/** Licences that allow the use, bundling and distribution of packages in this project, beside Apache-2.0 code. */
 const ALLOWED = new Set([
   'MIT',
   'Apache-2.0',

@@ -1,4 +1,4 @@
-// A torus grows until its hole is full, then shrinks until its tube is flat: `node normal-flow.mjs http://127.0.0.1:8080`
+// A torus grows until its hole is full, then shrinks to a flat tube: `node normal-flow.mjs http://127.0.0.1:8080`
 import assert from 'node:assert';
 import { Client } from '@interstice-ccd/interstice/client';
 

@@ -1,5 +1,5 @@
-// Tests of the client's TLS against a running service: `node tls-test.mjs FOLDER KEY TLS MTLS MISNAMED PLAIN`.
-// FOLDER contains the certificates; the other arguments are an API key and URLs. Ends with "N passed, N failed, 0 skipped".
+// Tests of the client's TLS against a running service: `node tls-test.mjs FOLDER KEY TLS MTLS MISNAMED PLAIN`. FOLDER
+// contains the certificates; the other arguments are an API key and URLs. Ends with "N passed, N failed, 0 skipped".
 import { join } from 'node:path';
 import { Client, ServiceError } from '@interstice-ccd/interstice/client';
 

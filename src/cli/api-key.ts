@@ -6,7 +6,8 @@ import { UsageError } from './exit-codes.js';
 const API_KEY_VARIABLE = 'INTERSTICE_API_KEY';
 
 /**
- * The key for a service that requires one: the content of the file, or else that of the variable, without white space around it.
+ * The key for a service that requires one: the content of the file, or else that of the variable, without white space
+ * around it.
  *
  * @returns undefined if there is neither
  * @throws UsageError, without the key, if the file cannot be read or its content is not a key

@@ -35,11 +35,11 @@ export type BackendAnswer =
   | { readonly resolve: ResolveAnswer; readonly untangle?: undefined }
   | { readonly untangle: UntangledState; readonly resolve?: undefined };
 
-/** Resolves and untanglings that a service computes on its own. An aborted signal ends the call with CANCELLED, never the job. */
+/** Resolves and untanglings as jobs of a service. An aborted signal ends the call (CANCELLED), never the job. */
 export interface BackendJobs {
   submit(work: BackendWork, label: string, signal: AbortSignal | undefined): Promise<JobInfo>;
   get(id: string, signal: AbortSignal | undefined): Promise<JobInfo>;
-  /** Asks about once a second until the job has ended, whether it succeeded or failed. */
+  /** Polls about once a second until the job has ended, whether it succeeded or failed. */
   wait(id: string, onStatus: (job: JobInfo) => void, signal: AbortSignal | undefined): Promise<JobInfo>;
   /** @throws JOB_NOT_ENDED, and the error that the job ended with */
   result(id: string, signal: AbortSignal | undefined): Promise<BackendAnswer>;

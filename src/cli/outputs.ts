@@ -31,8 +31,8 @@ export async function assertWritable(path: string, inputs: readonly string[]): P
 }
 
 /**
- * Writes a temporary file next to the path and renames it: readers see the old file or the complete new one. A link keeps
- * pointing to the file it names, and an existing file keeps its permissions.
+ * Writes a temporary file next to the path and renames it: readers see the old file or the complete new one. A link
+ * keeps pointing to the file it names, and an existing file keeps its permissions.
  */
 export async function writeAtomically(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
   const existing = await stat(path).catch(ignoreMissing);

@@ -17,8 +17,8 @@ export interface RunBounds {
 }
 
 /**
- * How close the run is to its end, in [0, 1]. It ends when the residual has fallen to ε, which it does geometrically (hence
- * the logarithm), or at the step limit; the bar shows the nearer of the two.
+ * How close the run is to its end, in [0, 1]. It ends when the residual has fallen to ε, which it does geometrically
+ * (hence the logarithm), or at the step limit; the bar shows the nearer of the two.
  */
 export function fractionDone(progress: Progress, bounds: RunBounds): number {
   const residual = Math.min(1, Math.max(progress.residual, bounds.residualTolerance));

@@ -8,8 +8,9 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Decodes a service's JSON answer to the plain data of the contract: 64-bit counts as numbers, enums by name, bulk fields
- * as typed arrays, defaults filled in. Every known field must have its type; unknown fields of a newer service are ignored.
+ * Decodes a service's JSON answer to the plain data of the contract: 64-bit counts as numbers, enums by name, bulk
+ * fields as typed arrays, defaults filled in. Every known field must have its type; unknown fields of a newer service
+ * are ignored.
  *
  * @throws INTERNAL if a field does not have the type that the contract states: the server is not an Interstice service
  */

@@ -37,10 +37,11 @@ export interface SendOptions {
 /**
  * Sends JSON, or a request without a body, and returns the parsed answer; {} if the answer has no content (204).
  *
- * Uses node:http, not fetch: fetch fails if an answer takes longer than five minutes to begin, and a large resolve on a CPU
- * may take longer. Only the caller's --time-budget limits the time.
+ * Uses node:http, not fetch: fetch fails if an answer takes longer than five minutes to begin, and a large resolve on a
+ * CPU may take longer. Only the caller's --time-budget limits the time.
  *
- * @throws the service's refusal as IntersticeError; CANCELLED if `signal` aborts; UnreachableError if there is no answer
+ * @throws the service's refusal as IntersticeError; CANCELLED if `signal` aborts; UnreachableError if there is no
+ *   answer
  */
 export async function sendJson(
   url: URL,

@@ -5,7 +5,7 @@ import type { CreateSessionRequest } from '../contract/sessions.js';
 import type { BackendSession } from './backend.js';
 import { callService, type ServiceAddress } from './remote.js';
 
-/** A session of a running service. Its id is kept in every path, and a routing key in a header, for services behind a proxy. */
+/** A session of a running service. Every path has its id, and a header a routing key, for services behind a proxy. */
 export async function openRemoteSession(
   service: ServiceAddress,
   request: CreateSessionRequest,

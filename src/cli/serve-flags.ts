@@ -41,7 +41,7 @@ function placeholderOf(setting: Setting): string {
   return setting.range === undefined ? 'TEXT' : 'N';
 }
 
-/** A flag for every setting of the service, from the table that the environment is read with. */
+/** A flag for every setting of the service, from the same table as the environment variables. */
 export function addServeFlags(command: Command): void {
   for (const setting of flagged) command.addOption(optionOf(setting));
 }

@@ -59,8 +59,9 @@ export function processTerminal(): Terminal {
 }
 
 /**
- * Runs a function that Ctrl-C cancels. The first signal aborts, and the run ends cleanly at its next step; it also removes
- * the handlers, so that a second signal ends the process at once. Calling `abort` has the same effect as the first signal.
+ * Runs a function that Ctrl-C cancels. The first signal aborts, and the run ends cleanly at its next step; it also
+ * removes the handlers, so that a second signal ends the process at once. Calling `abort` has the same effect as the
+ * first signal.
  */
 export async function withInterrupt<T>(run: (signal: AbortSignal, abort: () => void) => Promise<T>): Promise<T> {
   const controller = new AbortController();

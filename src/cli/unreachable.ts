@@ -9,7 +9,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** For a name with several addresses, Node reports one error with an empty message that contains one error per address. */
+/** For a name with several addresses, Node reports one error without a message that contains one error per address. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   return cause instanceof Error ? cause.message : String(cause);

@@ -5,11 +5,11 @@ import { assertStaysWelded, countCoincident, findCoincident, weldMarks } from '.
 /**
  * The requested weld of a mesh, as the first vertex at each place; `undefined` if none was requested.
  *
- * Without it a mesh from glTF must have no seams: the format keeps normals and texture coordinates per vertex, so exporters
- * store a vertex at a seam several times, and the elements on both sides would touch without being joined.
+ * Without it a mesh from glTF must have no seams: the format keeps normals and texture coordinates per vertex, so
+ * exporters store a vertex at a seam several times, and the elements on both sides would touch without being joined.
  *
- * @param marks uint8[V], kinematic vertices. Copies follow the first vertex at their place, so they are marked; so are all
- *   copies of a marked one
+ * @param marks uint8[V], kinematic vertices. Copies follow the first vertex at their place, so they are marked; so are
+ *   all copies of a marked one
  * @throws IntersticeError INVALID_MESH for seams of glTF that are not welded, or a target that separates welded
  *   vertices
  */

@@ -57,8 +57,8 @@ export class Client {
   }
 
   /**
-   * Submits a resolve as a job that no connection waits for; it outlives this process. Its priority is BATCH unless the options
-   * say otherwise.
+   * Submits a resolve as a job that no connection waits for; it outlives this process. Its priority is BATCH unless the
+   * options say otherwise.
    */
   submit(mesh: Mesh, start: Positions, target: Positions, options: JobOptions = {}): Promise<Job> {
     return Job.submit(this.#connection, mesh, start, target, options);

@@ -11,8 +11,8 @@ export interface ClientOptions {
   readonly tls?: TlsFiles;
   readonly retry?: RetryOptions;
   /**
-   * seconds that one attempt may take, default 290: Node's `fetch` fails after 300 s without an answer. For longer steps
-   * set both this and a `fetch` without that limit.
+   * seconds that one attempt may take, default 290: Node's `fetch` fails after 300 s without an answer. For longer
+   * steps set both this and a `fetch` without that limit.
    */
   readonly timeoutSeconds?: number;
   /** default: the global one; not together with `tls` */

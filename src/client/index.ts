@@ -1,4 +1,7 @@
-/** `import { Client } from '@interstice-ccd/interstice/client'`: a client for Node and browsers, over HTTP, without dependencies. */
+/**
+ * `import { Client } from '@interstice-ccd/interstice/client'`: a client for Node and browsers, over HTTP, without
+ * dependencies.
+ */
 
 export { Client } from './client.js';
 export type { ClientOptions } from './connection.js';

@@ -28,7 +28,7 @@ import {
 const SHORT_WAIT = 1;
 const LONG_WAIT = 20;
 
-/** A resolve or an untangling that the server computes on its own: no connection waits for it, and its result is fetched when it has ended. */
+/** A resolve or an untangling that no connection waits for; its result is fetched when the server has computed it. */
 export class Job {
   readonly id: string;
   readonly #connection: Connection;
@@ -88,7 +88,7 @@ export class Job {
     return this.#ask('?wait=0s', signal);
   }
 
-  /** Waits for the end of the job, whether it succeeds or fails. @throws ServiceError JOB_NOT_FOUND, CANCELLED (of the wait) */
+  /** Waits for the end of the job, successful or not. @throws ServiceError JOB_NOT_FOUND, CANCELLED (of the wait) */
   async wait({ onProgress, signal }: JobWaitOptions = {}): Promise<JobStatus> {
     for (;;) {
       const status = await this.#ask(`?wait=${onProgress ? SHORT_WAIT : LONG_WAIT}s`, signal);

@@ -6,7 +6,7 @@ export interface RetryOptions {
   readonly attempts?: number;
   /** pause after the first attempt, ms; each further pause is twice as long; default 100 */
   readonly firstPauseMs?: number;
-  /** longest pause of this policy, ms; default 2000. With the other defaults a server may be unavailable for about 25 s */
+  /** longest pause of this policy, ms; default 2000. With the other defaults a server may be down for about 25 s */
   readonly longestPauseMs?: number;
   /** a call whose server asks for a longer pause, in seconds, is not retried; default 30 */
   readonly longestRetryAfterSeconds?: number;
@@ -29,8 +29,8 @@ export interface RetryLimits {
 }
 
 /**
- * Repeats the work until it succeeds or fails with an error that is not retryable, or until the attempts or the time are
- * used up.
+ * Repeats the work until it succeeds or fails with an error that is not retryable, or until the attempts or the time
+ * are used up.
  * @throws the last error of the work; CANCELLED if the signal ended a pause
  */
 export async function withRetries<T>(

@@ -38,8 +38,8 @@ interface Base {
 }
 
 /**
- * A mesh that a server keeps from step to step. If the server loses the session (it was restarted, or removed the session),
- * the client recreates it from the mesh and the last answer received.
+ * A mesh that a server keeps from step to step. If the server loses the session (it was restarted, or removed the
+ * session), the client recreates it from the mesh and the last answer received.
  */
 export class Session {
   readonly #connection: Connection;
@@ -106,7 +106,7 @@ export class Session {
   }
 
   /**
-   * Moves towards the target. Concurrent steps run one after the other. The target must not change until the answer has
+   * Moves towards the target. Concurrent steps run one after another. The target must not change until the answer has
    * arrived; the answer's array belongs to the caller.
    * @throws ServiceError; the session then keeps the state of the last answer, and the next step may follow
    */
@@ -128,7 +128,7 @@ export class Session {
     });
   }
 
-  /** Ends the session. Returns false if the server was unavailable and ends it by its idle timeout. @throws ServiceError */
+  /** Ends the session. Returns false if an unavailable server ends it by its idle timeout. @throws ServiceError */
   async close({ signal }: CallOptions = {}): Promise<boolean> {
     return this.#enqueue(async () => {
       this.#isClosed = true;
@@ -227,7 +227,7 @@ export class Session {
   }
 
   async #create(signal: AbortSignal | undefined): Promise<void> {
-    // The idempotency key is kept until the answer: repeating a creation whose answer was lost returns the same session.
+    // The idempotency key is kept until the answer: repeating a creation after a lost answer returns the same session.
     if (!this.#creation) {
       const key = randomId();
       this.#creation = { key, body: sessionToJson(this.#mesh, this.#last, this.#options, key), isUncertain: false };

@@ -25,7 +25,8 @@ interface Line {
 
 /**
  * Reads up to the answer.
- * @throws ServiceError that the stream ends with, {@link ListenerFailed}, SyntaxError, TypeError if it ends without an answer
+ * @throws ServiceError that the stream ends with, {@link ListenerFailed}, SyntaxError, TypeError if it ends without an
+ *   answer
  */
 export async function readStreamed(answer: FetchResponse, onProgress: AnyListener): Promise<unknown> {
   if (answer.headers.get('content-type')?.startsWith(STREAM_TYPE) !== true || answer.body === null)

@@ -160,8 +160,8 @@ const TOO_EARLY = /before_secure_tls/;
 /**
  * Distinguishes a fault of the certificates from a connection that merely broke.
  *
- * A server that rejects a certificate may simply close the connection (Node's do) after the handshake has ended on this side.
- * Only repetition distinguishes that from a server that stops at that moment.
+ * A server that rejects a certificate may simply close the connection (Node's do) after the handshake has ended on this
+ * side. Only repetition distinguishes that from a server that stops at that moment.
  */
 export class TlsDiagnosis {
   #closed = 0;

@@ -49,8 +49,9 @@ export interface FrameLoss {
 }
 
 /**
- * Options of a step. With `start`, `kinematic`, `masses`, `include`, `priority` or `onProgress` the step is not sent on the fast path (raw
- * positions) but as JSON with base64 arrays. `timeBudgetSeconds` covers all attempts of one step together.
+ * Options of a step. With `start`, `kinematic`, `masses`, `include`, `priority` or `onProgress` the step is not sent on
+ * the fast path (raw positions) but as JSON with base64 arrays. `timeBudgetSeconds` covers all attempts of one step
+ * together.
  */
 export interface StepOptions
   extends CallOptions,

@@ -12,7 +12,7 @@ export interface PartInput {
   readonly kinematic?: boolean;
   /** δ of this part, > 0, in the caller's unit; absent = δ of the parameters. */
   readonly activationDistance?: number;
-  /** Contact offset of this part, from 0 to its δ, in the caller's unit; absent = the same share of its δ as in the parameters. */
+  /** Contact offset of this part, 0 to its δ, the caller's unit; absent = the same share of δ as in the parameters. */
   readonly contactOffset?: number;
   /** s_min and s_max of the elements of this part; absent = those of the mesh. */
   readonly strainMin?: number;
@@ -20,8 +20,8 @@ export interface PartInput {
 }
 
 /**
- * Limits of the principal strains of triangles and tetrahedra: the singular values of their deformation gradients, lengths
- * relative to those at rest.
+ * Limits of the principal strains of triangles and tetrahedra: the singular values of their deformation gradients,
+ * lengths relative to those at rest.
  */
 export interface StrainLimitsInput {
   /** [3·V] the rest shape of every element, in the caller's unit. */

@@ -42,9 +42,9 @@ const JOBS = '/v1/jobs';
 const JOB = '/v1/jobs/:id';
 
 /**
- * One row for each operation. The transports, the API reference, tracing, metrics and the conformance tests are derived from
- * this table. A new operation needs its messages in the .proto, a method of {@link Operations}, a row here, an implementation
- * in src/session and a converter in src/transport/messages; the compiler reports whatever is missing.
+ * One row for each operation. The transports, the API reference, tracing, metrics and the conformance tests are derived
+ * from this table. A new operation needs its messages in the .proto, a method of {@link Operations}, a row here, an
+ * implementation in src/session and a converter in src/transport/messages; the compiler reports whatever is missing.
  */
 export const OPERATIONS = {
   resolve: {

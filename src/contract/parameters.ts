@@ -17,7 +17,7 @@ export type Quality = 'FAST' | 'BALANCED' | 'FINE';
 /** TWO_WAY: two-way collision handling. VOLUME_IMPULSES: volume-preserving impulses, which conserve momentum. */
 export type MethodName = 'TWO_WAY' | 'VOLUME_IMPULSES';
 
-/** Parameters of the solver with every field set. Names as in the contract's Parameters message; lengths in the caller's unit. */
+/** Parameters of the solver, every field set. Names as in the contract's Parameters; lengths in the caller's unit. */
 export interface Parameters {
   readonly preset: Preset;
   /** δ > 0: distance at which a proximity pair becomes a constraint. */

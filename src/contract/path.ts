@@ -16,7 +16,7 @@ export const PATH_PHASES = [
 
 export type PathPhase = Exclude<(typeof PATH_PHASES)[number], 'PHASE_UNSPECIFIED'>;
 
-/** Where a state of a path comes from. */
+/** The origin of a state of a path. */
 export interface StateOrigin {
   readonly phase: PathPhase;
   /** the step that ended in it, as counted by Report.steps; for an untangling its iteration, from 1; 0 = none */

@@ -51,7 +51,7 @@ export interface Verification {
    */
   readonly pairsTested: number;
   readonly doubtfulPairs: number;
-  /** Of the positions that were sent, without ignored pairs: always 0. Those are counted by {@link Report.intersectingPairCount}. */
+  /** Of the sent positions, without ignored pairs ({@link Report.intersectingPairCount} counts those): always 0. */
   readonly intersections: number;
   /** Whether an earlier verified state was sent because of a finding. */
   readonly fellBack: boolean;
@@ -64,7 +64,7 @@ export interface StretchedEdge {
   readonly stretch: number;
 }
 
-/** Principal strains of the elements with strain limits and a dynamic corner: singular values of their deformation gradients. */
+/** Principal strains (singular values of deformation gradients) of elements with strain limits and a dynamic corner. */
 export interface StrainReport {
   /** Elements outside their limits by more than a tolerance of 0.001 and rounding. */
   readonly violated: number;
@@ -173,7 +173,7 @@ export interface Report {
   readonly intersectingPairs: readonly ElementPair[];
   /** Some of the pairs that stop the vertices farthest from their targets. */
   readonly limitingPairs: readonly ElementPair[];
-  /** Some of the edges at their limit that stop the dynamic vertices farthest from their targets, those of the farthest vertices first. */
+  /** Some of the edges at their limit that stop the dynamic vertices farthest from their targets, farthest first. */
   readonly limitingEdges: readonly StretchedEdge[];
   readonly verification: Verification;
   readonly timings: Timings;
@@ -191,7 +191,7 @@ export interface Report {
   readonly version: string;
 }
 
-/** Pairs that are closer than `include.contactDistance` in the answer, sorted by kind, then by ids. C is their number. */
+/** The C pairs that are closer than `include.contactDistance` in the answer, sorted by kind, then by ids. */
 export interface Contacts {
   /** uint8[C], values of the contract's enum Kind. */
   readonly kinds: Uint8Array;

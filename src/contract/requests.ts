@@ -5,8 +5,8 @@ import type { Path, Reasons } from './path.js';
 import type { Contacts, Report, VertexReport } from './report.js';
 
 /**
- * Requests and answers of the operations without a session, as plain data. Names are those of the contract in lowerCamelCase;
- * uint64 counts are numbers, durations are seconds, bulk fields are typed arrays.
+ * Requests and answers of the operations without a session, as plain data. Names are those of the contract in
+ * lowerCamelCase; uint64 counts are numbers, durations are seconds, bulk fields are typed arrays.
  */
 
 /** What happens when the time budget ends: return the last safe state, or fail with DEADLINE_EXCEEDED. */

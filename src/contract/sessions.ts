@@ -102,9 +102,11 @@ export interface StepRequest extends ComputeOptions {
   readonly frame?: bigint;
   /** The last accepted frame known to the caller; a session at another frame refuses the step. Absent = any frame. */
   readonly afterFrame?: bigint;
-  /** At most one of `target` and `partTargets`. With neither, the last target is kept; before the first step that is the start of frame 0. */
+  /**
+   * At most one of `target` and `partTargets`. With neither, the last target is kept, at first the start of frame 0.
+   */
   readonly target?: Positions;
-  /** Other parts keep their last target (the start of frame 0 if they never had one). If scalar types differ, all are float64. */
+  /** Other parts keep their last target (at first, the start of frame 0). If scalar types differ, all are float64. */
   readonly partTargets?: readonly PartTarget[];
   /** Absent = last answer. */
   readonly start?: Positions;
@@ -119,8 +121,8 @@ export interface StepRequest extends ComputeOptions {
 export interface StepAnswer extends ResolveAnswer {
   readonly frame: bigint;
   /**
-   * Whether this is the stored answer of a frame that was sent again. A transport adds its own times to `report.timings` of a
-   * new answer and leaves those of a replay unchanged, so that both encode to the same bytes.
+   * Whether this is the stored answer of a frame that was sent again. A transport adds its own times to
+   * `report.timings` of a new answer and leaves those of a replay unchanged, so that both encode to the same bytes.
    */
   readonly isReplay: boolean;
 }

@@ -4,12 +4,15 @@ import type { ParametersInput } from './parameters.js';
 import type { Priority } from './requests.js';
 
 /**
- * From an intersecting start to a free state, as plain data. A *pierce* is a pair of an edge and a triangle with a common
- * point. Pierces that share a pair of triangles form a *contour*, the curve along which two sheets cross. A *region* is a part
- * of a sheet that is on the wrong side of the other one.
+ * From an intersecting start to a free state, as plain data. A *pierce* is a pair of an edge and a triangle with a
+ * common point. Pierces that share a pair of triangles form a *contour*, the curve along which two sheets cross. A
+ * *region* is a part of a sheet that is on the wrong side of the other one.
  */
 
-/** On which side of the triangles of the inner part the outer part belongs; normals are those of counter-clockwise corners. */
+/**
+ * The side of the inner part's triangles on which the outer part belongs; normals are those of counter-clockwise
+ * corners.
+ */
 export type LayerSide = 'ALONG_NORMALS' | 'AGAINST_NORMALS';
 
 /** Two parts that lie on top of each other. */
@@ -44,8 +47,8 @@ export interface UntangleRequest extends UntangleOptions {
 export type UntangleStatus = 'FREE' | 'PARTIAL' | 'UNRESOLVED';
 
 /**
- * CLOSED: the contour closes, or its regions are whole. BORDER: it ends at the borders of one sheet, and cuts a part off it.
- * LOOP: it ends at a vertex that both sheets share. OPEN: it cuts nothing off.
+ * CLOSED: the contour closes, or its regions are whole. BORDER: it ends at the borders of one sheet, and cuts a part
+ * off it. LOOP: it ends at a vertex that both sheets share. OPEN: it cuts nothing off.
  */
 export type ContourKind = 'CLOSED' | 'BORDER' | 'LOOP' | 'OPEN';
 
@@ -106,7 +109,10 @@ export interface UntangleReport {
   readonly regions: DisplacementReport;
   /** of all other vertices */
   readonly outside: DisplacementReport;
-  /** Longest edge relative to its length at rest, and shortest; edges of length 0 at rest and between kinematic vertices do not count. */
+  /**
+   * Longest edge relative to its length at rest, and shortest; without edges of length 0 at rest or between kinematic
+   * vertices.
+   */
   readonly maxStretch: number;
   readonly minStretch: number;
   /**

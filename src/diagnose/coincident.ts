@@ -1,8 +1,8 @@
 import { distanceOf } from '../mesh/lengths.js';
 
 /**
- * Groups of vertices at one place: every vertex of a group is within the tolerance of the group's lowest id. A vertex that is
- * near several groups belongs to the one with the lowest id.
+ * Groups of vertices at one place: every vertex of a group is within the tolerance of the group's lowest id. A vertex
+ * that is near several groups belongs to the one with the lowest id.
  *
  * A spatial grid whose cells are many tolerances wide contains only the lowest ids, so that any number of vertices at
  * one place are compared with a single one; another cell is searched only if the vertex is within the tolerance of its

@@ -52,7 +52,7 @@ function trianglesOf({ mesh, componentOf }: Subject, rank: number): Uint32Array 
   return Uint32Array.from(chosen);
 }
 
-/** Vertices of the smallest piece that the cut edges separate from the rest of their surface; undefined = there is none. */
+/** Vertices of the smallest piece that the cut edges separate from the rest of their surface; undefined = none. */
 function smallestPatch({ mesh, surface }: Subject, pairs: readonly ElementPair[]): number[] | undefined {
   const isCut = new Set<number>();
   const keyOf = (a: number, b: number): number => Math.min(a, b) * mesh.vertexCount + Math.max(a, b);

@@ -120,8 +120,8 @@ interface EdgeSource {
 const FEW_EDGES = 32;
 
 /**
- * uint32[2·n]: the edges of the elements that are not in `known`, without duplicates, lower id first, ascending. The edges
- * are grouped by their lower end, which is one pass over them, and each group is sorted by the other end.
+ * uint32[2·n]: the edges of the elements that are not in `known`, without duplicates, lower id first, ascending. The
+ * edges are grouped by their lower end, which is one pass over them, and each group is sorted by the other end.
  */
 function uniqueBeyond(known: Uint32Array, { elements, width, ends }: EdgeSource, vertexCount: number): Uint32Array {
   if (elements.length === 0) return new Uint32Array(0);

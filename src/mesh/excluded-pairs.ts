@@ -5,10 +5,10 @@ import type { CollisionMesh } from './types.js';
 /**
  * Pairs of elements that already intersect, and the proximity pairs that are excluded because of them.
  *
- * An engine keeps proximity pairs apart: vertex–triangle, edge–edge, vertex–edge, vertex–vertex. The exact test of a state
- * decides edge–triangle pairs, and proximity pairs of rods and particles. While all vertices move continuously, an edge
- * e = ab can begin or cease to pierce a triangle t = ijk only at a moment when an end of e lies in t or e meets a side of t,
- * hence only when one of the five proximity pairs
+ * An engine keeps proximity pairs apart: vertex–triangle, edge–edge, vertex–edge, vertex–vertex. The exact test of a
+ * state decides edge–triangle pairs, and proximity pairs of rods and particles. While all vertices move continuously,
+ * an edge e = ab can begin or cease to pierce a triangle t = ijk only at a moment when an end of e lies in t or e meets
+ * a side of t, hence only when one of the five proximity pairs
  *
  *   (a, t)  (b, t)  (e, ij)  (e, jk)  (e, ki)
  *
@@ -149,8 +149,8 @@ function vertexVertexKey(a: number, i: number): string {
 
 /**
  * The number of pairs that the exact test of a state excludes: every edge–triangle pair with an excluded pair among its
- * five proximity pairs, and every excluded proximity pair that protects no edge–triangle pair. Elements that share a vertex
- * form no pair. The time is linear in the mesh and in the result.
+ * five proximity pairs, and every excluded proximity pair that protects no edge–triangle pair. Elements that share a
+ * vertex form no pair. The time is linear in the mesh and in the result.
  */
 export function countExcluded(mesh: CollisionMesh, excluded: ExcludedPairs): number {
   const near = neighboursOf(mesh, excluded);

@@ -3,8 +3,8 @@ import { medianLength, nearestDistances } from './lengths.js';
 import type { CollisionMesh, Part } from './types.js';
 
 /**
- * The largest activation distance δ, in typical edges (typical-edge.ts; for particles alone the median distance of nearest
- * neighbours).
+ * The largest activation distance δ, in typical edges (typical-edge.ts; for particles alone the median distance of
+ * nearest neighbours).
  *
  * A contact opens its pair to at least a quarter of δ, however near the two were at the start. Elements next to each
  * other in a mesh, or particles in a heap, are about a typical edge apart. So with δ beyond four edges every element

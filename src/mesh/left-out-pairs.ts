@@ -2,8 +2,8 @@ import type { ElementPair } from '../contract/elements.js';
 import type { ProximityPair } from './excluded-pairs.js';
 
 /**
- * Proximity pairs that a step neither constrains nor bounds nor checks (ExcludedPairs: a list; other rules: a predicate). The
- * order of an element's vertices has no meaning.
+ * Proximity pairs that a step neither constrains nor bounds nor checks (ExcludedPairs: a list; other rules: a
+ * predicate). The order of an element's vertices has no meaning.
  */
 export interface LeftOutPairs {
   /** the pairs of elements from which they follow, as far as they are listed */

@@ -68,8 +68,8 @@ export function nearestDistances(positions: Positions, points: Uint32Array): Flo
 }
 
 /**
- * Reorders `order` into a balanced k-d tree: the node of the range [from, to) is its middle entry m; points that lie lower
- * along axes[m] come before it, points that lie higher after it.
+ * Reorders `order` into a balanced k-d tree: the node of the range [from, to) is its middle entry m; points that lie
+ * lower along axes[m] come before it, points that lie higher after it.
  */
 function arrange(positions: Positions, order: Uint32Array, axes: Uint8Array): void {
   const stack = [0, order.length];

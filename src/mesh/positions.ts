@@ -3,8 +3,8 @@ import type { Positions } from '../contract/mesh.js';
 import { nameVertex } from './vertex-data.js';
 
 /**
- * Largest distance of a start from the origin, and of a target from the start's centre, in extents of the start. Beyond it,
- * doubles cannot resolve the start, nor can single precision resolve the motion to the target.
+ * Largest distance of a start from the origin, and of a target from the start's centre, in extents of the start. Beyond
+ * it, doubles cannot resolve the start, nor can single precision resolve the motion to the target.
  */
 const MAX_EXTENTS_AWAY = 1e12;
 /** Largest magnitude of any coordinate, in its own unit: products of four stay finite in double precision. */
@@ -60,8 +60,8 @@ export function checkRange(
 ): void {
   const box = boxes?.start ?? measureBox(start);
   const reached = boxes?.target ?? measureBox(target);
-  // Magnitude and distance are largest at the ends of the box, and rounding is monotone: if the ends pass, all coordinates
-  // pass. Only a refusal searches for the vertex that it names.
+  // Magnitude and distance are largest at the ends of the box, and rounding is monotone: if the ends pass, all
+  // coordinates pass. Only a refusal searches for the vertex that it names.
   if (largestIn(box) > MAX_COORDINATE) checkMagnitude(start, 'start');
   if (largestIn(reached) > MAX_COORDINATE) checkMagnitude(target, name);
   const { centre, extent } = centreOf(box);

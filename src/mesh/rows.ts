@@ -6,7 +6,7 @@
 /** Bits sorted per pass: 2048 counters stay in the first-level cache. */
 const DIGIT_BITS = 11;
 
-/** A copy of `rows` (uint32[width·n]) with the ids of each row ascending: the row's identity, whatever its orientation. */
+/** Copies `rows` (uint32[width·n]) with the ids of each row ascending: a row's identity, whatever its orientation. */
 export function ascendingRows(rows: Uint32Array, width: number): Uint32Array {
   const sorted = new Uint32Array(rows);
   if (width === 3) {

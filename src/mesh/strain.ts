@@ -11,13 +11,14 @@ export const NO_CORNER = 0xffffffff;
 const FLATTEST_REST = 1e-6;
 
 /**
- * The elements whose strains have limits: triangles as the caller sent them, then tetrahedra. With the corners u_k of the rest
- * shape and their shape functions N_k, the deformation gradient at positions y is
+ * The elements whose strains have limits: triangles as the caller sent them, then tetrahedra. With the corners u_k of
+ * the rest shape and their shape functions N_k, the deformation gradient at positions y is
  *
  *   F = D_y D_u⁻¹ = Σ_k y_k b_kᵀ,   b_k = ∇N_k,   Σ_k b_k = 0
  *
  * with D = [p_1 − p_0, p_2 − p_0 (, p_3 − p_0)]: 3×3 for a tetrahedron, 3×2 for a triangle, in an orthonormal basis of
- * its rest plane. Its singular values are the principal strains (strain limiting paper, Section 3.1): 1 = as long as at rest.
+ * its rest plane. Its singular values are the principal strains (strain limiting paper, Section 3.1): 1 = as long as at
+ * rest.
  */
 export interface StrainShapes {
   /** uint32[4·N] corners; the last of a triangle is {@link NO_CORNER} */
@@ -36,8 +37,8 @@ export interface StrainShapes {
  * @param triangles uint32[3·T] as sent
  * @param tetrahedra uint32[4·K] as sent
  * @returns undefined if the caller sets no limits
- * @throws IntersticeError SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER (limits), INVALID_MESH (no elements, a rest shape without
- *   area or volume), naming the element
+ * @throws IntersticeError SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER (limits), INVALID_MESH (no elements, a rest
+ *   shape without area or volume), naming the element
  */
 export function readStrainShapes(
   { strainLimits, parts = [], vertexCount }: Pick<MeshInput, 'strainLimits' | 'parts' | 'vertexCount'>,

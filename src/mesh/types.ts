@@ -17,7 +17,7 @@ export interface CollisionMesh {
   readonly vertexCount: number;
   /** uint32[3·T] contact triangles: those of the caller in order, then other boundary faces of tetrahedra */
   readonly triangles: Uint32Array;
-  /** uint32[2·E] contact edges, unique, lower id first: edges of contact triangles, then segments that are not among them */
+  /** uint32[2·E] contact edges, unique, lower id first: edges of contact triangles, then the other segments */
   readonly edges: Uint32Array;
   /** edges[2·i] with i ≥ rodStart are rods: segments that are not edges of triangles */
   readonly rodStart: number;

@@ -53,7 +53,7 @@ export function findTypicalEdge(mesh: CollisionMesh, positions: Positions, media
 /** Largest distance of a listed pair in median edges: two reaches of 1.8 δ, and δ, a tenth of an edge. */
 const REACH_PER_EDGE = 0.46;
 
-/** Mean number of elements near a vertex up to which the median edge is typical: eight times that of a mesh of one scale. */
+/** Mean number of elements near a vertex up to which the median edge is typical: eight times that of uniform meshes. */
 const MOST_CROWDED = 16;
 
 /** Total number of these elements up to which a mesh is small. */
@@ -126,7 +126,8 @@ interface LocalSize {
 }
 
 /**
- * @returns the sizes of dynamic vertices with an edge of non-zero length, of all if none is dynamic; and the largest side of
+ * @returns the sizes of dynamic vertices with an edge of non-zero length, of all if none is dynamic; and the largest
+ *   side of
  * their box, or their largest coordinate in float32
  */
 function measureSizes(mesh: CollisionMesh, positions: Positions): { sizes: LocalSize[]; largest: number } {

@@ -12,8 +12,8 @@ export interface Weldable {
 }
 
 /**
- * uint32[V]: the first vertex with exactly the coordinates of each vertex. Formats that keep normals and texture coordinates
- * per vertex, as glTF does, store a vertex at a seam several times.
+ * uint32[V]: the first vertex with exactly the coordinates of each vertex. Formats that keep normals and texture
+ * coordinates per vertex, as glTF does, store a vertex at a seam several times.
  */
 export function findCoincident({ vertexCount, positions }: Weldable): Uint32Array {
   const first = new Map<string, number>();
@@ -64,8 +64,8 @@ export function assertStaysWelded(target: Positions, firstOf: Uint32Array): void
 }
 
 /**
- * Marks kinematic vertices of a welded mesh: copies follow the first vertex at their place, so they are marked; so is the first of a
- * marked copy.
+ * Marks kinematic vertices of a welded mesh: copies follow the first vertex at their place, so they are marked; so is
+ * the first of a marked copy.
  *
  * @param marks uint8[V] is changed
  */

@@ -12,8 +12,9 @@ const later: Later = (milliseconds, then) => {
 };
 
 /**
- * Limits log lines of one kind to a number per second. Further lines are counted by reason and summarised in one line when
- * the second ends. A second starts with the first line after the previous one has ended, so that no timer runs when idle.
+ * Limits log lines of one kind to a number per second. Further lines are counted by reason and summarised in one line
+ * when the second ends. A second starts with the first line after the previous one has ended, so that no timer runs
+ * when idle.
  */
 export class LineBound {
   #written = 0;

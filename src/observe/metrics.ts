@@ -23,8 +23,8 @@ const BODY_REFUSALS = ['capacity', 'share'] as const;
 type Outcome = 'ok' | 'refused' | 'cancelled' | 'failed';
 
 /**
- * The metrics of the service in their own registry. The number of label values is bounded: operations, codes, stages, and
- * the tenants of the key file. Ids, labels and paths of callers are never label values.
+ * The metrics of the service in their own registry. The number of label values is bounded: operations, codes, stages,
+ * and the tenants of the key file. Ids, labels and paths of callers are never label values.
  */
 export class Metrics {
   private readonly registry = new Registry();

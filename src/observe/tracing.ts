@@ -21,9 +21,9 @@ const STAGES = [
 ] as const;
 
 /**
- * Wraps the operations so that each call runs in an OpenTelemetry span. The parent is the caller's span, which arrives in the
- * headers `traceparent` and `tracestate`. Without an OpenTelemetry SDK in the process the spans are discarded at the cost of
- * a function call.
+ * Wraps the operations so that each call runs in an OpenTelemetry span. The parent is the caller's span, which arrives
+ * in the headers `traceparent` and `tracestate`. Without an OpenTelemetry SDK in the process the spans are discarded at
+ * the cost of a function call.
  */
 export function withTracing<T extends Operations>(operations: T): T {
   return new Proxy(operations, {
@@ -66,7 +66,7 @@ async function inSpan<A>(
   }
 }
 
-/** The active span, if an instrumentation of the transport has opened one (it has read the headers itself); else the headers' span. */
+/** The active span, if an instrumentation of the transport has opened one from the headers; else the headers' span. */
 function parentOf(call: CallContext | undefined): Context {
   const active = context.active();
   const { header } = call ?? {};

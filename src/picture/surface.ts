@@ -1,8 +1,8 @@
 import type { Vec } from './vector.js';
 
 /**
- * Depth, surface normal and colour of every sample of a panel. The rasteriser fills it; lighting follows, because shadows in
- * creases need the depths around a sample.
+ * Depth, surface normal and colour of every sample of a panel. The rasteriser fills it; lighting follows, because
+ * shadows in creases need the depths around a sample.
  */
 export interface Surface {
   readonly width: number;

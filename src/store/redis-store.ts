@@ -37,7 +37,7 @@ import {
   type WriteVerdict,
 } from './session-store.js';
 
-/** Frames that are logged without a checkpoint; then only the last entry is kept, and the session cannot be rebuilt bit for bit. */
+/** Frames logged without a checkpoint; beyond it only the last entry is kept, and no exact rebuild is possible. */
 const MAX_LOG_ENTRIES = 64;
 
 export interface RedisStoreOptions extends RedisOptions {
@@ -48,7 +48,7 @@ export interface RedisStoreOptions extends RedisOptions {
 
 const THIS_PROCESS = `${os.hostname()}:${process.pid}`;
 
-/** Sessions in one Redis or Valkey server (with replicas, if it has any; not in a cluster, because scripts use keys of several slots). */
+/** Sessions in one Redis or Valkey server, with or without replicas; no cluster, as scripts use several slots. */
 export class RedisStore implements SessionStore {
   private current = '';
 

@@ -111,7 +111,7 @@ export type CreateVerdict =
   | { readonly kind: 'exists'; readonly known: KeyedSession }
   | { readonly kind: 'full'; readonly of: 'tenant' | 'all'; readonly count: number };
 
-/** `fenced`: another process has claimed the session, or has written another frame; `gone`: there is no such session. */
+/** `fenced`: another process has claimed the session or written another frame; `gone`: there is no such session. */
 export type WriteVerdict = 'stored' | 'fenced' | 'gone';
 
 export interface FrameCommit extends SessionRef {

@@ -106,7 +106,7 @@ export class HelperPool {
     const index = this.#helpers.length;
     const helper = new Worker(new URL('./helper.js', import.meta.url), {
       workerData: { board: this.#board.buffer as SharedArrayBuffer, slot: index + 1 } satisfies HelperSetup,
-      // A thread inherits the flags of the process. --input-type (`node --input-type=module -e …`) does not allow a file.
+      // A thread inherits the flags of the process, but --input-type (`node --input-type=module -e …`) allows no file.
       ...(process.execArgv.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {}),
     });
     // A thread that waits for the helper sees that it has ended; others compute without it.

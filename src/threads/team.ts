@@ -20,7 +20,7 @@ import { argumentsOf } from './kernel-arguments.js';
 import { SharedMemory } from './memory.js';
 import type { AnyStage, Arrays, Numbers, SharedView, Stage } from './stage.js';
 
-/** The data through which a thread reaches the helpers of its process; plain data, sent to the thread when it starts. */
+/** Plain data with which a thread reaches the helpers of its process, sent to the thread when it starts. */
 export interface TeamLink {
   /** the board */
   readonly board: SharedArrayBuffer;
@@ -73,18 +73,18 @@ export interface Work<A extends Arrays<A>, N extends Numbers<N>> {
   /** rough cost of an item in nanoseconds: decides whether the run is worth sharing */
   readonly cost: number;
   /**
-   * `arrays.after`, for a run whose chunks have an order: chunk n begins when the chunks before after[n] have ended; ascending,
-   * and after[n] = after[m] for all m between after[n] and n
+   * `arrays.after`, for a run whose chunks have an order: chunk n begins when the chunks before after[n] have ended;
+   * ascending, and after[n] = after[m] for all m between after[n] and n
    */
   readonly after?: Uint32Array | undefined;
-  /** called by this thread before a shared run and before each of its own chunks; if it throws, the run ends with that error */
+  /** called by this thread before a shared run and before each of its own chunks; an exception of it ends the run */
   readonly pulse?: (() => void) | undefined;
 }
 
 /**
- * The threads that compute a stage for this thread: itself, and helpers that no other thread needs. A run is divided into
- * chunks that each thread claims. This thread always works itself, so a run needs no helper to finish; at the end it waits
- * only for chunks that helpers have claimed.
+ * The threads that compute a stage for this thread: itself, and helpers that no other thread needs. A run is divided
+ * into chunks that each thread claims. This thread always works itself, so a run needs no helper to finish; at the end
+ * it waits only for chunks that helpers have claimed.
  */
 export class Team {
   readonly memory = new SharedMemory();
@@ -135,7 +135,7 @@ export class Team {
     return this.#board ? Math.min(MAX_SLOTS, Atomics.load(this.#board, BOARD.cores)) : 1;
   }
 
-  /** Whether this thread has work of its own. Helpers are counted in addition, so that no more threads compute than there are cores. */
+  /** Sets whether this thread has work of its own. Helpers count too, so that no more threads compute than cores. */
   setBusy(isBusy: boolean): void {
     const board = this.#board;
     const words = this.#control?.words;

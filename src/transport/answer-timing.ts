@@ -35,7 +35,8 @@ export function stampTimings(answer: ReportedAnswer, times: RequestTimes): Timin
 }
 
 /**
- * Encodes an answer as protobuf. The report comes last, because it contains the time that the other fields took to encode.
+ * Encodes an answer as protobuf. The report comes last, because it contains the time that the other fields took to
+ * encode.
  *
  * @param type response message with a `report`
  * @param received performance.now() when the request had arrived

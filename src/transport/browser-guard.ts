@@ -3,8 +3,8 @@ import { IntersticeError } from '../contract/errors.js';
 /** What a server grants to web pages, and the names under which it may be called. */
 export interface BrowserRules {
   /**
-   * Host names besides the loopback names, lower case, without a port; `*` = every name. undefined = names are not checked,
-   * because a key protects the service.
+   * Host names besides the loopback names, lower case, without a port; `*` = every name. undefined = names are not
+   * checked, because a key protects the service.
    */
   readonly hosts: readonly string[] | undefined;
   /** Whether every address literal is accepted as a name: for a server that other machines may reach. */

@@ -10,8 +10,8 @@ import { encodeMessage } from './protobuf/encode.js';
 const SLICE_ITEMS = 2000;
 
 /**
- * Encodes a message like {@link encodeJson}, with long lists (the pairs of a check) in slices. Transferring thousands of
- * objects to a thread would cost as much as encoding them here.
+ * Encodes a message like {@link encodeJson}, with long lists (the pairs of a check) in slices. Transferring thousands
+ * of objects to a thread would cost as much as encoding them here.
  *
  * @param type message of the contract
  */
@@ -73,8 +73,8 @@ function longListsOf(type: string, message: object): ReadonlyMap<string, readonl
 const SLICE_BYTES = 1 << 20;
 
 /**
- * Copies plain data for the transfer to another thread, since the owner of an answer may keep its arrays (a session does).
- * Large arrays are copied in slices.
+ * Copies plain data for the transfer to another thread, since the owner of an answer may keep its arrays (a session
+ * does). Large arrays are copied in slices.
  */
 export async function copyInSlices<T>(value: T): Promise<{ readonly value: T; readonly transfer: TransferListItem[] }> {
   const transfer: TransferListItem[] = [];

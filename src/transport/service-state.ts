@@ -78,7 +78,7 @@ export class ServiceState {
     this.#answersAboutJobs = true;
   }
 
-  /** @param isAboutJobs whether the request asks about a job that exists @throws DRAINING while the server shuts down */
+  /** @param isAboutJobs whether the request is about an existing job @throws DRAINING while the server shuts down */
   refuseIfDraining(isAboutJobs = false): void {
     if (this.#phase !== 'draining' || (isAboutJobs && this.#answersAboutJobs)) return;
     throw drainingError(this.#reason);

@@ -146,7 +146,7 @@ const SHOWN = 6;
 /** Characters of a line of text, without the heading. */
 const WIDTH = 96;
 
-/** The findings as text: what, where, what to do; then the layers and the lengths that fit. */
+/** Describes the findings as text: what, where, what to do; then the layers and suitable lengths. */
 function describeDiagnosis(answer: Diagnosis, path: string, { vertexCount }: Pick<MeshFile, 'vertexCount'>): string {
   const count = (severity: Severity): number => answer.findings.filter((one) => one.severity === severity).length;
   const verdict = !answer.accepted

@@ -27,8 +27,8 @@ interface Sequence {
 }
 
 /**
- * `interstice resolve FRAMES... --sequence -o FOLDER`: the first frame is the start, and every answer is the start of the next
- * frame, in one session. Returns the exit code: the highest of all frames.
+ * `interstice resolve FRAMES... --sequence -o FOLDER`: the first frame is the start, and every answer is the start of
+ * the next frame, in one session. Returns the exit code: the highest of all frames.
  */
 export async function runSequence(files: readonly string[], flags: ResolveFlags, cli: CliContext): Promise<number> {
   const { sequence, journal } = await prepare(files, flags);

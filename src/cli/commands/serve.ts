@@ -15,8 +15,8 @@ import type { Sink } from '../terminal.js';
 import { exampleCommand, renderFacts, renderWelcome } from '../welcome.js';
 
 /**
- * `interstice serve`: returns when the service accepts requests. From then on the open port keeps the process alive until a
- * signal ends it.
+ * `interstice serve`: returns when the service accepts requests. From then on the open port keeps the process alive
+ * until a signal ends it.
  *
  * @throws if the service cannot start; everything is closed by then
  */

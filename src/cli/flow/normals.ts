@@ -8,8 +8,8 @@ const cornersOf = (triangles: Uint32Array, t: number): readonly [number, number,
 ];
 
 /**
- * Normals of vertices: the sum of the vector areas of the triangles around a vertex, at length 1. A vertex without triangles,
- * or whose areas cancel, has the zero vector.
+ * Normals of vertices: the sum of the vector areas of the triangles around a vertex, at length 1. A vertex without
+ * triangles, or whose areas cancel, has the zero vector.
  *
  * @param triangles uint32[3·T]
  * @param positions [3·V]
@@ -37,7 +37,8 @@ export function vertexNormals(triangles: Uint32Array, positions: Positions): Flo
 const SMOOTHING_ROUNDS = 3;
 
 /**
- * Smooths in place, as in equation (19) of "Fast GPU-Based Two-Way Continuous Collision Handling" (Wang et al. 2023): three times
+ * Smooths in place, as in equation (19) of "Fast GPU-Based Two-Way Continuous Collision Handling" (Wang et al. 2023):
+ * three times
  *
  *   y(v) ← y(v) + α Δy(v),   Δy(v) = Σ_u w_uv (y(u) − y(v)) / Σ_u w_uv
  *

@@ -15,8 +15,8 @@ export interface Frame {
 const byNumber = new Intl.Collator('en', { numeric: true });
 
 /**
- * The frames of a sequence in numeric order of their names: `frame2.obj` comes before `frame10.obj`. An answer has the name of
- * its input; that of a .gltf file is a .glb file, and `shirt.glb#Smile` gives `shirt-Smile.glb`.
+ * The frames of a sequence in numeric order of their names: `frame2.obj` comes before `frame10.obj`. An answer has the
+ * name of its input; that of a .gltf file is a .glb file, and `shirt.glb#Smile` gives `shirt-Smile.glb`.
  *
  * @throws UsageError for fewer than two frames, or two with one name
  */

@@ -53,7 +53,7 @@ export class PlyBinaryBody {
   private read(bytes: Uint8Array): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let offset = 0;
-    /** Where the records of the current element begin. */
+    /** The offset where the records of the current element begin. */
     let first = 0;
     let element = this.element;
     const keep = (): void => this.source?.add(element, bytes.subarray(first, offset));

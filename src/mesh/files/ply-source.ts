@@ -11,7 +11,7 @@ import type { ElementPlan } from './ply-plan.js';
 export interface PlySource {
   readonly format: 'ply';
   readonly header: PlyHeader;
-  /** per element of the header: chunks of whole records as in the file; of an ASCII file, of whole lines that end in LF */
+  /** per element of the header: chunks of whole records as in the file (ASCII: of whole lines that end in LF) */
   readonly records: readonly (readonly Uint8Array[])[];
   /** names of the content that a file of another format loses */
   readonly names: readonly string[];

@@ -12,8 +12,8 @@ import { GrowingPositions, TopologyCollector } from './topology.js';
 import type { MeshFile, MeshReader } from './types.js';
 
 /**
- * Reads PLY, ASCII or binary: faces, edges as segments, and points. A file that has neither is a cloud: all its vertices
- * are particles. Other elements and properties are kept for a writer, unread.
+ * Reads PLY, ASCII or binary: faces, edges as segments, and points. A file that has neither is a cloud: all its
+ * vertices are particles. Other elements and properties are kept for a writer, unread.
  */
 export class PlyReader implements MeshReader {
   private readonly headerReader = new PlyHeaderReader();

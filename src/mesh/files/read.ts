@@ -17,8 +17,8 @@ export function openReader(format: MeshFormat, limits?: MeshLimits): MeshReader 
  * Reads a mesh while it arrives. Memory depends on the data that have arrived, never on the claims of a header.
  *
  * @param limits a mesh is refused as soon as it exceeds them
- * @throws IntersticeError MALFORMED_BODY, INVALID_MESH, INDEX_OUT_OF_RANGE, NOT_FINITE, TOO_LARGE or UNIMPLEMENTED, with
- *   the line and the element
+ * @throws IntersticeError MALFORMED_BODY, INVALID_MESH, INDEX_OUT_OF_RANGE, NOT_FINITE, TOO_LARGE or UNIMPLEMENTED,
+ *   with the line and the element
  */
 export async function readMesh(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -25,8 +25,8 @@ export function sceneOf(document: Document): Scene {
 }
 
 /**
- * The blocks of a scene: nodes depth first, primitives in their order. Primitives of a node that share their positions, and
- * those of their morph targets, share the vertices.
+ * The blocks of a scene: nodes depth first, primitives in their order. Primitives of a node that share their positions,
+ * and those of their morph targets, share the vertices.
  *
  * @throws UNIMPLEMENTED for a skin, INVALID_MESH for a primitive without positions
  */

@@ -14,7 +14,7 @@ import { certificateSections } from './certificate.js';
 import { definitions, make, section } from './dom.js';
 import { type ContourActions, untangledSections } from './untangled.js';
 
-/** The report of an answer in words and figures. */
+/** Renders the report of an answer as text and figures. */
 
 const STATUS: Readonly<Record<Status, { readonly word: string; readonly tone: string; readonly sentence: string }>> = {
   CONVERGED: { word: 'converged', tone: 'good', sentence: 'Further steps would change little.' },
@@ -206,7 +206,7 @@ function figures(report: Report, unit: LengthUnit): HTMLElement {
   ]);
 }
 
-/** A pair in words: "vertex 12 – triangle 4, 5, 6". */
+/** Describes a pair: "vertex 12 – triangle 4, 5, 6". */
 export function describePair({ kind, a, b }: ElementPair): string {
   const [left, right] = KIND_NAMES[kind].split(' – ');
   return `${left} ${a.join(', ')} – ${right} ${b.join(', ')}`;

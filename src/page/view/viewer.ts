@@ -100,7 +100,7 @@ export class Viewer {
     this.ask();
   }
 
-  /** The distance from which all corners of a box are within the picture. @param direction from the origin to the eye, unit */
+  /** The distance from which a whole box is within the picture. @param direction from the origin to the eye, unit */
   #distanceFor(half: Triple, direction: Vector3): number {
     const right = new Vector3().crossVectors(this.camera.up, direction).normalize();
     const upward = new Vector3().crossVectors(direction, right);

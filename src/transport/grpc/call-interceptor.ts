@@ -22,7 +22,7 @@ import { operationOf, SERVICE } from './service.js';
 import { DETAILS_KEY, errorOfLibrary, statusOf } from './status.js';
 import { unpackWithin } from './unpack.js';
 
-/** Metadata that names the session of a step. Without it, a step can hardly be refused before its message has arrived. */
+/** Metadata that names the session of a step. Without it, most steps can be refused only after the message. */
 export const SESSION_KEY = 'interstice-session';
 
 /**

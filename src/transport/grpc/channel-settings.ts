@@ -5,8 +5,8 @@ import { commonOptionsOf, http2ServersOf } from './library-internals.js';
 import type { GrpcOptions } from './options.js';
 
 /**
- * Calls in progress on one connection; a client that needs more opens another connection. Without a limit one connection
- * could fill the memory with partial messages. 100 is the lowest value that HTTP/2 recommends.
+ * Calls in progress on one connection; a client that needs more opens another connection. Without a limit one
+ * connection could fill the memory with partial messages. 100 is the lowest value that HTTP/2 recommends.
  */
 const MAX_CONCURRENT_STREAMS = 100;
 

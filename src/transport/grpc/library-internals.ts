@@ -38,8 +38,8 @@ export interface CallInternals {
 }
 
 /**
- * The stream of a call and what the library does with it; undefined if grpc-js has no such fields, or if another interceptor
- * comes first.
+ * The stream of a call and what the library does with it; undefined if grpc-js has no such fields, or if another
+ * interceptor comes first.
  */
 export function internalsOf(call: ServerInterceptingCallInterface): CallInternals | undefined {
   const found = call as Partial<CallInternals>;
@@ -51,8 +51,8 @@ export function internalsOf(call: ServerInterceptingCallInterface): CallInternal
 }
 
 /**
- * The TCP connection of a TLS socket. Node reports a refused client certificate only after the TLS socket is closed and has
- * lost its address.
+ * The TCP connection of a TLS socket. Node reports a refused client certificate only after the TLS socket is closed and
+ * has lost its address.
  */
 export function connectionUnder(socket: TLSSocket): Socket | undefined {
   const { _parent: parent } = socket as unknown as { readonly _parent?: Socket };

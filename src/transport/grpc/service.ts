@@ -35,8 +35,8 @@ const BY_PATH: ReadonlyMap<string, OperationName> = new Map([
 ]);
 
 /**
- * A method whose messages are bytes. The handlers decode and encode them: an exception in a decoder inside the library would
- * end the call with INTERNAL, although the request is at fault.
+ * A method whose messages are bytes. The handlers decode and encode them: an exception in a decoder inside the library
+ * would end the call with INTERNAL, although the request is at fault.
  */
 type RawMethod = MethodDefinition<Uint8Array, Uint8Array>;
 

@@ -24,7 +24,7 @@ export function addHealth(server: Server, state: ServiceState): () => void {
   return state.watch(follow);
 }
 
-/** Adds server reflection, so that tools can list and call the service without its .proto. Like /docs it needs no key. */
+/** Adds server reflection, so that tools can call the service without its .proto. Like /docs it needs no key. */
 export function addReflection(server: Server): void {
   // Without keepCase the library describes fields by names that the .proto does not have.
   const options = { keepCase: true };

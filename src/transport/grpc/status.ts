@@ -14,8 +14,8 @@ export const DETAILS_KEY = 'grpc-status-details-bin';
 export const STATUS_DETAILS_BYTES = 4096;
 
 /**
- * Largest status text, bytes. Escaping may triple it, and with the details in base64 all trailers together must stay below
- * the 8 KiB that C++, Python and Go clients accept.
+ * Largest status text, bytes. Escaping may triple it, and with the details in base64 all trailers together must stay
+ * below the 8 KiB that C++, Python and Go clients accept.
  */
 const MAX_TEXT_BYTES = 400;
 
@@ -48,8 +48,8 @@ interface ErrorMessage {
 }
 
 /**
- * `google.rpc.Status` with the contract's `Error` as its only detail. If it exceeds {@link STATUS_DETAILS_BYTES}, pairs are
- * dropped from the end, then the texts are shortened; counts stay complete.
+ * `google.rpc.Status` with the contract's `Error` as its only detail. If it exceeds {@link STATUS_DETAILS_BYTES}, pairs
+ * are dropped from the end, then the texts are shortened; counts stay complete.
  */
 export function encodeRpcStatus(code: number, error: ErrorMessage): Uint8Array {
   const withPairs = (kept: number) => encode(code, { ...error, pairs: error.pairs.slice(0, kept) });
@@ -66,7 +66,7 @@ export function encodeRpcStatus(code: number, error: ErrorMessage): Uint8Array {
     } else tooMany = kept;
   }
   if (best) return best;
-  // The message occurs twice, in the status and in the error: with the hint three texts of at most 1 KiB, and a few ids.
+  // The message occurs twice (status and error); with the hint these are three texts of at most 1 KiB, and a few ids.
   const [message, hint] = [shorten(error.message, 1024), shorten(error.hint, 1024)];
   return encode(code, { ...error, message, hint, pairs: [] });
 }
@@ -108,8 +108,8 @@ export interface LibraryStatus {
 }
 
 /**
- * The error for a status of the library, which reports size, compression and time limits in its own codes. Its texts are
- * used only where its code INTERNAL may mean a broken request or a fault of the service.
+ * The error for a status of the library, which reports size, compression and time limits in its own codes. Its texts
+ * are used only where its code INTERNAL may mean a broken request or a fault of the service.
  */
 export function errorOfLibrary({ code, details }: LibraryStatus, maxMessageBytes: number): IntersticeError {
   const text = details ?? '';

@@ -8,7 +8,7 @@ import type { TlsOptions } from './options.js';
 export class RenewableCredentials extends ServerCredentials {
   readonly #requiresClientCert: boolean;
 
-  /** @throws INVALID_PARAMETER if client certificates are required without an authority, or if TLS cannot use the files */
+  /** @throws INVALID_PARAMETER if client certificates are required without an authority, or TLS cannot use the files */
   constructor(tls: TlsOptions) {
     const { requireClientCert = false } = tls;
     super({ requestCert: requireClientCert, rejectUnauthorized: true }, contextOf(tls));
@@ -16,8 +16,8 @@ export class RenewableCredentials extends ServerCredentials {
   }
 
   /**
-   * Uses these files for new handshakes; open connections stay. Session tickets of earlier handshakes become invalid, so that
-   * they do not admit a client of an authority that is no longer trusted.
+   * Uses these files for new handshakes; open connections stay. Session tickets of earlier handshakes become invalid,
+   * so that they do not admit a client of an authority that is no longer trusted.
    *
    * @throws INVALID_PARAMETER like the constructor, and for a certificate that is not valid now; nothing changes then
    */

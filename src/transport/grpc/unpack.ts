@@ -37,7 +37,7 @@ export function unpackWithin(
   };
 }
 
-/** @param check gets the size so far, and throws to stop @throws what `check` throws, or the library's status of a broken message */
+/** @param check gets the size so far, and throws to stop @throws that, or the library's status of a broken message */
 async function unpack(packed: Buffer, encoding: 'gzip' | 'deflate', check: (bytes: number) => void): Promise<Buffer> {
   const unpacker = encoding === 'gzip' ? createGunzip() : createInflate();
   unpacker.end(packed);

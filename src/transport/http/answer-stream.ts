@@ -51,7 +51,8 @@ export class AnswerStream {
 
   /**
    * Computes the answer and sends it.
-   * @param work @returns the pieces of the last message, see {@link lastMessage}, {@link lastReported} and {@link lastUntangled}
+   * @param work @returns the pieces of the last message, see {@link lastMessage}, {@link lastReported} and
+   *   {@link lastUntangled}
    * @throws the refusal, as long as nothing has been sent
    */
   async run(work: () => Promise<readonly Uint8Array[]>): Promise<void> {

@@ -24,7 +24,7 @@ import { closeQueuedAnswers } from './queued-answers.js';
 import { refusedBodies } from './refused-bodies.js';
 import { requestLog } from './request-log.js';
 
-/** Builds the HTTP server, which does not listen yet: first the plugins in the order in which a request meets them, then the routes. */
+/** Builds the HTTP server (not listening yet): plugins in the order in which a request meets them, then routes. */
 export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstance> {
   const brokenRequests = new BrokenRequests();
   const app = Fastify({

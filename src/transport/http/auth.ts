@@ -4,7 +4,7 @@ import type { HttpOptions } from './options.js';
 /** Routes without a key: the root with the page, health for orchestrators, and the API reference. */
 const PUBLIC = new Set(['/', '/livez', '/readyz', '/openapi.json', '/docs']);
 
-/** @param route pattern of the matched route, not the URL of the request: `/%76%31/resolve` also matches `/v1/resolve` */
+/** @param route pattern of the matched route, not the URL: `/%76%31/resolve` also matches `/v1/resolve` */
 const isPublic = (route: string): boolean =>
   PUBLIC.has(route) || route.startsWith('/docs/') || route.startsWith('/page/');
 

@@ -18,7 +18,8 @@ const accounts = new WeakMap<IncomingMessage, BodyAccount>();
 export const arrivalOf = (request: FastifyRequest): Arrival | undefined => arrivals.get(request.raw);
 
 /**
- * Waits until there is room for the answer to a request; it is released with the answer. The body is no longer needed by then.
+ * Waits until there is room for the answer to a request; it is released with the answer. The body is no longer needed
+ * by then.
  * @param bytes of the encoded answer
  * @throws QUEUE_FULL if there is no room for a while
  */
@@ -60,7 +61,8 @@ const hasBody = ({ method, headers }: IncomingMessage): boolean =>
  * caller who is still writing reads the refusal.
  *
  * @returns memory without other owners; a body of an announced size is written there as it arrives
- * @throws TOO_LARGE, QUEUE_FULL, MALFORMED_BODY (it stalls, or is not as long as announced), and the errors of the connection
+ * @throws TOO_LARGE, QUEUE_FULL, MALFORMED_BODY (it stalls, or is not as long as announced), and the errors of the
+ *   connection
  */
 export function readBody(
   request: FastifyRequest,
@@ -105,7 +107,7 @@ export function readBody(
   });
 }
 
-/** The chunks of a body. With its size known they are written to one buffer, so that no second copy exists at any time. */
+/** The chunks of a body. If the size is known they are written to one buffer, so that there is never a second copy. */
 class BodyParts {
   byteLength = 0;
   private target: Buffer | undefined;

@@ -17,12 +17,12 @@ const EXPOSED_HEADERS = [
 
 const METHODS = 'GET, POST, PATCH, DELETE';
 
-/** Time that a browser may remember the answer to its preliminary request, seconds: the longest that Chromium accepts. */
+/** Seconds for which a browser may remember the answer to its preliminary request: the most that Chromium accepts. */
 const MAX_AGE_SECONDS = 7200;
 
 /**
- * Checks host and origin of every request before its body is read, and answers the pages of allowed origins as CORS requires.
- * The preliminary request of a browser (OPTIONS) carries no key, so it is answered before authentication.
+ * Checks host and origin of every request before its body is read, and answers the pages of allowed origins as CORS
+ * requires. The preliminary request of a browser (OPTIONS) carries no key, so it is answered before authentication.
  *
  * @fastify/cors cannot replace this: it grants, but never refuses, so the guard would have to check origins a second
  * time, and it does not handle requests for private networks.

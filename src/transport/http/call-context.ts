@@ -58,8 +58,8 @@ export function headContextOf(request: FastifyRequest): CallContext {
 const signals = new WeakMap<ServerResponse, AbortSignal>();
 
 /**
- * A signal that is aborted when the caller disconnects before the answer is complete. It follows the response: the signal of
- * the request is aborted as soon as the body has been read.
+ * A signal that is aborted when the caller disconnects before the answer is complete. It follows the response: the
+ * signal of the request is aborted as soon as the body has been read.
  */
 export function signalOf({ raw }: FastifyReply): AbortSignal {
   const known = signals.get(raw);

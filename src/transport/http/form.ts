@@ -41,8 +41,8 @@ const MAX_FILES = 256;
 /**
  * Reads a form while it arrives. Files are parsed chunk by chunk and never stored as a whole.
  * @param groups the group of each accepted part name
- * @throws UNKNOWN_FIELD (an unknown part, or too many), TOO_LARGE, MALFORMED_BODY, CANCELLED, and the errors of the mesh
- *   readers
+ * @throws UNKNOWN_FIELD (an unknown part, or too many), TOO_LARGE, MALFORMED_BODY, CANCELLED, and the errors of the
+ *   mesh readers
  */
 export async function readForm<G extends string>(
   request: FastifyRequest,

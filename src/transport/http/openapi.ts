@@ -11,8 +11,8 @@ import { TAGS } from './operation-schemas.js';
 import type { HttpOptions } from './options.js';
 
 /**
- * Content security policy of /docs. The default of the plugin also upgrades requests to https, which leaves the page empty
- * if the service is reached by plain http from another machine.
+ * Content security policy of /docs. The default of the plugin also upgrades requests to https, which leaves the page
+ * empty if the service is reached by plain http from another machine.
  */
 const PAGE_POLICY =
   "default-src 'self'; base-uri 'self'; frame-ancestors 'self'; img-src 'self' data:; object-src 'none'; script-src 'self'; script-src-attr 'none'; style-src 'self'";

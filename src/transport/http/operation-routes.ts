@@ -17,7 +17,7 @@ import { resolveRoute } from './resolve.js';
 import { stepRoute } from './step.js';
 import { untangleRoute } from './untangle.js';
 
-/** The routes of all operations, and the report of a session as a resource of its own. */
+/** The routes of all operations, and the report of a session as a separate resource. */
 export async function operationRoutes(app: FastifyInstance, options: HttpOptions): Promise<void> {
   const { operations, maxMessageBytes } = options;
   const limits = { ...operations.info().limits, maxMessageBytes };

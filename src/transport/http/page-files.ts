@@ -20,7 +20,7 @@ export interface Page {
   readonly files: ReadonlyMap<string, PageFile>;
 }
 
-/** Where the build writes the page, and where the example pairs are. */
+/** Folders of the page that the build writes, and of the example pairs. */
 const PAGE_FOLDER = join(projectRoot, 'dist', 'page');
 const PAIRS_FOLDER = join(projectRoot, 'examples', 'pairs');
 

@@ -6,8 +6,8 @@ import type { Operations } from '../../contract/operations.js';
 import { headContextOf } from './call-context.js';
 
 /**
- * An `onRequest` hook, after all checks of the headers: may refuse the request before its body is read. The rest of a refused
- * body is discarded, so that a caller that is still writing it receives the error and not a reset.
+ * An `onRequest` hook, after all checks of the headers: may refuse the request before its body is read. The rest of a
+ * refused body is discarded, so that a caller that is still writing it receives the error and not a reset.
  */
 export function preflightHook(operations: Operations, operation: PreflightOperation) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -29,8 +29,8 @@ function announcedBytes({ headers }: IncomingMessage): number | undefined {
 }
 
 /**
- * Asks for a body with `expect: 100-continue` (curl sends it with every large body) only after all checks of the head; Node
- * would ask for it at once. Ends the preflight when a body is complete.
+ * Asks for a body with `expect: 100-continue` (curl sends it with every large body) only after all checks of the head;
+ * Node would ask for it at once. Ends the preflight when a body is complete.
  */
 export const continueAfterChecks = fp(
   async (app) => {

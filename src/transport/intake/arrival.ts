@@ -19,7 +19,7 @@ export const ANSWER_STALL_MS = 60_000;
 
 export const ARRIVAL_TIMES: ArrivalTimes = { stallMs: STALL_TIMEOUT_MS, uploadMs: UPLOAD_TIMEOUT_MS };
 
-/** One body on its way in: charges its account before the bytes are kept, and notices when they no longer come. */
+/** One body on its way in: charges its account before the bytes are kept, and notices when they stop arriving. */
 export class Arrival {
   private receivedBytes = 0;
   private timer: NodeJS.Timeout | undefined;

@@ -4,7 +4,7 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Connection, ConnectionCap } from './connection-cap.js';
 
-/** Puts the connections of an HTTP/1.1 server under the cap. @param refuse answers a connection without a place, and ends it */
+/** Puts the connections of an HTTP/1.1 server under the cap. @param refuse answers and ends one without a place */
 export function guardHttp(
   server: EventEmitter,
   door: string,
@@ -27,7 +27,7 @@ export function guardHttp(
 
 /** Puts the connections of an HTTP/2 server under the cap, including those in a TLS handshake. */
 export function guardHttp2(server: EventEmitter, door: string, cap: ConnectionCap): void {
-  // Sessions and streams know their connection only through a proxy of the socket, so connections are found by their remote end.
+  // Sessions and streams have only a proxy of the socket, so connections are found by their remote end.
   const connections = new Map<string, Connection>();
   const sessions = new Map<string, ServerHttp2Session>();
   server.on('connection', (socket: Socket) => {

@@ -118,10 +118,10 @@ export function work(task: CoderTask): { readonly reply: CoderReply; readonly tr
   }
 }
 
-/** Length from which a list of numbers is sent as a Float64Array: cloning it element by element would block the receiver. */
+/** Length from which a list of numbers is sent as a Float64Array: cloning by elements would block the receiver. */
 const LONG_LIST = 1024;
 
-/** Prepares a decoded message for the transfer: arrays with their own memory are transferred, those in Node's pool are copied. */
+/** Prepares a decoded message: arrays with their own memory are transferred, those in Node's pool are copied. */
 function toSend(value: unknown, transfer: TransferListItem[]): unknown {
   if (ArrayBuffer.isView(value)) {
     const view = new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);

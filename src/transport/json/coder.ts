@@ -24,7 +24,7 @@ const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Characters of JSON per byte of a bulk field: a float32 has about 20 digits; base64 has four characters for three bytes. */
+/** Characters of JSON per byte of a bulk field: about 20 for a float32; base64 has four characters for three bytes. */
 const CHARACTERS_PER_BYTE = { arrays: 5, base64: 4 / 3 };
 
 export interface CoderOptions {
@@ -224,7 +224,7 @@ export class JsonCoder {
 }
 
 function startThread(): Worker {
-  // A thread inherits the flags of the process, but --input-type (`node --input-type=module -e …`) is invalid for a file.
+  // A thread inherits the flags of the process, but --input-type (`node --input-type=module -e …`) allows no file.
   const hasInputType = process.execArgv.some((flag) => flag.startsWith('--input-type'));
   return new Worker(new URL('./coder-thread.js', import.meta.url), hasInputType ? { execArgv: [] } : {});
 }

@@ -14,8 +14,8 @@ export interface EncodeOptions {
 }
 
 /**
- * Encodes a message in the proto3 JSON mapping with all defaults: scalars, enums and lists are always present, messages and
- * `optional` fields only if they are set.
+ * Encodes a message in the proto3 JSON mapping with all defaults: scalars, enums and lists are always present, messages
+ * and `optional` fields only if they are set.
  *
  * @param message enums by name or number, 64-bit integers as number, bigint or string, bulk fields as bytes or typed
  *   arrays. A key that is not a field of the message is a programming error and throws.

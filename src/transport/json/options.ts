@@ -59,8 +59,8 @@ export function readOptions(value: unknown, context: OptionsContext): Options {
  * Converts a decoded `Options` message. A vertex is kinematic if any of `kinematicFrom`, `kinematicVertices` and
  * `kinematicParts` names it.
  *
- * @throws INDEX_OUT_OF_RANGE for an unknown vertex, INVALID_PARAMETER for an unknown or ambiguous file name, or for an option
- *   of the other operation
+ * @throws INDEX_OUT_OF_RANGE for an unknown vertex, INVALID_PARAMETER for an unknown or ambiguous file name, or for an
+ *   option of the other operation
  */
 export function fromOptions(options: WireMessage, context: OptionsContext): Options {
   const path = context.path ?? '';

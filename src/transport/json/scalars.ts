@@ -80,7 +80,7 @@ function decodeInteger(value: unknown, smallest: bigint, largest: bigint, path: 
   return integer;
 }
 
-/** Accepts the standard and the URL-safe alphabet, with or without padding. Buffer.from alone would ignore invalid characters. */
+/** Accepts the standard and the URL-safe alphabet, padded or not. Buffer.from alone would ignore invalid characters. */
 export function decodeBase64(value: unknown, path: string): Uint8Array {
   if (typeof value !== 'string') refuse(value, 'base64, or an array of numbers', path);
   const unpadded = value.endsWith('==') ? value.slice(0, -2) : value.endsWith('=') ? value.slice(0, -1) : value;

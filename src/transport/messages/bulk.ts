@@ -14,8 +14,8 @@ interface BulkArrays {
 }
 
 /**
- * Element type of every `bytes` field of the contract, by message and field. `scalar` means that the sibling field `scalar`
- * gives it. The comments of the .proto state the same; a test compares both.
+ * Element type of every `bytes` field of the contract, by message and field. `scalar` means that the sibling field
+ * `scalar` gives it. The comments of the .proto state the same; a test compares both.
  */
 export const BULK_FIELDS: Readonly<Record<string, ElementType | 'scalar'>> = {
   'Mesh.triangles': 'uint32',

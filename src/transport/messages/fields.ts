@@ -7,7 +7,8 @@ import { enumShape, type FieldShape, messageShape } from './schema.js';
 import { durationToSeconds, type WireMessage } from './wire-message.js';
 
 /**
- * Converts fields of request messages, which may come from JSON or from protobuf: null is unset, and empty bytes are absent.
+ * Converts fields of request messages, which may come from JSON or from protobuf: null is unset, and empty bytes are
+ * absent.
  */
 
 type Wire = WireMessage | null | undefined;

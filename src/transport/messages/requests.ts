@@ -30,7 +30,7 @@ import type { WireMessage } from './wire-message.js';
 
 /** Converts request messages of the contract into the requests of the operations. */
 
-/** Where a request comes from. */
+/** The origin of a request. */
 export interface RequestOrigin {
   /** The session that the HTTP path or an earlier message of the stream names; the message may repeat it. */
   readonly sessionId?: string | undefined;
@@ -170,7 +170,7 @@ function toPartTarget(value: WireMessage, index: number): PartTarget {
   };
 }
 
-/** Whether a message of a stream asks for progress. */
+/** Whether a message of a stream requests progress. */
 export function wantsProgress(message: WireMessage): boolean {
   return (message.include as WireMessage | null | undefined)?.progress === true;
 }

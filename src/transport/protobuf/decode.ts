@@ -4,8 +4,8 @@ import { MAX_DURATION_SECONDS, type WireMessage, type WireTime, type WireValue }
 import { STATIC_CODE, StrictReader, UnreadField } from './static-code.js';
 
 /**
- * Decodes a protobuf message strictly. Bulk fields are views of `bytes`. Unset fields, and default values of fields without
- * presence, are absent. Enums are numbers; unknown ones are refused where they are converted.
+ * Decodes a protobuf message strictly. Bulk fields are views of `bytes`. Unset fields, and default values of fields
+ * without presence, are absent. Enums are numbers; unknown ones are refused where they are converted.
  *
  * @param type message of the contract
  * @param isOwned whether `bytes` has no other users, so that large bulk fields can be moved to aligned addresses
@@ -105,8 +105,8 @@ function toTime(kind: 'duration' | 'timestamp', time: { seconds?: unknown; nanos
 const ALIGNMENT = 4;
 
 /**
- * Length from which a field may be moved: its tag has one byte and its length three more, so that a move by up to three bytes
- * only overwrites the field's own head, which has been read.
+ * Length from which a field may be moved: its tag has one byte and its length three more, so that a move by up to three
+ * bytes only overwrites the field's own head, which has been read.
  */
 const MIN_MOVED_BYTES = 1 << 14;
 

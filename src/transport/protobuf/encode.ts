@@ -35,8 +35,8 @@ export interface Enclosure {
 }
 
 /**
- * Encodes a message into one buffer with its `report` last, which contains the time that the other fields took to encode.
- * Protobuf allows fields in any order.
+ * Encodes a message into one buffer with its `report` last, which contains the time that the other fields took to
+ * encode. Protobuf allows fields in any order.
  *
  * @param type message of the contract that has a `report`
  * @param stamp called when everything except the report is encoded
@@ -127,14 +127,14 @@ function toLong(value: bigint | number | string): { low: number; high: number } 
 }
 
 /**
- * Size from which a bulk field is a separate piece. The writer of the library would copy a large field three times: once to
- * write it, once when its buffer grows, and once when the length of the message needs more bytes than reserved.
+ * Size from which a bulk field is a separate piece. The writer of the library would copy a large field three times:
+ * once to write it, once when its buffer grows, and once when the length of the message needs more bytes than reserved.
  */
 const LARGE_BYTES = 4096;
 
 /**
- * Encodes a message as pieces whose concatenation is its wire format, with fields ordered by number as the library does. The
- * pieces of large bulk fields are views of the given arrays.
+ * Encodes a message as pieces whose concatenation is its wire format, with fields ordered by number as the library
+ * does. The pieces of large bulk fields are views of the given arrays.
  */
 function encodePieces(type: string, message: object): Uint8Array[] {
   const pieces: Uint8Array[] = [];

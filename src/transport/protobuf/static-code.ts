@@ -2,7 +2,7 @@ import protobuf from 'protobufjs/minimal.js';
 import { IntersticeError } from '../../contract/errors.js';
 import { generated } from './generated/contract.js';
 
-/** The generated code of one message. Its objects follow the conventions of the library (see decode.ts and encode.ts). */
+/** The generated code of one message. Its objects follow the conventions of the library (decode.ts, encode.ts). */
 export interface StaticMessage {
   /** Parameters after the first are internal to the generated code. */
   decode(reader: protobuf.Reader, ...inner: unknown[]): object;
@@ -10,8 +10,8 @@ export interface StaticMessage {
 }
 
 /**
- * Encoder and decoder of every message by its name. Generated code also looks up the decoders of nested messages here, so
- * that the innermost message adds its name to an {@link UnreadField}.
+ * Encoder and decoder of every message by its name. Generated code also looks up the decoders of nested messages here,
+ * so that the innermost message adds its name to an {@link UnreadField}.
  */
 export const STATIC_CODE: Readonly<Record<string, StaticMessage>> = generated;
 
@@ -65,7 +65,11 @@ export class StrictReader extends protobuf.BufferReader {
     return super.doubles(list);
   }
 
-  /** A list of numbers is one field, but each of its items becomes a number of JavaScript. @param bytes of an item; 0 = a varint */
+  /**
+   * A list of numbers is one field, but each item becomes a JavaScript number.
+   *
+   * @param bytes of an item; 0 = a varint
+   */
   private countItems(bytes = 0): void {
     const { pos, buf, len } = this;
     const size = this.uint32();
