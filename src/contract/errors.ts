@@ -148,7 +148,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The only error type that modules throw intentionally. Any other error is reported as INTERNAL. */
+/** The only error type that crosses module boundaries intentionally. Any other error is reported as INTERNAL. */
 export class IntersticeError extends Error {
   readonly code: ErrorCode;
   readonly hint: string;

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 
 /**
  * Ends answers whose connection has closed before their turn. Requests may be pipelined; an answer that waits behind an
- * earlier one has no socket yet, and Node emits its 'close' only if it has. Otherwise what depends on that event (the
- * signal of the caller, the memory of the body, the request in progress, its log line) would never be released.
+ * earlier one has no socket yet, and Node emits its 'close' only if it has one. Otherwise what depends on that event
+ * (the signal of the caller, the memory of the body, the request in progress, its log line) would never be released.
  */
 export function closeQueuedAnswers(server: Server): void {
   const queued = new WeakMap<Socket, Set<ServerResponse>>();
