@@ -107,7 +107,7 @@ export class TriangleTree {
 /** Cells of the curve along each axis, 2 to the power of this at most: codes of 30 bits. */
 const MOST_BITS = 10;
 
-/** Bits of a whole number that a double holds exactly. */
+/** Bits of an integer that a double represents exactly. */
 const EXACT_BITS = 53;
 
 /** The triangles in the order of the Morton codes of their first corners; close codes belong to close corners. */

@@ -17,8 +17,8 @@ import {
 } from './vertex-data.js';
 
 /**
- * Turns a caller's topology into a collision mesh, which has every vertex, edge and triangle that can touch something
- * once. The caller's arrays are neither kept nor changed. Linear in the number of elements.
+ * Turns a caller's topology into a collision mesh, which contains every vertex, edge and triangle that can touch
+ * something exactly once. The caller's arrays are neither kept nor changed. Linear in the number of elements.
  *
  * @param limits checked before anything of the requested size is allocated
  * @throws IntersticeError TOO_LARGE (demand and limit), SIZE_MISMATCH (lengths), INDEX_OUT_OF_RANGE (ids), NOT_FINITE

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 /** Bytes of lines that wait to be written; lines beyond that are lost. Some thousand lines. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
-/** Milliseconds between attempts while lines wait and no new one comes. */
+/** Milliseconds between attempts while lines wait and no new one arrives. */
 const RETRY_MS = 100;
 
 /** Milliseconds that the process waits at its end for a reader of the last lines. */

@@ -176,7 +176,7 @@ export class Metrics {
     this.gauge('body_bytes_limit', 'The limit of body_bytes; 0 = none.', (gauge) => gauge.set(ledger.maxBytes));
   }
 
-  /** Adds the gauges and own counters of the operations, which are read at each scrape. Call it once. */
+  /** Adds the gauges of the operations and the counters that they keep, read at each scrape. Call it once. */
   watch(read: () => OperationStats): void {
     const gauges: readonly [name: string, help: string, of: (stats: OperationStats) => number][] = [
       ['queue_waiting', 'Jobs that wait for a worker thread.', ({ waiting }) => waiting],

@@ -34,7 +34,7 @@ export class FileOpener {
 
   /**
    * One mesh file is the start if there is none yet, or if there is a pair of two files already; otherwise the target.
-   * A start with morph targets is a pair by itself.
+   * A start with morph targets is already a pair.
    */
   async take(files: readonly File[]): Promise<void> {
     try {

@@ -38,7 +38,7 @@ interface Info {
 }
 
 /**
- * Measures what steps cost on a service that does nothing else.
+ * Measures the costs of steps on a service that does nothing else.
  *
  * @throws if it refuses a session or does not answer; AbortError
  */

@@ -49,8 +49,7 @@ export const CONTROL = {
   /** chunks of an ordered run that any thread has ended; threads that wait for their turn wait on it */
   ended: 2 * APART,
   /**
-   * threads that sleep, or are about to, until `done` or `ended` changes: with none, no thread is woken, which takes a
-   * lock
+   * threads that sleep, or are about to, until `done` or `ended` changes; if 0, nothing is notified, which takes a lock
    */
   sleepers: 3 * APART,
   // Rarely written:

@@ -9,7 +9,7 @@ const JOURNAL_NAME = 'sequence.jsonl';
 /** A finished frame. */
 export interface JournalEntry {
   readonly frame: number;
-  /** of what the answer depends on: settings and the inputs of this and all earlier frames */
+  /** hash of everything that the answer depends on: settings and the inputs of this and all earlier frames */
   readonly key: string;
   /** file name in the folder */
   readonly output: string;

@@ -32,7 +32,7 @@ export function http2ServersOf(server: Server): readonly Http2Server[] {
 /** The last stage of a call in the library, which reads from the HTTP/2 stream. */
 export interface CallInternals {
   readonly stream: ServerHttp2Stream;
-  /** Unpacks a message behind its prefix of five bytes. @throws StatusObject */
+  /** Unpacks a message after its prefix of five bytes. @throws StatusObject */
   decompressMessage: (message: Buffer, encoding: string) => Buffer | Promise<Buffer>;
   readonly decoder: { maxReadMessageLength: number };
 }

@@ -4,7 +4,7 @@ import { projectRoot } from '../../paths.js';
 import { enumShape, type FieldShape, type MessageShape, messageShape } from '../messages/schema.js';
 
 /**
- * Examples of the API reference. Requests are those of examples/requests, which a service accepts as they are. Answers
+ * Examples of the API reference. Requests are those of examples/requests, which a service accepts unchanged. Answers
  * are generated from the contract: they show the format, and their numbers have no meaning.
  */
 

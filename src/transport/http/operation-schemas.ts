@@ -4,7 +4,10 @@ import type { OperationName } from '../../contract/operations.js';
 import type { Schema } from './json-schema.js';
 import { MESH_TYPES, STREAM_TYPES } from './media-types.js';
 
-/** What the OpenAPI document says about each route. The decoders check bodies; these schemas are documentation only. */
+/**
+ * The description of each route in the OpenAPI document. The decoders check bodies; these schemas are documentation
+ * only.
+ */
 
 /** Chapters of the API reference, in reading order. */
 export const TAGS = [

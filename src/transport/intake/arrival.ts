@@ -30,7 +30,7 @@ export class Arrival {
     private readonly times: ArrivalTimes = ARRIVAL_TIMES,
   ) {}
 
-  /** Begins to watch the time. @param onLate called once, with the reason, unless {@link end} comes first */
+  /** Starts the time limits. @param onLate called once, with the reason, unless {@link end} is called first */
   start(onLate: (reason: IntersticeError) => void): void {
     const { stallMs } = this.times;
     this.startedAt = performance.now();

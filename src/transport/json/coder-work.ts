@@ -69,7 +69,7 @@ export interface WrittenJson {
   readonly length: number;
 }
 
-/** Free bytes behind an encoded message for its report, see {@link appendMember}. */
+/** Free bytes after an encoded message for its report, see {@link appendMember}. */
 const ROOM = 16 * 1024;
 
 /** Encodes a message as JSON. @param type message of the contract @param message as for {@link encodeJson} */
