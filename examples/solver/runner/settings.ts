@@ -7,28 +7,28 @@ export const HELP = `npm run scenes -- [options]
 
   --scene A,B      scenes to play, by name (default: all)
   --size S         small (default), quarter or full
-  --frames N       time steps of each at most (0: tables, plots and pictures of what was saved)
-  --contested N    only the N consecutive time steps that needed most steps at --size quarter, as far as that was played into
-                   the same --out, or published; more than 40 frames before them are not played: frames of
-                   size quarter in the same --out, or a warm-up in longer time steps, lead there
-  --minutes M      begin no time step later than that; what is left is played by the next run
-  --parameters J   parameters of the sessions as JSON, over those of the scenes; such runs have folders of their own
+  --frames N       at most N time steps of each scene (0: only tables, plots and pictures of saved frames)
+  --contested N    only the N consecutive time steps that needed the most steps at --size quarter, in the same --out or in
+                   the published results; if more than 40 frames precede them, these are not played: saved frames of size
+                   quarter in the same --out, or a warm-up in longer time steps, lead to the first one
+  --minutes M      begin no time step after M minutes; the next run plays the rest
+  --parameters J   parameters of the sessions as JSON, which override those of the scenes; such runs have their own folders
   --iterations N   Newton iterations of a time step, instead of those of the scene
-  --staggered      call the service once in a time step, after the last Newton iteration
+  --staggered      call the service once per time step, after the last Newton iteration
   --repulsion K    stiffness of the repulsion in 1/s², instead of that of the scene
   --quality Q      FAST, BALANCED or FINE: the same as --parameters '{"quality":"Q"}'
-  --server H:P     gRPC address of a running service (default: one is started); where it requires a key, the variable
-                   INTERSTICE_API_KEY holds it
+  --server H:P     gRPC address of a running service (default: one is started); if it requires a key, set the
+                   variable INTERSTICE_API_KEY
   --engine E       of the service that is started: cpu (default) or webgpu
   --out FOLDER     default: out/scenes
-  --again          forget what was saved, and begin anew
-  --no-judge       do not test every frame for intersections here
+  --again          delete saved frames and start again
+  --no-judge       do not test every frame for intersections
   --pictures N     pictures in a strip of each scene (default 5; 0 = none); needs Chromium
   --ply            write every frame as a PLY file too
   --list           list the scenes
   --help
 
-A run that was interrupted continues where it stopped.
+An interrupted run continues where it stopped.
 `;
 
 export interface Settings {
