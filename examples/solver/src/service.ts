@@ -113,7 +113,9 @@ export class Service {
         call<ServerInfo>((done) => stub.GetServerInfo({}, metadata, done)),
       );
       const session = await createSession(stub, metadata, creation, start);
-      return new Service(stub, metadata, creation, session, start.slice(), algorithmVersion);
+      // Defaults depend on the edges of the start: another session with the same parameters must not derive them anew.
+      const again = { ...creation, parameters: session.resolved };
+      return new Service(stub, metadata, again, session, start.slice(), algorithmVersion);
     } catch (error) {
       stub.close();
       throw error;
