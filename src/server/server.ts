@@ -151,9 +151,10 @@ function followReadiness(operations: Operations, state: ServiceState, log: Logge
   operations.ready().then(
     () => state.move('ready', 'The service takes requests.'),
     (reason: unknown) => {
+      const { code, message } = IntersticeError.from(reason);
       // A server that is stopped before its engine has started reports no failure.
-      if (state.phase === 'draining') return;
-      state.move('failed', `The engine did not start: ${IntersticeError.from(reason).message}`);
+      if (code === 'DRAINING') return;
+      state.move('failed', `The engine did not start: ${message}`);
       log.error({ err: reason }, 'The engine did not start.');
     },
   );
