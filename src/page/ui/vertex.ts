@@ -219,7 +219,7 @@ function sentenceOf(
   if (nearest)
     return `${away}. The nearest contact is ${describePair(nearest)}, ${formatLength(nearest.distance!, unit)} apart.`;
   if (mesh.kinematic?.[vertex] === 1) return `${away}: something in its way could not give way any further.`;
-  return `${away}, and touches nothing: its neighbours hold it back along their common edges.`;
+  return `${away}, and touches nothing: its neighbours hold it back along their edges to it.`;
 }
 
 function contactList(contacts: readonly Contact[], unit: LengthUnit, actions: ResultActions): HTMLElement {
