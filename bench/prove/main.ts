@@ -71,8 +71,11 @@ async function faultAll(settings: ProveSettings, engines: readonly EngineName[])
 /**
  * Everything in turn, or, where time is short, all but the soak beside each other: a service and its judge wait for each other
  * most of the time. The soak measures, and has the machine to itself.
+ *
+ * @param settings with the engines that can be tried here
  */
-async function runParts(settings: ProveSettings, engines: readonly EngineName[], notes: string[]) {
+async function runParts(settings: ProveSettings, notes: string[]) {
+  const { engines } = settings;
   const isAsked = (part: Part) => settings.parts.includes(part);
   const share = 1 / engines.length;
   const cases = engines.map(
@@ -119,7 +122,7 @@ async function prove(settings: ProveSettings): Promise<number> {
   }
   for (const note of notes) tell(note);
   if (engines.length === 0) throw new Error('No engine can be tried.');
-  const parts = await runParts(settings, engines, notes);
+  const parts = await runParts({ ...settings, engines }, notes);
   const report = {
     date: new Date().toISOString(),
     version: packageVersion,
