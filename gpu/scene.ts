@@ -102,7 +102,7 @@ export class GpuScene implements Scene {
     const strains = strainElementsOf(mesh, settings.scale);
     if (settings.pullBack) this.#buffers.reservePullBack(strains);
     const dispatcher = new Dispatcher(device.kernels, this.#buffers);
-    this.#recorder = new StepRecorder(dispatcher, this.#edges);
+    this.#recorder = new StepRecorder(dispatcher, this.#edges, mesh.vertexCount);
     if (this.#recorder.canListEdges) this.#buffers.reserveEdgeLists();
     this.#pullBack = new PullBackRecorder(dispatcher, this.#recorder, this.#edges, strains);
     this.#reader = new Reader(memory);

@@ -14,8 +14,15 @@ export type KernelReader = (file: string) => string;
 
 export const readKernel: KernelReader = (file) => readFileSync(join(KERNELS, file), 'utf8');
 
-/** Files that replace others on a device with subgroups; the declarations in both are the same. */
-const WITH_SUBGROUPS: Readonly<Record<string, string>> = { 'common/append.wgsl': 'common/append-subgroups.wgsl' };
+/**
+ * Files that replace others on a device with subgroups, which only graphics cards are opened with; the declarations in
+ * both are the same, and so are the bytes of the answers.
+ */
+const WITH_SUBGROUPS: Readonly<Record<string, string>> = {
+  'common/append.wgsl': 'common/append-subgroups.wgsl',
+  'backward/run-queue.wgsl': 'backward/run-queue-ahead.wgsl',
+  'pull-back/limit-edge.wgsl': 'pull-back/limit-edge-ahead.wgsl',
+};
 
 /** The reader for devices with the feature `subgroups`. */
 const readForSubgroups: KernelReader = (file) => readKernel(WITH_SUBGROUPS[file] ?? file);

@@ -28,6 +28,9 @@ export interface LaunchesOptions {
 /** Vertices of the layers in addition to the example's own size. */
 const LAYERS = [10_000];
 
+/** Kernels whose device time is listed. */
+const MOST_KERNELS_SHOWN = 12;
+
 /** Frames of a session that approaches the target in equal parts. */
 const FRAMES = 4;
 
@@ -36,6 +39,8 @@ const FRAMES = 4;
  * adapter.
  */
 const MOST_VERTICES_OF_SESSION = 100_000;
+
+type OfKernel = readonly [submitted: number, worked: number, microseconds: number];
 
 /** The submissions of one request, or of several of a session. */
 interface Counted {
@@ -51,8 +56,8 @@ interface Counted {
   readonly contacts: number;
   readonly rounds: number;
   readonly turns: Turns;
-  /** dispatches by kernel: submitted, and with work */
-  readonly byKernel: ReadonlyMap<string, readonly [submitted: number, worked: number]>;
+  /** dispatches by kernel: submitted, with work, and µs on the device (0 if it has no time stamps) */
+  readonly byKernel: ReadonlyMap<string, OfKernel>;
 }
 
 const HEADINGS = [
@@ -115,6 +120,8 @@ export async function runLaunches(options: LaunchesOptions): Promise<void> {
           `What a model says of them on an H100, ± 2 ×: ${JSON.stringify(H100)}; at most ${MOST_TURNS_OF_STEP} turns of a step\n`,
         );
         print(`${alignTable([MODEL_HEADINGS, ...rows.map(modelCellsOf)])}\n`);
+        // A card would only repeat the counts of a software adapter.
+        if (!engine.description.software) return;
       }
     } finally {
       await engine.close();
@@ -141,6 +148,11 @@ async function countCase(
   const once = await count(first, watch, edges, () => first.resolve({ x, y }));
   first.close();
   tell(`  with work, of all: ${kernelsOf(once)}`);
+  const tellTimes = (counted: Counted): void => {
+    const times = timesOf(counted);
+    if (times !== undefined) tell(`  ${times}`);
+  };
+  tellTimes(once);
   if (vertices > MOST_VERTICES_OF_SESSION) return [rowOf('first', once)];
   /** Returns the submissions of each frame of a session, by shares of the way. */
   const inFrames = async (shares: readonly number[]): Promise<Counted[]> => {
@@ -160,7 +172,9 @@ async function countCase(
     return frames;
   };
   const frames = await inFrames(Array.from({ length: FRAMES }, (_, k) => (k + 1) / FRAMES));
-  const rows = [rowOf('first', once), rowOf(`frames 2–${FRAMES}`, frames.slice(1).reduce(together))];
+  const later = frames.slice(1).reduce(together);
+  tellTimes(later);
+  const rows = [rowOf('first', once), rowOf(`frames 2–${FRAMES}`, later)];
   if (name === 'layers') rows.push(rowOf('slow frame', (await inFrames(SLOW_SHARES)).at(-1)!));
   return rows;
 }
@@ -175,10 +189,10 @@ async function count(
   const { submittedSteps, maps, readBytes } = scene;
   const { status, steps, searches, pairs } = await resolve();
   const launches = await watch.read();
-  const byKernel = new Map<string, readonly [number, number]>();
-  for (const { entry, didWork } of launches) {
-    const [all, worked] = byKernel.get(entry) ?? [0, 0];
-    byKernel.set(entry, [all + 1, worked + (didWork ? 1 : 0)]);
+  const byKernel = new Map<string, OfKernel>();
+  for (const { entry, didWork, microseconds = 0 } of launches) {
+    const [all, worked, spent] = byKernel.get(entry) ?? [0, 0, 0];
+    byKernel.set(entry, [all + 1, worked + (didWork ? 1 : 0), spent + microseconds]);
   }
   return {
     statuses: [status],
@@ -201,11 +215,26 @@ async function count(
 const kernelsOf = ({ byKernel }: Counted): string =>
   [...byKernel].map(([entry, [all, worked]]) => `${entry} ${worked} of ${all}`).join(', ');
 
+/**
+ * Returns the device time of each kernel, the longest first; undefined = it has no time stamps. Each dispatch is a pass
+ * of its own here, which takes a little longer than within one.
+ */
+function timesOf({ byKernel }: Counted): string | undefined {
+  const spent = [...byKernel].map(([entry, [, worked, microseconds]]) => ({ entry, worked, microseconds }));
+  const all = spent.reduce((sum, { microseconds }) => sum + microseconds, 0);
+  if (all === 0) return undefined;
+  const longest = spent.sort((a, b) => b.microseconds - a.microseconds).slice(0, MOST_KERNELS_SHOWN);
+  const texts = longest.map(
+    ({ entry, worked, microseconds }) => `${entry} ${(microseconds / 1000).toFixed(2)} ms (${worked})`,
+  );
+  return `${(all / 1000).toFixed(2)} ms on the device, with dispatches that had work: ${texts.join(', ')}`;
+}
+
 function together(a: Counted, b: Counted): Counted {
   const byKernel = new Map(a.byKernel);
-  for (const [entry, [all, worked]] of b.byKernel) {
-    const [others, othersWorked] = byKernel.get(entry) ?? [0, 0];
-    byKernel.set(entry, [all + others, worked + othersWorked]);
+  for (const [entry, [all, worked, spent]] of b.byKernel) {
+    const [others, othersWorked, othersSpent] = byKernel.get(entry) ?? [0, 0, 0];
+    byKernel.set(entry, [all + others, worked + othersWorked, spent + othersSpent]);
   }
   return {
     statuses: [...new Set([...a.statuses, ...b.statuses])],

@@ -12,6 +12,8 @@ export interface Launch {
   readonly sweeps: number;
   /** number of turns in each of them, one after the other */
   readonly turnsOfSweep: number;
+  /** µs on the device; undefined = it has no time stamps */
+  readonly microseconds?: number | undefined;
 }
 
 /** Dispatches that one log holds. */
@@ -33,6 +35,11 @@ const ALWAYS: readonly EntryPoint[] = [
   ...(['beginPull', 'beginEdges', 'openStrains', 'freeEdges', 'openPull', 'openShortening'] as const),
   ...(['restoreBest', 'conclude', 'closeRun', 'resumeSweeps', 'packAnswer'] as const),
 ];
+
+/** Time stamps of a query set: as many as the standard allows, two for each dispatch. */
+const STAMPS = 4096;
+const TIMED_LAUNCHES = STAMPS / 2;
+const STAMP_BYTES = 8;
 
 interface Logged {
   readonly entry: EntryPoint;
@@ -59,6 +66,8 @@ export class LaunchWatch {
   readonly #kernelOf = new WeakMap<GPUComputePipeline, EntryPoint>();
 
   #isCounting = false;
+  /** the stamps of dispatches, in their order; none if the device has no time stamps */
+  readonly #stamps: GPUQuerySet[] = [];
 
   /** Replaces openAdapter. */
   readonly open = async (options: AdapterOptions): Promise<AdapterOpening> => {
@@ -90,12 +99,51 @@ export class LaunchWatch {
     await staging.mapAsync(MAP_MODE.READ);
     const words = new Uint32Array(staging.getMappedRange()).slice();
     staging.destroy();
+    const times = await this.#readTimes(this.#device, count);
     return this.#logged.map(({ entry, isIndirect }, n) => {
       const [first, second, third, before, after, turns] = words.subarray(LOG_WORDS * n, LOG_WORDS * (n + 1));
       const didWork = isIndirect ? first * second * third > 0 : hadWork(entry, first, second);
       const hasTurns = didWork && IN_TURNS.includes(entry);
-      return { entry, didWork, sweeps: hasTurns ? after - before : 0, turnsOfSweep: hasTurns ? turns : 0 };
+      return {
+        ...{ entry, didWork, sweeps: hasTurns ? after - before : 0, turnsOfSweep: hasTurns ? turns : 0 },
+        microseconds: times?.[n],
+      };
     });
+  }
+
+  /** Returns the microseconds of the first dispatches; undefined = the device has no time stamps. */
+  async #readTimes(device: GPUDevice, count: number): Promise<Float64Array | undefined> {
+    if (!device.features.has('timestamp-query')) return undefined;
+    const { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
+    const times = new Float64Array(count);
+    const size = STAMP_BYTES * STAMPS;
+    const resolved = device.createBuffer({ size, usage: QUERY_RESOLVE | COPY_SRC });
+    const staging = device.createBuffer({ size, usage: MAP_READ | COPY_DST });
+    for (let begin = 0; begin < count; begin += TIMED_LAUNCHES) {
+      const timed = Math.min(TIMED_LAUNCHES, count - begin);
+      const encoder = device.createCommandEncoder();
+      encoder.resolveQuerySet(this.#stamps[begin / TIMED_LAUNCHES]!, 0, 2 * timed, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, staging, 0, size);
+      device.queue.submit([encoder.finish()]);
+      await staging.mapAsync(MAP_MODE.READ);
+      const stamps = new BigUint64Array(staging.getMappedRange());
+      // The standard allows a clock to be set back between two stamps: such a pair shows nothing.
+      for (let n = 0; n < timed; n++)
+        times[begin + n] = Math.max(0, Number(stamps[2 * n + 1]! - stamps[2 * n]!) / 1000);
+      staging.unmap();
+    }
+    resolved.destroy();
+    staging.destroy();
+    return times;
+  }
+
+  /** Returns the description of the pass of a dispatch by its number. */
+  #timedPass(device: GPUDevice, number: number): GPUComputePassDescriptor {
+    if (!device.features.has('timestamp-query')) return {};
+    const set = Math.floor(number / TIMED_LAUNCHES);
+    const querySet = (this.#stamps[set] ??= device.createQuerySet({ type: 'timestamp', count: STAMPS }));
+    const first = 2 * (number % TIMED_LAUNCHES);
+    return { timestampWrites: { querySet, beginningOfPassWriteIndex: first, endOfPassWriteIndex: first + 1 } };
   }
 
   #watchAdapter(opened: OpenedAdapter): OpenedAdapter {
@@ -162,8 +210,9 @@ export class LaunchWatch {
         clearWord('mostTurns');
         copyWord('sweepsDone', at + 12);
       }
+      const timed = isLogged && this.#device ? this.#timedPass(this.#device, this.#logged.length) : {};
       if (this.#isCounting) this.#logged.push({ entry, isIndirect });
-      const pass = encoder.beginComputePass();
+      const pass = encoder.beginComputePass(timed);
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, group);
       run(pass);

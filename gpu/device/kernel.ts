@@ -105,6 +105,16 @@ const SOFTWARE_SMALL_THREADS = 64;
 /** Largest number of threads of a workgroup that does serial work: with more threads it takes fewer turns. */
 const MOST_SERIAL_THREADS = 1024;
 
+/**
+ * The same for sweeps over contacts. The registers of a multiprocessor are divided among the threads of a workgroup,
+ * and with 1,024 a thread has too few for the contacts that it reads ahead (backward/run-queue-ahead.wgsl): an H100
+ * takes 2.5 times as long as with 512.
+ */
+const MOST_SWEEP_THREADS = 512;
+
+/** The same for small meshes, whose rounds rarely have more contacts. */
+const MOST_SMALL_THREADS = 256;
+
 /** Pipeline constants that differ between devices. They do not affect any answer. */
 export function constantsOf({
   adapterInfo,
@@ -121,17 +131,20 @@ export function constantsOf({
   );
 }
 
-/** Returns the constants of pipelines whose workgroups for serial work have this many threads. */
-export const serialThreads = (threads: number): NonNullable<CompileOptions['constants']> => ({
-  'backward/edges': { SERIAL_THREADS: threads },
-  'backward/sweep': { SERIAL_THREADS: threads },
-  'pull-back/edge-limits': { SERIAL_THREADS: threads },
-  'pull-back/warm-sweep': { SERIAL_THREADS: threads },
-  'small/sweeps': { SMALL_THREADS: threads },
-  'few/sweeps': { SMALL_THREADS: threads },
-  'listed/sweeps': { SERIAL_THREADS: threads },
-  'chosen/select': { SERIAL_THREADS: threads },
-});
+/** Returns the constants of pipelines whose workgroups for serial work have up to this many threads. */
+export function serialThreads(threads: number): NonNullable<CompileOptions['constants']> {
+  const sweeping = Math.min(threads, MOST_SWEEP_THREADS);
+  return {
+    'backward/edges': { SERIAL_THREADS: threads },
+    'backward/sweep': { SERIAL_THREADS: sweeping },
+    'pull-back/edge-limits': { SERIAL_THREADS: threads },
+    'pull-back/warm-sweep': { SERIAL_THREADS: sweeping },
+    'small/sweeps': { SMALL_THREADS: Math.min(threads, MOST_SMALL_THREADS) },
+    'few/sweeps': { SMALL_THREADS: sweeping },
+    'listed/sweeps': { SERIAL_THREADS: sweeping },
+    'chosen/select': { SERIAL_THREADS: threads },
+  };
+}
 
 export interface CompileOptions {
   /** the text of a kernel file; tests plant faults in it */

@@ -28,7 +28,7 @@ const POSITION_BYTES = 12;
 const TAIL_ROWS = 8192;
 
 /**
- * A round of at most this many contacts is left to that workgroup, which needs one turn of 1,024 threads, or four of
+ * A round of at most this many contacts is left to that workgroup, which needs two turns of 512 threads, or four of
  * 256: a dispatched round costs a dispatch, and the host's time to record it.
  */
 export const ROUND_ROWS = 1024;

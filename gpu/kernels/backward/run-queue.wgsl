@@ -1,14 +1,13 @@
-// Runs the queue of a contact sweep, for kernels that bind what backward/sweep-queue.wgsl does.
-//
-// The queue has the contacts round by round: a round's wait for contacts of the rounds before and for none of their own, so that its threads
-// may come in any order. Which round a contact belongs to follows from the places alone. The first sweep of a step finds the rounds, a contact
-// entering the next one when the last that it waits for has run; later sweeps take the queue as it stands.
+// Runs the queue of a contact sweep (backward/rounds.wgsl), for kernels that bind what backward/sweep-queue.wgsl does. This is the
+// version for processors: slot by slot, which a software driver compiles in a fraction of the time. backward/run-queue-ahead.wgsl takes
+// its place on graphics cards, to the same bytes.
 // #include "common/corners.wgsl"
 // #include "common/corners-of-x.wgsl"
 // #include "common/closest.wgsl"
 // #include "backward/contact-jacobian.wgsl"
 // #include "backward/contact-words.wgsl"
 // #include "backward/swept-candidate.wgsl"
+// #include "backward/rounds.wgsl"
 
 // One projection: s = c + Σ J_k·(y_k − x_k), y_k += w_k J_k Δλ with the Δλ of the sweep (changeOf). Runs the contact at this place
 // of the queue; the first sweep of a step queues those that waited for nothing else.
@@ -57,19 +56,6 @@ fn project(n: u32, next: NextRound) {
   }
 }
 
-// The round after the one that runs.
-struct NextRound {
-  // the step's first sweep is finding it
-  isSought: bool,
-  // its number, and its first place in the queue
-  round: u32,
-  begin: u32,
-}
-
-fn nextRound(round: u32, begin: u32) -> NextRound {
-  return NextRound(control.sweepsDone == 0u, round, begin);
-}
-
 // Contact c waits for one contact less; the last one queues it.
 fn release(c: u32, next: NextRound) {
   if (c == NO_FOLLOWER) {
@@ -79,55 +65,6 @@ fn release(c: u32, next: NextRound) {
   if ((state & 0xffffu) == state >> WAITS_SHIFT) {
     let place = atomicAdd(&contacts[countAt(next.round)], 1u);
     atomicStore(&contacts[queueAt(next.begin + place)], c);
-  }
-}
-
-// How many contacts a round has; final once the round before has run.
-fn contactsOf(round: u32) -> u32 {
-  if (round == 0u) {
-    return atomicLoad(&control.readyCount);
-  }
-  // There are no more rounds than rows.
-  var count = 0u;
-  if (round < atomicLoad(&control.rowCount)) {
-    count = atomicLoad(&contacts[countAt(round)]);
-  }
-  return count;
-}
-
-// First place of a round in the queue. There are two words, because the round that runs reads one and writes the other.
-fn beginOf(round: u32) -> u32 {
-  return select(control.evenBegin, control.oddBegin, (round & 1u) == 1u);
-}
-
-fn setBegin(round: u32, begin: u32) {
-  if ((round & 1u) == 1u) {
-    control.oddBegin = begin;
-  } else {
-    control.evenBegin = begin;
-  }
-}
-
-fn isDense() -> bool {
-  return atomicLoad(&control.rowCount) > parameters.tailRows;
-}
-
-// A round as a whole dispatch, of any number of workgroups. The host does not know whether it runs: nothing happens where the run has ended
-// or paused.
-fn runRound(round: u32, group: vec3u, groups: vec3u, local: u32) {
-  let first = linearIndex(group, groups, local);
-  let begin = beginOf(round);
-  let count = select(0u, contactsOf(round), control.state == RUNNING);
-  if (first == 0u) {
-    setBegin(round + 1u, begin + count);
-    let isWide = isDense() && count > parameters.roundRows;
-    let wideBefore = select(control.wideRounds, 0u, round == 0u && control.sweepsDone == 0u);
-    control.wideRounds = select(wideBefore, round + 1u, isWide);
-  }
-  let next = nextRound(round + 1u, begin + count);
-  let stride = WORKGROUP_SIZE * groups.x * groups.y;
-  for (var n = first; n < count; n += stride) {
-    project(begin + n, next);
   }
 }
 

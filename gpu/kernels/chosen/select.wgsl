@@ -31,6 +31,7 @@
 // #include "backward/candidate-choice.wgsl"
 // #include "backward/row-of-candidate.wgsl"
 // #include "backward/links-of-row.wgsl"
+// #include "common/append.wgsl"
 
 // Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
 override SERIAL_THREADS: u32 = TAIL_THREADS;
@@ -38,26 +39,48 @@ override SERIAL_THREADS: u32 = TAIL_THREADS;
 // Candidates to choose from; 0 where the step does not go on.
 var<workgroup> found: u32;
 
-// Room for the lists of the vertices at which this candidate was the first.
-fn reserveListsOf(c: u32) {
-  let ids = pairVertex[pairOf(candidates[c].entry)];
-  for (var s = 0u; s < 4u; s++) {
-    if (((candidates[c].place >> s) & 1u) == 1u) {
-      let length = atomicLoad(&lists[ids[s]].count);
-      lists[ids[s]].offset = atomicAdd(&control.listTop, length);
-    }
+// How many candidates the list of this vertex has, where candidate c was the first there; else 0.
+fn lengthToReserve(c: u32, slot: u32, v: i32) -> u32 {
+  var length = 0u;
+  if (((candidates[c].place >> slot) & 1u) == 1u) {
+    length = atomicLoad(&lists[v].count);
+  }
+  return length;
+}
+
+fn settleList(v: i32, length: u32, offset: u32) {
+  if (length > 0u) {
+    lists[v].offset = offset;
   }
 }
 
-// The room of all lists. Returns the candidates to choose from.
+// The room of all lists, those of a candidate's vertices one behind the other. Returns the candidates to choose from.
 fn reserveAll(local: u32) -> u32 {
   if (local == 0u) {
     let all = atomicLoad(&control.candidateCount);
     found = select(0u, all, takeCandidates());
   }
   let candidateCount = workgroupUniformLoad(&found);
-  for (var c = local; c < candidateCount; c += SERIAL_THREADS) {
-    reserveListsOf(c);
+  // All threads make all turns: all of a subgroup take part in reserving.
+  for (var first = 0u; first < candidateCount; first += SERIAL_THREADS) {
+    let c = first + local;
+    var ids = vec4i(0);
+    var lengths = vec4u(0u);
+    if (c < candidateCount) {
+      ids = pairVertex[pairOf(candidates[c].entry)];
+      lengths = vec4u(
+        lengthToReserve(c, 0u, ids.x),
+        lengthToReserve(c, 1u, ids.y),
+        lengthToReserve(c, 2u, ids.z),
+        lengthToReserve(c, 3u, ids.w),
+      );
+    }
+    let ends = vec4u(lengths.x, lengths.x + lengths.y, lengths.x + lengths.y + lengths.z, lengths.x + lengths.y + lengths.z + lengths.w);
+    let begin = reserveRoom(&control.listTop, ends.w);
+    settleList(ids.x, lengths.x, begin);
+    settleList(ids.y, lengths.y, begin + ends.x);
+    settleList(ids.z, lengths.z, begin + ends.y);
+    settleList(ids.w, lengths.w, begin + ends.z);
   }
   return candidateCount;
 }

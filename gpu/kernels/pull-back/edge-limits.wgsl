@@ -41,9 +41,6 @@ override SERIAL_THREADS: u32 = TAIL_THREADS;
 @compute @workgroup_size(SERIAL_THREADS)
 fn limitsTail(@builtin(local_invocation_index) local: u32) {
   let hasOwnTail = control.sweepsDone > 0u && !isCompletePass(control.sweepsDone);
-  for (var colour = select(edgeRange.firstColour, min(edgeRange.firstColour, control.firstTail), hasOwnTail); colour < edgeRange.endColour; colour++) {
-    // Before a colour, not after it: software drivers compile twice what precedes the first barrier.
-    storageBarrier();
-    sweepColour(colour, local, SERIAL_THREADS);
-  }
+  let first = select(edgeRange.firstColour, min(edgeRange.firstColour, control.firstTail), hasOwnTail);
+  sweepColours(first, edgeRange.endColour, local, SERIAL_THREADS);
 }

@@ -1,4 +1,5 @@
-// Projections of edge limits (pull-back/edge-limits.wgsl), for kernels that bind what it does.
+// Projections of edge limits (pull-back/edge-limits.wgsl), for kernels that bind what it does. This is the version for processors;
+// pull-back/limit-edge-ahead.wgsl takes its place on graphics cards, to the same bytes.
 // #include "common/lengths.wgsl"
 // #include "pull-back/passes.wgsl"
 
@@ -64,5 +65,14 @@ fn sweepColour(colour: u32, begin: u32, stride: u32) {
     if (projectLimit(e) && isComplete) {
       atomicStore(&edgeActive[listed + atomicAdd(&edgeActive[colour], 1u)], e);
     }
+  }
+}
+
+// These colours one after the other, in one workgroup of so many threads.
+fn sweepColours(firstColour: u32, endColour: u32, local: u32, threads: u32) {
+  for (var colour = firstColour; colour < endColour; colour++) {
+    // Before a colour, not after it: software drivers compile twice what precedes the first barrier.
+    storageBarrier();
+    sweepColour(colour, local, threads);
   }
 }

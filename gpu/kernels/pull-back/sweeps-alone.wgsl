@@ -25,10 +25,7 @@ override SMALL_THREADS: u32 = 256u;
 
 // One sweep: the edges colour by colour, then the contacts. What it has written all threads see afterwards.
 fn sweepOnce(local: u32) {
-  for (var colour = 0u; colour < pullBack.colours; colour++) {
-    storageBarrier();
-    sweepColour(colour, local, SMALL_THREADS);
-  }
+  sweepColours(0u, pullBack.colours, local, SMALL_THREADS);
   storageBarrier();
   runTail(0u, local, SMALL_THREADS);
   storageBarrier();

@@ -56,8 +56,8 @@ const FAULTS: readonly {
   { file: 'chosen/select', text: 'if (link(c) == 0u) {', by: 'if (link(c) < 2u) {', lost: 'chosen' },
   {
     file: 'chosen/select',
-    text: 'atomicAdd(&control.listTop, length)',
-    by: 'atomicAdd(&control.listTop, length / 2u)',
+    text: 'reserveRoom(&control.listTop, ends.w)',
+    by: 'reserveRoom(&control.listTop, ends.w / 2u)',
     lost: 'chosen',
   },
   // No list of candidates has room of its own, and rows are in no list of a vertex.

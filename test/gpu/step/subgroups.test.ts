@@ -1,4 +1,7 @@
 import t from 'tap';
+import { requestOf } from '../../../examples/resolve-scene.js';
+import { SCENES } from '../../../examples/scenes/index.js';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { CASES } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
@@ -10,20 +13,41 @@ const { engine, options } = await openTestEngine(undefined, { subgroups: false }
 const { engine: together } = engine ? await openTestEngine(undefined, { subgroups: true }) : {};
 t.teardown(() => Promise.all([engine?.close(), together?.close()]));
 
-if (!engine || !together) t.test('counters with and without subgroups', options, async () => undefined);
+/** Meshes with more vertices than one workgroup sweeps, and more contacts than it makes all rounds of. */
+const LARGE = ['layers', 'sleeve'].map((scene) => {
+  const { mesh, start, target } = requestOf(SCENES[scene](3_400));
+  return { name: `${scene} of 3400`, mesh, start: Float64Array.from(start), target: Float64Array.from(target) };
+});
+
+const FEW_STEPS = 6;
+
+const RUNS: readonly {
+  readonly subjects: readonly Pick<(typeof CASES)[number], 'name' | 'mesh' | 'start' | 'target' | 'parameters'>[];
+  readonly asked: ParametersInput;
+}[] = [
+  { subjects: CASES.slice(0, 12), asked: { quality: 'FAST', stepLimit: 40 } },
+  { subjects: CASES.slice(0, 9), asked: { quality: 'BALANCED', stepLimit: 30 } },
+  { subjects: LARGE, asked: { quality: 'FAST', stepLimit: FEW_STEPS } },
+  { subjects: LARGE, asked: { quality: 'BALANCED', stepLimit: FEW_STEPS } },
+];
+
+if (!engine || !together) t.test('kernels with and without subgroups', options, async () => undefined);
 else {
-  for (const { name, mesh, start, target, parameters } of CASES.slice(0, 12)) {
-    t.test(`${name}: the bytes are the same whether threads count alone or by subgroups`, async (t) => {
-      const own = { stepLimit: 40, ...parameters };
-      const [alone, counted] = await Promise.all(
-        [engine, together].map(async (each) => (await openCase(each, mesh, start, target, own)).resolve()),
-      );
-      t.strictSame(alone.positions, counted.positions);
-      t.strictSame(alone.residuals, counted.residuals);
-      t.strictSame(
-        [alone.steps, alone.pairs, alone.limitingPairs],
-        [counted.steps, counted.pairs, counted.limitingPairs],
-      );
-    });
+  for (const { subjects, asked } of RUNS) {
+    for (const { name, mesh, start, target, parameters } of subjects) {
+      t.test(`${name}, ${asked.quality}: kernels of cards and of processors give the same bytes`, async (t) => {
+        const own = { ...asked, ...parameters };
+        const [alone, counted] = await Promise.all(
+          [engine, together].map(async (each) => (await openCase(each, mesh, start, target, own)).resolve()),
+        );
+        t.ok(alone.steps > 0 || alone.status === 'CONVERGED');
+        t.strictSame(alone.positions, counted.positions);
+        t.strictSame(alone.residuals, counted.residuals);
+        t.strictSame(
+          [alone.steps, alone.pairs, alone.limitingPairs],
+          [counted.steps, counted.pairs, counted.limitingPairs],
+        );
+      });
+    }
   }
 }
