@@ -42,6 +42,8 @@ interface Swept {
   readonly shape: SweepsShape & Pick<StepShape, 'listsEdges' | 'selectsAlone'>;
   /** whether whole dispatches sweep every colour of edges that is not left to one workgroup */
   readonly hasWideEdges?: boolean;
+  /** whether the lists of candidates are reserved as for a mesh with very many vertices */
+  readonly isLarge?: boolean;
 }
 
 interface Manner extends Swept {
@@ -65,11 +67,15 @@ const WAYS: Readonly<Record<SweepWay, Manner>> = {
 
 /**
  * Other manners with which a way must agree, too. Whole dispatches sweep the edges of Algorithm 1: which colours they
- * handle depends on the mesh, and lists replace both. Several kernels select the contacts of many candidates.
+ * handle depends on the mesh, and lists replace both. Several kernels select the contacts of many candidates, and those of
+ * very many vertices.
  */
-const BESIDE: Partial<Readonly<Record<SweepWay, Manner>>> = {
-  listed: { shape: DENSE, hasWideEdges: true, phases: [PHASE.ADVANCE] },
-  chosen: { shape: DENSE, phases: [PHASE.ADVANCE, PHASE.PULL] },
+const BESIDE: Partial<Readonly<Record<SweepWay, readonly Manner[]>>> = {
+  listed: [{ shape: DENSE, hasWideEdges: true, phases: [PHASE.ADVANCE] }],
+  chosen: [
+    { shape: DENSE, phases: [PHASE.ADVANCE, PHASE.PULL] },
+    { shape: DENSE, isLarge: true, phases: [PHASE.ADVANCE] },
+  ],
 };
 
 /** These kernels replace others on every device that has them. */
@@ -102,8 +108,8 @@ export async function proveSweeps<W extends SweepWay>(
   for (const way of ways) {
     const manner = WAYS[way];
     let isProven = manner.kernel === undefined || kernels.has(manner.kernel);
-    for (const one of [BESIDE[way], manner]) {
-      for (const phase of one?.phases ?? []) isProven &&= await agree(way, one!, phase);
+    for (const one of [...(BESIDE[way] ?? []), manner]) {
+      for (const phase of one.phases) isProven &&= await agree(way, one, phase);
     }
     proven[way] = isProven;
   }
@@ -177,7 +183,7 @@ interface Subject {
 async function sweep(
   { memory, submissions, kernels }: ProofPlace,
   subject: Subject,
-  { shape, hasWideEdges = false }: Swept,
+  { shape, hasWideEdges = false, isLarge = false }: Swept,
   phase: SweptPhase,
 ): Promise<Buffer> {
   const isPull = phase === PHASE.PULL;
@@ -192,7 +198,7 @@ async function sweep(
     return made;
   });
   const dispatcher = new Dispatcher(kernels, buffers);
-  const steps = new StepRecorder(dispatcher, edges);
+  const steps = new StepRecorder(dispatcher, edges, isLarge ? Number.POSITIVE_INFINITY : 0);
   const pullBack = new PullBackRecorder(dispatcher, steps, edges);
   writeSubject(memory.device.queue, buffers, edges, subject, phase);
   let swept = Buffer.alloc(0);
