@@ -1,31 +1,31 @@
 /*
- * Estimates the time of requests on a server GPU that has not been measured, from quantities that can be counted here.
- * Each constant is correct within a factor of about two, and so is their sum. A run of `--suite hardware` on a card
- * measures the constants of that card (bench/hardware/calibration.ts), which take precedence.
+ * Estimates the time of requests on a server GPU from quantities that can be counted without one. The constants are
+ * those of a card that was measured (docs/measurements.md); requests take up to three times as long, or half as long.
+ * A run of `--suite hardware` on another card measures its constants (bench/hardware/calibration.ts).
  */
 
-/** Times of an NVIDIA H100, estimated from published data about it and about Dawn; ± 2 ×. */
+/** Times of an NVIDIA H100, measured on two machines, which differ by up to a third: the mean of both. */
 export const H100 = {
   /**
    * µs per dispatch, with or without work, that waits for the previous one: its launch and the barrier between the two
    */
-  dependentDispatch: 3.5,
+  dependentDispatch: 3.2,
   /**
-   * µs per turn of one workgroup: some loads from memory that depend on each other, a projection, and a barrier, all
-   * latency
+   * µs per turn of one workgroup: some loads from memory, a projection, and a barrier. 1.4 if a turn has few contacts,
+   * up to 4 otherwise
    */
-  turn: 3.6,
+  turn: 3.2,
   /** µs of the host to record a dispatch; the device waits for it, because little is recorded while it works */
-  recording: 2.5,
+  recording: 3.4,
   /**
    * ms from the completion of the work of a submission until its status is on the host: a fence, a wake-up and a new
    * submission
    */
-  roundTrip: 0.1,
-  /** GB/s over the bus, which a PCIe link of generation 4 with 16 lanes reaches */
-  readBack: 20,
-  /** GB/s of the device's memory: the card with a PCIe link has 2,000, the one with SXM 3,350 */
-  memory: 2000,
+  roundTrip: 0.065,
+  /** GB/s from the device to the host */
+  readBack: 3.5,
+  /** GB/s of the device's memory */
+  memory: 2200,
 } as const;
 
 /** The counts of a request that the model needs. */

@@ -117,7 +117,7 @@ export async function runLaunches(options: LaunchesOptions): Promise<void> {
       // On hardware, steps are always submitted ahead of their status.
       if (runsAhead) {
         print(
-          `What a model says of them on an H100, ± 2 ×: ${JSON.stringify(H100)}; at most ${MOST_TURNS_OF_STEP} turns of a step\n`,
+          `What a model says of them on an H100, within a factor of three: ${JSON.stringify(H100)}; at most ${MOST_TURNS_OF_STEP} turns of a step\n`,
         );
         print(`${alignTable([MODEL_HEADINGS, ...rows.map(modelCellsOf)])}\n`);
         // A card would only repeat the counts of a software adapter.
