@@ -5,7 +5,7 @@
 // a contact but those of y concern what no sweep changes, or what only this contact changes: they can be made while earlier rounds run. The
 // first sweep of a step leaves beside each contact in the queue its entry. Later sweeps are pipelined over *turns*, in each of which a
 // thread runs at most one contact: while a turn runs, the threads read the constraints of the next one, and which contacts the one after it
-// has. Slots are written out, so that the reads of all four are under way at once.
+// has. Slots are written out, so that the reads of all four are under way at once. All sweeps of a step must be made by kernels of this version.
 // #include "common/corners.wgsl"
 // #include "common/closest.wgsl"
 // #include "backward/contact-jacobian.wgsl"

@@ -84,13 +84,14 @@ for (const { file, text, by, lost } of FAULTS) {
     if ((ALONE_STAGES as readonly KernelStage[]).includes(stage) && !gpu.kernels.has('sweepSmall')) {
       return t.comment('this adapter allows too few storage buffers');
     }
+    const { device } = gpu.memory;
     const load = (name: KernelFile): string => {
-      const code = loadKernel(name);
+      const code = loadKernel(name, device.features.has('subgroups'));
       if (name !== file) return code;
       t.equal(code.split(text).length, 2, 'the text occurs once');
       return code.replace(text, by);
     };
-    const broken = await KernelSet.compile(gpu.memory.device, [stage], { load });
+    const broken = await KernelSet.compile(device, [stage], { load });
     const ways = await proveSweeps(gpu.memory.fork(), gpu.kernels.with(broken), WAYS);
     t.strictSame(ways, { ...ALL, [lost]: false });
   });
