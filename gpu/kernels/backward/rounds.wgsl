@@ -23,10 +23,11 @@ fn contactsOf(round: u32) -> u32 {
   if (round == 0u) {
     return atomicLoad(&control.readyCount);
   }
-  // There are no more rounds than rows.
+  // There are no more rounds than rows, and no more contacts in a round: also where a driver computes something else, the sweep ends.
+  let rows = atomicLoad(&control.rowCount);
   var count = 0u;
-  if (round < atomicLoad(&control.rowCount)) {
-    count = atomicLoad(&contacts[countAt(round)]);
+  if (round < rows) {
+    count = min(rows, atomicLoad(&contacts[countAt(round)]));
   }
   return count;
 }

@@ -222,7 +222,8 @@ fn followTail(firstRound: u32, local: u32, threads: u32) {
     }
     workgroupBarrier();
     if (local == 0u) {
-      turnsKnown = atomicLoad(&turnsCounted);
+      // Every turn has a contact. Also where a driver computes something else, the sweep ends.
+      turnsKnown = min(atomicLoad(&control.rowCount), atomicLoad(&turnsCounted));
       lastSize = roundSizes[KNOWN_ROUNDS - 1u];
     }
     let turns = workgroupUniformLoad(&turnsKnown);

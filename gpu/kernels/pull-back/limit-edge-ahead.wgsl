@@ -155,7 +155,7 @@ fn sweepColours(firstColour: u32, endColour: u32, local: u32, threads: u32) {
       }
       coming = ColouredEdge();
       if (turn < turns) {
-        while (colourSizes[colour] == 0u) {
+        while (colour + 1u < KNOWN_COLOURS && colourSizes[colour] == 0u) {
           colour++;
         }
         let size = colourSizes[colour];
