@@ -33,7 +33,10 @@ const REPEATS = 7;
 const COPIED = 2 ** 26;
 const COPIES = 4;
 
-/** Milliseconds of work before anything is measured: an idle card runs at a fraction of its clock, and takes a while to raise it. */
+/**
+ * Milliseconds of work before anything is measured: an idle card runs at a fraction of its clock, and takes a while to
+ * raise it.
+ */
 const RAISING_MS = 1500;
 
 const medianOf = async (measure: () => Promise<number>): Promise<number> => {

@@ -147,51 +147,9 @@ fn runTail(firstRound: u32, local: u32, threads: u32) {
     isSought = select(0u, 1u, control.sweepsDone == 0u);
   }
   if (workgroupUniformLoad(&isSought) == 1u) {
-    findTail(firstRound, local, threads);
+    runRounds(firstRound, local, threads);
   } else {
     followTail(firstRound, local, threads);
-  }
-}
-
-// How many contacts the round has, for all threads alike.
-var<workgroup> roundSize: u32;
-
-// The first sweep of a step.
-fn findTail(firstRound: u32, local: u32, threads: u32) {
-  var round = firstRound;
-  var begin = beginOf(firstRound);
-  var turns = 0u;
-  let isFirst = firstRound == 0u;
-  let hasWide = isDense();
-  var wide = 0u;
-  loop {
-    if (local == 0u) {
-      roundSize = contactsOf(round);
-    }
-    // Also a barrier: no thread adds to the next round before all have read how long this one is.
-    let count = workgroupUniformLoad(&roundSize);
-    if (count == 0u) {
-      break;
-    }
-    if (hasWide && count > parameters.roundRows) {
-      wide = round + 1u;
-    }
-    turns += (count + threads - 1u) / threads;
-    let next = nextRound(round + 1u, begin + count);
-    for (var n = local; n < count; n += threads) {
-      project(begin + n, next);
-    }
-    begin += count;
-    round++;
-    // The next round sees what this one wrote.
-    storageBarrier();
-  }
-  if (local == 0u) {
-    control.mostRounds = max(control.mostRounds, round);
-    control.wideRounds = max(select(control.wideRounds, 0u, isFirst), wide);
-    control.mostTurns = max(control.mostTurns, turns);
-    control.evenBegin = 0u;
-    control.sweepsDone += 1u;
   }
 }
 

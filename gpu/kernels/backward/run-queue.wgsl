@@ -68,44 +68,7 @@ fn release(c: u32, next: NextRound) {
   }
 }
 
-// How many contacts the round has, for all threads alike.
-var<workgroup> roundSize: u32;
-
 // The sweep from this round on, in one workgroup of so many threads.
 fn runTail(firstRound: u32, local: u32, threads: u32) {
-  var round = firstRound;
-  var begin = beginOf(firstRound);
-  var turns = 0u;
-  let isFirst = control.sweepsDone == 0u && firstRound == 0u;
-  let hasWide = isDense();
-  var wide = 0u;
-  loop {
-    if (local == 0u) {
-      roundSize = contactsOf(round);
-    }
-    // Also a barrier: no thread adds to the next round before all have read how long this one is.
-    let count = workgroupUniformLoad(&roundSize);
-    if (count == 0u) {
-      break;
-    }
-    if (hasWide && count > parameters.roundRows) {
-      wide = round + 1u;
-    }
-    turns += (count + threads - 1u) / threads;
-    let next = nextRound(round + 1u, begin + count);
-    for (var n = local; n < count; n += threads) {
-      project(begin + n, next);
-    }
-    begin += count;
-    round++;
-    // The next round sees what this one wrote. Every barrier costs as much to compile as a kernel.
-    storageBarrier();
-  }
-  if (local == 0u) {
-    control.mostRounds = max(control.mostRounds, round);
-    control.wideRounds = max(select(control.wideRounds, 0u, isFirst), wide);
-    control.mostTurns = max(control.mostTurns, turns);
-    control.evenBegin = 0u;
-    control.sweepsDone += 1u;
-  }
+  runRounds(firstRound, local, threads);
 }

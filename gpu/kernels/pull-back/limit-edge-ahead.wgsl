@@ -4,8 +4,7 @@
 // A colour has few edges that act and waits for the colour before, so that its time is that of its longest chain of reads. As in
 // backward/run-queue-ahead.wgsl the sweep of one workgroup is pipelined over *turns*, in each of which a thread projects at most one edge:
 // while a turn runs, the threads read the constraints of the next one, and which edges the one after it has.
-// #include "common/lengths.wgsl"
-// #include "pull-back/passes.wgsl"
+// #include "pull-back/limit-colour.wgsl"
 
 // An edge of a colour.
 struct ColouredEdge {
@@ -38,63 +37,27 @@ fn moveEnd(v: u32, at: vec3f, share: f32, change: vec3f) {
   y[3u * v + 2u] = at.z + share * change.z;
 }
 
-// Whether the edge acts. Its ends are here, and have these inverse masses.
+// Whether the edge acts. Its ends are here and there, and have these inverse masses.
 fn projectEnds(constraint: EdgeLimit, here: vec3f, there: vec3f, w: vec2f) -> bool {
   if (constraint.limit < 0.0) {
     return false;
   }
-  let e = constraint.member.edge;
-  let isFirst = control.sweepsDone == 0u;
-  let push = constraint.push;
-  let begun = select(push.xyz + control.momentum * (push.xyz - constraint.before), vec3f(0.0), isFirst);
-  let shortened = max(0.0, constraint.limit - pullBack.slack);
-  let both = w.x + w.y;
-  let d = here - there + both * begun;
-  let length = lengthOf(d);
-  var f = 0.0;
-  if (length > shortened) {
-    f = (1.0 - shortened / length) / both;
-  }
-  let next = select(f * d, pullBack.warmEdges * push.xyz, isFirst);
-  let change = next - begun;
-  edgePush[2u * e] = vec4f(next, push.w);
-  edgePush[2u * e + 1u] = vec4f(select(push.xyz, next, isFirst), 0.0);
-  if (any(change != vec3f(0.0))) {
+  let push = pushLimit(constraint.member.edge, constraint.limit, constraint.push, constraint.before, here - there, w);
+  if (any(push.change != vec3f(0.0))) {
     if (w.x > 0.0) {
-      moveEnd(constraint.ends.x, here, -w.x, change);
+      moveEnd(constraint.ends.x, here, -w.x, push.change);
     }
     if (w.y > 0.0) {
-      moveEnd(constraint.ends.y, there, w.y, change);
+      moveEnd(constraint.ends.y, there, w.y, push.change);
     }
   }
-  return any(begun != vec3f(0.0)) || any(next != vec3f(0.0)) || length > NEAR_LIMIT * shortened;
+  return push.acts;
 }
 
-// An edge that a complete pass finds to act is swept by the passes after it.
-fn listActive(edge: ColouredEdge) {
-  let listed = pullBack.colours + edgeColours[edge.colour];
-  atomicStore(&edgeActive[listed + atomicAdd(&edgeActive[edge.colour], 1u)], edge.edge);
-}
-
-// The edges of a colour from the n-th on, every so-many-th.
-fn sweepColour(colour: u32, begin: u32, stride: u32) {
-  let isComplete = isCompletePass(control.sweepsDone);
-  let first = edgeColours[colour];
-  let all = edgeColours[colour + 1u] - first;
-  let listed = pullBack.colours + first;
-  let count = select(atomicLoad(&edgeActive[colour]), all, isComplete);
-  for (var n = begin; n < count; n += stride) {
-    var e = first + n;
-    if (!isComplete) {
-      e = atomicLoad(&edgeActive[listed + n]);
-    }
-    let edge = ColouredEdge(true, e, colour);
-    let constraint = limitOf(edge);
-    let w = vec2f(inverseMass[constraint.ends.x], inverseMass[constraint.ends.y]);
-    if (projectEnds(constraint, placeOfEnd(constraint.ends.x), placeOfEnd(constraint.ends.y), w) && isComplete) {
-      listActive(edge);
-    }
-  }
+fn projectLimit(e: u32) -> bool {
+  let constraint = limitOf(ColouredEdge(true, e, 0u));
+  let ends = constraint.ends;
+  return projectEnds(constraint, placeOfEnd(ends.x), placeOfEnd(ends.y), vec2f(inverseMass[ends.x], inverseMass[ends.y]));
 }
 
 // Colours of which a workgroup knows the sizes at a time.
@@ -138,7 +101,7 @@ fn sweepColours(firstColour: u32, endColour: u32, local: u32, threads: u32) {
     var offset = 0u;
     var coming: ColouredEdge;
     var next: EdgeLimit;
-    for (var turn = 0u; turn < select(turns + 2u, 0u, turns == 0u); turn++) {
+    for (var turn = 0u; turn < turns + 2u; turn++) {
       let running = next;
       var here: vec3f;
       var there: vec3f;
@@ -176,7 +139,7 @@ fn sweepColours(firstColour: u32, endColour: u32, local: u32, threads: u32) {
       }
       if (running.member.isThere) {
         if (projectEnds(running, here, there, w) && isComplete) {
-          listActive(running.member);
+          listActive(running.member.edge, running.member.colour);
         }
       }
       // The next turn sees what this one wrote.

@@ -1,0 +1,55 @@
+// What the two versions of limit-edge.wgsl have in common, for kernels that bind what pull-back/edge-limits.wgsl does and say how an edge
+// is projected:
+//
+//   projectLimit(e)   whether the edge acts
+// #include "common/lengths.wgsl"
+// #include "pull-back/passes.wgsl"
+
+// What the projection of an edge changes of its multiplier, and whether the edge acts.
+struct LimitPush {
+  change: vec3f,
+  acts: bool,
+}
+
+// The multiplier c of an edge that may be as long as this. Its ends are so far apart, and have these inverse masses.
+fn pushLimit(e: u32, limit: f32, push: vec4f, before: vec3f, apart: vec3f, w: vec2f) -> LimitPush {
+  let isFirst = control.sweepsDone == 0u;
+  let begun = select(push.xyz + control.momentum * (push.xyz - before), vec3f(0.0), isFirst);
+  let shortened = max(0.0, limit - pullBack.slack);
+  let both = w.x + w.y;
+  let d = apart + both * begun;
+  let length = lengthOf(d);
+  var f = 0.0;
+  if (length > shortened) {
+    f = (1.0 - shortened / length) / both;
+  }
+  let next = select(f * d, pullBack.warmEdges * push.xyz, isFirst);
+  edgePush[2u * e] = vec4f(next, push.w);
+  edgePush[2u * e + 1u] = vec4f(select(push.xyz, next, isFirst), 0.0);
+  let acts = any(begun != vec3f(0.0)) || any(next != vec3f(0.0)) || length > NEAR_LIMIT * shortened;
+  return LimitPush(next - begun, acts);
+}
+
+// An edge that a complete pass finds to act is swept by the passes after it.
+fn listActive(e: u32, colour: u32) {
+  let listed = pullBack.colours + edgeColours[colour];
+  atomicStore(&edgeActive[listed + atomicAdd(&edgeActive[colour], 1u)], e);
+}
+
+// The edges of a colour from the n-th on, every so-many-th.
+fn sweepColour(colour: u32, begin: u32, stride: u32) {
+  let isComplete = isCompletePass(control.sweepsDone);
+  let first = edgeColours[colour];
+  let all = edgeColours[colour + 1u] - first;
+  let listed = pullBack.colours + first;
+  let count = select(atomicLoad(&edgeActive[colour]), all, isComplete);
+  for (var n = begin; n < count; n += stride) {
+    var e = first + n;
+    if (!isComplete) {
+      e = atomicLoad(&edgeActive[listed + n]);
+    }
+    if (projectLimit(e) && isComplete) {
+      listActive(e, colour);
+    }
+  }
+}
