@@ -1,8 +1,8 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { pino } from 'pino';
 import t from 'tap';
 import { readConfig } from '../../src/config/config.js';
 import { startServer } from '../../src/server/server.js';
+import { QUIETLY } from '../support/quiet-server.js';
 import { FakeOperations } from '../transport/fake-operations.js';
 import { arraysRequest } from '../transport/fixtures.js';
 import { call, deferred } from '../transport/grpc/door.js';
@@ -13,7 +13,6 @@ const environment = {
   INTERSTICE_ADMIN_PORT: 'off',
   INTERSTICE_DRAIN_SECONDS: '0',
 };
-const options = { log: pino({ level: 'silent' }), handleSignals: false };
 const ID = 'f'.repeat(32);
 
 t.test(
@@ -23,7 +22,7 @@ t.test(
     const fetched = deferred();
     operations.jobsSettled = fetched.promise;
     const config = readConfig({ ...environment, INTERSTICE_DRAIN_JOB_SECONDS: '60' });
-    const server = await startServer(config, operations, options);
+    const server = await startServer(config, operations, QUIETLY);
     const client = new Client(server.grpcAddress!, credentials.createInsecure());
     t.teardown(() => client.close());
     const closed = server.close();
@@ -52,7 +51,7 @@ t.test('a shutdown waits for jobs only as long as the setting says, and by defau
     const operations = new FakeOperations();
     operations.jobsSettled = new Promise(() => {});
     const config = readConfig({ ...environment, INTERSTICE_DRAIN_JOB_SECONDS: seconds });
-    const server = await startServer(config, operations, options);
+    const server = await startServer(config, operations, QUIETLY);
     const closed = server.close();
     if (seconds === '0') {
       const refused = await fetch(`${server.address}/v1/jobs/${ID}`).catch(() => undefined);

@@ -3,15 +3,8 @@ import t from 'tap';
 import { readConfig } from '../../src/config/config.js';
 import { draining } from '../../src/contract/errors.js';
 import { startServer } from '../../src/server/server.js';
+import { FREE_PORTS, QUIETLY } from '../support/quiet-server.js';
 import { FakeOperations } from '../transport/fake-operations.js';
-
-const environment = {
-  INTERSTICE_HTTP_PORT: '0',
-  INTERSTICE_GRPC_PORT: '0',
-  INTERSTICE_ADMIN_PORT: '0',
-  INTERSTICE_LOG_LEVEL: 'silent',
-};
-const options = { log: pino({ level: 'silent' }), handleSignals: false };
 
 t.test('the server is not ready before its engine, and reports why the engine failed', async (t) => {
   const operations = new FakeOperations();
@@ -19,7 +12,7 @@ t.test('the server is not ready before its engine, and reports why the engine fa
   operations.readiness = new Promise((_resolve, reject) => {
     fail = reject;
   });
-  const server = await startServer(readConfig(environment), operations, options);
+  const server = await startServer(readConfig(FREE_PORTS), operations, QUIETLY);
   t.teardown(() => server.close());
   const starting = await fetch(`${server.address}/readyz`);
   t.equal(starting.status, 503);
@@ -36,7 +29,7 @@ t.test('an engine that has not started when the server closes is no error', asyn
   });
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  const server = await startServer(readConfig(environment), operations, { ...options, log });
+  const server = await startServer(readConfig(FREE_PORTS), operations, { ...QUIETLY, log });
   await server.close();
   const levels = lines.map((line) => (JSON.parse(line) as { level: number }).level);
   t.ok(levels.length > 0, 'it says that it closes');

@@ -12,18 +12,12 @@ import { draining } from '../../src/contract/errors.js';
 import { startServer } from '../../src/server/server.js';
 import { makeKey } from '../../src/transport/auth/key-file.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
+import { FREE_PORTS, QUIETLY } from '../support/quiet-server.js';
 import { fakeReport } from '../transport/fake-answers.js';
 import { FakeOperations, hangingResolve } from '../transport/fake-operations.js';
 import { arraysRequest } from '../transport/fixtures.js';
 import { callRaw, deferred, detailsOf } from '../transport/grpc/door.js';
 
-const environment = {
-  INTERSTICE_HTTP_PORT: '0',
-  INTERSTICE_GRPC_PORT: '0',
-  INTERSTICE_ADMIN_PORT: '0',
-  INTERSTICE_LOG_LEVEL: 'silent',
-};
-const options = { log: pino({ level: 'silent' }), handleSignals: false };
 const post = (address: string) =>
   fetch(`${address}/v1/resolve`, {
     method: 'POST',
@@ -33,7 +27,7 @@ const post = (address: string) =>
 
 t.test('the server starts, answers, and closes its operations', async (t) => {
   const operations = new FakeOperations();
-  const server = await startServer(readConfig(environment), operations, options);
+  const server = await startServer(readConfig(FREE_PORTS), operations, QUIETLY);
   t.match(server.address, /^http:\/\/127\.0\.0\.1:\d+$/);
   t.equal((await post(server.address)).status, 200);
   t.equal((await fetch(`${server.address}/readyz`)).status, 200);
@@ -56,7 +50,7 @@ t.test('closing waits for running requests and refuses new ones', async (t) => {
       return operations.resolve(request);
     };
   });
-  const server = await startServer(readConfig(environment), operations, options);
+  const server = await startServer(readConfig(FREE_PORTS), operations, QUIETLY);
   const first = post(server.address);
   await begun;
   const closed = server.close();
@@ -75,8 +69,8 @@ t.test('requests that outlast the drain time are ended', async (t) => {
   const operations = new FakeOperations();
   const hanging = hangingResolve();
   operations.onResolve = hanging.resolve;
-  const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
-  const server = await startServer(config, operations, { ...options, wrapUpSeconds: 0.05 });
+  const config = readConfig({ ...FREE_PORTS, INTERSTICE_DRAIN_SECONDS: '0' });
+  const server = await startServer(config, operations, { ...QUIETLY, wrapUpSeconds: 0.05 });
   const lost = t.rejects(post(server.address));
   await hanging.begun;
   await server.close();
@@ -94,8 +88,8 @@ t.test('when the drain time is over, running requests return what they have reac
     await asked.promise;
     return { positions: target, report: fakeReport() };
   };
-  const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
-  const server = await startServer(config, operations, options);
+  const config = readConfig({ ...FREE_PORTS, INTERSTICE_DRAIN_SECONDS: '0' });
+  const server = await startServer(config, operations, QUIETLY);
   const answer = post(server.address);
   await begun.promise;
   await server.close();
@@ -115,8 +109,8 @@ t.test('work that outlasts the extra time is refused, over HTTP and gRPC', async
     throw draining();
   };
   operations.close = async () => closing.resolve();
-  const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
-  const server = await startServer(config, operations, { ...options, wrapUpSeconds: 0.05 });
+  const config = readConfig({ ...FREE_PORTS, INTERSTICE_DRAIN_SECONDS: '0' });
+  const server = await startServer(config, operations, { ...QUIETLY, wrapUpSeconds: 0.05 });
   const client = new Client(`${server.grpcAddress}`, credentials.createInsecure());
   t.teardown(() => client.close());
   const start = { data: new Float32Array(9) };
@@ -129,9 +123,9 @@ t.test('work that outlasts the extra time is refused, over HTTP and gRPC', async
 });
 
 t.test('a request that has not arrived when the drain time ends is refused, over HTTP and gRPC', async (t) => {
-  const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
+  const config = readConfig({ ...FREE_PORTS, INTERSTICE_DRAIN_SECONDS: '0' });
   const state: string[] = [];
-  const server = await startServer(config, new FakeOperations(), options);
+  const server = await startServer(config, new FakeOperations(), QUIETLY);
   const upload = request(`${server.address}/v1/resolve`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -166,15 +160,15 @@ t.test('a request that has not arrived when the drain time ends is refused, over
 });
 
 t.test('the server refuses an address that is in use, and names it', async (t) => {
-  const first = await startServer(readConfig(environment), new FakeOperations(), options);
+  const first = await startServer(readConfig(FREE_PORTS), new FakeOperations(), QUIETLY);
   t.teardown(() => first.close());
   const operations = new FakeOperations();
-  const taken = readConfig({ ...environment, INTERSTICE_HTTP_PORT: new URL(first.address).port });
-  await t.rejects(startServer(taken, operations, options), { code: 'INVALID_PARAMETER', message: /Cannot listen on/ });
+  const taken = readConfig({ ...FREE_PORTS, INTERSTICE_HTTP_PORT: new URL(first.address).port });
+  await t.rejects(startServer(taken, operations, QUIETLY), { code: 'INVALID_PARAMETER', message: /Cannot listen on/ });
   t.equal(operations.closed, 1);
   const other = new FakeOperations();
-  const takenGrpc = readConfig({ ...environment, INTERSTICE_GRPC_PORT: first.grpcAddress?.split(':')[1] });
-  await t.rejects(startServer(takenGrpc, other, options), { code: 'INVALID_PARAMETER', message: /for gRPC/ });
+  const takenGrpc = readConfig({ ...FREE_PORTS, INTERSTICE_GRPC_PORT: first.grpcAddress?.split(':')[1] });
+  await t.rejects(startServer(takenGrpc, other, QUIETLY), { code: 'INVALID_PARAMETER', message: /for gRPC/ });
   t.equal(other.closed, 1, 'the doors that were open are closed');
 });
 
@@ -194,7 +188,7 @@ t.test('SIGTERM lets running requests finish; then the process ends by itself', 
     const server = await startServer(readConfig(process.env), operations);
     console.log(server.address);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    env: { ...process.env, ...environment, INTERSTICE_LOG_LEVEL: 'info' },
+    env: { ...process.env, ...FREE_PORTS, INTERSTICE_LOG_LEVEL: 'info' },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   t.teardown(() => child.kill('SIGKILL'));
@@ -221,7 +215,7 @@ t.test('HTTP and gRPC drain together, and the admin port shows it until the end'
     await gate.promise;
     return { positions: target, report: fakeReport() };
   };
-  const server = await startServer(readConfig(environment), operations, options);
+  const server = await startServer(readConfig(FREE_PORTS), operations, QUIETLY);
   const client = new Client(`${server.grpcAddress}`, credentials.createInsecure());
   t.teardown(() => client.close());
   let atTheEnd: string | undefined;
@@ -255,8 +249,8 @@ t.test('HTTP and gRPC drain together, and the admin port shows it until the end'
 });
 
 t.test('a transport that is switched off has no address', async (t) => {
-  const config = readConfig({ ...environment, INTERSTICE_GRPC_PORT: 'off', INTERSTICE_ADMIN_PORT: 'off' });
-  const server = await startServer(config, new FakeOperations(), options);
+  const config = readConfig({ ...FREE_PORTS, INTERSTICE_GRPC_PORT: 'off', INTERSTICE_ADMIN_PORT: 'off' });
+  const server = await startServer(config, new FakeOperations(), QUIETLY);
   t.teardown(() => server.close());
   t.same(Object.keys(server).sort(), ['address', 'close']);
 });
@@ -265,7 +259,7 @@ t.test('one key file serves HTTP and gRPC; the admin port needs no key', async (
   const { key, line } = makeKey('red', 'NORMAL');
   const INTERSTICE_API_KEYS = `${t.testdir({ keys: line })}/keys`;
   const operations = new FakeOperations();
-  const server = await startServer(readConfig({ ...environment, INTERSTICE_API_KEYS }), operations, options);
+  const server = await startServer(readConfig({ ...FREE_PORTS, INTERSTICE_API_KEYS }), operations, QUIETLY);
   const client = new Client(`${server.grpcAddress}`, credentials.createInsecure());
   t.teardown(() => {
     client.close();
@@ -297,7 +291,7 @@ t.test('unusable files are refused at start, and nothing stays open', async (t) 
   ];
   for (const files of cases) {
     const operations = new FakeOperations();
-    await t.rejects(startServer(readConfig({ ...environment, ...files }), operations, options), {
+    await t.rejects(startServer(readConfig({ ...FREE_PORTS, ...files }), operations, QUIETLY), {
       code: 'INVALID_PARAMETER',
     });
     t.equal(operations.closed, 1, Object.keys(files)[0]);
@@ -318,7 +312,7 @@ t.test('SIGHUP reloads the keys, and keeps them when the file has a mistake', as
       },
     },
   );
-  const config = readConfig({ ...environment, INTERSTICE_API_KEYS: path });
+  const config = readConfig({ ...FREE_PORTS, INTERSTICE_API_KEYS: path });
   const server = await startServer(config, new FakeOperations(), { log });
   t.teardown(() => server.close());
   const status = async (key: string) =>
@@ -355,7 +349,7 @@ const statusFor = (address: string, host: string, path = '/v1') =>
 
 t.test('hosts and pages that may call the server are checked', async (t) => {
   const open = async (settings: Record<string, string>) => {
-    const server = await startServer(readConfig({ ...environment, ...settings }), new FakeOperations(), options);
+    const server = await startServer(readConfig({ ...FREE_PORTS, ...settings }), new FakeOperations(), QUIETLY);
     t.teardown(() => server.close());
     return server;
   };
