@@ -83,7 +83,7 @@ const image = new Float64Array(3);
 
 /**
  * z_i = fl(R (x_i − c) + c + v), in doubles and rounded once, to nearest: an error of at most √3 (u/2) max|z| ≤
- * floor/16 by {@link reachOf}. A vertex that comes within floor/8 of its target is set onto it, bit for bit, so that a
+ * floor/8 by {@link reachOf}. A vertex that comes within floor/8 of its target is set onto it, bit for bit, so that a
  * motion that is rigid ends where the caller wants it. In both cases |ε_i| ≤ floor/8, ε_i = z_i − (R (x_i − c) + c +
  * v).
  *
@@ -126,12 +126,16 @@ export function takesTo(
   });
 }
 
+/** Covers the rounding of an image in double, relative; a few 2⁻⁵³ of the coordinates that it is computed from. */
+const IMAGE_ROUNDING = 2 ** -20;
+
 /**
- * Returns the largest coordinate that a placed vertex may have: 8√3 u max|z| ≤ floor, as the floor of the start covers
- * its own coordinates (solver/frame.ts). Beyond it, rounding z would bring pairs together.
+ * Returns the largest coordinate that a placed vertex may have: √3 (u/2) max|z| ≤ floor/8. Beyond it, rounding z would
+ * bring pairs together. It is at least twice the largest coordinate of the start, whose floor is 8√3 u max|x| or more
+ * (solver/frame.ts), so a mesh far from the origin can move away from it.
  */
 export function reachOf(floor: number): number {
-  return floor / (8 * Math.sqrt(3) * UNIT_ROUNDOFF);
+  return ((1 - IMAGE_ROUNDING) * PLACEMENT_ERROR * floor) / ((Math.sqrt(3) / 2) * UNIT_ROUNDOFF);
 }
 
 function meanOf(vertices: Uint32Array, x: Float32Array): Vector {

@@ -16,6 +16,7 @@ import { findDistances } from '../../../src/verify/distance.js';
 import { testPath } from '../../../src/verify/path.js';
 import { findIntersections } from '../../../src/verify/state.js';
 import { seeded } from '../../support/random.js';
+import { flatSheet } from '../../support/sheet.js';
 
 const CASES = Number(process.env.TEST_CASES ?? 60);
 /** A group that is turned aside took pinned vertices with it. */
@@ -106,6 +107,30 @@ t.test('no piece of moving groups meets anything or reduces a gap below its mini
       t.fail(`case ${seed}: ${JSON.stringify(judged)}`);
   }
   t.ok(pieces > CASES / 4, `${pieces} pieces`);
+});
+
+t.test('a sheet moves away from the origin in one piece, where rounding already decides its floor', async (t) => {
+  const { vertexCount, triangles, rest } = flatSheet(20, 20);
+  const mesh = buildMesh({ vertexCount, triangles });
+  // 3,000 edges away from the origin, 300 edges farther in this request.
+  const start = Float32Array.from(rest, (p, k) => (k % 3 === 2 ? 3000 : p));
+  const target = Float32Array.from(start, (p, k) => (k % 3 === 2 ? p + 300 : p));
+  const measures = measureMesh(mesh, start);
+  const { parameters } = resolveParameters({ quality: 'FAST' }, measures);
+  // Sheets that stand on both sides of the origin keep it there, as in a scene with a floor.
+  const bounds = [-3000, -3000, -3000, 3000, 3000, 3000] as const;
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, bounds);
+  const { floor } = rangeOf(parameters.activationDistance, frame, bounds, findBounds(mesh, target), 'FLOAT32');
+  t.ok(floor > (parameters.activationDistance / 100) * frame.scale * 1.5, 'rounding decides the floor');
+  const x = frame.toEngine(start);
+  const y = frame.toEngine(target);
+  let pieces = 0;
+  const motions = new RigidMotion(mesh).move(toSettings(parameters, { scale: frame.scale, floor }), {
+    ...{ x, target: y, onPiece: () => void pieces++, mayContinue: () => true, pulse: () => undefined },
+  });
+  t.equal(motions?.pieces, 1);
+  t.equal(pieces, 1);
+  t.same(x, y, 'and arrives');
 });
 
 t.test('two cloths that exchange places are left to the steps after the first test', async (t) => {

@@ -97,7 +97,7 @@ t.test(
         return [...image];
       });
       const largest = Math.max(...exact.flat().map(Math.abs));
-      const floor = (1 + random.between(0, 10)) * 8 * Math.sqrt(3) * 2 ** -23 * largest * (1 + 1e-6);
+      const floor = (1 + random.between(0, 10)) * 4 * Math.sqrt(3) * 2 ** -23 * largest * (1 + 1e-5);
       t.ok(largest <= reachOf(floor), 'the floor covers the image');
       const target = Float32Array.from(exact.flat(), (value) => value + floor * random.between(-0.12, 0.12));
       const z = new Float32Array(x.length);
