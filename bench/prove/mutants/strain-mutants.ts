@@ -1,28 +1,29 @@
+import type { Fault, Replacement } from './fault.js';
 import type { Mutant } from './mutant.js';
 
-const PROJECTIONS = 'src/solver/cpu/strain-projections.js';
 const SWEEP = 'gpu/kernels/strain/sweep.wgsl';
 
 const KEPT = 'strains are kept where nothing is in the way';
 const TOLD = 'report: strain';
 const SENT = { quality: 'BALANCED' } as const;
 
-/** Of an element whose strains are bounded; the bound is among the arguments. */
-type Bounding = (...of: unknown[]) => number;
+/** The projections of elements, whose arguments are the arrays, the element, and the least and the largest strain. */
+type Projection = (arrays: unknown, e: number, least: number, most: number) => boolean;
+
+/** A fault in the projection of triangles and in that of tetrahedra. */
+const inBoth = (instead: Replacement): Fault[] => [
+  { file: 'src/solver/cpu/strain-triangle.js', function: 'projectTriangle', instead },
+  { file: 'src/solver/cpu/strain-tetrahedron.js', function: 'projectTetrahedron', instead },
+];
 
 /** Faults of strain limits, on the CPU. They do not affect safety, so the judge tests the contract on strains. */
 export const STRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'strain-limit-doubled',
     description: 'an element may be longer by twice what its limit allows',
-    faults: [
-      {
-        file: PROJECTIONS,
-        function: 'boundStretch',
-        instead: (original: Bounding, f: unknown, push: unknown, at: unknown, most: number, ...more: unknown[]) =>
-          original(f, push, at, 2 * most - 1, ...more),
-      },
-    ],
+    faults: inBoth((original: Projection, arrays: unknown, e: number, least: number, most: number) =>
+      original(arrays, e, least, 2 * most - 1),
+    ),
     scenes: ['strainedSheet'],
     caughtBy: [KEPT],
     sent: SENT,
@@ -30,14 +31,9 @@ export const STRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'strain-floor-lowered',
     description: 'an element may be shorter by twice what its limit allows',
-    faults: [
-      {
-        file: PROJECTIONS,
-        function: 'boundShrink',
-        instead: (original: Bounding, ...of: unknown[]) =>
-          original(...of.slice(0, 6), 2 * (of[6] as number) - 1, ...of.slice(7)),
-      },
-    ],
+    faults: inBoth((original: Projection, arrays: unknown, e: number, least: number, most: number) =>
+      original(arrays, e, 2 * least - 1, most),
+    ),
     scenes: ['strainedSheet', 'strainedSolid'],
     caughtBy: [KEPT],
     sent: SENT,
@@ -45,14 +41,9 @@ export const STRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'strain-elements-left-out',
     description: 'every seventh element is in no colour of the sweeps',
-    faults: [
-      {
-        file: 'src/solver/cpu/strain-limits.js',
-        function: 'StrainLimits.#project',
-        instead: (original: (...of: unknown[]) => boolean, y: Float32Array, e: number, slack: number) =>
-          e % 7 === 3 ? false : original(y, e, slack),
-      },
-    ],
+    faults: inBoth((original: Projection, arrays: unknown, e: number, least: number, most: number) =>
+      e % 7 === 3 ? false : original(arrays, e, least, most),
+    ),
     scenes: ['strainedSheet', 'strainedSolid'],
     caughtBy: [KEPT],
     sent: SENT,

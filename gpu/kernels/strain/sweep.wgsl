@@ -13,7 +13,7 @@
 // makes new ones.
 //
 // In: strainElements, strainColours, inverseMass, control. In and out: y, strainState, strainActive (how many of each colour act, and
-// which). Mirrors StrainLimits.sweep and #project (src/solver/cpu/strain-limits.ts), boundStretch and boundShrink (strain-projections.ts).
+// which). Mirrors sweepStrains (src/solver/cpu/sweep-strains.ts) with boundStretch and boundShrink of src/solver/cpu/strain-tetrahedron.ts for all elements.
 // #include "common/dispatch.wgsl"
 @group(0) @binding(0) var<uniform> control: ControlView;
 @group(0) @binding(1) var<uniform> pullBack: PullBack;

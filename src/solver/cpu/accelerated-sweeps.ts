@@ -1,3 +1,4 @@
+import { NO_CORNER } from '../../mesh/strain.js';
 import { COMPLETE_EVERY } from '../constants.js';
 import { ActingItems } from './acting-items.js';
 import type { EdgeLimits } from './edge-limits.js';
@@ -7,6 +8,7 @@ import { NO_EDGES } from './sweep-edges.js';
 import { PART, SweepPlan } from './sweep-plan.js';
 import { NO_ROWS } from './sweep-rows.js';
 import { runSweeps, type SweepNumbers, type SweptArrays } from './sweep-run.js';
+import { NO_STRAINS } from './sweep-strains.js';
 import type { WarmContacts } from './warm-contacts.js';
 import type { Scratch } from './workspace.js';
 
@@ -29,8 +31,7 @@ export interface SweptLimits {
  * Vertices that no acting row touches keep their y in these sweeps, so only touched ones are stored and compared.
  *
  * All sweeps between two complete ones, with the momentum between them, are one ordered run of chunks, so that threads
- * synchronise as rarely as the order allows. One thread sweeps strains, between edges and contacts; with strains a
- * sweep is two runs.
+ * synchronise as rarely as the order allows.
  */
 export class AcceleratedSweeps {
   readonly #inverseMass: Float32Array;
@@ -106,13 +107,17 @@ export class AcceleratedSweeps {
     contacts: WarmContacts | undefined,
   ): Swept {
     const edges = limits?.edges?.rows ?? NO_EDGES;
+    const strains = limits?.strains?.rows ?? NO_STRAINS;
     const rows = contacts?.rows ?? NO_ROWS;
     const actingEdges = new ActingItems(this.#scratch.uint32('edge limits that act', edges.arrays.limit.length));
+    const elements = strains.arrays.strainLimits.length / 4;
+    const actingStrains = new ActingItems(this.#scratch.uint32('strain limits that act', elements));
     const acting = new ActingItems(this.#scratch.uint32('contacts that act', rows.arrays.lambda.length));
+    const lists = { actingEdges: actingEdges.list, actingStrains: actingStrains.list, acting: acting.list };
     return {
-      ...{ edges, rows, actingEdges, acting, strains: limits?.strains },
+      ...{ edges, strains, rows, actingEdges, actingStrains, acting },
       arrays: {
-        ...{ x, y, ...edges.arrays, ...rows.arrays, actingEdges: actingEdges.list, acting: acting.list },
+        ...{ x, y, ...edges.arrays, ...strains.arrays, ...rows.arrays, ...lists },
         ...{ touched: this.#touched, lastY: this.#lastY, fromY: this.#fromY, momentum: this.#momentum },
       },
     };
@@ -122,46 +127,36 @@ export class AcceleratedSweeps {
    * Makes a complete sweep, or several sweeps over the rows that act; with or without a step of the momentum before the
    * first one.
    */
-  #sweep(swept: Swept, how: How): void {
-    const { edges, rows, actingEdges, acting, strains, arrays } = swept;
-    const { isComplete, near, slack, times, hasMomentum, pulse } = how;
+  #sweep(swept: Swept, { isComplete, near, slack, times, hasMomentum, pulse }: How): void {
+    const { edges, strains, rows, actingEdges, actingStrains, acting, arrays } = swept;
     const numbers: SweepNumbers = { isComplete: isComplete ? 1 : 0, near, slack };
-    const run = (plan: SweepPlan): Int32Array => runSweeps(plan, arrays, numbers, this.#scratch, pulse);
-    const [sweptEdges, sweptRows] = isComplete ? [edges, rows] : [actingEdges, acting];
-    for (let n = 0; n < (strains ? times : 1); n++) {
-      const plan = new SweepPlan();
-      if (hasMomentum) plan.addMomentum(this.#count, actingEdges.count, acting.count);
-      plan.addColours(PART.EDGES, sweptEdges);
-      if (strains) {
-        const counts = run(plan);
-        if (isComplete) actingEdges.gather(PART.EDGES, plan, counts, edges);
-        if (hasMomentum) strains.extrapolate(this.#momentum[MOMENTUM.beta]);
-        strains.sweep(arrays.y, isComplete, slack);
-        const last = new SweepPlan();
-        last.addColours(PART.CONTACTS, sweptRows);
-        const found = run(last);
-        if (isComplete) acting.gather(PART.CONTACTS, last, found, rows);
-        continue;
-      }
-      plan.addColours(PART.CONTACTS, sweptRows);
-      plan.repeat(times);
-      const counts = run(plan);
-      if (!isComplete) continue;
-      actingEdges.gather(PART.EDGES, plan, counts, edges);
-      acting.gather(PART.CONTACTS, plan, counts, rows);
-    }
-    if (isComplete) this.#touchActing(swept);
+    const plan = new SweepPlan();
+    if (hasMomentum) plan.addMomentum(this.#count, actingEdges.count, actingStrains.count, acting.count);
+    plan.addColours(PART.EDGES, isComplete ? edges : actingEdges);
+    plan.addColours(PART.STRAINS, isComplete ? strains : actingStrains);
+    plan.addColours(PART.CONTACTS, isComplete ? rows : acting);
+    plan.repeat(times);
+    const counts = runSweeps(plan, arrays, numbers, this.#scratch, pulse);
+    if (!isComplete) return;
+    actingEdges.gather(PART.EDGES, plan, counts, edges);
+    actingStrains.gather(PART.STRAINS, plan, counts, strains);
+    acting.gather(PART.CONTACTS, plan, counts, rows);
+    this.#touchActing(swept);
   }
 
   /** Adds the vertices of the rows that act. */
-  #touchActing({ arrays, actingEdges, acting, strains }: Swept): void {
-    const { ends, corner } = arrays;
+  #touchActing({ arrays, actingEdges, actingStrains, acting }: Swept): void {
+    const { ends, strainCorners, corner } = arrays;
     for (let a = 0; a < actingEdges.count; a++) {
       const n = 2 * actingEdges.list[a];
       this.#touch(ends[n]);
       this.#touch(ends[n + 1]);
     }
-    strains?.forEachActiveVertex((v) => this.#touch(v));
+    for (let a = 0; a < actingStrains.count; a++) {
+      for (let s = 4 * actingStrains.list[a], end = s + 4; s < end; s++) {
+        if (strainCorners[s] !== NO_CORNER) this.#touch(strainCorners[s]);
+      }
+    }
     for (let a = 0; a < acting.count; a++) {
       for (let s = 4 * acting.list[a], end = s + 4; s < end; s++) this.#touch(corner[s] / 3);
     }
@@ -182,10 +177,11 @@ export class AcceleratedSweeps {
 /** What is swept in a step. */
 interface Swept {
   readonly edges: EdgeLimits['rows'];
+  readonly strains: StrainLimits['rows'];
   readonly rows: WarmContacts['rows'];
   readonly actingEdges: ActingItems;
+  readonly actingStrains: ActingItems;
   readonly acting: ActingItems;
-  readonly strains: StrainLimits | undefined;
   readonly arrays: Omit<SweptArrays, 'sums'>;
 }
 

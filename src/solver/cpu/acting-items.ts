@@ -1,6 +1,6 @@
-import { type Coloured, offsetsOf, type PART, type SweepPlan } from './sweep-plan.js';
+import { type Coloured, offsetsOf, type SweepPlan, type SweptPart } from './sweep-plan.js';
 
-/** The edges or contacts that act in the sweeps until the next complete one. */
+/** The edges, strained elements or contacts that act in the sweeps until the next complete one. */
 export class ActingItems implements Coloured {
   /** uint32[n] their positions in the sweep order, ascending */
   readonly list: Uint32Array;
@@ -19,7 +19,7 @@ export class ActingItems implements Coloured {
    * @param counts int32[chunks] number of positions of each chunk
    * @param all the swept items
    */
-  gather(kind: typeof PART.EDGES | typeof PART.CONTACTS, plan: SweepPlan, counts: Int32Array, all: Coloured): void {
+  gather(kind: SweptPart, plan: SweepPlan, counts: Int32Array, all: Coloured): void {
     const { list } = this;
     const { parts, chunks } = plan;
     let count = 0;

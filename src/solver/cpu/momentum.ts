@@ -25,12 +25,15 @@ export const MOMENTUM = {
   words: 3,
 } as const;
 
-/** Multipliers of edges and contacts, now and after the previous sweep. */
+/** Multipliers of edges, strained elements and contacts, now and after the previous sweep. */
 interface MultiplierArrays {
   readonly momentum: Float64Array;
   readonly push: Float32Array;
   readonly lastPush: Float32Array;
   readonly actingEdges: Uint32Array;
+  readonly strainPush: Float32Array;
+  readonly lastStrainPush: Float32Array;
+  readonly actingStrains: Uint32Array;
   readonly lambda: Float32Array;
   readonly lastLambda: Float32Array;
   readonly acting: Uint32Array;
@@ -96,6 +99,20 @@ export function extrapolatePushes(arrays: MultiplierArrays, first: number, end: 
       const now = push[c];
       push[c] = now + beta * (now - lastPush[c]);
       lastPush[c] = now;
+    }
+  }
+}
+
+/** Λ ← Λ + β (Λ − Λ_last) of a range of the elements with strain limits that act. */
+export function extrapolateStrainPushes(arrays: MultiplierArrays, first: number, end: number): void {
+  const { momentum, strainPush: push, lastStrainPush: last, actingStrains } = arrays;
+  const beta = momentum[MOMENTUM.beta];
+  for (let a = first; a < end; a++) {
+    const q = 18 * actingStrains[a];
+    for (let k = q; k < q + 18; k++) {
+      const now = push[k];
+      push[k] = now + beta * (now - last[k]);
+      last[k] = now;
     }
   }
 }

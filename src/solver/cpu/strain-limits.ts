@@ -1,11 +1,11 @@
 import { NO_CORNER } from '../../mesh/strain.js';
-import { FLATTEST_STRAIN, HELD_STRAIN, HOLD_BACK_PASSES, MAX_STRAIN_SLACK } from '../constants.js';
+import { FLATTEST_STRAIN, HELD_STRAIN, HOLD_BACK_PASSES } from '../constants.js';
 import { deformationGradient, polarRotation, principalStrains } from '../strain/deformation.js';
 import type { StrainElements } from '../strain/elements.js';
 import { ComponentShares } from './component-shares.js';
 import { distanceAt } from './motion.js';
-import { boundShrink, boundStretch, TURN } from './strain-projections.js';
 import { SweepRounds } from './sweep-rounds.js';
+import type { StrainRows } from './sweep-strains.js';
 import type { Scratch } from './workspace.js';
 
 /**
@@ -26,7 +26,7 @@ import type { Scratch } from './workspace.js';
  *
  * is a proximal gradient step on the dual of min Σ m |y − y₀|² over one block. κ is its Lipschitz constant, so it never
  * overshoots, and if K = κ I (an equilateral element of equal masses) it is Dykstra's projection, like that of an edge.
- * P is in closed form (strain-projections.ts).
+ * P is in closed form (strain-turn.ts).
  *
  * The R of a triangle has two columns, so B keeps the triangle from turning over about any axis in the plane of R; F
  * alone, 3×2, does not show whether a triangle is turned over. The paper adds an auxiliary vertex on the normal of the
@@ -40,8 +40,8 @@ export class StrainLimits {
   readonly #last: Float32Array;
   /** float32[9·N] R, by columns; all 0 = not yet known */
   readonly #frame: Float32Array;
-  readonly #active: Uint32Array;
-  #activeCount = 0;
+  /** in sweep order */
+  readonly rows: StrainRows;
   /** largest strain beyond a limit in the last state whose excess was summed */
   #worst = 0;
   readonly #rounds = new SweepRounds();
@@ -50,14 +50,24 @@ export class StrainLimits {
 
   /** @param longest the longest motion of a step, engine units */
   constructor(elements: StrainElements, inverseMass: Float32Array, longest: number, scratch: Scratch) {
-    const { count } = elements;
+    const { count, corners, gradients, limits, offsets } = elements;
     this.shares = new ComponentShares(elements, inverseMass, longest, scratch);
     this.#elements = elements;
     this.#inverseMass = inverseMass;
     this.#push = scratch.float32('strain multipliers', 18 * count).fill(0);
     this.#last = scratch.float32('strain multipliers before', 18 * count);
     this.#frame = scratch.float32('strain frames', 9 * count).fill(0);
-    this.#active = scratch.uint32('strain limits that act', count);
+    const strainCorners = scratch.uint32('strain corners', 4 * count);
+    const strainMasses = scratch.float32('strain inverse masses', 4 * count);
+    const strainGradients = scratch.float32('strain gradients', 9 * count);
+    const strainLimits = scratch.float32('strain limits', 4 * count);
+    strainCorners.set(corners);
+    strainGradients.set(gradients);
+    strainLimits.set(limits);
+    for (let s = 0; s < 4 * count; s++) strainMasses[s] = corners[s] === NO_CORNER ? 0 : inverseMass[corners[s]];
+    const multipliers = { strainPush: this.#push, lastStrainPush: this.#last, strainFrames: this.#frame };
+    const arrays = { strainCorners, strainMasses, strainGradients, strainLimits, ...multipliers };
+    this.rows = { offsets, colours: offsets.length - 1, arrays };
   }
 
   /** Sets Λ = 0. */
@@ -109,24 +119,6 @@ export class StrainLimits {
   }
 
   /**
-   * Makes one sweep over y, colour by colour.
-   *
-   * @param isComplete whether to visit every element, and determine which ones act until the next complete sweep
-   * @param slack shortens the range of every element at both ends, by the strain to which this length corresponds in
-   *   its shortest height
-   */
-  sweep(y: Float32Array, isComplete: boolean, slack: number): void {
-    if (!isComplete) {
-      for (let a = 0; a < this.#activeCount; a++) this.#project(y, this.#active[a], slack);
-      return;
-    }
-    this.#activeCount = 0;
-    for (let e = 0; e < this.#elements.count; e++) {
-      if (this.#project(y, e, slack)) this.#active[this.#activeCount++] = e;
-    }
-  }
-
-  /**
    * Whether the sweeps of a step should continue: an element exceeds its limits by more than permitted, and the sum of
    * squares may still fall (SweepRounds). If a component takes only a share s of its way
    * (ComponentShares.shortenMotions), a strain of y counts s times: it adds at most this to x + s (y − x).
@@ -138,27 +130,6 @@ export class StrainLimits {
     if (rounds === 1) this.#rounds.begin();
     const mayFall = this.#rounds.mayFall(this.#sumExcess(y, this.shares.ofMotions(x, y)), rounds);
     return mayFall && this.#worst > most;
-  }
-
-  /** Λ ← Λ + β (Λ − Λ_last), for the elements that act. */
-  extrapolate(beta: number): void {
-    const push = this.#push;
-    const last = this.#last;
-    for (let a = 0; a < this.#activeCount; a++) {
-      for (let q = 18 * this.#active[a], end = q + 18; q < end; q++) {
-        const now = push[q];
-        push[q] = now + beta * (now - last[q]);
-        last[q] = now;
-      }
-    }
-  }
-
-  /** Visits the corners of the elements that act. */
-  forEachActiveVertex(visit: (v: number) => void): void {
-    const { corners } = this.#elements;
-    for (let a = 0; a < this.#activeCount; a++) {
-      for (let k = 4 * this.#active[a], end = k + 4; k < end; k++) if (corners[k] !== NO_CORNER) visit(corners[k]);
-    }
   }
 
   /** Marks the other corners of elements with a marked one. @param marks uint8[V] 1 = marked */
@@ -224,33 +195,6 @@ export class StrainLimits {
       }
       if (!isShortened) return;
     }
-  }
-
-  /** @returns whether the element acts: it pushes, has pushed, or is near a limit */
-  #project(y: Float32Array, e: number, slack: number): boolean {
-    const { corners, gradients, limits } = this.#elements;
-    const q = 4 * e;
-    const kappa = limits[q + 2];
-    const least = limits[q];
-    const most = limits[q + 1];
-    const short = Math.min(slack * Math.sqrt(kappa), MAX_STRAIN_SLACK * (Math.min(most, 2) - least));
-    const isTriangle = corners[q + 3] === NO_CORNER;
-    deformationGradient(y, corners, gradients, e, f);
-    let acts = false;
-    if (most < Number.POSITIVE_INFINITY) {
-      const turn = boundStretch(f, isTriangle, this.#push, 18 * e, most - short, kappa, delta);
-      acts = turn !== TURN.IDLE;
-      if (turn === TURN.PUSHED) {
-        this.#move(y, e, delta);
-        if (least > 0) deformationGradient(y, corners, gradients, e, f);
-      }
-    }
-    if (least > 0) {
-      const turn = boundShrink(f, this.#frame, 9 * e, isTriangle, this.#push, 18 * e + 9, least + short, kappa, delta);
-      if (turn === TURN.PUSHED) this.#move(y, e, delta);
-      acts ||= turn !== TURN.IDLE;
-    }
-    return acts;
   }
 
   /** y_k ← y_k − w_k Δ b_k */

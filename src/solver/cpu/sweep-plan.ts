@@ -6,15 +6,20 @@ export const PART = {
   DECIDE: 1,
   /** undoes the momentum of the touched vertices of a range, if that was decided */
   STAY: 2,
-  /** extrapolates multipliers of the acting edges, or of the acting contacts, of a range */
+  /** extrapolates multipliers of the acting edges, strained elements or contacts of a range */
   PUSHES: 3,
-  LAMBDAS: 4,
-  /** projects edges, or contacts, of a range: all, or those that act */
-  EDGES: 5,
-  CONTACTS: 6,
+  STRAIN_PUSHES: 4,
+  LAMBDAS: 5,
+  /** projects edges, strained elements or contacts of a range: all, or those that act */
+  EDGES: 6,
+  STRAINS: 7,
+  CONTACTS: 8,
 } as const;
 
 export type Part = (typeof PART)[keyof typeof PART];
+
+/** The kinds of chunks that project. */
+export type SweptPart = typeof PART.EDGES | typeof PART.STRAINS | typeof PART.CONTACTS;
 
 /**
  * Touched vertices of a chunk. Momenta are summed by chunk, so a change of this number changes the rounding of that
@@ -29,7 +34,7 @@ const MULTIPLIER_CHUNK = 2048;
  * The least number of items of a colour in a chunk: they take some microseconds, many times as long as waiting for the
  * previous group.
  */
-const LEAST_ITEMS = { [PART.EDGES]: 256, [PART.CONTACTS]: 64 } as const;
+const LEAST_ITEMS = { [PART.EDGES]: 256, [PART.STRAINS]: 64, [PART.CONTACTS]: 64 } as const;
 
 /** Nanoseconds per item. */
 const COST = {
@@ -37,8 +42,10 @@ const COST = {
   [PART.DECIDE]: 0,
   [PART.STAY]: 0,
   [PART.PUSHES]: 8,
+  [PART.STRAIN_PUSHES]: 30,
   [PART.LAMBDAS]: 4,
   [PART.EDGES]: 15,
+  [PART.STRAINS]: 100,
   [PART.CONTACTS]: 50,
 } as const;
 
@@ -73,10 +80,9 @@ export class SweepPlan {
    * Adds a step of the momentum, before a sweep.
    *
    * @param touched number of touched vertices
-   * @param edges number of acting edges
-   * @param contacts number of acting contacts
+   * @param edges, @param strains, @param contacts numbers of acting edges, strained elements and contacts
    */
-  addMomentum(touched: number, edges: number, contacts: number): void {
+  addMomentum(touched: number, edges: number, strains: number, contacts: number): void {
     const first = this.chunks;
     this.#begin();
     this.#add(PART.MOMENTUM, touched, MOMENTUM_CHUNK);
@@ -88,6 +94,7 @@ export class SweepPlan {
     this.#begin();
     this.#add(PART.STAY, touched, MOMENTUM_CHUNK);
     this.#add(PART.PUSHES, edges, MULTIPLIER_CHUNK);
+    this.#add(PART.STRAIN_PUSHES, strains, MULTIPLIER_CHUNK / 4);
     this.#add(PART.LAMBDAS, contacts, MULTIPLIER_CHUNK);
     this.#end();
   }
@@ -97,7 +104,7 @@ export class SweepPlan {
    * chunks, so that two, four or eight threads finish it at the same time. Consecutive colours that are too small to
    * divide form one chunk.
    */
-  addColours(kind: typeof PART.EDGES | typeof PART.CONTACTS, { offsets, colours }: Coloured): void {
+  addColours(kind: SweptPart, { offsets, colours }: Coloured): void {
     let isSmall = false;
     for (let c = 0; c < colours; c++) {
       const size = offsets[c + 1] - offsets[c];

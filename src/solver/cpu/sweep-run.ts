@@ -5,21 +5,24 @@ import {
   decideMomentum,
   extrapolateLambdas,
   extrapolatePushes,
+  extrapolateStrainPushes,
   type MomentumArrays,
   stay,
 } from './momentum.js';
 import { type EdgeArrays, sweepEdges } from './sweep-edges.js';
 import { PART, type SweepPlan } from './sweep-plan.js';
 import { type SweepArrays, sweepContacts } from './sweep-rows.js';
+import { type StrainArrays, sweepStrains } from './sweep-strains.js';
 import type { Scratch } from './workspace.js';
 
 /** The arrays of sweeps, in memory that threads share. */
-export interface SweptArrays extends MomentumArrays, EdgeArrays, SweepArrays {
+export interface SweptArrays extends MomentumArrays, EdgeArrays, StrainArrays, SweepArrays {
   readonly x: Float32Array;
   /** float32[n] λ after the previous sweep */
   readonly lastLambda: Float32Array;
-  /** uint32[n] edges, or contacts, that act, ascending */
+  /** uint32[n] edges, strained elements or contacts that act, ascending */
   readonly actingEdges: Uint32Array;
+  readonly actingStrains: Uint32Array;
   readonly acting: Uint32Array;
 }
 
@@ -37,7 +40,7 @@ export interface SweepNumbers {
   readonly isComplete: number;
   /** a contact with a value below this takes part even if it does not push, engine units */
   readonly near: number;
-  /** shortens every edge limit, engine units */
+  /** shortens every limit, engine units */
   readonly slack: number;
 }
 
@@ -55,10 +58,12 @@ function sweepParts(arrays: RunArrays, numbers: SweepNumbers, from: number, to: 
     const end = parts[3 * chunk + 2];
     if (kind === PART.CONTACTS) counts[chunk] = sweepContacts(arrays, numbers, first, end);
     else if (kind === PART.EDGES) counts[chunk] = sweepEdges(arrays, numbers, first, end);
+    else if (kind === PART.STRAINS) counts[chunk] = sweepStrains(arrays, numbers, first, end);
     else if (kind === PART.MOMENTUM) addMomentum(arrays, chunk, first, end);
     else if (kind === PART.DECIDE) decideMomentum(arrays, first, end);
     else if (kind === PART.STAY) stay(arrays, first, end);
     else if (kind === PART.PUSHES) extrapolatePushes(arrays, first, end);
+    else if (kind === PART.STRAIN_PUSHES) extrapolateStrainPushes(arrays, first, end);
     else extrapolateLambdas(arrays, first, end);
   }
 }

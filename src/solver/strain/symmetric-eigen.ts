@@ -17,7 +17,7 @@ export function symmetricEigen(c: Float64Array, values: Float64Array, vectors: F
   let size = 0;
   for (let k = 0; k < 6; k++) size += Math.abs(c[k]!);
   if (c[4] === 0 && c[5] === 0) {
-    turnInPlane(c, ROUNDING * size, values, vectors);
+    turnInPlane(c, size, values, vectors);
     return;
   }
   for (let round = 0; round < ROUNDS; round++) {
@@ -44,11 +44,10 @@ export function symmetricEigen(c: Float64Array, values: Float64Array, vectors: F
   }
 }
 
-/** The only rotation of a 2×2 matrix in the upper left corner, unless its off-diagonal entry is only rounding. */
-function turnInPlane(c: Float64Array, rounding: number, values: Float64Array, vectors: Float64Array): void {
+/** The only rotation of a 2×2 matrix in the upper left corner. */
+function turnInPlane(c: Float64Array, size: number, values: Float64Array, vectors: Float64Array): void {
   const entry = c[3]!;
-  if (Math.abs(entry) <= rounding) return;
-  const t = tangent(c[0]!, c[1]!, entry);
+  const t = tangentInPlane(c[0]!, c[1]!, entry, size);
   const cos = 1 / Math.sqrt(1 + t * t);
   const sin = t * cos;
   values[0] = c[0]! - t * entry;
@@ -57,6 +56,17 @@ function turnInPlane(c: Float64Array, rounding: number, values: Float64Array, ve
   vectors[1] = -sin;
   vectors[3] = sin;
   vectors[4] = cos;
+}
+
+/**
+ * t = tan φ of the rotation that makes a symmetric 2×2 matrix diagonal: its eigenvalues are c00 − t c01 and c11 + t
+ * c01, with the eigenvectors (cos φ, −sin φ) and (sin φ, cos φ).
+ *
+ * @param size sum of the magnitudes of all entries of the matrix of which this is the upper left corner
+ * @returns 0 if the off-diagonal entry is only rounding
+ */
+export function tangentInPlane(c00: number, c11: number, c01: number, size: number): number {
+  return Math.abs(c01) <= ROUNDING * size ? 0 : tangent(c00, c11, c01);
 }
 
 /** The off-diagonal entry that has neither row nor column k: c12, c02, c01. */

@@ -17,8 +17,38 @@ import { allocate } from '../../../src/threads/arrays.js';
 import { team } from '../../../src/threads/here.js';
 import { withCores } from '../../support/helpers.js';
 import { seeded } from '../../support/random.js';
+import { flatSheet, scaled } from '../../support/sheet.js';
 
 // Large answers are compared by isDeepStrictEqual: the comparison of tap takes longer than what it compares.
+
+/** A sheet that is stretched to twice its length, with strain limits: many elements in every colour. */
+async function resolveStrained(): Promise<Resolution['positions']> {
+  const { vertexCount, triangles, rest } = flatSheet(60, 60);
+  const mesh = buildMesh({ vertexCount, triangles, strainLimits: { rest, min: 0.95, max: 1.05 } });
+  const start = Float64Array.from(rest);
+  const measures = measureMesh(mesh, start);
+  const { parameters } = resolveParameters({ stepLimit: 12, quality: 'BALANCED' }, measures);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
+  const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
+  const engine = createCpuEngine();
+  const scene = await engine.open(mesh, parameters, units);
+  const target = scaled(rest, [2, 0.5, 1]);
+  const { positions } = await scene.resolve({ x: frame.toEngine(start), y: frame.toEngine(Float64Array.from(target)) });
+  scene.close();
+  await engine.close();
+  return positions;
+}
+
+t.test('answers with strain limits have the same bytes for any number of cores', async (t) => {
+  const alone = await resolveStrained();
+  for (const cores of [2, 3]) {
+    await withCores(cores, async () => {
+      const before = team.helpedChunks;
+      t.ok(isDeepStrictEqual(await resolveStrained(), alone), `${cores} cores`);
+      t.ok(team.helpedChunks > before, 'helpers took part');
+    });
+  }
+});
 
 /** A session of two requests, the second of which goes half of the way back, so that it may use the proximity set again. */
 async function resolveTwice(name: string, vertices: number, input: ParametersInput): Promise<object[]> {

@@ -29,7 +29,7 @@ t.test(
       const offsets = offsetsFrom(sizes);
       const touched = random.int(5 * MOMENTUM_CHUNK);
       const plan = new SweepPlan();
-      plan.addMomentum(touched, 3000, 100);
+      plan.addMomentum(touched, 3000, 700, 100);
       plan.addColours(PART.CONTACTS, { offsets, colours: sizes.length });
       const once = plan.chunks;
       plan.repeat(3);

@@ -1,0 +1,23 @@
+/*
+ * The two convex sets of an element with strain limits, and a step on the dual of each (strain-limits.ts derives it):
+ *
+ *   Z = F + κ Λ,   Λ' = (Z − P(Z)) / κ,   P the nearest point of the set in the Frobenius norm
+ *
+ *   A: σ_max(F) ≤ s_max. P clamps singular values: Z − P(Z) = Σ (1 − s_max/σ_i) Z v_i v_iᵀ over σ_i > s_max, v_i
+ *      eigenvectors of ZᵀZ.
+ *   B: ½ (RᵀF + FᵀR) ⪰ s_min I. P clamps eigenvalues d_i of ½ (RᵀZ + ZᵀR): Z − P(Z) = −Σ (s_min − d_i) R v_i v_iᵀ over
+ *      d_i < s_min.
+ *
+ * strain-triangle.ts and strain-tetrahedron.ts compute it.
+ */
+
+/** What the visit of an element's set has found. */
+export const TURN = {
+  /** far inside, and there is no push to withdraw */
+  IDLE: 0,
+  /** inside, but near its limit */
+  NEAR: 1,
+  /** Λ has changed, or may have */
+  PUSHED: 2,
+} as const;
+export type Turn = (typeof TURN)[keyof typeof TURN];
