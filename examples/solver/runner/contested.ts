@@ -28,12 +28,13 @@ export function mostContested(records: readonly StepRecord[], count: number, str
 }
 
 /**
- * Returns the frames before a frame of a scene, as a scene of their own: unchanged if there are few, otherwise in
- * longer time steps. In these, prescribed motions are exact, but simulated motions are damped more.
+ * Returns the frames before a frame of a scene, as a scene of their own.
  *
  * @param first frame of the scene, a multiple of the stride
+ * @param isUnchanged false = in longer time steps. In these, prescribed motions are exact, but simulated motions are
+ *   damped more
  */
-export function warmUpOf(scene: Scene, first: number): Scene {
-  const stride = isShortWay(first) ? 1 : strideOf(scene);
+export function warmUpOf(scene: Scene, first: number, isUnchanged: boolean): Scene {
+  const stride = isUnchanged ? 1 : strideOf(scene);
   return { ...scene, timeStep: stride * scene.timeStep, frames: first / stride };
 }

@@ -86,13 +86,13 @@ async function playOne(
   settings: Settings,
   service: Pick<PlayOptions, 'address' | 'processorTime'>,
 ): Promise<Played | undefined> {
-  const { size, contested, parameters, isJudged, out } = settings;
+  const { size, contested, parameters, isJudged, out, playsAllBefore } = settings;
   const scene = { ...SCENES.get(name)!(size), ...settings.solver };
   const model = modelOf(scene);
   const title = titleOf(name, settings);
   const folders = { run: join(out, title), warmUp: join(out, `${title.replace('-contested', '')}-warm-up`) };
   if (settings.again) for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
-  const options = { ...service, size, parameters, isJudged, model, out };
+  const options = { ...service, size, parameters, isJudged, model, out, playsAllBefore };
   let [begin, frames] = [startOf(model), settings.frames];
   if (contested > 0) {
     const quarter = `${name}-quarter`;
@@ -115,9 +115,9 @@ async function playOne(
 }
 
 /**
- * The state of a scene after its first frames, for those that follow. A few frames are played unchanged. More frames
- * are led by those of size quarter if they exist in the same folder (follow.ts), and otherwise played in longer time
- * steps.
+ * The state of a scene after its first frames, for those that follow. A few frames are played unchanged, and any
+ * number if that is asked for. More frames are led by those of size quarter if they exist in the same folder
+ * (follow.ts), and otherwise played in longer time steps.
  *
  * @returns undefined if it was cut short
  */
@@ -126,9 +126,10 @@ async function reach(
   title: string,
   scene: Scene,
   folder: string,
-  options: Omit<PlayOptions, 'frames' | 'cache' | 'onStep'> & { readonly out: string },
+  options: Omit<PlayOptions, 'frames' | 'cache' | 'onStep'> & Pick<Settings, 'out' | 'playsAllBefore'>,
 ): Promise<State | undefined> {
-  const leader = isShortWay(frame) ? undefined : leaderOf(scene, options.out);
+  const isUnchanged = options.playsAllBefore || isShortWay(frame);
+  const leader = isUnchanged ? undefined : leaderOf(scene, options.out);
   if (leader && leader.cache.frameCount >= frame) {
     const progress = new Progress(`${title}, led to its first frame`);
     const onTarget = (at: number, steps: number): boolean => {
@@ -139,11 +140,11 @@ async function reach(
     const how = { address, parameters, stride: strideOf(scene), folder, onTarget };
     return follow(scene, options.model, frame, leader, how).finally(() => progress.end());
   }
-  const coarse = warmUpOf(scene, frame);
+  const before = warmUpOf(scene, frame, isUnchanged);
   const cache = new FrameCache(folder, options.model);
-  await playShown(`${title}, warm-up`, coarse, { ...options, frames: coarse.frames, cache });
+  await playShown(`${title}, warm-up`, before, { ...options, frames: before.frames, cache });
   const reached = cache.open()?.saved ?? startOf(options.model);
-  return reached.frame < coarse.frames ? undefined : { ...reached, frame };
+  return reached.frame < before.frames ? undefined : { ...reached, frame };
 }
 
 /** Returns the run of the scene at size quarter in the same folder; undefined if none can lead this size. */

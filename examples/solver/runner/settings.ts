@@ -11,6 +11,7 @@ export const HELP = `npm run scenes -- [options]
   --contested N    only the N consecutive time steps that needed the most steps at --size quarter, in the same --out or in
                    the published results; if more than 40 frames precede them, these are not played: saved frames of size
                    quarter in the same --out, or a warm-up in longer time steps, lead to the first one
+  --all-before     with --contested: play all frames before them unchanged, however many these are
   --minutes M      begin no time step after M minutes; the next run plays the rest
   --parameters J   parameters of the sessions as JSON, which override those of the scenes; such runs have their own folders
   --iterations N   Newton iterations of a time step, instead of those of the scene
@@ -37,6 +38,8 @@ export interface Settings {
   readonly frames: number;
   /** number of contested frames to play instead of the whole scene; 0 = whole scenes */
   readonly contested: number;
+  /** whether all frames before contested ones are played unchanged */
+  readonly playsAllBefore: boolean;
   /** minutes after which no time step begins */
   readonly minutes: number;
   readonly parameters: Parameters;
@@ -64,11 +67,13 @@ export function readSettings(args: readonly string[]): Settings {
   }
   const size = oneOf('--size', values.size ?? 'small', SIZES);
   const contested = count('--contested', values.contested ?? '0');
+  if (values['all-before'] && contested === 0) throw new UsageError('--all-before is for --contested.');
   if (contested > 0 && size === 'quarter') throw new UsageError('--contested is for another size than quarter.');
   return {
     scenes,
     size,
     contested,
+    playsAllBefore: values['all-before'] ?? false,
     minutes: values.minutes === undefined ? Number.POSITIVE_INFINITY : count('--minutes', values.minutes),
     frames: values.frames === undefined ? Number.POSITIVE_INFINITY : count('--frames', values.frames),
     parameters: { ...readParameters(values.parameters), ...(values.quality ? { quality: values.quality } : {}) },
@@ -97,6 +102,7 @@ function parse(args: readonly string[]) {
         size: { type: 'string' },
         frames: { type: 'string' },
         contested: { type: 'string' },
+        'all-before': { type: 'boolean' },
         minutes: { type: 'string' },
         parameters: { type: 'string' },
         iterations: { type: 'string' },

@@ -131,10 +131,10 @@ t.test('the most contested frames are those with most steps, and begin where a w
   t.equal(mostContested(records, 20, 4), 0, 'fewer frames than asked for: all of them');
   const scene = SCENES.get('rotating-sphere')!('full');
   t.equal(strideOf(scene), 4);
-  const { timeStep, frames } = warmUpOf(scene, 120);
+  const { timeStep, frames } = warmUpOf(scene, 120, false);
   t.equal(timeStep * frames, 120 * scene.timeStep);
   t.equal(frames, 30);
-  const short = warmUpOf(scene, 20);
+  const short = warmUpOf(scene, 20, true);
   t.same([short.timeStep, short.frames], [scene.timeStep, 20], 'a short way is played as it is');
   t.equal(strideOf(SCENES.get('cone')!('full')), 1);
 });
