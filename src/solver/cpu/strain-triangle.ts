@@ -5,8 +5,8 @@ import type { ElementArrays } from './sweep-strains.js';
 
 /*
  * A turn of a triangle in the sweep over strain limits; strain-turn.ts states what it computes. Its matrices are [6], two
- * columns; RᵀF is 2×2, and one rotation makes it diagonal. A garment has a hundred thousand triangles, each step visits
- * them hundreds of times, and this form is several times as fast as the general one.
+ * columns; RᵀF is 2×2, and one rotation makes it diagonal. A garment has a hundred thousand triangles, and a step visits
+ * them hundreds of times, so the numbers of a triangle are kept in variables where a tetrahedron has arrays.
  */
 
 // Shared by all calls, because a thread projects one element at a time.
