@@ -35,7 +35,7 @@ Tries to break the service and judges every answer with tools of its own. Exit c
   --soak SECONDS    length of the soak (default 30)
   --parts LIST      of ${PARTS.join(', ')} (default all)
   --ci              what a check of every change runs: seed 2026, 28 cases and all failures, each on one engine today
-                    and on the other tomorrow, a fifth of the planted faults (by days), all parts beside each other,
+                    and on the other tomorrow, a tenth of the planted faults (by days), all parts beside each other,
                     and 60 s of soak at the end; any of these can still be given
   --only WORDS      only cases and mutants whose id contains one of the words, separated by commas
 `;
