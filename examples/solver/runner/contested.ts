@@ -27,6 +27,10 @@ export function mostContested(records: readonly StepRecord[], count: number, str
   return first;
 }
 
+/** Whether a run is the beginning of another one, by the steps of its frames. */
+export const isBeginningOf = (part: readonly StepRecord[], whole: readonly StepRecord[]): boolean =>
+  part.every(({ steps }, frame) => steps === whole[frame]?.steps);
+
 /**
  * Returns the frames before a frame of a scene, as a scene of their own.
  *

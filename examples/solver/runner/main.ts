@@ -5,7 +5,7 @@ import { SCENES } from '../scenes/index.js';
 import type { Scene } from '../scenes/types.js';
 import { type State, startOf } from '../src/integrator.js';
 import { FrameCache, MixedRunError } from './cache.js';
-import { isShortWay, mostContested, strideOf, warmUpOf } from './contested.js';
+import { isBeginningOf, isShortWay, mostContested, strideOf, warmUpOf } from './contested.js';
 import { follow, type Leader } from './follow.js';
 import { writeOutputs } from './outputs.js';
 import { IntersectionError, modelOf, type PlayOptions, play } from './play.js';
@@ -103,7 +103,9 @@ async function playOne(
       return undefined;
     }
     const first = mostContested(records, contested, strideOf(scene));
-    const reached = await reach(first, title, scene, folders.warmUp, { ...options, model });
+    // Another run of the scene is elsewhere at these frames.
+    const mayLead = records === own || isBeginningOf(own, records);
+    const reached = await reach(first, title, scene, folders.warmUp, { ...options, model, mayLead });
     if (!reached) return undefined;
     begin = reached;
     frames = Math.min(frames, contested);
@@ -116,8 +118,8 @@ async function playOne(
 
 /**
  * The state of a scene after its first frames, for those that follow. A few frames are played unchanged, and any
- * number if that is asked for. More frames are led by those of size quarter if they exist in the same folder
- * (follow.ts), and otherwise played in longer time steps.
+ * number if that is asked for. More frames are led by those of size quarter if they exist in the same folder and belong
+ * to the run whose frames are contested (follow.ts), and otherwise played in longer time steps.
  *
  * @returns undefined if it was cut short
  */
@@ -126,10 +128,11 @@ async function reach(
   title: string,
   scene: Scene,
   folder: string,
-  options: Omit<PlayOptions, 'frames' | 'cache' | 'onStep'> & Pick<Settings, 'out' | 'playsAllBefore'>,
+  options: Omit<PlayOptions, 'frames' | 'cache' | 'onStep'> &
+    Pick<Settings, 'out' | 'playsAllBefore'> & { readonly mayLead: boolean },
 ): Promise<State | undefined> {
   const isUnchanged = options.playsAllBefore || isShortWay(frame);
-  const leader = isUnchanged ? undefined : leaderOf(scene, options.out);
+  const leader = isUnchanged || !options.mayLead ? undefined : leaderOf(scene, options.out);
   if (leader && leader.cache.frameCount >= frame) {
     const progress = new Progress(`${title}, led to its first frame`);
     const onTarget = (at: number, steps: number): boolean => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { FrameCache } from '../runner/cache.js';
-import { mostContested, strideOf, warmUpOf } from '../runner/contested.js';
+import { isBeginningOf, mostContested, strideOf, warmUpOf } from '../runner/contested.js';
 import { writeOutputs } from '../runner/outputs.js';
 import { framesOfStrip, stripOf } from '../runner/picture.js';
 import { modelOf } from '../runner/play.js';
@@ -129,6 +129,9 @@ t.test('the most contested frames are those with most steps, and begin where a w
   t.equal(mostContested(records, 2, 1), 2);
   t.equal(mostContested(records, 2, 3), 6);
   t.equal(mostContested(records, 20, 4), 0, 'fewer frames than asked for: all of them');
+  t.ok(isBeginningOf(records.slice(0, 4), records));
+  t.notOk(isBeginningOf(records.slice(1, 5), records), 'another run');
+  t.notOk(isBeginningOf(records, records.slice(0, 4)), 'a longer one');
   const scene = SCENES.get('rotating-sphere')!('full');
   t.equal(strideOf(scene), 4);
   const { timeStep, frames } = warmUpOf(scene, 120, false);
