@@ -19,7 +19,7 @@ const inBoth = (instead: Replacement): Fault[] => [
 /**
  * Faults of strain limits, on the CPU. They do not affect safety, so the judge tests the contract on strains. A limit
  * that is wrong by much is found only by chance: every step then exceeds the true limits so far that the start remains
- * the best state.
+ * the best state. Half a percent is three times what the judge tolerates (judge/strain-judge.ts).
  */
 export const STRAIN_MUTANTS: readonly Mutant[] = [
   {

@@ -4,6 +4,7 @@ import { deformationGradient, polarRotation, principalStrains } from '../strain/
 import type { StrainElements } from '../strain/elements.js';
 import { ComponentShares } from './component-shares.js';
 import { distanceAt } from './motion.js';
+import { moveCorners } from './strain-tetrahedron.js';
 import { SweepRounds } from './sweep-rounds.js';
 import type { StrainRows } from './sweep-strains.js';
 import type { Scratch } from './workspace.js';
@@ -85,10 +86,11 @@ export class StrainLimits {
   begin(x: Float32Array, y: Float32Array): void {
     const { count, corners, gradients, componentOf, componentOfElement } = this.#elements;
     const before = y.slice();
+    const arrays = { ...this.rows.arrays, y };
     for (let e = 0; e < count; e++) {
       const p = 18 * e;
       for (let k = 0; k < 9; k++) delta[k] = this.#push[p + k] + this.#push[p + 9 + k];
-      this.#move(y, e, delta);
+      moveCorners(arrays, e, delta);
     }
     const share = this.shares.ofMultipliers(before, y);
     for (let k = 0; k < y.length; k++) {
@@ -195,33 +197,6 @@ export class StrainLimits {
       }
       if (!isShortened) return;
     }
-  }
-
-  /** y_k ← y_k − w_k Δ b_k */
-  #move(y: Float32Array, e: number, change: Float64Array): void {
-    const { corners, gradients } = this.#elements;
-    const w = this.#inverseMass;
-    let ox = 0;
-    let oy = 0;
-    let oz = 0;
-    for (let k = 1; k < 4; k++) {
-      const v = corners[4 * e + k];
-      if (v === NO_CORNER) break;
-      const g = 9 * e + 3 * (k - 1);
-      const mx = change[0] * gradients[g] + change[3] * gradients[g + 1] + change[6] * gradients[g + 2];
-      const my = change[1] * gradients[g] + change[4] * gradients[g + 1] + change[7] * gradients[g + 2];
-      const mz = change[2] * gradients[g] + change[5] * gradients[g + 1] + change[8] * gradients[g + 2];
-      ox += mx;
-      oy += my;
-      oz += mz;
-      y[3 * v] -= w[v] * mx;
-      y[3 * v + 1] -= w[v] * my;
-      y[3 * v + 2] -= w[v] * mz;
-    }
-    const o = corners[4 * e];
-    y[3 * o] += w[o] * ox;
-    y[3 * o + 1] += w[o] * oy;
-    y[3 * o + 2] += w[o] * oz;
   }
 }
 

@@ -28,13 +28,13 @@ export function projectTetrahedron(arrays: ElementArrays, e: number, least: numb
     const turn = boundStretch(arrays, e, most);
     acts = turn !== TURN.IDLE;
     if (turn === TURN.PUSHED) {
-      move(arrays, e);
+      moveCorners(arrays, e, change);
       if (least > 0) deformationGradient(y, strainCorners, strainGradients, e, f);
     }
   }
   if (least > 0) {
     const turn = boundShrink(arrays, e, least);
-    if (turn === TURN.PUSHED) move(arrays, e);
+    if (turn === TURN.PUSHED) moveCorners(arrays, e, change);
     acts ||= turn !== TURN.IDLE;
   }
   return acts;
@@ -87,9 +87,16 @@ function boundShrink({ strainPush, strainLimits, strainFrames }: ElementArrays, 
 }
 
 /**
- * y_k ← y_k − w_k (Λ' − Λ) b_k; a vertex that cannot move is not written, because tetrahedra of one colour may share it
+ * y_k ← y_k − w_k Δ b_k, also for a triangle, whose fourth corner has no mass; a vertex that cannot move is not written,
+ * because elements of one colour may share it.
+ *
+ * @param change [9] Δ by columns
  */
-function move({ y, strainCorners, strainMasses, strainGradients }: ElementArrays, e: number): void {
+export function moveCorners(
+  { y, strainCorners, strainMasses, strainGradients }: ElementArrays,
+  e: number,
+  change: Float64Array,
+): void {
   let ox = 0;
   let oy = 0;
   let oz = 0;

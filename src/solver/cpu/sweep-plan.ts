@@ -27,8 +27,9 @@ export type SweptPart = typeof PART.EDGES | typeof PART.STRAINS | typeof PART.CO
  */
 export const MOMENTUM_CHUNK = 1024;
 
-/** Multipliers that a thread extrapolates at a time. */
+/** Edges or contacts whose multipliers a thread extrapolates at a time, and strained elements: these have more. */
 const MULTIPLIER_CHUNK = 2048;
+const STRAIN_MULTIPLIER_CHUNK = 512;
 
 /**
  * The least number of items of a colour in a chunk: they take some microseconds, many times as long as waiting for the
@@ -94,7 +95,7 @@ export class SweepPlan {
     this.#begin();
     this.#add(PART.STAY, touched, MOMENTUM_CHUNK);
     this.#add(PART.PUSHES, edges, MULTIPLIER_CHUNK);
-    this.#add(PART.STRAIN_PUSHES, strains, MULTIPLIER_CHUNK / 4);
+    this.#add(PART.STRAIN_PUSHES, strains, STRAIN_MULTIPLIER_CHUNK);
     this.#add(PART.LAMBDAS, contacts, MULTIPLIER_CHUNK);
     this.#end();
   }

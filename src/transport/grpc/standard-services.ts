@@ -35,7 +35,7 @@ export function addReflection(server: Server): void {
 
 /**
  * One type of a load. Each carries the descriptors of all files of its load, and the library decodes those of every type
- * that it is given, which would take a fifth of the start of the service.
+ * that it is given.
  */
 const firstOf = (loaded: PackageDefinition): PackageDefinition =>
   Object.fromEntries(

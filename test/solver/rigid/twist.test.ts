@@ -97,7 +97,8 @@ t.test(
         return [...image];
       });
       const largest = Math.max(...exact.flat().map(Math.abs));
-      const floor = (1 + random.between(0, 10)) * 4 * Math.sqrt(3) * 2 ** -23 * largest * (1 + 1e-5);
+      // 4√3 u of the largest coordinate, and twice the share of it that covers rounding in double.
+      const floor = (1 + random.between(0, 10)) * 4 * Math.sqrt(3) * 2 ** -23 * largest * (1 + 2 ** -19);
       t.ok(largest <= reachOf(floor), 'the floor covers the image');
       const target = Float32Array.from(exact.flat(), (value) => value + floor * random.between(-0.12, 0.12));
       const z = new Float32Array(x.length);
