@@ -7,13 +7,12 @@ const KEPT = 'strains are kept where nothing is in the way';
 const TOLD = 'report: strain';
 const SENT = { quality: 'BALANCED' } as const;
 
-/** The projections of elements, whose arguments are the arrays, the element, and the least and the largest strain. */
-type Projection = (arrays: unknown, e: number, least: number, most: number) => boolean;
+/** The projection of an element, whose arguments are its kind, the arrays, and the least and the largest strain. */
+type Projection = (kind: unknown, arrays: unknown, e: number, least: number, most: number) => boolean;
 
-/** A fault in the projection of triangles and in that of tetrahedra. */
-const inBoth = (instead: Replacement): Fault[] => [
-  { file: 'src/solver/cpu/strain-triangle.js', function: 'projectTriangle', instead },
-  { file: 'src/solver/cpu/strain-tetrahedron.js', function: 'projectTetrahedron', instead },
+/** A fault in the projection of elements. */
+const inProjection = (instead: Replacement): Fault[] => [
+  { file: 'src/solver/cpu/strain-turn.js', function: 'projectElement', instead },
 ];
 
 /**
@@ -25,8 +24,9 @@ export const STRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'strain-limit-raised',
     description: 'an element may be longer by half a percent than its limit allows',
-    faults: inBoth((original: Projection, arrays: unknown, e: number, least: number, most: number) =>
-      original(arrays, e, least, most + 0.005),
+    faults: inProjection(
+      (original: Projection, kind: unknown, arrays: unknown, e: number, least: number, most: number) =>
+        original(kind, arrays, e, least, most + 0.005),
     ),
     scenes: ['strainedSheet'],
     caughtBy: [KEPT],
@@ -35,8 +35,9 @@ export const STRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'strain-floor-lowered',
     description: 'an element may be shorter by half a percent than its limit allows',
-    faults: inBoth((original: Projection, arrays: unknown, e: number, least: number, most: number) =>
-      original(arrays, e, least - 0.005, most),
+    faults: inProjection(
+      (original: Projection, kind: unknown, arrays: unknown, e: number, least: number, most: number) =>
+        original(kind, arrays, e, least - 0.005, most),
     ),
     scenes: ['strainedSheet', 'strainedSolid'],
     caughtBy: [KEPT],
@@ -45,8 +46,9 @@ export const STRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'strain-elements-left-out',
     description: 'every seventh element is in no colour of the sweeps',
-    faults: inBoth((original: Projection, arrays: unknown, e: number, least: number, most: number) =>
-      e % 7 === 3 ? false : original(arrays, e, least, most),
+    faults: inProjection(
+      (original: Projection, kind: unknown, arrays: unknown, e: number, least: number, most: number) =>
+        e % 7 === 3 ? false : original(kind, arrays, e, least, most),
     ),
     scenes: ['strainedSheet', 'strainedSolid'],
     caughtBy: [KEPT],

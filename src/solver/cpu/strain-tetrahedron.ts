@@ -1,7 +1,7 @@
 import { NEAR_LIMIT } from '../constants.js';
 import { deformationGradient, gramMatrix } from '../strain/deformation.js';
 import { symmetricEigen } from '../strain/symmetric-eigen.js';
-import { TURN, type Turn } from './strain-turn.js';
+import { type ElementKind, TURN, type Turn } from './strain-turn.js';
 import type { ElementArrays } from './sweep-strains.js';
 
 // Shared by all calls, because a thread projects one element at a time. Matrices are [9] by columns.
@@ -13,32 +13,6 @@ const change = new Float64Array(9);
 const gram = new Float64Array(6);
 const values = new Float64Array(3);
 const vectors = new Float64Array(9);
-
-/**
- * Moves the corners of a tetrahedron by its sets A and B (strain-turn.ts).
- *
- * @param least, @param most the range of its strains; 0 and infinity = no limit
- * @returns whether it acts: it pushes, has pushed, or is near a limit
- */
-export function projectTetrahedron(arrays: ElementArrays, e: number, least: number, most: number): boolean {
-  const { y, strainCorners, strainGradients } = arrays;
-  deformationGradient(y, strainCorners, strainGradients, e, f);
-  let acts = false;
-  if (most < Number.POSITIVE_INFINITY) {
-    const turn = boundStretch(arrays, e, most);
-    acts = turn !== TURN.IDLE;
-    if (turn === TURN.PUSHED) {
-      moveCorners(arrays, e, change);
-      if (least > 0) deformationGradient(y, strainCorners, strainGradients, e, f);
-    }
-  }
-  if (least > 0) {
-    const turn = boundShrink(arrays, e, least);
-    if (turn === TURN.PUSHED) moveCorners(arrays, e, change);
-    acts ||= turn !== TURN.IDLE;
-  }
-  return acts;
-}
 
 /** Set A: Λ ← Λ', and `change` if it has changed. */
 function boundStretch({ strainPush, strainLimits }: ElementArrays, e: number, most: number): Turn {
@@ -160,3 +134,10 @@ function addAlong(m: ArrayLike<number>, at: number, i: number, share: number): v
     change[6 + r] += along * vz;
   }
 }
+
+export const TETRAHEDRON: ElementKind = {
+  deform: ({ y, strainCorners, strainGradients }, e) => deformationGradient(y, strainCorners, strainGradients, e, f),
+  boundStretch,
+  boundShrink,
+  move: (arrays, e) => moveCorners(arrays, e, change),
+};

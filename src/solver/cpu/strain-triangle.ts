@@ -1,6 +1,6 @@
 import { NEAR_LIMIT } from '../constants.js';
 import { tangentInPlane } from '../strain/symmetric-eigen.js';
-import { TURN, type Turn } from './strain-turn.js';
+import { type ElementKind, TURN, type Turn } from './strain-turn.js';
 import type { ElementArrays } from './sweep-strains.js';
 
 /*
@@ -13,31 +13,6 @@ import type { ElementArrays } from './sweep-strains.js';
 /** F, and Λ' − Λ, by columns */
 const f = new Float64Array(6);
 const change = new Float64Array(6);
-
-/**
- * Moves the corners of a triangle by its sets A and B.
- *
- * @param least, @param most the range of its strains; 0 and infinity = no limit
- * @returns whether it acts: it pushes, has pushed, or is near a limit
- */
-export function projectTriangle(arrays: ElementArrays, e: number, least: number, most: number): boolean {
-  deform(arrays, e);
-  let acts = false;
-  if (most < Number.POSITIVE_INFINITY) {
-    const turn = boundStretch(arrays, e, most);
-    acts = turn !== TURN.IDLE;
-    if (turn === TURN.PUSHED) {
-      move(arrays, e);
-      if (least > 0) deform(arrays, e);
-    }
-  }
-  if (least > 0) {
-    const turn = boundShrink(arrays, e, least);
-    if (turn === TURN.PUSHED) move(arrays, e);
-    acts ||= turn !== TURN.IDLE;
-  }
-  return acts;
-}
 
 /** F = Σ_k y_k b_kᵀ; the b of a triangle have two entries */
 function deform({ y, strainCorners, strainGradients }: ElementArrays, e: number): void {
@@ -218,3 +193,5 @@ function move({ y, strainCorners, strainMasses, strainGradients }: ElementArrays
     y[o + 2] += w0 * (pz + qz);
   }
 }
+
+export const TRIANGLE: ElementKind = { deform, boundStretch, boundShrink, move };

@@ -1,7 +1,8 @@
 import { NO_CORNER } from '../../mesh/strain.js';
 import { MAX_STRAIN_SLACK } from '../constants.js';
-import { projectTetrahedron } from './strain-tetrahedron.js';
-import { projectTriangle } from './strain-triangle.js';
+import { TETRAHEDRON } from './strain-tetrahedron.js';
+import { TRIANGLE } from './strain-triangle.js';
+import { projectElement } from './strain-turn.js';
 import type { Coloured } from './sweep-plan.js';
 
 /** Elements with strain limits in the order of their sweep (strain-limits.ts). */
@@ -74,10 +75,8 @@ export function sweepStrains(arrays: StrainSweep, numbers: StrainNumbers, first:
     const least = strainLimits[q];
     const most = strainLimits[q + 1];
     const short = Math.min(slack * Math.sqrt(strainLimits[q + 2]), MAX_STRAIN_SLACK * (Math.min(most, 2) - least));
-    const acts =
-      strainCorners[q + 3] === NO_CORNER
-        ? projectTriangle(arrays, e, least > 0 ? least + short : 0, most - short)
-        : projectTetrahedron(arrays, e, least > 0 ? least + short : 0, most - short);
+    const kind = strainCorners[q + 3] === NO_CORNER ? TRIANGLE : TETRAHEDRON;
+    const acts = projectElement(kind, arrays, e, least > 0 ? least + short : 0, most - short);
     if (isComplete && acts) actingStrains[found++] = e;
   }
   return found - first;
