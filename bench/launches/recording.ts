@@ -2,6 +2,7 @@ import { openAdapter } from '../../gpu/device/adapter.js';
 import { KernelSet } from '../../gpu/device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../../gpu/device/memory.js';
 import { Reader } from '../../gpu/device/readback.js';
+import { OwnRecording } from '../../gpu/device/recording.js';
 import { OwnSubmissions } from '../../gpu/device/submissions.js';
 import { PHASE } from '../../gpu/kernels/constants.js';
 import { stepStagesWith } from '../../gpu/kernels/table.js';
@@ -58,15 +59,15 @@ export async function measureRecording(): Promise<RecordingCost[]> {
       );
       const search = await DeviceSearch.open(memory, mesh, settings, x, buffers);
       const sweeps = settings.pullBack?.sweeps ?? 1;
-      const record = (what: string, dispatchesIn: (encoder: GPUCommandEncoder) => void, searches: number): void => {
+      const record = (what: string, dispatchesIn: (recording: OwnRecording) => void, searches: number): void => {
         const times: number[] = [];
         let dispatches = 0;
         for (let n = 0; n < RUNS; n++) {
           const before = dispatcher.dispatches;
           const since = performance.now();
-          const encoder = device.createCommandEncoder();
-          dispatchesIn(encoder);
-          encoder.finish();
+          const recording = new OwnRecording(device, Number.POSITIVE_INFINITY);
+          dispatchesIn(recording);
+          recording.encoder.finish();
           dispatches = dispatcher.dispatches - before + searches * search.dispatches;
           if (n >= WARM_UPS) times.push((1000 * (performance.now() - since)) / dispatches);
         }
@@ -76,11 +77,11 @@ export async function measureRecording(): Promise<RecordingCost[]> {
       const always = { precedes: 'SEARCH', between: 'SEARCH', search } as const;
       const wide = { rounds: 0, threads: 0 };
       const shape = { sweeps: 1, slides: true, wide };
-      record('steps', (encoder) => batches.record(encoder, STEPS, shape, none, false), 0);
-      record('steps with searches', (encoder) => batches.record(encoder, STEPS, shape, always, false), STEPS);
+      record('steps', (recording) => batches.record(recording, STEPS, shape, none, false), 0);
+      record('steps with searches', (recording) => batches.record(recording, STEPS, shape, always, false), STEPS);
       const how = { hasAim: true, continuesStep: false, sweepsOn: false };
       const pull = { phase: PHASE.PULL, sweeps, wide, hasDenseEdges: false, isSmall: false };
-      record('a step of the pull-back', (encoder) => batches.recordPullBack(encoder, 1, pull, none, how), 0);
+      record('a step of the pull-back', (recording) => batches.recordPullBack(recording, 1, pull, none, how), 0);
       search.destroy();
       batches.close();
       buffers.close();

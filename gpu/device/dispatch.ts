@@ -1,6 +1,6 @@
 import type { Bindings, Kernel } from './kernel.js';
 import type { Place } from './place.js';
-import { type Launch, type Pass, SharedPass } from './recording.js';
+import { type Launch, OwnPass, type Pass, SharedPass } from './recording.js';
 
 /** Threads in a workgroup of every kernel that runs one thread per element. */
 export const WORKGROUP_SIZE = 64;
@@ -67,10 +67,11 @@ export function launch(pass: Pass, one: Launch): void {
     pass.add(one);
     return;
   }
-  useKernel(pass, kernel.pipeline, bindings.group);
-  if ('place' in size) pass.dispatchWorkgroupsIndirect(size.place.buffer, size.place.offset + size.offset);
-  else if (size[1] === 1) pass.dispatchWorkgroups(size[0]);
-  else pass.dispatchWorkgroups(size[0], size[1]);
+  const current = pass instanceof OwnPass ? pass.forDispatch : pass;
+  useKernel(current, kernel.pipeline, bindings.group);
+  if ('place' in size) current.dispatchWorkgroupsIndirect(size.place.buffer, size.place.offset + size.offset);
+  else if (size[1] === 1) current.dispatchWorkgroups(size[0]);
+  else current.dispatchWorkgroups(size[0], size[1]);
 }
 
 export const recordDispatch = (pass: Pass, dispatch: Dispatch): void =>

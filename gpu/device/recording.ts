@@ -34,9 +34,84 @@ export class SharedRecording {
   }
 }
 
+/**
+ * Dispatches after which a scene's own recording submits what it has, for the first time; each of the next parts has
+ * twice as many. A card takes about as long for a dispatch as the host takes to record it, so that it runs one part
+ * while the next one is recorded, and a recording of any length has few parts.
+ */
+const FIRST_PART = 64;
+
+/** A pass of a scene's own recording. It continues in the next part when a part is full. */
+export class OwnPass {
+  readonly #recording: OwnRecording;
+  readonly #begin: () => GPUComputePassEncoder;
+  /** undefined = no dispatch is recorded yet */
+  #pass: GPUComputePassEncoder | undefined;
+
+  /** @param begin begins a pass in the part that is being recorded */
+  constructor(recording: OwnRecording, begin: () => GPUComputePassEncoder) {
+    this.#recording = recording;
+    this.#begin = begin;
+  }
+
+  /** The pass of the next dispatch, which counts as recorded. */
+  get forDispatch(): GPUComputePassEncoder {
+    if (this.#recording.isPartFull) {
+      this.end();
+      this.#recording.submitPart();
+    }
+    this.#recording.dispatches++;
+    this.#pass ??= this.#begin();
+    return this.#pass;
+  }
+
+  end(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+  }
+}
+
+/** What a scene records for submissions of its own. Its parts run in order, as one submission would. */
+export class OwnRecording {
+  readonly #device: GPUDevice;
+  #encoder: GPUCommandEncoder;
+  #most: number;
+  /** dispatches of the part that is being recorded */
+  dispatches = 0;
+
+  /** @param firstPart dispatches of the first part */
+  constructor(device: GPUDevice, firstPart = FIRST_PART) {
+    this.#most = firstPart;
+    this.#device = device;
+    this.#encoder = device.createCommandEncoder();
+  }
+
+  /** The encoder of the part that is being recorded; not to be kept. */
+  get encoder(): GPUCommandEncoder {
+    return this.#encoder;
+  }
+
+  get isPartFull(): boolean {
+    return this.dispatches >= this.#most;
+  }
+
+  /** @param describe the descriptor of the pass in each part that it spans */
+  beginComputePass(describe?: () => GPUComputePassDescriptor | undefined): OwnPass {
+    return new OwnPass(this, () => this.#encoder.beginComputePass(describe?.()));
+  }
+
+  /** Submits what is recorded since the last part; no pass may be open. */
+  submitPart(): void {
+    this.#device.queue.submit([this.#encoder.finish()]);
+    this.#encoder = this.#device.createCommandEncoder();
+    this.#most *= 2;
+    this.dispatches = 0;
+  }
+}
+
 /** Where a scene records: its own submission, or its part of a shared one. */
-export type Recording = GPUCommandEncoder | SharedRecording;
-export type Pass = GPUComputePassEncoder | SharedPass;
+export type Recording = OwnRecording | SharedRecording;
+export type Pass = GPUComputePassEncoder | OwnPass | SharedPass;
 
 /**
  * Records a copy of the first bytes of a place to another buffer. In a shared submission copies precede all dispatches.
@@ -45,7 +120,7 @@ export function copy(recording: Recording, from: Place, to: Place, bytes: number
   const record = (encoder: GPUCommandEncoder): void => {
     encoder.copyBufferToBuffer(from.buffer, from.offset, to.buffer, to.offset, bytes);
   };
-  if (!(recording instanceof SharedRecording)) record(recording);
+  if (!(recording instanceof SharedRecording)) record(recording.encoder);
   else if (recording.pass.launches.length > 0) throw new Error('A copy is recorded behind dispatches.');
   else recording.copies.push(record);
 }

@@ -4,6 +4,7 @@ import type { KernelSet } from '../device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../device/memory.js';
 import { type Place, sliceOf } from '../device/place.js';
 import type { Launch } from '../device/recording.js';
+import { toFours } from '../device/vectors.js';
 import { NO_BOUND, NO_PAIR, VERTEX_FLAG } from '../kernels/constants.js';
 import { CONTROL, LIMIT, PARAMETERS, VERTEX_PROGRESS, VERTEX_STEP } from '../kernels/structs.js';
 import type { EntryPoint } from '../kernels/table.js';
@@ -109,7 +110,7 @@ function upload(memory: DeviceMemory, cases: CommitCases): Named {
     }),
     control: CONTROL.pack({ pairCount: pairs, pairCapacity: pairs, activeCount: pairs, clock: CLOCK }),
     x: cases.x.buffer,
-    y: cases.y.buffer,
+    y: toFours(cases.y).buffer,
     next: new ArrayBuffer(12 * vertices),
     box: cases.box.buffer,
     vertexStep: packSteps(cases),

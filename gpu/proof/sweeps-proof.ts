@@ -4,6 +4,7 @@ import { VT } from '../../src/solver/pair-kinds.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf, write } from '../device/place.js';
+import { toFours, VECTOR_BYTES } from '../device/vectors.js';
 import { PHASE } from '../kernels/constants.js';
 import { CONTROL, KEPT_MULTIPLIER, PARAMETERS } from '../kernels/structs.js';
 import { type AloneStage, type EntryPoint, kernelFilesOf } from '../kernels/table.js';
@@ -206,7 +207,7 @@ async function sweep(
     const { pairCapacity, candidateCapacity } = buffers;
     const control = { clock: CLOCK, pairCount: count, pairCapacity, candidateCapacity, keptAt };
     write(memory.device.queue, buffers.control, 0, CONTROL.pack(control));
-    write(memory.device.queue, buffers.y, 0, subject.y);
+    write(memory.device.queue, buffers.y, 0, toFours(subject.y));
     const recording = submissions.begin();
     const pass = recording.beginComputePass();
     steps.arm(pass);
@@ -224,7 +225,10 @@ async function sweep(
           sliceOf(buffers.named('kept'), KEPT_MULTIPLIER.bytes * count),
         ]
       : [sliceOf(buffers.edgeLambda, 4 * edges.count)];
-    const reading = await submissions.submit(recording, [sliceOf(buffers.y, subject.y.byteLength), ...results]);
+    const reading = await submissions.submit(recording, [
+      sliceOf(buffers.y, VECTOR_BYTES * mesh.vertexCount),
+      ...results,
+    ]);
     swept = Buffer.concat((await reading.wait()).map((bytes) => Buffer.from(bytes)));
   }
   buffers.close();

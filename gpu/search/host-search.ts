@@ -5,6 +5,7 @@ import { Workspace } from '../../src/solver/cpu/workspace.js';
 import type { Settings } from '../../src/solver/settings.js';
 import { sliceOf, write } from '../device/place.js';
 import type { Reader } from '../device/readback.js';
+import { toThrees, VECTOR_BYTES } from '../device/vectors.js';
 import type { SceneBuffers } from '../step/scene-buffers.js';
 
 /** The state on the device at which the host searches. */
@@ -43,13 +44,13 @@ export class HostSearch {
   async searchAt(device: GPUDevice, buffers: SceneBuffers, reader: Reader, isPart: boolean): Promise<number> {
     const reading = await reader.read([
       sliceOf(buffers.x, 12 * this.#vertexCount),
-      sliceOf(buffers.y, 12 * this.#vertexCount),
+      sliceOf(buffers.y, VECTOR_BYTES * this.#vertexCount),
       sliceOf(buffers.wanted, 4 * this.#vertexCount),
     ]);
     const [x, y, wanted] = await reading.wait();
     return this.#renew(device, buffers, {
       x: new Float32Array(x),
-      y: new Float32Array(y),
+      y: toThrees(new Float32Array(y)),
       wanted: isPart ? new Uint32Array(wanted) : undefined,
     });
   }

@@ -41,7 +41,10 @@ export interface RequestPositions {
   readonly isResident: boolean;
 }
 
-/** Uploads start and target; the copies to x, y and windowStart are recorded and run with `encoder`. */
+/**
+ * Uploads start and target; the copies to x and windowStart are recorded and run with `encoder`. The opening of the
+ * request writes y (gpu/kernels/control/begin.wgsl).
+ */
 export function uploadPositions(
   queue: GPUQueue,
   encoder: Recording,
@@ -56,7 +59,6 @@ export function uploadPositions(
     copy(encoder, buffers.start, buffers.x, bytes);
   }
   write(queue, buffers.target, 0, inOwnMemory(target));
-  copy(encoder, buffers.target, buffers.y, bytes);
   copy(encoder, buffers.start, buffers.windowStart, bytes);
 }
 

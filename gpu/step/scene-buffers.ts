@@ -6,6 +6,7 @@ import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { OwnedPlaces } from '../device/owned-places.js';
 import { type Place, write } from '../device/place.js';
+import { VECTOR_BYTES } from '../device/vectors.js';
 import { CONTACT_WORDS, LIST_SLOT, MOST_ROUNDS, STEP_SLOT } from '../kernels/constants.js';
 import {
   CANDIDATE,
@@ -56,7 +57,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /**
  * The buffers of one scene, by the names that the kernels use. Units are engine units.
  *
- * Per vertex: x, y, next, start, target, windowStart float32[3V]; box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
+ * Per vertex: x, next, start, target, windowStart float32[3V]; y float32[4V] (xyz, and a word that counts for nothing); box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
  * wanted uint32[V]; vertexStep, lists, progress structs of 16 bytes; motions float32[8]. Per pair, with room for `pairCapacity`:
  * pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0),
  * pairDistance float32. Two buffers have two uses in a step (pair.wgsl): as `candidates` and `contacts` they hold
@@ -134,7 +135,7 @@ export class SceneBuffers {
     );
     this.inverseMass = this.#places.add('inverseMass', 4 * v, STORAGE | COPY_DST);
     this.x = this.#places.add('x', 12 * v, state);
-    this.y = this.#places.add('y', 12 * v, state);
+    this.y = this.#places.add('y', VECTOR_BYTES * v, state);
     this.next = this.#places.add('next', 12 * v, state);
     // If parts have their own δ, the δ of each vertex follows the positions.
     const hasDistances = mesh.parts.some(({ activationDistance }) => activationDistance !== undefined);

@@ -8,8 +8,9 @@ import { type Pass, type Recording, SharedRecording } from '../device/recording.
 export type Stage = keyof StageTimings;
 
 /**
- * Passes of one submission that can be timed; later ones would run untimed. There are fewer: the opening of a request has 2, and each of up to
- * MAX_BATCH_STEPS steps (batch.ts) changes its stage at most 6 times, a search included.
+ * Passes of one recording that can be timed; later ones would run untimed. There are fewer: the opening of a request has
+ * 2, each of up to MAX_BATCH_STEPS steps (batch.ts) changes its stage at most 6 times, a search included, and a pass
+ * begins anew in each part of the recording, of which there are at most 10 with 65,000 dispatches.
  */
 const MAX_PASSES = 64;
 const STAMP_BYTES = 8;
@@ -22,7 +23,7 @@ export interface StampedPasses {
 
 /**
  * Takes the device's own time of every stage: one pass per stage with a stamp at both ends, resolved at the end of each
- * submission and read with its status block. Submissions run one after the other, so one set of queries is enough for
+ * recording and read with its status block. Recordings run one after the other, so one set of queries is enough for
  * all.
  */
 export class StageClock {
@@ -51,20 +52,21 @@ export class StageClock {
   /** Begins a pass whose time counts as that of a stage. */
   beginPass(encoder: Recording, stage: Stage): Pass {
     if (encoder instanceof SharedRecording) return encoder.beginComputePass();
-    const n = this.#stages.length;
-    if (n >= MAX_PASSES) return encoder.beginComputePass();
-    this.#stages.push(stage);
-    return encoder.beginComputePass({
-      timestampWrites: { querySet: this.#queries, beginningOfPassWriteIndex: 2 * n, endOfPassWriteIndex: 2 * n + 1 },
+    return encoder.beginComputePass(() => {
+      const n = this.#stages.length;
+      if (n >= MAX_PASSES) return undefined;
+      this.#stages.push(stage);
+      const writes = { querySet: this.#queries, beginningOfPassWriteIndex: 2 * n, endOfPassWriteIndex: 2 * n + 1 };
+      return { timestampWrites: writes };
     });
   }
 
-  /** Ends the recording for one submission; its stamps must be copied after everything else in it. */
+  /** Ends a recording; its stamps must be copied after everything else in it. */
   resolve(encoder: Recording): StampedPasses {
     const stages = this.#stages;
     this.#stages = [];
     if (stages.length > 0 && !(encoder instanceof SharedRecording))
-      encoder.resolveQuerySet(this.#queries, 0, 2 * stages.length, this.#stamps, 0);
+      encoder.encoder.resolveQuerySet(this.#queries, 0, 2 * stages.length, this.#stamps, 0);
     return { stages, slice: { buffer: this.#stamps, bytes: 2 * STAMP_BYTES * stages.length } };
   }
 
@@ -74,7 +76,7 @@ export class StageClock {
   }
 }
 
-/** The passes of one submission: a single one, or one per stage if stages are timed. */
+/** The passes of one recording: a single one, or one per stage if stages are timed. */
 export class PassSequence {
   readonly #encoder: Recording;
   readonly #clock: StageClock | undefined;

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { foldThreads, WORKGROUP_SIZE } from '../../gpu/device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../../gpu/device/flags.js';
+import { toFours } from '../../gpu/device/vectors.js';
 import { PARAMETERS } from '../../gpu/kernels/structs.js';
 import type { EntryPoint } from '../../gpu/kernels/table.js';
 import { loadKernel } from '../../gpu/shaders.js';
@@ -79,7 +80,7 @@ else {
       parameters: upload('parameters', PARAMETERS.pack({ vertexCount: VERTICES }), UNIFORM),
       start: upload('start', x.buffer),
       x: upload('x', x.buffer),
-      y: upload('y', y.buffer),
+      y: upload('y', toFours(y).buffer),
       vertexStep: upload('vertexStep', motion.buffer),
       next: upload('next', new Uint32Array(room).fill(SENTINEL).buffer),
     };
@@ -113,7 +114,7 @@ else {
       parameters: upload('parameters', PARAMETERS.pack({ vertexCount: VERTICES }), UNIFORM),
       start: upload('start', x.buffer),
       x: upload('x', x.buffer),
-      y: upload('y', y.buffer),
+      y: upload('y', toFours(y).buffer),
       inverseMass: upload('inverseMass', inverseMass.buffer),
       vertexStep: upload('vertexStep', stained()),
       lists: upload('lists', stained()),

@@ -3,6 +3,7 @@ import type { KernelSet } from '../../gpu/device/kernel.js';
 import type { DeviceMemory } from '../../gpu/device/memory.js';
 import { sliceOf, write } from '../../gpu/device/place.js';
 import { Reader } from '../../gpu/device/readback.js';
+import { toFours, toThrees } from '../../gpu/device/vectors.js';
 import { type Phase, STEP_SLOT, SUM_GROUPS } from '../../gpu/kernels/constants.js';
 import { CONTROL, PARAMETERS } from '../../gpu/kernels/structs.js';
 import { Dispatcher } from '../../gpu/step/dispatcher.js';
@@ -96,7 +97,7 @@ export class StageBench {
     const buffers = this.#buffers;
     const copy = (from: Float32Array): Float32Array<ArrayBuffer> => Float32Array.from(from);
     write(queue, buffers.x, 0, copy(input.x));
-    write(queue, buffers.y, 0, copy(input.y));
+    write(queue, buffers.y, 0, toFours(input.y));
     write(queue, buffers.target, 0, copy(input.y));
     write(queue, buffers.start, 0, copy(input.start ?? input.x));
     write(queue, buffers.box, 0, copy(input.box));
@@ -206,7 +207,7 @@ export class StageBench {
   }
 
   writeY(y: Float32Array): void {
-    write(this.#memory.device.queue, this.#buffers.y, 0, Float32Array.from(y));
+    write(this.#memory.device.queue, this.#buffers.y, 0, toFours(y));
   }
 
   /** Marks every vertex as hardly moved for so many consecutive steps. */
@@ -238,7 +239,8 @@ export class StageBench {
   }
 
   async floats(name: BufferName): Promise<Float32Array> {
-    return new Float32Array(await this.read(name));
+    const floats = new Float32Array(await this.read(name));
+    return name === 'y' ? toThrees(floats) : floats;
   }
 
   async words(name: BufferName): Promise<Uint32Array> {

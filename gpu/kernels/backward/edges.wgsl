@@ -4,7 +4,7 @@
 // In: edgeRow, edgeEnds, inverseMass, edgeColours. In and out: y, edgeLambda. Mirrors EdgeLengths.sweep
 // (src/solver/cpu/edges.ts).
 // #include "common/dispatch.wgsl"
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(2) var<storage, read> edgeEnds: array<vec2u>;
 @group(0) @binding(3) var<storage, read> edgeRow: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> edgeLambda: array<f32>;

@@ -9,7 +9,7 @@ fn prepareVertex(i: u32) {
   for (var c = 0u; c < axes(); c++) {
     here[c] = x[k + c];
     origin[c] = start[k + c];
-    moves = moves || here[c] != y[k + c];
+    moves = moves || here[c] != y[i][c];
   }
   let isMovable = inverseMass[i] > 0.0;
   let isStuck = isMovable && progress[i].stuck == STUCK_STEPS;

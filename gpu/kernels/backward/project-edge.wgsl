@@ -17,7 +17,7 @@ fn edgePushOf(e: u32, row: vec4f, old: f32) -> EdgePush {
   var w = vec2f(0.0);
   for (var side = 0u; side < sides; side++) {
     let v = ends[side];
-    let at = vec3f(y[3u * v], y[3u * v + 1u], y[3u * v + 2u]);
+    let at = y[v].xyz;
     d = select(d - at, at, side == 0u);
     w[side] = inverseMass[v];
   }
@@ -47,10 +47,8 @@ fn projectEdge(e: u32, isFirst: bool) -> bool {
     let w = push.w[side];
     if (w > 0.0) {
       let share = select(w, -w, side == 0u) * push.change;
-      let k = 3u * push.ends[side];
-      y[k] += share * row.x;
-      y[k + 1u] += share * row.y;
-      y[k + 2u] += share * row.z;
+      let v = push.ends[side];
+      y[v] = vec4f(y[v].xyz + share * row.xyz, 0.0);
     }
   }
   return true;

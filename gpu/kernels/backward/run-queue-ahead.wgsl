@@ -40,13 +40,11 @@ fn constraintOf(contact: QueuedContact) -> Constraint {
 }
 
 fn placeOfX(v: i32) -> vec3f {
-  let k = 3u * u32(v);
-  return vec3f(x[k], x[k + 1u], x[k + 2u]);
+  return motions[2u * u32(v)].xyz;
 }
 
 fn placeOfY(v: i32) -> vec3f {
-  let k = 3u * u32(v);
-  return vec3f(y[k], y[k + 1u], y[k + 2u]);
+  return y[v].xyz;
 }
 
 fn withSlot(value: f32, weight: f32, j: vec3f, motion: vec3f) -> f32 {
@@ -58,11 +56,8 @@ fn withSlot(value: f32, weight: f32, j: vec3f, motion: vec3f) -> f32 {
 
 fn moveSlot(v: i32, mass: f32, change: f32, j: vec3f, at: vec3f) {
   if (mass > 0.0) {
-    let k = 3u * u32(v);
     let push = mass * change;
-    y[k] = at.x + push * j.x;
-    y[k + 1u] = at.y + push * j.y;
-    y[k + 2u] = at.z + push * j.z;
+    y[v] = vec4f(at + push * j, 0.0);
   }
 }
 

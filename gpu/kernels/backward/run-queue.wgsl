@@ -2,7 +2,6 @@
 // version for processors: slot by slot, which a software driver compiles in a fraction of the time. backward/run-queue-ahead.wgsl takes
 // its place on graphics cards, to the same bytes.
 // #include "common/corners.wgsl"
-// #include "common/corners-of-x.wgsl"
 // #include "common/closest.wgsl"
 // #include "backward/contact-jacobian.wgsl"
 // #include "backward/contact-words.wgsl"
@@ -26,10 +25,9 @@ fn project(n: u32, next: NextRound) {
   var at: Corners;
   var motion: Corners;
   for (var s = 0u; s < corners; s++) {
-    let here = pointOfX(u32(ids[s]));
-    let k = 3u * u32(ids[s]);
+    let here = motions[2u * u32(ids[s])].xyz;
     at = withCorner(at, s, here);
-    motion = withCorner(motion, s, vec3f(y[k], y[k + 1u], y[k + 2u]) - here);
+    motion = withCorner(motion, s, y[ids[s]].xyz - here);
   }
   let row = jacobianOf(kind, at, weight, bitcast<f32>(about.y), pairNormal[p].xyz);
   var value = state.z;
@@ -42,12 +40,8 @@ fn project(n: u32, next: NextRound) {
   for (var s = 0u; s < corners; s++) {
     if (masses[s] > 0.0) {
       if (change != 0.0) {
-        let k = 3u * u32(ids[s]);
-        let push = masses[s] * change;
-        let j = rowOf(row, s);
-        y[k] += push * j.x;
-        y[k + 1u] += push * j.y;
-        y[k + 2u] += push * j.z;
+        let v = ids[s];
+        y[v] = vec4f(y[v].xyz + masses[s] * change * rowOf(row, s), 0.0);
       }
       if (next.isSought) {
         release(atomicLoad(&contacts[followerAt(c, s)]), next);

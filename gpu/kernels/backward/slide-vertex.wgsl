@@ -22,13 +22,13 @@ fn slideAlong(entry: u32, i: u32) {
   let k = 3u * i;
   var motion = vec3f(0.0);
   for (var c = 0u; c < axes(); c++) {
-    motion[c] = bitcast<f32>(y[k + c]) - x[k + c];
+    motion[c] = bitcast<f32>(y[i][c]) - x[k + c];
   }
   let approach = -heightOf(inward, motion);
   let excess = approach - parameters.gamma * slack - room;
   if (excess > 0.0) {
     for (var c = 0u; c < axes(); c++) {
-      y[k + c] = bitcast<u32>(bitcast<f32>(y[k + c]) + excess * inward[c]);
+      y[i][c] = bitcast<u32>(bitcast<f32>(y[i][c]) + excess * inward[c]);
     }
   }
 }

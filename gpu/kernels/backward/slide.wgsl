@@ -9,7 +9,7 @@
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<u32>;
+@group(0) @binding(2) var<storage, read_write> y: array<vec4u>;
 @group(0) @binding(3) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;

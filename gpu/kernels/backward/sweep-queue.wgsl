@@ -3,6 +3,7 @@
 //
 //   changeOf(c, state, value)   Δλ of candidate c, where the constraint has this value; keeps its λ
 // #include "backward/queue-bindings.wgsl"
+@group(0) @binding(2) var<storage, read> motions: array<vec4f>;
 // the round of a whole dispatch; of the tail, its first one
 @group(0) @binding(8) var<uniform> sweepRange: SweepRange;
 // #include "backward/run-queue.wgsl"

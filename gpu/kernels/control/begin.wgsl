@@ -11,10 +11,12 @@
 // #include "common/lengths.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> start: array<f32>;
-@group(0) @binding(3) var<storage, read> goal: array<f32>;
+// Words, not floats, as y: the copy must be a bit copy.
+@group(0) @binding(3) var<storage, read> goal: array<u32>;
 @group(0) @binding(4) var<storage, read> box: array<f32>;
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<storage, read_write> progress: array<VertexProgress>;
+@group(0) @binding(7) var<storage, read_write> y: array<vec4u>;
 
 fn isInside(at: vec3f, lo: vec3f, hi: vec3f) -> bool {
   return all(at >= lo) && all(at <= hi);
@@ -38,7 +40,9 @@ fn begin(
   var isThere = true;
   for (var c = 0u; c < axes(); c++) {
     here[c] = start[k + c];
-    isThere = isThere && here[c] == goal[k + c];
+    let bits = goal[k + c];
+    y[i][c] = bits;
+    isThere = isThere && here[c] == bitcast<f32>(bits);
     lo[c] = box[q + c];
     hi[c] = box[q + c + 3u];
   }

@@ -16,7 +16,7 @@
 @group(0) @binding(1) var<storage, read_write> control: Control;
 // Words, not floats: copies must be bit copies (docs/method.md, S8).
 @group(0) @binding(2) var<storage, read> x: array<u32>;
-@group(0) @binding(3) var<storage, read_write> y: array<u32>;
+@group(0) @binding(3) var<storage, read_write> y: array<vec4u>;
 @group(0) @binding(4) var<storage, read> goal: array<u32>;
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<storage, read_write> vertexStep: array<VertexStep>;
@@ -34,8 +34,8 @@ fn aimPrescribed(
     return;
   }
   let isAimed = inverseMass[i] == 0.0 && progress[i].residual < parameters.epsilon;
-  for (var k = 3u * i; k < 3u * i + axes(); k++) {
-    y[k] = select(x[k], goal[k], isAimed);
+  for (var c = 0u; c < axes(); c++) {
+    y[i][c] = select(x[3u * i + c], goal[3u * i + c], isAimed);
   }
   windowStart[3u * i] = atomicLoad(&vertexStep[i].limiter);
   windowStart[3u * i + 1u] = bitcast<u32>(progress[i].residual);

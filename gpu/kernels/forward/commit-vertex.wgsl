@@ -31,11 +31,10 @@ fn commitVertex(i: u32) -> Committed {
   let flags = atomicLoad(&vertexStep[i].flags);
   var here = vec3f(0.0);
   var written = vec3f(0.0);
-  var towards = vec3f(0.0);
+  let towards = y[i].xyz;
   for (var c = 0u; c < axes(); c++) {
     here[c] = bitcast<f32>(x[k + c]);
     written[c] = bitcast<f32>(next[k + c]);
-    towards[c] = y[k + c];
   }
   var to = here;
   var motionBits = 0u;

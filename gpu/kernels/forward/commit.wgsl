@@ -12,7 +12,7 @@
 @group(0) @binding(1) var<storage, read_write> control: Control;
 // Words, not floats: copies must be bit copies.
 @group(0) @binding(2) var<storage, read_write> x: array<u32>;
-@group(0) @binding(3) var<storage, read> y: array<f32>;
+@group(0) @binding(3) var<storage, read> y: array<vec4f>;
 @group(0) @binding(4) var<storage, read> next: array<u32>;
 @group(0) @binding(5) var<storage, read> box: array<f32>;
 @group(0) @binding(6) var<storage, read_write> vertexStep: array<VertexStep>;

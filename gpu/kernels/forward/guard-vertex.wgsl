@@ -7,14 +7,14 @@ fn guardVertex(i: u32) {
   var to = vec3f(0.0);
   var isNumber = true;
   for (var c = 0u; c < axes(); c++) {
-    let bits = y[k + c];
+    let bits = y[i][c];
     isNumber = isNumber && isInRange(bits);
     here[c] = x[k + c];
     to[c] = bitcast<f32>(bits);
   }
   if (!isNumber) {
     for (var c = 0u; c < axes(); c++) {
-      y[k + c] = goal[k + c];
+      y[i][c] = goal[k + c];
       to[c] = bitcast<f32>(goal[k + c]);
     }
   }

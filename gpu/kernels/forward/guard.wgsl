@@ -17,7 +17,7 @@
 // #include "common/box-share.wgsl"
 @group(0) @binding(1) var<storage, read> control: ControlView;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<u32>;
+@group(0) @binding(3) var<storage, read_write> y: array<vec4u>;
 @group(0) @binding(4) var<storage, read> goal: array<u32>;
 @group(0) @binding(5) var<storage, read> box: array<f32>;
 @group(0) @binding(6) var<storage, read_write> vertexStep: array<VertexStep>;

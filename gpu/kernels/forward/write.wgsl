@@ -7,7 +7,7 @@
 // #include "common/pair.wgsl"
 // Words, not floats: copies must be bit copies.
 @group(0) @binding(1) var<storage, read> x: array<u32>;
-@group(0) @binding(2) var<storage, read> y: array<u32>;
+@group(0) @binding(2) var<storage, read> y: array<vec4u>;
 @group(0) @binding(3) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(4) var<storage, read_write> next: array<u32>;
 
@@ -24,14 +24,15 @@ fn write(
   let bits = vertexStep[i].alpha;
   let isStill = bits == 0u || (vertexStep[i].flags & MOVING) == 0u;
   let alpha = bitcast<f32>(bits);
-  for (var k = 3u * i; k < 3u * i + axes(); k++) {
+  for (var c = 0u; c < axes(); c++) {
+    let k = 3u * i + c;
     if (isStill) {
       next[k] = x[k];
     } else if (bits == ONE_BITS) {
-      next[k] = y[k];
+      next[k] = y[i][c];
     } else {
       let here = bitcast<f32>(x[k]);
-      next[k] = bitcast<u32>(here + alpha * (bitcast<f32>(y[k]) - here));
+      next[k] = bitcast<u32>(here + alpha * (bitcast<f32>(y[i][c]) - here));
     }
   }
 }

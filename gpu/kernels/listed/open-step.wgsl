@@ -9,7 +9,7 @@
 @group(0) @binding(1) var<storage, read> start: array<f32>;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 // Not written here, but by project-edge.wgsl, whose functions are these.
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(4) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(5) var<storage, read_write> vertexStep: array<VertexStep>;
 @group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;

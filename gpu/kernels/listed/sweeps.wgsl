@@ -13,6 +13,7 @@
 // of the vertices that the first sweep moves. Mirrors
 // EdgeLengths.sweep and Contacts.sweep (src/solver/cpu/edges.ts, contacts.ts).
 // #include "backward/queue-bindings.wgsl"
+@group(0) @binding(2) var<storage, read_write> motions: array<vec4f>;
 @group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;
 @group(0) @binding(9) var<storage, read> edgeRow: array<vec4f>;
 @group(0) @binding(10) var<storage, read_write> edgeLambda: array<f32>;
@@ -22,7 +23,6 @@
 @group(0) @binding(13) var<storage, read_write> edgeLists: array<atomic<u32>>;
 @group(0) @binding(14) var<storage, read> edgesAt: array<u32>;
 @group(0) @binding(15) var<storage, read_write> vertexStep: array<VertexStep>;
-@group(0) @binding(16) var<storage, read_write> motions: array<vec4f>;
 // #include "backward/run-queue.wgsl"
 // #include "backward/cold-change.wgsl"
 // #include "backward/project-edge.wgsl"
@@ -70,8 +70,7 @@ fn sweepEdges(local: u32, isFirst: bool) {
 
 // An edge has changed y of the vertex since listed/open-step.wgsl compared it with x.
 fn seeWhetherMoves(v: u32) {
-  let k = 3u * v;
-  let isMoving = parameters.movesAll == 1u || x[k] != y[k] || x[k + 1u] != y[k + 1u] || x[k + 2u] != y[k + 2u];
+  let isMoving = parameters.movesAll == 1u || any(motions[2u * v].xyz != y[v].xyz);
   let flags = atomicLoad(&vertexStep[v].flags) & ~MOVING;
   atomicStore(&vertexStep[v].flags, flags | select(0u, MOVING, isMoving));
   let sort = abs(motions[2u * v].w);

@@ -8,7 +8,7 @@
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> pullBack: PullBack;
 @group(0) @binding(2) var<storage, read> x: array<u32>;
-@group(0) @binding(3) var<storage, read_write> y: array<u32>;
+@group(0) @binding(3) var<storage, read_write> y: array<vec4u>;
 @group(0) @binding(4) var<storage, read> goal: array<f32>;
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<storage, read_write> pull: array<VertexPull>;
@@ -34,7 +34,7 @@ fn aimVertex(i: u32) -> Aimed {
   var asked = vec3f(0.0);
   var isNumber = true;
   for (var c = 0u; c < axes(); c++) {
-    let bits = y[3u * i + c];
+    let bits = y[i][c];
     isNumber = isNumber && isInRange(bits);
     here[c] = bitcast<f32>(x[3u * i + c]);
     to[c] = bitcast<f32>(bits);
@@ -51,8 +51,8 @@ fn aimVertex(i: u32) -> Aimed {
   let isShort = lengthOf(to - here) < pullBack.rest && any(to != asked);
   let rests = !isNumber || (!isKinematic && isShort);
   if (rests) {
-    for (var k = 3u * i; k < 3u * i + axes(); k++) {
-      y[k] = x[k];
+    for (var c = 0u; c < axes(); c++) {
+      y[i][c] = x[3u * i + c];
     }
   }
   let isMoving = !rests && any(to != here);

@@ -15,7 +15,7 @@
 // edgeActive (how many of each colour act, and which). Mirrors EdgeLimits.sweep and #projectAll (src/solver/cpu/edge-limits.ts).
 // #include "common/dispatch.wgsl"
 @group(0) @binding(0) var<uniform> pullBack: PullBack;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(2) var<storage, read> edgeEnds: array<vec2u>;
 @group(0) @binding(3) var<storage, read> edgeRow: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> edgePush: array<vec4f>;

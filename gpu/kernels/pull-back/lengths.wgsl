@@ -6,7 +6,7 @@
 // #include "common/parameters.wgsl"
 // #include "common/lengths.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
-@group(0) @binding(2) var<storage, read> y: array<f32>;
+@group(0) @binding(2) var<storage, read> y: array<vec4f>;
 @group(0) @binding(3) var<storage, read> edgeEnds: array<vec2u>;
 @group(0) @binding(4) var<storage, read> edgeRow: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4f>;
@@ -28,12 +28,7 @@ fn weighLengths(
     if (limit < 0.0) {
       continue;
     }
-    let i = 3u * edgeEnds[e].x;
-    let j = 3u * edgeEnds[e].y;
-    var apart = vec3f(0.0);
-    for (var c = 0u; c < axes(); c++) {
-      apart[c] = scale * (y[i + c] - y[j + c]);
-    }
+    let apart = scale * (y[edgeEnds[e].x].xyz - y[edgeEnds[e].y].xyz);
     let excess = excessOf(apart, (1.0 + EXCESS_ROUNDING) * (scale * limit));
     own += excess * excess;
   }

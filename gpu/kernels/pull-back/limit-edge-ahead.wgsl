@@ -28,13 +28,11 @@ fn limitOf(edge: ColouredEdge) -> EdgeLimit {
 }
 
 fn placeOfEnd(v: u32) -> vec3f {
-  return vec3f(y[3u * v], y[3u * v + 1u], y[3u * v + 2u]);
+  return y[v].xyz;
 }
 
 fn moveEnd(v: u32, at: vec3f, share: f32, change: vec3f) {
-  y[3u * v] = at.x + share * change.x;
-  y[3u * v + 1u] = at.y + share * change.y;
-  y[3u * v + 2u] = at.z + share * change.z;
+  y[v] = vec4f(at + share * change, 0.0);
 }
 
 // Whether the edge acts. Its ends are here and there, and have these inverse masses.

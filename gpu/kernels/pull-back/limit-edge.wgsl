@@ -15,7 +15,7 @@ fn projectLimit(e: u32) -> bool {
   var w = vec2f(0.0);
   for (var side = 0u; side < sides; side++) {
     let v = ends[side];
-    let at = vec3f(y[3u * v], y[3u * v + 1u], y[3u * v + 2u]);
+    let at = y[v].xyz;
     apart = select(apart - at, at, side == 0u);
     w[side] = inverseMass[v];
   }
@@ -24,10 +24,8 @@ fn projectLimit(e: u32) -> bool {
     for (var side = 0u; side < sides; side++) {
       if (w[side] > 0.0) {
         let share = select(w[side], -w[side], side == 0u);
-        let k = 3u * ends[side];
-        y[k] += share * push.change.x;
-        y[k + 1u] += share * push.change.y;
-        y[k + 2u] += share * push.change.z;
+        let v = ends[side];
+        y[v] = vec4f(y[v].xyz + share * push.change, 0.0);
       }
     }
   }

@@ -8,7 +8,7 @@
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> yFrom: array<f32>;
 @group(0) @binding(4) var<storage, read_write> yLast: array<f32>;
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4f>;

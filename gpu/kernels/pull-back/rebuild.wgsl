@@ -5,7 +5,7 @@
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;
-@group(0) @binding(2) var<storage, read_write> y: array<u32>;
+@group(0) @binding(2) var<storage, read_write> y: array<vec4u>;
 @group(0) @binding(3) var<storage, read> goal: array<f32>;
 @group(0) @binding(4) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(5) var<storage, read_write> pull: array<VertexPull>;
@@ -42,9 +42,7 @@ fn rebuild(
   }
   let rebuilt = shareOf(here, wanted, inverseMass[i] == 0.0 || pull[i].unpushed == FREE_STEPS);
   let to = placeBetween(here, wanted, rebuilt.share);
-  for (var c = 0u; c < axes(); c++) {
-    y[3u * i + c] = bitcast<u32>(to[c]);
-  }
+  y[i] = vec4u(bitcast<vec3u>(to), 0u);
   pull[i].share = rebuilt.share;
   pull[i].farAway = rebuilt.farAway;
   // Contacts count from the first search of the phase on.
@@ -61,8 +59,8 @@ fn holdStill(
   if (i >= parameters.vertexCount || !goesOn(i)) {
     return;
   }
-  for (var k = 3u * i; k < 3u * i + axes(); k++) {
-    y[k] = x[k];
+  for (var c = 0u; c < axes(); c++) {
+    y[i][c] = x[3u * i + c];
   }
   pull[i].farAway = 0.0;
 }

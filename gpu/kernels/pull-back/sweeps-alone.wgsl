@@ -2,9 +2,10 @@
 // edge-limits.wgsl, warm-sweep.wgsl, momentum.wgsl and close-sweep.wgsl one after the other, by the same functions and in the same
 // order, so that y has the same bytes.
 //
-// In: x, pairVertex, pairNormal, edgeEnds, edgeRow, edgeColours, inverseMass. In and out: y, yFrom, yLast, candidates, contacts, edgePush,
+// In: motions, pairVertex, pairNormal, edgeEnds, edgeRow, edgeColours, inverseMass. In and out: y, yFrom, yLast, candidates, contacts, edgePush,
 // edgeActive, control.
 // #include "backward/queue-bindings.wgsl"
+@group(0) @binding(2) var<storage, read> motions: array<vec4f>;
 @group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;
 @group(0) @binding(9) var<storage, read> edgeRow: array<vec4f>;
 @group(0) @binding(10) var<storage, read_write> edgePush: array<vec4f>;

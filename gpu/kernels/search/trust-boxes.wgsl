@@ -5,7 +5,7 @@
 // that stays, and for all under guard RADIUS. KEPT vertices (not wanted in a partial search) keep the box they have.
 // x_i lies inside under any rounding: min(x, e) - reach <= x.
 //
-// In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, mask, vertices; extent, which holds no box before.
+// In: control, x, y (four words a vertex), inverse masses (0 = kinematic), wanted. Out: box, mask, vertices; extent, which holds no box before.
 // One thread a vertex.
 // #include "common/dispatch.wgsl"
 // #include "search/extent.wgsl"
@@ -13,7 +13,7 @@
 @group(0) @binding(0) var<uniform> control: SearchControl;
 // f32[3V]
 @group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> y: array<f32>;
+@group(0) @binding(2) var<storage, read> y: array<vec4f>;
 // f32[V]
 @group(0) @binding(3) var<storage, read> inverseMass: array<f32>;
 // u32[V] 1 = needs a new box; read in a partial search only
@@ -40,10 +40,9 @@ fn fillTrustBoxes(
   // Three, which the compiler does not know (axes in common/parameters.wgsl).
   let axes = 3u * min(control.vertices, 1u);
   var at = vec3f(0.0);
-  var to = vec3f(0.0);
+  let to = y[i].xyz;
   for (var c = 0u; c < axes; c++) {
     at[c] = x[3u * i + c];
-    to[c] = y[3u * i + c];
   }
   let isStill = at.x == to.x && at.y == to.y && at.z == to.z;
   let isKinematic = inverseMass[i] == 0.0;

@@ -16,7 +16,7 @@
 @group(0) @binding(4) var<storage, read> strainShares: array<StrainShares>;
 @group(0) @binding(5) var<storage, read> x: array<f32>;
 @group(0) @binding(6) var<storage, read> yFrom: array<f32>;
-@group(0) @binding(7) var<storage, read> y: array<f32>;
+@group(0) @binding(7) var<storage, read> y: array<vec4f>;
 @group(0) @binding(8) var<storage, read> inverseMass: array<f32>;
 // #include "strain/element.wgsl"
 // #include "strain/state.wgsl"
@@ -34,7 +34,7 @@ fn pointAt(v: u32, which: u32) -> vec3f {
   if (which == OF_X) {
     return vec3f(x[k], x[k + 1u], x[k + 2u]);
   }
-  return vec3f(y[k], y[k + 1u], y[k + 2u]);
+  return y[v].xyz;
 }
 
 fn outer(u: vec3f, v: vec3f) -> mat3x3f {

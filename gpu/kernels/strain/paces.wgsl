@@ -8,7 +8,7 @@
 @group(0) @binding(1) var<storage, read> strainMembers: array<u32>;
 @group(0) @binding(2) var<storage, read_write> strainShares: array<StrainShares>;
 @group(0) @binding(3) var<storage, read> x: array<f32>;
-@group(0) @binding(4) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(5) var<storage, read> goal: array<f32>;
 @group(0) @binding(6) var<storage, read_write> pull: array<VertexPull>;
 // #include "strain/members.wgsl"
@@ -34,9 +34,7 @@ fn settlePaces(
     let v = strainMembers[n];
     let k = 3u * v;
     let to = placeBetween(vec3f(x[k], x[k + 1u], x[k + 2u]), vec3f(goal[k], goal[k + 1u], goal[k + 2u]), pace);
-    y[k] = to.x;
-    y[k + 1u] = to.y;
-    y[k + 2u] = to.z;
+    y[v] = vec4f(to, 0.0);
     pull[v].share = pace;
   }
   if (local == 0u) {

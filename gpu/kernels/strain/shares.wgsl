@@ -14,7 +14,7 @@
 @group(0) @binding(1) var<storage, read> strainMembers: array<u32>;
 @group(0) @binding(2) var<storage, read_write> strainShares: array<StrainShares>;
 @group(0) @binding(3) var<storage, read> x: array<f32>;
-@group(0) @binding(4) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> yFrom: array<f32>;
 @group(0) @binding(6) var<storage, read_write> strainRebuilt: array<f32>;
 @group(0) @binding(7) var<storage, read> inverseMass: array<f32>;
@@ -32,9 +32,9 @@ fn noteStart(
     return;
   }
   for (var n = strainMembers[c] + local; n < strainMembers[c + 1u]; n += TAIL_THREADS) {
-    let k = 3u * strainMembers[n];
-    for (var q = k; q < k + 3u; q++) {
-      yFrom[q] = y[q];
+    let v = strainMembers[n];
+    for (var c = 0u; c < 3u; c++) {
+      yFrom[3u * v + c] = y[v][c];
     }
   }
 }
@@ -54,8 +54,9 @@ fn settleShares(
   for (var n = strainMembers[c] + local; n < end; n += TAIL_THREADS) {
     let v = strainMembers[n];
     var dots = vec2f(0.0);
-    for (var q = 3u * v; q < 3u * v + 3u; q++) {
-      let d = yFrom[q] - y[q];
+    for (var c = 0u; c < 3u; c++) {
+      let q = 3u * v + c;
+      let d = yFrom[q] - y[v][c];
       dots += vec2f((yFrom[q] - strainRebuilt[q]) * d, d * d);
     }
     own += dots / inverseMass[v];
@@ -66,10 +67,11 @@ fn settleShares(
   // Where the multipliers move nothing any share is as good.
   let share = select(1.0, clamp(1.0 + sum.x / max(sum.y, SMALLEST), 0.0, most), sum.y > SMALLEST);
   for (var n = strainMembers[c] + local; n < end; n += TAIL_THREADS) {
-    let k = 3u * strainMembers[n];
-    for (var q = k; q < k + 3u; q++) {
+    let v = strainMembers[n];
+    for (var c = 0u; c < 3u; c++) {
+      let q = 3u * v + c;
       let before = yFrom[q];
-      y[q] = select(before + share * (y[q] - before), y[q], share == 1.0);
+      y[v][c] = select(before + share * (y[v][c] - before), y[v][c], share == 1.0);
       strainRebuilt[q] = before;
     }
   }
@@ -93,8 +95,9 @@ fn spanMotions(
   }
   var farthest = 0.0;
   for (var n = strainMembers[c] + local; n < strainMembers[c + 1u]; n += TAIL_THREADS) {
-    let k = 3u * strainMembers[n];
-    farthest = max(farthest, lengthOf(vec3f(y[k], y[k + 1u], y[k + 2u]) - vec3f(x[k], x[k + 1u], x[k + 2u])));
+    let v = strainMembers[n];
+    let k = 3u * v;
+    farthest = max(farthest, lengthOf(y[v].xyz - vec3f(x[k], x[k + 1u], x[k + 2u])));
   }
   farthest = mostOfThreads(farthest, local);
   if (local == 0u) {
@@ -117,9 +120,10 @@ fn shortenMotions(
     return;
   }
   for (var n = strainMembers[c] + local; n < strainMembers[c + 1u]; n += TAIL_THREADS) {
-    let k = 3u * strainMembers[n];
-    for (var q = k; q < k + 3u; q++) {
-      y[q] = x[q] + share * (y[q] - x[q]);
+    let v = strainMembers[n];
+    for (var c = 0u; c < 3u; c++) {
+      let here = x[3u * v + c];
+      y[v][c] = here + share * (y[v][c] - here);
     }
   }
 }

@@ -5,7 +5,7 @@
 // #include "common/dispatch.wgsl"
 @group(0) @binding(1) var<storage, read> strainElements: array<StrainElement>;
 @group(0) @binding(2) var<storage, read> strainShares: array<StrainShares>;
-@group(0) @binding(3) var<storage, read> y: array<f32>;
+@group(0) @binding(3) var<storage, read> y: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> strainProgress: StrainProgress;
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4f>;
 // #include "strain/element.wgsl"

@@ -18,7 +18,7 @@
 @group(0) @binding(0) var<uniform> control: ControlView;
 @group(0) @binding(1) var<uniform> pullBack: PullBack;
 @group(0) @binding(2) var<uniform> strainRange: EdgeRange;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(4) var<storage, read> strainElements: array<StrainElement>;
 @group(0) @binding(5) var<storage, read_write> strainState: array<StrainState>;
 @group(0) @binding(6) var<storage, read> strainColours: array<u32>;
@@ -43,9 +43,7 @@ fn moveCorners(element: StrainElement, change: mat3x3f) {
     }
     let w = inverseMass[v];
     if (w > 0.0) {
-      y[3u * v] -= w * m.x;
-      y[3u * v + 1u] -= w * m.y;
-      y[3u * v + 2u] -= w * m.z;
+      y[v] = vec4f(y[v].xyz - w * m, 0.0);
     }
   }
 }

@@ -40,7 +40,7 @@ const FAULTS: readonly {
     name: 'a vertex that stays is computed instead of copied',
     file: 'forward/write',
     from: 'next[k] = x[k];',
-    to: 'next[k] = bitcast<u32>(bitcast<f32>(x[k]) + bitcast<f32>(bits) * bitcast<f32>(y[k]));',
+    to: 'next[k] = bitcast<u32>(bitcast<f32>(x[k]) + bitcast<f32>(bits) * bitcast<f32>(y[i][c]));',
     verdict: /written where .* was to be copied/,
   },
   {

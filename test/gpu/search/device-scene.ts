@@ -2,6 +2,7 @@ import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
 import type { DeviceMemory } from '../../../gpu/device/memory.js';
 import { type Place, write } from '../../../gpu/device/place.js';
 import type { StructValues } from '../../../gpu/device/struct.js';
+import { toFours, VECTOR_BYTES } from '../../../gpu/device/vectors.js';
 import { SEARCH_CONTROL } from '../../../gpu/kernels/structs.js';
 import { DeviceSearch, type SearchStatus } from '../../../gpu/search/device-search.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
@@ -70,7 +71,7 @@ export class DeviceScene {
     this.#memory = memory;
     this.#vertexCount = mesh.vertexCount;
     this.x = memory.place('x', 12 * mesh.vertexCount, state);
-    this.y = memory.place('y', 12 * mesh.vertexCount, state);
+    this.y = memory.place('y', VECTOR_BYTES * mesh.vertexCount, state);
     this.inverseMass = memory.place('inverseMass', 4 * mesh.vertexCount, state);
     this.wanted = memory.place('wanted', 4 * mesh.vertexCount, state);
     this.box = memory.place('box', 24 * mesh.vertexCount, state);
@@ -124,7 +125,7 @@ export class DeviceScene {
 
   place(x: Float32Array, y: Float32Array, wanted?: Uint8Array): void {
     write(this.#queue, this.x, 0, Float32Array.from(x));
-    write(this.#queue, this.y, 0, Float32Array.from(y));
+    write(this.#queue, this.y, 0, toFours(y));
     if (wanted) write(this.#queue, this.wanted, 0, Uint32Array.from(wanted));
   }
 
