@@ -79,6 +79,7 @@ export const CONTROL = new Struct('Control', {
   pairCapacity: ['u32', 'Pairs that the buffers hold.'],
   pairDemand: ['u32', 'Pairs that the last search found; may exceed the capacity.'],
   candidateCapacity: ['u32', 'Candidates that the buffers hold.'],
+  packedRows: ['u32', 'Constraints of contacts for which the buffers have room in the order of a sweep.'],
   candidateDemand: ['u32', 'Candidates that a step found where the capacity did not suffice.'],
   wantsSearch: ['u32', 'SEARCH_NONE to SEARCH_RESUME, for the next step.'],
   isReused: ['u32', '1 = P and the boxes are valid for the start of this request.'],

@@ -205,7 +205,9 @@ async function sweep(
   let swept = Buffer.alloc(0);
   for (const keptAt of isPull ? [0, CLOCK] : [0]) {
     const { pairCapacity, candidateCapacity } = buffers;
-    const control = { clock: CLOCK, pairCount: count, pairCapacity, candidateCapacity, keptAt };
+    // Some of the contacts find no room, as in a large mesh.
+    const packedRows = Math.min(buffers.packedRows, Math.floor(count / 4));
+    const control = { clock: CLOCK, pairCount: count, pairCapacity, candidateCapacity, packedRows, keptAt };
     write(memory.device.queue, buffers.control, 0, CONTROL.pack(control));
     write(memory.device.queue, buffers.y, 0, toFours(subject.y));
     const recording = submissions.begin();

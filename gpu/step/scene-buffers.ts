@@ -37,6 +37,15 @@ const PAIR_BYTES = {
 } as const;
 /** Bytes per candidate of the two shared buffers, in the backward step. */
 const CANDIDATE_BYTES = { candidates: CANDIDATE.bytes, contacts: 4 * CONTACT_WORDS } as const;
+/** Bytes of a constraint that lies packed behind the candidates, where kernels for cards have it (run-queue-ahead.wgsl). */
+const PACKED_BYTES = 128;
+/** So many are packed at most: those of stacked layers of 100,000 vertices. A larger mesh needs its memory for other things. */
+const MOST_PACKED = 2 ** 19;
+/** Contacts of a vertex in such layers. */
+const PACKED_OF_VERTEX = 9 / 2;
+/** Packed constraints lie in blocks of this many. */
+const PACKED_BLOCK = 32;
+
 /** With this many pairs per candidate the forward step alone determines the size of the shared buffers. */
 const PAIRS_PER_CANDIDATE = 4;
 
@@ -235,15 +244,15 @@ export class SceneBuffers {
 
   /** Bytes to allocate beyond the present ones for this capacity. */
   bytesToGrow(pairs: number, candidates: number): number {
-    const later = bytesOf(pairs, this.#candidatesWith(pairs, candidates));
+    const later = this.#bytesOf(pairs, this.#candidatesWith(pairs, candidates));
     const multipliers = this.#pullBack ? PULL_BACK_PAIR_BYTES * (pairs - this.pairCapacity) : 0;
-    return later - bytesOf(this.pairCapacity, this.candidateCapacity) + multipliers;
+    return later - this.#bytesOf(this.pairCapacity, this.candidateCapacity) + multipliers;
   }
 
   /** Bytes of the buffers that {@link reservePairs} and {@link reserveCandidates} replace. */
   get bytesThatGrow(): number {
     const multipliers = this.#pullBack ? PULL_BACK_PAIR_BYTES * this.pairCapacity : 0;
-    return bytesOf(this.pairCapacity, this.candidateCapacity) + multipliers;
+    return this.#bytesOf(this.pairCapacity, this.candidateCapacity) + multipliers;
   }
 
   /** The room for candidates with this many pairs; at least one, because kernels bind nothing shorter. */
@@ -254,11 +263,39 @@ export class SceneBuffers {
   /** Allocates the two buffers that both halves of a step use, each for the half that needs more. */
   #share(candidates: number): void {
     for (const buffer of [this.candidates, this.contacts]) if (buffer) this.#places.drop(buffer);
-    const [own, words] = sharedBytes(this.pairCapacity, candidates);
+    const [own, words] = this.#sharedBytes(this.pairCapacity, candidates);
     this.candidates = this.#places.add('candidates', own, PAIR_STATE);
     this.contacts = this.#places.add('contacts', words, PAIR_STATE);
     this.candidateCapacity = candidates;
     this.generation++;
+  }
+
+  /** Constraints for which there is room behind the candidates. */
+  get packedRows(): number {
+    return this.#packedWith(this.candidateCapacity);
+  }
+
+  /** None for processors, whose kernels do not use them, and where they would make the longest binding longer. */
+  #packedWith(candidates: number): number {
+    const { device, largestBinding } = this.#memory;
+    const wanted = Math.min(MOST_PACKED, candidates, PACKED_OF_VERTEX * this.#vertexCount);
+    const rows = PACKED_BLOCK * Math.ceil(wanted / PACKED_BLOCK);
+    const isLong = CANDIDATE_BYTES.candidates * candidates + PACKED_BYTES * rows > largestBinding;
+    return isLong || !device.features.has('subgroups') ? 0 : rows;
+  }
+
+  #sharedBytes(pairs: number, candidates: number): [number, number] {
+    const packed = PACKED_BYTES * this.#packedWith(candidates);
+    return [
+      Math.max(PAIR_BYTES.candidates * pairs, CANDIDATE_BYTES.candidates * candidates + packed),
+      Math.max(PAIR_BYTES.contacts * pairs, CANDIDATE_BYTES.contacts * candidates),
+    ];
+  }
+
+  #bytesOf(pairs: number, candidates: number): number {
+    const { pairVertex, pairInfo, pairNormal, pairDistance } = PAIR_BYTES;
+    const [own, words] = this.#sharedBytes(pairs, candidates);
+    return (pairVertex + pairInfo + pairNormal + pairDistance) * pairs + own + words;
   }
 
   /** The buffer that a kernel's binding names. @throws Error for a name that no buffer has */
@@ -275,19 +312,6 @@ export class SceneBuffers {
     this.#edgeLists?.close();
     this.#places.close();
   }
-}
-
-function sharedBytes(pairs: number, candidates: number): [number, number] {
-  return [
-    Math.max(PAIR_BYTES.candidates * pairs, CANDIDATE_BYTES.candidates * candidates),
-    Math.max(PAIR_BYTES.contacts * pairs, CANDIDATE_BYTES.contacts * candidates),
-  ];
-}
-
-function bytesOf(pairs: number, candidates: number): number {
-  const { pairVertex, pairInfo, pairNormal, pairDistance } = PAIR_BYTES;
-  const [own, words] = sharedBytes(pairs, candidates);
-  return (pairVertex + pairInfo + pairNormal + pairDistance) * pairs + own + words;
 }
 
 /** The SweepRange of each round, and of a tail after all of them. */

@@ -261,8 +261,8 @@ export class StepLoop {
 
   #writeControl(values: Partial<ControlBlock>): void {
     this.#control = { ...NEW_CONTROL, ...values };
-    const { pairCapacity, candidateCapacity } = this.#buffers;
-    const packed = CONTROL.pack({ ...values, pairCapacity, candidateCapacity });
+    const { pairCapacity, candidateCapacity, packedRows } = this.#buffers;
+    const packed = CONTROL.pack({ ...values, pairCapacity, candidateCapacity, packedRows });
     write(this.#device.memory.device.queue, this.#buffers.control, 0, packed);
   }
 

@@ -1,4 +1,5 @@
 import type { Positions } from '../contract/mesh.js';
+import { selectMedian } from './select.js';
 
 /** Below this a squared length may have lost digits to underflow (2⁻¹⁰²² / 2⁻⁵³, with room for three terms). */
 const SQUARED_UNDERFLOW = 2 ** -960;
@@ -33,12 +34,8 @@ export function heightOf(positions: Positions, a: number, b: number, c: number):
  * half are zero, the median of the positive ones, because 0 is not a length scale. 0 if there is no positive length.
  */
 export function medianLength(lengths: Float64Array): number {
-  lengths.sort();
-  const median = middleOf(lengths);
-  if (median > 0) return median;
-  let positive = 0;
-  while (positive < lengths.length && lengths[positive] === 0) positive++;
-  return middleOf(lengths.subarray(positive));
+  const median = selectMedian(lengths);
+  return median > 0 ? median : selectMedian(lengths.filter((length) => length > 0));
 }
 
 /** The median of sorted numbers; 0 if there are none. */

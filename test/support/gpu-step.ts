@@ -143,6 +143,7 @@ export class StageBench {
         pairCount: pairs.count,
         pairCapacity: buffers.pairCapacity,
         candidateCapacity: buffers.candidateCapacity,
+        packedRows: buffers.packedRows,
         radius: s.searchRadiusMax,
       }),
     );

@@ -3,8 +3,8 @@
 //   GAP     J_k = s_k w_k n
 //   VOLUME  J_k = s_k w_k n + d ∇_k log S     S: area or length of the closest features
 //
-// s_k = +1 on side a, −1 on side b. Rows sum to 0 over the vertices. It is computed where it is needed, from what lies in
-// memory anyway, instead of being stored.
+// s_k = +1 on side a, −1 on side b. Rows sum to 0 over the vertices. Processors compute it where it is needed, from what lies in
+// memory anyway; cards pack it in the first sweep of a step (backward/run-queue-ahead.wgsl).
 //
 // Written without arrays: a loop over one of known length is written out by compilers, and what is done a slot stands in
 // the machine code four times over, which is what a software driver takes its time for (docs/method.md, cold start).

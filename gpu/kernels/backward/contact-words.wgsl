@@ -8,9 +8,6 @@
 //   queue       C  candidates that are kept, until they are rows; then the sweep's queue, round by round
 //   row         C  candidates that are rows
 //   counts      C  contacts of each round of the sweep after the first, whose number is control.readyCount
-//
-// On graphics cards the first sweep of a step leaves at place n of the queue the entry of its contact (backward/run-queue-ahead.wgsl), in the
-// room of rowsAt, which no one reads any more.
 const WAITS_SHIFT: u32 = 16u;
 const NO_FOLLOWER: u32 = 0xffffffffu;
 
@@ -40,8 +37,4 @@ fn rowAt(n: u32) -> u32 {
 
 fn countAt(round: u32) -> u32 {
   return 15u * control.candidateCapacity + round;
-}
-
-fn queuedEntryAt(n: u32) -> u32 {
-  return 8u * control.candidateCapacity + n;
 }

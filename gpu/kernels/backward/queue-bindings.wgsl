@@ -10,6 +10,6 @@
 @group(0) @binding(3) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> candidates: array<SweptCandidate>;
+@group(0) @binding(6) var<storage, read_write> candidates: array<vec4u>;
 // of backward/contacts-links.wgsl: followers, waits, counts, and the queue, a round's contacts behind those of the round before
 @group(0) @binding(7) var<storage, read_write> contacts: array<atomic<u32>>;

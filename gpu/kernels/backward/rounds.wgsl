@@ -1,5 +1,6 @@
 // Rounds of the queue of a contact sweep, for kernels that bind what backward/sweep-queue.wgsl does and say what a projection does:
 //
+//   openPass()         reads what the projections of a sweep have in common; called once before them
 //   project(n, next)   runs the contact at this place of the queue; the first sweep of a step queues those that waited for nothing else
 //
 // The queue has the contacts round by round: a round's wait for contacts of the rounds before and for none of their own, so that its threads
@@ -52,6 +53,7 @@ fn isDense() -> bool {
 // A round as a whole dispatch, of any number of workgroups. The host does not know whether it runs: nothing happens where the run has ended
 // or paused.
 fn runRound(round: u32, group: vec3u, groups: vec3u, local: u32) {
+  openPass();
   let first = linearIndex(group, groups, local);
   let begin = beginOf(round);
   let count = select(0u, contactsOf(round), control.state == RUNNING);
@@ -73,6 +75,7 @@ var<workgroup> roundSize: u32;
 
 // The sweep from this round on, in one workgroup of so many threads, round by round.
 fn runRounds(firstRound: u32, local: u32, threads: u32) {
+  openPass();
   var round = firstRound;
   var begin = beginOf(firstRound);
   var turns = 0u;

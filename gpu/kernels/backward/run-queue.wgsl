@@ -12,14 +12,14 @@
 // of the queue; the first sweep of a step queues those that waited for nothing else.
 fn project(n: u32, next: NextRound) {
   let c = atomicLoad(&contacts[queueAt(n)]);
-  let about = candidates[c].about;
+  let about = aboutOf(c);
   let entry = about.x;
   let kind = kindOf(entry);
   let p = pairOf(entry);
   let ids = pairVertex[p];
-  let masses = candidates[c].masses;
-  let weight = candidates[c].weight;
-  let state = candidates[c].state;
+  let masses = massesOf(c);
+  let weight = weightOf(c);
+  let state = stateOf(c);
   // Differences first: c₀ − J·x would cancel.
   let corners = cornersOf(kind);
   var at: Corners;

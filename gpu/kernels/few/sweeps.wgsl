@@ -41,7 +41,7 @@ fn activateAll(local: u32) {
   }
   let rows = atomicLoad(&control.rowCount);
   for (var n = local; n < rows; n += SMALL_THREADS) {
-    let entry = candidates[atomicLoad(&contacts[rowAt(n)])].about.x;
+    let entry = aboutOf(atomicLoad(&contacts[rowAt(n)])).x;
     let ids = pairVertex[pairOf(entry)];
     for (var s = 0u; s < cornersOf(kindOf(entry)); s++) {
       activate(u32(ids[s]));

@@ -95,8 +95,8 @@ fn touchRows(local: u32) {
   let rows = atomicLoad(&control.rowCount);
   for (var n = local; n < rows; n += SERIAL_THREADS) {
     let c = atomicLoad(&contacts[rowAt(n)]);
-    let masses = candidates[c].masses;
-    let ids = pairVertex[pairOf(candidates[c].about.x)];
+    let masses = massesOf(c);
+    let ids = pairVertex[pairOf(aboutOf(c).x)];
     for (var s = 0u; s < 4u; s++) {
       if (masses[s] > 0.0) {
         touch(u32(ids[s]));

@@ -32,6 +32,7 @@ fn limitsWide(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
+  openPass();
   sweepColour(edgeRange.firstColour, linearIndex(group, groups, local), WORKGROUP_SIZE * groups.x * groups.y);
 }
 

@@ -3,6 +3,7 @@
 //
 //   projectLimit(e)   whether the edge acts
 // #include "common/lengths.wgsl"
+// #include "pull-back/pass-momentum.wgsl"
 // #include "pull-back/passes.wgsl"
 
 // What the projection of an edge changes of its multiplier, and whether the edge acts.
@@ -11,10 +12,9 @@ struct LimitPush {
   acts: bool,
 }
 
-// The multiplier c of an edge that may be as long as this. Its ends are so far apart, and have these inverse masses.
+// The multiplier c of an edge, once the pass is opened (openPass), that may be as long as this. Its ends are so far apart, and have these inverse masses.
 fn pushLimit(e: u32, limit: f32, push: vec4f, before: vec3f, apart: vec3f, w: vec2f) -> LimitPush {
-  let isFirst = control.sweepsDone == 0u;
-  let begun = select(push.xyz + control.momentum * (push.xyz - before), vec3f(0.0), isFirst);
+  let begun = select(push.xyz + passMomentum * (push.xyz - before), vec3f(0.0), isFirstPass);
   let shortened = max(0.0, limit - pullBack.slack);
   let both = w.x + w.y;
   let d = apart + both * begun;
@@ -23,9 +23,9 @@ fn pushLimit(e: u32, limit: f32, push: vec4f, before: vec3f, apart: vec3f, w: ve
   if (length > shortened) {
     f = (1.0 - shortened / length) / both;
   }
-  let next = select(f * d, pullBack.warmEdges * push.xyz, isFirst);
+  let next = select(f * d, pullBack.warmEdges * push.xyz, isFirstPass);
   edgePush[2u * e] = vec4f(next, push.w);
-  edgePush[2u * e + 1u] = vec4f(select(push.xyz, next, isFirst), 0.0);
+  edgePush[2u * e + 1u] = vec4f(select(push.xyz, next, isFirstPass), 0.0);
   let acts = any(begun != vec3f(0.0)) || any(next != vec3f(0.0)) || length > NEAR_LIMIT * shortened;
   return LimitPush(next - begun, acts);
 }

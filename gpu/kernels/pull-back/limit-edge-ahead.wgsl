@@ -69,6 +69,7 @@ var<workgroup> colourTurnsKnown: u32;
 
 // These colours one after the other, in one workgroup of so many threads.
 fn sweepColours(firstColour: u32, endColour: u32, local: u32, threads: u32) {
+  openPass();
   let isComplete = isCompletePass(control.sweepsDone);
   for (var colours = firstColour; colours < endColour; colours += KNOWN_COLOURS) {
     if (local == 0u) {

@@ -34,6 +34,7 @@ fn projectLimit(e: u32) -> bool {
 
 // These colours one after the other, in one workgroup of so many threads.
 fn sweepColours(firstColour: u32, endColour: u32, local: u32, threads: u32) {
+  openPass();
   for (var colour = firstColour; colour < endColour; colour++) {
     // Before a colour, not after it: software drivers compile twice what precedes the first barrier.
     storageBarrier();

@@ -1,13 +1,13 @@
 // What pull-back/multipliers.wgsl does a row, for kernels that bind control, pullBack, candidates and kept.
 
 fn takeMultiplier(c: u32) {
-  let p = pairOf(candidates[c].about.x);
+  let p = pairOf(aboutOf(c).x);
   let isKept = control.keptAt > 0u && kept[p].clock == control.keptAt;
   let lambda = select(0.0, pullBack.warmContacts * kept[p].lambda, isKept);
-  candidates[c].state.x = lambda;
-  candidates[c].state.w = lambda;
+  let state = stateOf(c);
+  setState(c, vec4f(lambda, state.y, state.z, lambda));
 }
 
 fn keepMultiplier(c: u32) {
-  kept[pairOf(candidates[c].about.x)] = KeptMultiplier(max(0.0, candidates[c].state.x), control.clock);
+  kept[pairOf(aboutOf(c).x)] = KeptMultiplier(max(0.0, stateOf(c).x), control.clock);
 }

@@ -9,7 +9,7 @@
 // #include "common/pair.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
 @group(0) @binding(2) var<uniform> pullBack: PullBack;
-@group(0) @binding(4) var<storage, read_write> candidates: array<SweptCandidate>;
+@group(0) @binding(4) var<storage, read_write> candidates: array<vec4u>;
 @group(0) @binding(5) var<storage, read> contacts: array<u32>;
 @group(0) @binding(6) var<storage, read_write> kept: array<KeptMultiplier>;
 // #include "backward/contact-words.wgsl"

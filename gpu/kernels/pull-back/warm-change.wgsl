@@ -1,9 +1,9 @@
 // Δλ of a pass of the pull-back over candidate c (pull-back/warm-sweep.wgsl), for kernels that bind control and candidates.
+// #include "pull-back/pass-momentum.wgsl"
+
 fn changeOf(c: u32, state: vec4f, value: f32) -> f32 {
-  let isFirst = control.sweepsDone == 0u;
-  let begun = select(state.x + control.momentum * (state.x - state.w), 0.0, isFirst);
-  let lambda = select(max(0.0, begun - value / state.y), state.x, isFirst);
-  candidates[c].state.x = lambda;
-  candidates[c].state.w = state.x;
+  let begun = select(state.x + passMomentum * (state.x - state.w), 0.0, isFirstPass);
+  let lambda = select(max(0.0, begun - value / state.y), state.x, isFirstPass);
+  setState(c, vec4f(lambda, state.y, state.z, state.x));
   return lambda - begun;
 }
