@@ -4,18 +4,18 @@
  * A run of `--suite hardware` on another card measures its constants (bench/hardware/calibration.ts).
  */
 
-/** Times of an NVIDIA H100, measured on two machines, which differ by up to a third: the mean of both. */
+/** Times of an NVIDIA H100, measured on three machines, which differ by up to a third. */
 export const H100 = {
   /**
    * µs per dispatch, with or without work, that waits for the previous one: its launch and the barrier between the two
    */
   dependentDispatch: 3.2,
   /**
-   * µs per turn of one workgroup: some loads from memory, a projection, and a barrier. 1.4 if a turn has few contacts,
-   * up to 4 otherwise
+   * µs per turn of one workgroup: some loads from memory, a projection, and a barrier. 1.1 if a turn has few contacts,
+   * up to 3.3 otherwise
    */
-  turn: 3.2,
-  /** µs of the host to record a dispatch; the device waits for it, because little is recorded while it works */
+  turn: 2.0,
+  /** µs of the host to record a dispatch; a part of it while the device works */
   recording: 3.4,
   /**
    * ms from the completion of the work of a submission until its status is on the host: a fence, a wake-up and a new
