@@ -67,7 +67,7 @@ export function launch(pass: Pass, one: Launch): void {
     pass.add(one);
     return;
   }
-  const current = pass instanceof OwnPass ? pass.forDispatch : pass;
+  const current = pass instanceof OwnPass ? pass.count() : pass;
   useKernel(current, kernel.pipeline, bindings.group);
   if ('place' in size) current.dispatchWorkgroupsIndirect(size.place.buffer, size.place.offset + size.offset);
   else if (size[1] === 1) current.dispatchWorkgroups(size[0]);

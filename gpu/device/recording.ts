@@ -54,8 +54,8 @@ export class OwnPass {
     this.#begin = begin;
   }
 
-  /** The pass of the next dispatch, which counts as recorded. */
-  get forDispatch(): GPUComputePassEncoder {
+  /** Counts a dispatch, and returns the pass that it is to be recorded in. */
+  count(): GPUComputePassEncoder {
     if (this.#recording.isPartFull) {
       this.end();
       this.#recording.submitPart();

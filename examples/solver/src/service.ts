@@ -8,9 +8,11 @@ import {
   type CreatedSession,
   makeStub,
   type Parameters,
+  type Positions,
   RECONNECT_MS,
   type Refusal,
   type Report,
+  type Scalar,
   type ServerInfo,
   type StepMessage,
   type StreamMessage,
@@ -20,7 +22,7 @@ import {
 export type { Access, Parameters, Report } from './stub.js';
 
 export interface Answer {
-  /** float64[3·V]: float32 numbers, verified as they are */
+  /** float64[3·V]: the numbers of the answer, verified as they are */
   readonly positions: Float64Array;
   readonly contacts: Contacts;
   readonly report: Report;
@@ -59,13 +61,15 @@ interface Creation {
  * stream. If the connection is lost, another stream is opened and the same target is sent again under the same number:
  * it is computed once. A target that is refused only temporarily, because the queue is full, is sent again after the
  * time that the service specifies. If the session is gone, because it expired or its service ended, another one is
- * created from the last answer.
+ * created from the last answer. Positions are float32; if the mesh moves so far away that contacts cannot be kept apart
+ * in float32, another session continues in float64.
  */
 export class Service {
   #stream: ClientDuplexStream<object, StreamMessage> | undefined;
   #frame = 0;
   /** the frame of the last answer */
   #answered = 0;
+  #scalar: Scalar = 'FLOAT32';
 
   private constructor(
     private readonly stub: Stub,
@@ -104,7 +108,7 @@ export class Service {
         masses: bytesOf(Float32Array.from(masses)),
         kinematic: Buffer.from(isKinematic),
         parts,
-        ...(limitedRest ? { strainLimits: { rest: positionsOf(limitedRest) } } : {}),
+        ...(limitedRest ? { strainLimits: { rest: positionsOf(limitedRest, 'FLOAT32') } } : {}),
       },
       parameters,
     };
@@ -112,7 +116,7 @@ export class Service {
       const { algorithmVersion } = await sendAgain(() =>
         call<ServerInfo>((done) => stub.GetServerInfo({}, metadata, done)),
       );
-      const session = await createSession(stub, metadata, creation, start);
+      const session = await createSession(stub, metadata, creation, positionsOf(start, 'FLOAT32'));
       // Defaults depend on the edges of the start: another session with the same parameters must not derive them anew.
       const again = { ...creation, parameters: session.resolved };
       return new Service(stub, metadata, again, session, start.slice(), algorithmVersion);
@@ -144,8 +148,19 @@ export class Service {
     try {
       answer = await this.#send(y, contactDistance, also);
     } catch (error) {
-      if (!(error instanceof RefusedError && error.refusal.code === 'SESSION_NOT_FOUND')) throw error;
-      this.session = await createSession(this.stub, this.metadata, this.creation, this.position);
+      const code = error instanceof RefusedError ? error.refusal.code : undefined;
+      const isTooCoarse = code === 'TOLERANCE_TOO_SMALL' && this.#scalar === 'FLOAT32';
+      if (code !== 'SESSION_NOT_FOUND' && !isTooCoarse) throw error;
+      if (isTooCoarse) {
+        await this.#leave();
+        this.#scalar = 'FLOAT64';
+      }
+      this.session = await createSession(
+        this.stub,
+        this.metadata,
+        this.creation,
+        positionsOf(this.position, this.#scalar),
+      );
       this.#frame = 0;
       this.#answered = 0;
       answer = await this.#send(y, contactDistance, also);
@@ -162,7 +177,7 @@ export class Service {
       frame: ++this.#frame,
       // The service refuses to continue from another frame than this solver does (FRAME_LOST).
       afterFrame: this.#answered,
-      target: positionsOf(y),
+      target: positionsOf(y, this.#scalar),
       include: { contacts: true, contactDistance, ...also },
     };
     return sendAgain(() => this.#ask(request));
@@ -202,23 +217,24 @@ export class Service {
   }
 
   async close(): Promise<void> {
+    await this.#leave();
+    this.stub.close();
+  }
+
+  /** Ends the stream, which belongs to the session, and deletes the session; if that fails, it expires. */
+  #leave(): Promise<void> {
     this.#stream?.end();
-    await new Promise<void>((resolve) => {
+    this.#stream = undefined;
+    return new Promise((resolve) => {
       this.stub.DeleteSession({ sessionId: this.session.id }, this.metadata, () => resolve());
     });
-    this.stub.close();
   }
 }
 
-/** @param start float64[3·V], free of intersections */
-function createSession(
-  stub: Stub,
-  metadata: Metadata,
-  creation: Creation,
-  start: Float64Array,
-): Promise<CreatedSession> {
+/** @param start free of intersections */
+function createSession(stub: Stub, metadata: Metadata, creation: Creation, start: Positions): Promise<CreatedSession> {
   // A creation whose answer was lost is sent again under the same key, and makes one session.
-  const request = { ...creation, start: positionsOf(start), idempotencyKey: randomUUID() };
+  const request = { ...creation, start, idempotencyKey: randomUUID() };
   return sendAgain(() => call<CreatedSession>((done) => stub.CreateSession(request, metadata, done)));
 }
 
@@ -252,20 +268,28 @@ function pauseAfter(attempt: number, error: unknown): number | undefined {
   return Math.max(named, Math.min(doubled, LONGEST_PAUSE_MS));
 }
 
-const readPositions = ({ data }: { readonly data: Uint8Array }): Float64Array =>
-  Float64Array.from(new Float32Array(Uint8Array.from(data).buffer));
+function readPositions({ data, scalar }: Positions): Float64Array {
+  const { buffer } = Uint8Array.from(data);
+  return scalar === 'FLOAT64' ? new Float64Array(buffer) : Float64Array.from(new Float32Array(buffer));
+}
 
-const readAnswer = ({ positions, contacts, report, path }: StepMessage): Answer => ({
-  positions: readPositions(positions),
-  contacts: contacts ? readContacts(contacts) : NO_CONTACTS,
-  report,
-  ...(path ? { path: readStates(readPositions(path.positions), positions.data.length / 4) } : {}),
-});
+function readAnswer({ positions, contacts, report, path }: StepMessage): Answer {
+  const own = readPositions(positions);
+  return {
+    positions: own,
+    contacts: contacts ? readContacts(contacts) : NO_CONTACTS,
+    report,
+    ...(path ? { path: readStates(readPositions(path.positions), own.length) } : {}),
+  };
+}
 
 const readStates = (all: Float64Array, length: number): Float64Array[] =>
   Array.from({ length: all.length / length }, (_, i) => all.subarray(i * length, (i + 1) * length));
 
-const bytesOf = (array: Uint32Array | Float32Array): Buffer =>
+const bytesOf = (array: Uint32Array | Float32Array | Float64Array): Buffer =>
   Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
-const positionsOf = (x: Float64Array) => ({ data: bytesOf(Float32Array.from(x)), scalar: 'FLOAT32' });
+const positionsOf = (x: Float64Array, scalar: Scalar): Positions => ({
+  data: bytesOf(scalar === 'FLOAT32' ? Float32Array.from(x) : x),
+  scalar,
+});

@@ -41,11 +41,18 @@ export interface Report {
   readonly limitingPairs: readonly { readonly kind: string; readonly a: number[]; readonly b: number[] }[];
 }
 
+export type Scalar = 'FLOAT32' | 'FLOAT64';
+
+export interface Positions {
+  readonly data: Uint8Array;
+  readonly scalar: Scalar;
+}
+
 export interface StepMessage {
-  readonly positions: { readonly data: Uint8Array };
+  readonly positions: Positions;
   readonly report: Report;
   readonly contacts?: ContactsMessage | null;
-  readonly path?: { readonly positions: { readonly data: Uint8Array } } | null;
+  readonly path?: { readonly positions: Positions } | null;
 }
 
 /** The part of the contract's Error that is read here. */

@@ -138,6 +138,28 @@ t.test('a session that is gone is created again from its last answer, with the s
   await anew.close();
 });
 
+t.test('a cloth that falls too far away from another one for float32 falls on in float64', async (t) => {
+  const drapes = SCENES.get('drapes')!('small');
+  const pair = modelOf({ ...drapes, bodies: drapes.bodies.slice(0, 2) });
+  const start = startOf(pair).x;
+  const fallen = (by: number): Float64Array =>
+    start.map((value, i) => (i % 3 === 2 && i < start.length / 2 ? value - by : value));
+  const service = await Service.open(server.grpcAddress, pair, start, {});
+  const away = 60_000 * service.parameter('activationDistance');
+  let positions = start;
+  for (const by of [0.1 * away, away, 1.1 * away]) ({ positions } = await service.step(fallen(by), 0.001));
+  await service.close();
+  const to = fallen(1.1 * away);
+  t.ok(
+    positions.some((value) => Math.fround(value) !== value),
+    'the last answer is in float64',
+  );
+  t.ok(
+    positions.every((value, i) => Math.abs(value - to[i]!) < 1e-6 * away),
+    'and at its target',
+  );
+});
+
 t.test('a target that is refused is not sent again, and the session goes on', async (t) => {
   const cutter = await openCutter(t);
   const service = await Service.open(cutter.address, model, x, {});
