@@ -12,7 +12,7 @@ struct LimitPush {
   acts: bool,
 }
 
-// The multiplier c of an edge, once the pass is opened (openPass), that may be as long as this. Its ends are so far apart, and have these inverse masses.
+// The multiplier c of an edge that may be as long as this, after openPass. Its ends are so far apart, and have these inverse masses.
 fn pushLimit(e: u32, limit: f32, push: vec4f, before: vec3f, apart: vec3f, w: vec2f) -> LimitPush {
   let begun = select(push.xyz + passMomentum * (push.xyz - before), vec3f(0.0), isFirstPass);
   let shortened = max(0.0, limit - pullBack.slack);
