@@ -1,5 +1,5 @@
 import type { Positions } from '../contract/mesh.js';
-import { selectMedian } from './select.js';
+import { type Ranked, selectMedian, selectRank } from './select.js';
 
 /** Below this a squared length may have lost digits to underflow (2⁻¹⁰²² / 2⁻⁵³, with room for three terms). */
 const SQUARED_UNDERFLOW = 2 ** -960;
@@ -76,7 +76,7 @@ function arrange(positions: Positions, order: Uint32Array, axes: Uint8Array): vo
     if (to - from <= LEAF_SIZE) continue;
     const middle = (from + to) >>> 1;
     const axis = widestAxis(positions, order, from, to);
-    selectRank(positions, order, axis, from, to - 1, middle);
+    selectRank(new PointsAlong(positions, order, axis), from, to - 1, middle);
     axes[middle] = axis;
     stack.push(from, middle, middle + 1, to);
   }
@@ -101,36 +101,27 @@ function widestAxis(positions: Positions, order: Uint32Array, from: number, to: 
   return widest;
 }
 
-/** Hoare's selection with the median of three. Equal keys are swapped too, so that many of them still split in half. */
-function selectRank(
-  positions: Positions,
-  order: Uint32Array,
-  axis: number,
-  first: number,
-  last: number,
-  rank: number,
-): void {
-  const key = (i: number): number => positions[3 * order[i]! + axis]!;
-  let low = first;
-  let high = last;
-  while (high > low) {
-    const a = key(low);
-    const b = key((low + high) >>> 1);
-    const c = key(high);
-    const pivot = Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
-    let i = low;
-    let j = high;
-    while (i <= j) {
-      while (key(i) < pivot) i++;
-      while (key(j) > pivot) j--;
-      if (i > j) break;
-      const swapped = order[i]!;
-      order[i++] = order[j]!;
-      order[j--] = swapped;
-    }
-    if (rank <= j) high = j;
-    else if (rank >= i) low = i;
-    else return;
+/** Points in the order of a k-d tree, each with its coordinate along an axis. */
+export class PointsAlong implements Ranked {
+  constructor(
+    private readonly positions: Positions,
+    private readonly order: Uint32Array,
+    private readonly axis: number,
+  ) {}
+
+  key(i: number): number {
+    return this.positions[3 * this.order[i]! + this.axis]!;
+  }
+
+  swap(i: number, j: number): void {
+    const other = this.order[i]!;
+    this.order[i] = this.order[j]!;
+    this.order[j] = other;
+  }
+
+  sort(first: number, last: number): void {
+    const at = (point: number): number => this.positions[3 * point + this.axis]!;
+    this.order.subarray(first, last + 1).sort((a, b) => at(a) - at(b));
   }
 }
 

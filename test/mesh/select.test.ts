@@ -1,5 +1,6 @@
 import t from 'tap';
-import { selectMedian, selectSmallest } from '../../src/mesh/select.js';
+import { PointsAlong } from '../../src/mesh/lengths.js';
+import { selectMedian, selectRank, selectSmallest } from '../../src/mesh/select.js';
 import { seeded } from '../support/random.js';
 
 const random = seeded();
@@ -45,5 +46,16 @@ t.test('What is left after too many visits is sorted.', async (t) => {
     const sorted = numbers.slice().sort();
     t.equal(selectSmallest(numbers, 700, visits), sorted[700]);
     t.ok(numbers.subarray(0, 700).every((value) => value <= sorted[700]!) && numbers[700] === sorted[700]);
+  }
+});
+
+t.test('Points are sorted along an axis after too many visits, and selected before.', async (t) => {
+  const positions = Float64Array.from({ length: 3 * 1001 }, () => random());
+  for (const visits of [0, 1500, undefined]) {
+    const order = Uint32Array.from({ length: 1001 }, (_, point) => point);
+    selectRank(new PointsAlong(positions, order, 1), 0, 1000, 700, visits);
+    const y = (i: number): number => positions[3 * order[i]! + 1]!;
+    t.equal(new Set(order).size, 1001, 'every point once');
+    t.ok(order.every((_, i) => (i < 700 ? y(i) <= y(700) : y(i) >= y(700))));
   }
 });
