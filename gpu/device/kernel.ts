@@ -108,7 +108,7 @@ const MOST_SERIAL_THREADS = 1024;
 /**
  * The same for sweeps over contacts. The registers of a multiprocessor are divided among the threads of a workgroup,
  * and with 1,024 a thread has too few for the contacts that it reads ahead (backward/run-queue-ahead.wgsl): an H100
- * takes 2.5 times as long as with 512.
+ * takes up to four times as long as with 512.
  */
 const MOST_SWEEP_THREADS = 512;
 
