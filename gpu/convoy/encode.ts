@@ -3,6 +3,7 @@ import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Launch } from '../device/recording.js';
 import { MOST_SCENES, type SharedBinding, UNIFORM_BYTES } from './address.js';
+import { type Bound, BoundDispatches } from './bound.js';
 import { mergeSequences } from './merge.js';
 
 /** Bytes: every implementation allows dynamic uniform offsets that are multiples of this. */
@@ -23,19 +24,19 @@ export class DispatchEncoder {
   launches = 0;
   readonly #memory: DeviceMemory;
   readonly #groups: number;
-  /** replaces the buffer of dispatch sizes if the host knows the sizes */
+  /** stands for the buffer of dispatch sizes if the host knows the sizes */
   readonly #noSizes: GPUBuffer;
+  readonly #bound: BoundDispatches;
   /** the places of the scenes of every dispatch of a submission */
   #places: GPUBuffer | undefined;
-  readonly #numbers = new WeakMap<object, number>();
-  #count = 0;
-  /** bind groups by kernel file and buffers */
+  /** bind groups by kernel file and dispatches that can be merged */
   readonly #bindGroups = new Map<string, GPUBindGroup>();
 
   constructor(memory: DeviceMemory, isSoftware: boolean) {
     this.#memory = memory;
     this.#groups = isSoftware ? GROUPS.software : GROUPS.hardware;
     this.#noSizes = memory.allocate('no sizes', 16, BUFFER_USAGE.STORAGE);
+    this.#bound = new BoundDispatches(this.#noSizes);
   }
 
   /**
@@ -45,22 +46,22 @@ export class DispatchEncoder {
    * @param sequences the dispatches of each scene @throws Error if a scene's places cannot be addressed
    */
   plan(sequences: readonly (readonly Launch[])[]): EncodePlan {
-    const bound = sequences.map((launches) => launches.map((one) => ({ ...one, buffers: this.#buffersOf(one) })));
-    // Dispatches of the same kernel over the same buffers can be one.
-    const merged = mergeSequences(bound, ({ kernel, buffers }) => `${kernel.entryPoint} ${buffers}`);
+    const bound = sequences.map((launches) => launches.map((one) => this.#bound.of(one)));
+    const merged = mergeSequences(bound, ({ key }) => key) as Joined[];
     const offsets: number[] = [];
     let bytes = 0;
-    for (const [{ kernel }] of merged as Joined[]) {
+    for (const [{ launch }] of merged) {
       offsets.push(bytes);
-      bytes += Math.ceil((kernel.shared!.placeBytes * MOST_SCENES) / OFFSET_BYTES) * OFFSET_BYTES;
+      bytes += Math.ceil((launch.kernel.shared!.placeBytes * MOST_SCENES) / OFFSET_BYTES) * OFFSET_BYTES;
     }
     const words = new Uint32Array(bytes / WORD);
-    merged.forEach((launches, n) => {
-      launches.forEach((launch, scene) => {
-        writePlace(words, offsets[n]! / WORD, scene, launch);
+    merged.forEach((scenes, n) => {
+      const stride = scenes[0].launch.kernel.shared!.placeBytes / WORD;
+      scenes.forEach((one, scene) => {
+        writePlace(words, offsets[n]! / WORD + scene * stride, one);
       });
     });
-    return { merged: merged as Joined[], offsets, words };
+    return { merged, offsets, words };
   }
 
   /**
@@ -82,23 +83,24 @@ export class DispatchEncoder {
     this.#memory.device.queue.writeBuffer(places, 0, words);
     const pass = encoder.beginComputePass();
     let last: GPUComputePipeline | undefined;
-    merged.forEach((launches, n) => {
-      const [{ kernel }] = launches;
-      if (last !== kernel.pipeline) pass.setPipeline(kernel.pipeline);
-      last = kernel.pipeline;
-      pass.setBindGroup(0, this.#bindGroupOf(launches[0], places), [offsets[n]!]);
-      const most = launches.reduce((sum, launch) => Math.max(sum, launch.most), 1);
-      const groups = Math.min(most, Math.max(1, Math.floor(this.#groups / launches.length)));
-      pass.dispatchWorkgroups(groups, 1, launches.length);
-      this.launches += launches.length;
+    merged.forEach((scenes, n) => {
+      const { pipeline } = scenes[0].launch.kernel;
+      if (last !== pipeline) pass.setPipeline(pipeline);
+      last = pipeline;
+      pass.setBindGroup(0, this.#bindGroupOf(scenes[0], places), [offsets[n]!]);
+      const most = scenes.reduce((sum, { launch }) => Math.max(sum, launch.most), 1);
+      const groups = Math.min(most, Math.max(1, Math.floor(this.#groups / scenes.length)));
+      pass.dispatchWorkgroups(groups, 1, scenes.length);
+      this.launches += scenes.length;
     });
     this.dispatches += merged.length;
     pass.end();
   }
 
-  /** Called when buffers that scenes bind were freed: bind groups would keep them alive. */
+  /** Called when buffers that scenes bind were freed: bind groups would keep them alive, and their places have moved. */
   forget(): void {
     this.#bindGroups.clear();
+    this.#bound.forget();
   }
 
   close(): void {
@@ -115,42 +117,22 @@ export class DispatchEncoder {
     this.#bindGroups.clear();
   }
 
-  /** The numbers of the buffers that a dispatch binds, as one text. */
-  #buffersOf({ bindings, size }: Launch): string {
-    const numbers = bindings.ranges.map(({ buffer }) => this.#numberOf(buffer));
-    return [...numbers, this.#numberOf(this.#sizesOf(size))].join();
-  }
-
-  #sizesOf(size: Launch['size']): GPUBuffer {
-    return 'place' in size ? size.place.buffer : this.#noSizes;
-  }
-
-  #bindGroupOf({ kernel, bindings, size, buffers }: Bound, places: GPUBuffer): GPUBindGroup {
-    const key = `${kernel.file} ${buffers}`;
-    const known = this.#bindGroups.get(key);
+  #bindGroupOf({ launch, group, sizes }: Bound, places: GPUBuffer): GPUBindGroup {
+    const known = this.#bindGroups.get(group);
     if (known) return known;
+    const { kernel, bindings } = launch;
     const shared = kernel.shared!;
-    const group = kernel.groupOf(
+    const made = kernel.groupOf(
       bindings.ranges.map(({ buffer }, n) => bindingOf(buffer, shared.bindings[n]!.type)),
       [
         { binding: shared.places, resource: { buffer: places, size: shared.placeBytes * MOST_SCENES } },
-        { binding: shared.sizes, resource: bindingOf(this.#sizesOf(size), shared.uniforms) },
+        { binding: shared.sizes, resource: bindingOf(sizes, shared.uniforms) },
       ],
     );
-    this.#bindGroups.set(key, group);
-    return group;
-  }
-
-  #numberOf(buffer: GPUBuffer): number {
-    const known = this.#numbers.get(buffer);
-    if (known !== undefined) return known;
-    this.#numbers.set(buffer, this.#count);
-    return this.#count++;
+    this.#bindGroups.set(group, made);
+    return made;
   }
 }
-
-/** A dispatch of one scene with the numbers of the buffers that it binds. */
-type Bound = Launch & { readonly buffers: string };
 
 /** Dispatches of several scenes that are merged into one. */
 type Joined = [Bound, ...Bound[]];
@@ -167,22 +149,19 @@ export interface EncodePlan {
 const bindingOf = (buffer: GPUBuffer, type: SharedBinding['type']): GPUBufferBinding =>
   type === 'uniform' ? { buffer, size: UNIFORM_BYTES } : { buffer };
 
-/** Where a scene's buffers begin, in elements, and how many workgroups its own dispatch would have (address.ts). */
-function writePlace(words: Uint32Array, first: number, scene: number, { kernel, bindings, size }: Launch): void {
-  const { placeBytes, bindings: bound, uniforms } = kernel.shared!;
-  const at = first + (scene * placeBytes) / WORD;
+/** Writes how many workgroups a scene's own dispatch would have, and where its buffers begin (address.ts). @param at word */
+function writePlace(words: Uint32Array, at: number, { launch, elements }: Bound): void {
+  const { kernel, size } = launch;
   if ('place' in size) {
     const offset = size.place.offset + size.offset;
     // A read beyond it would give the size of another scene's dispatch.
-    if (uniforms === 'uniform' && offset + DISPATCH_BYTES > UNIFORM_BYTES)
+    if (kernel.shared!.uniforms === 'uniform' && offset + DISPATCH_BYTES > UNIFORM_BYTES)
       throw new Error('The size of a dispatch lies behind the end of its binding.');
-    words.set([0, 0, offset / WORD, 1], at);
-  } else words.set(size, at);
-  bindings.ranges.forEach(({ offset = 0 }, n) => {
-    const element = offset / bound[n]!.stride;
-    if (!Number.isInteger(element)) throw new Error(`The place of ${bound[n]!.name} begins within an element.`);
-    if (bound[n]!.type === 'uniform' && offset + bound[n]!.stride > UNIFORM_BYTES)
-      throw new Error(`The place of ${bound[n]!.name} lies behind the end of its binding.`);
-    words[at + 4 + n] = element;
-  });
+    words[at + 2] = offset / WORD;
+    words[at + 3] = 1;
+  } else {
+    words[at] = size[0];
+    words[at + 1] = size[1];
+  }
+  words.set(elements, at + 4);
 }

@@ -4,6 +4,9 @@ import type { Place } from '../device/place.js';
 
 const { STORAGE, UNIFORM, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
+/** The host writes as many zeros at once; the device fills longer ranges, which then need not be transferred. */
+const ZEROS = new Uint8Array(2 ** 14);
+
 /** A scene's part of a pool; the arena may move it to another one. */
 export class PoolPlace implements Place {
   constructor(
@@ -72,7 +75,7 @@ export class Pool {
     this.#places.splice(n, 0, place);
     const written = Math.min(this.#untouched, offset + size) - offset;
     // The data of another scene must not be visible.
-    if (written > 0) this.#memory.device.queue.writeBuffer(this.buffer, offset, new Uint8Array(written));
+    if (written > 0) this.#clear(offset, written);
     this.#untouched = Math.max(this.#untouched, offset + size);
     return place;
   }
@@ -103,5 +106,17 @@ export class Pool {
 
   free(): void {
     this.#memory.free(this.buffer);
+  }
+
+  /** Fills a range with 0. */
+  #clear(offset: number, bytes: number): void {
+    const { device } = this.#memory;
+    if (bytes <= ZEROS.byteLength) {
+      device.queue.writeBuffer(this.buffer, offset, ZEROS, 0, bytes);
+      return;
+    }
+    const encoder = device.createCommandEncoder({ label: 'arena' });
+    encoder.clearBuffer(this.buffer, offset, bytes);
+    device.queue.submit([encoder.finish()]);
   }
 }
