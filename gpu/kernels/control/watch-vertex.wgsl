@@ -64,7 +64,8 @@ fn watchVertex(i: u32, own: StepOfVertex) -> u32 {
       motion[c] = now - windowStart[k + c];
       windowStart[k + c] = now;
     }
-    if (isUnfinished) {
+    // If the pull-back follows once the kinematic vertices have arrived, only they count.
+    if (isUnfinished && (parameters.hasEarlyPullBack == 0u || inverseMass[i] == 0.0)) {
       if (lengthOf(motion) > TRAVEL * parameters.delta) {
         atomicStore(&control.hasMoved, 1u);
       }
