@@ -99,9 +99,7 @@ fn open() {
   // control/begin.wgsl counted the vertices that are to move and those that do not fit P and its boxes.
   let unfinished = atomicLoad(&control.unfinishedCount);
   control.unfinished = unfinished;
-  // Those that count for stagnation (control/watch-vertex.wgsl).
-  let counted = select(unfinished, atomicLoad(&control.lateCount), parameters.hasEarlyPullBack == 1u);
-  control.windowSum = RESIDUAL_PARTS * f32(counted);
+  control.windowSum = RESIDUAL_PARTS * f32(unfinished);
   control.residual = select(0.0, 1.0, unfinished > 0u);
   // D from the net displacement since the search, where that is worse than what is left of it.
   let motion = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));

@@ -64,8 +64,7 @@ fn watchVertex(i: u32, own: StepOfVertex) -> u32 {
       motion[c] = now - windowStart[k + c];
       windowStart[k + c] = now;
     }
-    // If the pull-back follows once the kinematic vertices have arrived, only they count.
-    if (isUnfinished && (parameters.hasEarlyPullBack == 0u || inverseMass[i] == 0.0)) {
+    if (isUnfinished) {
       if (lengthOf(motion) > TRAVEL * parameters.delta) {
         atomicStore(&control.hasMoved, 1u);
       }

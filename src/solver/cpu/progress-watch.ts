@@ -17,9 +17,6 @@ export type Verdict = 'going' | 'search' | 'stalled';
  * the sum of all r hardly fell and no unfinished vertex travelled, and that a forced search changed nothing. Neither
  * criterion suffices alone: compressed cloth creeps and oscillates endlessly without reducing r, and r falls very
  * little while vertices approach a far target leap by leap.
- *
- * If the pull-back follows as soon as the kinematic vertices have arrived, only they count: the other vertices wander
- * for hundreds of steps beside one that cannot go on, and the pull-back brings them nearer than these steps would.
  */
 export class ProgressWatch {
   readonly #settings: Settings;
@@ -30,7 +27,6 @@ export class ProgressWatch {
   readonly wanted: Uint8Array;
   /** float32[3·V] x at the window's start */
   readonly #windowStart: Float32Array;
-  #counted: Uint8Array | undefined;
   #windowSum = 0;
   #windowSteps = 0;
   #hasForcedSearch = false;
@@ -43,10 +39,8 @@ export class ProgressWatch {
     this.#windowStart = scratch.float32('window start', 3 * vertexCount).fill(0);
   }
 
-  /** @param counted uint8[V] 1 = the vertex counts for stagnation; undefined = all do */
-  begin(x: Float32Array, residual: Float32Array, counted?: Uint8Array): void {
+  begin(x: Float32Array, residual: Float32Array): void {
     this.#stopped.fill(0);
-    this.#counted = counted;
     this.#hasForcedSearch = false;
     this.#openWindow(x, residual);
   }
@@ -113,22 +107,21 @@ export class ProgressWatch {
 
   #sumOfUnfinished(residual: Float32Array): number {
     let sum = 0;
-    for (let i = 0; i < residual.length; i++) if (this.#isAwaited(i, residual)) sum += residual[i];
+    for (const r of residual) if (r >= this.#settings.epsilon) sum += r;
     return sum;
   }
 
   /** Whether an unfinished vertex travelled since the window's start. */
   #hasTravelled(x: Float32Array, residual: Float32Array): boolean {
     for (let i = 0; i < residual.length; i++) {
-      if (!this.#isAwaited(i, residual)) continue;
-      if (distanceAt(this.#windowStart, x, 3 * i) > TRAVEL * this.#settings.delta) return true;
+      if (
+        residual[i] >= this.#settings.epsilon &&
+        distanceAt(this.#windowStart, x, 3 * i) > TRAVEL * this.#settings.delta
+      ) {
+        return true;
+      }
     }
     return false;
-  }
-
-  /** Whether the vertex is unfinished and counts. */
-  #isAwaited(i: number, residual: Float32Array): boolean {
-    return residual[i] >= this.#settings.epsilon && this.#counted?.[i] !== 0;
   }
 
   #openWindow(x: Float32Array, residual: Float32Array): void {

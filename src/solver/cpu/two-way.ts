@@ -186,11 +186,11 @@ export class TwoWay {
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
     this.#edges?.linearise(target, this.#settings.sigma, scratch, this.#settings.scale);
-    const plan = planPullBack(this.#mesh, this.#settings, x, target);
-    watch.begin(x, residuals.r, plan?.isEarly ? this.#mesh.kinematic : undefined);
+    watch.begin(x, residuals.r);
     slide.begin();
     clock.lap('backward');
     const next = { isDue: !isServed, wanted: isPartial ? wanted : undefined };
+    const plan = planPullBack(this.#mesh, this.#settings, x, target);
     const counts = { steps: moved.pieces, searches: 0, activeContacts: 0, colours: 0 };
     const holds = input.recordsHolds ? new HoldRecord(this.#mesh.vertexCount) : undefined;
     return { input, stages, x, y, moved, plan, isReused, ...time, next, holds, ...counts };

@@ -2,7 +2,6 @@ import t from 'tap';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import type { Engine, Resolution } from '../../../src/solver/engine.js';
 import { stackSwap } from '../../solver/cases.js';
-import { testHandOver } from '../../solver/hand-over-tests.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
 import { examplePair, randomPullBack } from '../../support/nearness.js';
@@ -41,8 +40,6 @@ else {
     }
     t.ok(stopped >= 2, `${stopped} runs were stopped`);
   });
-
-  testHandOver(t, engine);
 
   t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
 

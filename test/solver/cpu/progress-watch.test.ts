@@ -211,29 +211,6 @@ t.test('motion of vertices that have arrived is not progress, nor is a way that 
   t.equal(watch.judge(x, residual), 'search');
 });
 
-t.test('only vertices that count make progress, by their travel and by their r', async (t) => {
-  const counted = new Uint8Array(COUNT);
-  counted[50] = 1;
-  for (const [v, expected] of [
-    [50, 'going'],
-    [20, 'search'],
-  ] as const) {
-    const x = new Float32Array(3 * COUNT);
-    const residual = new Float32Array(COUNT).fill(1);
-    const watch = new ProgressWatch(COUNT, settings);
-    watch.begin(x, residual, counted);
-    const travel = (): void => {
-      x[3 * v] = 100 * settings.delta;
-    };
-    const arrive = (): void => {
-      residual[v] = settings.epsilon / 2;
-    };
-    t.equal(lastOf(watch, x, residual, travel), expected, `vertex ${v} travels`);
-    watch.begin(x, residual, counted);
-    t.equal(lastOf(watch, x, residual, arrive), expected, `vertex ${v} arrives`);
-  }
-});
-
 t.test('progress after the forced search requires another forced search', async (t) => {
   const watch = begin();
   const residual = new Float32Array(COUNT).fill(1);

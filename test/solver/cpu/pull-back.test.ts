@@ -10,7 +10,6 @@ import { seeded } from '../../support/random.js';
 import { expectNearerWithMoreSteps, expectRandomRunsSafe } from '../../support/random-runs.js';
 import { type Point, SceneBuilder } from '../../support/scene-builder.js';
 import { scatteredSheet, stackSwap } from '../cases.js';
-import { testHandOver } from '../hand-over-tests.js';
 
 t.setTimeout(300_000);
 
@@ -113,8 +112,6 @@ t.test('stopping after any state leaves a safe one and status DEADLINE', async (
     t.ok(judged.resolution.unfinishedVertices > 0, 'what was not settled is told');
   }
 });
-
-testHandOver(t, engine);
 
 t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
 
