@@ -16,7 +16,7 @@ export const PULL_BACK_PAIR_BYTES = KEPT_MULTIPLIER.bytes;
 
 /**
  * The buffers that the pull-back of a scene needs besides those of its steps, by the names that the kernels use; they
- * exist once a request has asked for a quality above FAST. Per vertex: best, yFrom, yLast float32[3V], pull struct
+ * exist once a request has asked for a quality above FAST. Per vertex: best float32[3V], yFrom and yLast float32[4V], pull struct
  * VertexPull, offsets float32 (contact offset, if parts have their own), shortfalls float32[2V] (of the state, then of
  * the best one). Per edge: edgePush float32[8] (multiplier and colour; previous multiplier); edgeActive and heldEdges
  * uint32, the number of edges of each colour, and the edges. Per pair: kept struct KeptMultiplier. sums float32[4] per
@@ -52,8 +52,8 @@ export class PullBackBuffers {
     this.strains = elements && new StrainBuffers(memory, elements, edges.unlimited);
     this.pullBack = this.#places.add('pullBack', PULL_BACK.bytes, UNIFORM | COPY_DST);
     this.best = this.#places.add('best', 12 * vertexCount, STATE);
-    this.yFrom = this.#places.add('yFrom', 12 * vertexCount, STATE);
-    this.yLast = this.#places.add('yLast', 12 * vertexCount, STATE);
+    this.yFrom = this.#places.add('yFrom', 16 * vertexCount, STATE);
+    this.yLast = this.#places.add('yLast', 16 * vertexCount, STATE);
     this.pull = this.#places.add('pull', VERTEX_PULL.bytes * vertexCount, STATE);
     this.offsets = this.#places.add('offsets', 4 * vertexCount, STATE);
     this.shortfalls = this.#places.add('shortfalls', 8 * vertexCount, STATE);

@@ -3,13 +3,13 @@ import type { Fault } from './fault.js';
 import type { Mutant } from './mutant.js';
 
 const CONVOY = 'gpu/convoy/convoy.js';
-const ENCODE = 'gpu/convoy/encode.js';
+const BOUND = 'gpu/convoy/bound.js';
 
 /** Makes a scene's part of one buffer begin where that of the first scene of the arena does. */
 const placesOfTheFirst = (binding: string): Fault => ({
-  file: ENCODE,
-  search: 'const element = offset / bound[n].stride;',
-  replacement: `const element = bound[n].name === '${binding}' ? 0 : offset / bound[n].stride;`,
+  file: BOUND,
+  search: 'const element = offset / stride;',
+  replacement: `const element = name === '${binding}' ? 0 : offset / stride;`,
 });
 
 const IN_COMPANY = ['in company has other bytes', 'in company takes', 'in company is refused', 'in company.'];
@@ -41,6 +41,11 @@ export const CONVOY_MUTANTS: readonly Mutant[] = [
     placesOfTheFirst('box'),
     NOT_PROVEN,
   ),
+  mutant('convoy-places-out-of-date', 'the places of scenes are not looked up again after they have moved', {
+    file: BOUND,
+    search: 'this.#known = new WeakMap();',
+    replacement: '',
+  }),
   mutant('convoy-end-of-another', 'the state of a run is taken from that of the scene before it in the submission', {
     file: CONVOY,
     search: 'resolve(range.slice(begin, begin + bytes));',

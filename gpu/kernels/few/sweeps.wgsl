@@ -19,6 +19,9 @@ var<workgroup> firstSweep: u32;
 var<workgroup> groupSums: array<f32, SUM_GROUPS>;
 var<workgroup> threadSums: array<f32, WORKGROUP_SIZE>;
 
+// A divisor of MARKS_PER_WORD.
+const TERMS_AT_ONCE: u32 = 8u;
+
 fn activate(v: u32) {
   if (inverseMass[v] > 0.0) {
     let bit = 1u << (v % MARKS_PER_WORD);
@@ -50,6 +53,7 @@ fn activateAll(local: u32) {
 }
 
 // What the n-th workgroup of pull-back/momentum.wgsl leaves: each of its threads adds its terms, then the first one adds the threads'.
+// Terms are read TERMS_AT_ONCE at a time, so that a device need not wait for each of them; they are added in order.
 fn groupSum(n: u32, groups: u32) -> f32 {
   var sum = 0.0;
   let stride = WORKGROUP_SIZE * groups;
@@ -59,15 +63,21 @@ fn groupSum(n: u32, groups: u32) -> f32 {
     for (var i = first; i < parameters.vertexCount; i += stride) {
       marks |= atomicLoad(&activeVertices[markOf(i)]);
     }
-    while (marks != 0u) {
-      let bit = firstTrailingBit(marks);
-      marks &= marks - 1u;
-      var own = 0.0;
-      for (var i = first + bit; i < parameters.vertexCount; i += stride) {
-        let isActive = ((atomicLoad(&activeVertices[markOf(i)]) >> bit) & 1u) == 1u;
-        own += select(0.0, bitcast<f32>(atomicLoad(&activeVertices[termAt(i)])), isActive);
+    for (var bit = 0u; bit < MARKS_PER_WORD; bit += TERMS_AT_ONCE) {
+      if (extractBits(marks, bit, TERMS_AT_ONCE) == 0u) {
+        continue;
       }
-      sum += own;
+      var own = array<f32, TERMS_AT_ONCE>();
+      for (var i = first + bit; i < parameters.vertexCount; i += stride) {
+        let acting = atomicLoad(&activeVertices[markOf(i)]) >> bit;
+        for (var k = 0u; k < TERMS_AT_ONCE; k++) {
+          let term = bitcast<f32>(atomicLoad(&activeVertices[termAt(min(i + k, parameters.vertexCount - 1u))]));
+          own[k] += select(0.0, term, ((acting >> k) & 1u) == 1u);
+        }
+      }
+      for (var k = 0u; k < TERMS_AT_ONCE; k++) {
+        sum += own[k];
+      }
     }
   }
   return sum;

@@ -2,11 +2,11 @@
 
 // The vertex's part of ⟨y_from − y, y − y_last⟩.
 fn turnOf(i: u32) -> f32 {
+  let now = y[i];
+  let parts = (yFrom[i] - now) * (now - yLast[i]);
   var own = 0.0;
   for (var c = 0u; c < axes(); c++) {
-    let k = 3u * i + c;
-    let now = y[i][c];
-    own += (yFrom[k] - now) * (now - yLast[k]);
+    own += parts[c];
   }
   return own;
 }
@@ -14,12 +14,9 @@ fn turnOf(i: u32) -> f32 {
 fn extrapolateVertex(i: u32) {
   // Before the first sweep there is no last one: y is where it begins.
   let isFirst = control.sweepsDone == 1u;
-  for (var c = 0u; c < axes(); c++) {
-    let k = 3u * i + c;
-    let now = y[i][c];
-    let to = select(now + control.momentum * (now - yLast[k]), now, isFirst);
-    y[i][c] = to;
-    yFrom[k] = to;
-    yLast[k] = now;
-  }
+  let now = y[i];
+  let to = select(now + control.momentum * (now - yLast[i]), now, isFirst);
+  y[i] = to;
+  yFrom[i] = to;
+  yLast[i] = now;
 }

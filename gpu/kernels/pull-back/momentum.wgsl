@@ -9,8 +9,8 @@
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
 @group(0) @binding(2) var<storage, read_write> y: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> yFrom: array<f32>;
-@group(0) @binding(4) var<storage, read_write> yLast: array<f32>;
+@group(0) @binding(3) var<storage, read_write> yFrom: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> yLast: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> activeVertices: array<u32>;
 // #include "pull-back/sums.wgsl"

@@ -12,8 +12,8 @@
 @group(0) @binding(11) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(12) var<storage, read> edgeColours: array<u32>;
 @group(0) @binding(13) var<storage, read_write> edgeActive: array<atomic<u32>>;
-@group(0) @binding(14) var<storage, read_write> yFrom: array<f32>;
-@group(0) @binding(15) var<storage, read_write> yLast: array<f32>;
+@group(0) @binding(14) var<storage, read_write> yFrom: array<vec4f>;
+@group(0) @binding(15) var<storage, read_write> yLast: array<vec4f>;
 @group(0) @binding(17) var<uniform> pullBack: PullBack;
 // #include "backward/run-queue.wgsl"
 // #include "pull-back/warm-change.wgsl"

@@ -15,7 +15,7 @@
 @group(0) @binding(3) var<storage, read_write> strainState: array<StrainState>;
 @group(0) @binding(4) var<storage, read> strainShares: array<StrainShares>;
 @group(0) @binding(5) var<storage, read> x: array<f32>;
-@group(0) @binding(6) var<storage, read> yFrom: array<f32>;
+@group(0) @binding(6) var<storage, read> yFrom: array<vec4f>;
 @group(0) @binding(7) var<storage, read> y: array<vec4f>;
 @group(0) @binding(8) var<storage, read> inverseMass: array<f32>;
 // #include "strain/element.wgsl"
@@ -29,7 +29,7 @@ fn pointAt(v: u32, which: u32) -> vec3f {
   let k = 3u * v;
   // yFrom has the vertices that move; the others are the same in y.
   if (which == BEFORE && inverseMass[v] > 0.0) {
-    return vec3f(yFrom[k], yFrom[k + 1u], yFrom[k + 2u]);
+    return yFrom[v].xyz;
   }
   if (which == OF_X) {
     return vec3f(x[k], x[k + 1u], x[k + 2u]);

@@ -15,7 +15,7 @@
 @group(0) @binding(2) var<storage, read_write> strainShares: array<StrainShares>;
 @group(0) @binding(3) var<storage, read> x: array<f32>;
 @group(0) @binding(4) var<storage, read_write> y: array<vec4f>;
-@group(0) @binding(5) var<storage, read_write> yFrom: array<f32>;
+@group(0) @binding(5) var<storage, read_write> yFrom: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> strainRebuilt: array<f32>;
 @group(0) @binding(7) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(8) var<uniform> pullBack: PullBack;
@@ -33,9 +33,7 @@ fn noteStart(
   }
   for (var n = strainMembers[c] + local; n < strainMembers[c + 1u]; n += TAIL_THREADS) {
     let v = strainMembers[n];
-    for (var c = 0u; c < 3u; c++) {
-      yFrom[3u * v + c] = y[v][c];
-    }
+    yFrom[v] = y[v];
   }
 }
 
@@ -56,8 +54,8 @@ fn settleShares(
     var dots = vec2f(0.0);
     for (var c = 0u; c < 3u; c++) {
       let q = 3u * v + c;
-      let d = yFrom[q] - y[v][c];
-      dots += vec2f((yFrom[q] - strainRebuilt[q]) * d, d * d);
+      let d = yFrom[v][c] - y[v][c];
+      dots += vec2f((yFrom[v][c] - strainRebuilt[q]) * d, d * d);
     }
     own += dots / inverseMass[v];
   }
@@ -70,7 +68,7 @@ fn settleShares(
     let v = strainMembers[n];
     for (var c = 0u; c < 3u; c++) {
       let q = 3u * v + c;
-      let before = yFrom[q];
+      let before = yFrom[v][c];
       y[v][c] = select(before + share * (y[v][c] - before), y[v][c], share == 1.0);
       strainRebuilt[q] = before;
     }

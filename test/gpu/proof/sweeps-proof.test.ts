@@ -22,7 +22,7 @@ const FAULTS: readonly {
   readonly lost: SweepWay;
 }[] = [
   { file: 'small/sweeps', text: 'return sum > 0.0;', by: 'return sum < 0.0;', lost: 'small' },
-  { file: 'few/sweeps', text: 'sum += own;', by: 'sum -= own;', lost: 'few' },
+  { file: 'few/sweeps', text: 'sum += own[k];', by: 'sum -= own[k];', lost: 'few' },
   {
     file: 'pull-back/warm-sweep',
     text: 'for (var n = first; n < count;',
