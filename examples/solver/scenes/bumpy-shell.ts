@@ -4,8 +4,8 @@ import { OBSTACLE } from './materials.js';
 import { bySize, makeGrid, makeSphere, movedBy, placed } from './shapes.js';
 import type { Size } from './types.js';
 
-/** Height above the floor, m */
-const LIFT = 0.25;
+/** Height above the floor, m: vertices of finer meshes lie nearer to the tips of the legs. */
+const LIFT = { small: 0.25, quarter: 0.3, full: 0.3 };
 /** Direction, height and width of limbs on a ball of radius 1: legs, arms, ears, a snout and a tail. */
 const LIMBS: readonly (readonly [Vec, number, number])[] = [
   [[0.45, 0, -1], 0.9, 0.35],
@@ -40,7 +40,7 @@ function bumpyShell(stiffness: 'soft' | 'stiff') {
         const height = bump(v);
         return [v[0] * height, v[1] * height, v[2] * height];
       }),
-      [0, 0, LIFT],
+      [0, 0, bySize(size, LIFT)],
     ),
     density: 0.4,
     bending: stiffness === 'soft' ? 1e-3 : 1e-1,

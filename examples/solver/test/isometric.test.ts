@@ -1,10 +1,12 @@
 import t from 'tap';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { makeComparison, playBoth, plotComparison } from '../runner/couplings.js';
+import { makeJudge } from '../runner/judge.js';
 import { BUMPY_SHELLS } from '../scenes/bumpy-shell.js';
 import { OBSTACLE } from '../scenes/materials.js';
 import { makeGrid, movedBy, placed } from '../scenes/shapes.js';
 import { sphereDrape } from '../scenes/sphere-drape.js';
+import { SIZES } from '../scenes/types.js';
 import { type Contacts, NO_CONTACTS } from '../src/contacts.js';
 import { startOf } from '../src/integrator.js';
 import type { Constraint } from '../src/isometric/constraint.js';
@@ -217,6 +219,15 @@ t.test('a sheet sticks to a gentle slope, and slides down a steep one as Coulomb
   const acceleration = (steep[11]! - steep[3]!) / (8 * SLIDE.timeStep);
   const expected = 9.81 * (Math.sin(angle) - CONTACT.friction.kinetic * Math.cos(angle));
   t.ok(Math.abs(acceleration / expected - 1) < SLID, `${acceleration} against ${expected}`);
+});
+
+t.test('every shell begins without intersections, at every size', async (t) => {
+  for (const make of [sphereDrape, ...BUMPY_SHELLS]) {
+    for (const size of SIZES) {
+      const { model } = makeShell(make(size));
+      t.equal(makeJudge(model)(model.start), 0, `${make(size).name}, ${size}`);
+    }
+  }
 });
 
 t.test('a sheet falls onto a sphere without intersections, whichever way it is coupled', async (t) => {
