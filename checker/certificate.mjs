@@ -199,6 +199,11 @@ const SIDES = {
  * such by u M: 4u M in all with room; n·d adds three products and two sums: 3u Σ|n_c| M_c. 7u Σ|n_c| M_c < 16u Σ|n_c| M_c, which is used. |n_c| ≤ 1
  * keeps underflow far below 2^-900.
  *
+ * The plane may turn: with n(r) = (1−r) n0 + r n1, 0 ≤ r ≤ 1 in the interval, n·d is a quadratic whose Bernstein coefficients are n0·d0, (n0·d1 + n1·d0)/2
+ * and n1·d1 for the differences d0, d1 at the ends. If all are positive, n·d is. Tried are the nearest points to 0 of the differences at both ends without
+ * their part along an edge, as long as the edge: for parallel edges that turn in a plane n(r) stays across them. The sum of two such products errs by
+ * 7u (S0 + S1) + u (S0 + S1), S_i = Σ|n_i,c| M_c: 16u (S0 + S1) is used.
+ *
  * Four points that are never in one plane (vertex and triangle, two edges) never meet either: det(B, C, D)(t) of the differences to the first point is a cubic,
  * and with four Bernstein coefficients of one sign it has no root. Each factor errs by 4u M (absolute), a product of three by 12u + 2u, six of them and
  * five sums: below 120u Mx My Mz; the inner coefficients are three such and two sums: below 400u; 1024u is used.
@@ -255,7 +260,7 @@ class PieceProof {
     }
     if (this.#partsAsInTheMiddle()) return true;
     if (this.#isQuad && this.#isNeverFlat(t0, t1, a, b, s, e)) return true;
-    return this.#search();
+    return this.#search() || this.#partsWhileTurning();
   }
 
   /**
@@ -274,15 +279,38 @@ class PieceProof {
       const sign = x * d[0] + y * d[1] + z * d[2] < 0 ? -1 : 1;
       if (this.#parts(sign * x, sign * y, sign * z)) return true;
     }
-    for (const [i, j] of sides) {
-      const [p, q] = [3 * i, 3 * j];
-      const [x, y, z] = [d[q] - d[p], d[q + 1] - d[p + 1], d[q + 2] - d[p + 2]];
-      const squared = x * x + y * y + z * z;
-      const along = -(d[p] * x + d[p + 1] * y + d[p + 2] * z);
-      const share = squared > 0 ? Math.min(1, Math.max(0, along / squared)) : 0;
-      if (this.#parts(d[p] + share * x, d[p + 1] + share * y, d[p + 2] + share * z)) return true;
+    return sides.some((side) => this.#parts(...nearestOn(d, side)));
+  }
+
+  /** Tries planes that turn, each along a side of the polygon, which is an edge, and across a nearest point of any side. */
+  #partsWhileTurning() {
+    const sides = SIDES[this.#count];
+    if (!sides) return false;
+    for (const side of sides) {
+      const early = nearestOn(this.#from, side);
+      const late = nearestOn(this.#to, side);
+      for (const edge of sides) if (this.#partsFromTo(across(this.#from, edge, early), across(this.#to, edge, late))) return true;
     }
     return false;
+  }
+
+  /** Whether the normal that goes from n0 to n1 parts the sides all the time. */
+  #partsFromTo(n0, n1) {
+    const largest = Math.max(...n0.map(Math.abs), ...n1.map(Math.abs));
+    if (!(largest > 2 ** -500 && largest < 2 ** 500)) return false;
+    const [x, y, z] = n0.map((value) => value / largest);
+    const [u, v, w] = n1.map((value) => value / largest);
+    const [mx, my, mz] = this.#size;
+    const first = Math.abs(x) * mx + Math.abs(y) * my + Math.abs(z) * mz;
+    const last = Math.abs(u) * mx + Math.abs(v) * my + Math.abs(w) * mz;
+    const [p, q] = [this.#from, this.#to];
+    for (let k = 0; k < 3 * this.#count; k += 3) {
+      if (!(x * p[k] + y * p[k + 1] + z * p[k + 2] > 16 * U * first + 2 ** -900)) return false;
+      if (!(u * q[k] + v * q[k + 1] + w * q[k + 2] > 16 * U * last + 2 ** -900)) return false;
+      const between = x * q[k] + y * q[k + 1] + z * q[k + 2] + (u * p[k] + v * p[k + 1] + w * p[k + 2]);
+      if (!(between > 16 * U * (first + last) + 2 ** -900)) return false;
+    }
+    return true;
   }
 
   /** Whether n parts the sides at both ends. */
@@ -352,6 +380,26 @@ class PieceProof {
     ];
     return values.every((value) => value > bound) || values.every((value) => value < -bound);
   }
+}
+
+/** The point of a side of the polygon of differences that is nearest to 0. */
+function nearestOn(d, [i, j]) {
+  const [p, q] = [3 * i, 3 * j];
+  const [x, y, z] = [d[q] - d[p], d[q + 1] - d[p + 1], d[q + 2] - d[p + 2]];
+  const squared = x * x + y * y + z * z;
+  const along = -(d[p] * x + d[p + 1] * y + d[p + 2] * z);
+  const share = squared > 0 ? Math.min(1, Math.max(0, along / squared)) : 0;
+  return [d[p] + share * x, d[p + 1] + share * y, d[p + 2] + share * z];
+}
+
+/** A vector without its part along a side, as long as the side; NaN, which parts nothing, if one of them has no length. */
+function across(d, [i, j], n) {
+  const edge = [0, 1, 2].map((c) => d[3 * j + c] - d[3 * i + c]);
+  const squared = edge.reduce((sum, value) => sum + value * value, 0);
+  const along = edge.reduce((sum, value, c) => sum + value * n[c], 0) / squared;
+  const rest = n.map((value, c) => value - along * edge[c]);
+  const size = Math.sqrt(squared / rest.reduce((sum, value) => sum + value * value, 0));
+  return rest.map((value) => value * size);
 }
 
 const determinant = (a, b, c) =>

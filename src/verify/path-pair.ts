@@ -17,6 +17,18 @@ import { type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } f
  * |nz|Mz: each side of f has an error of 6u·S, f of 12u·S, and its last subtraction adds 2u·S. So f > 14u·S + O(u²)
  * computed implies f > 0 exactly; 16u is used.
  *
+ * Turning planes. Two nearly parallel edges that turn close to each other need a plane that turns with them. Let n(s) =
+ * (1-s)·n0 + s·n1 while s goes from 0 to 1 in [t0, t1], d0 and d1 the difference of a vertex of a and one of b at the
+ * ends. n(s)·d(s) is a quadratic in s with the Bernstein coefficients n0·d0, (n0·d1 + n1·d0)/2 and n1·d1. If all three
+ * are positive for all such differences, n(s) separates the sides at every s. All are differences of a term of a and
+ * one of b, so the least of a and the largest of b suffice. If an edge u and a motion of the pair lie in one plane, and
+ * n0 and n1 are u0 and u1 turned by a right angle in it, n(s)·u(s) = 0 throughout: then n0 and n1 are orthogonal to the
+ * edge and as long as it is, which is what is tried.
+ *
+ * Rounding. n0·d0 and n1·d1 are f above. In n0·x1 + n1·x0 each product has an error of 6u·S as above, S0 of n0 and S1
+ * of n1, and the sum adds u·(S0 + S1): 7u·(S0 + S1) for a side, 14u for both, and 2u for their difference. So more than
+ * 16u·(S0 + S1) + O(u²) computed implies that it is positive; 20u is used.
+ *
  * Coplanarity. The sides of a vertex–triangle or edge–edge pair can meet only at times when the four points lie in one
  * plane: det(A, B, C)(t) = 0 with A, B, C the differences to the first point. On [t0, t1] this is a cubic whose
  * Bernstein coefficients are det(A0,B0,C0), (det(A1,B0,C0) + det(A0,B1,C0) + det(A0,B0,C1))/3, ... ; if all four have
@@ -27,11 +39,12 @@ import { type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } f
  * is used.
  */
 const PLANE_ROUNDING = 16 * 2 ** -53;
+const TURNING_ROUNDING = 20 * 2 ** -53;
 const COPLANARITY_ROUNDING = 512 * 2 ** -53;
 /** Scaling brings coordinate differences into this range; outside it nothing is certified. */
 const SMALLEST_EXTENT = 2 ** -100;
 const LARGEST_EXTENT = 2 ** 100;
-/** Products in f with |n| ≤ 1 that underflow lose at most 2^-1075 each; coordinates scaled down lose as much. */
+/** Products with |n| ≤ 1 that underflow lose at most 2^-1075 each; coordinates scaled down lose as much. */
 const PLANE_UNDERFLOW = 2 ** -1060;
 /** Each underflow loses at most 2^-1075, times at most two offsets ≤ 2^101; there are a few dozen of them. */
 const COPLANARITY_UNDERFLOW = 2 ** -800;
@@ -52,6 +65,9 @@ export class PathMeeting {
   private readonly early = new Float64Array(12);
   private readonly late = new Float64Array(12);
   private readonly middle = new Float64Array(12);
+  /** float64[3] of a turning plane: its normal at the ends of the interval */
+  private readonly earlyNormal = new Float64Array(3);
+  private readonly lateNormal = new Float64Array(3);
   private readonly closest = new ClosestPoints();
   private code: PairCode = VERTEX_TRIANGLE;
   private sideA = 1;
@@ -100,8 +116,8 @@ export class PathMeeting {
     this.closest.find(this.code, this.middle);
     const { difference } = this.closest;
     if (this.separates(difference[0], difference[1], difference[2])) return true;
-    if (this.code === VERTEX_EDGE) return this.separatesAcrossMotion() || this.separatesAlongEdges(difference);
-    return this.isNeverCoplanar() || this.separatesAlongEdges(difference);
+    const isClear = this.code === VERTEX_EDGE ? this.separatesAcrossMotion() : this.isNeverCoplanar();
+    return isClear || this.separatesAlongEdges(difference) || this.separatesWhileTurning();
   }
 
   /** Tries the plane of the triangle, or the plane parallel to both edges. */
@@ -170,6 +186,68 @@ export class PathMeeting {
     return false;
   }
 
+  /** Tries, for each edge, the plane along it and across the shortest difference, which turns with both. */
+  private separatesWhileTurning(): boolean {
+    const { sideA, count, early, late, closest, earlyNormal, lateNormal } = this;
+    closest.find(this.code, early);
+    const [ex, ey, ez] = closest.difference;
+    closest.find(this.code, late);
+    const [lx, ly, lz] = closest.difference;
+    for (let i = 0; i < count; i++) {
+      for (let j = i + 1; j < count; j++) {
+        if (i < sideA && j >= sideA) continue;
+        acrossEdge(early, i, j, ex, ey, ez, earlyNormal);
+        acrossEdge(late, i, j, lx, ly, lz, lateNormal);
+        if (this.separatesFromTo(earlyNormal, lateNormal)) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether the plane whose normal goes from n0 to n1 certainly separates the sides. Scales both to size 1 at most. */
+  private separatesFromTo(n0: Float64Array, n1: Float64Array): boolean {
+    let size = 0;
+    for (let c = 0; c < 3; c++) size = Math.max(size, Math.abs(n0[c]), Math.abs(n1[c]));
+    if (!(size >= SMALLEST_NORMAL && size < Infinity)) return false;
+    for (let c = 0; c < 3; c++) {
+      n0[c] /= size;
+      n1[c] /= size;
+    }
+    const first = this.sizeAlong(n0[0], n0[1], n0[2]);
+    const last = this.sizeAlong(n1[0], n1[1], n1[2]);
+    return (
+      this.separationAlong(this.early, n0[0], n0[1], n0[2]) > PLANE_ROUNDING * first + PLANE_UNDERFLOW &&
+      this.separationAlong(this.late, n1[0], n1[1], n1[2]) > PLANE_ROUNDING * last + PLANE_UNDERFLOW &&
+      this.separationBetween(n0, n1) > TURNING_ROUNDING * (first + last) + PLANE_UNDERFLOW
+    );
+  }
+
+  /** Least n0·x1 + n1·x0 of a less the largest of b: twice the least middle coefficient of the derivation. */
+  private separationBetween(n0: Float64Array, n1: Float64Array): number {
+    const { sideA, count, early, late } = this;
+    let lowA = Infinity;
+    let highB = -Infinity;
+    for (let k = 0; k < count; k++) {
+      const i = 3 * k;
+      const value =
+        n0[0] * late[i] +
+        n0[1] * late[i + 1] +
+        n0[2] * late[i + 2] +
+        (n1[0] * early[i] + n1[1] * early[i + 1] + n1[2] * early[i + 2]);
+      if (k >= sideA) {
+        if (value > highB) highB = value;
+      } else if (value < lowA) {
+        lowA = value;
+      }
+    }
+    return lowA - highB;
+  }
+
+  /** S of the derivation. */
+  private sizeAlong(nx: number, ny: number, nz: number): number {
+    return Math.abs(nx) * this.sizeX + Math.abs(ny) * this.sizeY + Math.abs(nz) * this.sizeZ;
+  }
+
   /** Whether f > 0 certainly holds at both ends of the interval, with the sides in the same order. */
   private separates(x: number, y: number, z: number): boolean {
     const size = Math.max(Math.abs(x), Math.abs(y), Math.abs(z));
@@ -177,9 +255,7 @@ export class PathMeeting {
     const nx = x / size;
     const ny = y / size;
     const nz = z / size;
-    const bound =
-      PLANE_ROUNDING * (Math.abs(nx) * this.sizeX + Math.abs(ny) * this.sizeY + Math.abs(nz) * this.sizeZ) +
-      PLANE_UNDERFLOW;
+    const bound = PLANE_ROUNDING * this.sizeAlong(nx, ny, nz) + PLANE_UNDERFLOW;
     if (this.separationAlong(this.early, nx, ny, nz) > bound)
       return this.separationAlong(this.late, nx, ny, nz) > bound;
     if (this.separationAlong(this.early, -nx, -ny, -nz) > bound)
@@ -273,6 +349,30 @@ export class PathMeeting {
     this.sizeY *= factor;
     this.sizeZ *= factor;
   }
+}
+
+/** Sets `out` to (x, y, z) without its component along edge ij, as long as the edge; to what is no normal if there is none. */
+function acrossEdge(
+  points: Float64Array,
+  i: number,
+  j: number,
+  x: number,
+  y: number,
+  z: number,
+  out: Float64Array,
+): void {
+  const ux = points[3 * j] - points[3 * i];
+  const uy = points[3 * j + 1] - points[3 * i + 1];
+  const uz = points[3 * j + 2] - points[3 * i + 2];
+  const squared = ux * ux + uy * uy + uz * uz;
+  const along = (x * ux + y * uy + z * uz) / squared;
+  const ax = x - along * ux;
+  const ay = y - along * uy;
+  const az = z - along * uz;
+  const length = Math.sqrt(squared / (ax * ax + ay * ay + az * az));
+  out[0] = ax * length;
+  out[1] = ay * length;
+  out[2] = az * length;
 }
 
 /**

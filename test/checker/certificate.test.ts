@@ -15,6 +15,7 @@ import { projectRoot } from '../../src/paths.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { runJob, spike } from '../support/job.js';
 import { type Random, seeded } from '../support/random.js';
+import { pairOnOneLine, parallelPair, type TurningPair } from '../support/turning-pairs.js';
 
 interface Verdict {
   readonly isConfirmed: boolean;
@@ -200,6 +201,37 @@ t.test('pairs on random pieces: the proof agrees with the judge of the campaign'
   t.equal(differ, 0);
   t.ok(apart > count / 4 && apart < count, `${apart} of ${count} never meet`);
 });
+
+t.test(
+  'pairs that turn side by side, and pairs on one line that turns: the proof and the judge know them apart',
+  async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const isApart = ({ kind, start, end }: TurningPair) => {
+      const [a, b] =
+        kind === 'EDGE_EDGE'
+          ? [
+              [0, 1],
+              [2, 3],
+            ]
+          : [[0], [1, 2]];
+      const meeting = findMeeting(pointsOf(start, [...a, ...b]), pointsOf(end, [...a, ...b]), a.length);
+      return { proved: provesApart(start, end, a, b), judged: meeting === undefined };
+    };
+    const all = { apart: { proved: 0, judged: 0 }, touching: { proved: 0, judged: 0 } };
+    const count = 400;
+    for (let n = 0; n < count; n++) {
+      const kind = n % 2 === 0 ? 'EDGE_EDGE' : 'VERTEX_EDGE';
+      const apart = isApart(parallelPair(random, kind, 10 ** random.between(-9, -2)));
+      const touching = isApart(pairOnOneLine(random, n));
+      for (const by of ['proved', 'judged'] as const) {
+        if (apart[by]) all.apart[by]++;
+        if (touching[by]) all.touching[by]++;
+      }
+    }
+    t.strictSame(all, { apart: { proved: count, judged: count }, touching: { proved: 0, judged: 0 } });
+  },
+);
 
 /** Loose triangles, rods and particles, some of them kinematic. */
 function looseElements(random: Random): { mesh: MeshInput; start: Float32Array } {

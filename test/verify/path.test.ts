@@ -6,6 +6,7 @@ import { pathMeets, testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 import { isOfIgnoredParts, mayBeIgnored, mayBeSkipped } from '../support/guarding-oracle.js';
 import { type Random, seeded } from '../support/random.js';
+import { pairOnOneLine, parallelPair } from '../support/turning-pairs.js';
 import { makeMesh, PROTECT, SKIP } from './make-mesh.js';
 import { forEachDistancePair, nameOf } from './oracle.js';
 
@@ -171,6 +172,30 @@ t.test('pairs that rotate at a small distance are not called colliding', async (
       alarms++;
   }
   t.equal(alarms, 0);
+});
+
+t.test('parallel edges and points that turn close to an edge are not called colliding', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  for (const kind of ['EDGE_EDGE', 'VERTEX_EDGE'] as const) {
+    let alarms = 0;
+    for (let round = 0; round < 300; round++) {
+      const { start, end } = parallelPair(random, kind, 10 ** random.between(-9, -2));
+      if (pathMeets(kind, start, end) !== undefined) alarms++;
+    }
+    t.equal(alarms, 0, kind);
+  }
+});
+
+t.test('pairs that lie on one line while it turns are never called free, although every product rounds', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const free = { EDGE_EDGE: 0, VERTEX_EDGE: 0 };
+  for (let round = 0; round < 6000; round++) {
+    const { kind, start, end } = pairOnOneLine(random, round);
+    if (pathMeets(kind, start, end) === undefined) free[kind]++;
+  }
+  t.strictSame(free, { EDGE_EDGE: 0, VERTEX_EDGE: 0 });
 });
 
 const scene = (seed: number, step: number) => {

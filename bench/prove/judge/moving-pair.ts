@@ -9,14 +9,17 @@ import { crossOf, minusOf, nearestDifference, type Vector } from './nearest.js';
  *
  * The difference of the heights of two corners along n is linear in t, so the inequality holds between the ends, wherever the
  * two elements have moved together, and it holds for all points of both because these are convex combinations of the
- * corners. If no vector is found, the interval is halved. An interval that is not proven free after MAX_DEPTH halvings
+ * corners. The vector may itself go from n at a to m at b. Then the difference of heights is a quadratic; it is positive
+ * where n·x(a), m·x(b) and n·x(b) + m·x(a) all are higher for A than for B, because these are its coefficients in
+ * Bernstein's basis (the middle one twice). If no vector is found, the interval is halved. An interval that is not proven free after MAX_DEPTH halvings
  * counts as a meeting: a collision is never missed; a pair that comes
  * within rounding of touching may be reported as one.
  *
  * Rounding. All corners are taken relative to one of them at t = 0, the same for both ends, which does not change the
  * result. With u = 2^-53 and M the largest |difference|: a difference has an error of u M; d0 + t (d1 − d0) of 6 u M in
  * all (two differences, the product and the sum, |d1 − d0| ≤ 2 M); three products and two sums with n add 3 u |n|₁ M.
- * So heights are correct within 10 u |n|₁ M; if they differ by more than 40 u |n|₁ M, they are certainly apart.
+ * So heights are correct within 10 u |n|₁ M; if they differ by more than 40 u |n|₁ M, they are certainly apart. The sum
+ * of two heights is correct within 11 u (|n|₁ + |m|₁) M, so 40 u (|n|₁ + |m|₁) M suffices there, too.
  */
 
 const ROUNDING = 40 * 2 ** -53;
@@ -74,7 +77,57 @@ function isFree(
   const isSeparating = (n: Vector): boolean => separates(n, earlier, later, sizeA, margin);
   const direction = (x: readonly Vector[]) => nearestDifference(x.slice(0, sizeA), x.slice(sizeA));
   if ([middle, earlier, later].some((x) => isSeparating(direction(x)))) return true;
-  return featureNormals(middle, sizeA).some(isSeparating);
+  if (featureNormals(middle, sizeA).some(isSeparating)) return true;
+  const [n, m] = [direction(earlier), direction(later)];
+  return edgesOf(earlier.length, sizeA).some(([i, j]) =>
+    turnsBetween(acrossEdge(earlier, i, j, n), acrossEdge(later, i, j, m), earlier, later, sizeA, margin),
+  );
+}
+
+/** Pairs of corners of the same side. */
+function edgesOf(count: number, sizeA: number): [number, number][] {
+  const edges: [number, number][] = [];
+  for (let j = 1; j < count; j++) for (let i = j < sizeA ? 0 : sizeA; i < j; i++) edges.push([i, j]);
+  return edges;
+}
+
+/** The part of n at right angles to an edge, scaled to its length: two edges that turn side by side keep such vectors between them. */
+function acrossEdge(x: readonly Vector[], i: number, j: number, n: Vector): Vector {
+  const edge = minusOf(x[j], x[i]);
+  const length = Math.hypot(...edge);
+  const rest = crossOf(crossOf(edge, n), edge);
+  const scale = length / Math.hypot(...rest);
+  return [rest[0] * scale, rest[1] * scale, rest[2] * scale];
+}
+
+/** Whether a vector that goes from n to m keeps A above B all the time. */
+function turnsBetween(
+  n: Vector,
+  m: Vector,
+  earlier: readonly Vector[],
+  later: readonly Vector[],
+  sizeA: number,
+  margin: number,
+): boolean {
+  const sizeOf = (v: Vector) => Math.abs(v[0]) + Math.abs(v[1]) + Math.abs(v[2]);
+  const height = (v: Vector, x: Vector) => v[0] * x[0] + v[1] * x[1] + v[2] * x[2];
+  const isAbove = (heights: readonly number[], size: number): boolean =>
+    size > MIN_NORMAL && Math.min(...heights.slice(0, sizeA)) - Math.max(...heights.slice(sizeA)) > margin * size;
+  const [first, last] = [sizeOf(n), sizeOf(m)];
+  return (
+    isAbove(
+      earlier.map((x) => height(n, x)),
+      first,
+    ) &&
+    isAbove(
+      later.map((x) => height(m, x)),
+      last,
+    ) &&
+    isAbove(
+      earlier.map((x, k) => height(n, later[k]) + height(m, x)),
+      first + last,
+    )
+  );
 }
 
 /** Normals from the shapes of the two elements, for nearest points that are too close to give a direction. */

@@ -6,7 +6,6 @@ import { makeLayers } from '../../../examples/scenes/layers.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { findBounds, measureMesh } from '../../../src/mesh/measure.js';
-import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { CoordinateFrame } from '../../../src/solver/frame.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
 import { rangeOf } from '../../../src/solver/range.js';
@@ -16,15 +15,12 @@ import { toSettings } from '../../../src/solver/settings.js';
 import { findDistances } from '../../../src/verify/distance.js';
 import { testPath } from '../../../src/verify/path.js';
 import { findIntersections } from '../../../src/verify/state.js';
-import type { PairRules } from '../../../src/verify/types.js';
 import { seeded } from '../../support/random.js';
 import { flatSheet } from '../../support/sheet.js';
 
 const CASES = Number(process.env.TEST_CASES ?? 60);
-/** A group that is turned aside took pinned vertices with it. */
-const FOUND = [1292378962];
-/** Parallel edges of one group, 5e-5 of their length apart, turn by a right angle. */
-const TURNED_PARALLELS = 575138346;
+/** A group that is turned aside took pinned vertices with it; parallel edges, 5e-5 of their length apart, turn. */
+const FOUND = [1292378962, 575138346];
 
 interface Judged {
   readonly pieces: number;
@@ -36,22 +32,8 @@ interface Judged {
   readonly carriedOff: number;
 }
 
-/** How many pairs the verifier finds on a straight piece, tested in so many parts, whose ends are rounded to doubles. */
-function collisionsOf(
-  mesh: CollisionMesh,
-  from: Float32Array,
-  to: Float32Array,
-  rules: PairRules,
-  parts: number,
-): number {
-  const at = (share: number) => Float64Array.from(from, (p, k) => (1 - share) * p + share * to[k]!);
-  let count = 0;
-  for (let n = 0; n < parts; n++) count += testPath(mesh, at(n / parts), at((n + 1) / parts), rules).collisionCount;
-  return count;
-}
-
-/** Moves one scene rigidly and judges every piece with the verifier, which shares nothing with it but the mesh. @param parts of each piece */
-function moveJudged(seed: number, parts = 1): Judged | undefined {
+/** Moves one scene rigidly and judges every piece with the verifier, which shares nothing with it but the mesh. */
+function moveJudged(seed: number): Judged | undefined {
   const random = new Random(seed);
   const scene = movingGroups(random);
   // Of a generator of its own, so that the other draws of a seed stay what they were.
@@ -93,7 +75,7 @@ function moveJudged(seed: number, parts = 1): Judged | undefined {
   const onPiece = (state: Float32Array): void => {
     judged.pieces++;
     judged.intersections += findIntersections(mesh, state, rules).intersectionCount;
-    judged.collisions += collisionsOf(mesh, previous, state, rules, parts);
+    judged.collisions += testPath(mesh, previous, state, rules).collisionCount;
     judged.kept = Math.min(judged.kept, leastOf(state) / least);
     previous = state.slice();
   };
@@ -125,13 +107,6 @@ t.test('no piece of moving groups meets anything or reduces a gap below its mini
       t.fail(`case ${seed}: ${JSON.stringify(judged)}`);
   }
   t.ok(pieces > CASES / 4, `${pieces} pieces`);
-});
-
-t.test('parallel edges that turn close to each other do not meet', async (t) => {
-  // The verifier examines a limited number of intervals for each pair, too few here for a whole piece.
-  const { intersections, collisions, kept, carriedOff } = moveJudged(TURNED_PARALLELS, 64)!;
-  t.strictSame({ intersections, collisions, carriedOff }, { intersections: 0, collisions: 0, carriedOff: 0 });
-  t.ok(kept >= 1 - 1e-6);
 });
 
 t.test('a sheet moves away from the origin in one piece, where rounding already decides its floor', async (t) => {
