@@ -1,15 +1,25 @@
 import { startOf } from '../src/integrator.js';
-import { type Coupling, IsometricIntegrator, type IsometricRecord } from '../src/isometric/integrator.js';
+import {
+  type Coupling,
+  IsometricIntegrator,
+  type IsometricRecord,
+  type IsometricSettings,
+} from '../src/isometric/integrator.js';
 import { makeShell, type ShellScene } from '../src/isometric/shell.js';
 import { Service } from '../src/service.js';
 import { drawCharts } from './chart.js';
 import { makeJudge } from './judge.js';
 
 const COUPLINGS: readonly Coupling[] = ['staggered', 'simultaneous'];
-const PROJECTION = { tolerance: 1e-3, maxIterations: 400, maxNewtonIterations: 4 };
-const MAX_CALLS = 3;
-/** D of contacts, relative to the diagonal of B·M⁻¹·Bᵀ: normal, and tangential, which yields to all others (3.30) */
-const SOFTNESS = { softness: 1e-3, tangentialSoftness: 1e-2 };
+const PROJECTION = { maxIterations: 30 };
+const MAX_CALLS = 10;
+/**
+ * The gap of contacts in targets, relative to that for which the service aims: it changes a target whose gaps are
+ * smaller, and a projection keeps them to a hundredth.
+ */
+const GAP = 1.05;
+/** D of the tangential directions of contacts, relative to the diagonal of B·M⁻¹·Bᵀ: they yield to all others (3.30) */
+const TANGENTIAL_SOFTNESS = 1e-2;
 /** Answers list pairs that are nearer than this many activation distances. */
 const REACH = 2;
 
@@ -34,6 +44,10 @@ export interface CouplingRow {
   readonly serviceSeconds: number;
   readonly calls: number;
   readonly iterations: number;
+  /** projections that reached their limit of iterations */
+  readonly cutShort: number;
+  /** frames whose strain is above the tolerance */
+  readonly framesAbove: number;
   /** found by the judge, over all frames */
   readonly intersections: number;
 }
@@ -60,16 +74,7 @@ export async function playBoth(
     const service = await Service.open(address, model, startOf(model).x, {});
     let intersections = 0;
     try {
-      const integrator = new IsometricIntegrator(shell, service, {
-        ...{ coupling, timeStep: scene.timeStep, maxCalls: MAX_CALLS, strainTolerance: scene.strainTolerance },
-        projection: PROJECTION,
-        contact: {
-          gap: service.parameter('contactOffset'),
-          ...SOFTNESS,
-          ...(scene.friction ? { friction: scene.friction } : {}),
-        },
-        contactDistance: REACH * service.parameter('activationDistance'),
-      });
+      const integrator = new IsometricIntegrator(shell, service, settingsOf(scene, coupling, service));
       let state = startOf(model);
       while (state.frame < Math.min(frames, scene.frames)) {
         const result = await integrator.step(state);
@@ -87,8 +92,20 @@ export async function playBoth(
   return { scene, records, rows };
 }
 
+/** The settings with which a scene is played. */
+export const settingsOf = (scene: ShellScene, coupling: Coupling, service: Service): IsometricSettings => ({
+  ...{ coupling, timeStep: scene.timeStep, maxCalls: MAX_CALLS, strainTolerance: scene.strainTolerance },
+  projection: PROJECTION,
+  contact: {
+    gap: GAP * service.parameter('contactOffset'),
+    tangentialSoftness: TANGENTIAL_SOFTNESS,
+    ...(scene.friction ? { friction: scene.friction } : {}),
+  },
+  contactDistance: REACH * service.parameter('activationDistance'),
+});
+
 function rowOf(
-  { name }: ShellScene,
+  { name, strainTolerance }: ShellScene,
   coupling: Coupling,
   nodes: number,
   records: readonly IsometricRecord[],
@@ -115,6 +132,8 @@ function rowOf(
     serviceSeconds: sum(column(({ serviceMs }) => serviceMs)) / 1e3,
     calls: sum(column(({ calls }) => calls)),
     iterations: sum(column((record) => record.iterations)),
+    cutShort: sum(column((record) => record.cutShort)),
+    framesAbove: records.filter(({ strain }) => strain > strainTolerance).length,
     intersections,
   };
 }
@@ -142,6 +161,7 @@ const COLUMNS: readonly (readonly [string, (row: CouplingRow) => string])[] = [
   ['coupling', ({ coupling }) => coupling],
   ['frames', ({ frames }) => String(frames)],
   ['strain: mean (maximum)', ({ meanStrain, maxStrain }) => `${short(meanStrain)} (${short(maxStrain)})`],
+  ['frames above the tolerance', ({ framesAbove }) => String(framesAbove)],
   [
     'bending energy, J: mean (maximum)',
     ({ meanBendingEnergy, maxBendingEnergy }) => `${short(meanBendingEnergy)} (${short(maxBendingEnergy)})`,
@@ -150,6 +170,7 @@ const COLUMNS: readonly (readonly [string, (row: CouplingRow) => string])[] = [
   ['time, s (of the service)', ({ seconds, serviceSeconds }) => `${short(seconds)} (${short(serviceSeconds)})`],
   ['calls', ({ calls }) => String(calls)],
   ['Gauss-Newton', ({ iterations }) => String(iterations)],
+  ['projections cut short', ({ cutShort }) => String(cutShort)],
   ['intersections', ({ intersections }) => String(intersections)],
 ];
 

@@ -4,7 +4,7 @@ import type { Report } from '../service.js';
 import type { Constraint } from './constraint.js';
 import { border, conforming, Inextensibility } from './constraints.js';
 import { ContactConstraint, type ContactSettings, chooseContacts } from './contact-constraint.js';
-import { type Projected, type ProjectionSettings, project } from './projection.js';
+import { type Projected, Projection, type ProjectionSettings } from './projection.js';
 import type { Shell } from './shell.js';
 import { ShellBending } from './shell-bending.js';
 
@@ -15,9 +15,12 @@ export interface IsometricSettings {
   readonly coupling: Coupling;
   /** h, s */
   readonly timeStep: number;
-  /** largest number of calls of the service in a time step, if they are simultaneous; two in the thesis */
+  /**
+   * largest number of calls of the service in a time step, if they are simultaneous; two in the thesis. Calls end when
+   * the answer is the target, and its strain is within the tolerance.
+   */
   readonly maxCalls: number;
-  /** of the distances between red nodes, | length / rest − 1 |: a projection ends below it */
+  /** of the distances between red nodes, | length / rest − 1 |: projections and calls end below it */
   readonly strainTolerance: number;
   readonly projection: ProjectionSettings;
   readonly contact: ContactSettings;
@@ -28,9 +31,10 @@ export interface IsometricSettings {
 export interface IsometricRecord {
   /** calls of the service */
   readonly calls: number;
-  /** Gauss-Newton iterations, and those of conjugate gradients, of all projections */
+  /** Gauss-Newton iterations of all projections */
   readonly iterations: number;
-  readonly solverIterations: number;
+  /** projections that reached their limit of iterations before their constraints were within the tolerances */
+  readonly cutShort: number;
   /** contacts in the last projection */
   readonly contacts: number;
   /** of the red triangles in the answer and in the last target */
@@ -54,9 +58,6 @@ export interface IsometricRecord {
 const GAP_SLACK = 0.2;
 /** The target is reached if no node is farther from it than this share of the gap of contacts. */
 const MET = 0.1;
-/** Rounds of a projection in which contacts are released: first pulling ones, then sliding ones. */
-const MAX_RELEASES = 2;
-
 /** Implicit Euler for an isometric shell (Wang 2012, table 3.1), with one or the other coupling to collisions. */
 export class IsometricIntegrator {
   readonly #shell: Shell;
@@ -64,7 +65,7 @@ export class IsometricIntegrator {
   readonly #settings: IsometricSettings;
   readonly #bending: ShellBending;
   readonly #inextensibility: Inextensibility;
-  readonly #cloth: readonly Constraint[];
+  readonly #projection: Projection;
 
   constructor(shell: Shell, handler: CollisionHandler, settings: IsometricSettings) {
     this.#shell = shell;
@@ -73,22 +74,23 @@ export class IsometricIntegrator {
     const { mesh, model, bending } = shell;
     this.#bending = new ShellBending(mesh, model.start, bending, settings.timeStep);
     this.#inextensibility = new Inextensibility(mesh, model.start);
-    this.#cloth = [this.#bending, this.#inextensibility, conforming(mesh), border(mesh)];
+    const cloth: Constraint[] = [this.#bending, this.#inextensibility, conforming(mesh), border(mesh)];
+    this.#projection = new Projection(cloth, model.inverseMasses, model.start, settings.projection);
   }
 
   async step(state: State): Promise<{ readonly state: State; readonly record: IsometricRecord }> {
-    const { coupling, timeStep: h, maxCalls, contactDistance, contact } = this.#settings;
+    const { coupling, timeStep: h, maxCalls, contactDistance, contact, strainTolerance } = this.#settings;
     const isStaggered = coupling === 'staggered';
     const predicted = this.#predict(state);
     this.#bending.turnTo(predicted);
     let contacts = isStaggered ? NO_CONTACTS : state.contacts;
     let x = state.x;
-    let [calls, iterations, solverIterations, distance, projectionMs, serviceMs] = [0, 0, 0, 0, 0, 0];
+    let [calls, iterations, cutShort, distance, projectionMs, serviceMs] = [0, 0, 0, 0, 0, 0];
     for (;;) {
       const began = performance.now();
       const projected = this.#project(predicted, contacts, state.x);
       iterations += projected.iterations;
-      solverIterations += projected.solverIterations;
+      if (projected.isCutShort) cutShort++;
       const asked = performance.now();
       const y = projected.x;
       const { positions, report, contacts: near } = await this.#handler.step(y, contactDistance);
@@ -101,14 +103,19 @@ export class IsometricIntegrator {
       // Pairs through which the target has passed, or that have stopped it, become contacts of the next one.
       const limit = contact.gap * (1 + GAP_SLACK);
       contacts = chooseContacts(near, (c) => gapOf(near, c, y) <= limit);
-      if (!isStaggered && calls < maxCalls && distance > MET * contact.gap) continue;
+      if (
+        !isStaggered &&
+        calls < maxCalls &&
+        (distance > MET * contact.gap || this.#inextensibility.strain(x) > strainTolerance)
+      )
+        continue;
       const velocity = x.map((value, i) => (value - state.x[i]!) / h);
       const strain = this.#inextensibility.strain(x);
       const targetStrain = this.#inextensibility.strain(y);
       const bendingEnergy = this.#bending.energy(x);
       const edgeStrain = this.#edgeStrain(x);
       const targetEdgeStrain = this.#edgeStrain(y);
-      const counts = { calls, iterations, solverIterations, contacts: used };
+      const counts = { calls, iterations, cutShort, contacts: used };
       return {
         state: { frame: state.frame + 1, x, velocity, contacts },
         record: {
@@ -139,20 +146,10 @@ export class IsometricIntegrator {
   }
 
   #project(predicted: Float64Array, contacts: Contacts, previous: Float64Array): Projected {
-    const { projection, contact, strainTolerance } = this.#settings;
-    const { inverseMasses } = this.#shell.model;
-    const touching = new ContactConstraint(contacts, previous, contact);
-    const constraints = contacts.count > 0 ? [...this.#cloth, touching] : this.#cloth;
+    const { contact, strainTolerance } = this.#settings;
+    const others = contacts.count > 0 ? [new ContactConstraint(contacts, previous, contact)] : [];
     const isDone = (x: Float64Array): boolean => this.#inextensibility.strain(x) <= strainTolerance;
-    let [iterations, solverIterations] = [0, 0];
-    for (let round = 0; ; round++) {
-      const slowed = touching.addKinetic(predicted, inverseMasses);
-      const projected = project(slowed, inverseMasses, constraints, projection, isDone);
-      iterations += projected.iterations;
-      solverIterations += projected.solverIterations;
-      const hasReleased = contacts.count > 0 && touching.release(projected.multipliers.at(-1)!, 0);
-      if (!hasReleased || round === MAX_RELEASES) return { ...projected, iterations, solverIterations };
-    }
+    return this.#projection.project(predicted, others, isDone);
   }
 
   #distance(x: Float64Array, y: Float64Array): number {

@@ -1,18 +1,19 @@
-import { conjugateGradients, invertBlocks, type LinearOperator, type SolveSettings } from '../conjugate-gradients.js';
 import type { Constraint } from './constraint.js';
+import { Linearisation } from './linearisation.js';
+import { PrimalSystem } from './primal-system.js';
 
 export interface Projected {
   /** float64[3·V] */
   readonly x: Float64Array;
-  /** one array of multipliers for every constraint */
-  readonly multipliers: readonly Float64Array[];
-  /** Gauss-Newton iterations, and those of conjugate gradients in all of them */
+  /** Gauss-Newton iterations */
   readonly iterations: number;
-  readonly solverIterations: number;
+  /** whether the limit of iterations was reached before the constraints were within their tolerances */
+  readonly isCutShort: boolean;
 }
 
-export interface ProjectionSettings extends SolveSettings {
-  readonly maxNewtonIterations: number;
+export interface ProjectionSettings {
+  /** Gauss-Newton iterations at most */
+  readonly maxIterations: number;
 }
 
 /**
@@ -22,68 +23,56 @@ export interface ProjectionSettings extends SolveSettings {
  *     (B M⁻¹ Bᵀ + D) Δλ = C(x) − D λ,      x ← x − M⁻¹ Bᵀ Δλ
  *
  * which is system (3.30) of the thesis (the rows of energies have D = 1) for the change of x instead of x itself. Hard
- * constraints lack the term D λ: their D is only damping.
- *
- * @param inverseMasses float64[V]; nodes with 0 stay at their positions in `predicted`
- * @param isDone called after every iteration
+ * constraints lack the term D λ: their D is only damping. The thesis factors this matrix; {@link PrimalSystem} factors
+ * an equivalent one, which has fewer unknowns.
  */
-export function project(
-  predicted: Float64Array,
-  inverseMasses: Float64Array,
-  constraints: readonly Constraint[],
-  settings: ProjectionSettings,
-  isDone: (x: Float64Array) => boolean,
-): Projected {
-  const firsts = constraints.map((_, i) => constraints.slice(0, i).reduce((sum, { rows }) => sum + 3 * rows.count, 0));
-  const size = constraints.reduce((sum, { rows }) => sum + 3 * rows.count, 0);
-  const each = (act: (constraint: Constraint, first: number) => void): void =>
-    constraints.forEach((constraint, i) => {
-      act(constraint, firsts[i]!);
-    });
-  const x = predicted.slice();
-  const total = new Float64Array(size);
-  const [c, d, b] = [new Float64Array(size), new Float64Array(size), new Float64Array(size)];
-  const blocks = new Float64Array(3 * size);
-  const moved = new Float64Array(x.length);
-  const weights = x.map((_, i) => inverseMasses[Math.floor(i / 3)]!);
-  const isFree = new Uint8Array(size / 3).fill(1);
-  /** moved = M⁻¹ Bᵀ u */
-  const push = (u: Float64Array): void => {
-    moved.fill(0);
-    each(({ rows }, first) => rows.addTransposed(u, moved, first));
-    for (let i = 0; i < moved.length; i++) moved[i]! *= weights[i]!;
-  };
-  const operator: LinearOperator = {
-    multiply(u, out) {
-      push(u);
-      each(({ rows }, first) => rows.multiply(moved, out, first));
-      for (let i = 0; i < size; i++) out[i]! += d[i]! * u[i]!;
-    },
-    preconditioner: () => invertBlocks(blocks, isFree),
-  };
-  let [iterations, solverIterations] = [0, 0];
-  do {
-    each((constraint, first) => {
-      constraint.evaluate(x, c, first);
-      constraint.rows.diagonal(inverseMasses, blocks, first / 3);
-      for (let i = 0; i < 3 * constraint.rows.count; i++) {
-        const at = first + i;
-        const diagonal = 3 * at + (at % 3);
-        const size = blocks[diagonal]!;
-        // A row without movable nodes has no multiplier.
-        d[at] = constraint.kind === 'energy' || size === 0 ? 1 : constraint.softness[i]! * size;
-        blocks[diagonal] = size + d[at]!;
-        const held = constraint.kind === 'hard' ? 0 : d[at]! * total[at]!;
-        b[at] = size === 0 ? 0 : c[at]! - held;
+export class Projection {
+  readonly #inverseMasses: Float64Array;
+  readonly #settings: ProjectionSettings;
+  readonly #system: PrimalSystem;
+  readonly #always: readonly Constraint[];
+
+  /**
+   * @param always constraints of every projection
+   * @param inverseMasses float64[V], 1/kg; nodes with 0 stay at their positions in `predicted`
+   * @param rest float64[3·V], m
+   */
+  constructor(
+    always: readonly Constraint[],
+    inverseMasses: Float64Array,
+    rest: Float64Array,
+    settings: ProjectionSettings,
+  ) {
+    this.#always = always;
+    this.#inverseMasses = inverseMasses;
+    this.#settings = settings;
+    this.#system = new PrimalSystem(
+      always.map(({ rows }) => rows),
+      inverseMasses,
+      rest,
+    );
+  }
+
+  /**
+   * @param others constraints besides those of every projection
+   * @param isDone asked after an iteration if the constraints that switch do not need another one
+   * @throws NotPositiveDefinite if a position is not a number
+   */
+  project(predicted: Float64Array, others: readonly Constraint[], isDone: (x: Float64Array) => boolean): Projected {
+    const linear = new Linearisation([...this.#always, ...others], this.#inverseMasses);
+    const x = predicted.slice();
+    const [right, moved] = [new Float64Array(x.length), new Float64Array(x.length)];
+    linear.update(x);
+    for (let iterations = 1; ; iterations++) {
+      linear.rightSide(right);
+      this.#system.factor(linear.rows, linear.stiffness);
+      this.#system.solve(right, moved);
+      for (let i = 0; i < x.length; i++) x[i]! += moved[i]!;
+      linear.advance(moved);
+      const isEnded = !linear.update(x) && isDone(x) && !linear.settle(x);
+      if (isEnded || iterations === this.#settings.maxIterations) {
+        return { x, iterations, isCutShort: !isEnded };
       }
-    });
-    const change = new Float64Array(size);
-    solverIterations += conjugateGradients(operator, b, isFree, change, settings).iterations;
-    push(change);
-    for (let i = 0; i < x.length; i++) x[i]! -= moved[i]!;
-    for (let i = 0; i < size; i++) total[i]! += change[i]!;
-    iterations++;
-  } while (iterations < settings.maxNewtonIterations && !isDone(x));
-  const multipliers = constraints.map(({ rows }, i) => total.slice(firsts[i], firsts[i]! + 3 * rows.count));
-  return { x, multipliers, iterations, solverIterations };
+    }
+  }
 }

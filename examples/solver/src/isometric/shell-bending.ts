@@ -13,8 +13,10 @@ import type { Subdivision } from './subdivision.js';
  */
 export class ShellBending implements Constraint {
   readonly rows: BlockRows;
-  readonly softness = new Float64Array(0);
-  readonly kind = 'energy';
+  readonly softness: Float64Array;
+  readonly scale = 'absolute';
+  /** no row is hard */
+  readonly damping = 0;
   readonly #mesh: Subdivision;
   /** red nodes with two triangles */
   readonly #inner: readonly number[];
@@ -37,6 +39,7 @@ export class ShellBending implements Constraint {
     this.#inner = inner.map((edge) => mesh.blackCount + edge);
     const rows = inner.map((edge) => weightsOf(mesh, rest, edge));
     this.rows = new BlockRows(rows.map(({ weights }) => [...weights.keys()]));
+    this.softness = new Float64Array(3 * rows.length).fill(1);
     let block = 0;
     for (const { weights, mass } of rows) {
       const scale = timeStep * Math.sqrt(stiffness / mass);
