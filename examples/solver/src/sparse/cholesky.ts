@@ -1,4 +1,4 @@
-import { eliminate } from './dense.js';
+import { Front } from './front.js';
 import type { Graph } from './graph.js';
 import { orderForElimination } from './ordering.js';
 import { analyse, type Structure } from './symbolic.js';
@@ -22,7 +22,7 @@ export class BlockCholesky {
   readonly #factor: Float64Array;
   /** where a supernode begins in the factor */
   readonly #offsets: readonly number[];
-  readonly #front: Float64Array;
+  readonly #front: Front;
   /** what supernodes have left over, until their parents take it */
   readonly #stack: Float64Array;
   /** int32[count]: where a column is in the front of the current supernode */
@@ -65,7 +65,7 @@ export class BlockCholesky {
     }
     this.#offsets = offsets;
     this.#factor = new Float64Array(offsets.at(-1)!);
-    this.#front = new Float64Array(largest * largest);
+    this.#front = new Front(largest);
     this.#stack = new Float64Array(deepest);
     this.#places = new Int32Array(graph.count);
   }
@@ -101,24 +101,24 @@ export class BlockCholesky {
     let top = 0;
     for (let s = 0; s < this.#children.length; s++) {
       const { width, size } = this.#shapeOf(s);
-      this.#front.fill(0, 0, size * size);
+      this.#front.values.fill(0, 0, size * size);
       this.#assemble(s, size);
       // The children of a supernode are the last ones on the stack, the last of them on top.
       for (const child of this.#children[s]!.toReversed()) {
         top -= leftBy(this.#shapeOf(child));
         this.#extend(child, top, size);
       }
-      const failed = eliminate(this.#front, size, width);
+      const failed = this.#front.eliminate(size, width);
       if (failed >= 0) {
         const node = this.#structure.nodes[this.#structure.firsts[s]! + Math.floor(failed / 3)]!;
         throw new NotPositiveDefinite(node);
       }
       const offset = this.#offsets[s]!;
       for (let i = 0; i < size; i++) {
-        this.#factor.set(this.#front.subarray(i * size, i * size + width), offset + i * width);
+        this.#factor.set(this.#front.values.subarray(i * size, i * size + width), offset + i * width);
       }
       for (let i = width; i < size; i++, top += size - width) {
-        this.#stack.set(this.#front.subarray(i * size + width, i * size + size), top);
+        this.#stack.set(this.#front.values.subarray(i * size + width, i * size + size), top);
       }
     }
     this.#isFactored = true;
@@ -189,7 +189,8 @@ export class BlockCholesky {
     for (let column = first; column < end; column++) {
       for (let block = this.#starts[column]!; block < this.#starts[column + 1]!; block++) {
         const at = this.#places[this.#rows[block]!]! * size + this.#places[column]!;
-        for (let k = 0; k < 9; k++) this.#front[at + Math.floor(k / 3) * size + (k % 3)] = this.values[9 * block + k]!;
+        for (let k = 0; k < 9; k++)
+          this.#front.values[at + Math.floor(k / 3) * size + (k % 3)] = this.values[9 * block + k]!;
       }
     }
   }
@@ -198,7 +199,7 @@ export class BlockCholesky {
   #extend(child: number, from: number, size: number): void {
     const { starts, rows } = this.#structure;
     const [first, end] = [starts[child]!, starts[child + 1]!];
-    const [stack, front] = [this.#stack, this.#front];
+    const [stack, front] = [this.#stack, this.#front.values];
     const length = 3 * (end - first);
     for (let i = first; i < end; i++) {
       const to = this.#places[rows[i]!]! * size;
