@@ -10,7 +10,7 @@ import { Service } from '../src/service.js';
 import { drawCharts } from './chart.js';
 import { makeJudge } from './judge.js';
 
-const COUPLINGS: readonly Coupling[] = ['staggered', 'simultaneous'];
+export const COUPLINGS: readonly Coupling[] = ['staggered', 'simultaneous'];
 const PROJECTION = { maxIterations: 30 };
 const MAX_CALLS = 10;
 /**
@@ -54,20 +54,22 @@ export interface CouplingRow {
 
 export interface Compared {
   readonly scene: ShellScene;
+  /** empty for a coupling that was not played */
   readonly records: Readonly<Record<Coupling, readonly IsometricRecord[]>>;
   readonly rows: readonly CouplingRow[];
 }
 
-/** Plays a scene with both couplings and judges every frame. @param tell receives lines about the progress */
-export async function playBoth(
+/** Plays a scene with some couplings and judges every frame. @param tell receives lines about the progress */
+export async function playCouplings(
   scene: ShellScene,
   address: string,
   frames: number,
+  couplings: readonly Coupling[],
   tell: (line: string) => void,
 ): Promise<Compared> {
   const records: Record<Coupling, IsometricRecord[]> = { staggered: [], simultaneous: [] };
   const rows: CouplingRow[] = [];
-  for (const coupling of COUPLINGS) {
+  for (const coupling of couplings) {
     const shell = makeShell(scene);
     const { model } = shell;
     const judge = makeJudge(model);
@@ -141,7 +143,9 @@ function rowOf(
 /** Draws Figs. 4.2 to 4.4 of the thesis, one above the other, as SVG. */
 export function plotComparison({ scene, records }: Compared): string {
   const series = (value: (record: IsometricRecord) => number) => ({
-    lines: (['simultaneous', 'staggered'] as const).map((name) => ({ name, values: records[name].map(value) })),
+    lines: (['simultaneous', 'staggered'] as const)
+      .filter((name) => records[name].length > 0)
+      .map((name) => ({ name, values: records[name].map(value) })),
   });
   return drawCharts(`${scene.name}: collisions inside the Newton loop, and after it`, [
     { title: 'maximum strain', isLogarithmic: true, ...series(({ strain }) => strain) },

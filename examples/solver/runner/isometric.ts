@@ -5,7 +5,7 @@ import { ServerProcess } from '../../../bench/prove/server.js';
 import { BUMPY_SHELLS } from '../scenes/bumpy-shell.js';
 import { sphereDrape } from '../scenes/sphere-drape.js';
 import { SIZES, type Size } from '../scenes/types.js';
-import { type Compared, makeComparison, playBoth, plotComparison } from './couplings.js';
+import { COUPLINGS, type Compared, makeComparison, playCouplings, plotComparison } from './couplings.js';
 
 /** Compares simultaneous and staggered collisions of isometric shells. */
 const HELP = `node dist/examples/solver/runner/isometric.js [options]
@@ -13,6 +13,7 @@ const HELP = `node dist/examples/solver/runner/isometric.js [options]
 Plays the isometric shells with collisions inside the Newton loop and after it; prints a table, and writes plots and a result.
 
   --scene NAME     one scene; default: all
+  --coupling NAME  staggered or simultaneous; default: both. Results of one replace those of the other in a folder.
   --size SIZE      small (default), quarter or full
   --frames N       time steps at most
   --out FOLDER     default out/isometric
@@ -22,6 +23,7 @@ Plays the isometric shells with collisions inside the Newton loop and after it; 
 const { values } = parseArgs({
   options: {
     scene: { type: 'string' },
+    coupling: { type: 'string' },
     size: { type: 'string', default: 'small' },
     frames: { type: 'string', default: '1000000' },
     out: { type: 'string', default: 'out/isometric' },
@@ -34,12 +36,14 @@ async function compare(size: Size, frames: number): Promise<void> {
   const scenes = [sphereDrape, ...BUMPY_SHELLS].map((make) => make(size));
   const chosen = scenes.filter(({ name }) => values.scene === undefined || name === values.scene);
   if (chosen.length === 0) throw new Error(`--scene is one of ${scenes.map(({ name }) => name).join(', ')}.`);
+  const couplings = COUPLINGS.filter((name) => values.coupling === undefined || name === values.coupling);
+  if (couplings.length === 0) throw new Error(`--coupling is one of ${COUPLINGS.join(', ')}.`);
   const server = values.server === undefined ? await ServerProcess.start({ engine: 'cpu' }) : undefined;
   mkdirSync(values.out, { recursive: true });
   const all: Compared[] = [];
   try {
     for (const scene of chosen) {
-      const compared = await playBoth(scene, values.server ?? server!.grpcAddress, frames, (line) =>
+      const compared = await playCouplings(scene, values.server ?? server!.grpcAddress, frames, couplings, (line) =>
         process.stderr.write(`${line}\n`),
       );
       all.push(compared);

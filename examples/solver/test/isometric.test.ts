@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ServerProcess } from '../../../bench/prove/server.js';
-import { makeComparison, playBoth, plotComparison } from '../runner/couplings.js';
+import { COUPLINGS, makeComparison, playCouplings, plotComparison } from '../runner/couplings.js';
 import { makeJudge } from '../runner/judge.js';
 import { BUMPY_SHELLS } from '../scenes/bumpy-shell.js';
 import { OBSTACLE } from '../scenes/materials.js';
@@ -235,7 +235,7 @@ t.test('a sheet falls onto a sphere without intersections, whichever way it is c
   t.teardown(() => server.stop());
   const whole = sphereDrape('small');
   const surface = placed(makeGrid(7, 7, 1, 1), ([x, y]) => [x + 0.02, y + 0.01, whole.surface.positions[2]!]);
-  const compared = await playBoth({ ...whole, surface }, server.grpcAddress, 11, () => {});
+  const compared = await playCouplings({ ...whole, surface }, server.grpcAddress, 11, COUPLINGS, () => {});
   for (const { coupling, intersections, frames } of compared.rows) {
     t.equal(frames, 11);
     t.equal(intersections, 0, coupling);
@@ -246,7 +246,12 @@ t.test('a sheet falls onto a sphere without intersections, whichever way it is c
   );
   t.ok(compared.records.staggered.every(({ contacts, calls }) => contacts === 0 && calls === 1));
   t.ok(compared.rows[1]!.maxStrain < compared.rows[0]!.maxStrain, 'contacts that the projection knows strain less');
+  t.equal(compared.rows[1]!.framesAbove, 0, `${compared.rows[1]!.maxStrain}`);
+  t.ok(compared.rows[0]!.framesAbove > 0, 'after the projection, the service strains more than is tolerated');
   t.match(plotComparison(compared), /^<svg[\s\S]*<\/svg>\n$/);
+  const alone = plotComparison({ ...compared, records: { ...compared.records, staggered: [] } });
+  t.match(alone, /simultaneous/);
+  t.notMatch(alone, /staggered|NaN/, 'a coupling that was not played has no line');
   t.match(makeComparison([compared]), /staggered[\s\S]*simultaneous/);
 });
 
