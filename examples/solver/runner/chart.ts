@@ -6,6 +6,8 @@ const TOP = 34;
 const GAP = 46;
 /** width of one character, approximately */
 const CHARACTER = 6.6;
+/** Labels below it are written with an exponent, because more zeros do not fit beside the chart. */
+const MOST_ZEROS = 1e-3;
 const INK = '#3e444e';
 const PAPER = '#2b6cb0';
 const COLOURS = ['#b0321c', '#2b6cb0', '#2f855a', '#b7791f', '#6b46c1', '#222222'] as const;
@@ -76,7 +78,10 @@ function drawChart(chart: Chart, names: readonly string[], top: number): string 
   const colourOf = ({ name }: Line, i: number): string =>
     COLOURS[(name === undefined ? i : names.indexOf(name)) % COLOURS.length]!;
   const marks = isLogarithmic ? [low * 1.5, Math.sqrt(low * 1.5 * high), high] : [0, high / 2, high];
-  const short = (value: number): number => Number(value.toPrecision(3));
+  const short = (value: number): string => {
+    const rounded = Number(value.toPrecision(3));
+    return rounded !== 0 && Math.abs(rounded) < MOST_ZEROS ? rounded.toExponential() : String(rounded);
+  };
   return [
     `<text x="${LEFT}" y="${top - 6}">${plain(title)}${average === undefined ? '' : ' (dashed: average of the paper)'}</text>`,
     ...marks.map(

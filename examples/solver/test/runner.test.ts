@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { FrameCache } from '../runner/cache.js';
+import { drawCharts } from '../runner/chart.js';
 import { isBeginningOf, mostContested, strideOf, warmUpOf } from '../runner/contested.js';
 import { writeOutputs } from '../runner/outputs.js';
 import { framesOfStrip, stripOf } from '../runner/picture.js';
@@ -251,6 +252,13 @@ t.test('charts show every line with its name and position on the axis', async (t
   const window = makePlot(played('cone', 5, 12));
   t.match(window, />frame 13<\/text>[\s\S]*>frame 17<\/text>/);
   t.notMatch(`${together}${spins}${window}`, /NaN|Infinity|undefined/);
+});
+
+t.test('labels of small values have an exponent', async (t) => {
+  const chart = drawCharts('strain', [{ title: 'strain', lines: [{ values: [0, 2.46e-6] }], isLogarithmic: false }]);
+  t.match(chart, />2\.46e-6<\/text>/);
+  t.match(chart, />0<\/text>/);
+  t.notMatch(chart, />0\.0/);
 });
 
 t.test('frames of a strip are evenly spaced, first and last included', async (t) => {
