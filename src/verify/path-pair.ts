@@ -65,7 +65,7 @@ export class PathMeeting {
   private readonly early = new Float64Array(12);
   private readonly late = new Float64Array(12);
   private readonly middle = new Float64Array(12);
-  /** float64[3] of a turning plane: its normal at the ends of the interval */
+  /** float64[3] normals of a plane that is tried, of one that turns at the ends of the interval */
   private readonly earlyNormal = new Float64Array(3);
   private readonly lateNormal = new Float64Array(3);
   private readonly closest = new ClosestPoints();
@@ -170,17 +170,12 @@ export class PathMeeting {
    * the plane across the difference is tilted, and the far end of the edge lies on its other side.
    */
   private separatesAlongEdges(difference: Float64Array): boolean {
-    const { sideA, count, middle: x } = this;
+    const { sideA, count, middle: x, earlyNormal: n } = this;
     for (let i = 0; i < count; i++) {
       for (let j = i + 1; j < count; j++) {
         if (i < sideA && j >= sideA) continue;
-        const ux = x[3 * j] - x[3 * i];
-        const uy = x[3 * j + 1] - x[3 * i + 1];
-        const uz = x[3 * j + 2] - x[3 * i + 2];
-        const squared = ux * ux + uy * uy + uz * uz;
-        const along = (difference[0] * ux + difference[1] * uy + difference[2] * uz) / squared;
-        if (this.separates(difference[0] - along * ux, difference[1] - along * uy, difference[2] - along * uz))
-          return true;
+        acrossEdge(x, i, j, difference[0], difference[1], difference[2], n);
+        if (this.separates(n[0], n[1], n[2])) return true;
       }
     }
     return false;
@@ -196,8 +191,8 @@ export class PathMeeting {
     for (let i = 0; i < count; i++) {
       for (let j = i + 1; j < count; j++) {
         if (i < sideA && j >= sideA) continue;
-        acrossEdge(early, i, j, ex, ey, ez, earlyNormal);
-        acrossEdge(late, i, j, lx, ly, lz, lateNormal);
+        stretch(earlyNormal, acrossEdge(early, i, j, ex, ey, ez, earlyNormal));
+        stretch(lateNormal, acrossEdge(late, i, j, lx, ly, lz, lateNormal));
         if (this.separatesFromTo(earlyNormal, lateNormal)) return true;
       }
     }
@@ -351,7 +346,7 @@ export class PathMeeting {
   }
 }
 
-/** Sets `out` to (x, y, z) without its component along edge ij, as long as the edge; to what is no normal if there is none. */
+/** Sets `out` to (x, y, z) without its component along edge ij, NaN if that has no length. @returns its squared length */
 function acrossEdge(
   points: Float64Array,
   i: number,
@@ -360,19 +355,22 @@ function acrossEdge(
   y: number,
   z: number,
   out: Float64Array,
-): void {
+): number {
   const ux = points[3 * j] - points[3 * i];
   const uy = points[3 * j + 1] - points[3 * i + 1];
   const uz = points[3 * j + 2] - points[3 * i + 2];
   const squared = ux * ux + uy * uy + uz * uz;
   const along = (x * ux + y * uy + z * uz) / squared;
-  const ax = x - along * ux;
-  const ay = y - along * uy;
-  const az = z - along * uz;
-  const length = Math.sqrt(squared / (ax * ax + ay * ay + az * az));
-  out[0] = ax * length;
-  out[1] = ay * length;
-  out[2] = az * length;
+  out[0] = x - along * ux;
+  out[1] = y - along * uy;
+  out[2] = z - along * uz;
+  return squared;
+}
+
+/** Gives n a squared length; a zero vector becomes NaN. */
+function stretch(n: Float64Array, squared: number): void {
+  const factor = Math.sqrt(squared / (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]));
+  for (let c = 0; c < 3; c++) n[c] *= factor;
 }
 
 /**
