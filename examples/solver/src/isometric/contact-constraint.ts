@@ -43,8 +43,8 @@ export class ContactConstraint implements Constraint, Switching {
   readonly #axes: Float64Array;
   /** float64[2·C]: the direction in which the multipliers of a sliding contact point, zero if it does not slide */
   readonly #slips: Float64Array;
-  /** uint8[C]: how often the normal row of a contact was released in this projection */
-  readonly #releases: Uint8Array;
+  /** uint32[C]: how often the normal row of a contact was released in this projection */
+  readonly #releases: Uint32Array;
 
   /** @param previous float64[3·V]: the state at the beginning of the time step */
   constructor(contacts: Contacts, previous: Float64Array, settings: ContactSettings) {
@@ -54,7 +54,7 @@ export class ContactConstraint implements Constraint, Switching {
     const { count, vertices, normals, weights } = contacts;
     this.#axes = new Float64Array(9 * count);
     this.#slips = new Float64Array(2 * count);
-    this.#releases = new Uint8Array(count);
+    this.#releases = new Uint32Array(count);
     this.softness = new Float64Array(3 * count);
     this.prescribed = new Float64Array(3 * count);
     // Unused entries of a contact repeat its first vertex with weight 0.

@@ -140,39 +140,6 @@ export class BlockCholesky {
     for (let i = 0; i < work.length; i++) x[3 * nodes[Math.floor(i / 3)]! + (i % 3)] = work[i]!;
   }
 
-  /** out = A v. @param v float64[3·count], by nodes */
-  multiply(v: Float64Array, out: Float64Array): void {
-    const { nodes } = this.#structure;
-    const a = this.values;
-    out.fill(0);
-    for (let column = 0; column < nodes.length; column++) {
-      const j = 3 * nodes[column]!;
-      const diagonal = this.#starts[column]!;
-      for (let p = 0; p < 3; p++) {
-        for (let q = 0; q <= p; q++) {
-          const value = a[9 * diagonal + 3 * p + q]!;
-          out[j + p]! += value * v[j + q]!;
-          if (p !== q) out[j + q]! += value * v[j + p]!;
-        }
-      }
-      const [x, y, z] = [v[j]!, v[j + 1]!, v[j + 2]!];
-      let [u, s, t] = [0, 0, 0];
-      for (let block = diagonal + 1; block < this.#starts[column + 1]!; block++) {
-        const i = 3 * nodes[this.#rows[block]!]!;
-        for (let p = 0, k = 9 * block; p < 3; p++, k += 3) {
-          const w = v[i + p]!;
-          out[i + p]! += a[k]! * x + a[k + 1]! * y + a[k + 2]! * z;
-          u += a[k]! * w;
-          s += a[k + 1]! * w;
-          t += a[k + 2]! * w;
-        }
-      }
-      out[j]! += u;
-      out[j + 1]! += s;
-      out[j + 2]! += t;
-    }
-  }
-
   /** The size of a front and the number of columns that are eliminated in it, in numbers. */
   #shapeOf(s: number): Shape {
     const { firsts, starts } = this.#structure;

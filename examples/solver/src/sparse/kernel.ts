@@ -1,7 +1,6 @@
 /**
- * The innermost loops of the factorisation as a WebAssembly module, which V8 runs about twice as fast as the same loops
- * in JavaScript, because it multiplies two doubles at a time. The module is small enough to be assembled here, so it
- * needs no other compiler.
+ * The innermost loops of the factorisation as a WebAssembly module, which multiplies two doubles at a time; JavaScript
+ * cannot. The module is small enough to be assembled here, so it needs no other compiler.
  */
 export interface Kernel {
   /**
