@@ -1,14 +1,16 @@
-import { layOutSearch } from '../gpu/search/layout.js';
+import { layOutSearch, type SearchLayout } from '../gpu/search/layout.js';
 import { planEdges } from '../gpu/step/edge-plan.js';
 import { buildMesh } from '../src/mesh/build.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import { makeCases } from './cases.js';
 import { spreadOf } from './measure.js';
 import { prepare } from './measure-engines.js';
+import { countVisits } from './tree-visits.js';
 
 /**
  * Processor time on the host before a mesh is resident: building it, and the layout of its scene on the device (the
- * order of the trees, the colours of the edges).
+ * order of the trees, the colours of the edges). Then what a query of a search examines in the trees, with boxes that
+ * reach 0.3 of a mean edge beyond their elements.
  *
  *   node dist/bench/layout.js [VERTICES [SCENE [REPEATS]]]      default 500000 layers 5
  *
@@ -27,14 +29,16 @@ function timed<T>(work: () => T, times: number[]): T {
 
 for await (const { request, triangles, vertices: count } of makeCases([name], [Number(vertices)], undefined)) {
   const { x } = prepare({ request });
+  const laidOut: { readonly mesh: CollisionMesh; readonly search: SearchLayout }[] = [];
   const building: number[] = [];
   const trees: number[] = [];
   const colours: number[] = [];
   // The first round runs code that is not yet compiled, a cost that a service pays once.
   for (let n = 0; n <= Number(repeats); n++) {
-    const mesh: CollisionMesh = timed(() => buildMesh(request.mesh), building);
-    timed(() => layOutSearch(mesh, x), trees);
+    const mesh = timed(() => buildMesh(request.mesh), building);
+    const search = timed(() => layOutSearch(mesh, x), trees);
     timed(() => planEdges(mesh, true), colours);
+    laidOut[0] = { mesh, search };
   }
   const show = (times: readonly number[]): string => {
     const { median, min, max } = spreadOf(times.slice(1));
@@ -44,4 +48,19 @@ for await (const { request, triangles, vertices: count } of makeCases([name], [N
   console.log(`${name}, ${count} vertices, ${triangles} triangles, processor time, medians of ${repeats}`);
   console.log(`buildMesh ${show(building)}`);
   console.log(`layout of the scene ${show(layout)}: trees ${show(trees)}, colours ${show(colours)}`);
+  const [{ mesh, search }] = laidOut;
+  for (const walk of search.walks) {
+    const visits = countVisits(search, walk, x, 0.3 * meanEdge(mesh, x));
+    const [nodes, elements, found] = [visits.nodes, visits.elements, visits.found].map((count) => count.toFixed(1));
+    console.log(`a query of kind ${walk.kind}: ${nodes} nodes, ${elements} elements, of which its box meets ${found}`);
+  }
+}
+
+function meanEdge({ edges }: CollisionMesh, x: Float32Array): number {
+  let sum = 0;
+  for (let e = 0; e < edges.length; e += 2) {
+    const [a, b] = [3 * edges[e], 3 * edges[e + 1]];
+    sum += Math.hypot(x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2]);
+  }
+  return sum / (edges.length / 2);
 }

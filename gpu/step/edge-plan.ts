@@ -1,7 +1,6 @@
 import { limitOfEdges } from '../../src/mesh/limited-edges.js';
-import { movableEdges } from '../../src/mesh/movable-edges.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { colourEdges } from '../../src/solver/colouring.js';
+import { type EdgesByColour, edgesByColour } from '../../src/solver/edges-by-colour.js';
 import { TAIL_EDGES } from '../kernels/constants.js';
 
 /** The edges whose length is constrained, in the order of the sweep; they are coloured once per mesh. */
@@ -25,24 +24,18 @@ const MOST_LISTED = 1 << 18;
 /** Whether one workgroup may sweep the edges that act. */
 export const canListEdges = ({ count }: EdgePlan): boolean => count > 0 && count <= MOST_LISTED;
 
-const NO_EDGES = { ends: new Uint32Array(0), rest: undefined };
+const NO_EDGES: EdgesByColour = { ends: new Uint32Array(0), rest: undefined, offsets: new Uint32Array(1), colours: 0 };
 
 /** @param hasConstraints false = σ is off: an empty plan */
 export function planEdges(mesh: CollisionMesh, hasConstraints: boolean): EdgePlan {
-  const { ends: corner, rest } = hasConstraints ? movableEdges(mesh) : NO_EDGES;
-  const { order, offsets, colours } = colourEdges(corner, mesh.inverseMasses);
-  const ends = new Uint32Array(corner.length);
-  for (let n = 0; n < order.length; n++) {
-    ends[2 * n] = corner[2 * order[n]];
-    ends[2 * n + 1] = corner[2 * order[n] + 1];
-  }
+  const { ends, rest, offsets, colours } = hasConstraints ? edgesByColour(mesh) : NO_EDGES;
+  const count = ends.length / 2;
   let wideColours = colours;
   while (wideColours > 0 && offsets[wideColours] - offsets[wideColours - 1] <= TAIL_EDGES) wideColours--;
   const hasLimit = limitOfEdges(mesh);
   const unlimited: number[] = [];
   if (hasLimit) {
-    for (let n = 0; n < order.length; n++) if (!hasLimit(ends[2 * n], ends[2 * n + 1])) unlimited.push(n);
+    for (let n = 0; n < count; n++) if (!hasLimit(ends[2 * n], ends[2 * n + 1])) unlimited.push(n);
   }
-  const inOrder = rest && Float64Array.from(order, (e) => rest[e]);
-  return { count: order.length, ends, rest: inOrder, colours: Uint32Array.from(offsets), wideColours, unlimited };
+  return { count, ends, rest, colours: offsets, wideColours, unlimited };
 }

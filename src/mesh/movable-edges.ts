@@ -29,5 +29,5 @@ export function movableEdges(
       n++;
     }
   }
-  return { ends: ends.slice(0, 2 * n), rest: rest?.slice(0, n) };
+  return { ends: ends.subarray(0, 2 * n), rest: rest?.subarray(0, n) };
 }

@@ -10,13 +10,21 @@ export interface Colouring {
   readonly colours: number;
 }
 
+export interface EdgeColours {
+  /** uint32[n] by edge */
+  readonly colour: Uint32Array;
+  /** uint32[colours + 1] the number of edges whose colour is lower than c */
+  readonly offsets: Uint32Array<ArrayBuffer>;
+  readonly colours: number;
+}
+
 /**
  * Greedy colouring of the edges in index order with the smallest free colour, once per topology.
  *
- * @param corner uint32[2·n] the vertices of each constraint
+ * @param corner uint32[2·n] the ends of each edge
  * @param inverseMass float32[V] vertices with 0 cannot move and create no conflict
  */
-export function colourEdges(corner: Uint32Array, inverseMass: Float32Array): Colouring {
+export function colourEdges(corner: Uint32Array, inverseMass: Float32Array): EdgeColours {
   const count = corner.length / 2;
   const colour = new Uint32Array(count);
   // Bit c: colour c is used at the vertex; colours from 32 on are in lists.
@@ -44,7 +52,7 @@ export function colourEdges(corner: Uint32Array, inverseMass: Float32Array): Col
       beyond.add(free, b);
     }
   }
-  return gather(colour, colours, count);
+  return { colour, offsets: offsetsOf(colour, colours), colours };
 }
 
 const ALL_USED = 0xffffffff;
@@ -104,7 +112,11 @@ export function colourContacts(count: number, corner: Int32Array, inverseMass: F
     for (let s = 4 * c; s < 4 * c + 4; s++) if (corner[s] >= 0) level[corner[s]] = above + 1;
   }
   for (let s = 0; s < 4 * count; s++) if (corner[s] >= 0) level[corner[s]] = 0;
-  return gather(colour, colours, count);
+  const offsets = offsetsOf(colour, colours);
+  const next = offsets.slice();
+  const order = new Uint32Array(count);
+  for (let c = 0; c < count; c++) order[next[colour[c]]++] = c;
+  return { order, offsets, colours };
 }
 
 // All zero between calls: clearing the entries in use is cheaper than clearing those of all vertices in every step.
@@ -149,12 +161,9 @@ export class Permutation {
   }
 }
 
-function gather(colour: Uint32Array, colours: number, count: number): Colouring {
+function offsetsOf(colour: Uint32Array, colours: number): Uint32Array<ArrayBuffer> {
   const offsets = new Uint32Array(colours + 1);
-  for (let e = 0; e < count; e++) offsets[colour[e] + 1]++;
+  for (let c = 0; c < colour.length; c++) offsets[colour[c] + 1]++;
   for (let c = 0; c < colours; c++) offsets[c + 1] += offsets[c];
-  const fill = offsets.slice();
-  const order = new Uint32Array(count);
-  for (let e = 0; e < count; e++) order[fill[colour[e]]++] = e;
-  return { order, offsets, colours };
+  return offsets;
 }

@@ -48,6 +48,9 @@ export function findKinematicBorder(mesh: CollisionMesh): KinematicBorder {
 
 function computeBorder(mesh: CollisionMesh): KinematicBorder {
   const { kinematic, contactVertices, edges, rodStart, vertexCount } = mesh;
+  if (!kinematic.includes(1)) {
+    return { contactVertices: new Uint8Array(contactVertices.length), edges: new Uint8Array(edges.length / 2) };
+  }
   const hasDynamicEdge = new Uint8Array(vertexCount);
   for (let e = 0; e < edges.length; e += 2) {
     const [a, b] = [edges[e], edges[e + 1]];

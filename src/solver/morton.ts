@@ -88,96 +88,37 @@ export function sortByCode(count: number, code: Uint32Array, order: Uint32Array)
 }
 
 /**
- * Returns the order (uint32[N]) of elements by the Morton code of their bounds, then by index: the order of the leaves
- * of a tree over them.
+ * Returns the order (uint32[V]) of points by their Morton codes, then by index: the order of the leaves of a tree over
+ * them. The codes are those that {@link mortonCode} gives for boxes without extent.
  *
- * @param vertices uint32[size·N] vertices of each element, one to three
  * @param x float32[3·V]
  */
-export function mortonOrder(vertices: Uint32Array, size: number, x: Float32Array): Uint32Array {
-  const count = vertices.length / size;
+export function mortonOrder(x: Float32Array): Uint32Array {
+  const count = x.length / 3;
+  let [lx, ly, lz] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let [hx, hy, hz] = [-lx, -ly, -lz];
+  for (let k = 0; k < x.length; k += 3) {
+    lx = Math.min(lx, x[k]);
+    ly = Math.min(ly, x[k + 1]);
+    lz = Math.min(lz, x[k + 2]);
+    hx = Math.max(hx, x[k]);
+    hy = Math.max(hy, x[k + 1]);
+    hz = Math.max(hz, x[k + 2]);
+  }
+  // Doubled coordinates, as the sums of a box's bounds are: the factor of two cancels exactly.
+  const extent = Math.max(hx - lx, hy - ly, hz - lz);
+  const cells = extent > 0 ? GRID / extent : 0;
   const code = new Uint32Array(count);
-  computeCodes(vertices, size, x, code);
+  for (let v = 0, k = 0; v < count; v++, k += 3) {
+    // Not negative, and at most GRID: (extent (1 + u)) (GRID / extent) (1 + u)² is below GRID + 1.
+    const inX = SPREAD[((x[k] - lx) * cells) | 0];
+    const inY = SPREAD[((x[k + 1] - ly) * cells) | 0];
+    const inZ = SPREAD[((x[k + 2] - lz) * cells) | 0];
+    code[v] = inX | (inY << 1) | (inZ << 2);
+  }
   const order = new Uint32Array(count);
   sortByCode(count, code, order);
   return order;
-}
-
-/**
- * Computes the codes that {@link mortonCode} gives for the boxes of the elements, without the boxes, which would fill
- * memory for a large mesh.
- */
-function computeCodes(vertices: Uint32Array, size: number, x: Float32Array, code: Uint32Array): void {
-  const count = code.length;
-  const second = size > 1 ? 1 : 0;
-  const [lx, ly, lz, hx, hy, hz] = boundsOfCentres(vertices, size, x);
-  const extent = Math.max(hx - lx, hy - ly, hz - lz);
-  const cells = extent > 0 ? GRID / extent : 0;
-  for (let e = 0, at = 0; e < count; e++, at += size) {
-    const a = 3 * vertices[at];
-    const b = 3 * vertices[at + second];
-    const c = 3 * vertices[at + size - 1];
-    const isTriangle = size === 3;
-    const sx = isTriangle ? sumOfBounds(x[a], x[b], x[c]) : x[a] + x[b];
-    const sy = isTriangle ? sumOfBounds(x[a + 1], x[b + 1], x[c + 1]) : x[a + 1] + x[b + 1];
-    const sz = isTriangle ? sumOfBounds(x[a + 2], x[b + 2], x[c + 2]) : x[a + 2] + x[b + 2];
-    // Not negative, and at most GRID: (extent (1 + u)) (GRID / extent) (1 + u)² is below GRID + 1.
-    const inX = SPREAD[((sx - lx) * cells) | 0];
-    const inY = SPREAD[((sy - ly) * cells) | 0];
-    const inZ = SPREAD[((sz - lz) * cells) | 0];
-    code[e] = inX | (inY << 1) | (inZ << 2);
-  }
-}
-
-/** Elements from which the bounds of all are estimated. */
-const SAMPLES = 1024;
-
-/**
- * Returns the bounds of the doubled centres of all elements, lo xyz and hi xyz, in one pass that examines few of them:
- * an element whose vertices all lie within half of the bounds of a sample does not extend these, even with rounding,
- * which preserves the order of sums.
- */
-function boundsOfCentres(vertices: Uint32Array, size: number, x: Float32Array): readonly number[] {
-  const count = vertices.length / size;
-  const second = size > 1 ? 1 : 0;
-  let lx = Number.POSITIVE_INFINITY;
-  let ly = lx;
-  let lz = lx;
-  let hx = Number.NEGATIVE_INFINITY;
-  let hy = hx;
-  let hz = hx;
-  const include = (at: number): void => {
-    const a = 3 * vertices[at];
-    const b = 3 * vertices[at + second];
-    const c = 3 * vertices[at + size - 1];
-    const sx = sumOfBounds(x[a], x[b], x[c]);
-    const sy = sumOfBounds(x[a + 1], x[b + 1], x[c + 1]);
-    const sz = sumOfBounds(x[a + 2], x[b + 2], x[c + 2]);
-    if (sx < lx) lx = sx;
-    if (sx > hx) hx = sx;
-    if (sy < ly) ly = sy;
-    if (sy > hy) hy = sy;
-    if (sz < lz) lz = sz;
-    if (sz > hz) hz = sz;
-  };
-  const step = Math.ceil(count / SAMPLES);
-  for (let e = 0; e < count; e += step) include(size * e);
-  const [ax, ay, az, bx, by, bz] = [lx / 2, ly / 2, lz / 2, hx / 2, hy / 2, hz / 2];
-  const isOutside = new Uint8Array(x.length / 3);
-  for (let v = 0, k = 0; v < isOutside.length; v++, k += 3) {
-    const isIn = x[k] >= ax && x[k] <= bx && x[k + 1] >= ay && x[k + 1] <= by && x[k + 2] >= az && x[k + 2] <= bz;
-    if (!isIn) isOutside[v] = 1;
-  }
-  for (let at = 0; at < vertices.length; at += size) {
-    const corners = isOutside[vertices[at]] | isOutside[vertices[at + second]] | isOutside[vertices[at + size - 1]];
-    if (corners !== 0) include(at);
-  }
-  return [lx, ly, lz, hx, hy, hz];
-}
-
-/** Returns the sum of the least and the largest of three numbers, without branches, which would be unpredictable. */
-function sumOfBounds(a: number, b: number, c: number): number {
-  return Math.min(Math.min(a, b), c) + Math.max(Math.max(a, b), c);
 }
 
 /** Restores the order by code, then index, after the codes of `moved` have changed: the others are already in order. */

@@ -1,7 +1,6 @@
-import { movableEdges } from '../../mesh/movable-edges.js';
 import { ownLength } from '../../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../../mesh/types.js';
-import { colourEdges } from '../colouring.js';
+import { edgesByColour } from '../edges-by-colour.js';
 import { Scratch } from './workspace.js';
 
 /**
@@ -30,16 +29,11 @@ export class EdgeLengths {
 
   constructor(mesh: CollisionMesh) {
     this.#inverseMass = mesh.inverseMasses;
-    const { ends: corner, rest } = movableEdges(mesh);
-    const { colours, offsets, order } = colourEdges(corner, mesh.inverseMasses);
+    const { ends, rest, offsets, colours } = edgesByColour(mesh);
     this.colours = colours;
     this.offsets = offsets;
-    this.ends = new Uint32Array(corner.length);
-    order.forEach((e, n) => {
-      this.ends[2 * n] = corner[2 * e];
-      this.ends[2 * n + 1] = corner[2 * e + 1];
-    });
-    this.#rest = rest && Float64Array.from(order, (e) => rest[e]);
+    this.ends = ends;
+    this.#rest = rest;
   }
 
   /** Bytes kept between requests. */
