@@ -19,6 +19,9 @@ const teardowns = [];
 t.teardown = (run) => teardowns.push(run);
 t.setTimeout = () => undefined;
 
+/** A process that has not ended this long after its last file says what keeps it alive: some test has left it open. */
+const END_AFTER_MS = 60_000;
+
 /** Runs the registered functions, the last first. */
 async function runAll(functions) {
   for (let run = functions.pop(); run; run = functions.pop()) {
@@ -58,5 +61,8 @@ async function receive() {
 }
 
 for (let file = await receive(); file; file = await receive()) await runFile(file);
+const sayWhatIsOpen = () =>
+  process.stderr.write(`still open after the last file: ${process.getActiveResourcesInfo().join(', ')}\n`);
+setTimeout(sayWhatIsOpen, END_AFTER_MS).unref();
 await runAll(lastly);
 process.disconnect();
