@@ -165,6 +165,7 @@ export class SessionKeeper {
       if (!isDown(thrown)) throw thrown;
       if (onFailure === 'refuse') {
         kept.pending = { ...step, token };
+        session.recount();
         throw unavailable(thrown);
       }
       this.fallBehind(session, 'The store does not accept the frames of a session; the session continues in memory.');

@@ -356,10 +356,15 @@ export class Session {
     return Math.max(held, minHostBytes(state.mesh, outcome.positions));
   }
 
+  /** Counts the bytes again, after {@link kept} got a pending step or lost it. */
+  recount(): void {
+    this.bytes = this.countBytes();
+  }
+
   private countBytes(): number {
     const { mesh, start } = this.opening;
-    const { positions, lastTarget, last, answer, untangled } = this;
-    const held = bytesOf(mesh, start, this.mesh, positions, lastTarget, last.request, answer, untangled);
+    const { positions, lastTarget, last, answer, untangled, kept } = this;
+    const held = bytesOf(mesh, start, this.mesh, positions, lastTarget, last.request, answer, untangled, kept?.pending);
     return Math.max(held, minHostBytes(this.mesh, positions));
   }
 }

@@ -185,12 +185,16 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     const second = { sessionId, frame: 2n, target: towards(SHARES[1]!) };
     const context = { onStart: () => own.signal('SIGSTOP') };
     const progress = { onProgress: () => context.onStart() };
+    const bytesBefore = operations.stats().hostBytes;
     const refused = await refusalOf(operations.step(second, progress));
     t.equal(refused.code, 'STORE_UNAVAILABLE');
     t.equal(refused.retryable, true);
+    const bytesOfStep = operations.stats().hostBytes - bytesBefore;
+    t.ok(bytesOfStep >= 2 * FROM.byteLength, 'the computed step, its target and its answer at least, counts as memory');
     t.equal((await refusalOf(operations.step(second))).code, 'STORE_UNAVAILABLE', 'at once');
     own.signal('SIGCONT');
     t.same((await untilAccepted(() => operations.step(second))).positions, expected[1]);
+    t.ok(operations.stats().hostBytes < bytesBefore + bytesOfStep, 'and no longer after it is accepted');
     const third = await untilAccepted(() =>
       operations.step({ sessionId, frame: 3n, afterFrame: 2n, target: towards(SHARES[2]!) }),
     );
