@@ -17,23 +17,16 @@ const COST_MODULE = pathToFileURL(join(root, 'deploy', 'test-cost.mjs')).href;
 const TOGETHER = join(root, 'deploy', 'test-together.mjs');
 
 /**
- * How files run: the seed; whether failures name places in the sources or in dist. For the former, Node reads the
- * source map of every module in every thread: test/session/operations.test.ts takes 8 % more processor time with it;
- * and whether each file plants all its faults (test/support/planted-faults.ts).
+ * How files run: the seed, and whether failures name places in the sources or in dist. For the former, Node reads the
+ * source map of every module in every thread: test/session/operations.test.ts takes 8 % more processor time with it.
  *
- * @typedef {{ readonly seed: string, readonly namesSources: boolean, readonly plantsAll: boolean }} Manner
+ * @typedef {{ readonly seed: string, readonly namesSources: boolean }} Manner
  */
-const start = (args, channel, { seed, namesSources, plantsAll }, environment) =>
+const start = (args, channel, { seed, namesSources }, environment) =>
   spawn(process.execPath, [...(namesSources ? ['--enable-source-maps'] : []), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe', channel],
-    env: {
-      ...process.env,
-      NODE_ENV: 'test',
-      TEST_SEED: seed,
-      TEST_FAULTS: plantsAll ? 'ALL' : 'SOME',
-      ...environment,
-    },
+    env: { ...process.env, NODE_ENV: 'test', TEST_SEED: seed, ...environment },
   });
 
 /** Ends a process that takes longer than a file may. @returns functions that restart and stop the timer */

@@ -4,7 +4,7 @@
  * starting a process would take longer than their tests.
  *
  *     npm test                  everything
- *     npm test -- obj mesh/     only the test files whose path contains one of the words; failures then name places in the sources, not in dist, and files plant all their faults instead of a third
+ *     npm test -- obj mesh/     only the test files whose path contains one of the words; failures then name places in the sources, not in dist
  *
  * The files print TAP, so plain Node runs them: tap's own command would start a TypeScript loader for each file, which
  * takes over a second longer than the file itself and has nothing to load here. Every assertion is counted where it was
@@ -185,7 +185,7 @@ const take = (result) => {
   count(result.tally, 1);
 };
 const work = async (next) => {
-  const lane = new Lane({ seed, namesSources: words.length > 0, plantsAll: words.length > 0 });
+  const lane = new Lane({ seed, namesSources: words.length > 0 });
   for (let file = next(); file; file = next()) {
     const result = await lane.run(file);
     take(result);
@@ -201,7 +201,7 @@ await Promise.all([
 if (process.env.INTERSTICE_RERUN_FAILED === '1' && failed.length <= MAX_RERUNS) {
   for (const { file, tally } of failed) {
     print(`once more, alone: ${file.name}`);
-    const again = await runAlone(file, { seed, namesSources: true, plantsAll: words.length > 0 });
+    const again = await runAlone(file, { seed, namesSources: true });
     report(again);
     if (again.tally.failed > 0) continue;
     print(`UNSTEADY  ${file.name}: it failed beside other files and passes alone; its failure is above`);

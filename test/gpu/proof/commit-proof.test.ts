@@ -10,7 +10,6 @@ import {
 } from '../../../gpu/proof/commit-proof.js';
 import { loadKernel } from '../../../gpu/shaders.js';
 import { openTestDevice } from '../../support/gpu.js';
-import { faultsToPlant } from '../../support/planted-faults.js';
 
 /** The proof of the end of a step; that of certified gaps is in adapter.test.ts. */
 
@@ -131,7 +130,7 @@ else {
   });
 
   t.test('planted faults are detected', async (t) => {
-    for (const { name, file, from, to, verdict } of faultsToPlant(FAULTS)) {
+    for (const { name, file, from, to, verdict } of FAULTS) {
       const text = loadKernel(file);
       const faulty = text.replace(from, to);
       t.not(faulty, text, `planted: ${name}`);
@@ -149,7 +148,7 @@ else {
     t.strictSame(await proveCommit(device, gpu.kernels, 'commitAndWatch'), await proveCommit(device, gpu.kernels));
     const faults = FAULTS.filter(({ file }) => file === 'forward/commit');
     t.ok(faults.length > 2, 'there are such faults');
-    for (const { name, from, to, verdict } of faultsToPlant(faults)) {
+    for (const { name, from, to, verdict } of faults) {
       const file = 'joined/commit-and-watch';
       const faulty = loadKernel(file).replace(from, to);
       t.not(faulty, loadKernel(file), `planted: ${name}`);
@@ -166,7 +165,7 @@ else {
     const prove = (together: KernelSet) =>
       findSharedCommitObjection(device, { alone: gpu.kernels, together }, IS_SOFTWARE);
     t.equal(await prove(await compile()), undefined);
-    for (const { name, file, from, to, verdict } of faultsToPlant(FAULTS)) {
+    for (const { name, file, from, to, verdict } of FAULTS) {
       const faulty = loadKernel(file).replace(from, to);
       const together = await compile((wanted) => (wanted === file ? faulty : loadKernel(wanted)));
       t.match(await prove(together), verdict, name);

@@ -8,7 +8,6 @@ import { findSharedObjection } from '../../../gpu/proof/shared-proof.js';
 import { findSharedSweepObjection } from '../../../gpu/proof/sweeps-proof.js';
 import { loadKernel } from '../../../gpu/shaders.js';
 import { openTestDevice } from '../../support/gpu.js';
-import { faultsToPlant } from '../../support/planted-faults.js';
 
 /** The proof that scenes in a convoy compute what they compute alone. That of the end of a step: commit-proof.test.ts. */
 
@@ -103,7 +102,7 @@ else {
   ];
 
   t.test('sweeps with other rounding are detected', async (t) => {
-    for (const fault of faultsToPlant(SWEEP_FAULTS)) {
+    for (const fault of SWEEP_FAULTS) {
       if (fault.file.startsWith('small/') && sharedSmall.length === 0) continue;
       const together = both.together.with(await compileFaulty(t, fault));
       const objection = await findSharedSweepObjection(device, { ...both, together }, IS_SOFTWARE);
@@ -127,7 +126,7 @@ else {
         by: 'max(at, end) + 0.9 * control.reach',
       },
     ];
-    for (const fault of faultsToPlant(faults)) {
+    for (const fault of faults) {
       const together = both.together.with(await compileFaulty(t, fault));
       t.match(await findSharedRunObjection(device, { ...both, together }, IS_SOFTWARE), DIFFERS, fault.name);
     }

@@ -4,7 +4,6 @@ import { ALONE_STAGES, type KernelFile, type KernelStage } from '../../../gpu/ke
 import { proveSweeps, type SweepWay, type SweepWays } from '../../../gpu/proof/sweeps-proof.js';
 import { loadKernel } from '../../../gpu/shaders.js';
 import { openTestDevice } from '../../support/gpu.js';
-import { faultsToPlant } from '../../support/planted-faults.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(300_000);
@@ -78,7 +77,7 @@ t.test('all variants of the sweeps agree on this adapter', options, async (t) =>
   t.strictSame(ways, { ...ALL, small: isAlone, few: isAlone, listed: isAlone, chosen: isAlone });
 });
 
-for (const { file, text, by, lost } of faultsToPlant(FAULTS)) {
+for (const { file, text, by, lost } of FAULTS) {
   t.test(`a variant that disagrees is not used: ${file}`, options, async (t) => {
     if (!gpu) return;
     const stage = file.slice(0, file.indexOf('/')) as KernelStage;
