@@ -105,7 +105,7 @@ export function mortonOrder(x: Float32Array): Uint32Array {
     hy = Math.max(hy, x[k + 1]);
     hz = Math.max(hz, x[k + 2]);
   }
-  // Doubled coordinates, as the sums of a box's bounds are: the factor of two cancels exactly.
+  // mortonCode sums the two bounds of a box, which doubles the coordinates of a point: the factor cancels exactly.
   const extent = Math.max(hx - lx, hy - ly, hz - lz);
   const cells = extent > 0 ? GRID / extent : 0;
   const code = new Uint32Array(count);

@@ -8,6 +8,7 @@ import { Contacts } from '../../src/solver/cpu/contacts.js';
 import { Forward } from '../../src/solver/cpu/forward.js';
 import { CORNERS, SIDE_A } from '../../src/solver/pair-kinds.js';
 import { inputOf } from '../support/forward-input.js';
+import { orderByColour } from '../support/order-by-colour.js';
 import { lonePair, sidesOf } from '../support/pair-shapes.js';
 import { slowDistance } from '../support/slow-distance.js';
 import { kind, points, settingsOf } from './arbitraries.js';
@@ -111,9 +112,8 @@ t.test('no two constraints of a colour share a dynamic vertex', async (t) => {
   );
   fc.assert(
     fc.property(constraints(2), ({ rows, masses }) => {
-      const { colour, offsets, colours } = colourEdges(Uint32Array.from(rows.flat()), Float32Array.from(masses));
-      const order = Uint32Array.from(colour.keys()).sort((a, b) => colour[a] - colour[b] || a - b);
-      return isColouring({ order, offsets, colours }, rows, masses);
+      const colouring = colourEdges(Uint32Array.from(rows.flat()), Float32Array.from(masses));
+      return isColouring({ ...colouring, order: orderByColour(colouring.colour) }, rows, masses);
     }),
     settings,
   );

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { type Colouring, colourContacts, colourEdges, Permutation } from '../../../src/solver/colouring.js';
+import { orderByColour } from '../../support/order-by-colour.js';
 import { type Random, seeded } from '../../support/random.js';
 
 const random = seeded();
@@ -53,15 +54,11 @@ function check(
   return isRight;
 }
 
-/** The edges in the order of their colours, then of their indices. */
-const byColour = (colour: Uint32Array): Uint32Array =>
-  Uint32Array.from(colour.keys()).sort((a, b) => colour[a] - colour[b] || a - b);
-
 t.test('edges: every one has a colour, and no two of a colour share a movable vertex', async (t) => {
   for (let round = 0; round < 300; round++) {
     const constraints = makeConstraints(random, 2);
     const colouring = colourEdges(Uint32Array.from(constraints.corner), constraints.inverseMass);
-    check(t, constraints, { ...colouring, order: byColour(colouring.colour) });
+    check(t, constraints, { ...colouring, order: orderByColour(colouring.colour) });
     // A greedy colouring needs no more colours than the largest number of conflicts, plus one.
     const degree = new Int32Array(constraints.inverseMass.length);
     for (const v of constraints.corner) if (constraints.inverseMass[v] > 0) degree[v]++;

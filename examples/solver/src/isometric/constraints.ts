@@ -3,11 +3,11 @@ import type { Constraint } from './constraint.js';
 import { cornersOfBlack, extrapolation, type Subdivision } from './subdivision.js';
 
 /**
- * Damping of the hard constraints, which are dependent where a sheet is flat and at its border. A nearly flat sheet can
- * yield only across itself, in directions in which B·M⁻¹·Bᵀ is small: where it is less than this, iterations hardly
- * correct the constraints, and with 1e-5 thirty are too few for a sheet of 2601 nodes that begins to bend (frames 10 to
- * 12 of `runner/isometric.js --scene sphere-drape --size quarter --frames 12`). With less, the linear system is scaled
- * worse.
+ * Damping of the hard constraints, relative (Constraint.damping), which are dependent where a sheet is flat and at its
+ * border. A nearly flat sheet can yield only across itself, in directions in which B·M⁻¹·Bᵀ is small: where it is less
+ * than this, iterations hardly correct the constraints, and with 1e-5 thirty are too few for a sheet of 2601 nodes that
+ * begins to bend (frames 10 to 12 of `runner/isometric.js --scene sphere-drape --size quarter --frames 12`). With less,
+ * the linear system is scaled worse.
  */
 const DAMPING = 1e-7;
 
