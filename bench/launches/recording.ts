@@ -35,7 +35,7 @@ export interface RecordingCost {
 
 /** Scenes that record together. */
 const SCENES = 64;
-const WIDE = { rounds: 0, threads: 0 };
+const WIDE = { rounds: 0, ordering: 0, threads: 0 };
 const SHAPE = { sweeps: 1, slides: true, wide: WIDE };
 const NO_SEARCH = { precedes: 'NONE', between: 'NONE', search: undefined } as const;
 
@@ -76,7 +76,7 @@ async function measureAlone(device: GPUDevice, { mesh, parameters, units, x }: E
     return { what, dispatches, microsecondsPerDispatch: (1000 * time) / dispatches };
   };
   const always = { precedes: 'SEARCH', between: 'SEARCH', search } as const;
-  const how = { hasAim: true, continuesStep: false, sweepsOn: false };
+  const how = { hasAim: true, continuesStep: false, roundsDone: 0, rounds: 1 };
   const sweeps = settings.pullBack?.sweeps ?? 1;
   const pull = { phase: PHASE.PULL, sweeps, wide: WIDE, hasDenseEdges: false, isSmall: false };
   const costs = [

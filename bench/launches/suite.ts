@@ -62,7 +62,7 @@ interface Counted {
 
 const HEADINGS = [
   ...['scene', 'quality', 'request', 'status', 'vertices', 'steps', 'submitted steps', 'searches'],
-  ...['dispatches', 'with work', 'ratio', 'readings', 'contacts', 'rounds', 'serial turns'],
+  ...['dispatches', 'with work', 'ratio', 'readings', 'contacts', 'rounds', 'serial turns', 'to colour'],
 ];
 
 const MODEL_HEADINGS = [
@@ -250,6 +250,7 @@ function together(a: Counted, b: Counted): Counted {
     rounds: Math.max(a.rounds, b.rounds),
     turns: {
       ofSweep: Math.max(a.turns.ofSweep, b.turns.ofSweep),
+      ofColouring: Math.max(a.turns.ofColouring, b.turns.ofColouring),
       ofStep: Math.max(a.turns.ofStep, b.turns.ofStep),
       overContacts: a.turns.overContacts + b.turns.overContacts,
       overEdges: a.turns.overEdges + b.turns.overEdges,
@@ -264,7 +265,7 @@ function cellsOf({ scene, quality, request, vertices, counted }: Row): string[] 
     ...[scene, quality, request, statuses.join(', ')],
     ...[vertices, steps, submittedSteps, searches, submitted, worked].map(String),
     (submitted / worked).toFixed(2),
-    ...[readings, contacts, rounds, turns.ofSweep].map(String),
+    ...[readings, contacts, rounds, turns.ofSweep, turns.ofColouring].map(String),
   ];
 }
 

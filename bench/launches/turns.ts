@@ -10,8 +10,9 @@ const LAST_OF_STEP: readonly EntryPoint[] = ['decide', 'decidePull'];
 
 /** Turns of kernels of one workgroup, which run one after the other on every device. */
 export interface Turns {
-  /** over contacts: largest number in one sweep and in one step, and the total */
+  /** over contacts: largest number in one sweep, to colour them, and in one step; and the total */
   readonly ofSweep: number;
+  readonly ofColouring: number;
   readonly ofStep: number;
   readonly overContacts: number;
   /** over colours of edges, at most: each colour is a turn, even if none of its edges acts */
@@ -20,19 +21,20 @@ export interface Turns {
 
 /** @param plan edges of the mesh */
 export function countTurns(launches: readonly Launch[], plan: Pick<EdgePlan, 'colours' | 'wideColours'>): Turns {
-  let [ofSweep, ofStep, inStep, overContacts, overEdges] = [0, 0, 0, 0, 0];
-  for (const { entry, didWork, sweeps, turnsOfSweep } of launches) {
+  let [ofSweep, ofColouring, ofStep, inStep, overContacts, overEdges] = [0, 0, 0, 0, 0, 0];
+  for (const { entry, didWork, passes, turnsOfPass } of launches) {
     if (!didWork) continue;
     // All sweeps of a dispatch process the same contacts round by round.
-    const turns = sweeps * turnsOfSweep;
-    ofSweep = Math.max(ofSweep, turnsOfSweep);
+    const turns = passes * turnsOfPass;
+    if (entry === 'colourTail') ofColouring = Math.max(ofColouring, turnsOfPass);
+    else ofSweep = Math.max(ofSweep, turnsOfPass);
     inStep += turns;
     overContacts += turns;
     ofStep = Math.max(ofStep, inStep);
-    overEdges += edgeTurnsOf(entry, sweeps, plan);
+    overEdges += edgeTurnsOf(entry, passes, plan);
     if (LAST_OF_STEP.includes(entry)) inStep = 0;
   }
-  return { ofSweep, ofStep, overContacts, overEdges };
+  return { ofSweep, ofColouring, ofStep, overContacts, overEdges };
 }
 
 function edgeTurnsOf(

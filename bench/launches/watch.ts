@@ -8,10 +8,10 @@ export interface Launch {
   readonly entry: EntryPoint;
   /** whether it had workgroups and, for one of one thread, a decision to make */
   readonly didWork: boolean;
-  /** number of sweeps over contacts that this single workgroup made; 0 for other kernels */
-  readonly sweeps: number;
+  /** number of sweeps over contacts that this single workgroup made, 1 if it coloured them; 0 for other kernels */
+  readonly passes: number;
   /** number of turns in each of them, one after the other */
-  readonly turnsOfSweep: number;
+  readonly turnsOfPass: number;
   /** µs on the device; undefined = it has no time stamps */
   readonly microseconds?: number | undefined;
 }
@@ -20,12 +20,18 @@ export interface Launch {
 const MOST_LAUNCHES = 1 << 18;
 /**
  * Words of a dispatch in the log: the size of an indirect one, or state and wantsSearch of the run before a direct one;
- * then, for a kernel that sweeps in one workgroup, sweepsDone before and after it and its turns.
+ * then, for a kernel that passes over contacts in one workgroup, sweepsDone before and after it and its turns.
  */
 const LOG_WORDS = 6;
 
 /** Kernels of one workgroup that sweep over contacts (gpu/kernels/backward/run-queue.wgsl: runTail). */
-const IN_TURNS: readonly EntryPoint[] = ['sweepTail', 'warmTail', 'sweepListed', 'sweepFew', 'sweepSmall'];
+const SWEEPING: readonly EntryPoint[] = ['sweepTail', 'warmTail', 'sweepListed', 'sweepFew', 'sweepSmall'];
+
+/** The word of the control block that counts the turns of a kernel of one workgroup; undefined = it takes none. */
+function turnsWordOf(entry: EntryPoint): 'mostTurns' | 'mostOrderingTurns' | undefined {
+  if (entry === 'colourTail') return 'mostOrderingTurns';
+  return SWEEPING.includes(entry) ? 'mostTurns' : undefined;
+}
 
 /** Kernels of one thread that belong to every search, whether or not one is requested. */
 const OF_SEARCH: readonly EntryPoint[] = ['planSearch', 'settleSearch', 'afterSearch'];
@@ -33,7 +39,7 @@ const OF_SEARCH: readonly EntryPoint[] = ['planSearch', 'settleSearch', 'afterSe
 const ALWAYS: readonly EntryPoint[] = [
   ...(['edgeRows', 'begin', 'open', 'arm', 'countAndPack', 'openArrival', 'closeArrival'] as const),
   ...(['beginPull', 'beginEdges', 'openStrains', 'freeEdges', 'openPull', 'openShortening'] as const),
-  ...(['restoreBest', 'conclude', 'closeRun', 'resumeSweeps', 'packAnswer'] as const),
+  ...(['restoreBest', 'conclude', 'closeRun', 'continueSweeps', 'endSweeps', 'packAnswer'] as const),
 ];
 
 /** Time stamps of a query set: as many as the standard allows, two for each dispatch. */
@@ -103,9 +109,10 @@ export class LaunchWatch {
     return this.#logged.map(({ entry, isIndirect }, n) => {
       const [first, second, third, before, after, turns] = words.subarray(LOG_WORDS * n, LOG_WORDS * (n + 1));
       const didWork = isIndirect ? first * second * third > 0 : hadWork(entry, first, second);
-      const hasTurns = didWork && IN_TURNS.includes(entry);
+      const hasTurns = didWork && turnsWordOf(entry) !== undefined;
+      const passes = SWEEPING.includes(entry) ? after - before : 1;
       return {
-        ...{ entry, didWork, sweeps: hasTurns ? after - before : 0, turnsOfSweep: hasTurns ? turns : 0 },
+        ...{ entry, didWork, passes: hasTurns ? passes : 0, turnsOfPass: hasTurns ? turns : 0 },
         microseconds: times?.[n],
       };
     });
@@ -200,14 +207,14 @@ export class LaunchWatch {
       if (!pipeline || !group || !entry) throw new Error('A dispatch has no kernel.');
       const at = 4 * LOG_WORDS * this.#logged.length;
       const isLogged = this.#isCounting && this.#logged.length < MOST_LAUNCHES;
-      const hasTurns = isLogged && IN_TURNS.includes(entry);
+      const turnsWord = isLogged ? turnsWordOf(entry) : undefined;
       if (isLogged && !isIndirect && !ALWAYS.includes(entry) && !this.#controlOf.has(group)) {
         throw new Error(`${entry} has no control block that would tell whether it had work.`);
       }
       if (isLogged) copy(at);
-      if (hasTurns) {
+      if (turnsWord) {
         // Makes the maximum over the request that of this dispatch; no kernel reads it.
-        clearWord('mostTurns');
+        clearWord(turnsWord);
         copyWord('sweepsDone', at + 12);
       }
       const timed = isLogged && this.#device ? this.#timedPass(this.#device, this.#logged.length) : {};
@@ -217,9 +224,9 @@ export class LaunchWatch {
       pass.setBindGroup(0, group);
       run(pass);
       pass.end();
-      if (hasTurns) {
+      if (turnsWord) {
         copyWord('sweepsDone', at + 16);
-        copyWord('mostTurns', at + 20);
+        copyWord(turnsWord, at + 20);
       }
     };
     const log = this.#log as GPUBuffer;

@@ -139,6 +139,7 @@ export function serialThreads(threads: number): NonNullable<CompileOptions['cons
     'backward/sweep': { SERIAL_THREADS: sweeping },
     'pull-back/edge-limits': { SERIAL_THREADS: threads },
     'pull-back/warm-sweep': { SERIAL_THREADS: sweeping },
+    'pull-back/colours': { SERIAL_THREADS: sweeping },
     'small/sweeps': { SMALL_THREADS: Math.min(threads, MOST_SMALL_THREADS) },
     'few/sweeps': { SMALL_THREADS: sweeping },
     'listed/sweeps': { SERIAL_THREADS: sweeping },

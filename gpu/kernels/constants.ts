@@ -71,8 +71,9 @@ export const TAIL_EDGES = 2048;
 export const SMALL_VERTICES = 3072;
 
 /**
- * Values of Control.state. The last six are pauses: the host must search, to provide room, or to record another phase,
- * another round of sweeps or the rounds of a sweep of many contacts.
+ * Values of Control.state. Those with NEEDS are pauses: the host must search, provide room, or record another phase,
+ * another round of sweeps or the rounds of a sweep of many contacts. The last two last from one round of sweeps to the
+ * next: the step wants another round, or skips those that are recorded.
  */
 export const STATE = {
   RUNNING: 0,
@@ -85,6 +86,8 @@ export const STATE = {
   NEEDS_PHASE: 7,
   NEEDS_SWEEPS: 8,
   NEEDS_ROUNDS: 9,
+  WANTS_SWEEPS: 10,
+  SKIPS_SWEEPS: 11,
 } as const;
 
 /**

@@ -71,7 +71,7 @@ export const PULL_BACK = new Struct('PullBack', {
  * kernels of one thread write its plain fields.
  */
 export const CONTROL = new Struct('Control', {
-  state: ['u32', 'RUNNING to NEEDS_ROUNDS.'],
+  state: ['u32', 'RUNNING to SKIPS_SWEEPS.'],
   steps: ['u32', 'Steps of this request.'],
   clock: ['u32', 'Steps since the scene was opened: distinguishes current pair geometry from stale.'],
   searches: ['u32', 'Searches of this request.'],
@@ -119,12 +119,14 @@ export const CONTROL = new Struct('Control', {
     'u32',
     'The number of the last round of a sweep of the last step, counted from 1, that whole dispatches should take, by tailRows and roundRows; 0 = none.',
   ],
+  wideOrdering: ['u32', 'The same of the rounds in which the contacts of a step of the pull-back are coloured.'],
   sweptEnds: [
     'u32',
     'Of the edges that act and the contacts in the last step of the pull-back: their vertices, counted once for each.',
   ],
   sweptEdges: ['u32', 'Most edges that a sweep of the last step had listed (listed/sweeps.wgsl).'],
   mostTurns: ['u32', 'Largest number of turns that one workgroup took over the contacts of a sweep in this request.'],
+  mostOrderingTurns: ['u32', 'The same, to colour the contacts of a step of the pull-back.'],
   residualBits: ['atomic<u32>', 'From here to readyCount: collected during a step; `decide` reads and clears them.'],
   unfinishedCount: ['atomic<u32>', 'Vertices with r ≥ ε.'],
   touchingCount: ['atomic<u32>', 'Pairs without a certificate.'],
@@ -142,7 +144,7 @@ export const CONTROL = new Struct('Control', {
   keptCount: ['atomic<u32>', 'Candidates that were selected, where rank counts them (contacts-select.wgsl).'],
   rowCount: ['atomic<u32>', 'Contacts of the sweep.'],
   activeCount: ['atomic<u32>', 'Pairs that the forward step examines.'],
-  readyCount: ['atomic<u32>', 'Contacts of the first round of a sweep.'],
+  readyCount: ['atomic<u32>', 'Contacts of the first round of a sweep, or of those in which they are coloured.'],
   evenBegin: [
     'u32',
     'First place in the sweep’s queue of a round with an even number: of the one that runs, or of the next.',
@@ -236,7 +238,7 @@ export const CANDIDATE = new Struct('Candidate', {
   entry: ['u32', 'Index and kind of the pair (entryOf).'],
   distance: ['f32', ''],
   isUnique: ['u32', '1 = no closer candidate has the same vertices.'],
-  place: ['u32', 'Of a row: its place in the order of the sweep.'],
+  place: ['u32', 'Of a row: its place in the order of the sweep, or of the greedy colouring.'],
   lambda: ['f32', 'λ'],
   stiffness: ['f32', 'K = Σ w |J|²'],
   excess: ['f32', 'c(x) = d − δ_p'],

@@ -54,11 +54,11 @@ interface Manner extends Swept {
   readonly phases: readonly SweptPhase[];
 }
 
-const DENSE = { sweeps: SWEEPS, wide: { rounds: 0, threads: 0 }, hasDenseEdges: true, isSmall: false };
+const DENSE = { sweeps: SWEEPS, wide: { rounds: 0, ordering: 0, threads: 0 }, hasDenseEdges: true, isSmall: false };
 
 // Algorithm 1 has kernels of its own for contacts and edges.
 const WAYS: Readonly<Record<SweepWay, Manner>> = {
-  rounds: { shape: { ...DENSE, wide: { rounds: 12, threads: 64 } }, phases: [PHASE.ADVANCE, PHASE.PULL] },
+  rounds: { shape: { ...DENSE, wide: { rounds: 12, ordering: 12, threads: 64 } }, phases: [PHASE.ADVANCE, PHASE.PULL] },
   lists: { shape: { ...DENSE, hasDenseEdges: false }, hasWideEdges: true, phases: [PHASE.PULL] },
   small: { shape: { ...DENSE, isSmall: true }, kernel: 'sweepSmall', phases: [PHASE.PULL] },
   few: { shape: { ...DENSE, hasDenseEdges: false, isFew: true }, kernel: 'sweepFew', phases: [PHASE.PULL] },

@@ -7,7 +7,7 @@ import { PHASE, type Phase } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { DeviceSearch } from '../search/device-search.js';
 import type { Dispatcher } from './dispatcher.js';
-import type { PullBackRecorder, PullBackShape } from './pull-back-recorder.js';
+import type { PullBackParts, PullBackRecorder, PullBackShape } from './pull-back-recorder.js';
 import type { StepRecorder, StepShape } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
 import { PassSequence, type Stage, StageClock, type StampedPasses } from './stage-clock.js';
@@ -45,6 +45,8 @@ export interface Batch {
   readonly steps: number;
   readonly stamped: StampedPasses | undefined;
   readonly withPositions: boolean;
+  /** whether one workgroup makes the sweeps of its steps that do not visit all edges (PullBackShape) */
+  readonly isFew: boolean;
 }
 
 /** Records steps, and searches before them, and submits them with copies of what the host reads. */
@@ -61,6 +63,8 @@ export class BatchRecorder {
   readonly #submissions: Submissions;
   readonly #clock: StageClock | undefined;
   readonly #vertexCount: number;
+  /** of the steps that were recorded last */
+  #isFew = false;
 
   /** @param isTimed whether the time of each stage is taken, if the device has time stamps */
   constructor(
@@ -110,22 +114,31 @@ export class BatchRecorder {
    *
    * @param hasAim whether the sweeps of the first of these steps are done (PullBackRecorder.step)
    * @param continuesStep whether they had no room for their candidates
-   * @param sweepsOn whether they require another round
+   * @param roundsDone rounds of them that are done, after which they require another one
+   * @param rounds to record for each of these steps
    */
   recordPullBack(
     encoder: Recording,
     count: number,
     shape: PullBackShape,
     searches: Searches,
-    how: { readonly hasAim: boolean; readonly continuesStep: boolean; readonly sweepsOn: boolean },
+    how: Omit<PullBackParts, 'isContinued'> & { readonly continuesStep: boolean },
   ): void {
-    const { continuesStep } = how;
-    let { hasAim: isAimed, sweepsOn } = how;
-    this.#recordEach(encoder, count, searches, continuesStep || sweepsOn, this.#pullBack, (enter, isContinued) => {
-      this.#pullBack.step(enter, shape, { hasAim: isAimed, isContinued, sweepsOn });
-      isAimed = true;
-      sweepsOn = false;
-    });
+    this.#isFew = shape.isFew ?? false;
+    const { continuesStep, rounds } = how;
+    let { hasAim: isAimed, roundsDone } = how;
+    this.#recordEach(
+      encoder,
+      count,
+      searches,
+      continuesStep || roundsDone > 0,
+      this.#pullBack,
+      (enter, isContinued) => {
+        this.#pullBack.step(enter, shape, { hasAim: isAimed, isContinued, roundsDone, rounds });
+        isAimed = true;
+        roundsDone = 0;
+      },
+    );
   }
 
   /** Records a search alone, which runs if one is due. @param phase whose steps follow */
@@ -181,7 +194,7 @@ export class BatchRecorder {
     if (withPositions) slices.push(sliceOf(x, 12 * this.#vertexCount));
     const reading = await this.#submissions.submit(encoder, slices);
     this.submittedSteps += steps;
-    return { reading, steps, stamped, withPositions };
+    return { reading, steps, stamped, withPositions, isFew: this.#isFew };
   }
 
   close(): void {

@@ -2,10 +2,11 @@ import type { Settings } from '../../src/solver/settings.js';
 import type { Pass, Recording } from '../device/recording.js';
 import { PHASE, type Phase, STATE } from '../kernels/constants.js';
 import type { ControlBlock } from './answer.js';
-import type { BatchRecorder, Searches } from './batch.js';
+import type { Batch, BatchRecorder, Searches } from './batch.js';
 import type { PullBackRecorder } from './pull-back-recorder.js';
 import type { StepRecorder } from './recorder.js';
 import { sweepsOf } from './request.js';
+import { RoundsAhead } from './rounds-ahead.js';
 import type { SweepPlan } from './sweep-plan.js';
 
 /** Records the steps of a run, phase by phase: Algorithm 1, then the pull-back. The device decides when a phase ends. */
@@ -18,8 +19,11 @@ export class Phases {
   #stepsBefore = 0;
   /** whether the step to be recorded next has already begun and had no room for its candidates */
   #continuesStep = false;
-  /** whether the step to be recorded next requires another round of sweeps */
-  #sweepsOn = false;
+  readonly #rounds = new RoundsAhead();
+  /** rounds of sweeps that the step to be recorded next has made, if it requires another one */
+  #roundsDone = 0;
+  /** `isFew` of the rounds that it has made: those that follow must have the same */
+  #wasFew = false;
   /** whether the forward step of the pull-back's step to be recorded next has a y to move to */
   #hasAim = false;
   #keepsMultipliers = false;
@@ -67,7 +71,7 @@ export class Phases {
     this.#phase = PHASE.ADVANCE;
     this.#keepsMultipliers = keepsMultipliers;
     this.#continuesStep = false;
-    this.#sweepsOn = false;
+    this.#roundsDone = 0;
   }
 
   /**
@@ -93,6 +97,7 @@ export class Phases {
     this.#phase = phase;
     if (phase === PHASE.PULL) this.#stepsBefore = steps;
     this.#hasAim = false;
+    this.#rounds.enter();
     upload();
     const pass = encoder.beginComputePass();
     this.#steps.arm(pass);
@@ -105,22 +110,49 @@ export class Phases {
    *
    * @param state the reason of the pause
    * @param control the control block with which it continues
+   * @param batch the one in which it has paused
    */
-  resume(encoder: Recording, state: number, { hasAim }: ControlBlock): void {
+  resume(
+    encoder: Recording,
+    state: number,
+    { hasAim, sweepsDone }: ControlBlock,
+    { settings, batch }: { readonly settings: Settings; readonly batch: Batch },
+  ): void {
     this.#continuesStep = state === STATE.NEEDS_CANDIDATES || state === STATE.NEEDS_ROUNDS;
-    this.#sweepsOn = state === STATE.NEEDS_SWEEPS;
     this.#hasAim = hasAim === 1;
+    this.#roundsDone = 0;
+    if (state === STATE.NEEDS_SWEEPS) {
+      this.#roundsDone = roundsOf(sweepsDone, settings, this.#phase);
+      this.#wasFew = batch.isFew;
+      return;
+    }
     const pass = encoder.beginComputePass();
-    if (this.#sweepsOn) this.#pullBack.resumeSweeps(pass);
-    else this.#steps.arm(pass);
+    this.#steps.arm(pass);
     pass.end();
   }
 
+  /** Notes the status of steps that were done. */
+  observe({ sweepsDone, state }: ControlBlock, settings: Settings): void {
+    // A run that has ended has no sweeps of a next step.
+    if (this.#phase === PHASE.ADVANCE || state === STATE.NEEDS_SWEEPS || sweepsDone === 0) return;
+    this.#rounds.observe(roundsOf(sweepsDone, settings, this.#phase));
+  }
+
   /**
-   * @param sweep what the sweeps of the last steps have shown
+   * @param plan what the sweeps of the last steps have shown
    * @param searches what precedes them
+   * @param looksAhead whether rounds of sweeps are recorded that the device may skip
    */
-  recordSteps(encoder: Recording, count: number, settings: Settings, plan: SweepPlan, searches: Searches): void {
+  recordSteps(
+    encoder: Recording,
+    count: number,
+    settings: Settings,
+    {
+      plan,
+      searches,
+      looksAhead,
+    }: { readonly plan: SweepPlan; readonly searches: Searches; readonly looksAhead: boolean },
+  ): void {
     if (count === 0) return;
     const { wide, hasDenseEdges, hasFewEnds, hasFewEdges } = plan;
     const selectsAlone = plan.hasFewCandidates;
@@ -133,21 +165,26 @@ export class Phases {
       const shape = { sweeps, slides, wide, listsEdges, selectsAlone, keepsMultipliers: this.#keepsMultipliers };
       this.#batches.record(encoder, count, shape, searches, continuesStep);
     } else {
-      const parts = { hasAim: this.#hasAim, continuesStep, sweepsOn: this.#sweepsOn };
+      const roundsDone = this.#roundsDone;
+      const rounds = looksAhead ? this.#rounds.next(roundsDone) : 1;
+      const isFew = roundsDone > 0 ? this.#wasFew : hasFewEnds && this.#pullBack.canSweepFew;
       this.#batches.recordPullBack(
         encoder,
         count,
         {
           ...{ phase, sweeps, wide, hasDenseEdges, isSmall: this.#pullBack.isSmall(this.#vertexCount) },
-          isFew: hasFewEnds && this.#pullBack.canSweepFew,
-          selectsAlone,
+          ...{ isFew, selectsAlone },
         },
         searches,
-        parts,
+        { hasAim: this.#hasAim, continuesStep, roundsDone, rounds },
       );
       this.#hasAim = true;
     }
     this.#continuesStep = false;
-    this.#sweepsOn = false;
+    this.#roundsDone = 0;
   }
 }
+
+/** Rounds of sweeps that a step has made; pass 0 is no sweep. */
+const roundsOf = (sweepsDone: number, settings: Settings, phase: Phase): number =>
+  Math.floor((sweepsDone - 1) / sweepsOf(settings, phase));

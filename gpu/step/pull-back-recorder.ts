@@ -22,7 +22,7 @@ export interface PullBackShape {
   readonly selectsAlone?: boolean;
 }
 
-/** The parts of a shape on which the sweeps of a step depend. */
+/** The parts of a shape on which the sweeps of a step depend; further rounds of them must have the `isFew` of the first. */
 export type SweepsShape = Omit<PullBackShape, 'phase'>;
 
 /** The parts of a recorded step of the pull-back. */
@@ -31,8 +31,10 @@ export interface PullBackParts {
   readonly hasAim: boolean;
   /** whether its sweeps had no room for their candidates: the forward step, and the search before it, are done */
   readonly isContinued: boolean;
-  /** whether limits of edges or strains require another round of sweeps of the step */
-  readonly sweepsOn: boolean;
+  /** rounds of sweeps of the step that are done, after which limits of edges or strains require another one; 0 = none */
+  readonly roundsDone: number;
+  /** rounds to record, of which the device skips those that nothing requires */
+  readonly rounds: number;
 }
 
 /**
@@ -98,12 +100,22 @@ export class PullBackRecorder {
 
   /** @param enter gives the pass of the stage that begins */
   step(enter: (stage: Stage) => Pass, shape: PullBackShape, parts: PullBackParts): void {
-    if (!parts.sweepsOn) this.#beforeSweeps(enter, shape, parts);
+    if (parts.roundsDone === 0) this.#beforeSweeps(enter, shape, parts);
     const pass = enter('backward');
-    this.sweeps(pass, shape, parts.sweepsOn);
+    this.sweepRounds(pass, shape, parts);
     this.#strains?.end(pass);
     this.#dispatcher.indirect(pass, 'aim', STEP_SLOT.VERTICES);
     this.#dispatcher.direct(pass, 'awaitSearch', 1);
+  }
+
+  /** Rounds of sweeps of a step. */
+  sweepRounds(
+    pass: Pass,
+    shape: SweepsShape,
+    { roundsDone, rounds }: Pick<PullBackParts, 'roundsDone' | 'rounds'>,
+  ): void {
+    for (let round = 0; round < rounds; round++) this.sweeps(pass, shape, roundsDone + round);
+    if (rounds > 1) this.#dispatcher.direct(pass, 'endSweeps', 1);
   }
 
   /** The forward step of the previous sweeps, its decision, and the rows of the next sweeps. */
@@ -135,15 +147,17 @@ export class PullBackRecorder {
    * The sweeps of a step over edge limits, strain limits and contact rows, and the storing of their results; a step may
    * pause after them for another round.
    *
-   * @param goesOn whether they are such a round
+   * @param roundsDone rounds of the step before this one
    */
-  sweeps(pass: Pass, { sweeps, wide, hasDenseEdges, isSmall, isFew }: SweepsShape, goesOn = false): void {
-    if (isSmall && !goesOn) {
+  sweeps(pass: Pass, { sweeps, wide, hasDenseEdges, isSmall, isFew }: SweepsShape, roundsDone = 0): void {
+    if (roundsDone > 0) this.#dispatcher.direct(pass, 'continueSweeps', 1);
+    else this.#steps.colourContacts(pass, wide);
+    if (isSmall) {
       this.#dispatcher.indirect(pass, 'sweepSmall', STEP_SLOT.ONE);
       this.#judgeLengths(pass);
       return;
     }
-    if (goesOn) this.#closePass(pass, true);
+    if (roundsDone > 0) this.#closePass(pass, true);
     else {
       this.#dispatcher.overCandidates(pass, 'takeMultipliers', LIST_SLOT.CANDIDATES);
       // Pass 0 moves y by the multipliers with which the step begins.
@@ -152,28 +166,23 @@ export class PullBackRecorder {
       this.#steps.contactSweep(pass, wide, 'warm');
       this.#closePass(pass, false);
     }
-    for (let n = 1; n <= sweeps; n++) {
-      if (isFew && !goesOn && !isCompletePass(n)) {
+    const last = (roundsDone + 1) * sweeps;
+    for (let n = roundsDone * sweeps + 1; n <= last; n++) {
+      if (isFew && !isCompletePass(n)) {
         this.#dispatcher.indirect(pass, 'sweepFew', STEP_SLOT.ONE);
-        while (n < sweeps && !isCompletePass(n + 1)) n++;
-        if (n < sweeps) this.#closePass(pass, true);
+        while (n < last && !isCompletePass(n + 1)) n++;
+        if (n < last) this.#closePass(pass, true);
         continue;
       }
-      // In a further round it is not known which of its sweeps visits all edges.
-      this.#limitEdges(pass, hasDenseEdges || goesOn || isCompletePass(n));
+      this.#limitEdges(pass, hasDenseEdges || isCompletePass(n));
       this.#strains?.sweep(pass);
       this.#steps.contactSweep(pass, wide, 'warm');
       // The last sweep is not extrapolated, because extrapolation would violate the rows that it has just projected.
-      if (n < sweeps) this.#closePass(pass, true);
+      if (n < last) this.#closePass(pass, true);
     }
     this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
     this.#strains?.judge(pass);
     this.#judgeLengths(pass);
-  }
-
-  /** Continues a run that has paused for another round of sweeps. */
-  resumeSweeps(pass: Pass): void {
-    this.#dispatcher.direct(pass, 'resumeSweeps', 1);
   }
 
   /** Whether edges require another round of sweeps if strains do not. */

@@ -4,9 +4,12 @@ import type { Dispatcher } from './dispatcher.js';
 import { canListEdges, type EdgePlan } from './edge-plan.js';
 import type { Stage } from './stage-clock.js';
 
-/** The rounds of a contact sweep that are whole dispatches and precede its tail; this affects speed only, never the result. */
+/** The rounds of contacts that are whole dispatches and precede a tail; this affects speed only, never the result. */
 export interface WideRounds {
+  /** of a sweep */
   readonly rounds: number;
+  /** of the colouring that precedes the sweeps of a step of the pull-back */
+  readonly ordering: number;
   /** threads of each dispatch; a round may have more contacts, or fewer */
   readonly threads: number;
 }
@@ -224,11 +227,17 @@ export class StepRecorder {
   }
 
   /** One sweep over the contacts (Eq. 9). */
-  contactSweep(pass: Pass, wide: WideRounds, kind: SweepKind = 'sweep'): void {
-    for (let round = 0; round < wide.rounds; round++) {
-      this.#dispatcher.direct(pass, `${kind}Round`, wide.threads, round);
-    }
-    this.#dispatcher.indirect(pass, `${kind}Tail`, STEP_SLOT.ONE, wide.rounds);
+  contactSweep(pass: Pass, { rounds, threads }: WideRounds, kind: SweepKind = 'sweep'): void {
+    for (let round = 0; round < rounds; round++) this.#dispatcher.direct(pass, `${kind}Round`, threads, round);
+    this.#dispatcher.indirect(pass, `${kind}Tail`, STEP_SLOT.ONE, rounds);
+  }
+
+  /** Colours the contacts of a step of the pull-back, whose sweeps take them colour by colour. */
+  colourContacts(pass: Pass, { ordering, threads }: WideRounds): void {
+    this.#dispatcher.overCandidates(pass, 'openColours', LIST_SLOT.CANDIDATES);
+    for (let round = 0; round < ordering; round++) this.#dispatcher.direct(pass, 'colourRound', threads, round);
+    this.#dispatcher.indirect(pass, 'colourTail', STEP_SLOT.ONE, ordering);
+    this.#dispatcher.overCandidates(pass, 'orderRows', LIST_SLOT.CANDIDATES);
   }
 
   slide(pass: Pass): void {

@@ -153,12 +153,13 @@ export class StepLoop {
       const count = isStopped ? 0 : next.steps;
       // Without a step to record, a search, or the status of the opening or of the end of the run, must still be read.
       if (count > 0 || inFlight.length === 0) {
-        this.#record(encoder, isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next, settings);
+        this.#record(encoder, isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next, settings, isStepwise);
         inFlight.push(await this.#batches.submit(encoder, count, input.onState !== undefined));
         encoder = this.#newEncoder();
         if (count > 0 && inFlight.length < maxInFlight) continue;
       }
-      let state = await this.#readStatus(inFlight.shift()!, request, states);
+      const oldest = inFlight.shift()!;
+      let state = await this.#readStatus(oldest, request, states);
       if (!isStopped && this.#phases.isArrivalDue(this.#control, settings) && !shouldStop()) {
         discardAll();
         this.#batches.recordArrival(encoder);
@@ -181,7 +182,7 @@ export class StepLoop {
         continue;
       }
       if (shouldStop()) return true;
-      await this.#resume(state, encoder, request);
+      await this.#resume(state, encoder, request, oldest);
     }
   }
 
@@ -194,12 +195,13 @@ export class StepLoop {
     return this.#plan.next(submitted, most, left, isStepwise || this.#sweeps.rounds > 0);
   }
 
-  #record(encoder: Recording, { steps, precedes, between }: Submission, settings: Settings): void {
+  #record(encoder: Recording, { steps, precedes, between }: Submission, settings: Settings, isStepwise: boolean): void {
     const search = this.#search.device;
     if (steps > 0) {
       if (this.#sweeps.covered !== this.#covered) this.#cover();
       this.#watch(steps > 1 && between === 'WATCH' && this.#place !== 'HOST');
-      this.#phases.recordSteps(encoder, steps, settings, this.#sweeps, { precedes, between, search });
+      const searches = { precedes, between, search };
+      this.#phases.recordSteps(encoder, steps, settings, { plan: this.#sweeps, searches, looksAhead: !isStepwise });
     } else if (search && precedes === 'SEARCH') {
       this.#batches.recordSearch(encoder, search, this.#phases.phase);
     }
@@ -218,7 +220,7 @@ export class StepLoop {
   }
 
   /** Handles the reason of a pause, and records that the run continues. @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY */
-  async #resume(state: number, encoder: Recording, { timings }: LoopRequest): Promise<void> {
+  async #resume(state: number, encoder: Recording, { timings, settings }: LoopRequest, batch: Batch): Promise<void> {
     const paused = performance.now();
     const hadPairs = this.hasPairs;
     this.hasPairs = false;
@@ -226,11 +228,14 @@ export class StepLoop {
     if (state === STATE.NEEDS_SEARCH && this.#place === 'HOST') {
       control = await this.#search.searchOnHost(this.#control);
       this.hasPairs = true;
-    } else if (state === STATE.NEEDS_SEARCH || state === STATE.NEEDS_SWEEPS) {
+    } else if (state === STATE.NEEDS_SWEEPS) {
+      control = { ...this.#control, state: STATE.WANTS_SWEEPS };
+      this.hasPairs = hadPairs;
+    } else if (state === STATE.NEEDS_SEARCH) {
       control = { ...this.#control, state: STATE.RUNNING };
       this.hasPairs = hadPairs;
     } else if (state === STATE.NEEDS_ROUNDS) {
-      this.#sweeps.extend(this.#control.candidateDemand);
+      this.#sweeps.extend(this.#control.candidateDemand, this.#phases.phase !== PHASE.ADVANCE);
       control = { ...this.#control, state: STATE.RUNNING };
       this.hasPairs = hadPairs;
     } else if (state === STATE.NEEDS_CANDIDATES) {
@@ -242,7 +247,7 @@ export class StepLoop {
     this.#writeControl(control);
     this.#plan.resume(state, control);
     timings.search += 1000 * (performance.now() - paused);
-    this.#phases.resume(encoder, state, control);
+    this.#phases.resume(encoder, state, control, { settings, batch });
   }
 
   #openPhase(encoder: Recording, request: LoopRequest): void {
@@ -269,7 +274,7 @@ export class StepLoop {
   /** Waits for the status of a batch, reports the steps that it has done, and returns the state of the run. */
   async #readStatus(
     batch: Batch,
-    { input, timings, holds }: LoopRequest,
+    { input, settings, timings, holds }: LoopRequest,
     states: ShownStates,
     isArrival = false,
   ): Promise<number> {
@@ -283,6 +288,7 @@ export class StepLoop {
     const { state, steps, searches, residual, unfinished } = this.#control;
     this.#plan.observe(this.#control, batch.steps, steps - before.steps);
     if (steps > before.steps) this.#sweeps.observe(this.#control, this.#phases.phase !== PHASE.ADVANCE);
+    if (!isArrival) this.#phases.observe(this.#control, settings);
     if (state === STATE.NEEDS_ROOM) this.hasPairs = false;
     else if (searches > before.searches) this.hasPairs = true;
     if (steps > before.steps) {

@@ -14,6 +14,13 @@ const CONTACTS_PER_CANDIDATE = 1 / 2;
 const CONTACTS_OF_VERTEX = 9 / 2;
 const EXPECTED_ROUNDS = 90;
 
+/**
+ * Colours that the contacts of the first step of the pull-back are expected to have at most: a vertex with most contacts
+ * has CONTACTS_PER_VERTEX, and greedy colourings of the examples have a few more. Rounds that are recorded in vain are
+ * dispatches of every sweep.
+ */
+const EXPECTED_COLOURS = 32;
+
 /** Contacts of such a sweep with this many rounds of more than ROUND_ROWS contacts. */
 const contactsWith = (rounds: number): number => (EXPECTED_ROUNDS * ROUND_ROWS) / (2 * (1 - rounds / EXPECTED_ROUNDS));
 
@@ -80,6 +87,11 @@ export class SweepPlan {
   readonly #canSelectAlone: boolean;
   /** rounds of whole dispatches in a sweep over contacts */
   rounds = 0;
+  /**
+   * the same where their order is found: in Algorithm 1 that is the first sweep of a step, in the pull-back a colouring
+   * before the sweeps
+   */
+  #ordering = 0;
   /** contacts for which they are recorded */
   #contacts = 0;
   /** whether more edges of a colour act than one workgroup should sweep */
@@ -91,7 +103,7 @@ export class SweepPlan {
   /** whether one workgroup selects the contacts of a step */
   hasFewCandidates = false;
   /** rounds that the first step of the last request needed, whether it had few candidates, and few acting edges */
-  #first = 0;
+  #first = { rounds: 0, ordering: 0 };
   #firstHadFew = false;
   #firstHasFewEdges = true;
   /** requests since one tried lists of edges in its first step */
@@ -121,6 +133,7 @@ export class SweepPlan {
     const groups = Math.ceil(this.#contacts / (CONTACTS_PER_THREAD * WORKGROUP_SIZE));
     return {
       rounds: Math.min(MOST_ROUNDS, this.rounds),
+      ordering: Math.min(MOST_ROUNDS, this.#ordering),
       threads: WORKGROUP_SIZE * Math.max(LEAST_GROUPS, Math.min(MOST_GROUPS, groups)),
     };
   }
@@ -133,15 +146,16 @@ export class SweepPlan {
   /** Candidates for which the sweeps, as they are recorded, do not take long. */
   get #sweepable(): number {
     const { candidates, rounds } = this.#known;
-    const known = this.rounds >= rounds ? SPARE * candidates : 0;
-    const contacts = this.rounds < EXPECTED_ROUNDS ? contactsWith(this.rounds) : ALL;
+    const known = this.#ordering >= rounds ? SPARE * candidates : 0;
+    const contacts = this.#ordering < EXPECTED_ROUNDS ? contactsWith(this.#ordering) : ALL;
     if (!this.#ways.rounds || this.#mostContacts <= contacts) return ALL;
     return Math.min(ALL, Math.ceil(Math.max(contacts / CONTACTS_PER_CANDIDATE, known, this.#paused)));
   }
 
   /** Begins a request. */
   begin(): void {
-    this.rounds = this.#first;
+    this.rounds = this.#first.rounds;
+    this.#ordering = this.#first.ordering;
     // Only lists show how many edges act, so a request tries them again from time to time.
     this.#untried = this.#firstHasFewEdges ? 0 : this.#untried + 1;
     if (this.#untried > UNTRIED_REQUESTS) this.#untried = 0;
@@ -158,6 +172,7 @@ export class SweepPlan {
    * @param last status of Algorithm 1 if it has swept edges by lists; undefined = it is not known how many act
    */
   enterPullBack(edgeCount: number, last: Pick<ControlBlock, 'steps' | 'sweptEdges' | 'candidates'> | undefined): void {
+    this.rounds = Math.min(EXPECTED_COLOURS, this.rounds);
     if (!this.#ways.lists) return;
     const isTold = last !== undefined && last.steps > 0 && this.hasFewEdges;
     if (!isTold && edgeCount > FEW_ACTING) return;
@@ -167,35 +182,46 @@ export class SweepPlan {
     this.hasFewEnds = this.rounds === 0 && 2 * acting + 4 * contacts <= FEW_ENDS;
   }
 
-  /** Notes that a step has paused because it had more candidates than were covered. */
-  extend(candidates: number): void {
+  /**
+   * Notes that a step has paused because it had more candidates than were covered.
+   *
+   * @param isPull whether it belongs to the pull-back
+   */
+  extend(candidates: number, isPull: boolean): void {
     this.#paused = candidates;
     this.hasFewCandidates = false;
     this.#contacts = Math.min(this.#mostContacts, CONTACTS_PER_CANDIDATE * candidates);
-    this.rounds = this.#ways.rounds ? longRoundsOf(this.#contacts) : 0;
+    this.#ordering = this.#ways.rounds ? longRoundsOf(this.#contacts) : 0;
+    this.rounds = isPull ? Math.min(EXPECTED_COLOURS, this.#ordering) : this.#ordering;
   }
 
   /** Notes steps that were done. @param isPull whether they belong to the pull-back, which lists the acting edges */
   observe(
     {
       wideRounds,
+      wideOrdering,
       firstTail,
       candidates,
       mostContacts,
       sweptEnds,
       sweptEdges,
-    }: Pick<ControlBlock, 'wideRounds' | 'firstTail' | 'candidates' | 'mostContacts' | 'sweptEnds' | 'sweptEdges'>,
+    }: Pick<
+      ControlBlock,
+      'wideRounds' | 'wideOrdering' | 'firstTail' | 'candidates' | 'mostContacts' | 'sweptEnds' | 'sweptEdges'
+    >,
     isPull: boolean,
   ): void {
     this.#contacts = mostContacts;
+    const ordering = isPull ? wideOrdering : wideRounds;
     this.rounds = this.#ways.rounds ? Math.ceil(SPARE * wideRounds) : 0;
+    this.#ordering = this.#ways.rounds ? Math.ceil(SPARE * ordering) : 0;
     this.hasFewCandidates = this.#canSelectAlone && candidates <= FEW_CANDIDATES / 2;
     if (this.#isFirst) {
-      this.#first = this.rounds;
+      this.#first = { rounds: this.rounds, ordering: this.#ordering };
       this.#firstHadFew = this.hasFewCandidates;
       if (this.hasFewEdges && !isPull) this.#firstHasFewEdges = sweptEdges <= FEW_EDGES;
     }
-    if (this.#paused > 0) this.#known = { candidates: this.#paused, rounds: wideRounds };
+    if (this.#paused > 0) this.#known = { candidates: this.#paused, rounds: ordering };
     this.#isFirst = false;
     this.#paused = 0;
     // If there are many, whole dispatches sweep them to the end of the request, and nothing shows how many act.

@@ -35,11 +35,11 @@ t.test('bars belong to a scene, a request, FAST and a size', async (t) => {
   t.equal(barOf('dress', 'BALANCED', 'first', 27_831), undefined);
 });
 
-const launch = (entry: Launch['entry'], sweeps = 0, turnsOfSweep = 0, didWork = true): Launch => ({
+const launch = (entry: Launch['entry'], passes = 0, turnsOfPass = 0, didWork = true): Launch => ({
   entry,
   didWork,
-  sweeps,
-  turnsOfSweep,
+  passes,
+  turnsOfPass,
 });
 
 t.test('turns: of a sweep, of a step with all of its sweeps, and of the request', async (t) => {
@@ -56,10 +56,13 @@ t.test('turns: of a sweep, of a step with all of its sweeps, and of the request'
     launch('decide'),
     launch('sweepTail', 0, 0, false),
     launch('decide', 0, 0, false),
+    launch('colourTail', 1, 25),
+    launch('sweepSmall', 2, 5),
+    launch('decidePull'),
   ];
   t.strictSame(countTurns(launches, plan), {
-    ...{ ofSweep: 20, ofStep: 40, overContacts: 70 },
-    // twice three turns; then four colours first, and four in each of two further sweeps
-    overEdges: 2 * 3 + 4 + 2 * 4,
+    ...{ ofSweep: 20, ofColouring: 25, ofStep: 40, overContacts: 105 },
+    // twice three turns; then four colours first, four in each of two further sweeps, and in each of the pull-back's
+    overEdges: 2 * 3 + 4 + 2 * 4 + 2 * 4,
   });
 });

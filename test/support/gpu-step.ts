@@ -57,6 +57,7 @@ type BufferName =
 const CANDIDATE = { words: 16, weight: 0, entry: 8, distance: 9 } as const;
 /** Where backward/contact-words.wgsl has the candidates that are kept, and those that are rows, in candidateCapacity words. */
 const CONTACT_SECTIONS = { queue: 13, row: 14 } as const;
+const COUNTS_SECTION = 15;
 const INDEX_MASK = 0x1fffffff;
 
 /** A candidate as geometry lists it. */
@@ -68,7 +69,7 @@ export interface FoundCandidate {
 }
 
 /** One workgroup makes the whole sweep. */
-export const NO_ROUNDS: WideRounds = { rounds: 0, threads: 0 };
+export const NO_ROUNDS: WideRounds = { rounds: 0, ordering: 0, threads: 0 };
 
 /** The buffers of one step with given contents: runs stages one by one and reads their results. */
 export class StageBench {
@@ -269,6 +270,12 @@ export class StageBench {
     const from = CONTACT_SECTIONS[section] * this.#buffers.candidateCapacity;
     const words = (await this.words('contacts')).slice(from, from + count);
     return [...words].map((n) => candidates[n].pair);
+  }
+
+  /** Contacts of the second round and those after it, so many of them. */
+  async sizesOfRounds(count: number): Promise<number[]> {
+    const from = COUNTS_SECTION * this.#buffers.candidateCapacity;
+    return [...(await this.words('contacts')).slice(from + 1, from + count)];
   }
 
   async control(): Promise<Record<string, number>> {

@@ -1,13 +1,15 @@
 // Where what lies in `contacts`, u32[16C], C = control.candidateCapacity. Candidates are meant by their number.
 //
-//   list       4C  candidates of the vertices, one list after the other (lists[v].offset and .count), in no order
-//   keys       4C  beside each entry of list its key, until the contacts are chosen; then four followers of each candidate
+//   list       4C  candidates of the vertices, one list after the other (lists[v].offset and .count), in no order; while a step of the pull-back colours
+//                  its contacts, how many have each colour, and C words later where these begin in the queue
+//   keys       4C  beside each entry of list its key, until the contacts are chosen; then four followers of each candidate, in the
+//                  pull-back its colour in the place of the first of them once it has one
 //   rowsAt     4C  rows of the vertices, in the room of their lists
-//   waits       C  of each row: how many it waits for in the upper half, how many of those have run in the step's first
-//                  sweep in the lower one
+//   waits       C  of each row: how many it waits for in the upper half, how many of those have run in the pass that finds the
+//                  rounds in the lower one; then, in the pull-back, its place among the rows of its colour
 //   queue       C  candidates that are kept, until they are rows; then the sweep's queue, round by round
 //   row         C  candidates that are rows
-//   counts      C  contacts of each round of the sweep after the first, whose number is control.readyCount
+//   counts      C  contacts of each round after the first, whose number is control.readyCount
 const WAITS_SHIFT: u32 = 16u;
 const NO_FOLLOWER: u32 = 0xffffffffu;
 

@@ -1,22 +1,31 @@
-// Rounds of the queue of a contact sweep, for kernels that bind what backward/sweep-queue.wgsl does and say what a projection does:
+// Rounds of the queue of the contacts of a step, for kernels that bind what backward/queue-bindings.wgsl does and say what is done to a contact:
 //
-//   openPass()         reads what the projections of a sweep have in common; called once before them
-//   project(n, next)   runs the contact at this place of the queue; the first sweep of a step queues those that waited for nothing else
+//   openPass()         reads what the projections of a pass have in common; called once before them
+//   project(n, next)   runs the contact at this place of the queue, and queues those that waited for nothing else if rounds are sought
+//   seeksRounds()      whether this pass finds the rounds
 //
 // The queue has the contacts round by round: a round's wait for contacts of the rounds before and for none of their own, so that its threads
-// may come in any order. Which round a contact belongs to follows from the places alone. The first sweep of a step finds the rounds, a contact
-// entering the next one when the last that it waits for has run; later sweeps take the queue as it stands.
+// may come in any order. A pass that seeks rounds finds them, a contact entering the next one when the last that it waits for has run; other passes
+// take the queue as it stands.
 // The round after the one that runs.
 struct NextRound {
-  // the step's first sweep is finding it
+  // the pass is finding it
   isSought: bool,
   // its number, and its first place in the queue
   round: u32,
   begin: u32,
 }
 
+// What the last of the rounds of a pass leaves.
+struct Passed {
+  rounds: u32,
+  turns: u32,
+  // number of the last round, counted from 1, that whole dispatches should take; 0 = none
+  wide: u32,
+}
+
 fn nextRound(round: u32, begin: u32) -> NextRound {
-  return NextRound(control.sweepsDone == 0u, round, begin);
+  return NextRound(seeksRounds(), round, begin);
 }
 
 // How many contacts a round has; final once the round before has run.
@@ -24,7 +33,7 @@ fn contactsOf(round: u32) -> u32 {
   if (round == 0u) {
     return atomicLoad(&control.readyCount);
   }
-  // There are no more rounds than rows, and no more contacts in a round: also where a driver computes something else, the sweep ends.
+  // There are no more rounds than rows, and no more contacts in a round: also where a driver computes something else, the pass ends.
   let rows = atomicLoad(&control.rowCount);
   var count = 0u;
   if (round < rows) {
@@ -46,40 +55,36 @@ fn setBegin(round: u32, begin: u32) {
   }
 }
 
+// Whether whole dispatches should take rounds of many contacts.
 fn isDense() -> bool {
   return atomicLoad(&control.rowCount) > parameters.tailRows;
 }
 
 // A round as a whole dispatch, of any number of workgroups. The host does not know whether it runs: nothing happens where the run has ended
-// or paused.
-fn runRound(round: u32, group: vec3u, groups: vec3u, local: u32) {
+// or paused. Returns whether it has so many contacts that it should be one.
+fn passRound(round: u32, first: u32, stride: u32) -> bool {
   openPass();
-  let first = linearIndex(group, groups, local);
   let begin = beginOf(round);
   let count = select(0u, contactsOf(round), control.state == RUNNING);
   if (first == 0u) {
     setBegin(round + 1u, begin + count);
-    let isWide = isDense() && count > parameters.roundRows;
-    let wideBefore = select(control.wideRounds, 0u, round == 0u && control.sweepsDone == 0u);
-    control.wideRounds = select(wideBefore, round + 1u, isWide);
   }
   let next = nextRound(round + 1u, begin + count);
-  let stride = WORKGROUP_SIZE * groups.x * groups.y;
   for (var n = first; n < count; n += stride) {
     project(begin + n, next);
   }
+  return isDense() && count > parameters.roundRows;
 }
 
 // How many contacts the round has, for all threads alike.
 var<workgroup> roundSize: u32;
 
-// The sweep from this round on, in one workgroup of so many threads, round by round.
-fn runRounds(firstRound: u32, local: u32, threads: u32) {
+// The pass from this round on, in one workgroup of so many threads, round by round.
+fn passRounds(firstRound: u32, local: u32, threads: u32) -> Passed {
   openPass();
   var round = firstRound;
   var begin = beginOf(firstRound);
   var turns = 0u;
-  let isFirst = control.sweepsDone == 0u && firstRound == 0u;
   let hasWide = isDense();
   var wide = 0u;
   loop {
@@ -104,11 +109,5 @@ fn runRounds(firstRound: u32, local: u32, threads: u32) {
     // The next round sees what this one wrote. Every barrier costs as much to compile as a kernel.
     storageBarrier();
   }
-  if (local == 0u) {
-    control.mostRounds = max(control.mostRounds, round);
-    control.wideRounds = max(select(control.wideRounds, 0u, isFirst), wide);
-    control.mostTurns = max(control.mostTurns, turns);
-    control.evenBegin = 0u;
-    control.sweepsDone += 1u;
-  }
+  return Passed(round, turns, wide);
 }

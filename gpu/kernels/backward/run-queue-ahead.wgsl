@@ -1,4 +1,4 @@
-// Runs the queue of a contact sweep (backward/rounds.wgsl), for kernels that bind what backward/sweep-queue.wgsl does. This is the
+// Runs the queue of a contact sweep (backward/sweep-rounds.wgsl), for kernels that bind what backward/sweep-queue.wgsl does. This is the
 // version for graphics cards; backward/run-queue.wgsl, with the same declarations and the same arithmetic, is that for processors.
 //
 // A round of a sweep has few contacts and waits for the round before, so that its time is that of its longest chain of reads, and of the
@@ -12,7 +12,8 @@
 // #include "backward/contact-jacobian.wgsl"
 // #include "backward/contact-words.wgsl"
 // #include "backward/swept-candidate.wgsl"
-// #include "backward/rounds.wgsl"
+// #include "backward/sweep-rounds.wgsl"
+// #include "backward/release-all.wgsl"
 
 // What a contact has beside y and its state.
 struct Constraint {
@@ -123,67 +124,38 @@ fn cornersAtY(ids: vec4i) -> Corners {
   return Corners(placeOfY(ids.x), placeOfY(ids.y), placeOfY(ids.z), placeOfY(ids.w));
 }
 
+// In sweeps that are not pipelined: the first one of a step, which packs the constraints, and rounds of later ones that are whole dispatches.
 fn project(n: u32, next: NextRound) {
   let c = atomicLoad(&contacts[queueAt(n)]);
   var followers = vec4u(NO_FOLLOWER);
   if (next.isSought) {
-    followers = vec4u(followerOf(c, 0u), followerOf(c, 1u), followerOf(c, 2u), followerOf(c, 3u));
+    followers = followersOf(c);
   }
   let state = stateOf(c);
   var constraint: Constraint;
-  if (!next.isSought && isPacked(n)) {
+  if (!isFirstPass && isPacked(n)) {
     constraint = unpack(packedAt(n));
   } else {
     constraint = constraintOf(c);
   }
   projectRow(c, state, constraint, cornersAtY(constraint.ids));
+  if (isFirstPass && isPacked(n)) {
+    pack(n, constraint);
+  }
   if (next.isSought) {
-    if (isPacked(n)) {
-      pack(n, constraint);
-    }
     releaseAll(followers, next);
   }
 }
 
-fn followerOf(c: u32, slot: u32) -> u32 {
-  return atomicLoad(&contacts[followerAt(c, slot)]);
-}
-
-// What waitsAt says of a contact that waits for one contact less; 0 = there is none.
-fn countRun(c: u32) -> u32 {
-  var state = 0u;
-  if (c != NO_FOLLOWER) {
-    state = atomicAdd(&contacts[waitsAt(c)], 1u) + 1u;
-  }
-  return state;
-}
-
-// Each of these waits for one contact less; the last one that it waits for queues it. All four counts are under way at once.
-fn releaseAll(followers: vec4u, next: NextRound) {
-  let states = vec4u(countRun(followers.x), countRun(followers.y), countRun(followers.z), countRun(followers.w));
-  let isReady = (states != vec4u(0u)) & ((states & vec4u(0xffffu)) == (states >> vec4u(WAITS_SHIFT)));
-  let ready = select(vec4u(0u), vec4u(1u), isReady);
-  let count = ready.x + ready.y + ready.z + ready.w;
-  if (count > 0u) {
-    var place = next.begin + atomicAdd(&contacts[countAt(next.round)], count);
-    for (var s = 0u; s < 4u; s++) {
-      if (isReady[s]) {
-        atomicStore(&contacts[queueAt(place)], followers[s]);
-        place++;
-      }
-    }
-  }
-}
-
-// Whether the step's first sweep is finding the rounds, for all threads alike.
-var<workgroup> isSought: u32;
+// Whether it is the first sweep of the step, for all threads alike.
+var<workgroup> isFirstSweep: u32;
 
 // The sweep from this round on, in one workgroup of so many threads.
 fn runTail(firstRound: u32, local: u32, threads: u32) {
   if (local == 0u) {
-    isSought = select(0u, 1u, control.sweepsDone == 0u);
+    isFirstSweep = select(0u, 1u, control.sweepsDone == 0u);
   }
-  if (workgroupUniformLoad(&isSought) == 1u) {
+  if (workgroupUniformLoad(&isFirstSweep) == 1u) {
     runRounds(firstRound, local, threads);
   } else {
     followTail(firstRound, local, threads);

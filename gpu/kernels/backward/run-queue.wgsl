@@ -1,4 +1,4 @@
-// Runs the queue of a contact sweep (backward/rounds.wgsl), for kernels that bind what backward/sweep-queue.wgsl does. This is the
+// Runs the queue of a contact sweep (backward/sweep-rounds.wgsl), for kernels that bind what backward/sweep-queue.wgsl does. This is the
 // version for processors: slot by slot, which a software driver compiles in a fraction of the time. backward/run-queue-ahead.wgsl takes
 // its place on graphics cards, to the same bytes.
 // #include "common/corners.wgsl"
@@ -6,10 +6,10 @@
 // #include "backward/contact-jacobian.wgsl"
 // #include "backward/contact-words.wgsl"
 // #include "backward/swept-candidate.wgsl"
-// #include "backward/rounds.wgsl"
+// #include "backward/sweep-rounds.wgsl"
 
 // One projection: s = c + Σ J_k·(y_k − x_k), y_k += w_k J_k Δλ with the Δλ of the sweep (changeOf). Runs the contact at this place
-// of the queue; the first sweep of a step queues those that waited for nothing else.
+// of the queue, and queues those that waited for nothing else if rounds are sought.
 fn project(n: u32, next: NextRound) {
   let c = atomicLoad(&contacts[queueAt(n)]);
   let about = aboutOf(c);

@@ -120,9 +120,11 @@ fn sweepFew(@builtin(local_invocation_index) local: u32) {
   storageBarrier();
   let members = atomicLoad(&activeVertices[0]);
   let first = workgroupUniformLoad(&firstSweep);
-  for (var turn = first; turn <= pullBack.sweeps && !isCompletePass(turn); turn++) {
+  // of its round
+  let last = ((first - 1u) / pullBack.sweeps + 1u) * pullBack.sweeps;
+  for (var turn = first; turn <= last && !isCompletePass(turn); turn++) {
     sweepOnce(local);
-    if (turn < pullBack.sweeps && !isCompletePass(turn + 1u)) {
+    if (turn < last && !isCompletePass(turn + 1u)) {
       let turned = turns(local, members);
       if (local == 0u) {
         turnMomentum(turned);

@@ -82,7 +82,8 @@ fn awaitSearch() {
   let isFew = f32(wanted) <= PARTIAL_SHARE * f32(parameters.vertexCount);
   let search = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), control.wantsSearch != SEARCH_NONE || (loses && costOfStep() == 1.0));
   control.wantsSearch = select(control.wantsSearch, search, hasSwept);
-  control.state = pausedForSearch(control.state, control.wantsSearch, hasSwept);
+  let state = pausedForSearch(control.state, control.wantsSearch, hasSwept);
+  control.state = select(state, NEEDS_SWEEPS, state == WANTS_SWEEPS);
   writeArguments();
 }
 

@@ -1,7 +1,10 @@
 // Whether the sweeps of a step go on, by one workgroup. `judgeLengths`, after a round of them: edges are over their limits by more than the step
-// may leave, and the sum of squares has reached a new low lately; the run pauses then, and the host records another round. A step may leave
+// may leave, and the sum of squares has reached a new low lately; the run wants another round then. A step may leave
 // anything until one was poor because of such edges (decidePull), from then on SWEPT_EXCESS of Φ; one that only shortens edges, nothing.
-// `resumeSweeps`, where a run continues: the sizes of the dispatches of the round.
+//
+// `continueSweeps`, before a further round: a run that wants it goes on, one that does not skips it. `endSweeps`, after rounds that were recorded with
+// others: a run that has skipped one goes on. One that still wants a round pauses at the end of the step's kernels (awaitSearch): no round of a later
+// submission must run, for the host does not know of it.
 //
 // In: sums. In and out: control. Out: stepArguments, candidateArguments. Mirrors EdgeLimits.wantsMore (src/solver/cpu/edge-limits.ts).
 // #include "common/dispatch.wgsl"
@@ -31,14 +34,23 @@ fn judgeLengths(@builtin(local_invocation_index) local: u32) {
   let isJudged = isShortening || control.isThorough == 1u;
   let most = select(SWEPT_EXCESS * control.bestMerit / EXCESS_WEIGHT, 0.0, isShortening);
   let mayFall = rounds < MORE_SWEEPS_ROUNDS && rounds - best < MORE_SWEEPS_PATIENCE;
-  control.state = select(RUNNING, NEEDS_SWEEPS, isJudged && mayFall && excess > most);
+  control.state = select(RUNNING, WANTS_SWEEPS, isJudged && mayFall && excess > most);
   writeArguments();
 }
 
 @compute @workgroup_size(1)
-fn resumeSweeps() {
+fn continueSweeps() {
+  let isWanted = control.state == WANTS_SWEEPS;
+  let isInVain = control.state == RUNNING;
+  control.state = select(select(control.state, SKIPS_SWEEPS, isInVain), RUNNING, isWanted);
   writeArguments();
-  let size = foldThreads(atomicLoad(&control.rowCount)).xy;
+  let size = foldThreads(atomicLoad(&control.rowCount)).xy * select(0u, 1u, isWanted);
   candidateArguments[3u * LIST_SLOT_CANDIDATES] = size.x;
   candidateArguments[3u * LIST_SLOT_CANDIDATES + 1u] = size.y;
+}
+
+@compute @workgroup_size(1)
+fn endSweeps() {
+  control.state = select(control.state, RUNNING, control.state == SKIPS_SWEEPS);
+  writeArguments();
 }

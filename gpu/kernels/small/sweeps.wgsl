@@ -1,5 +1,5 @@
-// The sweeps of a step of the pull-back over a small mesh, all of them in one workgroup: the kernels of pull-back/multipliers.wgsl
-// and the sweeps of pull-back/sweeps-alone.wgsl one after the other. A mesh of up to SMALL_VERTICES has less to do in a pass than its dispatches cost.
+// The sweeps of a step of the pull-back over a small mesh, or a further round of them, all in one workgroup: the kernels of
+// pull-back/multipliers.wgsl and the sweeps of pull-back/sweeps-alone.wgsl one after the other. A mesh of up to SMALL_VERTICES has less to do in a pass than its dispatches cost.
 //
 // Of the sum whose sign decides whether the momentum turns (pull-back/sums.wgsl), a workgroup of 64 threads has one vertex a thread, and
 // the sums of up to 64 workgroups follow each other: so many vertices have their terms in the memory of the workgroup.
@@ -11,6 +11,8 @@
 
 var<workgroup> terms: array<f32, SMALL_VERTICES>;
 var<workgroup> groupSums: array<f32, WORKGROUP_SIZE>;
+// The number of the sweep that is next, for all threads alike.
+var<workgroup> firstSweep: u32;
 
 // Whether the momentum points away from where the sweep went; for the first thread only.
 fn turns(local: u32) -> bool {
@@ -39,19 +41,24 @@ fn turns(local: u32) -> bool {
 @compute @workgroup_size(SMALL_THREADS)
 fn sweepSmall(@builtin(local_invocation_index) local: u32) {
   let rows = atomicLoad(&control.rowCount);
-  for (var n = local; n < rows; n += SMALL_THREADS) {
+  if (local == 0u) {
+    firstSweep = control.sweepsDone;
+  }
+  let first = workgroupUniformLoad(&firstSweep);
+  let isFirstRound = first == 0u;
+  for (var n = local; isFirstRound && n < rows; n += SMALL_THREADS) {
     takeMultiplier(atomicLoad(&contacts[rowAt(n)]));
   }
-  for (var turn = 0u; turn <= pullBack.sweeps; turn++) {
-    sweepOnce(local);
-    // The last sweep is not extrapolated: its y satisfies the rows as well as they can be.
-    if (turn < pullBack.sweeps) {
+  // The first round has pass 0 besides.
+  let end = first + pullBack.sweeps + select(0u, 1u, isFirstRound);
+  for (var sweep = first; sweep < end; sweep++) {
+    // The last sweep of a round is not extrapolated before another one follows: its y satisfies the rows as well as they can be.
+    if (sweep > 0u) {
       let turned = turns(local);
       if (local == 0u) {
         turnMomentum(turned);
       }
-      // runTail has counted the pass.
-      if (isCompletePass(turn + 1u)) {
+      if (isCompletePass(sweep)) {
         for (var colour = local; colour < pullBack.colours; colour += SMALL_THREADS) {
           atomicStore(&edgeActive[colour], 0u);
         }
@@ -61,6 +68,7 @@ fn sweepSmall(@builtin(local_invocation_index) local: u32) {
         extrapolateVertex(i);
       }
     }
+    sweepOnce(local);
   }
   for (var n = local; n < rows; n += SMALL_THREADS) {
     keepMultiplier(atomicLoad(&contacts[rowAt(n)]));

@@ -1,5 +1,5 @@
 // Whether the sweeps of a step go on, by one workgroup. `judgeSweeps`, after a round of them: an element is out of its limits by more than
-// SWEPT_STRAIN, in the last steps at all, and the sum of squares has reached a new low lately; the run pauses then, and the host records another round.
+// SWEPT_STRAIN, in the last steps at all, and the sum of squares has reached a new low lately; the run wants another round then (pull-back/judge-lengths.wgsl).
 //
 // In: sums. In and out: control, strainProgress. Out: stepArguments, candidateArguments. Mirrors StrainLimits.wantsMoreSweeps
 // (src/solver/cpu/strain-limits.ts).
@@ -31,6 +31,6 @@ fn judgeSweeps(@builtin(local_invocation_index) local: u32) {
   strainProgress.leastExcess = select(strainProgress.leastExcess, excess, isLow);
   let most = select(SWEPT_STRAIN, 0.0, pullBack.phase == PHASE_SHORTEN);
   let wantsMore = worst > most && rounds < MORE_SWEEPS_ROUNDS && rounds - best < MORE_SWEEPS_PATIENCE;
-  control.state = select(RUNNING, NEEDS_SWEEPS, wantsMore);
+  control.state = select(RUNNING, WANTS_SWEEPS, wantsMore);
   writeArguments();
 }

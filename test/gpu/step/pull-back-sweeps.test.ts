@@ -1,5 +1,7 @@
 import t from 'tap';
+import { KernelSet, serialThreads } from '../../../gpu/device/kernel.js';
 import { PHASE, STATE, UNLIMITED } from '../../../gpu/kernels/constants.js';
+import { STEP_STAGES } from '../../../gpu/kernels/table.js';
 import { EXCESS_WEIGHT, SWEPT_EXCESS, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
 import { AcceleratedSweeps } from '../../../src/solver/cpu/accelerated-sweeps.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
@@ -14,7 +16,7 @@ import { NO_ROUNDS, StageBench } from '../../support/gpu-step.js';
 import { CLOCK, colouredEdges, lone, PLAN, sheet, unitOf, withPairs, worstOf } from '../../support/pull-back-bench.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
-import { placeOf } from '../../support/sweep-order.js';
+import { colourByPlaces, placeOf } from '../../support/sweep-order.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(300_000);
@@ -133,10 +135,8 @@ else {
       await bench.writeControl({ sweepsDone: 0, momentumSteps: 0, isThorough, bestMerit, leastExcess: UNLIMITED });
       bench.run((pass) => bench.pullBack.sweeps(pass, shape));
       let rounds = 1;
-      for (; (await bench.control()).state === STATE.NEEDS_SWEEPS; rounds++) {
-        await bench.writeControl({ state: STATE.RUNNING });
-        bench.run((pass) => bench.pullBack.resumeSweeps(pass));
-        bench.run((pass) => bench.pullBack.sweeps(pass, shape, true));
+      for (; (await bench.control()).state === STATE.WANTS_SWEEPS; rounds++) {
+        bench.run((pass) => bench.pullBack.sweeps(pass, shape, rounds));
       }
       const y = await bench.floats('y');
       if (isThorough === 0) {
@@ -166,6 +166,18 @@ else {
       t.ok(Math.abs(rounds - asked) <= 1, `${rounds} rounds, the reference ${asked}`);
       const [left, least] = [limits.excess(y), limits.excess(expected)];
       t.ok(left < 1.1 * least + mostExcess, `excess ${left}, the reference ${least}`);
+
+      // Recorded ahead, in two submissions: the device skips the rounds that nothing requires.
+      bench.beginPullBack(input, PHASE.PULL);
+      bench.writeY(x);
+      await bench.writeControl({ sweepsDone: 0, momentumSteps: 0, isThorough, bestMerit, leastExcess: UNLIMITED });
+      bench.run((pass) => bench.pullBack.sweepRounds(pass, shape, { roundsDone: 0, rounds: 2 }));
+      t.equal((await bench.control()).state, STATE.WANTS_SWEEPS, 'two rounds are not enough');
+      bench.run((pass) => bench.pullBack.sweepRounds(pass, shape, { roundsDone: 2, rounds: rounds + 3 }));
+      const { state: after, sweepsDone } = await bench.control();
+      t.equal(after, STATE.RUNNING);
+      t.equal(sweepsDone, 1 + rounds * sweeps, 'as many rounds');
+      t.strictSame(await bench.floats('y'), y, 'the same bytes');
     }
     bench.close();
   });
@@ -196,7 +208,7 @@ else {
             bench.recorder.selectContacts(pass);
             bench.pullBack.sweeps(pass, {
               sweeps: 1,
-              wide: { rounds: 24 * step, threads: 64 },
+              wide: { rounds: 12 * step, ordering: 24 * step, threads: 64 },
               hasDenseEdges: true,
               isSmall: false,
             });
@@ -226,10 +238,8 @@ else {
         const contacts = new Contacts(mesh.inverseMasses, 'GAP');
         contacts.assemble(pairs, Uint32Array.from(rows).sort(), rows.length, x, CLOCK);
         t.ok(contacts.count > 60, `${contacts.count} contacts`);
-        // In the order of the device, which is one of places in P.
-        const place = (r: number): number => placeOf(contacts.pairOf[r], pairs.count, CLOCK);
-        const order = Uint32Array.from({ length: contacts.count }, (_, r) => r).sort((a, b) => place(a) - place(b));
-        contacts.colouring = { order, offsets: Uint32Array.of(0, contacts.count), colours: 1 };
+        // In the order of the device.
+        contacts.colouring = colourByPlaces(contacts, (r) => placeOf(contacts.pairOf[r], pairs.count, CLOCK));
         const scratch = new Scratch();
         const warm = new WarmContacts(contacts, scratch);
         const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
@@ -246,48 +256,111 @@ else {
     );
   }
 
-  t.test('one workgroup sweeps small meshes and few acting edges to the same bytes', async (t) => {
-    if (!gpu.kernels.has('sweepSmall') || !gpu.kernels.has('sweepFew'))
-      return t.comment('this adapter allows too few storage buffers');
+  t.test('contacts get the colours of the reference, in whole dispatches and in one workgroup', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
-    const settings = makeSettings({ delta: 0.2, sigma: 1.1, pullBack: PLAN });
+    const settings = makeSettings({ delta: 0.3, sigma: 0, pullBack: PLAN });
     const input = withPairs(random, settings, 400);
-    const { y } = input;
-    const made: Buffer[][] = [];
-    const ways = [
-      { hasDenseEdges: true, isSmall: false, isFew: false },
-      { hasDenseEdges: true, isSmall: true, isFew: false },
-      { hasDenseEdges: false, isSmall: false, isFew: true },
-    ];
-    for (const way of ways) {
-      const bench = new StageBench(gpu.memory, gpu.kernels, input);
+    const { mesh, pairs } = input;
+    const turns: number[] = [];
+    const narrow = await KernelSet.compile(gpu.memory.device, STEP_STAGES, { constants: serialThreads(32) });
+    for (const [ordering, kernels] of [
+      [0, gpu.kernels],
+      [3, gpu.kernels],
+      [40, gpu.kernels],
+      [0, narrow],
+    ] as const) {
+      const bench = new StageBench(gpu.memory, kernels, input);
       bench.beginPullBack(input, PHASE.PULL);
-      const bytes: Buffer[] = [];
-      // The second step begins with multipliers, and with lists of the edges that act.
-      for (const step of [0, 1]) {
-        bench.writeY(y);
-        await bench.writeControl({ ...NO_LISTS, keptAt: step === 0 ? 0 : CLOCK });
-        bench.run((pass) => {
-          bench.recorder.findContacts(pass);
-          bench.recorder.selectContacts(pass);
-          bench.pullBack.sweeps(pass, { sweeps: PLAN.sweeps, wide: NO_ROUNDS, ...way });
-        });
-        t.ok((await bench.control()).rowCount > 60, 'there are contacts');
-        for (const name of ['y', 'edgePush', 'kept'] as const) bytes.push(Buffer.from(await bench.read(name)));
-        const { momentum, momentumSteps, sweepsDone } = await bench.control();
-        bytes.push(Buffer.from(Float64Array.of(momentum, momentumSteps, sweepsDone).buffer));
-      }
-      made.push(bytes);
+      await bench.writeControl(NO_LISTS);
+      bench.run((pass) => {
+        bench.recorder.findContacts(pass);
+        bench.recorder.selectContacts(pass);
+        bench.recorder.colourContacts(pass, { ...NO_ROUNDS, ordering, threads: 64 });
+      });
+      const { rowCount, readyCount, evenBegin, wideOrdering, mostOrderingTurns } = await bench.control();
+      const rows = await bench.pairsIn('row', rowCount);
+      const queue = await bench.pairsIn('queue', rowCount);
+      const sizes = [readyCount, ...(await bench.sizesOfRounds(rowCount))];
+      const weights = new Map((await bench.candidates()).map(({ pair, weight }) => [pair, weight]));
       bench.close();
+
+      t.ok(rowCount > 200, `${rowCount} contacts`);
+      const corner = Int32Array.from(
+        rows.flatMap((p) => [0, 1, 2, 3].map((s) => (weights.get(p)![s] > 0 ? pairs.vertex[4 * p + s] : -1))),
+      );
+      const contacts = { count: rowCount, corner, inverseMass: mesh.inverseMasses };
+      const { order, offsets, colours } = colourByPlaces(contacts, (r) => placeOf(rows[r], pairs.count, CLOCK));
+      t.ok(colours > 4, `${colours} colours`);
+      t.strictSame(
+        sizes.slice(0, sizes.indexOf(0)),
+        Array.from({ length: colours }, (_, c) => offsets[c + 1] - offsets[c]),
+        'as many contacts of each colour',
+      );
+      t.ok(
+        sizes.slice(colours).every((size) => size === 0),
+        'and no round after them',
+      );
+      const setsOf = (all: readonly number[]) =>
+        Array.from({ length: colours }, (_, c) => all.slice(offsets[c], offsets[c + 1]).sort((a, b) => a - b));
+      t.strictSame(setsOf(queue), setsOf([...order].map((r) => rows[r])), 'the same contacts');
+      t.equal(evenBegin, 0, 'a sweep begins at the first place');
+      // A bench lets whole dispatches take every round (tailRows = roundRows = 0).
+      t.ok(wideOrdering >= colours, `found in ${wideOrdering} rounds`);
+      turns.push(mostOrderingTurns);
     }
-    t.notOk(made[0][0].equals(made[0][4]), 'the second step ends in another state');
-    for (const [n, bytes] of made[0].entries()) {
-      const what = `${['y', 'edges', 'contacts', 'momentum'][n % 4]}, step ${n >> 2}`;
-      t.ok(bytes.equals(made[1][n]), `${what}, a small mesh`);
-      t.ok(bytes.equals(made[2][n]), `${what}, few edges`);
-    }
+    t.ok(turns[1] < turns[0] && turns[2] < turns[1] && turns[3] > turns[0], `turns ${turns.join()}`);
   });
+
+  t.test(
+    'one workgroup sweeps small meshes and few acting edges to the same bytes, in further rounds too',
+    async (t) => {
+      if (!gpu.kernels.has('sweepSmall') || !gpu.kernels.has('sweepFew'))
+        return t.comment('this adapter allows too few storage buffers');
+      const random = seeded();
+      t.comment(`seed ${random.seed}`);
+      const settings = makeSettings({ delta: 0.2, sigma: 1.1, pullBack: PLAN });
+      const input = withPairs(random, settings, 400);
+      const { y } = input;
+      const made: Buffer[][] = [];
+      const ways = [
+        { hasDenseEdges: true, isSmall: false, isFew: false },
+        { hasDenseEdges: true, isSmall: true, isFew: false },
+        { hasDenseEdges: false, isSmall: false, isFew: true },
+      ];
+      for (const way of ways) {
+        const bench = new StageBench(gpu.memory, gpu.kernels, input);
+        bench.beginPullBack(input, PHASE.PULL);
+        const bytes: Buffer[] = [];
+        // The second step begins with multipliers, and with lists of the edges that act.
+        for (const step of [0, 1]) {
+          bench.writeY(y);
+          await bench.writeControl({ ...NO_LISTS, keptAt: step === 0 ? 0 : CLOCK });
+          bench.run((pass) => {
+            bench.recorder.findContacts(pass);
+            bench.recorder.selectContacts(pass);
+            bench.pullBack.sweeps(pass, { sweeps: PLAN.sweeps, wide: NO_ROUNDS, ...way });
+          });
+          for (const round of [1, 2]) {
+            await bench.writeControl({ state: STATE.WANTS_SWEEPS });
+            bench.run((pass) => bench.pullBack.sweeps(pass, { sweeps: PLAN.sweeps, wide: NO_ROUNDS, ...way }, round));
+          }
+          t.ok((await bench.control()).rowCount > 60, 'there are contacts');
+          for (const name of ['y', 'edgePush', 'kept'] as const) bytes.push(Buffer.from(await bench.read(name)));
+          const { momentum, momentumSteps, sweepsDone } = await bench.control();
+          bytes.push(Buffer.from(Float64Array.of(momentum, momentumSteps, sweepsDone).buffer));
+        }
+        made.push(bytes);
+        bench.close();
+      }
+      t.notOk(made[0][0].equals(made[0][4]), 'the second step ends in another state');
+      for (const [n, bytes] of made[0].entries()) {
+        const what = `${['y', 'edges', 'contacts', 'momentum'][n % 4]}, step ${n >> 2}`;
+        t.ok(bytes.equals(made[1][n]), `${what}, a small mesh`);
+        t.ok(bytes.equals(made[2][n]), `${what}, few edges`);
+      }
+    },
+  );
 }
 
 /** Counters with which a step begins. */

@@ -14,7 +14,7 @@ import { Slide } from '../../../src/solver/cpu/slide.js';
 import { CORNERS, SIDE_A } from '../../../src/solver/pair-kinds.js';
 import type { Settings } from '../../../src/solver/settings.js';
 import { openTestDevice } from '../../support/gpu.js';
-import { StageBench } from '../../support/gpu-step.js';
+import { NO_ROUNDS, StageBench } from '../../support/gpu-step.js';
 import { looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
@@ -198,8 +198,8 @@ else {
           bench.recorder.findContacts(pass);
           bench.recorder.selectContacts(pass);
           // One dispatch has too few threads for its rounds, one too many.
-          bench.recorder.contactSweep(pass, { rounds, threads: 64 });
-          bench.recorder.contactSweep(pass, { rounds, threads: 1024 });
+          bench.recorder.contactSweep(pass, { ...NO_ROUNDS, rounds, threads: 64 });
+          bench.recorder.contactSweep(pass, { ...NO_ROUNDS, rounds, threads: 1024 });
         });
         control = await bench.control();
         delta = await bench.floats('pairNormal');

@@ -99,14 +99,14 @@ else {
         sweeps.run(x, expected, { strains: reference }, undefined, { sweeps: count, delta: SETTINGS.delta, slack: 0 });
         bench.writeY(from);
         await bench.writeControl({ sweepsDone: 0, momentumSteps: 0, state: STATE.RUNNING });
-        // The step before has paused for another round of sweeps.
-        bench.run((pass) => bench.pullBack.resumeSweeps(pass));
+        // The step before may want another round of sweeps.
+        bench.run((pass) => bench.recorder.arm(pass));
         bench.run((pass) =>
           bench.pullBack.sweeps(pass, { sweeps: count, wide: NO_ROUNDS, hasDenseEdges: true, isSmall: false }),
         );
         const swept = await bench.floats('y');
         const wantsMore = reference.wantsMoreSweeps(x, expected, 1, SWEPT_STRAIN);
-        t.equal((await bench.control()).state, wantsMore ? STATE.NEEDS_SWEEPS : STATE.RUNNING, 'the same end state');
+        t.equal((await bench.control()).state, wantsMore ? STATE.WANTS_SWEEPS : STATE.RUNNING, 'the same end state');
         const moved = expected.filter((value, k) => Math.abs(value - from[k]!) > 1e-2).length;
         t.ok(moved > 20, `step ${step}: ${moved} coordinates were moved`);
         const worst = worstOf(swept.subarray(0, y.length), expected);

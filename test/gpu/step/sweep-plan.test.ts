@@ -4,7 +4,15 @@ import { ROUND_ROWS } from '../../../gpu/step/request.js';
 import { SweepPlan } from '../../../gpu/step/sweep-plan.js';
 
 const done = (wideRounds: number, firstTail = 0) => ({
-  ...{ wideRounds, firstTail, candidates: 0, mostContacts: 1000 * wideRounds, sweptEnds: 1000, sweptEdges: 0 },
+  ...{
+    wideRounds,
+    wideOrdering: 0,
+    firstTail,
+    candidates: 0,
+    mostContacts: 1000 * wideRounds,
+    sweptEnds: 1000,
+    sweptEdges: 0,
+  },
 });
 
 /** Vertices of a mesh whose sweeps may have long rounds, and of a mesh whose sweeps have none. */
@@ -19,7 +27,7 @@ t.test(
     const { covered } = plan;
     t.equal(plan.rounds, 0, 'no rounds are recorded without need');
     t.ok(covered > 8 * ROUND_ROWS && covered < 1000 * ROUND_ROWS, `${covered} candidates`);
-    plan.extend(2 * covered);
+    plan.extend(2 * covered, false);
     t.ok(plan.rounds >= 16, `${plan.rounds} rounds`);
     t.ok(plan.covered >= 2 * covered, 'the step does not pause again');
     plan.observe(done(40), false);
@@ -35,7 +43,7 @@ t.test('A small mesh has no long rounds, however many candidates it has.', async
   const plan = new SweepPlan(FEW);
   plan.begin();
   t.ok(plan.covered >= 1e9, 'no step pauses');
-  plan.extend(1e7);
+  plan.extend(1e7, false);
   t.equal(plan.wide.rounds, 0);
 });
 
@@ -44,7 +52,7 @@ t.test('More candidates get more rounds.', async (t) => {
   for (const more of [1.1, 4, 20]) {
     const plan = new SweepPlan(MANY);
     plan.begin();
-    plan.extend(more * plan.covered);
+    plan.extend(more * plan.covered, false);
     t.ok(plan.rounds > last, `${plan.rounds} rounds`);
     last = plan.rounds;
   }
@@ -63,7 +71,7 @@ t.test('Each thread of a round sweeps several contacts.', async (t) => {
 t.test('A request begins with the rounds of the first step of the last one.', async (t) => {
   const plan = new SweepPlan(MANY);
   plan.begin();
-  plan.extend(2 * plan.covered);
+  plan.extend(2 * plan.covered, false);
   plan.observe(done(40), false);
   plan.observe(done(0), false);
   plan.begin();
@@ -77,7 +85,7 @@ t.test('Candidates of which few become contacts do not pause every step.', async
   const plan = new SweepPlan(MANY);
   plan.begin();
   const candidates = 3 * plan.covered;
-  plan.extend(candidates);
+  plan.extend(candidates, false);
   plan.observe(done(0), false);
   t.ok(plan.covered >= candidates);
   t.ok(plan.covered < 2 * candidates, 'many more do');
@@ -179,7 +187,7 @@ t.test('One workgroup selects few contacts, and a step with more candidates paus
   t.equal(has(100), true);
   const { covered } = plan;
   t.ok(covered >= 1000 && covered <= 10_000, `a step of more than ${covered} candidates pauses`);
-  plan.extend(2 * covered);
+  plan.extend(2 * covered, false);
   t.equal(plan.hasFewCandidates, false, 'and continues without that workgroup');
   t.ok(plan.covered >= 1e9);
   t.equal(has(2 * covered), false);
