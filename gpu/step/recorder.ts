@@ -234,6 +234,10 @@ export class StepRecorder {
 
   /** Colours the contacts of a step of the pull-back, whose sweeps take them colour by colour. */
   colourContacts(pass: Pass, { ordering, threads }: WideRounds): void {
+    if (ordering === 0) {
+      this.#dispatcher.indirect(pass, 'colourTail', STEP_SLOT.ONE);
+      return;
+    }
     this.#dispatcher.overCandidates(pass, 'openColours', LIST_SLOT.CANDIDATES);
     for (let round = 0; round < ordering; round++) this.#dispatcher.direct(pass, 'colourRound', threads, round);
     this.#dispatcher.indirect(pass, 'colourTail', STEP_SLOT.ONE, ordering);

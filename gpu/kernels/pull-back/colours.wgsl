@@ -6,7 +6,8 @@
 //
 //   openColours   one thread a row: no colour is in use
 //   colourRound   a round of contacts, each of which waits for no other one, as a whole dispatch
-//   colourTail    the other rounds, in one workgroup; then the numbers of contacts of the colours become those of the rounds of the sweeps
+//   colourTail    the other rounds, in one workgroup; then the numbers of contacts of the colours become those of the rounds of the sweeps. Where no round was
+//                 a whole dispatch, it does all
 //   orderRows     one thread a row: its place in the queue
 //
 // A contact has at most four movable vertices with CONTACTS_PER_VERTEX contacts each, so that at most 4 (CONTACTS_PER_VERTEX − 1) = 92 others are before
@@ -70,6 +71,23 @@ fn setColours(v: i32, mass: f32, colours: vec3u) {
   }
 }
 
+// There are no more colours than rows.
+fn openRow(n: u32) {
+  atomicStore(&contacts[sizeAt(n)], 0u);
+  let c = atomicLoad(&contacts[rowAt(n)]);
+  let ids = verticesOf(c);
+  let masses = massesOf(c);
+  for (var s = 0u; s < 4u; s++) {
+    setColours(ids[s], masses[s], vec3u(0u));
+  }
+}
+
+fn orderRow(n: u32) {
+  let c = atomicLoad(&contacts[rowAt(n)]);
+  let first = atomicLoad(&contacts[firstAt(atomicLoad(&contacts[colourAt(c)]))]);
+  atomicStore(&contacts[queueAt(first + atomicLoad(&contacts[waitsAt(c)]))], c);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn openColours(
   @builtin(workgroup_id) group: vec3u,
@@ -77,15 +95,8 @@ fn openColours(
   @builtin(local_invocation_index) local: u32,
 ) {
   let n = linearIndex(group, groups, local);
-  if (n >= atomicLoad(&control.rowCount)) {
-    return;
-  }
-  atomicStore(&contacts[sizeAt(n)], 0u);
-  let c = atomicLoad(&contacts[rowAt(n)]);
-  let ids = verticesOf(c);
-  let masses = massesOf(c);
-  for (var s = 0u; s < 4u; s++) {
-    setColours(ids[s], masses[s], vec3u(0u));
+  if (n < atomicLoad(&control.rowCount)) {
+    openRow(n);
   }
 }
 
@@ -146,8 +157,13 @@ var<workgroup> sizes: array<u32, MOST_COLOURS>;
 @compute @workgroup_size(SERIAL_THREADS)
 fn colourTail(@builtin(local_invocation_index) local: u32) {
   let firstRound = sweepRange.round;
-  let passed = passRounds(firstRound, local, SERIAL_THREADS);
   let rows = atomicLoad(&control.rowCount);
+  let rowsAlone = select(0u, rows, firstRound == 0u);
+  for (var n = local; n < rowsAlone; n += SERIAL_THREADS) {
+    openRow(n);
+  }
+  storageBarrier();
+  let passed = passRounds(firstRound, local, SERIAL_THREADS);
   for (var colour = local; colour < MOST_COLOURS; colour += SERIAL_THREADS) {
     var size = 0u;
     if (colour < rows) {
@@ -185,6 +201,10 @@ fn colourTail(@builtin(local_invocation_index) local: u32) {
     control.wideOrdering = max(select(control.wideOrdering, 0u, firstRound == 0u), passed.wide);
     control.mostOrderingTurns = max(control.mostOrderingTurns, passed.turns);
   }
+  storageBarrier();
+  for (var n = local; n < rowsAlone; n += SERIAL_THREADS) {
+    orderRow(n);
+  }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -194,10 +214,7 @@ fn orderRows(
   @builtin(local_invocation_index) local: u32,
 ) {
   let n = linearIndex(group, groups, local);
-  if (n >= atomicLoad(&control.rowCount)) {
-    return;
+  if (n < atomicLoad(&control.rowCount)) {
+    orderRow(n);
   }
-  let c = atomicLoad(&contacts[rowAt(n)]);
-  let first = atomicLoad(&contacts[firstAt(atomicLoad(&contacts[colourAt(c)]))]);
-  atomicStore(&contacts[queueAt(first + atomicLoad(&contacts[waitsAt(c)]))], c);
 }
