@@ -81,13 +81,13 @@ interface Row {
 }
 
 /**
- * Counts the dispatches of first requests and of sessions, as on hardware (steps are submitted ahead of their status)
- * and as on software (step by step). Counts do not depend on the adapter.
+ * Counts the dispatches of first requests and of sessions, as on hardware (steps are submitted ahead of their status,
+ * and workgroups have as many threads) and as on software (step by step). Counts do not depend on the adapter.
  */
 export async function runLaunches(options: LaunchesOptions): Promise<void> {
   const { scenes, vertices, qualities, dataFolder, print, tell } = options;
   for (const runsAhead of [true, false]) {
-    const watch = new LaunchWatch();
+    const watch = new LaunchWatch(runsAhead);
     const { engine, reason } = await createGpuEngine({
       allowSoftware: true,
       skipValidation: true,

@@ -71,9 +71,15 @@ export class LaunchWatch {
   readonly #controls = new WeakSet<GPUBuffer>();
   readonly #kernelOf = new WeakMap<GPUComputePipeline, EntryPoint>();
 
+  readonly #isCard: boolean;
   #isCounting = false;
   /** the stamps of dispatches, in their order; none if the device has no time stamps */
   readonly #stamps: GPUQuerySet[] = [];
+
+  /** @param isCard whether the device counts as a graphics card, whose workgroups have more threads */
+  constructor(isCard = false) {
+    this.#isCard = isCard;
+  }
 
   /** Replaces openAdapter. */
   readonly open = async (options: AdapterOptions): Promise<AdapterOpening> => {
@@ -171,6 +177,7 @@ export class LaunchWatch {
 
   #watchDevice(device: GPUDevice): GPUDevice {
     return standIn(device, {
+      ...(this.#isCard && { adapterInfo: { ...device.adapterInfo, isFallbackAdapter: false } }),
       createBuffer: (descriptor: GPUBufferDescriptor) => {
         const buffer = device.createBuffer(descriptor);
         if (descriptor.label === 'control' && buffer.size >= CONTROL.bytes) this.#controls.add(buffer);

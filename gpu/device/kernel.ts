@@ -112,9 +112,6 @@ const MOST_SERIAL_THREADS = 1024;
  */
 const MOST_SWEEP_THREADS = 512;
 
-/** The same for small meshes, whose rounds rarely have more contacts. */
-const MOST_SMALL_THREADS = 256;
-
 /** Pipeline constants that differ between devices. They do not affect any answer. */
 export function constantsOf({
   adapterInfo,
@@ -140,7 +137,7 @@ export function serialThreads(threads: number): NonNullable<CompileOptions['cons
     'pull-back/edge-limits': { SERIAL_THREADS: threads },
     'pull-back/warm-sweep': { SERIAL_THREADS: sweeping },
     'pull-back/colours': { SERIAL_THREADS: sweeping },
-    'small/sweeps': { SMALL_THREADS: Math.min(threads, MOST_SMALL_THREADS) },
+    'small/sweeps': { SMALL_THREADS: sweeping },
     'few/sweeps': { SMALL_THREADS: sweeping },
     'listed/sweeps': { SERIAL_THREADS: sweeping },
     'chosen/select': { SERIAL_THREADS: threads },
