@@ -62,7 +62,7 @@ interface Counted {
 
 const HEADINGS = [
   ...['scene', 'quality', 'request', 'status', 'vertices', 'steps', 'submitted steps', 'searches'],
-  ...['dispatches', 'with work', 'ratio', 'readings', 'contacts', 'rounds', 'serial turns', 'to colour'],
+  ...['dispatches', 'with work', 'ratio', 'readings', 'contacts', 'rounds', 'serial turns', 'in the pull-back', 'to colour'],
 ];
 
 const MODEL_HEADINGS = [
@@ -250,6 +250,7 @@ function together(a: Counted, b: Counted): Counted {
     rounds: Math.max(a.rounds, b.rounds),
     turns: {
       ofSweep: Math.max(a.turns.ofSweep, b.turns.ofSweep),
+      ofPullBack: Math.max(a.turns.ofPullBack, b.turns.ofPullBack),
       ofColouring: Math.max(a.turns.ofColouring, b.turns.ofColouring),
       ofStep: Math.max(a.turns.ofStep, b.turns.ofStep),
       overContacts: a.turns.overContacts + b.turns.overContacts,
@@ -265,7 +266,7 @@ function cellsOf({ scene, quality, request, vertices, counted }: Row): string[] 
     ...[scene, quality, request, statuses.join(', ')],
     ...[vertices, steps, submittedSteps, searches, submitted, worked].map(String),
     (submitted / worked).toFixed(2),
-    ...[readings, contacts, rounds, turns.ofSweep, turns.ofColouring].map(String),
+    ...[readings, contacts, rounds, turns.ofSweep, turns.ofPullBack, turns.ofColouring].map(String),
   ];
 }
 

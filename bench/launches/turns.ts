@@ -5,13 +5,20 @@ import type { Launch } from './watch.js';
 /** Threads of the workgroup that sweeps edges on a card with the usual limits (gpu/device/kernel.ts). */
 const THREADS = 1024;
 
+/** Kernels of one workgroup that sweep contacts in the pull-back. */
+const OF_PULL_BACK: readonly EntryPoint[] = ['warmTail', 'sweepFew', 'sweepSmall'];
+
 /** Kernels that decide at the end of a step. */
 const LAST_OF_STEP: readonly EntryPoint[] = ['decide', 'decidePull'];
 
 /** Turns of kernels of one workgroup, which run one after the other on every device. */
 export interface Turns {
-  /** over contacts: largest number in one sweep, to colour them, and in one step; and the total */
+  /**
+   * over contacts: largest number in one sweep of Algorithm 1, in one of the pull-back, to colour them, and in one step;
+   * and the total
+   */
   readonly ofSweep: number;
+  readonly ofPullBack: number;
   readonly ofColouring: number;
   readonly ofStep: number;
   readonly overContacts: number;
@@ -21,12 +28,13 @@ export interface Turns {
 
 /** @param plan edges of the mesh */
 export function countTurns(launches: readonly Launch[], plan: Pick<EdgePlan, 'colours' | 'wideColours'>): Turns {
-  let [ofSweep, ofColouring, ofStep, inStep, overContacts, overEdges] = [0, 0, 0, 0, 0, 0];
+  let [ofSweep, ofPullBack, ofColouring, ofStep, inStep, overContacts, overEdges] = [0, 0, 0, 0, 0, 0, 0];
   for (const { entry, didWork, passes, turnsOfPass } of launches) {
     if (!didWork) continue;
     // All sweeps of a dispatch process the same contacts round by round.
     const turns = passes * turnsOfPass;
     if (entry === 'colourTail') ofColouring = Math.max(ofColouring, turnsOfPass);
+    else if (OF_PULL_BACK.includes(entry)) ofPullBack = Math.max(ofPullBack, turnsOfPass);
     else ofSweep = Math.max(ofSweep, turnsOfPass);
     inStep += turns;
     overContacts += turns;
@@ -34,7 +42,7 @@ export function countTurns(launches: readonly Launch[], plan: Pick<EdgePlan, 'co
     overEdges += edgeTurnsOf(entry, passes, plan);
     if (LAST_OF_STEP.includes(entry)) inStep = 0;
   }
-  return { ofSweep, ofColouring, ofStep, overContacts, overEdges };
+  return { ofSweep, ofPullBack, ofColouring, ofStep, overContacts, overEdges };
 }
 
 function edgeTurnsOf(

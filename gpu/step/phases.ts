@@ -97,7 +97,6 @@ export class Phases {
     this.#phase = phase;
     if (phase === PHASE.PULL) this.#stepsBefore = steps;
     this.#hasAim = false;
-    this.#rounds.enter();
     upload();
     const pass = encoder.beginComputePass();
     this.#steps.arm(pass);
@@ -135,7 +134,7 @@ export class Phases {
   observe({ sweepsDone, state }: ControlBlock, settings: Settings): void {
     // A run that has ended has no sweeps of a next step.
     if (this.#phase === PHASE.ADVANCE || state === STATE.NEEDS_SWEEPS || sweepsDone === 0) return;
-    this.#rounds.observe(roundsOf(sweepsDone, settings, this.#phase));
+    this.#rounds.observe(this.#phase, roundsOf(sweepsDone, settings, this.#phase));
   }
 
   /**
@@ -166,7 +165,7 @@ export class Phases {
       this.#batches.record(encoder, count, shape, searches, continuesStep);
     } else {
       const roundsDone = this.#roundsDone;
-      const rounds = looksAhead ? this.#rounds.next(roundsDone) : 1;
+      const rounds = looksAhead ? this.#rounds.next(phase, roundsDone) : 1;
       const isFew = roundsDone > 0 ? this.#wasFew : hasFewEnds && this.#pullBack.canSweepFew;
       this.#batches.recordPullBack(
         encoder,

@@ -235,7 +235,7 @@ export class StepLoop {
       control = { ...this.#control, state: STATE.RUNNING };
       this.hasPairs = hadPairs;
     } else if (state === STATE.NEEDS_ROUNDS) {
-      this.#sweeps.extend(this.#control.candidateDemand, this.#phases.phase !== PHASE.ADVANCE);
+      this.#sweeps.extend(this.#control.candidateDemand);
       control = { ...this.#control, state: STATE.RUNNING };
       this.hasPairs = hadPairs;
     } else if (state === STATE.NEEDS_CANDIDATES) {
@@ -255,12 +255,13 @@ export class StepLoop {
       this.#watches = false;
       request.upload(this.#phases.phase);
       this.#cover();
-      this.#sweeps.enterPullBack(this.#phases.edgeCount, this.#phases.listsEdges ? this.#control : undefined);
+      const phase = this.#control.phase as Exclude<Phase, 0>;
+      this.#sweeps.enterPullBack(phase, this.#phases.edgeCount, this.#phases.listsEdges ? this.#control : undefined);
       // The shortening of edges begins with a complete search (openShortening).
-      const { phase, wantsSearch } = this.#control;
+      const { wantsSearch } = this.#control;
       const wanted = phase === PHASE.SHORTEN ? SEARCH_MODE.ALL : wantsSearch;
       this.#writeControl({ ...this.#control, state: STATE.RUNNING, wantsSearch: wanted });
-      this.#plan.enter(phase as Phase, wanted);
+      this.#plan.enter(phase, wanted);
     });
   }
 
@@ -287,7 +288,7 @@ export class StepLoop {
     this.#control = CONTROL.unpack(parts[0]);
     const { state, steps, searches, residual, unfinished } = this.#control;
     this.#plan.observe(this.#control, batch.steps, steps - before.steps);
-    if (steps > before.steps) this.#sweeps.observe(this.#control, this.#phases.phase !== PHASE.ADVANCE);
+    if (steps > before.steps) this.#sweeps.observe(this.#control, steps - before.steps);
     if (!isArrival) this.#phases.observe(this.#control, settings);
     if (state === STATE.NEEDS_ROOM) this.hasPairs = false;
     else if (searches > before.searches) this.hasPairs = true;

@@ -1,5 +1,6 @@
+import { CONTACTS_PER_VERTEX } from '../../src/solver/constants.js';
 import { WORKGROUP_SIZE } from '../device/dispatch.js';
-import { MOST_ROUNDS } from '../kernels/constants.js';
+import { MOST_ROUNDS, PHASE, type Phase } from '../kernels/constants.js';
 import type { SweepWays } from '../proof/sweeps-proof.js';
 import type { ControlBlock } from './answer.js';
 import type { WideRounds } from './recorder.js';
@@ -15,11 +16,12 @@ const CONTACTS_OF_VERTEX = 9 / 2;
 const EXPECTED_ROUNDS = 90;
 
 /**
- * Colours that the contacts of the first step of the pull-back are expected to have at most: a vertex with most contacts
- * has CONTACTS_PER_VERTEX, and greedy colourings of the examples have a few more. Rounds that are recorded in vain are
- * dispatches of every sweep.
+ * Colours of more than ROUND_ROWS contacts in the first step of the pull-back. It is expected to be like the stacks of
+ * `layers`: so many vertices have CONTACTS_PER_VERTEX contacts that so many colours are of about the same size, and a few
+ * others are smaller. Rounds that are recorded in vain are dispatches of every sweep.
  */
-const EXPECTED_COLOURS = 32;
+const longColoursOf = (contacts: number): number =>
+  contacts > CONTACTS_PER_VERTEX * ROUND_ROWS ? CONTACTS_PER_VERTEX + 4 : 0;
 
 /** Contacts of such a sweep with this many rounds of more than ROUND_ROWS contacts. */
 const contactsWith = (rounds: number): number => (EXPECTED_ROUNDS * ROUND_ROWS) / (2 * (1 - rounds / EXPECTED_ROUNDS));
@@ -75,6 +77,15 @@ const FEW_CANDIDATES = 2048;
 /** The largest number of candidates that a parameter states. */
 const ALL = 0xffffffff;
 
+/** What the first step of a phase needed. */
+interface Beginning {
+  readonly rounds: number;
+  readonly ordering: number;
+  readonly hasFewCandidates: boolean;
+}
+
+const NO_ROUNDS = { rounds: 0, ordering: 0 };
+
 /**
  * Decides which parts of the sweeps of the next steps are recorded as whole dispatches: as many as the last step
  * needed, and in the first step of a request as many as in that of the last request. One workgroup does the rest, to
@@ -102,13 +113,16 @@ export class SweepPlan {
   hasFewEnds = false;
   /** whether one workgroup selects the contacts of a step */
   hasFewCandidates = false;
-  /** rounds that the first step of the last request needed, whether it had few candidates, and few acting edges */
-  #first = { rounds: 0, ordering: 0 };
-  #firstHadFew = false;
+  /** by phase, of the last request that had it */
+  readonly #begun = new Map<Phase, Beginning>();
+  #phase: Phase = PHASE.ADVANCE;
+  /** whether few edges acted in the first step of the last request */
   #firstHasFewEdges = true;
   /** requests since one tried lists of edges in its first step */
   #untried = 0;
+  /** whether no step of the phase, and none of the request, was observed */
   #isFirst = false;
+  #isFirstOfAll = false;
   /** candidates of the step that has paused and is not done */
   #paused = 0;
   /** needs of the last step that had paused */
@@ -154,25 +168,44 @@ export class SweepPlan {
 
   /** Begins a request. */
   begin(): void {
-    this.rounds = this.#first.rounds;
-    this.#ordering = this.#first.ordering;
+    this.#enter(PHASE.ADVANCE);
+    this.#isFirstOfAll = true;
     // Only lists show how many edges act, so a request tries them again from time to time.
     this.#untried = this.#firstHasFewEdges ? 0 : this.#untried + 1;
     if (this.#untried > UNTRIED_REQUESTS) this.#untried = 0;
     this.hasFewEdges = this.#untried === 0;
-    this.hasFewCandidates = this.#firstHadFew;
-    this.#isFirst = true;
     this.#paused = 0;
   }
 
+  #enter(phase: Phase): void {
+    this.#phase = phase;
+    this.#isFirst = true;
+    const begun = this.#begun.get(phase);
+    this.hasFewCandidates = begun?.hasFewCandidates ?? false;
+    // Phases of the pull-back follow others of the same request.
+    const before = phase === PHASE.ADVANCE ? NO_ROUNDS : { rounds: this.rounds, ordering: this.#ordering };
+    const { rounds, ordering } = begun ?? before;
+    this.rounds = rounds;
+    this.#ordering = ordering;
+  }
+
   /**
-   * Begins the pull-back. The work of its first step is estimated; later steps follow the previous one.
+   * Begins a phase of the pull-back. Its first step is expected to be like that of the last request, and what that does
+   * not show is estimated; later steps follow the previous one.
    *
    * @param edgeCount constrained edges of the mesh
    * @param last status of Algorithm 1 if it has swept edges by lists; undefined = it is not known how many act
    */
-  enterPullBack(edgeCount: number, last: Pick<ControlBlock, 'steps' | 'sweptEdges' | 'candidates'> | undefined): void {
-    this.rounds = Math.min(EXPECTED_COLOURS, this.rounds);
+  enterPullBack(
+    phase: Exclude<Phase, 0>,
+    edgeCount: number,
+    last: Pick<ControlBlock, 'steps' | 'sweptEdges' | 'candidates'> | undefined,
+  ): void {
+    const before = this.#phase;
+    this.#enter(phase);
+    // About as many edges and contacts act as in the last step of the pull-back.
+    if (before !== PHASE.ADVANCE) return;
+    if (!this.#begun.has(phase) && this.#ways.rounds) this.rounds = longColoursOf(this.#contacts);
     if (!this.#ways.lists) return;
     const isTold = last !== undefined && last.steps > 0 && this.hasFewEdges;
     if (!isTold && edgeCount > FEW_ACTING) return;
@@ -182,20 +215,21 @@ export class SweepPlan {
     this.hasFewEnds = this.rounds === 0 && 2 * acting + 4 * contacts <= FEW_ENDS;
   }
 
-  /**
-   * Notes that a step has paused because it had more candidates than were covered.
-   *
-   * @param isPull whether it belongs to the pull-back
-   */
-  extend(candidates: number, isPull: boolean): void {
+  /** Notes that a step has paused because it had more candidates than were covered. */
+  extend(candidates: number): void {
     this.#paused = candidates;
     this.hasFewCandidates = false;
     this.#contacts = Math.min(this.#mostContacts, CONTACTS_PER_CANDIDATE * candidates);
+    const longOnesOf = this.#isPull ? longColoursOf : longRoundsOf;
     this.#ordering = this.#ways.rounds ? longRoundsOf(this.#contacts) : 0;
-    this.rounds = isPull ? Math.min(EXPECTED_COLOURS, this.#ordering) : this.#ordering;
+    this.rounds = this.#ways.rounds ? longOnesOf(this.#contacts) : 0;
   }
 
-  /** Notes steps that were done. @param isPull whether they belong to the pull-back, which lists the acting edges */
+  get #isPull(): boolean {
+    return this.#phase !== PHASE.ADVANCE;
+  }
+
+  /** Notes the status after steps that were done. @param done their number */
   observe(
     {
       wideRounds,
@@ -209,20 +243,26 @@ export class SweepPlan {
       ControlBlock,
       'wideRounds' | 'wideOrdering' | 'firstTail' | 'candidates' | 'mostContacts' | 'sweptEnds' | 'sweptEdges'
     >,
-    isPull: boolean,
+    done: number,
   ): void {
     this.#contacts = mostContacts;
+    const isPull = this.#isPull;
     const ordering = isPull ? wideOrdering : wideRounds;
     this.rounds = this.#ways.rounds ? Math.ceil(SPARE * wideRounds) : 0;
     this.#ordering = this.#ways.rounds ? Math.ceil(SPARE * ordering) : 0;
     this.hasFewCandidates = this.#canSelectAlone && candidates <= FEW_CANDIDATES / 2;
     if (this.#isFirst) {
-      this.#first = { rounds: this.rounds, ordering: this.#ordering };
-      this.#firstHadFew = this.hasFewCandidates;
-      if (this.hasFewEdges && !isPull) this.#firstHasFewEdges = sweptEdges <= FEW_EDGES;
+      // The status shows the candidates of the last of these steps; those of a step that has paused are known.
+      const hasPaused = this.#paused > 0;
+      const isKnown = hasPaused || done === 1;
+      const hasFew = this.#canSelectAlone && (hasPaused ? this.#paused : candidates) <= FEW_CANDIDATES / 2;
+      const hasFewCandidates = isKnown ? hasFew : (this.#begun.get(this.#phase)?.hasFewCandidates ?? false);
+      this.#begun.set(this.#phase, { rounds: this.rounds, ordering: this.#ordering, hasFewCandidates });
     }
+    if (this.#isFirstOfAll && this.hasFewEdges && !isPull) this.#firstHasFewEdges = sweptEdges <= FEW_EDGES;
     if (this.#paused > 0) this.#known = { candidates: this.#paused, rounds: ordering };
     this.#isFirst = false;
+    this.#isFirstOfAll = false;
     this.#paused = 0;
     // If there are many, whole dispatches sweep them to the end of the request, and nothing shows how many act.
     if (sweptEdges > FEW_EDGES) this.hasFewEdges = false;

@@ -61,7 +61,7 @@ t.test('turns: of a sweep, of a step with all of its sweeps, and of the request'
     launch('decidePull'),
   ];
   t.strictSame(countTurns(launches, plan), {
-    ...{ ofSweep: 20, ofColouring: 25, ofStep: 40, overContacts: 105 },
+    ...{ ofSweep: 20, ofPullBack: 5, ofColouring: 25, ofStep: 40, overContacts: 105 },
     // twice three turns; then four colours first, four in each of two further sweeps, and in each of the pull-back's
     overEdges: 2 * 3 + 4 + 2 * 4 + 2 * 4,
   });
