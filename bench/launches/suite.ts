@@ -62,7 +62,17 @@ interface Counted {
 
 const HEADINGS = [
   ...['scene', 'quality', 'request', 'status', 'vertices', 'steps', 'submitted steps', 'searches'],
-  ...['dispatches', 'with work', 'ratio', 'readings', 'contacts', 'rounds', 'serial turns', 'in the pull-back', 'to colour'],
+  ...[
+    'dispatches',
+    'with work',
+    'ratio',
+    'readings',
+    'contacts',
+    'rounds',
+    'serial turns',
+    'in the pull-back',
+    'to colour',
+  ],
 ];
 
 const MODEL_HEADINGS = [
