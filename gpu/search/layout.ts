@@ -112,10 +112,6 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
   const topology = new Uint32Array(border + borderWords);
   const vertexOrder = mortonOrder(x);
   for (const { elements, slot } of laid) {
-    if (elements.size === 1 && !hasBorder) {
-      fillPoints(topology, slot, elements, vertexOrder);
-      continue;
-    }
     const firsts = firstSlots(elements, slot, vertexOrder);
     if (hasBorder) markBorder(topology.subarray(border), firsts.slice(), elements);
     fillCorners(topology, firsts, elements);
@@ -167,20 +163,6 @@ function fillCorners(topology: Uint32Array, next: Uint32Array, { vertices, size 
     topology[word] = v;
     topology[word + 1] = vertices[at + second];
     topology[word + 2] = vertices[at + last];
-  }
-}
-
-/** What firstSlots and fillCorners do where an element is a vertex, each at most once. */
-function fillPoints(topology: Uint32Array, slot: number, { vertices }: Elements, vertexOrder: Uint32Array): void {
-  const isIn = new Uint8Array(vertexOrder.length);
-  for (const v of vertices) isIn[v] = 1;
-  let word = 3 * slot;
-  for (const v of vertexOrder) {
-    if (isIn[v] === 0) continue;
-    topology[word] = v;
-    topology[word + 1] = v;
-    topology[word + 2] = v;
-    word += 3;
   }
 }
 
