@@ -11,11 +11,11 @@
 //   orderRows     one thread a row: its place in the queue
 //
 // A contact has at most four movable vertices with CONTACTS_PER_VERTEX contacts each, so that at most 4 (CONTACTS_PER_VERTEX − 1) = 92 others are before
-// it: the greedy colours are less than MOST_COLOURS = 96. A vertex notes those that are in use at it in three words of its list of candidates,
-// which no kernel reads between the selection of contacts and the next step; the list itself has the numbers and the first places of the colours.
+// it: the greedy colours are less than MOST_COLOURS = 96. Those in use at a vertex are bits of three words of its ContactList, and how many contacts each
+// colour has, and where they begin, lies where the lists of candidates were: neither is read between the selection of contacts and the next step.
 //
 // In: pairVertex, candidates, contacts (rows, followers, waits, queue and counts as contacts-links.wgsl leaves them). Out: contacts: queue and counts of the
-// sweeps; control. Mirrors colourByPlaces (test/support/sweep-order.ts).
+// sweeps; control. Its reference is colourByPlaces (test/support/sweep-order.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

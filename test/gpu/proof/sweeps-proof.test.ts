@@ -35,6 +35,19 @@ const FAULTS: readonly {
     by: 'runRound(sweepRange.round + 1u, group',
     lost: 'rounds',
   },
+  // Whole dispatches colour contacts of another round, and leave the last row out of the order.
+  {
+    file: 'pull-back/colours',
+    text: 'passRound(round, first, WORKGROUP_SIZE',
+    by: 'passRound(round + 1u, first, WORKGROUP_SIZE',
+    lost: 'rounds',
+  },
+  {
+    file: 'pull-back/colours',
+    text: 'if (n < atomicLoad(&control.rowCount)) {\n    orderRow(n);',
+    by: 'if (n + 1u < atomicLoad(&control.rowCount)) {\n    orderRow(n);',
+    lost: 'rounds',
+  },
   {
     file: 'pull-back/edge-limits',
     text: 'sweepColour(edgeRange.firstColour, linearIndex(group, groups, local)',
