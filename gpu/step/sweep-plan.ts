@@ -88,8 +88,8 @@ const NO_ROUNDS = { rounds: 0, ordering: 0 };
 
 /**
  * Decides which parts of the sweeps of the next steps are recorded as whole dispatches: as many as the last step
- * needed, and in the first step of a request as many as in that of the last request. One workgroup does the rest, to
- * the same bytes; a step for which that would take long pauses before its sweeps.
+ * needed, and in the first step of a phase as many as in that of the last request that had it. One workgroup does the
+ * rest, to the same bytes; a step for which that would take long pauses before its sweeps.
  */
 export class SweepPlan {
   /** largest number of contacts that a sweep is expected to have, however many candidates there are */
@@ -113,15 +113,16 @@ export class SweepPlan {
   hasFewEnds = false;
   /** whether one workgroup selects the contacts of a step */
   hasFewCandidates = false;
-  /** by phase, of the last request that had it */
+  /** by phase: the first step of the last request that had it */
   readonly #begun = new Map<Phase, Beginning>();
   #phase: Phase = PHASE.ADVANCE;
   /** whether few edges acted in the first step of the last request */
   #firstHasFewEdges = true;
   /** requests since one tried lists of edges in its first step */
   #untried = 0;
-  /** whether no step of the phase, and none of the request, was observed */
+  /** whether no step of the phase was observed */
   #isFirst = false;
+  /** whether no step of the request was */
   #isFirstOfAll = false;
   /** candidates of the step that has paused and is not done */
   #paused = 0;
