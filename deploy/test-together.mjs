@@ -7,6 +7,7 @@
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { processorTime } from './test-cost.mjs';
+import { watchEnd } from './test-end.mjs';
 import { BARRIER, END } from './test-tally.mjs';
 
 /** Functions that run after the last file, for objects that files share (test/support/shared-device.ts). */
@@ -61,8 +62,6 @@ async function receive() {
 }
 
 for (let file = await receive(); file; file = await receive()) await runFile(file);
-const sayWhatIsOpen = () =>
-  process.stderr.write(`still open after the last file: ${process.getActiveResourcesInfo().join(', ')}\n`);
-setTimeout(sayWhatIsOpen, END_AFTER_MS).unref();
+watchEnd(END_AFTER_MS);
 await runAll(lastly);
 process.disconnect();
