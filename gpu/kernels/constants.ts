@@ -72,8 +72,8 @@ export const SMALL_VERTICES = 3072;
 
 /**
  * Values of Control.state. Those with NEEDS are pauses: the host must search, provide room, or record another phase,
- * another round of sweeps or the rounds of a sweep of many contacts. The last two last from one round of sweeps to the
- * next: the step wants another round, or skips those that are recorded.
+ * another round of sweeps or the rounds of a sweep of many contacts. The last two hold between the rounds of sweeps of a
+ * step, which wants another one, or skips those that are recorded; the host never reads them.
  */
 export const STATE = {
   RUNNING: 0,

@@ -221,9 +221,8 @@ export class SweepPlan {
     this.#paused = candidates;
     this.hasFewCandidates = false;
     this.#contacts = Math.min(this.#mostContacts, CONTACTS_PER_CANDIDATE * candidates);
-    const longOnesOf = this.#isPull ? longColoursOf : longRoundsOf;
     this.#ordering = this.#ways.rounds ? longRoundsOf(this.#contacts) : 0;
-    this.rounds = this.#ways.rounds ? longOnesOf(this.#contacts) : 0;
+    this.rounds = this.#isPull && this.#ways.rounds ? longColoursOf(this.#contacts) : this.#ordering;
   }
 
   get #isPull(): boolean {
@@ -251,13 +250,13 @@ export class SweepPlan {
     const ordering = isPull ? wideOrdering : wideRounds;
     this.rounds = this.#ways.rounds ? Math.ceil(SPARE * wideRounds) : 0;
     this.#ordering = this.#ways.rounds ? Math.ceil(SPARE * ordering) : 0;
-    this.hasFewCandidates = this.#canSelectAlone && candidates <= FEW_CANDIDATES / 2;
+    const isFew = (count: number): boolean => this.#canSelectAlone && count <= FEW_CANDIDATES / 2;
+    this.hasFewCandidates = isFew(candidates);
     if (this.#isFirst) {
       // The status shows the candidates of the last of these steps; those of a step that has paused are known.
-      const hasPaused = this.#paused > 0;
-      const isKnown = hasPaused || done === 1;
-      const hasFew = this.#canSelectAlone && (hasPaused ? this.#paused : candidates) <= FEW_CANDIDATES / 2;
-      const hasFewCandidates = isKnown ? hasFew : (this.#begun.get(this.#phase)?.hasFewCandidates ?? false);
+      const ofFirst = this.#paused > 0 ? this.#paused : done === 1 ? candidates : undefined;
+      const before = this.#begun.get(this.#phase)?.hasFewCandidates ?? false;
+      const hasFewCandidates = ofFirst === undefined ? before : isFew(ofFirst);
       this.#begun.set(this.#phase, { rounds: this.rounds, ordering: this.#ordering, hasFewCandidates });
     }
     if (this.#isFirstOfAll && this.hasFewEdges && !isPull) this.#firstHasFewEdges = sweptEdges <= FEW_EDGES;
