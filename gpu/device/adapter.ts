@@ -38,6 +38,13 @@ export interface OpenedAdapter {
    */
   requestDevice(options?: { readonly subgroups?: boolean }): Promise<OpenedDevice>;
   /**
+   * Opens another device that compiles kernels into the driver's cache; undefined = the driver compiles a kernel when
+   * its pipeline is made, on as many cores as it likes.
+   *
+   * @throws Error if the adapter is gone, or was closed
+   */
+  readonly requestHelper?: (() => Promise<OpenedDevice>) | undefined;
+  /**
    * Destroys every device of this adapter; resolves once they are gone and the process may end. No part of it may be
    * used afterwards.
    */
@@ -121,31 +128,33 @@ const wrap = (
    * again.
    */
   let unused: GPUAdapter | null = adapter;
+  const requestDevice: OpenedAdapter['requestDevice'] = async ({ subgroups: mayHaveSubgroups = true } = {}) => {
+    if (isClosed) throw new Error('This adapter was closed; open it again.');
+    const source = unused ?? (await findAgain());
+    unused = null;
+    if (!source) throw new Error(`The adapter ${nameOf(adapter.info)} has disappeared.`);
+    const device = await source.requestDevice({
+      label: 'interstice',
+      requiredLimits: limitsOf(source, workgroupThreads),
+      requiredFeatures: features.filter(
+        (feature) => source.features.has(feature) && (mayHaveSubgroups || feature !== 'subgroups'),
+      ),
+    });
+    if (isClosed) {
+      device.destroy();
+      throw new Error('This adapter was closed while its device was being opened.');
+    }
+    devices.set(
+      device,
+      device.lost.then(() => devices.delete(device)),
+    );
+    return { device, lost: device.lost };
+  };
   return {
     adapter,
     description: describe(adapter, equals),
-    requestDevice: async ({ subgroups: mayHaveSubgroups = true } = {}) => {
-      if (isClosed) throw new Error('This adapter was closed; open it again.');
-      const source = unused ?? (await findAgain());
-      unused = null;
-      if (!source) throw new Error(`The adapter ${nameOf(adapter.info)} has disappeared.`);
-      const device = await source.requestDevice({
-        label: 'interstice',
-        requiredLimits: limitsOf(source, workgroupThreads),
-        requiredFeatures: features.filter(
-          (feature) => source.features.has(feature) && (mayHaveSubgroups || feature !== 'subgroups'),
-        ),
-      });
-      if (isClosed) {
-        device.destroy();
-        throw new Error('This adapter was closed while its device was being opened.');
-      }
-      devices.set(
-        device,
-        device.lost.then(() => devices.delete(device)),
-      );
-      return { device, lost: device.lost };
-    },
+    requestDevice,
+    requestHelper: isSoftware(adapter.info) ? () => requestDevice() : undefined,
     close: async () => {
       isClosed = true;
       const gone = [...devices.values()];

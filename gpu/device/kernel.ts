@@ -1,8 +1,7 @@
-import { IntersticeError } from '../../src/contract/errors.js';
-import { addressByScene, type SharedKernel, UNIFORM_BYTES } from '../convoy/address.js';
+import { addressByScene, type SharedKernel } from '../convoy/address.js';
 import { type EntryPoint, type KernelFile, type KernelStage, kernelFilesOf } from '../kernels/table.js';
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
-import { BUFFER_USAGE, SHADER_STAGE } from './flags.js';
+import { SHADER_STAGE } from './flags.js';
 
 export interface BoundRange {
   readonly buffer: GPUBuffer;
@@ -151,16 +150,19 @@ export interface CompileOptions {
   readonly constants?: Readonly<Partial<Record<KernelFile, Record<string, number>>>>;
   /** for scenes that share their dispatches; default false */
   readonly isShared?: boolean;
+  /** which kernels of the stages; default: all */
+  readonly only?: (entry: EntryPoint) => boolean;
 }
 
 /** The kernels of one or several stages, compiled for one device. */
 export class KernelSet {
   static readonly #loaded = new WeakMap<GPUDevice, Map<string, Promise<KernelSet>>>();
-  readonly #device: GPUDevice;
   readonly #kernels: ReadonlyMap<EntryPoint, Kernel>;
 
-  private constructor(device: GPUDevice, kernels: readonly Kernel[]) {
-    this.#device = device;
+  private constructor(
+    readonly device: GPUDevice,
+    kernels: readonly Kernel[],
+  ) {
     this.#kernels = new Map(kernels.map((kernel) => [kernel.entryPoint, kernel]));
   }
 
@@ -187,7 +189,7 @@ export class KernelSet {
   static async compile(
     device: GPUDevice,
     stages: readonly KernelStage[],
-    { load, constants = constantsOf(device), isShared = false }: CompileOptions = {},
+    { load, constants = constantsOf(device), isShared = false, only = () => true }: CompileOptions = {},
   ): Promise<KernelSet> {
     const compileFile = (file: KernelFile, entryPoints: readonly EntryPoint[]): Promise<Kernel[]> => {
       const text = load?.(file) ?? loadKernel(file, device.features.has('subgroups'));
@@ -208,7 +210,7 @@ export class KernelSet {
       const module = device.createShaderModule({ label: file, code });
       const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
       return Promise.all(
-        entryPoints.map(async (entryPoint) => {
+        entryPoints.filter(only).map(async (entryPoint) => {
           const label = `${file}: ${entryPoint}`;
           const create = (values: Record<string, number>) =>
             device.createComputePipelineAsync({
@@ -233,15 +235,20 @@ export class KernelSet {
 
   /** These kernels and other kernels of the same device. */
   with(others: KernelSet): KernelSet {
-    return new KernelSet(this.#device, [...this.#kernels.values(), ...others.#kernels.values()]);
+    return new KernelSet(this.device, [...this.#kernels.values(), ...others.#kernels.values()]);
   }
 
   /** Returns all but these kernels. */
   without(entries: readonly EntryPoint[]): KernelSet {
     return new KernelSet(
-      this.#device,
+      this.device,
       [...this.#kernels.values()].filter(({ entryPoint }) => !entries.includes(entryPoint)),
     );
+  }
+
+  /** All kernels, in the order of gpu/kernels/table.ts within each stage. */
+  get all(): readonly Kernel[] {
+    return [...this.#kernels.values()];
   }
 
   /** Whether the kernels are for scenes that share their dispatches. */
@@ -258,63 +265,6 @@ export class KernelSet {
     if (!kernel) throw new Error(`No kernel has the entry point ${entry}.`);
     return kernel;
   }
-
-  /**
-   * Makes the driver finish the kernels before the first request. Some drivers translate a pipeline to machine code
-   * only when it is first dispatched (software drivers take up to ten seconds for all of them). Each kernel is
-   * dispatched with no workgroups, with a size in device memory, so the driver cannot know that it is zero; no kernel
-   * runs.
-   *
-   * @throws KernelRefused; OUT_OF_DEVICE_MEMORY
-   */
-  async warmUp(): Promise<void> {
-    const device = this.#device;
-    const { STORAGE, UNIFORM, INDIRECT } = BUFFER_USAGE;
-    const owned: GPUBuffer[] = [];
-    const create = (size: number, usage: number): GPUBuffer => {
-      const buffer = device.createBuffer({ label: 'warm-up', size, usage });
-      owned.push(buffer);
-      return buffer;
-    };
-    /** by the index of a binding within its kernel: a dispatch may not bind one buffer twice */
-    const standIns: GPUBuffer[] = [];
-    try {
-      // There may be no listener for errors of the device yet. The scope closes before the first await, so it covers
-      // only these calls.
-      device.pushErrorScope('validation');
-      device.pushErrorScope('out-of-memory');
-      const noGroups = create(16, INDIRECT);
-      const encoder = device.createCommandEncoder({ label: 'warm-up' });
-      const pass = encoder.beginComputePass();
-      for (const kernel of this.#kernels.values()) {
-        let n = 0;
-        const standIn = () => (standIns[n++] ??= create(STAND_IN_BYTES, STORAGE | UNIFORM | INDIRECT));
-        const { ranges } = kernel.bindings(standIn);
-        const { shared } = kernel;
-        const more = shared ? [shared.places, shared.sizes] : [];
-        pass.setPipeline(kernel.pipeline);
-        pass.setBindGroup(
-          0,
-          kernel.groupOf(
-            ranges,
-            more.map((binding) => ({ binding, resource: { buffer: standIn() } })),
-          ),
-          shared ? [0] : [],
-        );
-        pass.dispatchWorkgroupsIndirect(noGroups, 0);
-      }
-      pass.end();
-      device.queue.submit([encoder.finish()]);
-      const [shortage, error] = await Promise.all([device.popErrorScope(), device.popErrorScope()]);
-      if (shortage) {
-        throw new IntersticeError('OUT_OF_DEVICE_MEMORY', 'The device has no memory to make its kernels ready.');
-      }
-      if (error) throw new KernelRefused(`The device does not run the kernels: ${error.message}`);
-      await device.queue.onSubmittedWorkDone();
-    } finally {
-      for (const buffer of owned) buffer.destroy();
-    }
-  }
 }
 
 /** Returns the layout of the bindings of a kernel of a convoy besides the buffers of its scenes. */
@@ -322,8 +272,3 @@ const sharedEntriesOf = ({ places, sizes, uniforms }: SharedKernel): GPUBindGrou
   { binding: places, visibility: SHADER_STAGE.COMPUTE, buffer: { type: 'uniform', hasDynamicOffset: true } },
   { binding: sizes, visibility: SHADER_STAGE.COMPUTE, buffer: { type: uniforms } },
 ];
-
-/**
- * Bytes of the buffer that replaces every other one while kernels warm up: as large as the largest uniform of a kernel.
- */
-const STAND_IN_BYTES = UNIFORM_BYTES;

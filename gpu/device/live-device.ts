@@ -13,6 +13,7 @@ import type { OpenedAdapter } from './adapter.js';
 import { KernelRefused, KernelSet } from './kernel.js';
 import { DeviceMemory, MemoryBudget, type MemoryWatch } from './memory.js';
 import { ThreadPause } from './thread-pause.js';
+import { warmUp } from './warm-up.js';
 
 /**
  * Largest number of vertices of a scene in a convoy. The pull-back of a larger mesh sweeps with the kernels of `few`,
@@ -85,12 +86,6 @@ export interface SceneDevice {
   waitFor<T>(work: Promise<T>): Promise<T>;
 }
 
-async function loadShared(device: GPUDevice, ...stages: readonly KernelStage[]): Promise<KernelSet> {
-  const kernels = await KernelSet.loadShared(device, ...stages);
-  await kernels.warmUp();
-  return kernels;
-}
-
 /** A device with its compiled kernels. Once it is lost, or has reported an error, it stays unusable. */
 export class LiveDevice implements SceneDevice {
   readonly memory: DeviceMemory;
@@ -106,6 +101,7 @@ export class LiveDevice implements SceneDevice {
   readonly #sweepsAlone = new Map<AloneStage, Promise<KernelSet | undefined>>();
   /** undefined = every scene submits alone */
   #company: Company | undefined;
+  readonly #opened: OpenedAdapter;
   readonly #lost: Promise<void>;
   /** why the device can no longer be used */
   #fault: IntersticeError | undefined;
@@ -119,11 +115,16 @@ export class LiveDevice implements SceneDevice {
     lost: Promise<GPUDeviceLostInfo>,
     pause: ThreadPause | undefined,
     {
+      opened,
       hasTimings,
       runsAhead,
       storageBuffers,
-    }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'> & { readonly storageBuffers: number },
+    }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'> & {
+      readonly opened: OpenedAdapter;
+      readonly storageBuffers: number;
+    },
   ) {
+    this.#opened = opened;
     this.memory = memory;
     this.kernels = kernels;
     this.#canSweepAlone = canSweepAlone(storageBuffers);
@@ -149,7 +150,7 @@ export class LiveDevice implements SceneDevice {
   static async open(opened: OpenedAdapter, budget: MemoryBudget, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
     try {
-      return await LiveDevice.#openOn(device, lost, opened.description.software, budget, options);
+      return await LiveDevice.#openOn(device, lost, opened, budget, options);
     } catch (thrown) {
       // No other code refers to it.
       device.destroy();
@@ -160,24 +161,24 @@ export class LiveDevice implements SceneDevice {
   static async #openOn(
     device: GPUDevice,
     lost: Promise<GPUDeviceLostInfo>,
-    isSoftware: boolean,
+    opened: OpenedAdapter,
     budget: MemoryBudget,
     options: LiveDeviceOptions,
   ): Promise<LiveDevice> {
+    const isSoftware = opened.description.software;
     const storageBuffers = options.storageBuffers ?? device.limits.maxStorageBuffersPerShaderStage;
     const pause = isSoftware ? new ThreadPause() : undefined;
-    // The driver warms up the search while the kernels of the step are still being compiled.
-    const searching = KernelSet.load(device, 'search').then((search) => search.warmUp());
-    const loading = Promise.all([KernelSet.load(device, ...STEP_STAGES), searching]);
-    const [kernels] = await (pause ? pause.during(loading) : loading);
+    const loading = Promise.all([KernelSet.load(device, 'search', 'proof'), KernelSet.load(device, ...STEP_STAGES)]);
+    const [others, kernels] = await (pause ? pause.during(loading) : loading);
     const memory = new DeviceMemory(device, budget, options.largestBinding, options.watch);
     const live = new LiveDevice(memory, kernels, lost, pause, {
+      opened,
       hasTimings: options.timings === true,
       runsAhead: options.runsAhead ?? !isSoftware,
       storageBuffers,
     });
     try {
-      await live.waitFor(kernels.warmUp());
+      await live.waitFor(warmUp(others.with(kernels), opened));
       live.#ways = await live.waitFor(live.#prove(kernels, ['rounds', 'lists']));
       if (options.convoy) {
         const objection = await live.#openCompany(options.convoy, storageBuffers, isSoftware);
@@ -223,7 +224,7 @@ export class LiveDevice implements SceneDevice {
   async #loadAlone(stage: AloneStage): Promise<KernelSet | undefined> {
     try {
       const kernels = await KernelSet.load(this.memory.device, stage);
-      await kernels.warmUp();
+      await warmUp(kernels, this.#opened);
       const all = this.kernels.with(kernels);
       const isProven =
         stage === 'joined'
@@ -235,6 +236,12 @@ export class LiveDevice implements SceneDevice {
       if (thrown instanceof KernelRefused) return undefined;
       throw thrown;
     }
+  }
+
+  async #loadShared(...stages: readonly KernelStage[]): Promise<KernelSet> {
+    const kernels = await KernelSet.loadShared(this.memory.device, ...stages);
+    await warmUp(kernels, this.#opened);
+    return kernels;
   }
 
   /** Returns the device for a scene that submits with others; undefined = it cannot. */
@@ -255,7 +262,7 @@ export class LiveDevice implements SceneDevice {
       return `the device binds ${storageBuffers} storage buffers at a time, and ${MOST_SHARED_BUFFERS} are needed.`;
     try {
       const { device } = this.memory;
-      const steps = await this.waitFor(loadShared(device, 'search', ...STEP_STAGES));
+      const steps = await this.waitFor(this.#loadShared('search', ...STEP_STAGES));
       const small = await this.#sharedSmall();
       const together = small ? steps.with(small) : steps;
       const both = { alone: this.kernels, together };
@@ -281,7 +288,7 @@ export class LiveDevice implements SceneDevice {
   async #sharedSmall(): Promise<KernelSet | undefined> {
     if (!this.#canSweepAlone || !(await this.#sweepAlone('small'))) return undefined;
     try {
-      return await this.waitFor(loadShared(this.memory.device, 'small'));
+      return await this.waitFor(this.#loadShared('small'));
     } catch (thrown) {
       if (thrown instanceof KernelRefused) return undefined;
       throw thrown;

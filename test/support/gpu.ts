@@ -2,10 +2,14 @@ import type { Test } from 'tap';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from '../../gpu/device/adapter.js';
 import { KernelSet } from '../../gpu/device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../../gpu/device/memory.js';
+import { prepareVulkan } from '../../gpu/device/vulkan-host.js';
 import { createGpuEngine, type GpuEngine, type GpuEngineOptions } from '../../gpu/engine.js';
 import { stepStagesWith } from '../../gpu/kernels/table.js';
 import type { SearchPlace } from '../../gpu/scene.js';
 import { openSharedAdapter } from './shared-device.js';
+
+// As the service does before it opens its engine: a software driver has the same settings in tests.
+prepareVulkan();
 
 /** With INTERSTICE_REQUIRE_GPU=1 a test that finds no adapter fails instead of being skipped. */
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';

@@ -15,7 +15,8 @@ const machine = (
   readOnly: (folder: string) => boolean = () => false,
 ): Host => ({
   platform: 'linux',
-  environment,
+  // A width that a user has set, so that plans contain nothing but what a test is about.
+  environment: { LP_NATIVE_VECTOR_WIDTH: '256', ...environment },
   exists: (path) => path in files,
   list: (folder) => {
     const names = Object.keys(files).flatMap((path) =>
@@ -117,6 +118,13 @@ t.test('Compiled kernels have a folder, even if the root is read-only.', async (
   t.throws(() => planVulkan({ shaderCache: '/var/cache/kernels' }, nowhere), { code: 'INVALID_PARAMETER' });
   const own = machine({}, { HOME: '/home/me', MESA_SHADER_CACHE_DIR: '/mine' });
   t.equal(planVulkan({ shaderCache: '/k' }, own).variables.MESA_SHADER_CACHE_DIR, undefined, 'what is set stays');
+});
+
+t.test('The software driver compiles for vectors of four lanes, unless the user has set another width.', async (t) => {
+  t.same(planVulkan({}, { ...machine({}), environment: { HOME: '/home/me' } }).variables, {
+    LP_NATIVE_VECTOR_WIDTH: '128',
+  });
+  t.same(planVulkan({}, machine({})).variables, {}, 'what is set stays');
 });
 
 t.test('A card is selected by its address, if there is such a card and a layer that can select it.', async (t) => {
