@@ -9,12 +9,13 @@ export interface MovableEdges {
   readonly rest: Float64Array | undefined;
 }
 
-/** The edges with a dynamic vertex. */
+/** The edges with a dynamic vertex. If these are all contact edges, the arrays are those of the mesh. */
 export function movableEdges(
   mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'inverseMasses' | 'restLengths'>,
 ): MovableEdges {
-  const { inverseMasses: masses, restLengths } = mesh;
-  const most = (mesh.edges.length + mesh.innerEdges.length) / 2;
+  const { edges: contactEdges, innerEdges, inverseMasses: masses, restLengths } = mesh;
+  if (innerEdges.length === 0 && !masses.includes(0)) return { ends: contactEdges, rest: restLengths?.edges };
+  const most = (contactEdges.length + innerEdges.length) / 2;
   const ends = new Uint32Array(2 * most);
   const rest = restLengths && new Float64Array(most);
   let n = 0;

@@ -15,16 +15,16 @@ export interface EdgesByColour {
 
 /** The edges with a dynamic vertex; those of a colour are in the order of the mesh. */
 export function edgesByColour(mesh: CollisionMesh): EdgesByColour {
-  const given = movableEdges(mesh);
-  const { colour, offsets, colours } = colourEdges(given.ends, mesh.inverseMasses);
-  const ends = new Uint32Array(given.ends.length);
-  const rest = given.rest && new Float64Array(given.rest.length);
+  const { ends: from, rest: lengths } = movableEdges(mesh);
+  const { colour, offsets, colours } = colourEdges(from, mesh.inverseMasses);
+  const ends = new Uint32Array(from.length);
+  const rest = lengths && new Float64Array(lengths.length);
   const next = offsets.slice();
   for (let e = 0; e < colour.length; e++) {
     const n = next[colour[e]]++;
-    ends[2 * n] = given.ends[2 * e];
-    ends[2 * n + 1] = given.ends[2 * e + 1];
-    if (rest && given.rest) rest[n] = given.rest[e];
+    ends[2 * n] = from[2 * e];
+    ends[2 * n + 1] = from[2 * e + 1];
+    if (rest) rest[n] = lengths[e];
   }
   return { ends, rest, offsets, colours };
 }
