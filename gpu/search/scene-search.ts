@@ -7,9 +7,9 @@ import { comfortablePairs, MIN_REACH_SHARE, shorterLeap, tooManyPairs } from '..
 import type { SavedDeviceScene } from '../../src/solver/saved-scene.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { KernelSet } from '../device/kernel.js';
-import type { SceneDevice } from '../device/live-device.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
+import type { SceneDevice } from '../device/scene-device.js';
 import { SEARCH_MODE, STATE } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { ControlBlock } from '../step/answer.js';

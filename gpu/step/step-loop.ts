@@ -1,9 +1,9 @@
 import type { StageTimings } from '../../src/contract/report.js';
 import type { StepInput } from '../../src/solver/engine.js';
 import type { Settings } from '../../src/solver/settings.js';
-import type { SceneDevice } from '../device/live-device.js';
 import { write } from '../device/place.js';
 import type { Recording } from '../device/recording.js';
+import type { SceneDevice } from '../device/scene-device.js';
 import type { Submissions } from '../device/submissions.js';
 import { PHASE, type Phase, SEARCH_MODE, STATE } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';

@@ -1,7 +1,8 @@
 import t from 'tap';
 import type { OpenedAdapter } from '../../../gpu/device/adapter.js';
+import { CONVOY_VERTICES } from '../../../gpu/device/company.js';
 import { constantsOf, KernelSet, serialThreads } from '../../../gpu/device/kernel.js';
-import { CONVOY_VERTICES, LiveDevice, type LiveDeviceOptions } from '../../../gpu/device/live-device.js';
+import { LiveDevice, type LiveDeviceOptions } from '../../../gpu/device/live-device.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SMALL_VERTICES } from '../../../gpu/kernels/constants.js';
 import { STEP_STAGES } from '../../../gpu/kernels/table.js';

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { OpenedAdapter } from '../../../gpu/device/adapter.js';
-import { CONVOY_VERTICES, LiveDevice } from '../../../gpu/device/live-device.js';
+import { CONVOY_VERTICES } from '../../../gpu/device/company.js';
+import { LiveDevice } from '../../../gpu/device/live-device.js';
 import { MemoryBudget } from '../../../gpu/device/memory.js';
 import { needAdapter } from '../../support/gpu.js';
 
