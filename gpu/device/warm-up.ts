@@ -46,7 +46,8 @@ export async function warmUp(
     for (let own = take(); own; own = take()) {
       const began = performance.now();
       await warm(kernels.device, [own]);
-      if (helping.length > 0 || performance.now() - began < compilingMs) continue;
+      const isCompiling = performance.now() - began >= compilingMs;
+      if (!isCompiling || helping.length > 0 || waiting.length === 0) continue;
       for (let n = 0; n < helpers; n++) helping.push(help(requestHelper, take, kernels.isShared));
     }
   } finally {
