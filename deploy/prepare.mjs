@@ -1,7 +1,9 @@
 /**
  * Makes a fresh clone runnable: installs the packages if they do not match the lock file, writes the code that is
  * generated from the contract, and compiles if a source has changed since the last build. Runs before `npm start`,
- * `npm test` and `npm run bench`; ends quickly if there is nothing to do. `--force` compiles from scratch.
+ * `npm test` and `npm run bench`; ends quickly if there is nothing to do. `--force` compiles from scratch. `--product`
+ * compiles only what the service and
+ * its command need, in half the time, unless everything has been compiled before.
  *
  * Uses only Node's own modules, because it runs before anything is installed.
  */
@@ -17,11 +19,24 @@ import { buildPage, isPageBuilt } from './page.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
 
-const SOURCE_FOLDERS = ['src', 'gpu', 'test', 'bench', 'examples'];
-const BUILD_SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json'];
+/**
+ * What can be built: source folders, the projects of the compiler, the stamp of a complete build, and the record of the
+ * compiler (tsBuildInfoFile of the first project).
+ */
+const ALL = {
+  folders: ['src', 'gpu', 'test', 'bench', 'examples'],
+  projects: [root, at('src', 'page')],
+  stamp: at('dist', '.build-stamp'),
+  record: at('dist', '.tsbuildinfo'),
+};
+const PRODUCT = {
+  folders: ['src', 'gpu'],
+  projects: [at('src')],
+  stamp: at('dist', '.product-stamp'),
+  record: at('dist', '.product.tsbuildinfo'),
+};
+const BUILD_SETTINGS = ['tsconfig.json', join('src', 'tsconfig.json'), 'package.json', 'package-lock.json'];
 const INSTALL_STAMP = at('node_modules', '.interstice-install');
-const BUILD_STAMP = at('dist', '.build-stamp');
-const BUILD_INFO = at('dist', '.tsbuildinfo');
 const LOCK = at('.build', 'prepare.lock');
 const COMPILER = at('node_modules', 'typescript', 'bin', 'tsc');
 const EXECUTABLE = 0o755;
@@ -43,7 +58,7 @@ const listFiles = (folder, keep) =>
     : [];
 
 const isSource = (name) => name.endsWith('.ts') && !name.endsWith('.d.ts');
-const listSources = () => SOURCE_FOLDERS.flatMap((folder) => listFiles(folder, isSource));
+const listSources = ({ folders }) => folders.flatMap((folder) => listFiles(folder, isSource));
 /** Code for browsers is bundled; the compiler writes only those of its modules that others use. */
 const IN_BROWSERS = ['src/page/', 'examples/pictures/page/'];
 const isCompiled = (source) => !IN_BROWSERS.some((folder) => source.split(sep).join('/').startsWith(folder));
@@ -106,56 +121,64 @@ const install = async () => {
   writeFileSync(INSTALL_STAMP, wanted);
 };
 
-const isBuilt = (sources) =>
-  readText(BUILD_STAMP) === hashFiles([...sources, ...BUILD_SETTINGS]) &&
-  sources.filter(isCompiled).every((source) => existsSync(at(outputOf(source))));
+const hasOutputs = (sources) => sources.filter(isCompiled).every((source) => existsSync(at(outputOf(source))));
+
+const isStamped = (what) => {
+  const sources = listSources(what);
+  return readText(what.stamp) === hashFiles([...sources, ...BUILD_SETTINGS]) && hasOutputs(sources);
+};
+
+/** Whether it is built, by itself or with everything else. */
+const isBuilt = (what) => isStamped(what) || (what !== ALL && isStamped(ALL));
 
 /** Removes outputs of deleted sources, because deleted tests would still be found and run. */
-const removeOrphans = (sources) => {
+const removeOrphans = (what, sources) => {
   const stems = new Set(sources.map((source) => join('dist', source.replace(/\.ts$/, ''))));
-  for (const file of listFiles('dist', (name) => /\.(js|js\.map|d\.ts)$/.test(name))) {
-    if (!stems.has(file.replace(/\.(js|js\.map|d\.ts)$/, ''))) rmSync(at(file));
+  const outputs = what === ALL ? ['dist'] : what.folders.map((folder) => join('dist', folder));
+  for (const folder of outputs) {
+    for (const file of listFiles(folder, (name) => /\.(js|js\.map|d\.ts)$/.test(name))) {
+      if (!stems.has(file.replace(/\.(js|js\.map|d\.ts)$/, ''))) rmSync(at(file));
+    }
   }
 };
 
-const build = async (isForced) => {
-  const sources = listSources();
-  if (!isForced && isBuilt(sources)) return;
+const build = async (what, isForced) => {
+  if (!isForced && isBuilt(what)) return;
+  const sources = listSources(what);
   const stamp = hashFiles([...sources, ...BUILD_SETTINGS]);
-  // From here until the compiler succeeds, dist does not count as complete.
-  rmSync(BUILD_STAMP, { force: true });
+  // From here until the compiler succeeds, dist does not count as complete. A record does not know what the other
+  // build has written since.
+  for (const old of [ALL.stamp, PRODUCT.stamp, ...(what === ALL ? [PRODUCT.record] : [])]) rmSync(old, { force: true });
   if (isForced) rmSync(at('dist'), { recursive: true, force: true });
-  removeOrphans(sources);
+  removeOrphans(what, sources);
   // The compiler trusts its own record and would not write a removed output again.
-  if (!sources.filter(isCompiled).every((source) => existsSync(at(outputOf(source)))))
-    rmSync(BUILD_INFO, { force: true });
+  if (!hasOutputs(sources)) rmSync(what.record, { force: true });
   say(`Compiling ${sources.length} files …`);
   const compile = (folder) => run('The TypeScript compiler', process.execPath, [COMPILER, '-p', folder]);
-  await Promise.all([compile(root), compile(at('src', 'page'))]);
+  await Promise.all(what.projects.map(compile));
   // npx makes the command executable only once per folder, when it links it; each build writes new files.
   for (const file of Object.values(JSON.parse(readText(at('package.json'))).bin)) chmodSync(at(file), EXECUTABLE);
   mkdirSync(at('dist'), { recursive: true });
-  writeFileSync(BUILD_STAMP, stamp);
+  writeFileSync(what.stamp, stamp);
 };
 
-const isReady = () =>
-  readText(INSTALL_STAMP) === hashFiles(['package-lock.json']) &&
-  isGenerated() &&
-  isBuilt(listSources()) &&
-  isPageBuilt();
+const isReady = (what) =>
+  readText(INSTALL_STAMP) === hashFiles(['package-lock.json']) && isGenerated() && isBuilt(what) && isPageBuilt();
 
 const main = async () => {
-  const unknown = process.argv.slice(2).filter((argument) => argument !== '--force');
-  if (unknown.length > 0) throw new Refusal(`The argument ${unknown[0]} is unknown. The only option is --force.`);
+  const [unknown] = process.argv.slice(2).filter((argument) => !['--force', '--product'].includes(argument));
+  if (unknown) throw new Refusal(`The argument ${unknown} is unknown. The options are --force and --product.`);
   const isForced = process.argv.includes('--force');
+  // Where everything has been built before, only what has changed since is compiled, which takes less time.
+  const what = process.argv.includes('--product') && !existsSync(ALL.record) ? PRODUCT : ALL;
   const [major] = process.versions.node.split('.').map(Number);
   if (major < 20) throw new Refusal(`Node ${process.versions.node} is too old. Version 20 or newer is required.`);
-  if (!isForced && isReady()) return;
+  if (!isForced && isReady(what)) return;
   const since = performance.now();
   const work = async () => {
     await install();
     if (await generate()) say('Generated the code of the contract.');
-    await build(isForced);
+    await build(what, isForced);
     if (await buildPage(isForced)) say('Bundled the page.');
   };
   await withLock(LOCK, work, (pid) => say(`Waiting for process ${pid}, which is preparing this folder …`));
