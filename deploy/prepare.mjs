@@ -2,8 +2,7 @@
  * Makes a fresh clone runnable: installs the packages if they do not match the lock file, writes the code that is
  * generated from the contract, and compiles if a source has changed since the last build. Runs before `npm start`,
  * `npm test` and `npm run bench`; ends quickly if there is nothing to do. `--force` compiles from scratch. `--product`
- * compiles only what the service and
- * its command need, in half the time, unless everything has been compiled before.
+ * compiles only what the service and its command need, in half the time, unless everything has been compiled before.
  *
  * Uses only Node's own modules, because it runs before anything is installed.
  */
