@@ -14,7 +14,7 @@ const benchmark = new URL('../../../bench/run.js', import.meta.url);
 export async function runBench(argv: readonly string[], location: URL = benchmark): Promise<number> {
   if (!existsSync(location)) {
     throw new UsageError(
-      'The package does not contain the benchmark. Clone the repository and run: npm run bench -- ARGUMENTS',
+      'The benchmark is not built here. The package does not contain it; in a clone of the repository, run: npm run bench -- ARGUMENTS',
     );
   }
   const { main } = (await import(location.href)) as Benchmark;
