@@ -12,7 +12,10 @@ t.test('arguments are handed on as they are, and the exit code comes back', asyn
 
 t.test('without the benchmark there is a word on where to get it', async (t) => {
   const missing = pathToFileURL(join(t.testdir(), 'run.js'));
-  await t.rejects(runBench([], missing), { name: 'UsageError', message: /clone of the repository, run: npm run bench/ });
+  await t.rejects(runBench([], missing), {
+    name: 'UsageError',
+    message: /clone of the repository, run: npm run bench/,
+  });
 });
 
 t.test('the help of the benchmark is its own', async (t) => {
