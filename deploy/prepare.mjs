@@ -130,6 +130,16 @@ const isStamped = (what) => {
 /** Whether it is built, by itself or with everything else. */
 const isBuilt = (what) => isStamped(what) || (what !== ALL && isStamped(ALL));
 
+/** The sources that the compiler has recorded; undefined = its record is missing or has another form. */
+const recordedIn = ({ record, folders }) => {
+  try {
+    const paths = JSON.parse(readText(record)).fileNames.map((path) => relative(root, join(dirname(record), path)));
+    return paths.filter((path) => folders.includes(path.split(sep)[0]) && isSource(path));
+  } catch {
+    return undefined;
+  }
+};
+
 /** Removes outputs of deleted sources, because deleted tests would still be found and run. */
 const removeOrphans = (what, sources) => {
   const stems = new Set(sources.map((source) => join('dist', source.replace(/\.ts$/, ''))));
@@ -150,8 +160,9 @@ const build = async (what, isForced) => {
   for (const old of [ALL.stamp, PRODUCT.stamp, ...(what === ALL ? [PRODUCT.record] : [])]) rmSync(old, { force: true });
   if (isForced) rmSync(at('dist'), { recursive: true, force: true });
   removeOrphans(what, sources);
-  // The compiler trusts its own record and would not write a removed output again.
-  if (!hasOutputs(sources)) rmSync(what.record, { force: true });
+  // The compiler trusts its own record and would not write a removed output again. New sources have none yet.
+  const recorded = recordedIn(what)?.filter((source) => existsSync(at(source)));
+  if (!recorded || !hasOutputs(recorded)) rmSync(what.record, { force: true });
   say(`Compiling ${sources.length} files …`);
   const compile = (folder) => run('The TypeScript compiler', process.execPath, [COMPILER, '-p', folder]);
   await Promise.all(what.projects.map(compile));
