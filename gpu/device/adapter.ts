@@ -38,12 +38,10 @@ export interface OpenedAdapter {
    */
   requestDevice(options?: { readonly subgroups?: boolean }): Promise<OpenedDevice>;
   /**
-   * Opens another device that compiles kernels into the driver's cache; undefined = the driver compiles a kernel when
-   * its pipeline is made, on as many cores as it likes.
-   *
-   * @throws Error if the adapter is gone, or was closed
+   * The same for another device that compiles kernels into the driver's cache; undefined = the driver compiles a kernel
+   * when its pipeline is made, on as many cores as it likes.
    */
-  readonly requestHelper?: (() => Promise<OpenedDevice>) | undefined;
+  readonly requestHelper?: OpenedAdapter['requestDevice'] | undefined;
   /**
    * Destroys every device of this adapter; resolves once they are gone and the process may end. No part of it may be
    * used afterwards.
@@ -154,7 +152,7 @@ const wrap = (
     adapter,
     description: describe(adapter, equals),
     requestDevice,
-    requestHelper: isSoftware(adapter.info) ? () => requestDevice() : undefined,
+    requestHelper: isSoftware(adapter.info) ? requestDevice : undefined,
     close: async () => {
       isClosed = true;
       const gone = [...devices.values()];

@@ -216,9 +216,9 @@ function planCache(host: Host, wanted: string | undefined): Record<string, strin
 }
 
 /**
- * Bits of the vectors with which llvmpipe computes. It writes code for every memory access of every lane, on which
- * a compilation spends most of its time: with four lanes instead of the eight of AVX2 it compiles kernels in 0.6 of the time.
- * Steps take as long, or up to a tenth longer (docs/measurements.md).
+ * Bits of the vectors with which llvmpipe computes. It writes code for every memory access of every lane, on which a
+ * compilation spends most of its time: with four lanes instead of the eight of AVX2, opening the engine takes 0.7 of the
+ * processor time. Steps take as long, or up to a tenth longer (docs/measurements.md).
  */
 const SOFTWARE_VECTOR = { LP_NATIVE_VECTOR_WIDTH: '128' } as const;
 

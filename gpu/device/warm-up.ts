@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { UNIFORM_BYTES } from '../convoy/address.js';
 import { type EntryPoint, KERNELS, type KernelStage } from '../kernels/table.js';
-import type { OpenedDevice } from './adapter.js';
+import type { OpenedAdapter } from './adapter.js';
 import { BUFFER_USAGE } from './flags.js';
 import { type Kernel, KernelRefused, KernelSet } from './kernel.js';
 
@@ -22,7 +22,7 @@ const MOST_HELPERS = 3;
 
 export interface WarmUpOptions {
   /** opens another device of the same adapter; undefined = the device is alone */
-  readonly requestHelper?: (() => Promise<OpenedDevice>) | undefined;
+  readonly requestHelper?: OpenedAdapter['requestHelper'];
   /** default: one less than the cores of this machine, up to MOST_HELPERS */
   readonly helpers?: number;
   /** default COMPILING_MS; for tests */
@@ -48,7 +48,7 @@ export async function warmUp(
       await warm(kernels.device, [own]);
       const isCompiling = performance.now() - began >= compilingMs;
       if (!isCompiling || helping.length > 0 || waiting.length === 0) continue;
-      for (let n = 0; n < helpers; n++) helping.push(help(requestHelper, take, kernels.isShared));
+      for (let n = 0; n < helpers; n++) helping.push(help(requestHelper, take, kernels));
     }
   } finally {
     waiting.length = 0;
@@ -60,18 +60,23 @@ export async function warmUp(
 
 /** Compiles kernels on another device, as long as any are left. Whatever it fails to do, the other device does. */
 async function help(
-  requestHelper: () => Promise<OpenedDevice>,
+  requestHelper: OpenedAdapter['requestDevice'],
   take: () => Kernel | undefined,
-  isShared: boolean,
+  kernels: KernelSet,
 ): Promise<void> {
-  const opened = await requestHelper().catch(() => undefined);
+  // Kernels have another text, so another entry in the cache, where a device has subgroups.
+  const subgroups = kernels.device.features.has('subgroups');
+  const opened = await requestHelper({ subgroups }).catch(() => undefined);
   if (!opened) return;
   const { device, lost } = opened;
   try {
     for (let next = take(); next; next = take()) {
       const { entryPoint } = next;
       const only = (entry: EntryPoint): boolean => entry === entryPoint;
-      await warm(device, (await KernelSet.compile(device, [stageOf(entryPoint)], { isShared, only })).all);
+      await warm(
+        device,
+        (await KernelSet.compile(device, [stageOf(entryPoint)], { isShared: kernels.isShared, only })).all,
+      );
     }
   } catch {
     // The kernel is compiled by the device that needs it, which reports what is wrong with it.

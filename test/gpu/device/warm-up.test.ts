@@ -26,6 +26,16 @@ function watch({ device, lost }: OpenedDevice): { opened: OpenedDevice; made: st
   return { opened: { device, lost }, made, submits: () => submits };
 }
 
+/** Refuses every device, and counts how often one is requested. */
+function refusing() {
+  let requests = 0;
+  const requestHelper = async () => {
+    requests++;
+    throw new Error('no more devices');
+  };
+  return { requestHelper, requests: () => requests };
+}
+
 async function openSearch(t: Test): Promise<{ opened: OpenedAdapter; kernels: KernelSet; submits: () => number }> {
   const opened = await open();
   t.teardown(() => opened.close());
@@ -62,28 +72,20 @@ t.test('Other devices compile a part of the kernels, and are gone afterwards.', 
 
 t.test('Where kernels come from the driver without being compiled, no other device is opened.', options, async (t) => {
   const { kernels, submits } = await openSearch(t);
-  let requests = 0;
-  const requestHelper = async () => {
-    requests++;
-    throw new Error('not needed');
-  };
+  const { requestHelper, requests } = refusing();
   await warmUp(kernels, { requestHelper, helpers: 1, compilingMs: Number.POSITIVE_INFINITY });
   await warmUp(kernels, { requestHelper, helpers: 0, compilingMs: 0 });
   const one = kernels.without(kernels.all.slice(1).map(({ entryPoint }) => entryPoint));
   await warmUp(one, { requestHelper, helpers: 1, compilingMs: 0 });
-  t.equal(requests, 0, 'nor where nothing is left for it');
+  t.equal(requests(), 0, 'nor where nothing is left for it');
   t.equal(submits(), kernels.all.length + 2, 'a device without helpers makes them all ready at once');
 });
 
 t.test('A helper that cannot be opened, or is lost, leaves its kernels to the device.', options, async (t) => {
   const { opened, kernels } = await openSearch(t);
-  let refusals = 0;
-  const refuse = async () => {
-    refusals++;
-    throw new Error('no more devices');
-  };
-  await warmUp(kernels, { requestHelper: refuse, helpers: 2, compilingMs: 0 });
-  t.equal(refusals, 2);
+  const { requestHelper, requests } = refusing();
+  await warmUp(kernels, { requestHelper, helpers: 2, compilingMs: 0 });
+  t.equal(requests(), 2);
   const lose = async () => {
     const helper = await opened.requestDevice();
     helper.device.destroy();
