@@ -113,7 +113,8 @@ class Together {
   ended;
 
   constructor(manner) {
-    // The time of each file is limited here; that of all files together is not.
+    // The time of each file is limited here, and that of the end after the last; between files the process waits for as
+    // long as its lane runs files in processes of their own. The time of all files together is not limited.
     this.#child = start([TOGETHER], 'ipc', manner, { TAP_TIMEOUT: '0' });
     this.#limit = limit(this.#child);
     this.#parser = makeParser(
@@ -153,7 +154,7 @@ class Together {
     fail(tally, asksNothing(tally));
     this.#hasFailed ||= tally.failed > 0;
     this.#running = undefined;
-    this.#limit.restart();
+    this.#limit.stop();
     if (resident > MAX_RESIDENT_BYTES || this.#names.length >= MAX_TOGETHER) this.end();
     resolve({ name, tally, stderr: this.#stderr, seconds, processor });
     this.#stderr = '';
@@ -162,6 +163,7 @@ class Together {
   /** Ends the process after its current file. */
   end() {
     this.isUsable = false;
+    this.#limit.restart();
     if (this.#child.connected) this.#child.send({}, () => undefined);
   }
 

@@ -36,7 +36,7 @@ const COMPUTING_LANES = 2;
 const WAITING =
   /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|page|rough|server|transport)\b/;
 /** Files with their own process, by folder: they start services, break their device, or measure the process. */
-const APART = /^(bench\/(cluster|load)|clients|conformance|gpu\/device|observe|page|rough)\b/;
+const APART = /^(bench\/(cluster|load)|deploy\/test-process|clients|conformance|gpu\/device|observe|page|rough)\b/;
 /**
  * And by content: they or their helpers change state that the next file would see. Reading settings of the run is
  * harmless.
