@@ -1,6 +1,7 @@
 /**
  * deploy/test.mjs loads it into every test file with its own process: when the file ends, it reports the processor
- * time. A process that a test forks inherits this module, but has another parent.
+ * time. It also makes comparisons cheap (deploy/test-compare.mjs). A process that a test forks inherits this module, but
+ * has another parent.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -27,4 +28,5 @@ export function processorTime() {
 
 if (isMainThread && process.ppid === Number(process.env.TEST_RUNNER)) {
   process.once('exit', () => writeSync(3, String(processorTime())));
+  await import('./test-compare.mjs');
 }

@@ -6,6 +6,7 @@
  */
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import './test-compare.mjs';
 import { processorTime } from './test-cost.mjs';
 import { watchEnd } from './test-end.mjs';
 import { BARRIER, END } from './test-tally.mjs';

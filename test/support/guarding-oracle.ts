@@ -43,6 +43,14 @@ function dependents(mesh: CollisionMesh, pair: Pair): Pair[] {
   return [pair, ...guarded.filter((other) => !other.a.some((v) => other.b.includes(v)))];
 }
 
-function rowsOf(list: Uint32Array, size: number): number[][] {
-  return Array.from({ length: list.length / size }, (_, k) => [...list.subarray(size * k, size * k + size)]);
+/** by the list, which is always split into rows of one size */
+const known = new WeakMap<Uint32Array, readonly number[][]>();
+
+function rowsOf(list: Uint32Array, size: number): readonly number[][] {
+  let rows = known.get(list);
+  if (!rows) {
+    rows = Array.from({ length: list.length / size }, (_, k) => [...list.subarray(size * k, size * k + size)]);
+    known.set(list, rows);
+  }
+  return rows;
 }

@@ -16,7 +16,7 @@ export function missing(
   const { box } = proximity.boxes;
   const inP = new Set(keysOf(proximity.pairs));
   return allPairs(mesh)
-    .filter((pair) => !inP.has(pair.key) && !isExempt(pair) && boundsApart(box, pair) < delta)
+    .filter((pair) => !inP.has(pair.key) && boundsApart(box, pair) < delta && !isExempt(pair))
     .filter((pair) => leastDistance(box, pair) < delta - ROUNDING)
     .map(({ key }) => key);
 }
