@@ -29,7 +29,7 @@ packages() {
 }
 
 files() {
-  node deploy/prepare.mjs
+  node deploy/prepare.mjs --product
   mkdir -p "$target/dist" "$target/gpu" "$target/examples" "$target/src/plan"
   cp package.json LICENSE "$target/"
   # Remove the files of an earlier build.

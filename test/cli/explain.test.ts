@@ -23,7 +23,7 @@ const positionsIn = (field: { data: string }): number[] => {
 };
 
 // Pictures and engines beside other work take their time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('a report holds what was asked and what was answered, in one file', async (t) => {
   const cwd = writeSheets(t.testdir());

@@ -9,7 +9,7 @@ import { startService } from '../../src/cli/service-process.js';
 import { projectRoot } from '../../src/paths.js';
 
 // A machine that does much else takes long to start a service; nothing is judged by time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const isThere = (address: string): Promise<boolean> =>
   fetch(`${address}/livez`).then(

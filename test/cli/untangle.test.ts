@@ -31,7 +31,7 @@ function writeTangled(): string {
 const tangled = writeTangled();
 
 // Pictures and engines beside other work take their time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('a tangled mesh is freed, written and drawn; the summary says what was guessed', async (t) => {
   const [output, picture] = [join(folder, 'free.obj'), join(folder, 'free.png')];

@@ -6,7 +6,7 @@ import { flatSheet, scaled } from '../support/sheet.js';
 import { openService, type Service } from './service.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** A remote solver drapes a sheet with limits over its frames, pins a corner on the way, and lets it go. */
 async function drape(t: Test, service: Service): Promise<void> {

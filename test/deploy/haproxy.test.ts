@@ -10,7 +10,7 @@ import { openCapacity } from '../../src/transport/admin/capacity.js';
 /** Where deploy/haproxy.cfg sends requests. Its servers only count them; bench/cluster has real ones. */
 
 // A machine that does much else takes long to start programs; nothing is judged by time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('new sessions go where capacity is free, and stay there', { skip: lacksCluster }, async (t) => {
   const created: string[][] = [[], []];

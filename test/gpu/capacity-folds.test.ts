@@ -17,7 +17,7 @@ const ALPHAS = [0, 0.5, 1];
 const MOVING = 1;
 const SENTINEL = 0x7fc0dead;
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);

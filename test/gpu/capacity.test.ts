@@ -7,7 +7,7 @@ import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
 
 // A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());

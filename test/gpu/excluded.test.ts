@@ -8,7 +8,7 @@ import { DirectSession } from '../support/scenes.js';
 import { judgeTangle } from '../support/tangle.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const IGNORE: ParametersInput = { onIntersectingStart: 'IGNORE_PAIRS' };
 const at = (height: number) => spike(height, 0).start;

@@ -7,7 +7,7 @@ import { DirectSession } from '../support/scenes.js';
 /** Scenes on a device that are read, closed and opened again between steps, against scenes that stay open. */
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());

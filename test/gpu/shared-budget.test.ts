@@ -8,7 +8,7 @@ import { refusalOf } from '../support/job.js';
 import { openCase } from '../support/open-case.js';
 
 // A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine();
 await engine?.close();

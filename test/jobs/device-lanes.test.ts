@@ -8,7 +8,7 @@ import { openAdapter } from '../../gpu/device/adapter.js';
  */
 
 // Two lanes compile every kernel at once on two cores, if no cache of the driver has them.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';
 const opening = await openAdapter({ allowSoftware: true });

@@ -6,7 +6,7 @@ import { stackSwap } from '../solver/cases.js';
 import { openCase } from '../support/open-case.js';
 
 // A software driver compiles every kernel when an engine opens, which takes most of half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';
 const opening = await openAdapter({ allowSoftware: true });

@@ -9,7 +9,7 @@ import { committed, openTask, sceneOf, stepTask } from '../support/scenes.js';
 import { CLAIM } from '../support/schedulers.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { options } = await needAdapter();
 const SESSIONS = 6;

@@ -12,7 +12,7 @@ import { squaresOfGltf } from './squares-gltf.js';
 const answerOf = (page: Page) => page.evaluate<number[]>('[...interstice.explorer.study.answer.positions]');
 
 // A browser and an engine beside other work take their time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('the page reads and writes mesh files', { skip: skipWithoutChromium }, async (t) => {
   const { address, open } = await openPageService(t);

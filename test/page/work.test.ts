@@ -20,7 +20,7 @@ async function openTangled(page: Page): Promise<void> {
 const RESOLVING = { steps: 7, residual: 0.25, unfinishedVertices: 3 };
 
 // A browser and an engine beside other work take their time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
   const { operations, open } = await openPageService(t);

@@ -14,7 +14,7 @@ import { type Answers, openTwoTenants, type Tenant, type TwoTenants } from './tw
  */
 
 // A software adapter compiles its kernels first, on a machine that may be busy.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** The secret's sessions and answers come and go so often before each search. */
 const ROUNDS = 3;

@@ -8,7 +8,7 @@ import { LIMITS } from '../support/job.js';
 /** Sessions of the WebGPU engine in a store: several operations with one store stand for several processes. */
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { opened, reason } = await openAdapter({ allowSoftware: true });
 await opened?.close();

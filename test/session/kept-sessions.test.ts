@@ -11,7 +11,7 @@ import { LIMITS, refusalOf } from '../support/job.js';
 import { seeded } from '../support/random.js';
 
 // A machine that does much else takes long to start servers; nothing is judged by time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Sessions in a store, on the CPU engine: several operations with one store stand for several processes. */
 

@@ -13,7 +13,7 @@ import { refusalOf } from '../support/job.js';
 /** How a real server is reached: encrypted, with passwords, with replicas. */
 
 // A machine that does much else takes long to start servers; nothing is judged by time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'interstice-link-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ import { seeded } from '../support/random.js';
 import { dent } from './dent.js';
 import { replaced } from './replaced.js';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 const engine = createCpuEngine();
 

@@ -7,7 +7,7 @@ import { findIntersections } from '../../src/verify/state.js';
 import { seeded } from '../support/random.js';
 import { RULES } from './dent.js';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 t.test('walls of a fold that went through each other are drawn apart', async (t) => {
   const random = seeded();

@@ -21,7 +21,7 @@ import { type Random, seeded } from '../support/random.js';
 import { dent, isNear, RULES } from './dent.js';
 import { replaced } from './replaced.js';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 const engine = createCpuEngine();
 

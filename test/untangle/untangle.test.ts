@@ -12,7 +12,7 @@ import { type Random, seeded } from '../support/random.js';
 import { dent, isNear, RULES, SIZE } from './dent.js';
 
 // Beside other work it takes its time.
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 const engine = createCpuEngine();
 

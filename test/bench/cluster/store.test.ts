@@ -5,7 +5,7 @@ import { describe, prove } from '../../../bench/cluster/proof.js';
 /** `npm run cluster` at length, its second half; here as short as every event allows. Times are shown and not judged. */
 
 // A machine that does much else takes minutes; nothing is judged by time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('what happens to the store of a cluster costs no frame', { skip: lacksCluster }, async (t) => {
   const outcomes = await prove({

@@ -3,7 +3,7 @@ import { readReferences } from '../../../bench/fidelity/references-file.js';
 import { FIDELITY_SCENES, missingFiles, referenceNameOf } from '../../../bench/fidelity/scenes.js';
 import { findReferences, runFidelity } from '../../../bench/fidelity/suite.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** The lines that a run of the suite prints, as cells by heading. */
 async function tableOf(scenes: readonly string[]): Promise<Record<string, string>[]> {

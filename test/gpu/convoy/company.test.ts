@@ -13,7 +13,7 @@ import { type Random, seeded } from '../../support/random.js';
 import { randomAlgorithm1 } from '../../support/random-runs.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** ms: so long that a submission leaves when all have recorded their work, on however busy a machine. */
 const DELAY = 60_000;

@@ -7,7 +7,7 @@ import { refusalOf } from '../../support/job.js';
 import { openCase } from '../../support/open-case.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine(undefined, { open: openAdapter, convoy: { scenes: 8, delay: 0 } });
 t.teardown(() => engine?.close());

@@ -8,7 +8,7 @@ import { openAdapter } from '../../../gpu/device/adapter.js';
  */
 
 // Two threads compile every kernel at once on two cores, unless the driver has them in a cache.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const LIMIT_MS = 290_000;
 
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';

@@ -7,7 +7,7 @@ import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
 
 // A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const SCENES = 500;
 /** The first scenes fill the caches of the driver, the binding and V8. */

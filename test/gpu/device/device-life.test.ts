@@ -11,7 +11,7 @@ import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
 
 // A software driver compiles every kernel when a device opens, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Losses at random moments; each costs a new device. */
 const ROUNDS = 3;

@@ -11,7 +11,7 @@ import { buildMesh } from '../../../src/mesh/build.js';
 import { needAdapter } from '../../support/gpu.js';
 
 // A software driver compiles every kernel on first use, and those with a fault each time: minutes on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Threads of a workgroup that every adapter allows. */
 const LEAST_THREADS = 256;

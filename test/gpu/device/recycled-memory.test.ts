@@ -15,7 +15,7 @@ import {
 } from '../../support/secret.js';
 
 // A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Scenes with the secret before each examined scene: enough for the driver to reuse their memory. */
 const SECRETS = 3;

@@ -10,7 +10,7 @@ import { ShortMemory } from '../../support/short-device.js';
 /** Buffers for which the device itself has no memory, while the binding is told to check no call, as in production. */
 
 // A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine(undefined, { open: openAdapter });
 await engine?.close();

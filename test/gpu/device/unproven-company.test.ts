@@ -6,7 +6,7 @@ import { MemoryBudget } from '../../../gpu/device/memory.js';
 import { needAdapter } from '../../support/gpu.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { open, options } = await needAdapter();
 

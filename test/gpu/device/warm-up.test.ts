@@ -5,7 +5,7 @@ import { warmUp } from '../../../gpu/device/warm-up.js';
 import { needAdapter } from '../../support/gpu.js';
 
 // A software driver compiles the kernels of the search several times: seconds on a quiet machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { open, options } = await needAdapter();
 

@@ -13,7 +13,7 @@ import { openTestDevice } from '../../support/gpu.js';
 
 /** The proof of the end of a step; that of certified gaps is in adapter.test.ts. */
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());

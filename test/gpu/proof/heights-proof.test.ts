@@ -8,7 +8,7 @@ import { LONG_SPREAD } from '../../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../../src/solver/pair-kinds.js';
 
 // A software driver compiles every kernel with a fault anew: minutes on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const opening = await openAdapter({ allowSoftware: true });
 const { opened } = opening;

@@ -11,7 +11,7 @@ import { openCase } from '../../support/open-case.js';
 
 /** The proof that a forward step examines every pair that it has to. */
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { open, options } = await needAdapter();
 

@@ -11,7 +11,7 @@ import { openTestDevice } from '../../support/gpu.js';
 
 /** Faults in the kernels of the product, in a copy of the build: the engine itself must refuse its adapter. */
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { gpu, options } = await openTestDevice();
 gpu?.close();

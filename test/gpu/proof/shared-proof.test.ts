@@ -12,7 +12,7 @@ import { openTestDevice } from '../../support/gpu.js';
 /** The proof that scenes in a convoy compute what they compute alone. That of the end of a step: commit-proof.test.ts. */
 
 // A software driver compiles every kernel on first use, and those with a fault each time: minutes on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Scenes of a convoy take turns on few workgroups. */
 const IS_SOFTWARE = true;

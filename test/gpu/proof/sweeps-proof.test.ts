@@ -6,7 +6,7 @@ import { loadKernel } from '../../../gpu/shaders.js';
 import { openTestDevice } from '../../support/gpu.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());

@@ -8,7 +8,7 @@ import { resolveJudged } from '../../support/judged-resolve.js';
 import { rmsOf } from '../../support/nearness.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());

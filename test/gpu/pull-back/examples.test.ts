@@ -7,7 +7,7 @@ import { resolveJudged } from '../../support/judged-resolve.js';
 import { examplePair, rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());

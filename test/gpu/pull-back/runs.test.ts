@@ -9,7 +9,7 @@ import { openCase } from '../../support/open-case.js';
 import { expectNearerWithMoreSteps, expectRandomRunsSafe } from '../../support/random-runs.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());

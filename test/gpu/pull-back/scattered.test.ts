@@ -7,7 +7,7 @@ import { rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
 import { seeded } from '../../support/random.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());

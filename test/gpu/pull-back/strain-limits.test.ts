@@ -6,7 +6,7 @@ import { runJob } from '../../support/job.js';
 import { flatSheet, scaled } from '../../support/sheet.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());

@@ -7,7 +7,7 @@ import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());

@@ -14,7 +14,7 @@ import { makeSettings } from '../../support/settings.js';
 /** What holds a step back with edges: the edges that may do so, and the pair that is reported to hold a vertex. */
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());

@@ -21,7 +21,7 @@ import { makeSettings } from '../../support/settings.js';
 import { placeOf } from '../../support/sweep-order.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());

@@ -7,7 +7,7 @@ import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const { engine, options } = await openTestEngine(undefined, { subgroups: false });
 const { engine: together } = engine ? await openTestEngine(undefined, { subgroups: true }) : {};

@@ -2,6 +2,6 @@ import t from 'tap';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { testContactOffset } from '../contact-offset-tests.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 testContactOffset(t, createCpuEngine());

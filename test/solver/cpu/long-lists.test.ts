@@ -6,7 +6,7 @@ import { examplePair } from '../../support/nearness.js';
 import { seeded } from '../../support/random.js';
 import { scatteredSheet } from '../cases.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const engine = createCpuEngine();
 

@@ -3,7 +3,7 @@ import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
 import { CASES } from '../cases.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const engine = createCpuEngine();
 

@@ -11,7 +11,7 @@ import { expectNearerWithMoreSteps, expectRandomRunsSafe } from '../../support/r
 import { type Point, SceneBuilder } from '../../support/scene-builder.js';
 import { scatteredSheet, stackSwap } from '../cases.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const engine = createCpuEngine();
 

@@ -11,7 +11,7 @@ import { type Judged, resolveJudged } from '../../support/judged-resolve.js';
 import { type Random, seeded } from '../../support/random.js';
 import { type Point, SceneBuilder } from '../../support/scene-builder.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const engine = createCpuEngine();
 

@@ -15,7 +15,7 @@ import { openTab, skipWithoutChromium } from '../../support/chromium.js';
 import { openDoor } from '../door.js';
 
 // A browser beside other work takes its time.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('every message has an example that its decoder accepts', async (t) => {
   for (const name of MESSAGES.keys()) t.doesNotThrow(() => decodeJson(name, exampleOf(name)), name);
