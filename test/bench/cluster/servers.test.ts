@@ -7,7 +7,10 @@ import { describe, prove } from '../../../bench/cluster/proof.js';
 // A machine that does much else takes minutes; nothing is judged by time.
 t.setTimeout(600_000);
 
-t.test('what happens to the servers of a cluster costs no frame', { skip: lacksCluster }, async (t) => {
+/** Seven servers start, some of them while others answer. */
+const isLong = process.env.INTERSTICE_LONG_TESTS !== '1' && 'over a minute of processor time: INTERSTICE_LONG_TESTS=1';
+
+t.test('what happens to the servers of a cluster costs no frame', { skip: isLong || lacksCluster }, async (t) => {
   const outcomes = await prove({
     // Two are left when one is away, so sessions have a choice.
     workers: 3,
