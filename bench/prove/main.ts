@@ -32,6 +32,20 @@ async function objectionTo(engine: EngineName): Promise<string | undefined> {
   }
 }
 
+/** The flags that repeat a campaign, without those of folders. */
+function flagsOf({ seed, minutes, cases, soak, engines, parts, only, isHurried }: ProveSettings): string[] {
+  return [
+    ...(isHurried ? ['--ci'] : []),
+    `--seed ${seed}`,
+    `--minutes ${minutes}`,
+    ...(Number.isFinite(cases) ? [`--cases ${cases}`] : []),
+    `--soak ${soak}`,
+    `--engine ${engines.join(',')}`,
+    `--parts ${parts.join(',')}`,
+    ...(only.length > 0 ? [`--only ${only.join(',')}`] : []),
+  ];
+}
+
 /** A name that sorts by time: prove-2026-11-21-0312, in UTC. */
 function defaultFolder(): string {
   const [day, time] = new Date().toISOString().split('T');
@@ -129,7 +143,7 @@ async function prove(settings: ProveSettings): Promise<number> {
     date: new Date().toISOString(),
     version: packageVersion,
     algorithmVersion,
-    command: `npm run prove -- --seed ${settings.seed} --minutes ${settings.minutes}${Number.isFinite(settings.cases) ? ` --cases ${settings.cases}` : ''} --soak ${settings.soak} --engine ${settings.engines.join(',')}`,
+    command: `npm run prove -- ${flagsOf(settings).join(' ')}`,
     seed: settings.seed,
     seconds: (performance.now() - started) / 1000,
     machine: describeMachine([]),
