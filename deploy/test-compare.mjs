@@ -1,7 +1,7 @@
 /**
- * Makes tap's `same` and `strictSame` cheap for values that are equal. tap prints both values before it compares them,
- * which takes longer than most computations whose results tests compare. Values that Node finds strictly equal, by type,
- * prototype and content, are equal for tap as well; all others go to tap, which then describes the difference.
+ * Makes tap's `same` and `strictSame` cheap for values that are equal. tap prints both values while it compares them,
+ * which for large answers takes longer than computing them. Values that Node finds strictly equal, by type, prototype
+ * and content, are equal for tap as well; all others go to tap, which then describes the difference.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Assertions } from '@tapjs/asserts';

@@ -36,13 +36,13 @@ const COMPUTING_LANES = 2;
 const WAITING =
   /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|page|rough|server|transport)\b/;
 /** Files with their own process, by folder: they start services, break their device, or measure the process. */
-const APART = /^(bench\/(cluster|load)|deploy\/test-process|clients|conformance|gpu\/device|observe|page|rough)\b/;
+const APART = /^(bench\/(cluster|load)|clients|conformance|gpu\/device|observe|page|rough)\b/;
 /**
  * And by content: they or their helpers change state that the next file would see. Reading settings of the run is
  * harmless.
  */
 const TOUCHES_PROCESS =
-  /\bprocess\.(?!env\.(INTERSTICE_(REQUIRE|DATA)|TEST_))|node:(child_process|cluster|v8|vm|worker_threads)|\bglobal(This)?\b|mockImport|ServerProcess|collect-garbage|served-program/;
+  /\bprocess\.(?!env\.(INTERSTICE_(REQUIRE|DATA)|TEST_))|node:(child_process|cluster|v8|vm|worker_threads)|\bglobal(This)?\b|mockImport|mock\.timers|ServerProcess|collect-garbage|served-program/;
 /**
  * The longest files start first, so that no core is idle while the last file runs. `npm test` prints the times; the
  * order of shorter files does not matter.

@@ -1,4 +1,4 @@
-// Large answers are compared by isDeepStrictEqual: the comparison of tap takes longer than what it compares.
+// Large answers are compared by isDeepStrictEqual: where they differ, tap would print all of their numbers.
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import type { CollisionMesh } from '../../src/mesh/types.js';

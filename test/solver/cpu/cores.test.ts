@@ -19,7 +19,7 @@ import { withCores } from '../../support/helpers.js';
 import { seeded } from '../../support/random.js';
 import { flatSheet, scaled } from '../../support/sheet.js';
 
-// Large answers are compared by isDeepStrictEqual: the comparison of tap takes longer than what it compares.
+// Large answers are compared by isDeepStrictEqual: where they differ, tap would print all of their numbers.
 
 /** A sheet that is stretched to twice its length, with strain limits: many elements in every colour. */
 async function resolveStrained(): Promise<Resolution['positions']> {
