@@ -2,26 +2,32 @@
 
 /** @param name of the program, before each line */
 export function openTally(name) {
-  let passed = 0;
-  let failed = 0;
+  const total = { passed: 0, failed: 0, skipped: 0 };
   return {
     get hasFailed() {
-      return failed > 0;
+      return total.failed > 0;
     },
     /**
      * @param detail shown if the check fails
      * @returns whether it passed
      */
     check(isRight, what, detail = '') {
-      if (isRight) passed += 1;
-      else failed += 1;
+      total[isRight ? 'passed' : 'failed'] += 1;
       const reason = isRight || detail === '' ? '' : `\n${detail}`;
       process.stdout.write(`${isRight ? ' ok ' : 'FAIL'}  ${name}: ${what}${reason}\n`);
       return isRight;
     },
+    skip(what, reason) {
+      total.skipped += 1;
+      process.stdout.write(`skip  ${name}: ${what}: ${reason}\n`);
+    },
+    /** Counts what another program has checked. @param counts passed, failed and skipped */
+    add(counts) {
+      for (const kind of Object.keys(total)) total[kind] += counts[kind];
+    },
     end() {
-      process.exitCode = failed === 0 ? 0 : 1;
-      process.stdout.write(`${passed} passed, ${failed} failed, 0 skipped\n`);
+      process.exitCode = total.failed === 0 ? 0 : 1;
+      process.stdout.write(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`);
     },
   };
 }

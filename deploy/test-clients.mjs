@@ -1,339 +1,110 @@
 /**
- * Tests the clients against the real server. test-clients.sh prepares the folder and calls this program.
+ * Tests the clients against real servers. test-clients.sh prepares the folder and calls this program. Two rows of tests
+ * run at a time; the second one begins with the compiler.
  */
-import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { prepareCpp, preparePython, prepareTypescript, works } from './client-parts.mjs';
+import { startServer } from './client-server.mjs';
+import { root, startProgram } from './program.mjs';
+import { openTally } from './tally.mjs';
 import { makeCertificates, openTlsProxy } from './tls-proxies.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const clients = join(root, 'clients');
-const build = join(root, '.build', 'clients');
-const program = join(root, 'dist', 'src', 'cli', 'main.js');
 const isRequired = process.env.INTERSTICE_REQUIRE_CLIENTS === '1';
 
-/** Time limits for programs that hang: a start and a loop of 60 frames take seconds on an idle machine. */
-const START_LIMIT_MS = 300_000;
+/** Time limit of a program that hangs: a loop of 60 frames takes seconds on an idle machine. */
 const LOOP_LIMIT_MS = 600_000;
-const BUILD_LIMIT_MS = 1_200_000;
 const FRAMES = 60;
 /** By this frame the sheets lie on the ball and on each other. */
 const BULLET_FRAMES = 25;
 /** The server is killed when a loop has reported this frame. */
 const KILL_AT = 20;
+/** Enough of the output of a failed program to see the cause. */
+const MOST_SHOWN = 4000;
 
-const total = { passed: 0, failed: 0, skipped: 0 };
-const print = (text) => process.stdout.write(`${text}\n`);
-const check = (isRight, what, detail = '') => {
-  total[isRight ? 'passed' : 'failed'] += 1;
-  print(`${isRight ? ' ok ' : 'FAIL'}  ${what}${isRight || detail === '' ? '' : `\n${detail.slice(-4000)}`}`);
-};
+const counted = openTally('clients');
+const check = (isRight, what, output = '') => counted.check(isRight, what, output.slice(-MOST_SHOWN));
 const skip = (what, reason) => {
-  if (isRequired) return check(false, what, reason);
-  total.skipped += 1;
-  print(`skip  ${what}: ${reason}`);
+  if (isRequired) check(false, what, reason);
+  else counted.skip(what, reason);
 };
-
-const run = (command, args, options = {}) =>
-  spawnSync(command, args, { encoding: 'utf8', timeout: BUILD_LIMIT_MS, ...options });
-const works = (command, ...args) => run(command, args).status === 0;
-
-const findPython = () =>
-  ['python3', '/usr/bin/python3'].find((python) => works(python, '-c', 'import numpy, grpc, google.protobuf'));
-
-/** Builds the wheel without network, as for publishing, and installs it in an empty folder. */
-const installWheel = (python, folder) => {
-  const source = join(build, 'wheel', 'clients', 'python');
-  for (const old of [folder, join(build, 'wheel')]) rmSync(old, { recursive: true, force: true });
-  // A copy, because setuptools builds beside the sources.
-  for (const part of ['interstice', 'pyproject.toml', 'setup.py', 'generate.py', 'README.md']) {
-    cpSync(join(clients, 'python', part), join(source, part), {
-      recursive: true,
-      filter: (path) => !/[/\\](v1|__pycache__)$/.test(path),
-    });
-  }
-  cpSync(join(root, 'proto'), join(build, 'wheel', 'proto'), { recursive: true });
-  const pip = (...args) =>
-    run(python, ['-m', 'pip', ...args, '--no-deps', '--no-index'], { cwd: join(build, 'wheel') });
-  const made = pip('wheel', '--no-build-isolation', '-w', 'out', './clients/python');
-  const installed = pip('install', '--find-links', 'out', '--target', folder, 'interstice');
-  const output = [made, installed].map(({ stdout, stderr }) => `${stdout}${stderr}`).join('');
-  const names = ['py.typed', join('v1', 'collision_pb2.pyi'), join('v1', 'collision_pb2_grpc.pyi')];
-  const isWhole = names.every((name) => existsSync(join(folder, 'interstice', name)));
-  check(made.status === 0 && installed.status === 0 && isWhole, 'python: the wheel is built and installed', output);
-  if (!works(python, '-m', 'mypy', '--version')) skip('python: types', 'no python3-mypy');
-  else {
-    const typed = run(python, ['-m', 'mypy', '--config-file', join(source, 'pyproject.toml'), 'interstice'], {
-      cwd: folder,
-    });
-    check(typed.status === 0, 'python: mypy --strict finds nothing', `${typed.stdout}${typed.stderr}`);
-  }
-  return isWhole;
-};
-
-/** The example of a page as a program: its unchanged blocks of code one after another, except for the ports. */
-const exampleOf = (page, { http, grpc }) =>
-  [...readFileSync(page, 'utf8').matchAll(/^```(?:python|ts)\n([\s\S]*?)^```/gm)]
-    .map(([, code]) => code.replaceAll('127.0.0.1:8080', http).replaceAll('127.0.0.1:50051', grpc))
-    .join('\n');
-
-/**
- * Builds a client; returns its tests and its loops, as commands that take the address as an argument. Loops over TLS
- * read the authority from the environment, from a variable that depends on the library.
- */
-const preparePython = () => {
-  const python = findPython();
-  if (!python) return skip('the Python client', 'no python3 with numpy, grpcio and protobuf');
-  if (!works('protoc', '--version') || !works('which', 'grpc_python_plugin')) {
-    return skip('the Python client', 'no protoc with grpc_python_plugin');
-  }
-  const folder = join(build, 'python');
-  if (!installWheel(python, folder)) return undefined;
-  const tests = ['support', 'test_client', 'test_sessions', 'test_jobs', 'test_untangle', 'test_grpc', 'test_tls'];
-  for (const part of ['falling_cloth.py', ...tests.map((name) => `${name}.py`)]) {
-    cpSync(join(clients, 'python', part), join(folder, part), { recursive: true });
-  }
-  const loop = [python, join(folder, 'falling_cloth.py')];
-  return {
-    example: (addresses) => {
-      writeFileSync(join(folder, 'readme.py'), exampleOf(join(clients, 'python', 'README.md'), addresses));
-      return [python, join(folder, 'readme.py')];
-    },
-    prints: /^[A-Z_]+ \[[\d.e\s-]+\]\n(?:\d+ [\d.e-]+\n)+$/,
-    tests: ({ http, grpc }) => [python, join(folder, 'test_client.py'), `http://${http}`, `grpc://${grpc}`],
-    loops: [
-      ['python, HTTP', ({ http }) => [...loop, `http://${http}`]],
-      ['python, gRPC', ({ grpc }) => [...loop, `grpc://${grpc}`]],
-      ['python, gRPC stream', ({ grpc }) => [...loop, `grpc://${grpc}`, '--stream']],
-    ],
-    tlsTests: [
-      ['python, HTTPS', (tlsArguments) => [python, join(folder, 'test_tls.py'), ...tlsArguments('https')]],
-      ['python, gRPC over TLS', (tlsArguments) => [python, join(folder, 'test_tls.py'), ...tlsArguments('grpcs')]],
-    ],
-    tlsLoops: [
-      ['python, gRPC over TLS', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ({ grpc }) => [...loop, `grpcs://${grpc}`]],
-    ],
-  };
-};
-
-const prepareCpp = () => {
-  const tools = ['cmake', 'protoc', 'pkg-config'].filter((tool) => !works(tool, '--version'));
-  if (tools.length > 0) return skip('the C++ client', `no ${tools.join(', ')}`);
-  if (!works('pkg-config', '--exists', 'grpc++', 'protobuf')) return skip('the C++ client', 'no libgrpc++-dev');
-  const folder = join(build, 'cpp');
-  const steps = [
-    // Its programs wait for the service; optimising them takes longer than running them.
-    ['-S', join(clients, 'cpp'), '-B', folder, '-DCMAKE_BUILD_TYPE=Debug'],
-    ['--build', folder, '--parallel', '2'],
-  ].map((args) => run('cmake', args));
-  const isBuilt = steps.every((step) => step.status === 0);
-  check(isBuilt, 'c++: the client is built', steps.map((step) => `${step.stdout}${step.stderr}`).join(''));
-  if (!isBuilt) return undefined;
-  // A separate project finds the installed package.
-  const [installed, example] = [join(build, 'cpp-installed'), join(build, 'cpp-example')];
-  for (const old of [installed, example]) rmSync(old, { recursive: true, force: true });
-  const uses = [
-    ['--install', folder, '--prefix', installed],
-    ['-S', join(clients, 'cpp', 'example'), '-B', example, `-DCMAKE_PREFIX_PATH=${installed}`],
-    ['--build', example],
-  ].map((args) => run('cmake', args));
-  const isUsed = uses.every((step) => step.status === 0);
-  check(
-    isUsed,
-    'c++: find_package finds what was installed',
-    uses.map((step) => `${step.stdout}${step.stderr}`).join(''),
-  );
-  const loop = join(folder, 'falling_cloth');
-  return {
-    tests: ({ grpc }) => [join(folder, 'client_test'), grpc],
-    ...(existsSync(join(folder, 'two_worlds')) ? { bullet: join(folder, 'two_worlds') } : {}),
-    ...(isUsed ? { example: ({ grpc }) => [join(example, 'two_triangles'), `grpc://${grpc}`] } : {}),
-    prints: /^(?:\d+ steps so far\n)+[A-Z_]+, height 0\.0\d+\n$/,
-    loops: [
-      ['c++', ({ grpc }) => [loop, grpc]],
-      ['c++, stream', ({ grpc }) => [loop, grpc, '--stream']],
-    ],
-    tlsTests: [['c++, TLS', (tlsArguments) => [join(folder, 'tls_test'), ...tlsArguments('grpcs')]]],
-    tlsLoops: [['c++, TLS', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ({ grpc }) => [loop, `grpcs://${grpc}`, '--stream']]],
-  };
-};
-
-/** The other tests of this client are part of `npm test`. */
-const inTypescript = (program, ...args) => [process.execPath, join(clients, 'typescript', program), ...args];
-const typescript = {
-  example: (addresses) => {
-    // The file lies inside the package, whose name the example imports.
-    const path = join(build, 'readme.mjs');
-    writeFileSync(path, exampleOf(join(clients, 'typescript', 'README.md'), addresses));
-    return [process.execPath, path];
-  },
-  prints: /^[A-Z_]+ 0\.0\d+\n(?:JOB_[A-Z]+ \S+\n)+[A-Z_]+\n$/,
-  loops: [['typescript', ({ http }) => inTypescript('falling-cloth.mjs', `http://${http}`)]],
-  tlsTests: [['typescript, HTTPS', (tlsArguments) => inTypescript('tls-test.mjs', ...tlsArguments('https'))]],
-  tlsLoops: [
-    ['typescript, HTTPS', 'NODE_EXTRA_CA_CERTS', ({ https }) => inTypescript('falling-cloth.mjs', `https://${https}`)],
-  ],
-};
-
-/**
- * Below the ports that systems assign automatically: while a server is down, no other program gets its port, not even
- * its clients.
- */
-const [FIRST_PORT, PORTS] = [15_000, 15_000];
-
-/** Ports are assigned in turn, because an assigned port stays free until its server listens. */
-let nextPort = Math.floor(Math.random() * PORTS);
-
-const freePort = async () => {
-  for (;;) {
-    const port = FIRST_PORT + nextPort;
-    nextPort = (nextPort + 1) % PORTS;
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
-};
-
-const startServer = async ({ httpPort, grpcPort, http, settings }) => {
-  const { INTERSTICE_REQUIRE_CLIENTS: _, ...environment } = process.env;
-  const env = {
-    ...environment,
-    INTERSTICE_HTTP_PORT: String(httpPort),
-    INTERSTICE_GRPC_PORT: String(grpcPort),
-    INTERSTICE_ADMIN_PORT: 'off',
-    INTERSTICE_ENGINE: 'cpu',
-    INTERSTICE_LOG_LEVEL: 'warn',
-    ...settings,
-  };
-  const server = spawn(process.execPath, [program, 'serve'], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  server.stderr.on('data', (chunk) => {
-    log += chunk;
-  });
-  for (const since = Date.now(); Date.now() - since < START_LIMIT_MS && server.exitCode === null; await pause(100)) {
-    const answer = await fetch(`http://${http}/readyz`).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer?.ok) return server;
-  }
-  server.kill('SIGKILL');
-  throw new Error(`The server did not become ready: ${log}`);
-};
-
-const kill = async (server) => {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const ended = once(server, 'exit');
-  server.kill('SIGKILL');
-  await ended;
-};
+const tally = { check, skip };
 
 const TALLY = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m;
 
+const start = ([command, ...args], options = {}) => startProgram(command, args, { cwd: root, ...options });
+const limited = { timeout: LOOP_LIMIT_MS, killSignal: 'SIGKILL' };
+
 /** Tests sheets in Bullet, whose world alone intersects and whose guarded world must not. */
-const testBullet = (command, { grpc }) => {
+const testBullet = async (command, { grpc }) => {
   if (!command) {
-    total.skipped += 1;
-    return print('skip  c++: the example with Bullet: no libbullet-dev (deploy/install-bullet.sh)');
+    return counted.skip('c++: the example with Bullet', 'no libbullet-dev (deploy/install-bullet.sh)');
   }
-  const ran = run(command, [`grpc://${grpc}`, '--frames', String(BULLET_FRAMES)], { timeout: LOOP_LIMIT_MS });
-  const output = `${ran.stdout}${ran.stderr}${ran.error ?? ''}`;
-  const counts = [...output.matchAll(/: (\d+) of (\d+) frames intersect/g)].map(([, ...numbers]) =>
+  const ran = start([command, `grpc://${grpc}`, '--frames', String(BULLET_FRAMES)], limited);
+  const code = await ran.ended;
+  const counts = [...ran.said().matchAll(/: (\d+) of (\d+) frames intersect/g)].map(([, ...numbers]) =>
     numbers.map(Number),
   );
   const [[alone] = [], [guarded, frames] = []] = counts;
-  const isRight = ran.status === 0 && alone > 0 && guarded === 0 && frames === BULLET_FRAMES;
+  const isRight = code === 0 && alone > 0 && guarded === 0 && frames === BULLET_FRAMES;
   check(
     isRight,
     `c++: Bullet's cloth intersects in ${alone} of ${frames} frames alone and in ${guarded} with Interstice`,
-    output,
+    ran.log(),
   );
 };
 
-/** Asynchronous, because this process also runs the proxies of some tests. */
-const runTests = async (name, [command, ...args]) => {
-  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: LOOP_LIMIT_MS });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  const [status] = await once(child, 'close');
-  const counts = TALLY.exec(stdout)?.slice(1).map(Number);
-  const isWhole = counts !== undefined && (status === 0) === (counts[1] === 0);
-  check(isWhole, `${name}: its tests run to completion`, `${stdout}${stderr}`);
-  if (!counts) return;
-  ['passed', 'failed', 'skipped'].forEach((kind, i) => {
-    total[kind] += counts[i];
-  });
-  print(`      ${name}: ${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped`);
-  if (counts[1] > 0) print(`${stdout}${stderr}`);
+const runTests = async (name, command) => {
+  const tests = start(command, limited);
+  const code = await tests.ended;
+  const [passed, failed, skipped] = TALLY.exec(tests.said())?.slice(1).map(Number) ?? [];
+  const isWhole = failed !== undefined && (code === 0) === (failed === 0);
+  check(isWhole, `${name}: its tests run to completion`, tests.log());
+  if (failed === undefined) return;
+  counted.add({ passed, failed, skipped });
+  process.stdout.write(`      ${name}: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  if (failed > 0) process.stdout.write(tests.log());
 };
 
-/** Runs a falling cloth whose server is killed meanwhile. @returns the new server, which uses the same ports */
-const runLoop = async (name, [command, ...args], server, addresses, environment = {}) => {
-  const env = { ...process.env, ...environment };
-  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = once(child, 'close');
-  const limit = setTimeout(() => child.kill('SIGKILL'), LOOP_LIMIT_MS);
-  let errors = '';
-  child.stderr.on('data', (chunk) => {
-    errors += chunk;
-  });
-  const lines = [];
-  let current = server;
+/** Runs a falling cloth whose server is killed meanwhile. */
+const runLoop = async (name, command, server, environment = {}) => {
+  const loop = start(command, { env: { ...process.env, ...environment }, ...limited });
   let restarting;
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    lines.push(line);
+  createInterface({ input: loop.child.stdout }).on('line', (line) => {
     if (!line.startsWith(`frame ${KILL_AT} `)) return;
-    restarting = kill(server).then(() => startServer(addresses));
+    restarting = server.restart();
     restarting.catch(() => {});
   });
-  const [code] = await ended;
-  clearTimeout(limit);
-  if (restarting) current = await restarting;
-  const output = `${lines.join('\n')}\n${errors}`;
+  const code = await loop.ended;
+  await restarting;
+  const output = loop.log();
   check(code === 0, `${name}: the loop succeeds`, output);
-  const reported = lines.filter((line) => line.startsWith('frame ')).length;
+  const reported = output.split('\n').filter((line) => line.startsWith('frame ')).length;
   check(reported === FRAMES / 10 && output.includes(`${FRAMES} frames`), `${name}: it reports all its frames`, output);
   check(/recreated [1-9]/.test(output), `${name}: it survives the death of the server`, output);
-  return current;
 };
 
-const findAddresses = async (settings = {}) => {
-  const [httpPort, grpcPort] = [await freePort(), await freePort()];
-  return { httpPort, grpcPort, http: `127.0.0.1:${httpPort}`, grpc: `127.0.0.1:${grpcPort}`, settings };
+const testExample = async (name, { example, prints }, server) => {
+  if (!example) return;
+  const ran = start(example(server), limited);
+  const code = await ran.ended;
+  check(code === 0 && prints.test(ran.said()), `${name}: the example of its page runs`, ran.log());
 };
 
-const testPlain = async (parts, addresses) => {
-  let server = await startServer(addresses);
+/** @param part undefined = it could not be built, which is counted */
+const testPlain = async (name, part) => {
+  if (!part) return;
+  const server = await startServer();
   try {
-    for (const [name, part] of parts) {
-      if (part.example) {
-        const [command, ...args] = part.example(addresses);
-        const ran = run(command, args, { timeout: LOOP_LIMIT_MS });
-        const isRight = ran.status === 0 && part.prints.test(ran.stdout);
-        check(isRight, `${name}: the example of its page runs`, `${ran.stdout}${ran.stderr}${ran.error ?? ''}`);
-      }
-      if (name === 'c++') testBullet(part.bullet, addresses);
-      if (part.tests) await runTests(name, part.tests(addresses));
-      for (const [what, commandOf] of part.loops) server = await runLoop(what, commandOf(addresses), server, addresses);
-    }
+    await testExample(name, part, server);
+    if (name === 'c++') await testBullet(part.bullet, server);
+    if (part.tests) await runTests(name, part.tests(server));
+    for (const [what, commandOf] of part.loops) await runLoop(what, commandOf(server), server);
   } finally {
-    await kill(server);
+    await server.end();
   }
 };
 
@@ -344,8 +115,8 @@ const testTls = async (parts, folder) => {
   const key = randomBytes(24).toString('hex');
   writeFileSync(at('keys'), `tester:${createHash('sha256').update(key).digest('hex')}\n`);
   const tls = { INTERSTICE_GRPC_TLS_CERT: at('server.crt'), INTERSTICE_GRPC_TLS_KEY: at('server.key') };
-  const open = await findAddresses(tls);
-  const guarded = await findAddresses({
+  const open = await startServer(tls);
+  const guarded = await startServer({
     ...tls,
     INTERSTICE_GRPC_TLS_CLIENT_CA: at('ca.crt'),
     INTERSTICE_API_KEYS: at('keys'),
@@ -366,37 +137,45 @@ const testTls = async (parts, folder) => {
       `${scheme.slice(0, -1)}://${open.http}`,
     ];
   };
-  const servers = await Promise.all([open, guarded].map(startServer));
   try {
-    for (const [, part] of parts) {
+    for (const part of parts) {
       for (const [what, commandOf] of part.tlsTests) await runTests(what, commandOf(tlsArguments));
       for (const [what, variable, commandOf] of part.tlsLoops) {
-        const environment = { [variable]: at('ca.crt') };
-        servers[0] = await runLoop(what, commandOf({ ...open, https }), servers[0], open, environment);
+        await runLoop(what, commandOf({ ...open, https }), open, { [variable]: at('ca.crt') });
       }
     }
   } finally {
-    await Promise.all(servers.map(kill));
+    await Promise.all([open.end(), guarded.end()]);
     for (const proxy of proxies) proxy.close();
   }
 };
 
-mkdirSync(build, { recursive: true });
-const parts = Object.entries({ python: preparePython(), 'c++': prepareCpp(), typescript }).filter(([, part]) => part);
-const [only] = process.argv.slice(2);
-if (only !== 'tls') await testPlain(parts, await findAddresses());
-if (only === 'plain') print('      TLS is not part of this run.');
-else if (works('openssl', 'version')) {
+const testAllTls = async (parts) => {
+  if (!works('openssl', 'version')) return skip('TLS', 'openssl is missing');
   const folder = mkdtempSync(join(tmpdir(), 'interstice-tls-'));
   try {
-    const since = performance.now();
     await testTls(parts, folder);
-    print(`      All TLS tests took ${((performance.now() - since) / 1000).toFixed(1)} s.`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-} else {
-  skip('TLS', 'openssl is missing');
+};
+
+const [only] = process.argv.slice(2);
+const python = preparePython(tally);
+const cpp = prepareCpp(tally);
+const typescript = prepareTypescript();
+const firstRow = async () => {
+  if (only === 'tls') return;
+  await testPlain('typescript', typescript);
+  await testPlain('python', await python);
+};
+const secondRow = async () => {
+  if (only !== 'tls') await testPlain('c++', await cpp);
+  if (only === 'plain') return process.stdout.write('      TLS is not part of this run.\n');
+  await testAllTls([await python, await cpp, typescript].filter((part) => part !== undefined));
+};
+// If one row breaks off, the other one still ends its servers.
+for (const { reason } of await Promise.allSettled([firstRow(), secondRow()])) {
+  if (reason) check(false, 'a row of tests runs to its end', reason.stack ?? String(reason));
 }
-process.exitCode = total.failed === 0 ? 0 : 1;
-print(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+counted.end();
