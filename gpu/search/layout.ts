@@ -112,9 +112,9 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
   const topology = new Uint32Array(border + borderWords);
   const vertexOrder = mortonOrder(x);
   for (const { elements, slot } of laid) {
-    const firsts = firstSlots(elements, slot, vertexOrder);
-    if (hasBorder) markBorder(topology.subarray(border), firsts.slice(), elements);
-    fillCorners(topology, firsts, elements);
+    if (hasBorder) markBorder(topology.subarray(border), firstSlots(elements, slot, vertexOrder), elements);
+    if (elements.size === 1) fillPoints(topology, slot, elements.vertices, vertexOrder);
+    else fillCorners(topology, firstSlots(elements, slot, vertexOrder), elements);
   }
   topology.set(ignoring.words, 3 * slots);
   return {
@@ -141,12 +141,34 @@ function firstSlots({ vertices, size }: Elements, slot: number, vertexOrder: Uin
   const next = new Uint32Array(vertexOrder.length);
   for (let at = 0; at < vertices.length; at += size) next[vertices[at]]++;
   let first = slot;
-  for (const v of vertexOrder) {
+  for (let n = 0; n < vertexOrder.length; n++) {
+    const v = vertexOrder[n];
     const count = next[v];
     next[v] = first;
     first += count;
   }
   return next;
+}
+
+/**
+ * Writes three words a slot, as fillCorners does, for elements of one vertex each: their slots are in the order of the
+ * vertices, so nothing has to be counted.
+ *
+ * @param slot that of the first element
+ * @param vertices uint32[n], each once
+ */
+function fillPoints(topology: Uint32Array, slot: number, vertices: Uint32Array, vertexOrder: Uint32Array): void {
+  const isElement = new Uint8Array(vertexOrder.length);
+  for (let n = 0; n < vertices.length; n++) isElement[vertices[n]] = 1;
+  let word = 3 * slot;
+  for (let n = 0; n < vertexOrder.length; n++) {
+    const v = vertexOrder[n];
+    if (isElement[v] === 0) continue;
+    topology[word] = v;
+    topology[word + 1] = v;
+    topology[word + 2] = v;
+    word += 3;
+  }
 }
 
 /**

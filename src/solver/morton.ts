@@ -98,12 +98,15 @@ export function mortonOrder(x: Float32Array): Uint32Array {
   let [lx, ly, lz] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let [hx, hy, hz] = [-lx, -ly, -lz];
   for (let k = 0; k < x.length; k += 3) {
-    lx = Math.min(lx, x[k]);
-    ly = Math.min(ly, x[k + 1]);
-    lz = Math.min(lz, x[k + 2]);
-    hx = Math.max(hx, x[k]);
-    hy = Math.max(hy, x[k + 1]);
-    hz = Math.max(hz, x[k + 2]);
+    const inX = x[k];
+    const inY = x[k + 1];
+    const inZ = x[k + 2];
+    if (inX < lx) lx = inX;
+    if (inX > hx) hx = inX;
+    if (inY < ly) ly = inY;
+    if (inY > hy) hy = inY;
+    if (inZ < lz) lz = inZ;
+    if (inZ > hz) hz = inZ;
   }
   // mortonCode sums the two bounds of a box, which doubles the coordinates of a point: the factor cancels exactly.
   const extent = Math.max(hx - lx, hy - ly, hz - lz);
