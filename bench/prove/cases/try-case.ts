@@ -2,7 +2,7 @@ import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import type { Answer, Door, Refusal, Reply } from '../doors/door.js';
 import type { DoorName } from '../doors/doors.js';
-import { type Finding, judgeAnswer } from '../judge/answer-judge.js';
+import { type Finding, judgeAnswer, KEPT_FLOOR, keptApart } from '../judge/answer-judge.js';
 import { findTouching } from '../judge/distances.js';
 import { mayLengthsMove } from '../judge/edge-judge.js';
 import { ExcludedMemory } from '../judge/excluded.js';
@@ -329,14 +329,16 @@ class Trial implements Judge {
     if (states.length - 1 > report.steps && !isRounding)
       tally.find('a path has a piece a step at most', `${states.length - 1} pieces, ${report.steps} steps`);
     const path = isNarrowed ? [start, ...states] : states;
+    const apart = keptApart(surface, start, states[0], report.resolved);
     for (let k = 1; k < path.length; k++) {
-      const collisions = findCollisions(surface, path[k - 1], path[k], this.#rules);
+      const collisions = findCollisions(surface, path[k - 1], path[k], this.#rules, apart);
       tally.pieces++;
       if (collisions.length === 0) continue;
-      const { a, b, time } = collisions[0];
+      const worst = collisions.find(({ meets }) => meets) ?? collisions[0];
+      const pair = `${worst.a.join(',')} with ${worst.b.join(',')} from t = ${worst.time}`;
       tally.find(
-        'no collisions on the path',
-        `piece ${k} of ${path.length - 1}: ${collisions.length} pairs, first ${a.join(',')} with ${b.join(',')} from t = ${time}`,
+        worst.meets ? 'no collisions on the path' : KEPT_FLOOR,
+        `piece ${k} of ${path.length - 1}: ${collisions.length} pairs${worst.meets ? '' : ` nearer than ${apart}`}, first ${pair}`,
       );
       return;
     }

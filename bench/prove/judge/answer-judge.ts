@@ -6,7 +6,7 @@ import { FLOOR_PER_DELTA, ulpOf } from './expectation.js';
 import { measureInvariant } from './invariants.js';
 import type { Find, Question } from './question.js';
 import { findMeetings } from './state-judge.js';
-import { distanceRange } from './surface.js';
+import { distanceRange, type Surface } from './surface.js';
 
 /** A fault in an answer: the name of the promise and the numbers. */
 export interface Finding {
@@ -16,6 +16,9 @@ export interface Finding {
 
 /** The floor is at least δ/100, and the commit check leaves half of it; a tenth covers certified gaps and rounding. */
 const KEPT_OF_FLOOR = 0.45;
+
+/** The name of the promise, for an answer and for its path. */
+export const KEPT_FLOOR = 'half of the floor is kept';
 
 /** Judges an answer on the numbers that were sent, from the request and the answer alone. */
 export function judgeAnswer(question: Question, { positions, report }: Answer): Finding[] {
@@ -162,20 +165,35 @@ function judgeFloor(
   least: number | undefined,
   find: Find,
 ): void {
-  const floor = FLOOR_PER_DELTA * distanceRange(surface, resolved.activationDistance).smallest;
+  const floor = leastFloor(surface, resolved);
   if (least === undefined || least >= KEPT_OF_FLOOR * floor) return;
-  const rules = { kinematicPairs: resolved.kinematicPairs };
-  // A start may be closer than the floor; it must not get closer still.
-  const before = leastDistance(surface, start, floor, rules);
-  // An answer in a narrower scalar than the start's is rounded to it, whatever the engine did.
+  if (least < keptApart(surface, start, positions, resolved)) {
+    const before = leastDistance(surface, start, floor, { kinematicPairs: resolved.kinematicPairs });
+    find(KEPT_FLOOR, `least distance ${least}, floor at least ${floor}, start ${before ?? 'above it'}`);
+  }
+}
+
+const leastFloor = (surface: Surface, { activationDistance }: Answer['report']['resolved']): number =>
+  FLOOR_PER_DELTA * distanceRange(surface, activationDistance).smallest;
+
+/**
+ * The distance below which no two elements come on the whole path, the caller's unit: nearly half of the floor, or of
+ * the least distance in the start, which may be closer but must not get closer still.
+ *
+ * @param positions of a state of the path, or of the answer
+ */
+export function keptApart(
+  surface: Surface,
+  start: Positions,
+  positions: Positions,
+  resolved: Answer['report']['resolved'],
+): number {
+  const floor = leastFloor(surface, resolved);
+  const before = leastDistance(surface, start, floor, { kinematicPairs: resolved.kinematicPairs });
+  // States in a narrower scalar than the start's are rounded to it, whatever the engine did.
   const isNarrowed = start instanceof Float64Array && positions instanceof Float32Array;
   const rounding = isNarrowed ? 2 * Math.sqrt(3) * ulpOf(positions, true) : 0;
-  if (least + rounding < KEPT_OF_FLOOR * (before ?? floor)) {
-    find(
-      'half of the floor is kept',
-      `least distance ${least}, floor at least ${floor}, start ${before ?? 'above it'}`,
-    );
-  }
+  return Math.max(0, KEPT_OF_FLOOR * (before ?? floor) - rounding);
 }
 
 /** A vertex that did not move has the start's bits, one that arrived has the target's: there is nothing to round. */

@@ -1,19 +1,21 @@
 import { crossOf, minusOf, nearestDifference, type Vector } from './nearest.js';
 
 /*
- * Whether two elements whose corners move on straight lines have a common point at some t in [0, 1].
+ * Whether two elements whose corners move on straight lines have a common point at some t in [0, 1], or come within a
+ * distance s of each other.
  *
  * An interval [a, b] of time is free if one vector n keeps the sides apart at both of its ends, t = a and t = b:
  *
- *     min over side A of n·x(t)   >   max over side B of n·x(t)
+ *     min over side A of n·x(t)   >   max over side B of n·x(t) + s |n|
  *
  * The difference of the heights of two corners along n is linear in t, so the inequality holds between the ends, wherever the
  * two elements have moved together, and it holds for all points of both because these are convex combinations of the
  * corners. The vector may itself go from n at a to m at b. Then the difference of heights is a quadratic; it is positive
  * where n·x(a), m·x(b) and n·x(b) + m·x(a) all are higher for A than for B, because these are its coefficients in
- * Bernstein's basis (the middle one twice). If no vector is found, the interval is halved. An interval that is not proven free after MAX_DEPTH halvings
- * counts as a meeting: a collision is never missed; a pair that comes
- * within rounding of touching may be reported as one.
+ * Bernstein's basis (the middle one twice). The length of the vector is at most what goes linearly from |n| to |m|, whose
+ * coefficients there are |n|, |m| and, twice, (|n| + |m|)/2. If no vector is found, the interval is halved. An interval that is
+ * not proven free after MAX_DEPTH halvings counts as a meeting: a collision is never missed; a pair that comes within
+ * rounding of touching, or of s, may be reported as one.
  *
  * Rounding. All corners are taken relative to one of them at t = 0, the same for both ends, which does not change the
  * result. With u = 2^-53 and M the largest |difference|: a difference has an error of u M; d0 + t (d1 − d0) of 6 u M in
@@ -35,13 +37,25 @@ interface Corner {
   readonly motion: Vector;
 }
 
+/** What heights must differ by: `margin` for rounding, over |n|₁, and the distance `apart`, over |n|. */
+interface Room {
+  readonly margin: number;
+  readonly apart: number;
+}
+
 /**
  * @param start corners of side A, then of side B, at t = 0
  * @param end the same at t = 1
  * @param sizeA how many of them belong to side A: 1 or 2
+ * @param apart the distance that counts as meeting
  * @returns a time before which they certainly do not meet, or undefined if they certainly never do
  */
-export function findMeeting(start: readonly Vector[], end: readonly Vector[], sizeA: number): number | undefined {
+export function findMeeting(
+  start: readonly Vector[],
+  end: readonly Vector[],
+  sizeA: number,
+  apart = 0,
+): number | undefined {
   const o = start[0];
   let extent = 0;
   const corners = start.map((from, k): Corner => {
@@ -50,13 +64,13 @@ export function findMeeting(start: readonly Vector[], end: readonly Vector[], si
     extent = Math.max(extent, ...at.map(Math.abs), ...to.map(Math.abs));
     return { at, motion: minusOf(to, at) };
   });
-  const margin = ROUNDING * extent;
+  const room = { margin: ROUNDING * extent, apart };
   let left = MAX_INTERVALS;
   const search = (from: number, to: number, depth: number): number | undefined => {
     const earlier = place(corners, from);
     const later = place(corners, to);
     const middle = (from + to) / 2;
-    if (isFree(earlier, later, place(corners, middle), sizeA, margin)) return undefined;
+    if (isFree(earlier, later, place(corners, middle), sizeA, room)) return undefined;
     left--;
     if (depth === 0 || left <= 0) return from;
     return search(from, middle, depth - 1) ?? search(middle, to, depth - 1);
@@ -72,15 +86,15 @@ function isFree(
   later: readonly Vector[],
   middle: readonly Vector[],
   sizeA: number,
-  margin: number,
+  room: Room,
 ): boolean {
-  const isSeparating = (n: Vector): boolean => separates(n, earlier, later, sizeA, margin);
+  const isSeparating = (n: Vector): boolean => separates(n, earlier, later, sizeA, room);
   const direction = (x: readonly Vector[]) => nearestDifference(x.slice(0, sizeA), x.slice(sizeA));
   if ([middle, earlier, later].some((x) => isSeparating(direction(x)))) return true;
   if (featureNormals(middle, sizeA).some(isSeparating)) return true;
   const [n, m] = [direction(earlier), direction(later)];
   return edgesOf(earlier.length, sizeA).some(([i, j]) =>
-    turnsBetween(acrossEdge(earlier, i, j, n), acrossEdge(later, i, j, m), earlier, later, sizeA, margin),
+    turnsBetween(acrossEdge(earlier, i, j, n), acrossEdge(later, i, j, m), earlier, later, sizeA, room),
   );
 }
 
@@ -107,25 +121,30 @@ function turnsBetween(
   earlier: readonly Vector[],
   later: readonly Vector[],
   sizeA: number,
-  margin: number,
+  { margin, apart }: Room,
 ): boolean {
   const sizeOf = (v: Vector) => Math.abs(v[0]) + Math.abs(v[1]) + Math.abs(v[2]);
   const height = (v: Vector, x: Vector) => v[0] * x[0] + v[1] * x[1] + v[2] * x[2];
-  const isAbove = (heights: readonly number[], size: number): boolean =>
-    size > MIN_NORMAL && Math.min(...heights.slice(0, sizeA)) - Math.max(...heights.slice(sizeA)) > margin * size;
+  const isAbove = (heights: readonly number[], size: number, length: number): boolean =>
+    size > MIN_NORMAL &&
+    Math.min(...heights.slice(0, sizeA)) - Math.max(...heights.slice(sizeA)) > margin * size + apart * length;
   const [first, last] = [sizeOf(n), sizeOf(m)];
+  const [firstLength, lastLength] = [Math.hypot(...n), Math.hypot(...m)];
   return (
     isAbove(
       earlier.map((x) => height(n, x)),
       first,
+      firstLength,
     ) &&
     isAbove(
       later.map((x) => height(m, x)),
       last,
+      lastLength,
     ) &&
     isAbove(
       earlier.map((x, k) => height(n, later[k]) + height(m, x)),
       first + last,
+      firstLength + lastLength,
     )
   );
 }
@@ -147,12 +166,12 @@ function separates(
   earlier: readonly Vector[],
   later: readonly Vector[],
   sizeA: number,
-  margin: number,
+  { margin, apart }: Room,
 ): boolean {
   const size = Math.abs(n[0]) + Math.abs(n[1]) + Math.abs(n[2]);
   // Also false if the vector contains NaN.
   if (!(size > MIN_NORMAL)) return false;
-  const least = margin * size;
+  const least = margin * size + apart * Math.hypot(...n);
   let [isAbove, isBelow] = [true, true];
   for (const state of [earlier, later]) {
     let [lowA, highA] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

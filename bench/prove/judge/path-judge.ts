@@ -1,17 +1,20 @@
 import { findMeeting } from './moving-pair.js';
 import { pointsOf } from './nearest.js';
-import { GuardedPairs, type Pair, type StateRules } from './promises.js';
+import { GuardedPairs, isPromised, type Pair, type StateRules } from './promises.js';
 import { proximityRelations, type Surface } from './surface.js';
 import { forEachNear } from './sweep.js';
 
 export interface Collision extends Pair {
-  /** no meeting before this time */
+  /** no meeting, or approach, before this time */
   readonly time: number;
+  /** false = they certainly do not meet, but may come nearer than they should */
+  readonly meets: boolean;
 }
 
 /**
  * Promised pairs, and pairs through which these begin to meet ({@link GuardedPairs}), that may meet while every vertex
- * moves straight from `start` to `end`. The list is complete: a pair that is not listed certainly does not meet.
+ * moves straight from `start` to `end`, and promised pairs that may come nearer than `apart`: a grain that passes a rod
+ * hardly ever meets it. The list is complete: a pair that is not listed certainly does neither.
  *
  * @param start [3·V]
  * @param end [3·V]
@@ -21,18 +24,24 @@ export function findCollisions(
   start: ArrayLike<number>,
   end: ArrayLike<number>,
   rules: StateRules,
+  apart = 0,
 ): Collision[] {
   const found: Collision[] = [];
   const guarded = new GuardedPairs(surface, rules);
   const moves = new Uint8Array(surface.vertexCount);
   for (let i = 0; i < start.length; i++) if (start[i] !== end[i]) moves[Math.floor(i / 3)] = 1;
-  forEachNear(proximityRelations(surface), [start, end], 0, (a, b) => {
+  // A little more than half on each side: rounding may only add candidates.
+  forEachNear(proximityRelations(surface), [start, end], 0.51 * apart, (a, b) => {
     // A pair at rest is covered by the state test: it met at the start or never does.
     if (!a.some((v) => moves[v]) && !b.some((v) => moves[v])) return;
-    if (!guarded.has(a, b)) return;
-    const corners = [...a, ...b];
-    const time = findMeeting(pointsOf(start, corners), pointsOf(end, corners), a.length);
-    if (time !== undefined) found.push({ a, b, time });
+    const isKeptApart = apart > 0 && isPromised(surface, a, b, rules);
+    if (!isKeptApart && !guarded.has(a, b)) return;
+    const [from, to] = [start, end].map((x) => pointsOf(x, [...a, ...b]));
+    const meeting = (distance: number) => findMeeting(from, to, a.length, distance);
+    const time = meeting(isKeptApart ? apart : 0);
+    if (time === undefined) return;
+    const certain = isKeptApart ? meeting(0) : time;
+    found.push({ a, b, time: certain ?? time, meets: certain !== undefined });
   });
   return found;
 }

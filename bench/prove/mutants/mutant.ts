@@ -1,4 +1,5 @@
 import type { Mode } from '../cases/cases.js';
+import { KEPT_FLOOR } from '../judge/answer-judge.js';
 import type { Random } from '../scenes/random.js';
 import type { Variation } from '../scenes/variation.js';
 import type { Fault } from './fault.js';
@@ -29,7 +30,7 @@ export const BOUND = 'src/solver/cpu/bound.js';
 export const CHECK = 'src/solver/cpu/check.js';
 export const MEETING = 'no intersections in the answer';
 export const TUNNEL = 'nothing tunnels';
-export const FLOOR = 'half of the floor is kept';
+export const FLOOR = KEPT_FLOOR;
 export const PATH = 'no collisions on the path';
 
 /** Steps so small that each is rounded, with the lowest possible floor. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { findMeeting } from '../../../../bench/prove/judge/moving-pair.js';
-import type { Vector } from '../../../../bench/prove/judge/nearest.js';
+import { distanceOf, type Vector } from '../../../../bench/prove/judge/nearest.js';
 import { findCollisions } from '../../../../bench/prove/judge/path-judge.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { boxesOf, sweepPairs } from '../../../../bench/prove/judge/sweep.js';
@@ -130,6 +130,52 @@ t.test('a whole mesh: a grain through a cloth and a rod through a rod', async (t
     ].sort(),
   );
   t.same(findCollisions(surface, start, start, { kinematicPairs: 'SKIP' }), []);
+});
+
+t.test('approaches to a distance are never missed, and a distance that is kept is proven', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const point = (): Vector => [random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)];
+  for (const [sizeA, count] of [
+    [1, 2],
+    [1, 3],
+    [1, 4],
+    [2, 4],
+  ]) {
+    for (let n = 0; n < 40; n++) {
+      const [start, end] = [0, 1].map(() => Array.from({ length: count }, point));
+      const distanceAt = (time: number): number => {
+        const x = start.map((p, k): Vector => {
+          const [px, py, pz] = p.map((c, i) => c + time * (end[k][i] - c));
+          return [px, py, pz];
+        });
+        return distanceOf(x.slice(0, sizeA), x.slice(sizeA));
+      };
+      const distances = Array.from({ length: 401 }, (_, k) => distanceAt(k / 400));
+      const least = Math.min(...distances);
+      t.not(findMeeting(start, end, sizeA, 1.000001 * least), undefined, 'as near as that at a sample');
+      // Corners move by at most 2√3 each, so distances by at most 4√3/800 from a sample on.
+      const kept = least - (4 * Math.sqrt(3)) / 800;
+      if (kept > 0) t.equal(findMeeting(start, end, sizeA, kept), undefined, 'farther apart all the time');
+    }
+  }
+});
+
+t.test('a grain that passes close to a rod comes too near, and does not meet it', async (t) => {
+  const surface = readSurface({ vertexCount: 3, segments: Uint32Array.of(0, 1), particles: Uint32Array.of(2) });
+  const at = (height: number) => [-1, 0, 0, 1, 0, 0, 0.2, 1e-7, height];
+  const find = (apart: number) => findCollisions(surface, at(0.1), at(-0.1), { kinematicPairs: 'SKIP' }, apart);
+  t.same(find(0), []);
+  t.same(find(0.9e-7), []);
+  t.match(find(1e-3), [{ a: [2], b: [0, 1], meets: false }]);
+  const through = findCollisions(
+    surface,
+    [-1, 0, 0, 1, 0, 0, 0.2, 0, 0.1],
+    [-1, 0, 0, 1, 0, 0, 0.2, 0, -0.1],
+    { kinematicPairs: 'SKIP' },
+    1e-3,
+  );
+  t.match(through, [{ meets: true }]);
 });
 
 t.test('the sweep of boxes equals brute force', async (t) => {
