@@ -59,7 +59,8 @@ export async function openJob(
   const { verify, kinematicPairs } = parameters;
   // The start is tested even under NONE, so its level is at least STATE.
   const verified = { level: verify === 'PATH' ? verify : 'STATE', kinematicPairs, findings } as const;
-  scene.commit({ ...scene.state, engine: startEngine, verified, excluded: rules.excluded }, chosen);
+  const known = { engine: startEngine, kinematicPairs, verified, excluded: rules.excluded };
+  scene.commit({ ...scene.state, ...known }, chosen);
   await scene.prepare(context.engine, { mesh, parameters, chosen });
   scenes.put(key, scene);
   return {

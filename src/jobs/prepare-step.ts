@@ -183,7 +183,8 @@ interface StartToCheck {
  * Touching (PATH): an answer under PATH ended a piece of path that was free, its end included.
  *
  * Rounding: if the image of the start is, bit for bit, the state with which the engine ended (or one that has passed this
- * check), the engine continues from a state of its own, whose pairs it knows to be disjoint. What remains is the piece
+ * check), under a rule for kinematic pairs and a mesh that left out no pair that counts now, the engine continues from a
+ * state of its own, whose pairs it knows to be disjoint. What remains is the piece
  * between the answer as it was sent and that state. Sending rounds a coordinate by half an ulp of the answer or, for a
  * vertex that arrived and got the bits of its target, by half an ulp of float32 in engine units; two vertices of a pair
  * approach by at most √3 times that. This is less than half of the floor with which the answer was computed
@@ -205,7 +206,7 @@ export async function checkSceneStart(
   const { scene, isOwn, images, chosen, parameters, rules: startRules, job } = toCheck;
   const { mesh } = scene.held;
   const { verifier } = job.context;
-  const { engine, verified } = scene.state;
+  const { engine, kinematicPairs, verified } = scene.state;
   const { frame, range } = chosen;
   const known = isOwn && verified?.kinematicPairs === startRules.kinematicPairs ? verified : undefined;
   const policy = parameters.onIntersectingStart;
@@ -235,6 +236,7 @@ export async function checkSceneStart(
   const isEnginesOwn =
     isOwn &&
     !areIncludedAgain &&
+    (kinematicPairs === 'PROTECT' || kinematicPairs === startRules.kinematicPairs) &&
     engine !== undefined &&
     scene.fitted?.frame === frame &&
     (engine === images.startEngine || isEqual(engine, images.startEngine));

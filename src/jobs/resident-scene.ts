@@ -30,6 +30,8 @@ interface HeldState {
   readonly positions: Positions;
   /** its image under the scene's frame, if that is the engine's own state or has passed the check of rounding */
   readonly engine?: EnginePositions | undefined;
+  /** the rule for kinematic pairs then: in `engine`, pairs that it leaves out need not be apart */
+  readonly kinematicPairs?: KinematicPairs | undefined;
   /** undefined = not tested here, or not under the present mesh */
   readonly verified?: Verified | undefined;
   /** pairs that the step that led here excluded; if they are lost (hasLostPairs), only those that still intersect */
@@ -54,6 +56,16 @@ export interface StartMeasures {
  * the time of such a step; for larger scenes it would double the memory of a session.
  */
 const REMEMBERED_BYTES = 8 * 2 ** 20;
+
+/** What a scene returns to if the step that changed its mesh is not accepted. */
+interface ReplacedMesh {
+  readonly held: HeldMesh;
+  readonly stateVersion: number;
+  readonly memory: VerifierMemory;
+  /** undefined = it is large, or the engine cannot save it */
+  readonly saved: SavedSession | undefined;
+  readonly hadPairs: boolean;
+}
 
 /** What a step needs of an engine scene. */
 interface EngineSetup {
@@ -99,6 +111,8 @@ export class ResidentScene {
   #hasLostPairs = false;
   /** what the running or last step began from, to return to if the step is not accepted */
   #before: SavedSession | undefined;
+  /** the mesh of the last accepted step, while it is not known that one with the present mesh was accepted */
+  #replaced: ReplacedMesh | undefined;
   /** whether the engine's scene holds the result of an accepted step */
   #hasPairs = false;
 
@@ -127,7 +141,7 @@ export class ResidentScene {
 
   /** Copies everything that the next step depends on besides mesh and positions and that is not on a device. */
   save(): SavedSession {
-    const { engine, verified, excluded, version: stateVersion } = this.#state;
+    const { engine, kinematicPairs, verified, excluded, version: stateVersion } = this.#state;
     const fitted = this.#fitted;
     const scene = this.#saved ?? this.#scene?.save?.();
     return {
@@ -135,6 +149,7 @@ export class ResidentScene {
       stateVersion,
       fitted: fitted && { frame: { ...fitted.frame }, scalar: fitted.scalar },
       engine,
+      kinematicPairs,
       verified,
       excluded: excluded?.items,
       checkMs: this.costs.answerFor(1).check,
@@ -158,7 +173,9 @@ export class ResidentScene {
   async saveAll(): Promise<SavedSession> {
     // If the device is lost or has no room for copies, the pairs are lost too, and the saved session says so.
     const saveRest = (thrown: unknown) => (thrown instanceof IntersticeError ? this.save() : Promise.reject(thrown));
-    return { ...(await this.#saveOrRead().catch(saveRest)), before: this.#before };
+    // A step that is not accepted takes its mesh with it.
+    const before = this.#replaced?.saved ?? this.#before;
+    return { ...(await this.#saveOrRead().catch(saveRest)), before };
   }
 
   /** {@link save}, including the data on a device. */
@@ -168,18 +185,23 @@ export class ResidentScene {
     return { ...saved, scene, isSceneLost: this.hasLostPairs || (this.#hasPairs && !scene) };
   }
 
-  /** Called before a step runs: keeps what it begins from, unless that is large or the engine cannot save it. */
+  /** Called before a step runs: keeps what it begins from. */
   remember(): void {
+    this.#before = this.#saveUnlessLarge();
+  }
+
+  /** {@link save}, unless the scene is large or the engine cannot save it. */
+  #saveUnlessLarge(): SavedSession | undefined {
     const scene = this.#scene;
     const isKept = this.#saved !== undefined || !scene || (scene.save !== undefined && scene.bytes <= REMEMBERED_BYTES);
-    this.#before = isKept ? this.save() : undefined;
+    return isKept ? this.save() : undefined;
   }
 
   /** Continues from what {@link save} has copied, while no engine scene is open. Drops data that no longer fits. */
   restore(all: SavedSession): void {
     const isUndone = all.stateVersion !== this.#state.version && all.before?.stateVersion === this.#state.version;
     const saved = isUndone ? all.before! : all;
-    const { fitted, engine, verified, excluded } = saved;
+    const { fitted, engine, kinematicPairs, verified, excluded } = saved;
     const hasMesh = saved.meshVersion === this.#held.version;
     const hasState = saved.stateVersion === this.#state.version;
     this.#fitted = fitted && { frame: CoordinateFrame.of(fitted.frame), scalar: fitted.scalar };
@@ -187,8 +209,8 @@ export class ResidentScene {
     if (hasState) {
       this.#state = {
         ...this.#state,
-        engine,
-        ...(hasMesh ? { verified } : {}),
+        // Under another mesh, pairs that were left out may count.
+        ...(hasMesh ? { engine, kinematicPairs, verified } : {}),
         excluded: excluded && new ExcludedPairs(excluded),
       };
     }
@@ -233,16 +255,53 @@ export class ResidentScene {
     // The next step's start is mapped after the answer was sent. It is counted before, so that the count stays the same.
     const imageToCome = image || engine ? 0 : Float32Array.BYTES_PER_ELEMENT * positions.length;
     const kept = [mesh, input, keptFor(mesh), this.#memory.kept, positions, this.#ownPositions, engine, image];
-    return bytesOf(kept, this.#before) + imageToCome + (this.#scene?.bytes ?? 0);
+    return (
+      bytesOf(kept, this.#before, this.#replaced?.held, this.#replaced?.saved) + imageToCome + (this.#scene?.bytes ?? 0)
+    );
   }
 
-  /** Replaces the mesh (kinematic flags, masses): no result for the old one is valid any longer. */
+  /**
+   * Replaces the mesh (kinematic flags, masses): no result for the old one is valid any longer, except that pairs are
+   * still apart that had to be. The old one is kept until a step with the new one is accepted.
+   */
   replaceMesh(mesh: HeldMesh): void {
+    const old = this.#held.mesh;
+    const isReleased = old.kinematic.some((flag, v) => flag === 1 && mesh.mesh.kinematic[v] === 0);
+    const isApart = !isReleased || this.#state.kinematicPairs === 'PROTECT';
+    this.#replaced ??= {
+      held: this.#held,
+      stateVersion: this.#state.version,
+      memory: this.#memory,
+      saved: this.#saveUnlessLarge(),
+      hadPairs: this.#hasPairs,
+    };
     this.#held = mesh;
     this.#memory = new VerifierMemory(mesh.mesh);
-    this.#state = { ...this.#state, verified: undefined };
+    this.#state = { ...this.#state, verified: undefined, ...(isApart ? {} : { engine: undefined }) };
     this.#startMeasures = undefined;
     this.discard();
+  }
+
+  /**
+   * Returns to the mesh of the last accepted step, with all that was known under it, if it has this version.
+   *
+   * @param state that of the last accepted step, if an answer was computed here since
+   * @returns whether it has
+   */
+  returnToMesh(version: number, state?: Pick<HeldState, 'version' | 'positions'>): boolean {
+    const replaced = this.#replaced;
+    // If an answer under the present mesh is the state that the session continues from, that mesh was accepted.
+    if (replaced && !state && this.#state.version !== replaced.stateVersion) this.#replaced = undefined;
+    if (replaced?.held.version !== version) return false;
+    this.#replaced = undefined;
+    this.#held = replaced.held;
+    this.#memory = replaced.memory;
+    this.#state = state ?? { ...this.#state, verified: undefined };
+    this.#invalidateStart();
+    this.discard();
+    if (replaced.saved) this.restore(replaced.saved);
+    else this.#hasLostPairs ||= replaced.hadPairs;
+    return true;
   }
 
   /** Replaces the state: an answer that was computed here was not committed. */

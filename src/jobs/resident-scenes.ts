@@ -78,7 +78,8 @@ export class ResidentScenes {
 
   /**
    * Returns the scene in the versions that the session has committed: builds it, or replaces its mesh or state, as needed.
-   * If the mesh or the state is refused, the scene is unchanged.
+   * If the mesh or the state is refused, the scene is unchanged; it may have returned to the mesh of its last accepted
+   * step.
    *
    * @throws the refusals of mesh and positions; INTERNAL if something that is needed was not sent
    */
@@ -94,15 +95,16 @@ export class ResidentScenes {
       this.scenes.set(key, built);
       return built;
     }
-    const isNewMesh = scene.held.version !== meshVersion;
-    const input = isNewMesh ? (delta.mesh ?? missing('mesh', key)) : scene.held.input;
-    const mesh = isNewMesh ? buildMesh(input, limits) : scene.held.mesh;
     let positions: Positions | undefined;
     if (scene.state.version !== stateVersion) {
       positions = delta.start ?? missing('start', key);
-      checkPositions(positions, mesh.vertexCount, 'start');
+      checkPositions(positions, scene.held.mesh.vertexCount, 'start');
     }
-    if (isNewMesh) scene.replaceMesh({ version: meshVersion, input, mesh });
+    if (scene.returnToMesh(meshVersion, positions && { version: stateVersion, positions })) return scene;
+    if (scene.held.version !== meshVersion) {
+      const input = delta.mesh ?? missing('mesh', key);
+      scene.replaceMesh({ version: meshVersion, input, mesh: buildMesh(input, limits) });
+    }
     if (positions) scene.replaceState(stateVersion, positions);
     return scene;
   }

@@ -1,4 +1,5 @@
 import type { ElementPair } from '../contract/elements.js';
+import type { KinematicPairs } from '../contract/parameters.js';
 import type { Scalar } from '../mesh/positions.js';
 import type { EnginePositions } from '../solver/engine.js';
 import type { FrameFields } from '../solver/frame.js';
@@ -17,6 +18,7 @@ export interface SavedSession {
   readonly fitted: { readonly frame: FrameFields; readonly scalar: Scalar } | undefined;
   /** as in HeldState */
   readonly engine: EnginePositions | undefined;
+  readonly kinematicPairs: KinematicPairs | undefined;
   readonly verified: Verified | undefined;
   /** pairs that the last step excluded; undefined = none */
   readonly excluded: readonly ElementPair[] | undefined;

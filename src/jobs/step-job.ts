@@ -68,7 +68,8 @@ async function runStep(task: StepTask<SceneDelta>, scenes: ResidentScenes, job: 
     const { verify: level, kinematicPairs } = parameters;
     const verified = findings && { level, kinematicPairs, findings };
     const { excluded } = rules;
-    scene.commit({ version: task.nextVersion, positions: answer.positions, engine, verified, excluded }, chosen);
+    const { positions } = answer;
+    scene.commit({ version: task.nextVersion, positions, engine, kinematicPairs, verified, excluded }, chosen);
     return { ...answer, residentBytes: scene.bytes };
   } catch (thrown) {
     if (hasRun) scene.undo();
