@@ -28,8 +28,12 @@ export function measureAnswer(step: PreparedStep, positions: Positions, isListed
   });
   const maxStretch = measureStretch(mesh, positions, target, scale, differences);
   const sigma = parameters.stretchLimit;
-  const isStrainLimited = mesh.strain !== undefined && parameters.quality !== 'FAST';
-  const overlong = findOverlongEdges(mesh, positions, target, { sigma, maxStretch, frame, isStrainLimited });
+  const overlong = findOverlongEdges(mesh, positions, target, {
+    sigma,
+    maxStretch,
+    frame,
+    quality: parameters.quality,
+  });
   const fidelity = {
     distanceToTargetRms: differences.rms,
     distanceToTargetMax: differences.max,

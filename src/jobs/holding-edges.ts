@@ -1,7 +1,7 @@
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { StretchedEdge } from '../contract/report.js';
-import { type EdgeList, edgesWithLimit } from '../mesh/limited-edges.js';
+import { type EdgeList, edgesUnder } from '../mesh/limited-edges.js';
 import { ownLength } from '../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { LIMITING_PAIRS } from '../solver/constants.js';
@@ -121,7 +121,7 @@ export function findLimitingEdges(
 ): StretchedEdge[] {
   const { stretchLimit: sigma } = parameters;
   if (sigma === 0 || maxStretch < AT_LIMIT * sigma) return [];
-  const lists = edgesWithLimit(mesh);
+  const lists = edgesUnder(parameters.quality, mesh);
   const ways = waysOf(answer, target);
   const held = new HeldBy(mesh.vertexCount);
   offerEdges(held, lists, answer, target, ways, sigma);

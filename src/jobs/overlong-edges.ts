@@ -1,6 +1,7 @@
 import type { Positions } from '../contract/mesh.js';
+import type { Quality } from '../contract/parameters.js';
 import type { StretchedEdge } from '../contract/report.js';
-import { allEdges, edgesWithLimit } from '../mesh/limited-edges.js';
+import { edgesUnder } from '../mesh/limited-edges.js';
 import { referenceSquared } from '../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame } from '../solver/frame.js';
@@ -41,7 +42,7 @@ export interface OverlongEdges {
  * limit by more than rounding.
  *
  * @param sigma σ; 0 = there is no limit
- * @param isStrainLimited strain limits replace those of edges (limited-edges.ts)
+ * @param quality on which it depends whether strain limits replace those of edges (limited-edges.ts)
  * @param maxStretch of the answer by measureStretch: if it is within the limit, no edge needs a test
  */
 export function findOverlongEdges(
@@ -52,19 +53,19 @@ export function findOverlongEdges(
     sigma,
     maxStretch,
     frame,
-    isStrainLimited = false,
+    quality,
   }: {
     readonly sigma: number;
     readonly maxStretch: number;
     readonly frame: CoordinateFrame;
-    readonly isStrainLimited?: boolean;
+    readonly quality: Quality;
   },
 ): OverlongEdges {
   if (sigma === 0 || maxStretch <= sigma) return { count: 0, worst: undefined, worstIndex: 0 };
   let count = 0;
   let worst: StretchedEdge | undefined;
   let worstIndex = 0;
-  for (const { ends: edges, rest } of isStrainLimited ? edgesWithLimit(mesh) : allEdges(mesh)) {
+  for (const { ends: edges, rest } of edgesUnder(quality, mesh)) {
     for (let e = 0; e < edges.length; e += 2) {
       const a = edges[e]!;
       const b = edges[e + 1]!;

@@ -1,7 +1,7 @@
 import type { Positions } from '../contract/mesh.js';
 import { HOLDS, type Hold, type Reasons } from '../contract/path.js';
 import type { Contacts } from '../contract/report.js';
-import { type EdgeList, edgesWithLimit } from '../mesh/limited-edges.js';
+import { type EdgeList, edgesUnder } from '../mesh/limited-edges.js';
 import type { EngineHolds, Resolution } from '../solver/engine.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import { edgeOf, HeldBy, MIN_CLOSING, nearTarget, offerEdges, waysOf } from './holding-edges.js';
@@ -56,7 +56,7 @@ export function explain(step: PreparedStep, explained: Explained): Reasons {
   const recorded = engine && recordedContacts(engine, contacts, vertexCount, ways);
   const found = new FoundPairs(contacts);
   const edges = new HeldBy(vertexCount);
-  const list = edgesWithLimit(mesh);
+  const list = edgesUnder(parameters.quality, mesh);
   if (parameters.stretchLimit > 0) offerEdges(edges, list, answer, target, ways, parameters.stretchLimit);
 
   const reasons = {

@@ -1,4 +1,3 @@
-import type { ElementPair } from '../contract/elements.js';
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
@@ -7,6 +6,7 @@ import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
 import type { Resolution } from '../solver/engine.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
+import { measurePairs } from '../verify/distance.js';
 import type { StateFindings } from '../verify/types.js';
 import { describePullBack, measureAnswer, warnOfOverlong } from './fidelity.js';
 import { findLimitingEdges } from './holding-edges.js';
@@ -44,10 +44,11 @@ export function buildReport(
   const { mesh, parameters, isPerVertex } = step;
   const { target } = step.images;
   const { frame } = step.chosen;
-  const { scale } = frame;
   const { resolution, answer, verification, minDistance } = result;
   const { differences, maxStretch, overlong, fidelity } = measureAnswer(step, answer, isPerVertex);
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
+  // The engine measured them before its last step; and those of a state that was not sent limit nothing in the answer.
+  const limitingPairs = verification.fellBack ? [] : measurePairs(resolution.limitingPairs, answer);
   const strain = findStrainedElements(mesh, answer, frame);
   const ignored = describeExcluded(mesh, step.rules.excluded);
   const intersecting = describeIntersecting(result.findings);
@@ -77,7 +78,7 @@ export function buildReport(
     ...intersecting.counted,
     intersectingPairs: intersecting.named,
     limitingEdges: findLimitingEdges(mesh, answer, target, parameters, maxStretch),
-    limitingPairs: resolution.limitingPairs.map((pair) => toCallerUnit(pair, scale)),
+    limitingPairs,
     verification,
     timings: result.timings,
     ...(result.budget ? { budget: result.budget } : {}),
@@ -146,10 +147,6 @@ export function progressUnknown(
     residuals[v] = 1;
   }
   return { residual: unfinishedVertices > 0 ? 1 : 0, residuals, unfinishedVertices };
-}
-
-function toCallerUnit(pair: ElementPair, scale: number): ElementPair {
-  return pair.distance === undefined ? pair : { ...pair, distance: pair.distance / scale };
 }
 
 /** Warnings about a mesh, its state and its parameters, which do not depend on the step. */

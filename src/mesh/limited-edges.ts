@@ -1,3 +1,4 @@
+import type { Quality } from '../contract/parameters.js';
 import type { CollisionMesh } from './types.js';
 
 /** Some edges of a mesh. */
@@ -28,6 +29,10 @@ export function edgesWithLimit(
   if (!mesh.strain) return allEdges(mesh);
   return [{ ends: mesh.edges.subarray(2 * mesh.rodStart), rest: mesh.restLengths?.edges.subarray(mesh.rodStart) }];
 }
+
+/** The edges whose length `stretchLimit` limits. Under FAST strain limits only measure, so it applies to all edges. */
+export const edgesUnder = (quality: Quality, mesh: Parameters<typeof edgesWithLimit>[0]): readonly EdgeList[] =>
+  quality === 'FAST' ? allEdges(mesh) : edgesWithLimit(mesh);
 
 /** Returns a test, by the ends of an edge, whether it is among them; undefined = all are. */
 export function limitOfEdges(

@@ -1,3 +1,4 @@
+import type { ElementPair } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
@@ -6,7 +7,7 @@ import { ClosestPoints } from './closest.js';
 import { type ContactList, FoundContacts } from './contact-list.js';
 import { checkRules, collectElements, distanceRelations, gather, idsOf, readPositions } from './elements.js';
 import { isExcluded } from './excluded.js';
-import { compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
+import { codeOf, compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
 import type { DistanceFindings, PairRules } from './types.js';
 
@@ -69,6 +70,25 @@ function findLeastDistance(
   const found = new PairSearch(mesh, rules.checkpoint).sift([x], relations, closerThan * REACH_SLACK, by, () => {});
   const least = found?.nearest[0]?.distance;
   return found && { minDistance: least !== undefined && least <= closerThan ? least : undefined, closePairs: [] };
+}
+
+/**
+ * Pairs of elements with the distance and the unit normal, from b to a, that they have in a state.
+ *
+ * @param positions [3·V] finite, in any unit
+ */
+export function measurePairs(pairs: readonly ElementPair[], positions: Positions): ElementPair[] {
+  const closest = new ClosestPoints();
+  const points = new Float64Array(12);
+  return pairs.map(({ kind, a, b }) => {
+    const code = codeOf(kind);
+    const ids = [...a, ...b];
+    ids.forEach((v, k) => {
+      for (let c = 0; c < 3; c++) points[3 * k + c] = positions[3 * v + c];
+    });
+    closest.find(code, points);
+    return toElementPair({ code, ids, distance: closest.distance, normal: closest.findNormal(code) });
+  });
 }
 
 function compareByDistance(left: Finding, right: Finding): number {

@@ -13,7 +13,7 @@ function find(mesh: CollisionMesh, answer: Positions, target: Positions, sigma: 
   const frame = CoordinateFrame.fit(target, medianEdge, bounds);
   const off = compareToTarget(mesh, answer, target, { delta: 1, scale: frame.scale, isListed: false });
   const maxStretch = measureStretch(mesh, answer, target, frame.scale, off);
-  return findOverlongEdges(mesh, answer, target, { sigma, maxStretch, frame });
+  return findOverlongEdges(mesh, answer, target, { sigma, maxStretch, frame, quality: 'BALANCED' });
 }
 
 /** Rods along x, vertex by vertex; those before `kinematic` are kinematic. */

@@ -36,16 +36,26 @@ t.test('a motion without obstacles ends at the target, bit for bit, and the repo
   t.ok(opened?.closed, 'the scene is closed');
   t.equal(opened?.units.scale, 1, 'the median edge, about 1.02, is in [1, 2) already');
   t.equal(opened?.units.floor, report.resolved.activationDistance / 100);
-  t.equal(report.limitingPairs[0]?.distance, 1 / (opened?.units.scale ?? Number.NaN));
 });
 
-t.test('limiting pairs are returned in the caller’s unit', async (t) => {
+t.test('limiting pairs are measured in the answer, in the caller’s unit', async (t) => {
   const request = spike(1, 0.5);
   const scaled = { ...request, start: request.start.map((x) => x / 4), target: request.target.map((x) => x / 4) };
   const engine = fakeEngine(stepping(1));
   const { answer } = await runJob(scaled, engine);
   t.equal(engine.opened[0]?.units.scale, 4);
-  t.equal(answer.report.limitingPairs[0]?.distance, 0.25);
+  // The engine names vertex 0, at the origin, and the triangle (1, 0, 0), (0, 1, 0), (0.2, 0.2, 0.5), all divided by 4.
+  const [pair] = answer.report.limitingPairs;
+  t.match(pair, { kind: 'VERTEX_TRIANGLE', a: [0], b: [1, 2, 3] });
+  t.ok(Math.abs((pair?.distance ?? 0) - 0.125 / Math.sqrt(0.86)) < 1e-7, `${pair?.distance}`);
+  const normal = [0.5, 0.5, 0.6].map((n) => -n / Math.sqrt(0.86));
+  for (const [c, n] of normal.entries()) t.ok(Math.abs((pair?.normal?.[c] ?? 0) - n) < 1e-6, `${pair?.normal}`);
+});
+
+t.test('of a state that was not sent no pair is named', async (t) => {
+  const { answer } = await runJob(spike(0.25, 0.5), fakeEngine(stepping(1)));
+  t.ok(answer.report.verification.fellBack);
+  t.same(answer.report.limitingPairs, []);
 });
 
 t.test('a run that ends halfway measures distances in the caller’s numbers', async (t) => {

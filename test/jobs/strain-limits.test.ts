@@ -41,3 +41,26 @@ t.test('an engine without strain limits refuses them', async (t) => {
   const mesh = { vertexCount, triangles, strainLimits: { rest, max: 1.1 } };
   await t.rejects(runJob({ mesh, start: rest, target: pressed, parameters: {} }, without), { code: 'UNIMPLEMENTED' });
 });
+
+t.test('under FAST edges of elements with strain limits hold vertices like others', async (t) => {
+  // A strip of six squares whose pinned end stays while the target stretches it to half again its length.
+  const corners = Array.from({ length: 14 }, (_, v) => [Math.floor(v / 2), v % 2, 0]).flat();
+  const triangles = Array.from({ length: 6 }, (_, i) => [2 * i, 2 * i + 2, 2 * i + 1, 2 * i + 1, 2 * i + 2, 2 * i + 3]);
+  const start = Float32Array.from(corners);
+  const mesh = {
+    vertexCount: 14,
+    triangles: Uint32Array.from(triangles.flat()),
+    kinematic: Uint8Array.from({ length: 14 }, (_, v) => (v < 2 ? 1 : 0)),
+    restLengths: { positions: start },
+  };
+  const target = start.map((value, k) => (k % 3 === 0 ? 1.5 * value : value));
+  const explain = async (strain: object) => {
+    const parameters = { quality: 'FAST', stretchLimit: 1.1 } as const;
+    const request = { mesh: { ...mesh, ...strain }, start, target, parameters, include: { reasons: true } };
+    const { report, reasons } = (await runJob(request, createCpuEngine())).answer;
+    return { edges: report.limitingEdges, holds: [...(reasons?.holds ?? [])] };
+  };
+  const plain = await explain({});
+  t.ok(plain.edges.length > 0);
+  t.strictSame(await explain({ strainLimits: { rest: start, max: 1.2 } }), plain);
+});
