@@ -56,6 +56,7 @@ const FIRST = [
   'rough/http-malformed',
   'page/page',
   'page/work',
+  'page/controls',
   'solver/cpu/cores',
   'gpu/device/device-life',
   'gpu/pull-back/cases',

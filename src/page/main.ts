@@ -10,7 +10,7 @@ import { Runner } from './runner.js';
 import { Saver } from './saver.js';
 import { Service } from './service/service.js';
 import { wireTheme } from './theme.js';
-import { byId, wireTabs } from './ui/dom.js';
+import { byId, wireCancel, wireTabs } from './ui/dom.js';
 import { OpenDialog } from './ui/open-dialog.js';
 import { hideProblem, problemOf, showProblem } from './ui/problem.js';
 import { SessionsPane } from './ui/sessions.js';
@@ -47,6 +47,7 @@ function start(): void {
     (file) => void certifier.check(file.name, file),
     (thrown) => runner.report(thrown),
   );
+  wireCancel();
   byId('rerun').addEventListener('click', () => dialog.open());
   new Saver(explorer, service);
   byId('problem-close').addEventListener('click', hideProblem);

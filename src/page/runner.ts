@@ -205,11 +205,12 @@ export class Runner {
     const dialog = byId<HTMLDialogElement>('key-dialog');
     const input = byId<HTMLInputElement>('key');
     byId('key-note').textContent = service.hasKey ? 'The service did not accept this key.' : '';
-    byId<HTMLFormElement>('key-form').onsubmit = (event) => {
-      if ((event.submitter as HTMLButtonElement | null)?.value !== 'use') return;
+    byId<HTMLFormElement>('key-form').onsubmit = () => {
       service.setKey(input.value.trim());
-      input.value = '';
       queueMicrotask(again);
+    };
+    dialog.onclose = () => {
+      input.value = '';
     };
     if (!dialog.open) dialog.showModal();
   }

@@ -1,21 +1,21 @@
 import type { Page, Request, Route } from 'playwright-core';
 import t from 'tap';
 import { skipWithoutChromium } from '../support/chromium.js';
-import { fileOf, openPageService, resolve, saveAs, squares, textOnce, untilAnswered } from './open-page.js';
+import {
+  fileOf,
+  openPageService,
+  openTangled,
+  resolve,
+  saveAs,
+  squares,
+  textOnce,
+  untilAnswered,
+} from './open-page.js';
 
 /** Work with the page: untangled starts, long resolves as jobs, and paths of large meshes. */
 
 /** Questions for the state of a job. */
 const QUESTION = /\/v1\/jobs\/[^/]+\?wait=/;
-
-/** Two squares, of which the far corner of the upper one hangs through the lower one; closes the dialog that says so. */
-async function openTangled(page: Page): Promise<void> {
-  const pierced = squares(0, 0.5).replace('v 1 1 0.5', 'v 0.7 0.6 -0.2');
-  await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
-  await resolve(page);
-  await page.waitForSelector('#problem:not([hidden])');
-  await page.click('#problem-close');
-}
 
 const RESOLVING = { steps: 7, residual: 0.25, unfinishedVertices: 3 };
 

@@ -42,6 +42,16 @@ export function setPressed(button: HTMLElement, isPressed: boolean): void {
   button.setAttribute('aria-pressed', String(isPressed));
 }
 
+/**
+ * Wires the buttons that close their dialog. They do not submit its form: Enter in a field presses the first button that
+ * does.
+ */
+export function wireCancel(): void {
+  for (const button of document.querySelectorAll('dialog button.cancel')) {
+    button.addEventListener('click', () => button.closest('dialog')!.close());
+  }
+}
+
 /** Wires the tabs of the results: arrow keys go from one to the next, as the ARIA pattern for tabs requires. */
 export function wireTabs(list: HTMLElement, onShow: (name: string) => void): (name: string) => void {
   const tabs = [...list.querySelectorAll<HTMLButtonElement>('[role="tab"]')];

@@ -9,10 +9,7 @@ export class LayersDialog {
   /** @param answer called with the hints when the user starts the untangling */
   constructor(answer: (layers: readonly LayerHint[]) => void) {
     byId('add-layer').addEventListener('click', () => this.#add());
-    byId<HTMLFormElement>('layers-form').addEventListener('submit', (event) => {
-      const wanted = (event.submitter as HTMLButtonElement | null)?.value === 'untangle';
-      if (wanted) answer(this.#hints());
-    });
+    byId('layers-form').addEventListener('submit', () => answer(this.#hints()));
   }
 
   /** @param names of the parts, at least two */

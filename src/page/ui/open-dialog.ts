@@ -38,7 +38,6 @@ export class OpenDialog {
       this.#describe();
     });
     byId<HTMLFormElement>('open-form').addEventListener('submit', (event) => {
-      if ((event.submitter as HTMLButtonElement | null)?.value !== 'resolve') return;
       event.preventDefault();
       try {
         const job = this.job();

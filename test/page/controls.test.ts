@@ -1,0 +1,56 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { skipWithoutChromium } from '../support/chromium.js';
+import { openPageService, untilAnswered } from './open-page.js';
+
+/** The controls of the page: its dialogs, its player, its keys, and what is offered beside what is shown. */
+
+/** Waits until an expression is true in the page. */
+const until = (page: Page, condition: string) =>
+  page.evaluate(`new Promise((resolve) => {
+    const look = () => (${condition} ? resolve() : requestAnimationFrame(look));
+    look();
+  })`);
+
+// A browser and an engine beside other work take their time.
+t.setTimeout(600_000);
+
+t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
+  const { open } = await openPageService(t);
+  const pair = [fileOf('start.obj', squares(0, 0.5)), fileOf('target.obj', squares(1, 0.5))];
+
+  await t.test('Enter does in a dialog what it is for, Cancel closes it, and its key is forgotten', async (t) => {
+    const page = await open(t);
+    const keys: (string | undefined)[] = [];
+    await page.route(/\/v1\/jobs$/, async (route) => {
+      const key = route.request().headers().authorization;
+      keys.push(key);
+      if (key) return route.fallback();
+      await route.fulfill({ status: 401, json: { code: 'UNAUTHENTICATED', message: 'No key.', hint: '' } });
+    });
+    const [opened, asked] = [page.locator('#open-dialog'), page.locator('#key-dialog')];
+    await page.setInputFiles('#files', pair);
+    await opened.waitFor();
+    await opened.getByRole('button', { name: 'Cancel' }).click();
+    await opened.waitFor({ state: 'hidden' });
+    t.equal(await page.isVisible('#welcome'), true, 'nothing was resolved');
+
+    await page.setInputFiles('#files', pair);
+    await page.press('#delta', 'Enter');
+    await asked.waitFor();
+    t.equal(await opened.isVisible(), false);
+    await page.fill('#key', 'not used');
+    await asked.getByRole('button', { name: 'Cancel' }).click();
+    await asked.waitFor({ state: 'hidden' });
+    await until(page, 'document.getElementById("key").value === ""');
+
+    await page.keyboard.press('r');
+    await page.press('#budget', 'Enter');
+    await asked.waitFor();
+    await page.fill('#key', 'mine');
+    await page.press('#key', 'Enter');
+    await untilAnswered(page);
+    t.same(keys, [undefined, undefined, 'Bearer mine']);
+    t.equal(await page.inputValue('#key'), '');
+  });
+});
