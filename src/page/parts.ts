@@ -65,7 +65,9 @@ function connectedGroups(mesh: MeshInput): Group[] {
   for (const vertices of members.values()) {
     const isKinematic = vertices.every((v) => mesh.kinematic?.[v] === 1);
     const key = `${isKinematic ? 'kinematic ' : ''}${kinds(vertices[0]!)}`;
-    byKind.set(key, [...(byKind.get(key) ?? []), vertices]);
+    const list = byKind.get(key);
+    if (list) list.push(vertices);
+    else byKind.set(key, [vertices]);
   }
   const groups: Group[] = [];
   for (const [kind, components] of byKind) {

@@ -87,6 +87,14 @@ t.test('without named parts, connected components are the parts', async (t) => {
   );
 });
 
+t.test('the components of a mesh are grouped in one pass over them', async (t) => {
+  // With a pass for each of them this would take hours.
+  const vertexCount = 1_000_000;
+  const { list, of } = findParts({ vertexCount, particles: Uint32Array.from({ length: vertexCount }, (_, v) => v) });
+  t.match(list, [{ name: '1000000 grains', vertexCount, isKinematic: false }]);
+  t.ok(of.every((part) => part === 0));
+});
+
 t.test('the lightness of the colour map increases monotonically', async (t) => {
   const lightness = ([r, g, b]: readonly number[]) => 0.2126 * r! ** 2.2 + 0.7152 * g! ** 2.2 + 0.0722 * b! ** 2.2;
   for (let i = 1; i <= 64; i++) {
