@@ -137,7 +137,7 @@ export class Runner {
   /** Shows a pair without an answer. */
   show(study: Study): void {
     this.explorer.load(study);
-    for (const name of ['diagnose', 'untangle']) byId(name).hidden = this.service === undefined;
+    byId('diagnose').hidden = this.service === undefined;
     byId('rerun').hidden = this.service === undefined || !this.canRepeat();
     byId('saving').hidden = true;
   }

@@ -56,10 +56,14 @@ export const comparedLength = ({ restLengths }: MeshInput): 'at rest' | 'in the 
 export const hasPath = ({ answer, certificate, untangled }: Study): boolean =>
   answer !== undefined || certificate !== undefined || untangled !== undefined;
 
-/** The study with an untangled start as the answer; the path to it is not tested, so only its end is shown. */
+/**
+ * The study with an untangled start as the answer; the path to it is not tested, so only its end is shown. A certificate
+ * is about other states.
+ */
 export function withUntangled(study: Study, untangled: UntangledState, hints: Hints): Study {
+  const { certificate: _, ...rest } = study;
   const path = [study.start, untangled.positions];
-  return { ...study, answer: undefined, untangled, hints, path, pathWords: ['start', 'untangled'], checks: {} };
+  return { ...rest, answer: undefined, untangled, hints, path, pathWords: ['start', 'untangled'], checks: {} };
 }
 
 /** A pair without an answer. */

@@ -1,9 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { run } from '../cli/in-process.js';
 import { skipWithoutChromium } from '../support/chromium.js';
-import { openPageService, untilAnswered } from './open-page.js';
+import { openPageService, openTangled, squares, untilAnswered } from './open-page.js';
 
 /** The controls of the page: its dialogs, its player, its keys, and what is offered beside what is shown. */
+
+/** A certificate of a pair of squares, as a file to open. */
+const certificate = async (t: Test) => {
+  const folder = t.testdir({ 'start.obj': squares(0, 0.5), 'target.obj': squares(1, 0.5) });
+  const [start, target, file] = ['start.obj', 'target.obj', 'squares.certificate'].map((name) => join(folder, name));
+  const { status, stderr } = await run(['certify', start!, target!, '-o', file!]);
+  t.equal(status, 0, stderr);
+  return [{ name: 'squares.certificate', mimeType: 'application/octet-stream', buffer: readFileSync(file!) }];
+};
 
 /** Waits until an expression is true in the page. */
 const until = (page: Page, condition: string) =>
@@ -52,5 +64,17 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     await untilAnswered(page);
     t.same(keys, [undefined, undefined, 'Bearer mine']);
     t.equal(await page.inputValue('#key'), '');
+  });
+
+  await t.test('the states of a certificate cannot be replaced by others under its verdict', async (t) => {
+    const page = await open(t);
+    await openTangled(page);
+    t.equal(await page.isVisible('#untangle'), true);
+    await page.setInputFiles('#files', await certificate(t));
+    await page.waitForSelector('#certificate');
+    t.equal(await page.isVisible('#untangle'), false);
+    await page.setInputFiles('#files', pair.slice(0, 1));
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForSelector('#untangle:not([hidden])');
   });
 });

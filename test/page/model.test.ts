@@ -155,6 +155,8 @@ t.test('an untangled start is a path of two states, and its regions have the col
   const untangled = withUntangled(study, fakeUntangled(flat), { layers: [], turned: [3] });
   t.ok(hasPath(untangled));
   t.match(untangled, { answer: undefined, hints: { turned: [3] }, path: { length: 2 } });
+  const certified = { ...study, certificate: {} as never };
+  t.notOk('certificate' in withUntangled(certified, fakeUntangled(flat), { layers: [], turned: [] }));
   const field = fieldsOf(untangled, listEdges(square)).find(({ id }) => id === 'regions')!;
   const [first, none] = [0, field.categories!.length - 1];
   t.equal(field.categories![first]!.label, 'contour 0');
