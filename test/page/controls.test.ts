@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { run } from '../cli/in-process.js';
 import { skipWithoutChromium } from '../support/chromium.js';
-import { openPageService, openTangled, squares, untilAnswered } from './open-page.js';
+import { openPageService, openTangled, resolve, squares, textOnce, untilAnswered } from './open-page.js';
 
 /** The controls of the page: its dialogs, its player, its keys, and what is offered beside what is shown. */
 
@@ -76,5 +76,17 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     await page.setInputFiles('#files', pair.slice(0, 1));
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.waitForSelector('#untangle:not([hidden])');
+  });
+
+  await t.test('a number that could be two numbers is refused in the dialog', async (t) => {
+    const page = await open(t);
+    await page.setInputFiles('#files', pair);
+    await page.fill('#kinematic', '1,000');
+    await resolve(page);
+    t.match(
+      await textOnce(page, '#open-note', '1,000'),
+      /Kinematic from vertex: “1,000” could be 1000 or 1\.000\. Write it without a comma\./,
+    );
+    t.equal(await page.isVisible('#open-dialog'), true);
   });
 });

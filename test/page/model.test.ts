@@ -5,6 +5,7 @@ import { edgeLengths, listEdges, medianLength } from '../../src/page/edges.js';
 import { counts, distances, fieldsOf, gaps, stretches } from '../../src/page/fields/field.js';
 import { orderNames } from '../../src/page/files/open-files.js';
 import { formatLength, formatNumber, roundTicks } from '../../src/page/format.js';
+import { readCount, readNumber } from '../../src/page/numbers.js';
 import { findParts } from '../../src/page/parts.js';
 import { hasPath, stateOnPath, studyOfPair, withAnswer, withUntangled } from '../../src/page/study.js';
 import { curveOf } from '../../src/page/view/marks.js';
@@ -114,6 +115,31 @@ t.test('numbers are shown in a readable form', async (t) => {
     roundTicks(0, 0.07).map((value) => Number(value.toFixed(3))),
     [0, 0.02, 0.04, 0.06],
   );
+});
+
+t.test('a comma begins a fraction, unless it could also separate thousands', async (t) => {
+  const read = (text: string) => readNumber(text, 'Time budget');
+  t.same(['', '  ', '0', '3000', '0.5', '0,5', ' 2,25 ', '0,005', '1e-3', '1234,567'].map(read), [
+    undefined,
+    undefined,
+    0,
+    3000,
+    0.5,
+    0.5,
+    2.25,
+    0.005,
+    1e-3,
+    1234.567,
+  ]);
+  t.throws(() => read('3,000'), { message: 'Time budget: “3,000” could be 3000 or 3.000. Write it without a comma.' });
+  t.throws(() => read('1,234,567'), { message: /“1,234,567” could be 1234567\. Write it without/ });
+  for (const text of ['1,234.5', '1.234,5', '1,2,3', '-1', 'many', 'Infinity', 'NaN']) {
+    t.throws(() => read(text), { message: `Time budget: “${text}” is no number from 0 up.` });
+  }
+  const count = (text: string) => readCount(text, 'Kinematic from vertex');
+  t.same(['', '0', '3000', '3.0', '1e3'].map(count), [undefined, 0, 3000, 3, 1000]);
+  t.throws(() => count('3,000'), { message: /could be 3000 or 3\.000/ });
+  for (const text of ['3,5', '3.5', '3,0']) t.throws(() => count(text), { message: /is no whole number from 0 up/ });
 });
 
 t.test('the names of the files decide which one is the start', async (t) => {

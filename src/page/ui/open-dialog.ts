@@ -2,6 +2,7 @@ import type { Parameters } from '../../client/types.js';
 import type { Positions } from '../../contract/mesh.js';
 import { type OpenedMesh, type OptionsFile, type Pair, pairOf, seamsOf } from '../files/open-files.js';
 import { formatCount, formatPlural, LENGTH_UNITS, type LengthUnit } from '../format.js';
+import { readCount, readNumber } from '../numbers.js';
 import { byId, make } from './dom.js';
 
 /** A pair of files with the chosen settings: everything that a request needs. */
@@ -111,8 +112,8 @@ export class OpenDialog {
   job(): Job {
     const { start, target } = this;
     if (!start) throw new Error('Choose a start first.');
-    const kinematicFrom = numberIn('kinematic', 'Kinematic from vertex');
-    const delta = numberIn('delta', 'The activation distance');
+    const kinematicFrom = readCount(textOf('kinematic'), 'Kinematic from vertex');
+    const delta = readNumber(textOf('delta'), 'Activation distance');
     const options = { ...this.#options, kinematicFrom };
     const isWelded = byId<HTMLInputElement>('weld').checked;
     const onStart = byId<HTMLSelectElement>('on-start').value;
@@ -128,16 +129,9 @@ export class OpenDialog {
       start: start.file.positions,
       target: target?.file.positions,
       parameters,
-      timeBudgetSeconds: numberIn('budget', 'The time budget'),
+      timeBudgetSeconds: readNumber(textOf('budget'), 'Time budget'),
     };
   }
 }
 
-/** The number in a field; undefined if the field is empty. @throws Error */
-function numberIn(id: string, name: string): number | undefined {
-  const text = byId<HTMLInputElement>(id).value.trim().replace(',', '.');
-  if (text === '') return undefined;
-  const value = Number(text);
-  if (Number.isFinite(value) && value >= 0) return value;
-  throw new Error(`${name} must be a number, not “${text}”.`);
-}
+const textOf = (id: string): string => byId<HTMLInputElement>(id).value;
