@@ -41,6 +41,7 @@ export class FileOpener {
       const certificate = files.find(({ name }) => CERTIFICATE.test(name));
       if (certificate) {
         if (files.length > 1) throw new Error('Open a certificate by itself, without other files.');
+        this.dialog.close();
         this.onCertificate(certificate);
         return;
       }
@@ -72,7 +73,8 @@ export class FileOpener {
       if (options ?? isOther) this.dialog.options = options ?? {};
       this.dialog.open();
     } catch (thrown) {
-      this.onError(thrown);
+      if (this.dialog.isOpen) this.dialog.refuse(thrown);
+      else this.onError(thrown);
     }
   }
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { run } from '../cli/in-process.js';
 import { skipWithoutChromium } from '../support/chromium.js';
-import { openPageService, openTangled, resolve, squares, textOnce, untilAnswered } from './open-page.js';
+import { fileOf, openPageService, openTangled, resolve, squares, textOnce, untilAnswered } from './open-page.js';
 
 /** The controls of the page: its dialogs, its player, its keys, and what is offered beside what is shown. */
 
@@ -88,5 +88,20 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
       /Kinematic from vertex: “1,000” could be 1000 or 1\.000\. Write it without a comma\./,
     );
     t.equal(await page.isVisible('#open-dialog'), true);
+  });
+
+  await t.test('what is wrong with a file is said in the dialog; a certificate closes it', async (t) => {
+    const page = await open(t);
+    await page.setInputFiles('#files', pair.slice(0, 1));
+    await page.waitForSelector('#open-dialog[open]');
+    await page.setInputFiles('#files', [fileOf('target.obj', 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n')]);
+    t.match(await textOnce(page, '#open-note', 'has 3'), /The target has 3 vertices.*same vertices in the same order/);
+    t.equal(await page.isVisible('#problem'), false, 'not behind it');
+    await page.setInputFiles('#files', pair.slice(1));
+    t.match(await textOnce(page, '#file-target', 'target.obj'), /8/);
+    t.equal(await page.textContent('#open-note'), '', 'another file is right');
+    await page.setInputFiles('#files', await certificate(t));
+    await page.waitForSelector('#certificate');
+    t.equal(await page.isVisible('#open-dialog'), false);
   });
 });

@@ -4,6 +4,7 @@ import { type OpenedMesh, type OptionsFile, type Pair, pairOf, seamsOf } from '.
 import { formatCount, formatPlural, LENGTH_UNITS, type LengthUnit } from '../format.js';
 import { readCount, readNumber } from '../numbers.js';
 import { byId, make } from './dom.js';
+import { problemOf } from './problem.js';
 
 /** A pair of files with the chosen settings: everything that a request needs. */
 export interface Job extends Pair {
@@ -31,7 +32,7 @@ export class OpenDialog {
         this.target = morph.value === '' ? undefined : this.start?.morphs?.open(morph.value);
         this.#describe();
       } catch (thrown) {
-        byId('open-note').textContent = (thrown as Error).message;
+        this.refuse(thrown);
       }
     });
     byId('swap').addEventListener('click', () => {
@@ -45,7 +46,7 @@ export class OpenDialog {
         this.#dialog.close();
         onResolve(job);
       } catch (thrown) {
-        byId('open-note').textContent = (thrown as Error).message;
+        this.refuse(thrown);
       }
     });
   }
@@ -66,6 +67,20 @@ export class OpenDialog {
   open(): void {
     this.#describe();
     if (!this.#dialog.open) this.#dialog.showModal();
+  }
+
+  get isOpen(): boolean {
+    return this.#dialog.open;
+  }
+
+  close(): void {
+    this.#dialog.close();
+  }
+
+  /** Says an error, and its remedy, in the dialog: what is behind it is dimmed. */
+  refuse(thrown: unknown): void {
+    const { message, hint } = problemOf(thrown);
+    byId('open-note').textContent = [message, hint].filter((each) => each !== '').join(' ');
   }
 
   #describe(): void {
