@@ -79,6 +79,11 @@ export class Stage {
     return (this.#loaded?.body.visible.triangles.length ?? 0) / 3;
   }
 
+  /** Whether elements at fault, or a curve, are marked. */
+  get hasFaults(): boolean {
+    return this.#faults.object.visible;
+  }
+
   get edges(): Uint32Array {
     return this.#loaded?.edges ?? new Uint32Array(0);
   }
@@ -92,6 +97,9 @@ export class Stage {
     const moving = findMoving(mesh, [...path, ...(target ? [target] : [])]);
     if (keepsView && this.#loaded?.study.mesh === mesh) {
       this.#loaded = { ...this.#loaded, study };
+      // They are of the state that was shown, not of the answer.
+      this.#highlighted = [];
+      this.#curve = NO_POSITIONS;
       this.#loaded.body.setMoving(moving);
       this.#drawContacts(false);
       return isDrawable(this.#loaded.edges);

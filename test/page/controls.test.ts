@@ -17,6 +17,25 @@ const certificate = async (t: Test) => {
   return [{ name: 'squares.certificate', mimeType: 'application/octet-stream', buffer: readFileSync(file!) }];
 };
 
+/** Words of the values beside the scene, and those that are broken between two lines. Runs in the page. */
+const brokenWords = `(() => {
+  let count = 0;
+  const broken = [];
+  for (const value of document.querySelectorAll('#result dd')) {
+    const [text] = value.childNodes;
+    if (text.nodeType !== Node.TEXT_NODE) continue;
+    // No line ends at the narrow space between a number and its unit.
+    for (const { index, 0: word } of text.data.matchAll(/[^ ]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      count += 1;
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word);
+    }
+  }
+  return [count, broken];
+})()`;
+
 /** Waits until an expression is true in the page. */
 const until = (page: Page, condition: string) =>
   page.evaluate(`new Promise((resolve) => {
@@ -103,5 +122,19 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     await page.setInputFiles('#files', await certificate(t));
     await page.waitForSelector('#certificate');
     t.equal(await page.isVisible('#open-dialog'), false);
+  });
+
+  await t.test('an untangled answer has no marks of the start, and values keep their units', async (t) => {
+    const page = await open(t, { viewport: { width: 1440, height: 900 } });
+    await openTangled(page);
+    const hasFaults = 'interstice.explorer.stage.hasFaults';
+    t.equal(await page.evaluate<boolean>(hasFaults), true, 'the pair at fault is marked');
+    await page.click('#untangle');
+    await page.waitForSelector('#untangled');
+    t.equal(await page.textContent('#place'), 'answer');
+    t.equal(await page.evaluate<boolean>(hasFaults), false);
+    const [count, broken] = await page.evaluate<[number, string[]]>(brokenWords);
+    t.ok(count > 10, `${count} words`);
+    t.same(broken, []);
   });
 });
