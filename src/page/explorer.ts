@@ -3,6 +3,7 @@ import { type Field, fieldsOf } from './fields/field.js';
 import type { LengthUnit } from './format.js';
 import { type Range, Stage } from './stage.js';
 import { hasPath, type StateName, type Study, stateOnPath } from './study.js';
+import { dropDiagnosis } from './ui/diagnosis.js';
 import { byId, make, setPressed } from './ui/dom.js';
 import { drawLegend, rangeFor } from './ui/legend.js';
 import { renderParts } from './ui/parts-list.js';
@@ -64,6 +65,7 @@ export class Explorer implements ResultActions {
   /** @param keepsView whether it is the same mesh with more data, so that the view, the parts and the colours stay */
   load(study: Study, keepsView = false): void {
     const field = keepsView ? this.#field?.id : undefined;
+    if (study.mesh !== this.study?.mesh) dropDiagnosis(byId('result'));
     this.study = study;
     this.#state = new Float64Array(3 * study.mesh.vertexCount);
     this.#isStale = true;

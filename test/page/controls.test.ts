@@ -137,4 +137,34 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     t.ok(count > 10, `${count} words`);
     t.same(broken, []);
   });
+
+  await t.test('a diagnosis stays while its mesh is shown', async (t) => {
+    const page = await open(t);
+    let release = () => {};
+    const isReleased = new Promise<void>((go) => {
+      release = go;
+    });
+    await page.route(/\/v1\/check$/, async (route) => {
+      await isReleased;
+      await route.fallback();
+    });
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await textOnce(page, '#result', 'converged');
+    await page.getByRole('button', { name: 'Diagnose' }).click();
+    await page.waitForSelector('#diagnosis');
+    release();
+    await untilAnswered(page);
+    t.match(await page.textContent('#result'), /^Diagnosis.*converged/, 'the target is checked');
+    await page.evaluate(`(() => {
+      const unit = document.getElementById('unit');
+      unit.value = 'cm';
+      unit.dispatchEvent(new Event('change'));
+    })()`);
+    t.match(await page.textContent('#result'), /^Diagnosis.*converged/, 'the unit has changed');
+    t.equal(await page.locator('#result .figures').count(), 1, 'and the result appears once');
+    await page.setInputFiles('#files', pair.slice(0, 1));
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForSelector('#diagnosis', { state: 'detached' });
+  });
 });

@@ -36,9 +36,14 @@ export function renderDiagnosis(
     ),
     ...(order.length > 0 ? [section('Layers', make('ul', {}, ...order))] : []),
   );
-  // It appears above the result, which stays.
-  pane.querySelector('.diagnosis')?.remove();
+  // It appears above the result; both stay.
+  dropDiagnosis(pane);
   pane.prepend(box);
+}
+
+/** Removes a diagnosis because another mesh is shown. */
+export function dropDiagnosis(pane: HTMLElement): void {
+  pane.querySelector('.diagnosis')?.remove();
 }
 
 /** The elements that a finding names, as pairs for the scene to mark; an intersection has the pairs of its regions. */

@@ -50,15 +50,20 @@ export function renderResult(
   unit: LengthUnit,
   actions: ResultActions,
 ): void {
+  // A diagnosis above it is about the mesh, not about the result.
+  for (const child of [...pane.children]) if (!child.matches('.diagnosis')) child.remove();
+  pane.append(...resultSections(study, unit, actions));
+}
+
+function resultSections(study: Study | undefined, unit: LengthUnit, actions: ResultActions): HTMLElement[] {
   if (!study) {
-    pane.replaceChildren(
+    return [
       make(
         'p',
         { className: 'empty' },
         'Open a start and a target, or an example. The report of the answer appears here.',
       ),
-    );
-    return;
+    ];
   }
   const { answer, mesh, checks } = study;
   const sizes = definitions('pairs', [
@@ -71,16 +76,15 @@ export function renderResult(
     ['Intersecting pairs in the target', checks.target && formatCount(checks.target.intersectionCount)],
   ]);
   if (!answer) {
-    const verdict = [
+    return [
       ...(study.certificate ? certificateSections(study.certificate) : []),
       ...(study.untangled ? untangledSections(study.untangled, unit, actions) : []),
+      section('Mesh', sizes),
     ];
-    pane.replaceChildren(...verdict, section('Mesh', sizes));
-    return;
   }
   const report = answer.report as Report;
   const { word, tone, sentence } = STATUS[report.status];
-  pane.replaceChildren(
+  return [
     make(
       'section',
       {},
@@ -162,7 +166,7 @@ export function renderResult(
         ['Engine', report.engine],
       ]),
     ),
-  );
+  ];
 }
 
 const countOf = (elements: Uint32Array | undefined, width: number): string | undefined =>
