@@ -80,8 +80,8 @@ export class Explorer implements ResultActions {
     this.#fields = fieldsOf(study, this.stage.edges);
     for (const id of ['legend', 'tools', 'timeline']) byId(id).hidden = false;
     byId('welcome').hidden = true;
-    // What is untangled is the start of a pair; here it would replace states under the verdict on a certificate.
-    byId('untangle').hidden = !this.hasService || study.certificate !== undefined;
+    // What is untangled is a start without an answer: it would replace an answer, or states under the verdict on a certificate.
+    byId('untangle').hidden = !this.hasService || Boolean(study.answer ?? study.certificate);
     byId('title').textContent = study.title;
     document.title = `${study.title} – Interstice`;
     byId<HTMLButtonElement>('show-target').disabled = !study.target;

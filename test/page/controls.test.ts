@@ -167,4 +167,15 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.waitForSelector('#diagnosis', { state: 'detached' });
   });
+
+  await t.test('an answer cannot be replaced by an untangled start', async (t) => {
+    const page = await open(t);
+    await page.setInputFiles('#files', pair.slice(0, 1));
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForSelector('#untangle:not([hidden])');
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await untilAnswered(page);
+    t.equal(await page.isVisible('#untangle'), false);
+  });
 });
