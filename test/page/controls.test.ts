@@ -36,6 +36,16 @@ const brokenWords = `(() => {
   return [count, broken];
 })()`;
 
+/** Visible controls above and below the scene whose middle is outside the window or behind something. Runs in the page. */
+const unreachable = `[...document.querySelectorAll('.bar button, .bar select, #timeline button, #timeline input')]
+  .filter((each) => each.checkVisibility())
+  .filter((each) => {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    const found = document.elementFromPoint(left + width / 2, top + height / 2);
+    return !found || !each.contains(found);
+  })
+  .map((each) => each.id)`;
+
 /** Waits until an expression is true in the page. */
 const until = (page: Page, condition: string) =>
   page.evaluate(`new Promise((resolve) => {
@@ -177,5 +187,29 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     await resolve(page);
     await untilAnswered(page);
     t.equal(await page.isVisible('#untangle'), false);
+  });
+
+  await t.test('every control can be reached at every width', async (t) => {
+    const page = await open(t);
+    const check = async (what: string) => {
+      for (const [width, height] of [
+        [390, 844],
+        [761, 1024],
+        [768, 1024],
+        [850, 600],
+        [1024, 640],
+      ] as const) {
+        await page.setViewportSize({ width, height });
+        t.same(await page.evaluate<string[]>(unreachable), [], `${what}, ${width} × ${height}`);
+      }
+    };
+    await page.setInputFiles('#files', pair.slice(0, 1));
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForSelector('#untangle:not([hidden])');
+    await check('a start');
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await untilAnswered(page);
+    await check('an answer');
   });
 });
