@@ -39,6 +39,8 @@ export class Explorer implements ResultActions {
   #vertex: number | undefined;
   #isHidden: boolean[] = [];
   #isPlaying = false;
+  /** request for the next picture of the path that is played */
+  #nextPicture = 0;
   readonly #shown = { edges: true, contacts: false, ghost: false };
 
   /** @param hasService whether a service can compute what the page does not compute itself */
@@ -48,6 +50,8 @@ export class Explorer implements ResultActions {
   ) {
     const slider = byId<HTMLInputElement>('slider');
     slider.addEventListener('input', () => this.goTo(Number(slider.value)));
+    // It is held before it is moved.
+    slider.addEventListener('pointerdown', () => this.#setPlaying(false));
     byId('play').addEventListener('click', () => this.play());
     byId('show-start').addEventListener('click', () => this.goTo(0));
     byId('show-answer').addEventListener('click', () => this.goTo(1));
@@ -132,8 +136,13 @@ export class Explorer implements ResultActions {
 
   // ---- which state
 
-  /** @param place on the path from 0 (start) to 1 (last state); undefined = the target */
+  /** Shows a state, and stops playing. @param place on the path from 0 (start) to 1 (last state); undefined = the target */
   goTo(place: number | undefined): void {
+    this.#setPlaying(false);
+    this.#goTo(place);
+  }
+
+  #goTo(place: number | undefined): void {
     const { study } = this;
     if (!study || (place === undefined && !study.target)) return;
     this.#place = place;
@@ -176,17 +185,17 @@ export class Explorer implements ResultActions {
     const from = this.#place === undefined || this.#place >= 1 ? 0 : this.#place;
     const began = performance.now();
     const draw = (now: number) => {
-      if (!this.#isPlaying) return;
       const place = Math.min(1, from + Math.max(0, now - began) / PLAY_MS);
-      this.goTo(place);
-      if (place < 1) requestAnimationFrame(draw);
+      this.#goTo(place);
+      if (place < 1) this.#nextPicture = requestAnimationFrame(draw);
       else this.#setPlaying(false);
     };
-    requestAnimationFrame(draw);
+    this.#nextPicture = requestAnimationFrame(draw);
   }
 
   #setPlaying(isPlaying: boolean): void {
     this.#isPlaying = isPlaying;
+    if (!isPlaying) cancelAnimationFrame(this.#nextPicture);
     const button = byId('play');
     setPressed(button, isPlaying);
     button.setAttribute('aria-label', isPlaying ? 'Stop' : 'Play the path');

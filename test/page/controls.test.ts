@@ -212,4 +212,38 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     await untilAnswered(page);
     await check('an answer');
   });
+
+  await t.test('the player stops when the user shows another state or another pair', async (t) => {
+    const page = await open(t);
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await untilAnswered(page);
+    const isPlaying = () => page.getAttribute('#play', 'aria-pressed');
+    /** Plays until the slider has moved. */
+    const play = async () => {
+      await page.keyboard.press('Home');
+      await page.click('#play');
+      await until(page, 'document.getElementById("slider").value > 0');
+      t.equal(await isPlaying(), 'true');
+    };
+    const nextPictures = () =>
+      page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+    for (const name of ['start', 'answer', 'target']) {
+      await play();
+      await page.click(`#show-${name}`);
+      await nextPictures();
+      t.equal(await page.textContent('#place'), name);
+      t.equal(await isPlaying(), 'false');
+    }
+    await play();
+    await page.dispatchEvent('#slider', 'pointerdown');
+    t.equal(await isPlaying(), 'false', 'the slider is held');
+    await play();
+    await page.setInputFiles('#files', pair.slice(0, 1));
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForSelector('#show-answer:disabled');
+    await nextPictures();
+    t.equal(await isPlaying(), 'false', 'another pair');
+    t.equal(await page.textContent('#place'), 'start');
+  });
 });
