@@ -1,30 +1,34 @@
 import type { Explorer } from './explorer.js';
 import { byId } from './ui/dom.js';
 
-export interface KeyActions {
-  open(): void;
-  rerun(): void;
-  theme(): void;
-}
+/** The button that a key presses. */
+const BUTTONS: Readonly<Record<string, string>> = {
+  ' ': 'play',
+  Home: 'show-start',
+  End: 'show-answer',
+  g: 'show-target',
+  e: 'toggle-edges',
+  c: 'toggle-contacts',
+  t: 'toggle-ghost',
+  f: 'frame',
+  u: 'up',
+  o: 'open',
+  r: 'rerun',
+  d: 'theme',
+  '?': 'help',
+};
 
 /** Wires keys that work everywhere except in text fields or while a dialog is open. */
-export function wireKeys(explorer: Explorer, actions: KeyActions): void {
-  const commands: Readonly<Record<string, () => void>> = {
-    ' ': () => explorer.play(),
-    Home: () => explorer.goTo(0),
-    End: () => explorer.goTo(1),
-    g: () => explorer.goTo(undefined),
-    ',': () => explorer.stepBy(-1),
-    '.': () => explorer.stepBy(1),
-    e: () => explorer.toggle('edges'),
-    c: () => explorer.toggle('contacts'),
-    t: () => explorer.toggle('ghost'),
-    f: () => explorer.stage.fit(),
-    u: () => explorer.turnUp(),
-    o: actions.open,
-    r: actions.rerun,
-    d: actions.theme,
-    '?': () => byId<HTMLDialogElement>('help-dialog').showModal(),
+export function wireKeys(explorer: Explorer): void {
+  const steps: Readonly<Record<string, number>> = { ',': -1, '.': 1 };
+  const act = (key: string): boolean => {
+    const button = BUTTONS[key];
+    const step = steps[key];
+    if (button !== undefined) press(byId<HTMLButtonElement>(button));
+    else if (step !== undefined) explorer.stepBy(step);
+    else if (/^[1-9]$/.test(key)) explorer.setFieldAt(Number(key) - 1);
+    else return false;
+    return true;
   };
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -38,10 +42,11 @@ export function wireKeys(explorer: Explorer, actions: KeyActions): void {
     const isPressed =
       target instanceof HTMLButtonElement || (target instanceof HTMLInputElement && target.type === 'checkbox');
     if (key === ' ' && isPressed) return;
-    const command = commands[key.length === 1 ? key.toLowerCase() : key];
-    if (command) command();
-    else if (/^[1-9]$/.test(key)) explorer.setFieldAt(Number(key) - 1);
-    else return;
-    event.preventDefault();
+    if (act(key.length === 1 ? key.toLowerCase() : key)) event.preventDefault();
   });
+}
+
+/** Presses a button as a click does: one that is disabled or hidden does nothing. */
+function press(button: HTMLButtonElement): void {
+  if (!button.closest('[hidden]')) button.click();
 }

@@ -53,7 +53,8 @@ function start(): void {
   byId('problem-close').addEventListener('click', hideProblem);
   for (const id of ['open', 'choose', 'choose-more']) byId(id).addEventListener('click', () => opener.choose());
   byId('help').addEventListener('click', () => byId<HTMLDialogElement>('help-dialog').showModal());
-  wireKeys(explorer, { open: () => opener.choose(), rerun: () => dialog.open(), theme: wireTheme(explorer.stage) });
+  wireTheme(explorer.stage);
+  wireKeys(explorer);
 
   explorer.renderPanes();
   byId('docs-link').hidden = isStandalone;

@@ -2,7 +2,7 @@ import type { Stage } from './stage.js';
 import { byId } from './ui/dom.js';
 
 /** Sets dark or light: as the system does, until the user presses the switch, which applies to this visit. */
-export function wireTheme(stage: Stage): () => void {
+export function wireTheme(stage: Stage): void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   let chosen: 'dark' | 'light' | undefined;
   const apply = () => {
@@ -11,12 +11,10 @@ export function wireTheme(stage: Stage): () => void {
     const colour = (name: string) => styles.getPropertyValue(name).trim();
     stage.setTheme({ mark: colour('--mark'), fault: colour('--bad'), contact: colour('--contact') });
   };
-  const change = () => {
+  system.addEventListener('change', apply);
+  byId('theme').addEventListener('click', () => {
     chosen = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
     apply();
-  };
-  system.addEventListener('change', apply);
-  byId('theme').addEventListener('click', change);
+  });
   apply();
-  return change;
 }

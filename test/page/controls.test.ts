@@ -246,4 +246,36 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     t.equal(await isPlaying(), 'false', 'another pair');
     t.equal(await page.textContent('#place'), 'start');
   });
+
+  await t.test('a key does nothing where its button does nothing, and such buttons look so', async (t) => {
+    const page = await open(t);
+    await page.keyboard.press('r');
+    t.equal(await page.isVisible('#open-dialog'), false, 'there is nothing to resolve again');
+    await page.setInputFiles('#files', pair.slice(0, 1));
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForSelector('#show-answer:disabled');
+    for (const key of ['End', 'g', 'c', 't', ' ']) {
+      await page.keyboard.press(key);
+      t.equal(await page.textContent('#place'), 'start', key);
+    }
+    const pressed = await page.locator('#tools [aria-pressed="true"], #timeline [aria-pressed="true"]').all();
+    t.same(await Promise.all(pressed.map((each) => each.getAttribute('id'))), ['toggle-edges', 'show-start']);
+    const disabled = await page.evaluate<[string, number, string][]>(
+      `[...document.querySelectorAll('#tools :disabled, #timeline :disabled')]
+        .map((each) => [each.id, Number(getComputedStyle(each).opacity), getComputedStyle(each).cursor])`,
+    );
+    t.same(
+      disabled.map(([id]) => id),
+      ['toggle-contacts', 'toggle-ghost', 'play', 'show-answer', 'show-target', 'slider'],
+    );
+    for (const [id, opacity, cursor] of disabled) t.ok(opacity < 1 && cursor === 'default', id);
+    await page.setInputFiles('#files', await certificate(t));
+    await page.waitForSelector('#certificate');
+    await page.keyboard.press('r');
+    t.equal(await page.isVisible('#open-dialog'), false, 'nor is a certificate');
+    await page.keyboard.press('Home');
+    t.equal(await page.textContent('#place'), 'start');
+    await page.keyboard.press('End');
+    t.equal(await page.textContent('#place'), 'answer', 'its states are shown');
+  });
 });
