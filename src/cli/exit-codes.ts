@@ -18,7 +18,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
     EXIT.FOUND,
     'the answer intersects; check, doctor or certify found something; plan: no number of processes is enough',
   ],
-  [EXIT.USAGE, 'the command line is wrong, or a named file cannot be opened'],
+  [EXIT.USAGE, 'the command line is wrong, or a named file cannot be read or written'],
   [EXIT.REFUSED, 'the input was refused; the message names the element at fault'],
   [EXIT.NOT_CONVERGED, 'safe but not converged: the file is written and free of intersections'],
   [EXIT.INTERNAL, 'a failure of the program, the machine or the service'],

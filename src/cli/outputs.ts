@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beginTrace, INDEX_NAME, STATE_NAME } from '../session/trace.js';
 import { UsageError } from './exit-codes.js';
@@ -8,20 +8,53 @@ const ignoreMissing = (error: NodeJS.ErrnoException): undefined => {
   throw error;
 };
 
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'a folder of the path does not exist',
+  ENOTDIR: 'a part of the path is not a folder',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'links of the path lead in a circle',
+  EACCES: 'this user has no permission to write there',
+  EPERM: 'this user has no permission to write there',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk space of this user is used up',
+};
+
+/** A path that cannot be written is a mistake in the command line; any other failure is returned unchanged. */
+function writingFailure(thrown: unknown, path: string): unknown {
+  const code = (thrown as NodeJS.ErrnoException | null)?.code;
+  const reason = typeof code === 'string' ? reasons[code] : undefined;
+  return reason === undefined ? thrown : new UsageError(`Cannot write ${path}: ${reason}.`);
+}
+
 /**
- * Checks an output path before anything is computed, so that a run of minutes cannot fail on a mistyped path.
+ * Checks an output path before anything is computed, so that a run of minutes cannot fail on a mistyped path or a
+ * missing permission.
  *
- * @throws UsageError if the folder is missing, the path is not a regular file, or it is one of the inputs (links are
- *   followed)
+ * @throws UsageError if the folder is missing or cannot be written, the path is not a regular file, or it is one of the
+ *   inputs (links are followed)
  */
 export async function assertWritable(path: string, inputs: readonly string[]): Promise<void> {
-  const folder = await stat(dirname(path)).catch(ignoreMissing);
-  if (folder?.isDirectory() !== true) {
-    throw new UsageError(`Cannot write ${path}: the folder ${dirname(path)} does not exist.`);
+  try {
+    await assertReplaceable(path, inputs);
+  } catch (thrown) {
+    throw writingFailure(thrown, path);
   }
+}
+
+async function assertReplaceable(path: string, inputs: readonly string[]): Promise<void> {
+  const name = dirname(path);
+  const folder = await stat(name).catch(ignoreMissing);
+  if (folder === undefined) throw new UsageError(`Cannot write ${path}: the folder ${name} does not exist.`);
+  if (!folder.isDirectory()) throw new UsageError(`Cannot write ${path}: ${name} is not a folder.`);
   const existing = await stat(path).catch(ignoreMissing);
+  if (existing !== undefined && !existing.isFile())
+    throw new UsageError(`Cannot write ${path}: it exists and is not a regular file.`);
+  const destination = existing === undefined ? path : await realpath(path);
+  await access(dirname(destination), constants.W_OK | constants.X_OK);
+  // A name may be short enough for the file, but not for the temporary one.
+  await stat(temporaryOf(destination)).catch(ignoreMissing);
   if (existing === undefined) return;
-  if (!existing.isFile()) throw new UsageError(`Cannot write ${path}: it exists and is not a regular file.`);
   for (const input of inputs) {
     const other = await stat(input).catch(ignoreMissing);
     if (other?.ino === existing.ino && other.dev === existing.dev) {
@@ -30,14 +63,26 @@ export async function assertWritable(path: string, inputs: readonly string[]): P
   }
 }
 
+const temporaryOf = (destination: string): string => `${destination}.${process.pid}.tmp`;
+
 /**
  * Writes a temporary file next to the path and renames it: readers see the old file or the complete new one. A link
  * keeps pointing to the file it names, and an existing file keeps its permissions.
+ *
+ * @throws UsageError if the path cannot be written
  */
 export async function writeAtomically(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
+  try {
+    await replace(path, chunks);
+  } catch (thrown) {
+    throw writingFailure(thrown, path);
+  }
+}
+
+async function replace(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
   const existing = await stat(path).catch(ignoreMissing);
   const destination = existing === undefined ? path : await realpath(path);
-  const temporary = `${destination}.${process.pid}.tmp`;
+  const temporary = temporaryOf(destination);
   try {
     const file = await open(temporary, 'wx', existing?.mode);
     try {
@@ -58,7 +103,7 @@ export async function writeAtomically(path: string, chunks: Iterable<Uint8Array>
  * trace, which is replaced, because states of two runs in one folder would look like one path. trace.json exists from
  * the beginning, so that the folder of an interrupted run is recognised; its `isComplete` is false.
  *
- * @throws UsageError for a folder that holds anything else
+ * @throws UsageError for a folder that holds anything else or cannot be written
  */
 export async function prepareTraceFolder(folder: string): Promise<void> {
   try {
@@ -74,6 +119,10 @@ export async function prepareTraceFolder(folder: string): Promise<void> {
       'resolve',
     );
   }
-  for (const name of names) await rm(join(folder, name));
-  beginTrace(folder);
+  try {
+    for (const name of names) await rm(join(folder, name));
+    beginTrace(folder);
+  } catch (thrown) {
+    throw writingFailure(thrown, folder);
+  }
 }

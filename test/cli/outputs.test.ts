@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -38,6 +39,49 @@ t.test('a missing folder and a path that is no file are refused', async (t) => {
   const folder = t.testdir({ 'dir.obj': {} });
   await t.rejects(assertWritable(join(folder, 'no', 'out.obj'), []), { message: /folder .* does not exist/ });
   await t.rejects(assertWritable(join(folder, 'dir.obj'), []), { message: /not a regular file/ });
+});
+
+t.test('a path that cannot be written is refused as a mistake, before the work and after it', async (t) => {
+  const folder = t.testdir({ 'file.obj': 'x' });
+  const cases: [path: string, message: RegExp][] = [
+    [join('file.obj', 'x.obj'), /^Cannot write .*: .*file\.obj is not a folder\.$/],
+    [join('file.obj', 'deeper', 'x.obj'), /a part of the path is not a folder\.$/],
+    [`${'n'.repeat(300)}.obj`, /the name is too long\.$/],
+    // The temporary file beside it has a longer name.
+    [`${'n'.repeat(250)}.obj`, /the name is too long\.$/],
+  ];
+  for (const [name, message] of cases) {
+    const path = join(folder, name);
+    await t.rejects(assertWritable(path, []), { name: 'UsageError', message }, name.slice(0, 20));
+    await t.rejects(writeAtomically(path, [bytes('new')]), { name: 'UsageError', message: /^Cannot write / });
+  }
+  await t.rejects(writeAtomically(join(folder, 'no', 'x.obj'), []), { name: 'UsageError', message: /does not exist/ });
+  t.strictSame(readdirSync(folder), ['file.obj']);
+});
+
+const isRoot = process.getuid?.() === 0;
+const user = { skip: isRoot ? 'root may write everywhere' : process.getuid === undefined && 'there are no users' };
+
+t.test('a folder without permission to write is refused before the work', user, async (t) => {
+  const folder = t.testdir({ closed: { 'out.obj': 'old' } });
+  const closed = join(folder, 'closed');
+  symlinkSync(join(closed, 'out.obj'), join(folder, 'link.obj'));
+  chmodSync(closed, 0o500);
+  t.teardown(() => chmodSync(closed, 0o700));
+  for (const path of [join(closed, 'new.obj'), join(closed, 'out.obj'), join(folder, 'link.obj')])
+    await t.rejects(assertWritable(path, []), { name: 'UsageError', message: /no permission to write there/ });
+});
+
+t.test('a permission that is missing at the end is a mistake too', { skip: !isRoot && 'only root' }, async (t) => {
+  const folder = t.testdir({ closed: {} });
+  chmodSync(join(folder, 'closed'), 0o555);
+  process.seteuid!(65534);
+  try {
+    const written = writeAtomically(join(folder, 'closed', 'x.obj'), [bytes('new')]);
+    await t.rejects(written, { name: 'UsageError', message: /no permission to write there/ });
+  } finally {
+    process.seteuid!(0);
+  }
 });
 
 t.test('what is written replaces the old file as a whole and leaves nothing beside it', async (t) => {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Report } from '../../contract/report.js';
@@ -60,9 +60,12 @@ async function prepare(files: readonly string[], flags: ResolveFlags) {
   refuseInclude(read.options, flags, 'resolve');
   const file = toSingleIfNeeded(read.file, start.name);
   const inputs = { ...read, file, mesh: await withRest(read.mesh, file, flags, 'resolve') };
-  await mkdir(folder, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-    throw new UsageError(`Cannot write to ${folder}: ${cause.message}.`, 'resolve');
-  });
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new UsageError(`Cannot write to ${folder}: ${(cause as Error).message}.`, 'resolve');
+  }
   const journal = await readJournal(folder);
   await assertOutputs(folder, frames, journal);
   const settings = {
