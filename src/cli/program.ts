@@ -189,7 +189,7 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
     ).argParser(parseNumber),
     new Option(
       '--max-pairs <N>',
-      'list at most N pairs of each kind (default: 64); counts are always complete',
+      'list at most N pairs of each kind (default: 64); counts of intersections are complete, close pairs have no count',
     ).argParser(parseCount),
     weldOption(),
     ...outputOptions('the verdict'),

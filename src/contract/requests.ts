@@ -60,7 +60,7 @@ export interface CheckQuestion {
   readonly pathEnd?: Positions;
   /** In the caller's unit. */
   readonly reportPairsCloserThan?: number;
-  /** Largest number of pairs in each list; default 64. Counts are always complete. */
+  /** Largest number of pairs in each list; default 64. Counts of intersections are complete; close pairs have none. */
   readonly maxPairs?: number;
   readonly kinematicPairs?: KinematicPairs;
   /** From receipt, including the queue; absent = default of the server. */

@@ -60,6 +60,23 @@ t.test('distance and close pairs are reported and do not change the exit code', 
   t.match(describeCheck(free, { ...facts, closerThan: 0.001 }), /close pairs +none closer than 0\.001/);
 });
 
+t.test('close pairs that did not fit into the list are not counted as if there were none', async (t) => {
+  const pair = { kind: 'VERTEX_VERTEX', a: [1], b: [2], distance: 0.0005 } as const;
+  const near = (count: number, maxPairs?: number): string =>
+    describeCheck(
+      { ...free, minDistance: 0.0005, closePairs: Array.from({ length: count }, () => pair) },
+      { ...facts, closerThan: 0.001, maxPairs },
+    );
+  t.match(near(64), /0\.0005 apart\n +at least 64 pairs; the list is full \(--max-pairs\)$/);
+  t.match(near(63), /… and 53 more$/, 'all of them are in the list');
+  t.match(near(3, 3), /at least 3 pairs;/);
+  t.match(
+    near(0, 0),
+    /close pairs +at least 1 pair; the list is full/,
+    'an empty list does not mean that there is none',
+  );
+});
+
 t.test('intersections among kinematic elements are reported even when they are skipped', async (t) => {
   t.match(describeCheck({ ...free, kinematicIntersectionCount: 4 }, facts), /kinematic +4 intersections among/);
 });

@@ -1,9 +1,10 @@
 import type { KinematicPairs } from '../../contract/parameters.js';
 import type { CheckAnswer, MeshCheckRequest } from '../../contract/requests.js';
+import { NAMED_PAIRS } from '../../jobs/verifier.js';
 import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { EXIT } from '../exit-codes.js';
-import { formatNumber, formatPairs, formatPlural, formatRows } from '../format.js';
+import { formatNumber, formatPair, formatPairs, formatPlural, formatRows } from '../format.js';
 import { type InputFlags, type Inputs, readInputs } from '../inputs.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
@@ -47,6 +48,7 @@ export async function runCheck(
       vertexCount: inputs.file.vertexCount,
       pathEnd,
       closerThan: request.reportPairsCloserThan,
+      maxPairs: request.maxPairs,
     };
     cli.terminal.out.write(`${describeCheck(answer, facts)}\n`);
   }
@@ -76,6 +78,8 @@ export interface CheckFacts {
   readonly vertexCount: number;
   readonly pathEnd?: string | undefined;
   readonly closerThan?: number | undefined;
+  /** default {@link NAMED_PAIRS} */
+  readonly maxPairs?: number | undefined;
 }
 
 /** Whether the state or the path may intersect. Close pairs are information, not a finding. */
@@ -99,14 +103,19 @@ export function describeCheck(answer: CheckAnswer, facts: CheckFacts): string {
   if (facts.pathEnd !== undefined) rows.push(['path', describePath(answer, facts.pathEnd)]);
   if (answer.minDistance !== undefined) rows.push(['min distance', formatNumber(answer.minDistance)]);
   if (facts.closerThan !== undefined) {
-    const asked = formatNumber(facts.closerThan);
-    const close = formatPairs(answer.closePairs, answer.closePairs.length, pairsShown);
-    if (close.length === 0) rows.push(['close pairs', `none closer than ${asked}`]);
-    close.forEach((line, index) => {
+    describeClosePairs(answer, facts.closerThan, facts.maxPairs ?? NAMED_PAIRS).forEach((line, index) => {
       rows.push([index === 0 ? 'close pairs' : '', line]);
     });
   }
   return [describeVerdict(answer, facts), ...formatRows(rows)].join('\n');
+}
+
+/** Close pairs have no count: where the list is full, there may be more of them than it contains. */
+function describeClosePairs({ closePairs, minDistance }: CheckAnswer, closerThan: number, maxPairs: number): string[] {
+  if (minDistance === undefined) return [`none closer than ${formatNumber(closerThan)}`];
+  if (closePairs.length < maxPairs) return formatPairs(closePairs, closePairs.length, pairsShown);
+  const least = formatPlural(Math.max(1, closePairs.length), 'pair');
+  return [...closePairs.slice(0, pairsShown).map(formatPair), `at least ${least}; the list is full (--max-pairs)`];
 }
 
 function describeVerdict(answer: CheckAnswer, facts: CheckFacts): string {
