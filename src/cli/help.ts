@@ -21,7 +21,7 @@ Examples:
   interstice flow body.obj --offset 0.01 -o thicker.obj
   interstice serve
   interstice load --server http://127.0.0.1:8080
-  interstice plan --sessions 20 --triangles 2000 --rate 10
+  interstice plan --sessions 20 --triangles 2000 --rate 2
 
 For the help of one command, run: interstice resolve --help
 INTERSTICE_DEBUG=1 in the environment adds a stack trace to errors.`;
@@ -194,7 +194,7 @@ engine that will serve. Between two sizes they are interpolated as powers.
 
 Examples:
   From costs that come with the program (--engine webgpu: of a software adapter, not of a card):
-    interstice plan --sessions 500 --triangles 50000 --rate 30
+    interstice plan --sessions 500 --triangles 5000 --rate 2
   Measured here, in a minute, then planned for processes of eight cores:
     interstice plan --measure costs.json
     interstice plan --costs costs.json --lanes 8 --sessions 500 --triangles 5000 --rate 2

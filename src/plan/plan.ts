@@ -7,11 +7,14 @@ export interface Demand {
   readonly triangles: number;
   /** steps per second of each session */
   readonly rate: number;
-  /** seconds from when a step is due within which 99 of 100 steps must be answered */
-  readonly within: number;
+  /** seconds from when a step is due within which 99 of 100 steps must be answered; default: see {@link withinOf} */
+  readonly within?: number | undefined;
   /** steps that one process computes at a time; default, and with a graphics card the only value: as measured */
   readonly lanes?: number | undefined;
 }
+
+/** By default a step must be answered before the next one is due. */
+export const withinOf = ({ rate, within }: Pick<Demand, 'rate' | 'within'>): number => within ?? 1 / rate;
 
 export interface Plan {
   readonly processes: number;
@@ -54,13 +57,14 @@ const MOST_PROCESSES = 100_000;
  *   its performance with more or fewer of them cannot be derived from the measurement
  */
 export function plan(costs: Costs, demand: Demand): Answer {
-  const { sessions, triangles, rate, within } = demand;
+  const { sessions, triangles, rate } = demand;
+  const within = withinOf(demand);
   const cost = costOf(costs, triangles);
   const lanes = demand.lanes ?? costs.lanes;
   if (isOnCard(costs) && lanes !== costs.lanes)
     throw new RangeError(`Costs of a graphics card are for the lanes that were measured, ${costs.lanes} here.`);
   const sessionBytes = hostBytesOf(costs, cost);
-  const bestRate = bestRateOf(cost, within);
+  const bestRate = bestRateOf(cost, demand.within);
   const look = (processes: number): Plan => {
     const fullest = fullestOf(sessions, processes);
     const { latencies, utilisation } = simulate(
@@ -135,13 +139,18 @@ function isInTimeAlone({ quantiles }: StepCost, rate: number, within: number): b
   return latencies[Math.ceil(0.99 * latencies.length) - 1]! <= within * MS;
 }
 
-/** The highest rate at which a session alone on a process has 99 of 100 answers in time. */
-function bestRateOf(cost: StepCost, within: number): number {
+/**
+ * The highest rate at which a session alone on a process has 99 of 100 answers in time.
+ *
+ * @param within undefined: before the next step is due, which leaves more time at a lower rate
+ */
+function bestRateOf(cost: StepCost, within: number | undefined): number {
+  const isInTime = (rate: number): boolean => isInTimeAlone(cost, rate, withinOf({ rate, within }));
   let [slow, fast] = [1 / 3600, MS / cost.meanMs];
-  if (!isInTimeAlone(cost, slow, within)) return 0;
+  if (!isInTime(slow)) return 0;
   for (let look = 0; look < 12; look++) {
     const middle = Math.sqrt(slow * fast);
-    if (isInTimeAlone(cost, middle, within)) slow = middle;
+    if (isInTime(middle)) slow = middle;
     else fast = middle;
   }
   return slow;

@@ -102,7 +102,7 @@ t.test('a plan is printed, or why there is none', async (t) => {
   t.match(found.stdout, /processes +\d/);
   const none = await run(['plan', '--sessions', '500', '--triangles', '50000', '--rate', '30']);
   t.equal(none.status, 1);
-  t.match(none.stdout, /possible +no/);
+  t.match(none.stdout, /possible +no.*\n +at most 0\.\d+ steps\/s\n/, 'the highest rate that a session can have');
   const onDevice = await run([
     ...['plan', '--engine', 'webgpu', '--sessions', '4', '--triangles', '2000', '--rate', '0.01'],
   ]);
@@ -143,6 +143,14 @@ t.test('a plan is printed, or why there is none', async (t) => {
   ]);
   t.equal(widened.status, 2);
   t.match(widened.stderr, /the lanes that were measured, 2 here/);
+});
+
+t.test('the first examples of the help have a plan', async (t) => {
+  for (const page of [['--help'], ['plan', '--help']]) {
+    const [, words = ''] = /^ +interstice (plan --sessions .*)$/m.exec((await run(page)).stdout) ?? [];
+    const { status, stdout } = await run(words.split(' '));
+    t.equal(status, 0, `${words}\n${stdout}`);
+  }
 });
 
 t.test('a plan says by which version of the algorithm its costs were measured', async (t) => {

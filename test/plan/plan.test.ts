@@ -141,6 +141,21 @@ t.test('a latency that a single session cannot have is refused, with the one tha
   t.ok(slower.bestRate > 5 && slower.bestRate < 10, `${slower.bestRate}`);
 });
 
+t.test('with the default latency, the highest rate is one that can be asked for', async (t) => {
+  const asked = { sessions: 5, triangles: 10_000, rate: 30 };
+  const { plan: found, bestRate } = plan(costs, asked);
+  t.equal(found, undefined);
+  t.ok(bestRate > 5 && bestRate < 10, `${bestRate}: a step takes 100 ms on average and 150 ms at most`);
+  t.ok(plan(costs, { ...asked, rate: bestRate }).plan, 'that rate has a plan');
+  t.equal(plan(costs, { ...asked, rate: 1.05 * bestRate }).plan, undefined, 'a higher one has none');
+  const same = plan(costs, { sessions: 60, triangles: 1000, rate: 10 });
+  t.same(
+    same.plan,
+    plan(costs, { sessions: 60, triangles: 1000, rate: 10, within: 0.1 }).plan,
+    'the default is 1/rate',
+  );
+});
+
 t.test('files of costs are found by name or path, and other files are refused', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'interstice-costs-'));
   t.teardown(() => rmSync(folder, { recursive: true }));

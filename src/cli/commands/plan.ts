@@ -6,7 +6,7 @@ import { trianglesOf } from '../../load/sheets.js';
 import { algorithmVersion as versionHere } from '../../paths.js';
 import { type Costs, costsOfEngine, isOnCard, isOnDevice, readCosts } from '../../plan/costs.js';
 import { measureCosts } from '../../plan/measure.js';
-import { type Answer, type Demand, plan } from '../../plan/plan.js';
+import { type Answer, type Demand, plan, withinOf } from '../../plan/plan.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
@@ -48,7 +48,7 @@ export async function runPlan(flags: PlanFlags, cli: CliContext): Promise<number
     );
   const costs = file === undefined ? costsOf(flags) : await measureHere(file, flags, cli);
   if (!isAsked) return EXIT.OK;
-  const demand: Demand = { sessions, triangles, rate, within: flags.within ?? 1 / rate, lanes: flags.lanes };
+  const demand: Demand = { sessions, triangles, rate, within: flags.within, lanes: flags.lanes };
   const answer = planOf(costs, demand);
   terminal.out.write(flags.json === true ? toJson(costs, demand, answer) : toText(costs, demand, answer));
   return answer.plan === undefined ? EXIT.FOUND : EXIT.OK;
@@ -143,7 +143,7 @@ const toJson = (costs: Costs, demand: Demand, answer: Answer): string => {
     ...{ date, algorithmVersion, command, machine, engine, adapter },
     ...{ isSoftware, loadBefore, quality, motion, lanes },
   };
-  return `${JSON.stringify({ demand, ...answer, costs: source }, rounded, 2)}\n`;
+  return `${JSON.stringify({ demand: { ...demand, within: withinOf(demand) }, ...answer, costs: source }, rounded, 2)}\n`;
 };
 
 const GIB = 2 ** 30;
@@ -152,12 +152,13 @@ const gibibytes = (bytes: number): string => `${(bytes / GIB).toFixed(2)} GiB`;
 /** Share of the cores that may be busy with other work before a warning that elapsed times are too long. */
 const QUIET = 0.25;
 
-function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, answer: Answer): string {
+function toText(costs: Costs, demand: Demand, answer: Answer): string {
+  const { sessions, triangles, rate } = demand;
   const { cost, lanes, plan: found, bestRate } = answer;
   const computer = isOnDevice(costs) ? `webgpu on ${costs.adapter}` : costs.engine;
   const rows: [string, string][] = [
     ['asked', `${formatPlural(sessions, 'session')} of ${formatCount(triangles)} triangles, ${rate} steps/s each`],
-    ['', `99 of 100 answers within ${formatSeconds(within)}`],
+    ['', `99 of 100 answers within ${formatSeconds(withinOf(demand))}`],
     ['a step takes', `${formatSeconds(cost.meanMs / 1000)} of one of ${formatPlural(lanes, 'lane')} (mean)`],
   ];
   if (found === undefined) {
