@@ -95,7 +95,7 @@ Examples:
   node checker/certificate.mjs answer.certificate`;
 
 export const DOCTOR_DESCRIPTION =
-  'Examines START, and TARGET (the same vertices at other positions), and says in plain words what is wrong and what to do: units and axes that differ, coincident vertices of seams, slivers, duplicate and flipped faces, thin gaps, intersections by region with size and depth, the order of layers, lengths and a time budget that fit. It reads meshes that every other command refuses. It writes no mesh unless --weld-to or --sew-to names a file. Objects and groups of an OBJ are called by their names if each has its own vertices.';
+  'Examines START, and TARGET (the same vertices at other positions), and says in plain words what is wrong and what to do: units and axes that differ, coincident vertices of seams, slivers, duplicate and flipped faces, thin gaps, intersections by region with size and depth, the order of layers, lengths and a time budget that fit. It examines meshes that other commands refuse, but not an OBJ or PLY file in which an element names a vertex twice or one that does not exist, or a coordinate is not finite: such a file is refused with the line at fault. It writes no mesh unless --weld-to or --sew-to names a file. Objects and groups of an OBJ are called by their names if each has its own vertices.';
 
 export const DOCTOR_EXTRA = `
 The exit code is 1 if there is a problem: the mesh would be refused, or the answer

@@ -32,7 +32,7 @@ const FAULTS: readonly (readonly [Fault, what: string, advice: string])[] = [
   [
     'REPEATED_VERTEX',
     'with a vertex twice',
-    'Remove them: they have no area. interstice doctor --weld-to FILE does it.',
+    'Remove them: they have no area. Of a glTF file, interstice doctor --weld-to FILE does it.',
   ],
   ['DUPLICATE_ELEMENT', 'with the vertices of another', 'Remove one of each two: they coincide.'],
   ['ELEMENT_NOT_FINITE', 'with a corner that is not finite or out of range', 'See NOT_FINITE and COORDINATE_RANGE.'],

@@ -36,6 +36,16 @@ t.test('the problems of a mesh that would be refused are reported as text and as
   t.ok(answer.findings.every(({ elements }: { elements: unknown[] }) => elements.length <= 1));
 });
 
+t.test(
+  'a file that cannot be read as a mesh is refused as everywhere, with its line and one way of counting',
+  async (t) => {
+    const { status, stderr } = await run(['doctor', write('unknown.obj', `${well}f 1 2 9\n`)]);
+    t.equal(status, 3);
+    t.match(stderr, /Line 5: face 1 refers to vertex 9, but the file has 3 vertices \(counting from 1\)/);
+    t.notMatch(stderr, /Vertex ids start at 0/);
+  },
+);
+
 t.test('welded panels are written with their ids, and accepted', async (t) => {
   const output = join(folder, 'welded.obj');
   const path = write('panels.obj', panels);

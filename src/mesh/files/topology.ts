@@ -60,6 +60,11 @@ interface ForwardReference {
   readonly line: number;
 }
 
+const OBJ_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  INDEX_OUT_OF_RANGE: 'Name a vertex of the file, which counts them from 1; ids of the element at fault count from 0.',
+  INVALID_MESH: 'Repair the named element; its ids count from 0, those of the file from 1.',
+};
+
 /** Collects the elements of a file, with vertex ids from 0, and refuses invalid ones. */
 export class TopologyCollector {
   private readonly triangles = new GrowingIds();
@@ -91,7 +96,7 @@ export class TopologyCollector {
     }
     const repeated = findRepeated(corners);
     if (repeated >= 0) {
-      const problem = `uses vertex ${this.nameId(repeated)} more than once`;
+      const problem = `uses vertex ${this.nameId(repeated)} more than once (counting from ${this.firstId})`;
       this.refuse('INVALID_MESH', 'face', this.faceSizes.length, corners, line, problem);
     }
     this.faceSizes.push(corners.length);
@@ -107,7 +112,7 @@ export class TopologyCollector {
   addSegment(a: number, b: number, vertexCount: number, line: number): void {
     this.checkElement('segment', this.segments.length / 2, [a, b], vertexCount, line);
     if (a === b) {
-      const problem = `joins vertex ${this.nameId(a)} with itself`;
+      const problem = `joins vertex ${this.nameId(a)} with itself (counting from ${this.firstId})`;
       this.refuse('INVALID_MESH', 'segment', this.segments.length / 2, [a, b], line, problem);
     }
     this.segments.push(a);
@@ -187,6 +192,8 @@ export class TopologyCollector {
     const named = line > 0 ? `Line ${line}: ${kind}` : kind.charAt(0).toUpperCase() + kind.slice(1);
     throw new IntersticeError(code, `${named} ${index} ${problem}.`, {
       element: { kind, index, vertices: vertices.slice(0, FEW_CORNERS) },
+      // The message has the ids of the file and the element those of the contract: only in an OBJ they differ.
+      ...(this.firstId === 1 ? { hint: OBJ_HINTS[code] } : {}),
     });
   }
 

@@ -126,7 +126,8 @@ t.test('invalid statements are refused with their line', async (t) => {
       '\nf 1 2 3\nf 1 2 3 2',
       {
         code: 'INVALID_MESH',
-        message: /Line 8: face 1 uses vertex 2 more than once/,
+        message: /Line 8: face 1 uses vertex 2 more than once \(counting from 1\)/,
+        hint: /its ids count from 0, those of the file from 1/,
         element: { kind: 'face', index: 1, vertices: [0, 1, 2, 1] },
       },
     ],
@@ -136,7 +137,8 @@ t.test('invalid statements are refused with their line', async (t) => {
       'f 1 2 3\nf 1 2 6',
       {
         code: 'INDEX_OUT_OF_RANGE',
-        message: /Line 7: face 1 refers to vertex 6, but the file has 5 vertices/,
+        message: /Line 7: face 1 refers to vertex 6, but the file has 5 vertices \(counting from 1\)/,
+        hint: /counts them from 1; ids of the element at fault count from 0/,
         element: { kind: 'face', index: 1, vertices: [0, 1, 5] },
       },
     ],
