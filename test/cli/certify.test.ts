@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import t from 'tap';
+import { projectRoot } from '../../src/paths.js';
 import { openService } from '../clients/service.js';
 import { boxesObj } from './boxes.js';
 import { run } from './in-process.js';
@@ -18,6 +19,9 @@ t.test('certify resolves, writes and checks; --check checks what was written', a
   t.ok(made.status === 0 || made.status === 4, made.stderr);
   t.match(made.stdout, /^confirmed\n/);
   t.match(made.stdout, /no state intersects, no piece collides/);
+  const [, checker = '', name] = /check it +node (\S+) (\S+)$/m.exec(made.stdout) ?? [];
+  t.equal(resolve(cwd, checker), join(projectRoot, 'checker', 'certificate.mjs'), 'the printed command runs here');
+  t.equal(name, 'a.certificate');
 
   const checked = await certify('--check', 'a.certificate', '--json');
   t.equal(checked.status, 0, checked.stderr);

@@ -14,6 +14,7 @@ import { type InputFlags, naming, readInputs } from '../inputs.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
+import { displayPath, quoteWord } from '../welcome.js';
 import { toRequest } from './resolve.js';
 
 export interface CertifyFlags extends InputFlags, BackendChoice {
@@ -93,7 +94,7 @@ async function resolve(
 /** Checks a file with the checker that anybody can run, and prints the verdict. */
 async function check(file: string, flags: CertifyFlags, { terminal }: CliContext): Promise<CertificateVerdict> {
   const bytes = await naming(file, () => readFile(file));
-  const { checkCertificate } = (await import(pathToFileURL(join(projectRoot, CHECKER)).href)) as Checker;
+  const { checkCertificate } = (await import(pathToFileURL(CHECKER).href)) as Checker;
   const line = new StatusLine(terminal.err, terminal.now, `checking ${file}`, flags.quiet !== true).start();
   let verdict: CertificateVerdict;
   try {
@@ -109,7 +110,7 @@ async function check(file: string, flags: CertifyFlags, { terminal }: CliContext
   return verdict;
 }
 
-const CHECKER = 'checker/certificate.mjs';
+const CHECKER = join(projectRoot, 'checker', 'certificate.mjs');
 
 function describe(
   file: string,
@@ -131,6 +132,6 @@ function describe(
     `${formatPlural(vertices, 'vertex', 'vertices')}, ${formatPlural(states, 'state')}; no state intersects, no piece collides`,
   ]);
   rows.push(['proved apart', formatPlural(pairs, 'pair that came near', 'pairs that came near')]);
-  rows.push(['check it', `node ${CHECKER} ${file}`]);
+  rows.push(['check it', `node ${[displayPath(CHECKER, process.cwd()), file].map(quoteWord).join(' ')}`]);
   return ['confirmed', ...formatRows(rows)].join('\n');
 }
