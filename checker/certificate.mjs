@@ -665,12 +665,18 @@ function checkPiece(owners, s, e, n, proof, { verdict, report }) {
 
 if (typeof process !== 'undefined' && process.argv?.[1] && import.meta.url.endsWith(process.argv[1].split(/[\\/]/).pop())) {
   const { readFile } = await import('node:fs/promises');
-  const [file] = process.argv.slice(2);
-  if (file === undefined) {
-    process.stderr.write('usage: node certificate.mjs FILE\n');
+  const [file, ...more] = process.argv.slice(2);
+  const usage = 'usage: node certificate.mjs FILE\n';
+  // Exit code 0 means confirmed, so a page of help does not end with it.
+  if (file === undefined || file === '--help' || more.length > 0) {
+    process.stderr.write(usage);
     process.exit(2);
   }
-  const verdict = await checkCertificate(await readFile(file), {
+  const bytes = await readFile(file).catch((error) => {
+    process.stderr.write(`Cannot read ${file}: ${error.message}.\n${usage}`);
+    process.exit(2);
+  });
+  const verdict = await checkCertificate(bytes, {
     onProgress: (done, all) => process.stderr.isTTY && process.stderr.write(`\rstate ${done} of ${all}`),
   });
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
@@ -679,7 +685,7 @@ if (typeof process !== 'undefined' && process.argv?.[1] && import.meta.url.endsW
   process.stdout.write(
     verdict.isConfirmed
       ? `confirmed: ${vertices} vertices, ${states} states, ${pieces} pieces; ${pairs} pairs that came near were proved apart\n`
-      : `refused: ${verdict.problemCount} problems\n`,
+      : `refused: ${verdict.problemCount} ${verdict.problemCount === 1 ? 'problem' : 'problems'}\n`,
   );
   process.stdout.write(`sha256 ${verdict.sha256}\n`);
   process.exit(verdict.isConfirmed ? 0 : 1);
