@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { BackendChoice } from './backend.js';
 import { UsageError } from './exit-codes.js';
-import { choiceOption, parseCount } from './parameter-flags.js';
+import { choiceOption, parseCount, parseNumber } from './parameter-flags.js';
 
 /* Options that several commands have. */
 
@@ -54,6 +54,13 @@ export const jobOption = (): Option =>
     '--job',
     'with --server: submit a job that no connection waits for, and wait for it; Ctrl-C leaves it to the service (see interstice job)',
   );
+
+/** @param what the command does within this time */
+export const timeBudgetOption = (what: string): Option =>
+  new Option(
+    '--time-budget <SECONDS>',
+    `${what} within this time (default: none; with --server that of the service; at most INTERSTICE_MAX_TIME_BUDGET_SECONDS, by default 600)`,
+  ).argParser(parseNumber);
 
 /** @throws UsageError for flags of an engine in this process together with --server, and of a service without it */
 export function refuseEngineFlags(values: BackendChoice & { readonly job?: boolean }, command: string): void {

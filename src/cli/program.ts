@@ -17,6 +17,7 @@ import {
   outputOptions,
   placeOptions,
   refuseEngineFlags,
+  timeBudgetOption,
   weldOption,
 } from './common-options.js';
 import { addDoctor } from './doctor-program.js';
@@ -133,9 +134,7 @@ function addRequestOptions(command: Command): void {
   ]);
   addTo(command, heading.place, [
     ...placeOptions(),
-    new Option('--time-budget <SECONDS>', 'stop early enough to answer within this time (default: none)').argParser(
-      parseNumber,
-    ),
+    timeBudgetOption('stop early enough to answer'),
     choiceOption(
       'on-budget',
       ON_BUDGET,

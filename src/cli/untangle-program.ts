@@ -9,6 +9,7 @@ import {
   outputOptions,
   placeOptions,
   refuseEngineFlags,
+  timeBudgetOption,
   weldOption,
 } from './common-options.js';
 import * as help from './help.js';
@@ -47,14 +48,7 @@ export function addUntangle(program: Command, cli: CliContext, done: (code: numb
     ),
   ]);
   addTo(command, heading.kinematic, kinematicOptions());
-  addTo(command, heading.place, [
-    ...placeOptions(),
-    jobOption(),
-    new Option(
-      '--time-budget <SECONDS>',
-      'answer with the best state found within this time (default: none)',
-    ).argParser(parseNumber),
-  ]);
+  addTo(command, heading.place, [...placeOptions(), jobOption(), timeBudgetOption('answer with the best state found')]);
   command.addOption(
     new Option('--options <FILE>', 'JSON like {"parameters": {"kinematicPairs": "PROTECT"}}, as for resolve').helpGroup(
       heading.parameters,

@@ -101,6 +101,17 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
   t.strictSame(readdirSync(folder).sort(), ['a.obj', 'b.obj', 'busy', 'other.txt'], 'nothing was written');
 });
 
+t.test('the help says which time budget applies if none is given', async (t) => {
+  for (const command of ['resolve', 'explain', 'untangle']) {
+    const { stdout } = await run([command, '--help']);
+    t.match(
+      stdout.replace(/\s+/g, ' '),
+      /within this time \(default: none; with --server that of the service;/,
+      command,
+    );
+  }
+});
+
 t.test('a setting that is wrong is a matter of the command that reads it', async (t) => {
   const folder = t.testdir({ 'a.obj': triangle });
   for (const command of ['check', 'doctor']) {
