@@ -111,8 +111,9 @@ t.test('a job that fails ends with its error wherever it is asked for', async (t
 
 t.test('the wrong start is not written over the answer of another mesh', async (t) => {
   const cwd = writeSheets(t.testdir({ 'one.obj': 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' }));
-  const { stderr } = await run(resolve('--job', ...at), { cwd });
+  const { stderr } = await run(resolve('--job', '--quiet', ...at), { cwd });
   const id = idOf(stderr);
+  t.not(id, '', 'even a quiet command names a job that is kept');
   t.match(await run(['job', 'fetch', id, 'one.obj', '-o', 'x.obj', ...at], { cwd }), {
     status: 2,
     stderr: /not the start of this job/,

@@ -83,6 +83,9 @@ t.test('the state of a job is told once, with the numbers of what it computes', 
   const pushed = { ...untangling, phase: 'UNTANGLING' } as const;
   t.equal(told({ ...running, untangleProgress: pushed }).replace(/\s/g, ' '), 'iteration 2: 9 pierces in 1 contour');
   t.equal(told({ state: 'JOB_DONE', untangleProgress: checked }), 'done');
+  const resolving = { phase: 'ANSWER_CHECK', progress: at(1, 0.5) } as const;
+  t.match(told({ ...resolving, state: 'JOB_RUNNING' }), /^testing the answer {2}1 step .*unfinished$/);
+  t.equal(told({ ...resolving, state: 'JOB_DONE' }), 'done', 'the last progress is of the time before the end');
   t.equal(told({ state: 'JOB_WAITING', ahead: 3 }), 'waiting behind 3');
   t.equal(told({ ...running, phase: 'START_CHECK' }), 'testing the start');
 });

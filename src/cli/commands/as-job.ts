@@ -27,7 +27,8 @@ export function runAsJob(work: BackendWork, start: string, flags: AsJobFlags, cl
     const { jobs } = await cli.openBackend(flags);
     if (jobs === undefined) throw new Error('Only a service has jobs.');
     const { id } = await jobs.submit(work, basename(start), signal);
-    if (flags.quiet !== true) cli.terminal.err.write(`job ${id}\n`);
+    // Without an output the job is kept, and only its id leads to the answer.
+    if (flags.quiet !== true || flags.output === undefined) cli.terminal.err.write(`job ${id}\n`);
     try {
       const ended = await follow(jobs, id, flags.quiet !== true, signal, cli);
       if (ended.error !== undefined) throw ended.error;
@@ -104,7 +105,9 @@ const PHASES: Readonly<Record<JobPhase, string>> = {
 export function describeState({ state, ahead, phase, progress, untangleProgress, error }: JobInfo): string {
   if (error !== undefined) return `${STATES[state]}: ${error.code}`;
   if (ahead !== undefined && ahead > 0) return `${STATES[state]} behind ${ahead}`;
+  // A job that has ended keeps its last progress, which is older than its end.
+  if (state !== 'JOB_RUNNING') return STATES[state];
+  if (untangleProgress !== undefined) return describeUntangling(untangleProgress);
   const words = phase === undefined ? STATES[state] : PHASES[phase];
-  if (untangleProgress !== undefined) return state === 'JOB_RUNNING' ? describeUntangling(untangleProgress) : words;
   return progress === undefined ? words : `${words}  ${describeProgress(progress)}`;
 }
