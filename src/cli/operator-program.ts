@@ -4,6 +4,7 @@ import type { CliContext } from './backend.js';
 import type { LoadFlags } from './commands/load.js';
 import type { PlanFlags } from './commands/plan.js';
 import { addTo } from './common-options.js';
+import { UsageError } from './exit-codes.js';
 import * as help from './help.js';
 import { choiceOption, parseCount, parseNumber } from './parameter-flags.js';
 
@@ -18,6 +19,12 @@ const counts = (text: string): number[] => {
   if (!numbers.every(Number.isSafeInteger)) throw new InvalidArgumentError('Whole numbers are needed, like 1,4,16.');
   return numbers;
 };
+
+/** @throws UsageError if the command line has one of the options, which would have no effect; defaults do not count */
+function refuseGiven(command: Command, names: readonly string[], reason: string): void {
+  const given = names.find((name) => command.getOptionValueSource(name) === 'cli');
+  if (given !== undefined) throw new UsageError(`--${given} ${reason}.`, command.name());
+}
 
 /** `interstice load` */
 export function addLoad(program: Command, cli: CliContext, done: (code: number) => void): void {
@@ -58,6 +65,8 @@ export function addLoad(program: Command, cli: CliContext, done: (code: number) 
   ]);
   addTo(command, 'Output:', [new Option('--json', 'print the figures as JSON instead of a table; errors too')]);
   command.action(async (flags: LoadFlags) => {
+    if (flags.mesh !== undefined)
+      refuseGiven(command, ['triangles', 'motion'], 'is for the sheets of cloth, which --mesh replaces');
     const { runLoadCommand } = await import('./commands/load.js');
     done(await runLoadCommand(flags, cli));
   });
@@ -99,6 +108,12 @@ export function addPlan(program: Command, cli: CliContext, done: (code: number) 
   ]);
   addTo(command, 'Output:', [new Option('--json', 'print the plan as JSON; errors too')]);
   command.action(async (flags: PlanFlags) => {
+    if (flags.measure === undefined)
+      refuseGiven(
+        command,
+        ['quality', 'motion', 'sizes', 'duration'],
+        'needs --measure: a plan takes costs as they are',
+      );
     const { runPlan } = await import('./commands/plan.js');
     done(await runPlan(flags, cli));
   });

@@ -55,7 +55,7 @@ t.test('load is put on a service through each door, and nothing is left behind',
   const [start, target] = ['start.obj', 'target.obj'].map((name) => join(folder, name));
   writeFileSync(start!, 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n');
   writeFileSync(target!, 'v 0 0 1\nv 1 0 1\nv 0 1 1\n');
-  const own = await run(['load', ...place, ...small, '--mesh', start!, '--target', target!, '--json']);
+  const own = await run(['load', ...place, ...small.slice(2), '--mesh', start!, '--target', target!, '--json']);
   t.match(JSON.parse(own.stdout), { vertices: 3, triangles: 1 });
 });
 
@@ -143,6 +143,20 @@ t.test('a plan is printed, or why there is none', async (t) => {
   ]);
   t.equal(widened.status, 2);
   t.match(widened.stderr, /the lanes that were measured, 2 here/);
+});
+
+t.test('an option that would have no effect is refused', async (t) => {
+  const demand = ['plan', '--sessions', '1', '--triangles', '9', '--rate', '1'];
+  for (const [flag, value] of [
+    ['--quality', 'fast'],
+    ['--motion', '5'],
+    ['--sizes', '20,60'],
+    ['--duration', '10'],
+  ] as const)
+    t.match(await run([...demand, flag, value]), { status: 2, stderr: `${flag} needs --measure` });
+  const load = ['load', '--server', 'http://127.0.0.1:9', '--mesh', 'a.obj', '--target', 'b.obj'];
+  for (const flag of ['--triangles', '--motion'])
+    t.match(await run([...load, flag, '20']), { status: 2, stderr: `${flag} is for the sheets of cloth` });
 });
 
 t.test('the first examples of the help have a plan', async (t) => {
