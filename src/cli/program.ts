@@ -43,7 +43,7 @@ export function buildProgram(cli: CliContext, done: (code: number) => void): Com
     .version(packageVersion, '--version', 'print the version')
     .addHelpText('after', help.ROOT_EXTRA)
     .enablePositionalOptions()
-    .helpCommand(false)
+    .helpCommand('help [COMMAND]', 'show the help of a command')
     .exitOverride()
     .configureHelp({ minWidthToWrap: 20 })
     .configureOutput({

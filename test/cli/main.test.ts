@@ -101,6 +101,13 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
   t.strictSame(readdirSync(folder).sort(), ['a.obj', 'b.obj', 'busy', 'other.txt'], 'nothing was written');
 });
 
+t.test('the help of a command can be asked for in two ways', async (t) => {
+  const page = await run(['resolve', '--help']);
+  t.same(await run(['help', 'resolve']), page);
+  t.same(await run(['help']), await run(['--help']));
+  t.equal(page.status, 0);
+});
+
 t.test('the help says which time budget applies if none is given', async (t) => {
   for (const command of ['resolve', 'explain', 'untangle']) {
     const { stdout } = await run([command, '--help']);
