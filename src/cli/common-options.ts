@@ -45,7 +45,7 @@ export const weldOption = (): Option =>
   );
 
 export const outputOptions = (what: string): Option[] => [
-  new Option('--json', `print ${what} as JSON (proto3 names) on stdout instead of a summary; errors too`),
+  new Option('--json', `print ${what} as JSON (proto3 names) on stdout instead of a summary; refusals too`),
   new Option('--quiet', 'no progress and no summary; errors are still printed'),
 ];
 

@@ -20,7 +20,7 @@ export function addJob(program: Command, cli: CliContext, done: (code: number) =
           'the file with the API key of the service (default: the variable INTERSTICE_API_KEY)',
         ),
       )
-      .option('--json', 'print JSON (proto3 names) on stdout; errors too');
+      .option('--json', 'print JSON (proto3 names) on stdout; refusals too');
     if (isQuietable) command.option('--quiet', 'no progress and no summary; errors are still printed');
     return command;
   };

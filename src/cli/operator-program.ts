@@ -63,7 +63,7 @@ export function addLoad(program: Command, cli: CliContext, done: (code: number) 
       .argParser(parseNumber)
       .default(2),
   ]);
-  addTo(command, 'Output:', [new Option('--json', 'print the figures as JSON instead of a table; errors too')]);
+  addTo(command, 'Output:', [new Option('--json', 'print the figures as JSON instead of a table; refusals too')]);
   command.action(async (flags: LoadFlags) => {
     if (flags.mesh !== undefined)
       refuseGiven(command, ['triangles', 'motion'], 'is for the sheets of cloth, which --mesh replaces');
@@ -95,7 +95,7 @@ export function addPlan(program: Command, cli: CliContext, done: (code: number) 
   addTo(command, 'Costs:', [
     new Option(
       '--costs <NAME|FILE>',
-      'the costs of steps: a machine whose costs come with the program, or a file (default: costs of the engine that come with the program)',
+      'the costs of steps: a machine whose costs come with the program (an unknown name lists them), or a file (default: costs of the engine that come with the program)',
     ),
     new Option('--measure <FILE>', 'measure them here instead, on a service that this command starts, and write FILE'),
     choiceOption('engine', ['auto', 'cpu', 'webgpu'] as const, 'the engine that will serve (default: cpu)'),
@@ -106,7 +106,7 @@ export function addPlan(program: Command, cli: CliContext, done: (code: number) 
       .default([500, 2000, 8000, 32_000], '500,2000,8000,32000'),
     new Option('--duration <SECONDS>', 'with --measure: of each size').argParser(parseNumber).default(10),
   ]);
-  addTo(command, 'Output:', [new Option('--json', 'print the plan as JSON; errors too')]);
+  addTo(command, 'Output:', [new Option('--json', 'print the plan as JSON; refusals too')]);
   command.action(async (flags: PlanFlags) => {
     if (flags.measure === undefined)
       refuseGiven(

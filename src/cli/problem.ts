@@ -1,5 +1,5 @@
 import type { ElementRef } from '../contract/elements.js';
-import { ERRORS, IntersticeError } from '../contract/errors.js';
+import { ERRORS, type ErrorCode, IntersticeError } from '../contract/errors.js';
 import { encodeJson, type JsonObject } from '../transport/json/encode.js';
 import { fromError } from '../transport/messages/answers.js';
 import { UsageError } from './exit-codes.js';
@@ -35,10 +35,14 @@ function describeUsage(error: UsageError): string[] {
   return error.command === undefined ? [line] : [line, `See interstice ${error.command} --help.`];
 }
 
-/** The hint of INTERNAL in the table of errors addresses callers of a service; at a terminal another one applies. */
-function hintOf(error: IntersticeError): string {
-  const isGeneric = error.code === 'INTERNAL' && error.hint === ERRORS.INTERNAL.hint;
-  return isGeneric ? 'This is a fault of the program; INTERSTICE_DEBUG=1 shows where. Please report it.' : error.hint;
+/** Some hints of the table of errors address callers of a service; at a terminal other ones apply. */
+const TERMINAL_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  INTERNAL: 'This is a fault of the program; INTERSTICE_DEBUG=1 shows where. Please report it.',
+  MALFORMED_BODY: 'Repair the file at the place that the message names, or export it again.',
+};
+
+function hintOf({ code, hint }: IntersticeError): string {
+  return hint === ERRORS[code].hint ? (TERMINAL_HINTS[code] ?? hint) : hint;
 }
 
 function describeError(error: IntersticeError): string[] {

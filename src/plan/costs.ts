@@ -96,7 +96,7 @@ export function costsOfEngine(engine: 'cpu' | 'webgpu'): Costs {
  */
 export function readCosts(path: string): Costs {
   const file = knownCosts().includes(path) ? join(FOLDER, `${path}.json`) : path;
-  const costs = JSON.parse(readFileSync(file, 'utf8')) as Partial<Costs> | null;
+  const costs = parseCosts(readText(file, path));
   const { lanes, baseBytes, machine } = costs ?? {};
   const sizes = Array.isArray(costs?.sizes) ? [...(costs.sizes as SizeCost[])] : [];
   const isRight = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value > 0;
@@ -115,6 +115,25 @@ export function readCosts(path: string): Costs {
   if (!areDifferent || !isRight(lanes) || !isRight(baseBytes) || machine === undefined)
     throw new Error(`${path} is not a file of costs: "interstice plan --measure" writes one.`);
   return { ...(costs as Costs), sizes: sizes.sort((a, b) => a.triangles - b.triangles) };
+}
+
+function readText(file: string, path: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const names = knownCosts().join(', ');
+    const what = `neither a file that can be read nor the name of costs that come with the program (${names})`;
+    throw new Error(`${path} is ${what}.`, { cause });
+  }
+}
+
+/** @returns undefined for a text that is not JSON */
+function parseCosts(text: string): Partial<Costs> | null | undefined {
+  try {
+    return JSON.parse(text) as Partial<Costs> | null;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The time that a step occupies its lane: its processor time, as on an idle machine, or the elapsed time. */

@@ -40,6 +40,14 @@ t.test('an unforeseen failure says how to see more', async (t) => {
   t.match(describeProblem(new Error('boom'), false), /^error: INTERNAL: boom\n +hint +.*INTERSTICE_DEBUG=1/);
 });
 
+t.test('a file that cannot be read is repaired, not compared with a page of the service', async (t) => {
+  const text = describeProblem(new IntersticeError('MALFORMED_BODY', 'a.obj: Line 3: "x" is not a number.'), false);
+  t.match(text, /\n +hint +Repair the file at the place/);
+  t.notMatch(text, /docs/);
+  const precise = new IntersticeError('MALFORMED_BODY', 'a.obj: odd.', { hint: 'Write it otherwise.' });
+  t.match(describeProblem(precise, false), /hint +Write it otherwise\./, 'a more precise hint stays');
+});
+
 t.test('the JSON problem has the fields of the contract', async (t) => {
   t.match(toProblem(refusal), {
     type: 'urn:interstice:error:INTERSECTING_START',

@@ -43,6 +43,7 @@ t.test('a tangled mesh is freed, written and drawn; the summary says what was gu
     stdout,
     /contour 0 +closed, 14 pierces: 1 vertex of upper on the wrong side, the smaller part, a guess \(\d+ % sure\)/,
   );
+  t.match(stdout, /stretch +edges have .* times their lengths in the start\n/);
   t.equal((await readMeshFile(output)).vertexCount, 18);
   t.equal((await run(['check', output])).status, 0);
   t.equal(readFileSync(picture).subarray(1, 4).toString(), 'PNG');
@@ -52,7 +53,8 @@ t.test('a hint about parts decides, a contour can be turned, and JSON has the re
   const hinted = await run(['untangle', tangled, '--layer', 'lower:upper', '--json']);
   t.match(JSON.parse(hinted.stdout), { status: 'FREE', contours: [{ why: 'HINT', confidence: 1 }] });
   // The start alone decides what is wrong: of the nine vertices of the upper sheet it is one, and turned the other eight.
-  const turned = await run(['untangle', tangled, '--turn', '0', '--max-iterations', '1']);
+  const turned = await run(['untangle', tangled, '--turn', '0', '--max-iterations', '1', '--rest', tangled]);
+  t.match(turned.stdout, /stretch +edges have .* times their lengths at rest\n/);
   t.match(turned.stdout, /contour 0 +closed, 14 pierces: [^\n]*8 vertices of upper on the wrong side, turned/);
 });
 

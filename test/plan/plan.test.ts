@@ -175,6 +175,12 @@ t.test('files of costs are found by name or path, and other files are refused', 
     'twice.json': { ...costs, sizes: [costs.sizes[0], costs.sizes[0]] },
   }))
     t.throws(() => readCosts(write(name, value)), /plan --measure/, name);
+  writeFileSync(join(folder, 'empty.obj'), '');
+  t.throws(
+    () => readCosts(join(folder, 'empty.obj')),
+    /empty\.obj is not a file of costs: "interstice plan --measure"/,
+  );
+  t.throws(() => readCosts('nope'), /nope is neither a file .* \(cpu-2-cores, /, 'the message lists the names');
   t.throws(() => readCosts(write('nan.json', { ...costs, lanes: null })), /plan --measure/);
   t.ok(knownCosts().includes('cpu-2-cores'));
   for (const name of knownCosts()) t.ok(readCosts(name).sizes.length > 1, name);

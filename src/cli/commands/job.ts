@@ -86,7 +86,11 @@ export async function runJobFetch(
     }
     await writeMeshAnswer(output, start!, inputs, positions, cli.terminal);
   }
-  if (answer.untangle !== undefined) return tellUntangled(start ?? `job ${id}`, answer.untangle, flags, cli);
+  if (answer.untangle !== undefined) {
+    // A report does not say whether its job had a shape at rest.
+    const lengths = 'at rest, or in the start without --rest';
+    return tellUntangled(start ?? `job ${id}`, answer.untangle, lengths, flags, cli);
+  }
   const { report } = answer.resolve;
   if (flags.json === true) printJson(cli, encodeJson('Report', report, { arrays: true }));
   else if (flags.quiet !== true) {

@@ -55,8 +55,11 @@ export async function runUntangle(path: string, flags: UntangleFlags, cli: CliCo
     const { drawUntangled } = await import('../untangle-picture.js');
     await writeAtomically(flags.picture, [drawUntangled(request, answer)]);
   }
-  return tellUntangled(path, answer, flags, cli);
+  return tellUntangled(path, answer, request.mesh.restLengths ? 'at rest' : 'in the start', flags, cli);
 }
+
+/** The lengths that stretch is relative to. */
+type ComparedLength = 'at rest' | 'in the start' | 'at rest, or in the start without --rest';
 
 interface Outcome {
   readonly answer: UntangledState;
@@ -97,6 +100,7 @@ function untangle(request: UntangleRequest, path: string, flags: UntangleFlags, 
 export function tellUntangled(
   path: string,
   answer: Pick<UntangledState, 'report'>,
+  comparedLength: ComparedLength,
   { json, quiet, output }: Pick<UntangleFlags, 'json' | 'quiet' | 'output'>,
   { terminal }: CliContext,
 ): number {
@@ -104,7 +108,7 @@ export function tellUntangled(
     const report = encodeJson('UntangleReport', answer.report, { arrays: true });
     terminal.out.write(`${JSON.stringify(report, null, 2)}\n`);
   } else if (quiet !== true) {
-    terminal.out.write(`${describeUntangled(path, answer, output)}\n`);
+    terminal.out.write(`${describeUntangled(path, answer, comparedLength, output)}\n`);
   }
   return answer.report.status === 'FREE' ? EXIT.OK : EXIT.FOUND;
 }
@@ -163,6 +167,7 @@ const WHY = {
 export function describeUntangled(
   path: string,
   { report }: Pick<UntangledState, 'report'>,
+  comparedLength: ComparedLength,
   writtenTo: string | undefined,
 ): string {
   const { status, piercesBefore, piercesAfter, piercesByIteration, contours, regions, outside } = report;
@@ -178,7 +183,7 @@ export function describeUntangled(
   ]);
   rows.push([
     'stretch',
-    `edges have ${formatNumber(report.minStretch)} to ${formatNumber(report.maxStretch)} times their lengths at rest`,
+    `edges have ${formatNumber(report.minStretch)} to ${formatNumber(report.maxStretch)} times their lengths ${comparedLength}`,
   ]);
   if (report.limitedRegions > 0)
     rows.push(['limited', `${formatPlural(report.limitedRegions, 'region')} not followed to the end: too large`]);

@@ -83,19 +83,20 @@ function joinShifted(arrays: readonly Uint32Array[], shifts: readonly number[]):
  * or none. Files to be concatenated are compared pair by pair before that, because only then an absent list differs
  * from an empty one.
  *
+ * @param role of the second file in messages
  * @throws IntersticeError SIZE_MISMATCH for another number of vertices, INVALID_MESH for other elements
  */
-export function assertSameTopology(start: MeshFile, target: MeshFile): void {
+export function assertSameTopology(start: MeshFile, target: MeshFile, role = 'target'): void {
   if (start.vertexCount !== target.vertexCount) {
     throw new IntersticeError(
       'SIZE_MISMATCH',
-      `The target has ${target.vertexCount} vertices; the start has ${start.vertexCount}.`,
-      { hint: 'Start and target must have the same vertices in the same order.' },
+      `The ${role} has ${target.vertexCount} vertices; the start has ${start.vertexCount}.`,
+      { hint: `Start and ${role} must have the same vertices in the same order.` },
     );
   }
-  assertSameElements('triangle', 3, start.triangles, target.triangles);
-  assertSameElements('segment', 2, start.segments, target.segments);
-  if (!isAllVertices(target)) assertSameElements('particle', 1, start.particles, target.particles);
+  assertSameElements(role, 'triangle', 3, start.triangles, target.triangles);
+  assertSameElements(role, 'segment', 2, start.segments, target.segments);
+  if (!isAllVertices(target)) assertSameElements(role, 'particle', 1, start.particles, target.particles);
 }
 
 /** A PLY that contains only vertices is read as a cloud of particles; as a target it merely lists no elements. */
@@ -103,13 +104,13 @@ function isAllVertices({ format, triangles, segments, particles, vertexCount }: 
   return format === 'ply' && triangles.length + segments.length === 0 && particles.length === vertexCount;
 }
 
-function assertSameElements(kind: string, width: number, start: Uint32Array, target: Uint32Array): void {
+function assertSameElements(role: string, kind: string, width: number, start: Uint32Array, target: Uint32Array): void {
   if (target.length === 0) return;
-  const hint = 'Leave the elements out of the target, or list the same ones in the same order as the start does.';
+  const hint = `Leave the elements out of the ${role}, or list the same ones in the same order as the start does.`;
   if (target.length !== start.length) {
     throw new IntersticeError(
       'INVALID_MESH',
-      `The target has ${target.length / width} ${kind}s; the start has ${start.length / width}.`,
+      `The ${role} has ${target.length / width} ${kind}s; the start has ${start.length / width}.`,
       { hint },
     );
   }
@@ -120,7 +121,7 @@ function assertSameElements(kind: string, width: number, start: Uint32Array, tar
   const expected = refer(kind, start, width, index).vertices.join(', ');
   throw new IntersticeError(
     'INVALID_MESH',
-    `The target's ${kind} ${index} joins the vertices ${element.vertices.join(', ')}; the start's joins ${expected}.`,
+    `The ${role}'s ${kind} ${index} joins the vertices ${element.vertices.join(', ')}; the start's joins ${expected}.`,
     { element, hint },
   );
 }

@@ -1,7 +1,7 @@
 import { type Document, Logger, NodeIO } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 import { assertSupported } from './extensions.js';
-import { assertWhole } from './whole.js';
+import { assertWhole, reasonOf } from './whole.js';
 
 /** Reads and writes local files only: the library refuses network URIs. */
 const openIo = (): NodeIO => new NodeIO().setLogger(new Logger(Logger.Verbosity.SILENT));
@@ -24,7 +24,7 @@ export async function openDocument(path: string): Promise<{ document: Document; 
     if (thrown instanceof IntersticeError) throw thrown;
     const { code, path: missing } = thrown as NodeJS.ErrnoException;
     if (code !== undefined && (missing === undefined || missing === path)) throw thrown;
-    const reason = code === undefined ? (thrown as Error).message : `it refers to ${missing}, which cannot be read`;
+    const reason = code === undefined ? reasonOf(thrown) : `it refers to ${missing}, which cannot be read`;
     throw new IntersticeError('MALFORMED_BODY', `This is not a readable glTF file: ${reason}.`, { cause: thrown });
   }
 }

@@ -2,7 +2,7 @@ import { Logger, PlatformIO } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 import { assertSupported } from './extensions.js';
 import type { OpenedGltf } from './mesh.js';
-import { assertWhole } from './whole.js';
+import { assertWhole, reasonOf } from './whole.js';
 
 /** Reads from bytes in memory by file name, because browsers have no folders. */
 class MemoryIO extends PlatformIO {
@@ -49,7 +49,7 @@ export async function parseGltf(
     return { document: await io.readJSON(file), extensions };
   } catch (thrown) {
     if (thrown instanceof IntersticeError) throw thrown;
-    throw new IntersticeError('MALFORMED_BODY', `This is not a readable glTF file: ${(thrown as Error).message}.`, {
+    throw new IntersticeError('MALFORMED_BODY', `This is not a readable glTF file: ${reasonOf(thrown)}.`, {
       cause: thrown,
       hint: 'Open a .glb file, or a .gltf file together with the .bin files that it names.',
     });

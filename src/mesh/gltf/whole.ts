@@ -57,6 +57,10 @@ export function assertWhole({ json, resources }: JSONDocument): void {
   checkTree(nodes, scenes, meshes);
 }
 
+/** Why a file could not be read. The message of a TypeError describes the reader, which met JSON of another shape. */
+export const reasonOf = (thrown: unknown): string =>
+  thrown instanceof TypeError ? 'its JSON does not have the shape of glTF' : (thrown as Error).message;
+
 /** @param bytesOf from the first index of a sparse accessor on */
 function checkAccessor(
   accessor: GLTF.IAccessor,

@@ -71,6 +71,11 @@ t.test('a target lists the elements of its start, or none', async (t) => {
     message: /The target's triangle 1/,
     element: { kind: 'triangle', index: 1, vertices: [0, 1, 3] },
   });
+  const fan = await obj(`${SQUARE}f 1 2 3\nf 1 2 4\n`);
+  t.throws(() => assertSameTopology(start, fan, 'shape at rest'), {
+    message: /^The shape at rest's triangle 1/,
+    hint: /out of the shape at rest/,
+  });
   t.throws(same(await obj(`${SQUARE}l 1 4\n`)), { code: 'INVALID_MESH', message: /segment 0/ });
   t.throws(same(await obj(`${SQUARE}p 1\n`)), { code: 'INVALID_MESH', message: /1 particles; the start has 0/ });
 });

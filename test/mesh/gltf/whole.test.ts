@@ -78,6 +78,17 @@ t.test('a damaged file is refused, and missing data is never replaced', async (t
   }
 });
 
+t.test('JSON that is no glTF is refused in words', async (t) => {
+  const path = join(t.testdir(), 'mesh.gltf');
+  for (const text of ['{}', '[1]', 'null', '7', '{"asset": null}', JSON.stringify(gltf({ buffers: 7 }))]) {
+    writeFileSync(path, text);
+    const refusal = { code: 'MALFORMED_BODY', message: /its JSON does not have the shape of glTF\.$/ };
+    t.match(await refusalOf(readMeshFile(path)), refusal, text);
+    const inMemory = parseGltf('mesh.gltf', new Map([['mesh.gltf', new TextEncoder().encode(text)]]));
+    t.match(await refusalOf(inMemory), refusal, `${text}, in a browser`);
+  }
+});
+
 t.test('positions that only a sparse accessor gives are refused', async (t) => {
   const path = join(t.testdir(), 'mesh.gltf');
   const { bufferView: _, ...positions } = sparse(1).accessors[0]!;
