@@ -189,22 +189,19 @@ export class SessionKeeper {
     }
   }
 
-  /** Copies the scenes of all sessions to the store, so that other processes continue quickly. Takes at most `ms`. */
+  /**
+   * Writes to the store the frames that it lacks, and copies the scenes there, so that other processes continue quickly.
+   * Begins nothing after `ms`, and reports every session whose frames were not written.
+   */
   async handOver(sessions: Iterable<Session>, ms: number): Promise<void> {
     const { clock } = this.options;
     const end = clock.monotonicMs() + ms;
-    for (const session of sessions) {
-      const { kept } = session;
-      // A checkpoint under way would be cut off with the connection; the code that began it reports its failure.
-      if (clock.monotonicMs() < end) await kept?.writing?.catch(() => {});
-      if (!kept || kept.logged === kept.loggedAtCheckpoint || clock.monotonicMs() >= end) continue;
-      try {
-        if (kept.isBehind) await this.writeAll(session, await this.copyScene(session));
-        else await (await this.checkpoint(session))?.written;
-      } catch (thrown) {
-        if (!isDown(thrown) && !(thrown instanceof SessionMoved)) throw thrown;
-        if (kept.isBehind) this.say(session, 'error', 'A session ends although the store lacks some of its frames.');
-      }
+    // Scenes can be computed again; frames that only this process has cannot.
+    const rank = ({ kept }: Session) => (kept?.isBehind ? 0 : 1);
+    for (const session of [...sessions].sort((a, b) => rank(a) - rank(b))) {
+      if (clock.monotonicMs() < end) await this.handOverOne(session);
+      if (session.kept?.isBehind && !session.hasEnded)
+        this.say(session, 'error', 'A session ends although the store lacks some of its frames.');
     }
   }
 
@@ -262,6 +259,20 @@ export class SessionKeeper {
     kept.needsCheckpoint ||= !isRepeatable(outcome.report);
     kept.touchedAt = this.options.clock.monotonicMs();
     return session.commit(frame, request, task, outcome);
+  }
+
+  private async handOverOne(session: Session): Promise<void> {
+    const { kept } = session;
+    if (!kept) return;
+    // A checkpoint under way would be cut off with the connection; the code that began it reports its failure.
+    await kept.writing?.catch(() => {});
+    if (session.hasEnded) return;
+    try {
+      if (kept.isBehind) await this.writeAll(session, await this.copyScene(session));
+      else if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoint(session))?.written;
+    } catch (thrown) {
+      if (!isDown(thrown) && !(thrown instanceof SessionMoved)) throw thrown;
+    }
   }
 
   private async checkpoint(session: Session): Promise<{ readonly written: Promise<void> } | undefined> {

@@ -226,6 +226,45 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     t.ok(a.logged.some(({ level, event }) => level === 'error' && event === 'store'));
   });
 
+  t.test('a process that ends writes the frames that the store lacks', async (t) => {
+    const own = await Redis.start(['--appendonly', 'yes', '--appendfsync', 'always']);
+    t.teardown(() => own.stop());
+    const a = await processOf(t, 'p', { url: own.url, onFailure: 'continue' });
+    const { id: stepped } = await a.operations.createSession(OPENING);
+    const { id: fresh } = await a.operations.createSession(OPENING);
+    await a.operations.step({ sessionId: stepped, frame: 1n, target: towards(SHARES[0]!) });
+    await own.kill();
+    await a.operations.step({ sessionId: stepped, frame: 2n, target: towards(SHARES[1]!) });
+    await a.operations.step({ sessionId: fresh, frame: 1n, target: towards(SHARES[0]!) });
+    await own.restart();
+    await untilUp(a.store);
+    await a.operations.close();
+    const b = await processOf(t, 'p', { url: own.url });
+    for (const [sessionId, k] of [
+      [stepped, 2],
+      [fresh, 1],
+    ] as const) {
+      const frame = { frame: BigInt(k + 1), afterFrame: BigInt(k) };
+      const answer = await b.operations.step({ sessionId, ...frame, target: towards(SHARES[k]!) });
+      t.same(answer.positions, expected[k]);
+      t.equal(answer.report.sessionRebuilt, false);
+    }
+  });
+
+  t.test('a process that ends reports the sessions whose frames it cannot write', async (t) => {
+    const own = await Redis.start();
+    t.teardown(() => own.stop());
+    const { operations, logged } = await processOf(t, 'p', { url: own.url, onFailure: 'continue' });
+    const { id: behind } = await operations.createSession(OPENING);
+    const { id: current } = await operations.createSession(OPENING);
+    await own.kill();
+    await operations.step({ sessionId: behind, frame: 1n, target: towards(SHARES[0]!) });
+    await operations.close();
+    const ending = logged.filter(({ message }) => /^A session ends/.test(String(message)));
+    t.match(ending, [{ level: 'error', event: 'store', session: behind, frame: '1' }]);
+    t.equal(ending.length, 1, `not ${current}, which the store has`);
+  });
+
   t.test('a store that has lost frames is noticed', async (t) => {
     const prefix = name();
     const a = await processOf(t, prefix);
