@@ -5,6 +5,7 @@ import type { Scheduler } from '../lanes/scheduler.js';
 import { type SessionName, type SessionStore, StoreDown, type StoredSession } from '../store/session-store.js';
 import type { SessionClock } from './call.js';
 import { KeptCreation } from './kept-creation.js';
+import { KeptLifetime } from './kept-lifetime.js';
 import {
   ask,
   entryOf,
@@ -16,7 +17,6 @@ import {
   readInfo,
   refOf,
   solverMs,
-  TOUCH_SHARE,
   ttlOf,
   unavailable,
   withWarning,
@@ -57,9 +57,11 @@ const MAX_FRAMES_BETWEEN = 32;
 /** Keeps the sessions of this process in the store: all requests to the store, and the reactions to its replies. */
 export class SessionKeeper {
   readonly creation: KeptCreation;
+  readonly lifetime: KeptLifetime;
 
   constructor(private readonly options: KeeperOptions) {
     this.creation = new KeptCreation(options);
+    this.lifetime = new KeptLifetime(options);
   }
 
   get store(): SessionStore {
@@ -76,8 +78,9 @@ export class SessionKeeper {
 
   /** Called when this process has claimed and built a session, which it keeps from now on. */
   adopt(session: Session, { epoch, order, token, logged, log }: StoredSession): void {
-    const { clock, store } = this.options;
-    const known = { epoch, order, token, logged, touchedAt: clock.monotonicMs(), generation: store.generation };
+    const { generation } = this.store;
+    // Loading has renewed the time to live some time ago, so its entry renews it again.
+    const known = { epoch, order, token, logged, touchedAt: Number.NEGATIVE_INFINITY, generation };
     session.kept = keptState({ ...known, meshHash: hashMesh(session.opening.mesh) }, log.length);
     session.kept.needsCheckpoint = session.residency === 'PARKED' && log.length > 0;
   }
@@ -203,18 +206,6 @@ export class SessionKeeper {
       if (session.kept?.isBehind && !session.hasEnded)
         this.say(session, 'error', 'A session ends although the store lacks some of its frames.');
     }
-  }
-
-  /** Renews the time to live from time to time. */
-  touch(session: Session): void {
-    const { kept } = session;
-    const { store, clock } = this.options;
-    if (!kept || session.idleTimeoutSeconds === 0 || kept.isBehind) return;
-    const now = clock.monotonicMs();
-    if (now - kept.touchedAt < TOUCH_SHARE * session.idleTimeoutSeconds * 1000) return;
-    kept.touchedAt = now;
-    // If the session was lost meanwhile, its next use detects that.
-    store.touch(refOf(session), ttlOf(session)).catch(() => {});
   }
 
   /** @throws SessionMoved, STORE_UNAVAILABLE */

@@ -7,7 +7,7 @@ import type { StepOutcome } from '../jobs/tasks.js';
 import { type DescribedSession, type SessionName, StoreDown } from '../store/session-store.js';
 import type { ComputedStep } from './kept-state.js';
 import { digestOf } from './payload.js';
-import type { Session } from './session.js';
+import type { Session, SessionSettings } from './session.js';
 import { type EntryRecord, type HeadRecord, isRepeatable, unpack } from './stored-session.js';
 
 /* Conversion of sessions, frames and failures for the store, and from it. */
@@ -31,7 +31,7 @@ export function refOf(session: Session) {
 }
 
 /** ms; 0 = until deleted. Covers a last use that was not reported to the store, because an earlier one just was. */
-export function ttlOf({ idleTimeoutSeconds }: Session): number {
+export function ttlOf({ idleTimeoutSeconds }: Pick<SessionSettings, 'idleTimeoutSeconds'>): number {
   return idleTimeoutSeconds === 0 ? 0 : Math.ceil((1 + TOUCH_SHARE) * idleTimeoutSeconds * 1000) + GRACE_MS;
 }
 

@@ -80,7 +80,7 @@ export class LiveSessions {
 
   markUsed(session: Session): void {
     if (session.hasEnded) return;
-    this.options.keeper?.touch(session);
+    this.options.keeper?.lifetime.use(session);
     session.lastUsed = this.options.clock.wallMs();
     this.residency.touch(session);
     this.idle.restart(session);
@@ -89,6 +89,7 @@ export class LiveSessions {
   beginWork(session: Session): void {
     session.workCount++;
     this.idle.stop(session);
+    this.options.keeper?.lifetime.use(session);
   }
 
   endWork(session: Session): void {
@@ -109,6 +110,7 @@ export class LiveSessions {
   private leave(session: Session, reason: Error): boolean {
     if (!this.registry.remove(session)) return false;
     this.idle.stop(session);
+    this.options.keeper?.lifetime.end(session);
     this.residency.forget(session);
     this.idempotencyKeys.forget(session);
     this.queues.get(session)?.cancel(reason);

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
+import type { StoredSession } from '../store/session-store.js';
 import type { SessionKeeper } from './keeper.js';
 import type { LiveSessions, LiveSessionsOptions } from './live-sessions.js';
 import { refuseUnknown } from './registry.js';
@@ -21,9 +22,25 @@ export async function takeOver(
   keeper: SessionKeeper,
   services: TakeOverServices,
 ): Promise<Session> {
-  const { scheduler, onChange, onBackgroundFailure } = services;
   const stored = await keeper.claim({ tenant, id });
   if (!stored) return refuseUnknown(id);
+  const endLoading = keeper.lifetime.beginLoading({ tenant, id }, stored);
+  try {
+    return await load(id, tenant, stored, live, keeper, services);
+  } finally {
+    endLoading();
+  }
+}
+
+async function load(
+  id: string,
+  tenant: string,
+  stored: StoredSession,
+  live: LiveSessions,
+  keeper: SessionKeeper,
+  services: TakeOverServices,
+): Promise<Session> {
+  const { scheduler, onChange, onBackgroundFailure } = services;
   const bytes = stored.mesh.byteLength + 2 * (stored.head?.byteLength ?? stored.opening.byteLength);
   await live.makeRoom(tenant, bytes);
   const place = live.registry.reserve(tenant, bytes, id);
