@@ -322,7 +322,7 @@ export const SETTINGS = {
     'INTERSTICE_STORE_TIMEOUT_SECONDS',
     2,
     [0.05, 60],
-    'Time that the store may take for one answer. After that it counts as down until it accepts a write again.',
+    'Time that the store may take for one answer; a second more a megabyte for large values. After that it counts as down until it accepts a write again.',
   ),
   storeFailure: {
     name: 'INTERSTICE_STORE_FAILURE',

@@ -12,6 +12,7 @@ import {
   hashMesh,
   headOf,
   infoOf,
+  inputBytes,
   nameOf,
   presentHead,
   readInfo,
@@ -21,7 +22,7 @@ import {
   unavailable,
   withWarning,
 } from './kept-records.js';
-import { type ComputedStep, keptState } from './kept-state.js';
+import { type ComputedStep, type KeptState, keptState } from './kept-state.js';
 import type { Log } from './observation.js';
 import { isSamePayload } from './payload.js';
 import type { Quotas } from './registry.js';
@@ -53,6 +54,12 @@ const CHECKPOINT_SHARE = 1 / 40;
 const FIRST_CHECKPOINT = 2;
 /** Frames after which a checkpoint is made whatever it costs; well below the number that the store logs. */
 const MAX_FRAMES_BETWEEN = 32;
+/**
+ * The inputs since the last checkpoint may have this many times its bytes; then one is made whatever it costs. It adds
+ * a quarter to the bytes that are written at most, and a process that loads the session reads five checkpoints at most
+ * besides mesh, start and last answer.
+ */
+const MAX_BYTES_BETWEEN = 4;
 
 /** Keeps the sessions of this process in the store: all requests to the store, and the reactions to its replies. */
 export class SessionKeeper {
@@ -77,11 +84,18 @@ export class SessionKeeper {
   }
 
   /** Called when this process has claimed and built a session, which it keeps from now on. */
-  adopt(session: Session, { epoch, order, token, logged, log }: StoredSession): void {
+  adopt(session: Session, { epoch, order, token, logged, log, checkpoint }: StoredSession): void {
     const { generation } = this.store;
     // Loading has renewed the time to live some time ago, so its entry renews it again.
     const known = { epoch, order, token, logged, touchedAt: Number.NEGATIVE_INFINITY, generation };
-    session.kept = keptState({ ...known, meshHash: hashMesh(session.opening.mesh) }, log.length);
+    session.kept = keptState(
+      { ...known, meshHash: hashMesh(session.opening.mesh) },
+      {
+        loggedAtCheckpoint: logged - log.length,
+        loggedBytes: log.reduce((sum, { byteLength }) => sum + byteLength, 0),
+        checkpointBytes: checkpoint?.byteLength ?? 0,
+      },
+    );
     session.kept.needsCheckpoint = session.residency === 'PARKED' && log.length > 0;
   }
 
@@ -181,9 +195,7 @@ export class SessionKeeper {
   async afterStep(session: Session): Promise<void> {
     const { kept } = session;
     if (!kept || kept.isBehind || kept.writing || kept.cannotSave || session.hasEnded) return;
-    const frames = kept.logged - kept.loggedAtCheckpoint;
-    const isCheap = frames >= FIRST_CHECKPOINT && kept.checkpointMs <= CHECKPOINT_SHARE * kept.computedMs;
-    if (!isCheap && !kept.needsCheckpoint && frames < MAX_FRAMES_BETWEEN) return;
+    if (!isCheckpointDue(kept)) return;
     try {
       const checkpoint = await this.checkpoint(session);
       checkpoint?.written.catch((err) => this.failedInBackground(err));
@@ -246,6 +258,7 @@ export class SessionKeeper {
     kept.pending = undefined;
     kept.token = token;
     kept.logged++;
+    kept.loggedBytes += inputBytes(request, task);
     kept.computedMs += solverMs(outcome);
     kept.needsCheckpoint ||= !isRepeatable(outcome.report);
     kept.touchedAt = this.options.clock.monotonicMs();
@@ -277,6 +290,8 @@ export class SessionKeeper {
     const packedAt = clock.monotonicMs();
     kept.needsCheckpoint = false;
     kept.loggedAtCheckpoint = logged;
+    kept.loggedBytes = 0;
+    kept.checkpointBytes = bytes.byteLength;
     kept.computedMs = 0;
     const write = async () => {
       try {
@@ -319,6 +334,7 @@ export class SessionKeeper {
     const kept = session.kept!;
     const { opening, lastStep } = session;
     const head = presentHead(session);
+    const scene = checkpoint && pack(checkpoint);
     const verdict = await store.replace({
       ...refOf(session),
       frame: lastStep.frame,
@@ -332,12 +348,14 @@ export class SessionKeeper {
       settings: pack(session.settings),
       info: pack(infoOf(session)),
       ...(head ? { head: pack(head) } : {}),
-      ...(checkpoint ? { checkpoint: pack(checkpoint) } : {}),
+      ...(scene ? { checkpoint: scene } : {}),
     });
     if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
     kept.isBehind = false;
     kept.logged = 0;
     kept.loggedAtCheckpoint = 0;
+    kept.loggedBytes = 0;
+    kept.checkpointBytes = scene?.byteLength ?? 0;
     kept.needsCheckpoint = !checkpoint && head !== undefined;
     this.say(session, 'info', 'The store has all frames of a session again.');
   }
@@ -356,6 +374,13 @@ export class SessionKeeper {
     const { id, lastStep } = session;
     this.options.log?.({ level, event: 'store', session: id, frame: String(lastStep.frame) }, message);
   }
+}
+
+function isCheckpointDue(kept: KeptState): boolean {
+  const frames = kept.logged - kept.loggedAtCheckpoint;
+  const isCheap = frames >= FIRST_CHECKPOINT && kept.checkpointMs <= CHECKPOINT_SHARE * kept.computedMs;
+  const isLong = kept.checkpointBytes > 0 && kept.loggedBytes >= MAX_BYTES_BETWEEN * kept.checkpointBytes;
+  return isCheap || isLong || kept.needsCheckpoint || frames >= MAX_FRAMES_BETWEEN;
 }
 
 const isDown = (thrown: unknown): boolean => thrown instanceof StoreDown;

@@ -1,9 +1,10 @@
 import { IntersticeError, type Warning } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { ResolveAnswer } from '../contract/requests.js';
-import type { SessionInfo } from '../contract/sessions.js';
+import type { SessionInfo, StepRequest } from '../contract/sessions.js';
 import { hashContent } from '../jobs/content-hash.js';
-import type { StepOutcome } from '../jobs/tasks.js';
+import type { StepOutcome, StepTask } from '../jobs/tasks.js';
+import { bytesOf } from '../mesh/bytes.js';
 import { type DescribedSession, type SessionName, StoreDown } from '../store/session-store.js';
 import type { ComputedStep } from './kept-state.js';
 import { digestOf } from './payload.js';
@@ -59,6 +60,11 @@ export function entryOf({ frame, request, task, outcome }: ComputedStep, by: str
   const { target, parameters, start } = task;
   const { kinematic, masses } = request;
   return { frame, by, isRepeatable: isRepeatable(outcome.report), target, parameters, start, kinematic, masses };
+}
+
+/** About the bytes of {@link entryOf}: those of its arrays. */
+export function inputBytes({ kinematic, masses }: StepRequest, { target, start }: StepTask): number {
+  return bytesOf(target, start, kinematic, masses);
 }
 
 /** The last accepted frame of a session in memory; undefined before the first. */

@@ -23,6 +23,10 @@ export interface KeptState {
   logged: number;
   /** the same, when the last checkpoint was made */
   loggedAtCheckpoint: number;
+  /** bytes of the inputs of the frames since then */
+  loggedBytes: number;
+  /** of the last checkpoint; 0 = none */
+  checkpointBytes: number;
   /** ms of the solver since then */
   computedMs: number;
   /** ms that the last checkpoint took from this process and the store, without waiting for a lane */
@@ -41,14 +45,18 @@ export interface KeptState {
   touchedAt: number;
 }
 
+type KnownState = Pick<KeptState, 'epoch' | 'order' | 'meshHash' | 'generation' | 'token' | 'logged' | 'touchedAt'>;
+/** What the store has of a session whose owner has changed. */
+type StoredHistory = Pick<KeptState, 'loggedAtCheckpoint' | 'loggedBytes' | 'checkpointBytes'>;
+
 /** A session that this process has just created or claimed. */
-export function keptState(
-  known: Pick<KeptState, 'epoch' | 'order' | 'meshHash' | 'generation' | 'token' | 'logged' | 'touchedAt'>,
-  entriesSinceBase = 0,
-): KeptState {
+export function keptState(known: KnownState, history?: StoredHistory): KeptState {
   return {
+    loggedAtCheckpoint: known.logged,
+    loggedBytes: 0,
+    checkpointBytes: 0,
     ...known,
-    loggedAtCheckpoint: known.logged - entriesSinceBase,
+    ...history,
     computedMs: 0,
     checkpointMs: 0,
     needsCheckpoint: false,

@@ -74,3 +74,18 @@ export function bytesOf(argument: Argument): string | Buffer {
 
 export const reasonOf = (thrown: unknown): string =>
   (thrown instanceof Error ? thrown.message : String(thrown)).replace(/\.$/, '');
+
+export class NoAnswer extends Error {}
+
+/** @throws NoAnswer when the time is over */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    // An answer that arrived while this thread was busy counts: it is read before the immediate runs.
+    const refuse = () => setImmediate(() => reject(new NoAnswer(`no answer within ${ms / 1000} s`)));
+    timer = setTimeout(refuse, ms);
+  });
+  // A failure after the time limit has already been reported.
+  work.catch(() => {});
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,14 +1,17 @@
 import { IntersticeError } from '../contract/errors.js';
+import { LargeTransfers, MIN_BYTES_PER_MS } from './large-transfers.js';
 import {
   type Argument,
   bytesOf,
   type Client,
   clientFor,
   isMistake,
+  NoAnswer,
   type RedisOptions,
   type Reply,
   reasonOf,
   send,
+  within,
 } from './redis-client.js';
 import { type Script, shaOf } from './redis-scripts.js';
 import { ReplicatedWrites } from './replicated-writes.js';
@@ -19,15 +22,19 @@ const PROBE_MS = 250;
 const HEARTBEAT_MS = 1000;
 
 /**
- * Connections to a server: one for small commands and frames, one for large values that no caller waits for, and, if
- * replicas are required, some on which writes wait for them. Every command has a time limit. After a failure the link
- * is down: it refuses at once, so that callers do not queue behind a dead server, and repeats a write until one
- * succeeds. While it is up it writes at intervals, so that a lost store is noticed without a request.
+ * Connections to a server: one for small commands and frames, one for large values that no caller waits for, some for
+ * large values for which a caller waits, and, if replicas are required, some on which writes wait for them. Every command
+ * has a time limit. After a failure, except that of a {@link transfer}, the link is down: it refuses at once, so that
+ * callers do not queue behind a dead server, and repeats a write until one succeeds. While it is up it writes at
+ * intervals, so that a lost store is noticed without a request.
  */
 export class RedisLink {
   private readonly frames: Client;
   private readonly bulk: Client;
   private readonly replicated: ReplicatedWrites | undefined;
+  private readonly transfers: LargeTransfers;
+  /** commands without an answer on the connection for large values */
+  private bulkCount = 0;
   private state: StoreHealth = { isUp: false, reason: 'The store has not been reached yet.' };
   private probing: NodeJS.Timeout | undefined;
   private hasOpened = false;
@@ -49,6 +56,7 @@ export class RedisLink {
     this.frames = connect();
     this.bulk = connect();
     this.replicated = options.replicas > 0 ? new ReplicatedWrites(connect, options) : undefined;
+    this.transfers = new LargeTransfers(connect, options.timeoutMs, () => this.refuse());
   }
 
   /** @throws INVALID_PARAMETER if the store is not reached within its time limit, and at once if waiting cannot help */
@@ -83,16 +91,29 @@ export class RedisLink {
 
   /** @throws StoreDown */
   async run(script: Script, keys: readonly string[], args: readonly Argument[], isBulk = false): Promise<Reply> {
-    const tail = [String(keys.length), ...keys, ...args.map(bytesOf)];
     const client = isBulk ? this.bulk : this.frames;
-    const once = (command: readonly (string | Buffer)[]) =>
+    const once: Send = (command) =>
       script.isWrite && this.replicated ? this.replicated.send(command) : send(client, command);
-    return this.bounded(script.name, () =>
-      once(['EVALSHA', shaOf(script), ...tail]).catch((thrown: unknown) => {
-        if (!/^NOSCRIPT/.test(reasonOf(thrown))) throw thrown;
-        return once(['EVAL', script.text, ...tail]);
-      }),
-    );
+    if (!isBulk) return this.bounded(script.name, () => evaluate(script, keys, args, once));
+    this.bulkCount++;
+    const patience = this.options.timeoutMs + lengthOf(args) / MIN_BYTES_PER_MS;
+    return this.bounded(script.name, () => evaluate(script, keys, args, once), patience).finally(() => {
+      this.bulkCount--;
+    });
+  }
+
+  /**
+   * Runs a script that sends or returns a large value for which a caller waits. Replicas are not waited for.
+   *
+   * @param bytes of the value
+   * @throws StoreDown
+   */
+  async transfer(script: Script, keys: readonly string[], args: readonly Argument[], bytes: number): Promise<Reply> {
+    return this.measured(script.name, () =>
+      this.transfers.run(bytes, (client) => evaluate(script, keys, args, (command) => send(client, command))),
+    ).catch((thrown: unknown) => {
+      throw thrown instanceof StoreDown ? thrown : new StoreDown(failure(thrown), { cause: thrown });
+    });
   }
 
   /** @throws StoreDown */
@@ -112,31 +133,46 @@ export class RedisLink {
   }
 
   private get clients(): readonly Client[] {
-    return [this.frames, this.bulk, ...(this.replicated?.clients ?? [])];
+    return [this.frames, this.bulk, ...(this.replicated?.clients ?? []), ...this.transfers.clients];
   }
 
-  private async bounded<T>(name: string, work: () => Promise<T>): Promise<T> {
-    if (!this.state.isUp) throw new StoreDown(this.state.reason);
+  private async bounded<T>(name: string, work: () => Promise<T>, ms = this.options.timeoutMs): Promise<T> {
+    return this.measured(name, () => within(ms, work())).catch((thrown: unknown) => {
+      if (thrown instanceof StoreDown) throw thrown;
+      this.move(false, failure(thrown));
+      throw new StoreDown(this.state.reason, { cause: thrown });
+    });
+  }
+
+  /** @throws StoreDown at once if the store is down, otherwise what the work throws */
+  private async measured<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.refuse();
     const startedAt = performance.now();
     const report = (isOk: boolean) =>
       this.emit({ type: 'call', name, seconds: (performance.now() - startedAt) / 1000, isOk });
     try {
-      const result = await within(this.options.timeoutMs, work());
+      const result = await work();
       report(true);
       return result;
     } catch (thrown) {
       report(false);
-      this.move(false, failure(thrown));
-      throw new StoreDown(this.state.reason, { cause: thrown });
+      throw thrown;
     }
+  }
+
+  /** @throws StoreDown if the store is down, or was closed */
+  private refuse(): void {
+    if (this.isClosed) throw new StoreDown('The connections to the store are closed.');
+    if (!this.state.isUp) throw new StoreDown(this.state.reason);
   }
 
   /** Tests with a write, because a read-only store is of no use. */
   private async probe(): Promise<void> {
     const { prefix, timeoutMs } = this.options;
     const command = ['SET', `${prefix}:probe`, '1', 'PX', '60000'];
-    const idle = this.replicated?.idle ?? [];
-    await within(timeoutMs, Promise.all([this.frames, this.bulk, ...idle].map((client) => send(client, command))));
+    // A large value that is still on its way has a longer time limit of its own.
+    const idle = [...(this.bulkCount === 0 ? [this.bulk] : []), ...(this.replicated?.idle ?? [])];
+    await within(timeoutMs, Promise.all([this.frames, ...idle].map((client) => send(client, command))));
     this.move(true, 'The store answers.');
   }
 
@@ -157,21 +193,26 @@ export class RedisLink {
   }
 }
 
-class NoAnswer extends Error {}
-
 const CLOSED_HINT =
   ' A Redis server in protected mode closes connections from other machines at once: give it a password, or set protected-mode no.';
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    // An answer that arrived while this thread was busy counts: it is read before the immediate runs.
-    const refuse = () => setImmediate(() => reject(new NoAnswer(`no answer within ${ms / 1000} s`)));
-    timer = setTimeout(refuse, ms);
-  });
-  // A failure after the time limit has already been reported.
-  work.catch(() => {});
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+type Send = (command: readonly (string | Buffer)[]) => Promise<Reply>;
+
+async function evaluate(
+  script: Script,
+  keys: readonly string[],
+  args: readonly Argument[],
+  sendOnce: Send,
+): Promise<Reply> {
+  const tail = [String(keys.length), ...keys, ...args.map(bytesOf)];
+  try {
+    return await sendOnce(['EVALSHA', shaOf(script), ...tail]);
+  } catch (thrown) {
+    if (!/^NOSCRIPT/.test(reasonOf(thrown))) throw thrown;
+    return sendOnce(['EVAL', script.text, ...tail]);
+  }
 }
+
+const lengthOf = (args: readonly Argument[]): number => args.reduce((sum, { length }) => sum + length, 0);
 
 const failure = (thrown: unknown): string => `The store failed: ${reasonOf(thrown)}.`;

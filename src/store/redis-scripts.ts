@@ -37,7 +37,13 @@ local function bound(mesh, users)
 end
 `;
 
-/** touch(ttl): restarts the time to live of the session and of the keys that only it needs. */
+/** ms that a mesh which no session uses yet is kept */
+const MESH_WAITS_MS = 60_000;
+
+/**
+ * touch(ttl): restarts the time to live of the session and of the keys that only it needs. use(hash): notes that the
+ * session uses a mesh, and returns whether there is such a mesh.
+ */
 const TOUCH = `${BOUND}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -64,19 +70,17 @@ local function touch(ttl)
   redis.call('ZADD', KEYS[3], ends, tenant .. ':' .. id)
   redis.call('ZADD', KEYS[4], ends, id)
 end
-local function use(hash, bytes)
+local function use(hash)
   local mesh, users = prefix .. ':mesh:' .. tenant .. ':' .. hash, prefix .. ':users:' .. tenant .. ':' .. hash
-  if bytes ~= '' then
-    if redis.call('EXISTS', mesh) == 0 then redis.call('SET', mesh, bytes, 'PX', 60000) end
-  elseif redis.call('EXISTS', mesh) == 0 then return false end
+  if redis.call('EXISTS', mesh) == 0 then return false end
   if redis.call('SADD', users, id) == 1 and redis.call('PTTL', users) == -1 and redis.call('PTTL', mesh) ~= -1 then
-    redis.call('PEXPIRE', users, 60000)
+    redis.call('PEXPIRE', users, ${MESH_WAITS_MS})
   end
   return true
 end
 `;
 
-/** ARGV from 4: ttl, most sessions, most of the tenant, name of the key or '', digest, hash, mesh or '', opening, settings, info, owner. */
+/** ARGV from 4: ttl, most sessions, most of the tenant, name of the key or '', digest, hash, opening, settings, info, owner. */
 export const CREATE: Script = {
   name: 'create',
   isWrite: true,
@@ -96,10 +100,10 @@ local own = redis.call('ZCARD', KEYS[4])
 if own >= tonumber(ARGV[6]) then return {'full', 'tenant', own} end
 local all = redis.call('ZCARD', KEYS[3])
 if all >= tonumber(ARGV[5]) then return {'full', 'all', all} end
-if not use(ARGV[9], ARGV[10]) then return {'mesh'} end
+if not use(ARGV[9]) then return {'mesh'} end
 local order = redis.call('INCR', prefix .. ':last-order:' .. tenant)
 redis.call('HSET', KEYS[1], 'epoch', 1, 'frame', '0', 'token', '', 'order', order, 'base', 'opening', 'logged', 0, 'dropped', 0,
-  'mesh', ARGV[9], 'opening', ARGV[11], 'settings', ARGV[12], 'info', ARGV[13], 'owner', ARGV[14], 'seen', now)
+  'mesh', ARGV[9], 'opening', ARGV[10], 'settings', ARGV[11], 'info', ARGV[12], 'owner', ARGV[13], 'seen', now)
 if ARGV[7] ~= '' then
   redis.call('HSET', KEYS[1], 'key', ARGV[7])
   redis.call('HSET', named, 'id', id, 'digest', ARGV[8])
@@ -109,17 +113,49 @@ touch(tonumber(ARGV[4]))
 return {'created', order}`,
 };
 
-/** ARGV[4]: owner. Returns nil, or epoch and the fields of the session, its log and its mesh. */
+/**
+ * ARGV from 4: owner, least ms, bytes per ms. Returns nil, or epoch and bytes of the session, for {@link READ}. It then
+ * lives at least for the least ms and the time that reading its bytes may take.
+ */
 export const CLAIM: Script = {
   name: 'claim',
   isWrite: true,
-  text: `
+  text: `${TOUCH}
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
 redis.call('HSET', KEYS[1], 'owner', ARGV[4])
+local bytes = redis.call('STRLEN', prefix .. ':mesh:' .. tenant .. ':' .. redis.call('HGET', KEYS[1], 'mesh'))
+for _, field in ipairs({'opening', 'settings', 'info', 'head', 'checkpoint'}) do
+  bytes = bytes + redis.call('HSTRLEN', KEYS[1], field)
+end
+for _, entry in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do bytes = bytes + #entry end
+local least = math.ceil(tonumber(ARGV[5]) + bytes / tonumber(ARGV[6]))
+local left = redis.call('PTTL', KEYS[1])
+if left ~= -1 and left < least then touch(least) end
+return {epoch, bytes}`,
+};
+
+/** Returns nil, or the fields of the session, its mesh and its log. */
+export const READ: Script = {
+  name: 'read',
+  isWrite: false,
+  text: `
+if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 local f = redis.call('HMGET', KEYS[1], 'frame', 'token', 'order', 'base', 'logged', 'mesh', 'opening', 'settings', 'info', 'head', 'checkpoint')
 local mesh = redis.call('GET', ARGV[1] .. ':mesh:' .. ARGV[2] .. ':' .. f[6])
-return {epoch, f[1], f[2], tonumber(f[3]), f[4], tonumber(f[5]), f[7], f[8], f[9], f[10], f[11], mesh, redis.call('LRANGE', KEYS[2], 0, -1)}`,
+return {f[1], f[2], tonumber(f[3]), f[4], tonumber(f[5]), f[7], f[8], f[9], f[10], f[11], mesh, redis.call('LRANGE', KEYS[2], 0, -1)}`,
+};
+
+/** ARGV from 4: hash, mesh. Stores the mesh for a minute, for the session that is written next. */
+export const PUT_MESH: Script = {
+  name: 'mesh',
+  isWrite: true,
+  text: `
+local mesh = ARGV[1] .. ':mesh:' .. ARGV[2] .. ':' .. ARGV[4]
+if redis.call('EXISTS', mesh) == 0 then redis.call('SET', mesh, ARGV[5], 'PX', ${MESH_WAITS_MS}) end
+local left = redis.call('PTTL', mesh)
+if left ~= -1 and left < ${MESH_WAITS_MS} then redis.call('PEXPIRE', mesh, ${MESH_WAITS_MS}) end
+return 'stored'`,
 };
 
 /** ARGV from 4: ttl, epoch, from, frame, token, most entries, head, info, entry. */
@@ -185,7 +221,7 @@ touch(tonumber(ARGV[4]))
 return 'stored'`,
 };
 
-/** ARGV from 4: ttl, epoch, frame, token, order, base, hash, mesh or '', opening, settings, info, head or '', checkpoint or '', owner. */
+/** ARGV from 4: ttl, epoch, frame, token, order, base, hash, opening, settings, info, head or '', checkpoint or '', owner. */
 export const REPLACE: Script = {
   name: 'replace',
   isWrite: true,
@@ -194,12 +230,12 @@ local at = redis.call('HMGET', KEYS[1], 'epoch', 'frame')
 if at[1] and tonumber(at[1]) > tonumber(ARGV[5]) then return 'fenced' end
 -- Frames are compared as text: they do not fit into the numbers of Lua.
 if at[2] and (#at[2] > #ARGV[6] or (#at[2] == #ARGV[6] and at[2] > ARGV[6])) then return 'fenced' end
-if not use(ARGV[10], ARGV[11]) then return 'mesh' end
+if not use(ARGV[10]) then return 'mesh' end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'frame', ARGV[6], 'token', ARGV[7], 'order', ARGV[8], 'base', ARGV[9], 'logged', 0,
-  'dropped', 0, 'mesh', ARGV[10], 'opening', ARGV[12], 'settings', ARGV[13], 'info', ARGV[14], 'owner', ARGV[17], 'seen', now)
+  'dropped', 0, 'mesh', ARGV[10], 'opening', ARGV[11], 'settings', ARGV[12], 'info', ARGV[13], 'owner', ARGV[16], 'seen', now)
 redis.call('DEL', KEYS[2])
-if ARGV[15] ~= '' then redis.call('HSET', KEYS[1], 'head', ARGV[15]) else redis.call('HDEL', KEYS[1], 'head') end
-if ARGV[16] ~= '' then redis.call('HSET', KEYS[1], 'checkpoint', ARGV[16]) else redis.call('HDEL', KEYS[1], 'checkpoint') end
+if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'head', ARGV[14]) else redis.call('HDEL', KEYS[1], 'head') end
+if ARGV[15] ~= '' then redis.call('HSET', KEYS[1], 'checkpoint', ARGV[15]) else redis.call('HDEL', KEYS[1], 'checkpoint') end
 redis.call('ZADD', KEYS[5], ARGV[8], id)
 local last = prefix .. ':last-order:' .. tenant
 if tonumber(redis.call('GET', last) or '0') < tonumber(ARGV[8]) then redis.call('SET', last, ARGV[8]) end

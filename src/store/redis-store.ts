@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { checkDurability, type Durability } from './durability.js';
+import { MIN_BYTES_PER_MS } from './large-transfers.js';
 import type { RedisOptions, Reply } from './redis-client.js';
 import { RedisLink } from './redis-link.js';
 import {
@@ -9,6 +10,8 @@ import {
   COMMIT,
   CREATE,
   LIST,
+  PUT_MESH,
+  READ,
   REMOVE,
   REPLACE,
   type Script,
@@ -22,6 +25,7 @@ import {
   type FrameCommit,
   type KeyedSession,
   type ListedSession,
+  type MeshReference,
   type NewStoredSession,
   type SessionName,
   type SessionRef,
@@ -39,6 +43,8 @@ import {
 
 /** Frames logged without a checkpoint; beyond it only the last entry is kept, and no exact rebuild is possible. */
 const MAX_LOG_ENTRIES = 64;
+/** ms that a claimed session lives at least, besides the time that reading it may take: its process then renews that */
+const LEAST_LEFT_MS = 60_000;
 
 export interface RedisStoreOptions extends RedisOptions {
   readonly durability: Durability;
@@ -90,7 +96,7 @@ export class RedisStore implements SessionStore {
   }
 
   async create(session: NewStoredSession): Promise<CreateVerdict> {
-    const { ttlMs, quotas, key, meshHash, mesh, opening, settings, info } = session;
+    const { ttlMs, quotas, key, meshHash, opening, settings, info } = session;
     const head = [
       ttlMs,
       quotas.maxSessions,
@@ -98,10 +104,13 @@ export class RedisStore implements SessionStore {
       key ? nameOf(key.name) : '',
       key?.digest ?? '',
     ];
-    const run = (bytes: Uint8Array | '') =>
-      this.run(CREATE, session, [...head.map(String), meshHash, bytes, opening, settings, info, this.owner]);
-    let reply = (await run('')) as readonly Reply[];
-    if (textOf(reply[0]) === 'mesh') reply = (await run(mesh())) as readonly Reply[];
+    const args = [...head.map(String), meshHash, opening, settings, info, this.owner];
+    const run = async () => (await this.run(CREATE, session, args)) as readonly Reply[];
+    let reply = await run();
+    if (textOf(reply[0]) === 'mesh') {
+      await this.putMesh(session, session);
+      reply = await run();
+    }
     const [kind, first, second] = reply;
     switch (textOf(kind)) {
       case 'created':
@@ -133,9 +142,13 @@ export class RedisStore implements SessionStore {
   }
 
   async claim(name: SessionName): Promise<StoredSession | undefined> {
-    const reply = await this.run(CLAIM, name, [this.owner]);
+    const claimed = await this.run(CLAIM, name, [this.owner, String(LEAST_LEFT_MS), String(MIN_BYTES_PER_MS)]);
+    if (claimed === null) return undefined;
+    const [epoch, bytes] = claimed as readonly Reply[];
+    // If another process claims the session before this is read, its epoch fences this process as at any later time.
+    const reply = await this.link.transfer(READ, this.keysOf(name), this.argsOf(name), Number(bytes));
     if (reply === null) return undefined;
-    const [epoch, frame, token, order, base, logged, opening, settings, info, head, checkpoint, mesh, log] =
+    const [frame, token, order, base, logged, opening, settings, info, head, checkpoint, mesh, log] =
       reply as readonly Reply[];
     if (mesh === null) throw new StoreDown('The store has lost the mesh of a session.');
     return {
@@ -179,18 +192,17 @@ export class RedisStore implements SessionStore {
   }
 
   async replace(session: WholeSession): Promise<WriteVerdict> {
-    const { ttlMs, epoch, frame, token, order, base, meshHash, mesh, opening, settings, info, head, checkpoint } =
-      session;
+    const { ttlMs, epoch, frame, token, order, base, meshHash, opening, settings, info, head, checkpoint } = session;
     const position = [ttlMs, epoch, frame, token, order, base, meshHash].map(String);
-    const run = (bytes: Uint8Array | '') =>
-      this.run(
-        REPLACE,
-        session,
-        [...position, bytes, opening, settings, info, head ?? '', checkpoint ?? '', this.owner],
-        true,
-      );
-    const reply = textOf(await run(''));
-    return (reply === 'mesh' ? textOf(await run(mesh())) : reply) as WriteVerdict;
+    const args = [...position, opening, settings, info, head ?? '', checkpoint ?? '', this.owner];
+    const run = async () => textOf(await this.run(REPLACE, session, args, true));
+    let reply = await run();
+    if (reply === 'mesh') {
+      await this.putMesh(session, session);
+      reply = await run();
+    }
+    if (reply === 'mesh') throw new StoreDown('The store has lost the mesh of a session.');
+    return reply as WriteVerdict;
   }
 
   async remove(name: SessionName, epoch?: number): Promise<boolean> {
@@ -215,6 +227,13 @@ export class RedisStore implements SessionStore {
 
   async close(): Promise<void> {
     await this.link.close();
+  }
+
+  /** Before the session that uses it: what is written later on any connection reaches replicas later. */
+  private async putMesh(name: SessionName, { meshHash, mesh }: MeshReference): Promise<void> {
+    const bytes = mesh();
+    const args = [...this.argsOf(name), meshHash, bytes];
+    await this.link.transfer(PUT_MESH, this.keysOf(name), args, bytes.byteLength);
   }
 
   private async readGeneration(): Promise<void> {
@@ -242,7 +261,12 @@ export class RedisStore implements SessionStore {
     args: readonly (string | Uint8Array)[],
     isBulk = false,
   ): Promise<Reply> {
-    return this.link.run(script, this.keysOf(name), [this.prefix, nameOf(name.tenant), name.id, ...args], isBulk);
+    return this.link.run(script, this.keysOf(name), [...this.argsOf(name), ...args], isBulk);
+  }
+
+  /** The first ARGV of every script. */
+  private argsOf({ tenant, id }: SessionName): readonly string[] {
+    return [this.prefix, nameOf(tenant), id];
   }
 
   /** KEYS of every script. */

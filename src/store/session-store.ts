@@ -86,7 +86,7 @@ export interface StoredFields {
   readonly checkpoint?: Uint8Array | undefined;
 }
 
-interface MeshReference {
+export interface MeshReference {
   /** of the content: each mesh of a tenant is stored once */
   readonly meshHash: string;
   readonly mesh: () => Uint8Array;

@@ -1,0 +1,68 @@
+import t from 'tap';
+import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import type { SavedSession } from '../../src/jobs/saved-session.js';
+import type { StepTask } from '../../src/jobs/tasks.js';
+import { openRoom } from './room.js';
+
+// A machine that does much else takes long to start servers; nothing is judged by time.
+t.setTimeout(600_000);
+
+const VERTICES = 1000;
+const FRAMES = 30;
+
+t.test('a checkpoint is made before a log of large targets grows long', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  const store = await redis.open('p');
+  const { operations, scheduler, clock } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
+  // A scene that is as small as can be, beside the state that each checkpoint contains.
+  let task: StepTask | undefined;
+  const step = scheduler.step.bind(scheduler);
+  const save = async (): Promise<SavedSession> => ({
+    meshVersion: task!.state.meshVersion,
+    stateVersion: task!.nextVersion,
+    fitted: undefined,
+    engine: undefined,
+    verified: undefined,
+    excluded: undefined,
+    checkMs: 0,
+    scene: undefined,
+    isSceneLost: false,
+  });
+  Object.assign(scheduler, {
+    save,
+    step: (next: StepTask, hooks: Parameters<typeof step>[1]) => {
+      task = next;
+      return step(next, hooks);
+    },
+  });
+  const checkpoints: { readonly frame: bigint; readonly bytes: number; readonly log: number }[] = [];
+  const checkpoint = store.checkpoint.bind(store);
+  let written: Promise<unknown> = Promise.resolve();
+  store.checkpoint = (one) => {
+    const log = Number(redis.cli('LLEN', `p:log:default:${one.id}`));
+    checkpoints.push({ frame: one.frame, bytes: one.bytes.byteLength, log });
+    // So dear that its cost alone never makes another one due.
+    clock.jump(1e9);
+    const writing = checkpoint(one);
+    written = writing;
+    return writing;
+  };
+
+  const start = new Float32Array(3 * VERTICES);
+  const mesh = { vertexCount: VERTICES, triangles: Uint32Array.of(0, 1, 2) };
+  const { id } = await operations.createSession({ mesh, start, parameters: {}, idleTimeoutSeconds: 0 });
+  for (let frame = 1; frame <= FRAMES; frame++) {
+    await operations.step({ sessionId: id, target: start.map(() => frame) });
+    // The queue is idle when the checkpoint has been sent.
+    await operations.updateSession({ sessionId: id, label: String(frame) });
+    await written;
+  }
+  const bytesOf = ({ log }: { readonly log: number }) => log * start.byteLength;
+  t.ok(checkpoints.length >= 3, `${checkpoints.length} checkpoints`);
+  const [, ...later] = checkpoints;
+  for (const one of later) {
+    t.ok(bytesOf(one) >= 4 * one.bytes, 'not more often than their bytes justify');
+    t.ok(bytesOf(one) < 4 * one.bytes + 2 * start.byteLength, 'at the first frame that makes the log too long');
+  }
+});
