@@ -119,7 +119,9 @@ function addReportRoute(app: FastifyInstance, { operations }: HttpOptions): void
           hint: 'POST a step to the session first.',
         });
       }
-      return sendMessage(reply, 'Report', lastReport, chooseType(request, MESSAGE_TYPES));
+      await sendMessage(reply, 'Report', lastReport, chooseType(request, MESSAGE_TYPES));
+      // Without the reply Fastify would send once more, because its hooks may still be running.
+      return reply;
     },
   );
 }

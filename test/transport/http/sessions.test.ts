@@ -70,6 +70,29 @@ t.test('sessions are read, listed, changed and closed', async (t) => {
   t.match(operations.sessionCalls.at(-1), { call: 'delete', request: id });
 });
 
+t.test('answers are sent once and logged with their status', async (t) => {
+  const { app, lines } = await openDoor(t);
+  const one = `/v1/sessions/${id}`;
+  const read = [one, `${one}/report`, '/v1/sessions', '/v1/jobs', '/v1', '/', '/livez', '/readyz', '/openapi.json'];
+  // A real connection: only there an answer is complete before it is closed.
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
+  for (const url of read) {
+    const answer = await fetch(address + url);
+    t.equal(answer.status, 200, url);
+    await answer.arrayBuffer();
+  }
+  await app.close();
+  const logged = lines.filter(({ method }) => method === 'GET').map(({ path, status }) => [path, status]);
+  t.same(
+    logged,
+    read.map((url) => [url, 200]),
+  );
+  t.same(
+    lines.filter(({ level }) => level === 'error'),
+    [],
+  );
+});
+
 t.test('a session without a step has no report', async (t) => {
   const { app, operations } = await openDoor(t);
   operations.getSession = async () => fakeSession();
