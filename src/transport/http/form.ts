@@ -17,7 +17,7 @@ import { arrivalOf } from './bodies.js';
 import { signalOf } from './call-context.js';
 import { tooLarge } from './errors.js';
 
-/** One mesh file of a form, with its file name. */
+/** One mesh file of a form, with its file name; the name is empty if the part has none. */
 export interface NamedMesh {
   readonly name: string;
   readonly file: MeshFile;
@@ -89,9 +89,13 @@ export async function readForm<G extends string>(
       if (list.length === MAX_FILES) {
         throw new IntersticeError('UNKNOWN_FIELD', `The form has more than ${MAX_FILES} ${name} files.`);
       }
-      const file = await readMeshPart(part, watch, limits);
+      // undefined where the part has none, despite the declared type; then the place of the file identifies it.
+      const fileName: string | undefined = part.filename;
+      const label =
+        fileName === undefined ? `${name}[${list.length}]` : `${name} ${JSON.stringify(fileName.slice(0, 100))}`;
+      const file = await readMeshPart(part, { fileName, label }, watch, limits);
       watch.keep(bulkBytes(file));
-      list.push({ name: part.filename, file });
+      list.push({ name: fileName ?? '', file });
     }
   } catch (error) {
     // Discard the rest of the body, so that the connection is not blocked.
@@ -198,7 +202,13 @@ async function readOptionsPart(
   };
 }
 
-async function readMeshPart(part: MultipartFile, watch: FormWatch, limits: MeshLimits): Promise<MeshFile> {
+/** @param label names the file in the message of an error */
+async function readMeshPart(
+  part: MultipartFile,
+  { fileName = '', label }: { readonly fileName: string | undefined; readonly label: string },
+  watch: FormWatch,
+  limits: MeshLimits,
+): Promise<MeshFile> {
   const chunks = chunksOf(part, watch);
   const first = await chunks.next();
   const head: Uint8Array = first.done ? new Uint8Array(0) : first.value;
@@ -207,12 +217,11 @@ async function readMeshPart(part: MultipartFile, watch: FormWatch, limits: MeshL
     yield* chunks;
   };
   try {
-    return await readMesh(whole(), guessFormat(part.filename) ?? sniffFormat(head), limits);
+    return await readMesh(whole(), guessFormat(fileName) ?? sniffFormat(head), limits);
   } catch (thrown) {
     if (!(thrown instanceof IntersticeError) || REQUEST_ERRORS.has(thrown.code)) throw thrown;
     const { code, message, details } = thrown.toPlain();
-    const name = JSON.stringify(part.filename.slice(0, 100));
-    throw new IntersticeError(code, `${part.fieldname} ${name}: ${message}`, { ...details, cause: thrown });
+    throw new IntersticeError(code, `${label}: ${message}`, { ...details, cause: thrown });
   }
 }
 

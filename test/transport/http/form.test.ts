@@ -158,6 +158,21 @@ t.test('forms that are refused', async (t) => {
   t.equal(operations.resolves.length, 0);
 });
 
+t.test('a file without a name is read by its content, and named by its place where it is at fault', async (t) => {
+  const { send, operations } = await openForms(t);
+  const type = 'application/octet-stream';
+  const start = { name: 'start', type, body: START_OBJ };
+  const target = { name: 'target', type, body: TARGET_OBJ };
+  t.equal((await send([start, { ...start, body: START_PLY }, target, target])).statusCode, 200);
+  t.equal(operations.resolves[0]?.request.mesh.vertexCount, 6);
+  const broken = { ...start, body: 'v 0 0 0\nv a b c\n' };
+  const refused = await send([start, broken, target, target]);
+  t.equal(refused.statusCode, 400);
+  t.match(refused.json(), { code: 'MALFORMED_BODY', message: /^start\[1\]: Line 2/ });
+  const unknown = await send([start, target, options({ kinematicParts: ['body.obj'] })]);
+  t.match(unknown.json(), { code: 'INVALID_PARAMETER', message: /no file has that name/ });
+});
+
 t.test('a form that is broken, or beyond the limit', async (t) => {
   const { app, send } = await openForms(t, 2048);
   const big = { ...startPart, body: `${START_OBJ}#${'x'.repeat(3000)}\n` };
