@@ -160,7 +160,7 @@ export const SETTINGS = {
     32 * MiB,
     [1024, 2 ** 29 - 24],
     'bytes',
-    'Largest size of a JSON body; decoding takes several times as much memory.',
+    'Largest size of a JSON body, and of the options of a form; decoding takes several times as much memory.',
   ),
   maxBodyBytes: number(
     'INTERSTICE_MAX_BODY_BYTES',

@@ -53,10 +53,10 @@ export function toError(thrown: unknown, request: FastifyRequest, limits: BodyLi
   return IntersticeError.from(thrown);
 }
 
-type BodyLimits = Pick<HttpOptions, 'maxMessageBytes' | 'maxJsonBytes'>;
+export type BodyLimits = Pick<HttpOptions, 'maxMessageBytes' | 'maxJsonBytes'>;
 
 /** Largest body in JSON, bytes. */
-const jsonLimitOf = ({ maxMessageBytes, maxJsonBytes = maxMessageBytes }: BodyLimits): number =>
+export const jsonLimitOf = ({ maxMessageBytes, maxJsonBytes = maxMessageBytes }: BodyLimits): number =>
   Math.min(maxMessageBytes, maxJsonBytes);
 
 const isJson = (headers: FastifyRequest['headers']): boolean =>
@@ -81,6 +81,13 @@ export function tooLarge(demand: string | number | undefined, limit: number): In
   const size = demand === undefined ? 'more than that' : `${demand} bytes`;
   return new IntersticeError('TOO_LARGE', `The body may have ${limit} bytes, but ${size} were sent.`, {
     hint: 'Send less, or raise INTERSTICE_MAX_MESSAGE_BYTES.',
+  });
+}
+
+/** Refuses the options of a form: JSON has the same limit there as in a body of its own. */
+export function tooLargeOptions(limit: number): IntersticeError {
+  return new IntersticeError('TOO_LARGE', `The part options may have ${limit} bytes, but more than that were sent.`, {
+    hint: 'Mark kinematic vertices with kinematicFrom or kinematicParts instead of listing them, or raise INTERSTICE_MAX_JSON_BYTES.',
   });
 }
 

@@ -15,7 +15,7 @@ import type { Arrival } from '../intake/arrival.js';
 import type { WireMessage } from '../messages/wire-message.js';
 import { arrivalOf } from './bodies.js';
 import { signalOf } from './call-context.js';
-import { tooLarge } from './errors.js';
+import { type BodyLimits, jsonLimitOf, tooLarge, tooLargeOptions } from './errors.js';
 
 /** One mesh file of a form, with its file name; the name is empty if the part has none. */
 export interface NamedMesh {
@@ -30,10 +30,8 @@ export interface Form<G extends string> {
   readonly options: () => WireMessage;
 }
 
-/** Limits of the whole form in bytes, and of each mesh. */
-export interface FormLimits extends MeshLimits {
-  readonly maxMessageBytes: number;
-}
+/** Limits of the whole form and of its JSON in bytes, and of each mesh. */
+export interface FormLimits extends MeshLimits, BodyLimits {}
 
 /** Largest number of files in a group. */
 const MAX_FILES = 256;
@@ -66,7 +64,7 @@ export async function readForm<G extends string>(
         if (options !== undefined)
           throw new IntersticeError('UNKNOWN_FIELD', 'The form has more than one options part.');
         if (part.type !== 'file') throw new Error('The options part was parsed as a field.');
-        options = await readOptionsPart(part, watch, request, reply);
+        options = await readOptionsPart(part, watch, jsonLimitOf(limits), request, reply);
         continue;
       }
       const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
@@ -183,15 +181,24 @@ function refuseForm(cause: unknown): never {
   throw new IntersticeError('MALFORMED_BODY', `The form cannot be read: ${what}.`, { cause });
 }
 
-/** @throws MALFORMED_BODY for invalid JSON; other errors are thrown when the result is called */
+/**
+ * @param limit in bytes
+ * @throws TOO_LARGE, and MALFORMED_BODY for invalid JSON; other errors are thrown when the result is called
+ */
 async function readOptionsPart(
   part: MultipartFile,
   watch: FormWatch,
+  limit: number,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<() => WireMessage> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksOf(part, watch)) chunks.push(chunk);
+  let byteLength = 0;
+  for await (const chunk of chunksOf(part, watch)) {
+    byteLength += chunk.byteLength;
+    if (byteLength > limit) throw tooLargeOptions(limit);
+    chunks.push(chunk);
+  }
   const client = { tenant: request.caller?.tenant, signal: signalOf(reply) };
   const text = { type: 'Options', bytes: Buffer.concat(chunks), what: 'options', path: 'options', acceptsNull: true };
   const reading = await request.server.jsonCoder.read(text, client);

@@ -19,8 +19,8 @@ import { untangleRoute } from './untangle.js';
 
 /** The routes of all operations, and the report of a session as a separate resource. */
 export async function operationRoutes(app: FastifyInstance, options: HttpOptions): Promise<void> {
-  const { operations, maxMessageBytes } = options;
-  const limits = { ...operations.info().limits, maxMessageBytes };
+  const { operations, maxMessageBytes, maxJsonBytes } = options;
+  const limits = { ...operations.info().limits, maxMessageBytes, maxJsonBytes };
   const parts: { readonly [K in OperationName]?: RouteParts<K> } = {
     resolve: resolveRoute(limits),
     check: checkRoute(limits),

@@ -3,7 +3,7 @@ import type { CoderOptions } from '../json/coder.js';
 
 /** Options of every plugin of the HTTP server. */
 export interface HttpOptions extends TransportOptions {
-  /** Largest body in JSON, bytes: reading it takes many times its size. Default: maxMessageBytes. */
+  /** Largest body in JSON, and largest options of a form, bytes: reading it takes many times its size. Default: maxMessageBytes. */
   readonly maxJsonBytes?: number | undefined;
   /** Folder of the page at `/`, for tests. Default: the one that the build writes. */
   readonly pageFolder?: string;

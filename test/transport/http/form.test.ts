@@ -7,8 +7,8 @@ import { type FormPart, form, plyOf, START_OBJ, startPart, TARGET, TARGET_OBJ, t
 const options = (value: unknown): FormPart => ({ name: 'options', body: JSON.stringify(value) });
 const START_PLY = plyOf([0, 0, 0, 1, 0, 0, 0, 1, 0]);
 
-async function openForms(t: Parameters<typeof openDoor>[0], maxMessageBytes?: number) {
-  const door = await openDoor(t, maxMessageBytes);
+async function openForms(t: Parameters<typeof openDoor>[0], maxMessageBytes?: number, maxJsonBytes?: number) {
+  const door = await openDoor(t, maxMessageBytes, maxJsonBytes);
   const send = (parts: readonly FormPart[], headers: Record<string, string> = {}, url = '/v1/resolve') => {
     const { payload, headers: own } = form(parts);
     return door.app.inject({ method: 'POST', url, payload, headers: { ...own, ...headers } });
@@ -194,6 +194,17 @@ t.test('a form that is broken, or beyond the limit', async (t) => {
     payload,
   });
   t.match(bare.json(), { code: 'MALFORMED_BODY', status: 400 });
+});
+
+t.test('the options of a form have the limit of JSON, however large the form may be', async (t) => {
+  const { send, operations } = await openForms(t, 65536, 2048);
+  const padded = (bytes: number) => ({ name: 'options', body: '{"kinematicFrom": 2}'.padEnd(bytes) });
+  t.equal((await send([startPart, targetPart, padded(2048)])).statusCode, 200);
+  const refused = await send([startPart, targetPart, padded(2049)]);
+  t.equal(refused.statusCode, 413);
+  t.match(refused.json(), { code: 'TOO_LARGE', message: /options may have 2048 bytes/, hint: /MAX_JSON_BYTES/ });
+  t.equal((await send([{ ...startPart, body: START_OBJ.padEnd(4096, '\n') }, targetPart])).statusCode, 200);
+  t.equal(operations.resolves.length, 2);
 });
 
 t.test('a check of files', async (t) => {
