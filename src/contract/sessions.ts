@@ -14,6 +14,12 @@ export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;
 /** Seconds in a day. A client that needs a session for longer sets 0 and deletes the session itself. */
 export const MAX_IDLE_TIMEOUT_SECONDS = 86_400;
 
+/** Limit on labels and idempotency keys, in Unicode characters. */
+export const MAX_NAME_CHARACTERS = 256;
+
+/** Prefix of an idempotency key that names a session by its creation; no id begins with it. */
+export const KEY_PREFIX = 'key:';
+
 export interface CreateSessionRequest {
   readonly mesh: MeshInput;
   /** State of frame 0, free of intersections. */

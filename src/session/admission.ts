@@ -12,13 +12,11 @@ import type { Limits } from '../contract/server-info.js';
 import {
   type CreateSessionRequest,
   MAX_IDLE_TIMEOUT_SECONDS,
+  MAX_NAME_CHARACTERS,
   type StepRequest,
   type UpdateSessionRequest,
 } from '../contract/sessions.js';
 import type { UntangleRequest } from '../contract/untangle.js';
-
-/** Limit on labels and idempotency keys. */
-const MAX_NAME_CHARACTERS = 256;
 
 /** Refuses requests that are too large or ask for too much time, before anything is copied, queued or computed. */
 export function admitResolve(request: ResolveRequest, limits: Limits): void {

@@ -2,14 +2,15 @@ import type { Preflight } from '../contract/call-context.js';
 import type { OperationStats } from '../contract/events.js';
 import { OPERATIONS } from '../contract/operation-table.js';
 import type { CheckAnswer, SessionCheckRequest } from '../contract/requests.js';
-import type {
-  CreateSessionRequest,
-  ListSessionsAnswer,
-  ListSessionsRequest,
-  SessionInfo,
-  StepAnswer,
-  StepRequest,
-  UpdateSessionRequest,
+import {
+  type CreateSessionRequest,
+  KEY_PREFIX,
+  type ListSessionsAnswer,
+  type ListSessionsRequest,
+  type SessionInfo,
+  type StepAnswer,
+  type StepRequest,
+  type UpdateSessionRequest,
 } from '../contract/sessions.js';
 import type { Scheduler } from '../lanes/scheduler.js';
 import { admitSessionCheck, admitStep, admitUpdate } from './admission.js';
@@ -30,9 +31,6 @@ export type SessionsOptions = LiveSessionsOptions &
       'preflight' | 'open' | 'untangle' | 'step' | 'check' | 'park' | 'dropSaved' | 'forget' | 'adopt'
     >;
   };
-
-/** Prefix of an idempotency key that names a session by its creation; no id begins with it. */
-const KEY_PREFIX = 'key:';
 
 /** All sessions of this service: creates, finds, uses and ends them. */
 export class Sessions {

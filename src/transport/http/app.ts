@@ -1,6 +1,7 @@
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
+import { KEY_PREFIX, MAX_NAME_CHARACTERS } from '../../contract/sessions.js';
 import { packageVersion } from '../../paths.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
 import { guardHttp } from '../intake/guard-connections.js';
@@ -24,6 +25,9 @@ import { closeQueuedAnswers } from './queued-answers.js';
 import { refusedBodies } from './refused-bodies.js';
 import { requestLog } from './request-log.js';
 
+/** Longest part of a path that identifies something, UTF-16 code units after decoding: a Unicode character has at most two. */
+const MAX_PATH_NAME = KEY_PREFIX.length + 2 * MAX_NAME_CHARACTERS;
+
 /** Builds the HTTP server (not listening yet): plugins in the order in which a request meets them, then routes. */
 export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstance> {
   const brokenRequests = new BrokenRequests();
@@ -32,6 +36,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
     bodyLimit: options.maxMessageBytes,
     requestTimeout: UPLOAD_TIMEOUT_MS,
     requestIdHeader: false,
+    routerOptions: { maxParamLength: MAX_PATH_NAME },
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id']),
     // While it drains the server answers with its own problem document.
     return503OnClosing: false,

@@ -101,6 +101,21 @@ t.test('a session without a step has no report', async (t) => {
   t.match(answer.json(), { code: 'NOT_FOUND', message: /no step/ });
 });
 
+t.test('a session is closed by the key of its creation, however long and in whatever script the key is', async (t) => {
+  const { app, operations } = await openDoor(t);
+  const remove = (name: string) => app.inject({ method: 'DELETE', url: `/v1/sessions/${encodeURIComponent(name)}` });
+  // Of 1 byte, of 3, of 4 in two UTF-16 units, and characters with a meaning in paths.
+  for (const character of ['k', '衣', '🧵', '/', '%', '?']) {
+    const name = `key:${character.repeat(256)}`;
+    t.equal((await remove(name)).statusCode, 204, character);
+    t.match(operations.sessionCalls.at(-1), { call: 'delete', request: name });
+  }
+  const calls = operations.sessionCalls.length;
+  const beyond = await remove(`key:${'🧵'.repeat(257)}`);
+  t.match(beyond.json(), { code: 'MALFORMED_BODY', status: 400 }, 'no key is longer');
+  t.equal(operations.sessionCalls.length, calls);
+});
+
 t.test('invalid requests about sessions are refused', async (t) => {
   const { app, operations } = await openDoor(t);
   const one = `/v1/sessions/${id}`;
