@@ -78,6 +78,12 @@ export class SharedWork<T, W extends Waiter = Waiter> {
     first?.stopTimer();
   }
 
+  /** Ends the wait of one call, unless it has left. */
+  refuse(waiter: W, reason: IntersticeError): void {
+    const place = [...this.places].find((one) => one.waiter === waiter);
+    if (place) this.leave(place, reason);
+  }
+
   succeed(value: T): void {
     const places = this.removeAll();
     places.forEach(({ resolve }, index) => {

@@ -57,6 +57,8 @@ export interface StepServices {
  * comes, because it continues from the result of the step before it.
  *
  *     enter ──► waits (QueuedSteps counts it) ──► turn: frame, task ──► lane ──► commit ──► answer to all its calls
+ *       │                                              ▲           │ the budget of its first call is spent
+ *       │                                              └───────────┘ and other calls have time left
  *       └─ a retry joins the step that is pending; an accepted frame gets the stored answer
  */
 export class StepQueue {
@@ -144,7 +146,7 @@ export class StepQueue {
         checkPlace(step.request, this.session.lastStep);
         const { frame } = verdict;
         step.frame = frame;
-        step.work.succeed({ ...(await this.compute(step, frame)), frame, isReplay: false });
+        step.work.succeed({ ...(await this.computeInTime(step, frame)), frame, isReplay: false });
         if (this.services.keeper) await this.services.keeper.afterStep(this.session);
       }
     } catch (thrown) {
@@ -157,26 +159,41 @@ export class StepQueue {
     this.startNext();
   }
 
+  /** Computes a step within the time budget of the first call, and if that was not enough, again for the next one. */
+  private async computeInTime(step: QueuedStep, frame: bigint): Promise<ResolveAnswer> {
+    const { work } = step;
+    for (;;) {
+      const [call] = work.waiters;
+      try {
+        return await this.compute(step, call!, frame);
+      } catch (thrown) {
+        if (!isOver(thrown)) throw thrown;
+        work.refuse(call!, thrown);
+        if (work.isAbandoned) throw thrown;
+      }
+    }
+  }
+
   /**
    * From the turn of a step to its commit. The session does not change until the lane has answered and a caller is
    * waiting for the answer; then everything changes at once.
+   *
+   * @param call the first that waits: its time budget and priority apply
    */
-  private async compute({ work, hasWaited }: QueuedStep, frame: bigint): Promise<ResolveAnswer> {
+  private async compute({ work, hasWaited }: QueuedStep, call: StepCall, frame: bigint): Promise<ResolveAnswer> {
     const { session } = this;
     const { scheduler, clock, registry, residency, onFinding, keeper } = this.services;
-    const [call] = work.waiters;
-    const { context, expiresAt } = call!;
-    const isHard = call!.request.onBudget === 'FAIL';
+    const { context, expiresAt } = call;
     // Under RETURN_SAFE the lane observes the deadline and returns a safe state. Under FAIL the caller is refused when
     // its time is over, whatever the lane is doing at that moment.
-    if (!isHard) work.leaveDeadlineToWork();
+    if (!isHard(call)) work.leaveDeadlineToWork();
     const listeners = listenersOf(work.waiters);
 
     // The session keeps the arrays until its next accepted step, so they are copied now if the caller may reuse them.
-    const request = ownCopy(call!.request, context.isHandedOver === true);
+    const request = ownCopy(call.request, context.isHandedOver === true);
     const known = keeper?.takePending(session, frame, request);
     if (keeper && known) return keeper.commit(session, known);
-    const task = session.prepareStep(request, call!);
+    const task = session.prepareStep(request, call);
     // The answer is kept, too; it is about as large as the target.
     const demand = bytesOf(task.state.mesh, request, task.target) + task.target.byteLength;
     registry.refuseBytes(demand - session.hostBytes);
@@ -188,7 +205,7 @@ export class StepQueue {
       expiresAt,
       // A step that has waited here was admitted when it arrived, so it is not refused now.
       hasPlace: hasWaited,
-      claim: claimOf(call!, request.priority, session.key),
+      claim: claimOf(call, request.priority, session.key),
       onFinding,
       ...listeners,
       ...(onState ? { onState } : {}),
@@ -199,9 +216,11 @@ export class StepQueue {
     let outcome: StepOutcome;
     try {
       outcome = await scheduler.step(task, hooks);
-      if (work.isAbandoned || session.hasEnded) throw cancelled();
       // The lane met the deadline, but its message may be late: this thread may have been busy.
-      if (isHard && isExpired(expiresAt, clock)) throw deadlineExceeded('on the way back from the engine');
+      for (const late of work.waiters.filter((one) => isHard(one) && isExpired(one.expiresAt, clock))) {
+        work.refuse(late, deadlineExceeded('on the way back from the engine'));
+      }
+      if (work.isAbandoned || session.hasEnded) throw cancelled();
       residency.refuseAboveLimit(outcome.residentBytes);
       // A path, contacts or reasons may be larger than the rest, and their size was not known before.
       registry.refuseBytes(session.bytesWith(request, task, outcome) - session.hostBytes);
@@ -255,6 +274,16 @@ function togetherOf<K extends keyof Listeners>(name: K, calls: readonly StepCall
     for (const listen of listeners) listen(...told);
   };
   return { [name]: together } as Pick<Listeners, K>;
+}
+
+/** Whether a call is refused at its deadline, instead of getting the safe state that was reached. */
+function isHard({ request }: StepCall): boolean {
+  return request.onBudget === 'FAIL';
+}
+
+/** Whether a time budget has ended the work. */
+function isOver(thrown: unknown): thrown is IntersticeError {
+  return thrown instanceof IntersticeError && thrown.code === 'DEADLINE_EXCEEDED';
 }
 
 function isTooLarge(thrown: unknown): boolean {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { IntersticeError } from '../../src/contract/errors.js';
 import { refusalOf } from '../support/job.js';
 import { freshReport, settle } from './fake-scheduler.js';
 import { at, opening, openRoom, stepOf } from './room.js';
@@ -149,6 +150,76 @@ t.test('an answer that arrives too late for FAIL is not accepted, even before th
     t.equal((await operations.getSession(session.id)).frame, 1n);
   }
 });
+
+t.test('a retry is not refused because the time of an earlier call is over', async (t) => {
+  const { operations, scheduler, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  scheduler.isManual = true;
+  const send = (timeBudgetSeconds: number) =>
+    operations.step(stepOf(session, 4, { frame: 1n, timeBudgetSeconds, onBudget: 'FAIL' }));
+  const one = refusalOf(send(2));
+  await settle();
+  clock.advance(1000);
+  const [two, three] = [refusalOf(send(2)), send(4)];
+  clock.advance(1000);
+  t.match(await one, { code: 'DEADLINE_EXCEEDED' });
+  const over = new IntersticeError('DEADLINE_EXCEEDED', 'The time budget was spent in the engine.');
+  scheduler.steps[0]!.fail(over);
+  await settle();
+  t.equal(scheduler.steps.length, 2, 'the step starts again');
+  t.match(scheduler.steps[1], {
+    task: { state: { stateVersion: 0 }, timeBudgetSeconds: 2, receivedAt: 2000 },
+    hooks: { expiresAt: 4000 },
+  });
+  clock.advance(1000);
+  t.match(await two, { code: 'DEADLINE_EXCEEDED' });
+  t.notOk(scheduler.steps[1]!.hooks.signal!.aborted);
+  scheduler.steps[1]!.fail(over);
+  await settle();
+  t.match(scheduler.steps[2], { task: { timeBudgetSeconds: 4 }, hooks: { expiresAt: 6000 } });
+  scheduler.steps[2]!.finish();
+  t.match(await three, { frame: 1n, isReplay: false, positions: at(2) });
+  t.equal((await operations.getSession(session.id)).frame, 1n);
+  t.equal((await operations.step(stepOf(session, 4, { frame: 1n }))).isReplay, true);
+  t.equal(scheduler.steps.length, 3);
+});
+
+t.test('a retry with time left gets an answer that is too late for the first call', async (t) => {
+  const { operations, scheduler, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  scheduler.isManual = true;
+  const send = (timeBudgetSeconds: number) =>
+    operations.step(stepOf(session, 4, { frame: 1n, timeBudgetSeconds, onBudget: 'FAIL' }));
+  const [one, two, three] = [refusalOf(send(2)), send(4), refusalOf(send(1))];
+  await settle();
+  // No timer has fired yet.
+  clock.jump(2000);
+  scheduler.steps[0]!.finish();
+  t.match(await one, { code: 'DEADLINE_EXCEEDED', message: /on the way back/ });
+  t.match(await three, { code: 'DEADLINE_EXCEEDED', message: /on the way back/ });
+  t.match(await two, { frame: 1n, isReplay: false });
+  t.equal(scheduler.steps.length, 1);
+});
+
+t.test(
+  'a step that ends without an answer because of the first budget starts again under the rules of the next call',
+  async (t) => {
+    const { operations, scheduler, clock } = openRoom(t);
+    const session = await operations.createSession(opening());
+    scheduler.isManual = true;
+    const one = refusalOf(operations.step(stepOf(session, 4, { frame: 1n, timeBudgetSeconds: 1 })));
+    const two = operations.step(stepOf(session, 4, { frame: 1n, timeBudgetSeconds: 3 }));
+    await settle();
+    clock.advance(1000);
+    scheduler.steps[0]!.fail(new IntersticeError('DEADLINE_EXCEEDED', 'The time budget was spent in the queue.'));
+    t.match(await one, { code: 'DEADLINE_EXCEEDED' });
+    await settle();
+    // Under RETURN_SAFE the lane observes the deadline.
+    clock.advance(2001);
+    scheduler.steps[1]!.finish();
+    t.match(await two, { frame: 1n, isReplay: false });
+  },
+);
 
 t.test('a resolve with FAIL is refused when its time is over, and its work is stopped', async (t) => {
   const { operations, scheduler, clock } = openRoom(t);
