@@ -4,6 +4,7 @@ import { findBounds, measureMesh } from '../mesh/measure.js';
 import { checkPositions, checkRange, scalarOf } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { findResting } from '../solver/resting.js';
+import { thinElementsOf } from '../solver/volume-impulses/check.js';
 import { hashContent } from './content-hash.js';
 import { describeExcluded } from './ignored-pairs.js';
 import { type JobContext, JobRun } from './job-run.js';
@@ -69,6 +70,7 @@ export async function openJob(
     resolved: parameters,
     warnings: [...warningsOf(mesh, measures, warnings), ...describeExcluded(mesh, rules.excluded).warnings],
     residentBytes: scene.bytes,
+    thinElements: thinElementsOf(mesh),
   };
 }
 

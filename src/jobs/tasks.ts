@@ -5,6 +5,7 @@ import type { IncludeInput, OnBudget, ResolveAnswer, ResolveRequest } from '../c
 import type { MeshSummary } from '../contract/sessions.js';
 import type { UntangleRequest } from '../contract/untangle.js';
 import type { MeshMeasures } from '../mesh/types.js';
+import type { ThinElements } from '../solver/volume-impulses/check.js';
 import type { SavedSession } from './saved-session.js';
 
 /*
@@ -82,6 +83,8 @@ export interface OpenAnswer {
   readonly warnings: readonly Warning[];
   /** bytes that the scene holds in its thread, on the device and on the host */
   readonly residentBytes: number;
+  /** absent in records of a version that did not store them */
+  readonly thinElements?: ThinElements;
 }
 
 /** One step of a session. The session sends the complete scene state; the scheduler reduces it to a {@link SceneDelta}. */

@@ -8,9 +8,12 @@ import type { UntangledState } from '../contract/untangle-answer.js';
 import type { OpenAnswer, StepOutcome, StepTask } from '../jobs/tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { MeshMeasures } from '../mesh/types.js';
+import type { Engine } from '../solver/engine.js';
 import { type ParameterRules, resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances } from '../solver/part-distances.js';
 import { checkPartOffsets } from '../solver/part-offsets.js';
+import { checkStrainLimits } from '../solver/strain/check.js';
+import { checkVolumes } from '../solver/volume-impulses/check.js';
 import type { Call } from './call.js';
 import type { LastStep } from './frames.js';
 import type { KeptState } from './kept-state.js';
@@ -56,6 +59,11 @@ export interface SessionPlace {
   readonly meshVersion: number;
   readonly stateVersion: number;
   readonly lastVersion: number;
+}
+
+/** The rules for the parameters of a session, with the engine of its steps. */
+export interface SessionRules extends ParameterRules {
+  readonly engine: Pick<Engine, 'description'>;
 }
 
 export interface SessionSettings {
@@ -115,7 +123,7 @@ export class Session {
   constructor(
     { untangled, ...opening }: Opening,
     private readonly opened: OpenAnswer,
-    private readonly rules: ParameterRules,
+    private readonly rules: SessionRules,
   ) {
     const { mesh, start, parameters } = opening;
     this.opening = opening;
@@ -296,7 +304,8 @@ export class Session {
    * Changes parameters, idle timeout and label from now on.
    *
    * @returns a function that undoes the change, unless another one came after it
-   * @throws what {@link resolveParameters}, {@link checkPartDistances} and {@link checkPartOffsets} refuse; the session is then unchanged
+   * @throws what {@link resolveParameters}, {@link checkPartDistances}, {@link checkPartOffsets}, {@link checkStrainLimits} and
+   *   {@link checkVolumes} refuse; the session is then unchanged
    */
   update(change: {
     readonly parameters?: ParametersInput | undefined;
@@ -305,7 +314,6 @@ export class Session {
   }): () => void {
     const { parameters: before, resolved: resolvedBefore, parameterWarnings: warningsBefore } = this;
     const { label, idleTimeoutSeconds } = this;
-    const number = ++this.lastChange;
     if (change.parameters) {
       const parameters = layOver(this.parameters, change.parameters);
       const { measures } = this;
@@ -314,10 +322,14 @@ export class Session {
       const parts = this.mesh.parts ?? [];
       checkPartDistances({ parts }, resolved, measures);
       checkPartOffsets({ parts }, resolved);
+      checkStrainLimits({ strain: this.mesh.strainLimits }, resolved, this.rules.engine);
+      const { thinElements } = this.opened;
+      if (resolved.method === 'VOLUME_IMPULSES' && thinElements) checkVolumes(thinElements);
       this.parameters = parameters;
       this.resolved = resolved;
       this.parameterWarnings = warnings;
     }
+    const number = ++this.lastChange;
     this.idleTimeoutSeconds = change.idleTimeoutSeconds ?? this.idleTimeoutSeconds;
     this.label = change.label ?? this.label;
     return () => {

@@ -51,8 +51,14 @@ export const halves = (lower: Json) => [
 
 export const float32 = (data: readonly number[]) => ({ data, scalar: 'FLOAT32' });
 export const float64 = (data: readonly number[]) => ({ data, scalar: 'FLOAT64' });
-export const open = (over: Json = {}): Call => ({
+export const open = (over: Json = {}, answer: Json = {}): Call => ({
   operation: 'createSession',
   request: { mesh: MESH, start: float32(START), ...over },
-  answer: { id: /^.{16,}$/, frame: '0', residency: /RESIDENT|PARKED/, mesh: { vertices: 6, triangles: '2' } },
+  answer: {
+    id: /^.{16,}$/,
+    frame: '0',
+    residency: /RESIDENT|PARKED/,
+    mesh: { vertices: 6, triangles: '2' },
+    ...answer,
+  },
 });

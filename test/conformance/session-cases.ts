@@ -1,4 +1,24 @@
-import { type Case, FREE, float32, MESH, open, PIERCED, START } from './case.js';
+import { type Case, FREE, float32, type Json, MESH, open, PIERCED, type Refusal, START } from './case.js';
+
+/** A session does not get a method that its steps, and its creation, would be refused for. */
+function notUpdated(mesh: string, { refusal, ...rest }: { readonly refusal: Refusal } & Json): Case {
+  const parameters = { ...(rest.parameters as Json), method: 'VOLUME_IMPULSES' };
+  const label = 'not kept';
+  return {
+    name: `a method that does not accept ${mesh}`,
+    calls: [
+      { operation: 'createSession', request: { start: float32(START), ...rest, parameters }, refusal },
+      open({ ...rest }, { mesh: { vertices: 6 } }),
+      { operation: 'updateSession', request: { sessionId: '$id', label, parameters }, refusal },
+      {
+        operation: 'getSession',
+        request: { sessionId: '$id' },
+        answer: { label: '', resolved: { method: 'TWO_WAY' } },
+      },
+      { operation: 'step', request: { sessionId: '$id', target: float32(FREE) }, answer: { frame: '1' } },
+    ],
+  };
+}
 
 /** Sessions and their steps. */
 export const WITH_SESSIONS: readonly Case[] = [
@@ -92,6 +112,21 @@ export const WITH_SESSIONS: readonly Case[] = [
       { operation: 'getSession', request: { sessionId: '$id' }, answer: { frame: '0' } },
     ],
   },
+  notUpdated('a mesh with strain limits', {
+    mesh: { ...MESH, strainLimits: { rest: float32(START), min: 0.9, max: 1.1 } },
+    parameters: { quality: 'BALANCED' },
+    refusal: { code: 'UNIMPLEMENTED', message: /strainLimits/ },
+  }),
+  notUpdated('a mesh with particles that could meet', {
+    mesh: { vertexCount: 6, triangles: [0, 1, 2], particles: [3, 4, 5] },
+    parameters: {},
+    refusal: { code: 'INVALID_PARAMETER', message: /3 free particles/ },
+  }),
+  notUpdated('a mesh with a particle and a rod', {
+    mesh: { vertexCount: 6, particles: [0], segments: [1, 2], triangles: [3, 4, 5] },
+    parameters: {},
+    refusal: { code: 'INVALID_PARAMETER', message: /rods/ },
+  }),
   {
     name: 'sessions that are not there',
     calls: [

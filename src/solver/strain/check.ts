@@ -1,14 +1,14 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { Parameters } from '../../contract/parameters.js';
-import type { CollisionMesh } from '../../mesh/types.js';
 import type { Engine } from '../engine.js';
 
 /**
+ * @param mesh its strain limits, in any form; absent = it has none
  * @throws UNIMPLEMENTED if the request depends on strain limits and the engine, or the method, has none. Under FAST no
  *   engine enforces them; the report measures them.
  */
 export function checkStrainLimits(
-  { strain }: Pick<CollisionMesh, 'strain'>,
+  { strain }: { readonly strain?: unknown },
   { quality, method }: Pick<Parameters, 'quality' | 'method'>,
   { description }: Pick<Engine, 'description'>,
 ): void {

@@ -1,8 +1,7 @@
-import { IntersticeError } from '../../contract/errors.js';
-import type { CollisionMesh } from '../../mesh/types.js';
 import { createCpuEngine } from '../cpu/engine.js';
 import type { Engine, Scene } from '../engine.js';
 import { toSettings } from '../settings.js';
+import { checkVolumes, thinElementsOf } from './check.js';
 import { VolumeImpulses } from './volume-impulses.js';
 
 /**
@@ -15,7 +14,7 @@ export function createVolumeImpulsesEngine(): Engine {
     description: { ...description, qualities: ['FAST'], methods: ['VOLUME_IMPULSES'] },
     hasCheapStates: true,
     async open(mesh, parameters, units): Promise<Scene> {
-      refuseWithoutVolumes(mesh);
+      checkVolumes(thinElementsOf(mesh));
       let present = { parameters, units };
       return {
         bytes: 0,
@@ -29,20 +28,4 @@ export function createVolumeImpulsesEngine(): Engine {
     },
     close: async () => undefined,
   };
-}
-
-/**
- * Refuses meshes with pairs without a volume. A tetrahedron has four vertices: pairs of a vertex and a triangle, and of
- * two edges, have volumes, but a particle and another particle or a rod have none.
- *
- * @throws INVALID_PARAMETER
- */
-function refuseWithoutVolumes({ particles, edges, rodStart }: CollisionMesh): void {
-  const hasRods = edges.length / 2 > rodStart;
-  if (particles.length < 2 && !(particles.length === 1 && hasRods)) return;
-  throw new IntersticeError(
-    'INVALID_PARAMETER',
-    `method VOLUME_IMPULSES keeps the volumes between vertices and triangles and between edges; the ${particles.length} free particles of this mesh could meet ${hasRods ? 'rods or ' : ''}each other, and those pairs have no volume.`,
-    { hint: 'Use method TWO_WAY, which is the default, for meshes with particles.' },
-  );
 }
