@@ -114,6 +114,11 @@ export interface StepRequest extends ComputeOptions {
   readonly target?: Positions;
   /** Other parts keep their last target (at first, the start of frame 0). If scalar types differ, all are float64. */
   readonly partTargets?: readonly PartTarget[];
+  /**
+   * Of the kept last target, and so of the answer, with neither `target` nor `partTargets`: they have their own. Absent
+   * = as it was sent. FLOAT32 does not hold a target of doubles, and is refused for one.
+   */
+  readonly scalar?: 'FLOAT32' | 'FLOAT64';
   /** Absent = last answer. */
   readonly start?: Positions;
   /** uint8[V], 0 or 1. From this step on it replaces all flags, including those of parts. */

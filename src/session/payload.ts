@@ -40,10 +40,11 @@ export function isSamePayload(a: StepRequest, b: StepRequest): boolean {
   return isEqual(payloadOf(a), payloadOf(b));
 }
 
-function payloadOf({ target, partTargets, start, kinematic, masses, override, include }: StepRequest) {
+function payloadOf({ target, partTargets, scalar, start, kinematic, masses, override, include }: StepRequest) {
   return {
     target,
     partTargets: partTargets?.length === 0 ? undefined : partTargets,
+    scalar,
     start,
     kinematic,
     masses,

@@ -2,6 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, PartInput, Positions } from '../contract/mesh.js';
 import type { ParametersInput } from '../contract/parameters.js';
 import type { PartTarget, StepRequest } from '../contract/sessions.js';
+import { scalarOf } from '../mesh/positions.js';
 import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js';
 
 /** The meaning of the fields of a step for its session. */
@@ -13,9 +14,12 @@ import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js'
  * @throws SIZE_MISMATCH, INVALID_PARAMETER, INVALID_MESH, NOT_FINITE
  */
 export function checkStep(request: StepRequest, mesh: MeshInput): void {
-  const { target, partTargets, start, kinematic, masses } = request;
+  const { target, partTargets, scalar, start, kinematic, masses } = request;
   if (target && partTargets && partTargets.length > 0) {
     throw new IntersticeError('INVALID_PARAMETER', 'A step takes target or partTargets, not both.');
+  }
+  if (scalar && (target || (partTargets && partTargets.length > 0))) {
+    throw new IntersticeError('INVALID_PARAMETER', 'A step takes scalar only without target and partTargets.');
   }
   if (target) checkLength('Field target', target.length, 3 * mesh.vertexCount);
   if (start) checkLength('Field start', start.length, 3 * mesh.vertexCount);
@@ -83,10 +87,15 @@ function quote(name: string): string {
  * so each piece keeps exactly the numbers that were sent, and an answer has the scalar of its target.
  *
  * @param last [3·V] the last accepted target; before the first step, the state that the session was created with
+ * @throws INVALID_PARAMETER for a scalar that would round a kept target
  */
-export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: MeshInput, last: Positions): Positions {
+export function composeTarget(
+  { target, partTargets = [], scalar }: StepRequest,
+  mesh: MeshInput,
+  last: Positions,
+): Positions {
   if (target) return target;
-  if (partTargets.length === 0) return last;
+  if (partTargets.length === 0) return keepTarget(last, scalar);
   const parts = partsByName(mesh);
   const pieces = partTargets.map(({ part, target }) => ({ offset: 3 * parts.get(part)!.firstVertex, target }));
   // A last target of which nothing is kept does not affect the scalar.
@@ -98,6 +107,18 @@ export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: M
   if (!isWhole) whole.set(last);
   for (const { offset, target } of pieces) whole.set(target, offset);
   return whole;
+}
+
+/** The last target in the scalar that a step asks for. @throws INVALID_PARAMETER if that would round it */
+function keepTarget(last: Positions, scalar: StepRequest['scalar']): Positions {
+  const own = scalarOf(last);
+  if (scalar === undefined || scalar === own) return last;
+  if (scalar === 'FLOAT64') return Float64Array.from(last);
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `The step asks for scalar ${scalar} and continues towards the last target, which is ${own}: it would be rounded.`,
+    { hint: `Ask for ${own}, or send the target.` },
+  );
 }
 
 /**

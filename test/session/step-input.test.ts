@@ -20,6 +20,7 @@ t.test('invalid steps are refused with the reason', async (t) => {
     [{ target: new Float32Array(8) }, 'SIZE_MISMATCH', /target has 8 entries, expected 9/],
     [{ start: new Float64Array(10) }, 'SIZE_MISMATCH', /start has 10 entries, expected 9/],
     [{ target: new Float32Array(9), partTargets: [right(1, 2, 3)] }, 'INVALID_PARAMETER', /not both/],
+    [{ target: new Float32Array(9), scalar: 'FLOAT32' }, 'INVALID_PARAMETER', /only without/],
     [{ partTargets: [{ part: 'up', target: new Float32Array(3) }] }, 'INVALID_PARAMETER', /"up".*"left", "right"/],
     [{ partTargets: [right(1, 2, 3), right(1, 2, 3)] }, 'INVALID_PARAMETER', /"right" twice/],
     [{ partTargets: [right(1, 2)] }, 'SIZE_MISMATCH', /target of part "right" has 2 entries, expected 3/],
@@ -44,6 +45,17 @@ t.test('the target is complete, composed of parts, or the last one', async (t) =
   const some = composeTarget(step({ partTargets: [right(-1, -2, -3)] }), mesh, last);
   t.same([...some], [0, 1, 2, 3, 4, 5, -1, -2, -3]);
   t.same([...last], [0, 1, 2, 3, 4, 5, 6, 7, 8], 'the last target itself is not touched');
+});
+
+t.test('a kept target has the scalar that is asked for, unless it would be rounded', async (t) => {
+  const [single, double] = [new Float32Array(9).fill(0.1), new Float64Array(9).fill(0.1)];
+  t.equal(composeTarget(step({ scalar: 'FLOAT32' }), mesh, single), single);
+  t.equal(composeTarget(step({ scalar: 'FLOAT64' }), mesh, double), double);
+  t.strictSame(composeTarget(step({ scalar: 'FLOAT64' }), mesh, single), new Float64Array(9).fill(Math.fround(0.1)));
+  t.throws(() => composeTarget(step({ scalar: 'FLOAT32' }), mesh, double), {
+    code: 'INVALID_PARAMETER',
+    message: /FLOAT32 .* FLOAT64/,
+  });
 });
 
 t.test('mixed scalars become float64 without rounding', async (t) => {

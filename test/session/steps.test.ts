@@ -230,6 +230,23 @@ t.test('a retry joins the pending step of its frame', async (t) => {
   t.equal(d!.report, b!.report);
 });
 
+t.test(
+  'a step that keeps its target has the scalar that it asks for, or is refused before it is computed',
+  async (t) => {
+    const { operations, scheduler } = openRoom(t);
+    const session = await operations.createSession(opening());
+    const double = await operations.step(stepOf(session, undefined, { frame: 1n, scalar: 'FLOAT64' }));
+    t.ok(double.positions instanceof Float64Array);
+    const refusal = await refusalOf(operations.step(stepOf(session, undefined, { frame: 2n, scalar: 'FLOAT32' })));
+    t.equal(refusal.code, 'INVALID_PARAMETER');
+    t.equal(scheduler.steps.length, 1);
+    t.ok((await operations.step(stepOf(session, undefined, { frame: 1n, scalar: 'FLOAT64' }))).isReplay);
+    const other = await refusalOf(operations.step(stepOf(session, undefined, { frame: 1n, scalar: 'FLOAT32' })));
+    t.equal(other.code, 'FRAME_CONFLICT', 'the stored answer has another scalar');
+    t.equal((await operations.getSession(session.id)).frame, 1n);
+  },
+);
+
 t.test('the number of waiting steps is bounded', async (t) => {
   const { operations, scheduler } = openRoom(t, { limits: { ...LIMITS, maxSessions: 8, maxQueue: 2 } });
   const session = await operations.createSession(opening());

@@ -8,6 +8,7 @@ const EXPOSED_HEADERS = [
   'interstice-dropped',
   'interstice-frame',
   'interstice-report',
+  'interstice-scalar',
   'interstice-version',
   'location',
   'retry-after',

@@ -194,7 +194,12 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
     description:
       'A message, or bare little-endian positions. With bare positions `scalar` and `frame` are in the query and the parameters of this step are in `interstice-override`; an empty body continues towards the last target.',
     querystring: object({
-      scalar: { type: 'string', enum: ['float32', 'float64'], description: 'Of bare positions; default float32.' },
+      scalar: {
+        type: 'string',
+        enum: ['float32', 'float64'],
+        description:
+          'Of bare positions, the target and the answer; default float32. With an empty body the default is the scalar of the last target, and one that would round it is refused.',
+      },
       frame: { type: 'string', pattern: '^\\d+$', description: 'With bare positions: number of the step.' },
       after_frame: {
         type: 'string',
@@ -213,6 +218,11 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
       ...timingHeader,
       ...reportHeaders,
       'interstice-frame': { type: 'string', description: 'Frame that was accepted; with bare positions only.' },
+      'interstice-scalar': {
+        type: 'string',
+        enum: ['float32', 'float64'],
+        description: 'Scalar of the answer; with bare positions only.',
+      },
     },
     errors: STEP_CODES,
   },

@@ -33,7 +33,10 @@ const BARE_TYPE = 'application/octet-stream';
 const OVERRIDE_HEADER = 'interstice-override';
 const FRAME_HEADER = 'interstice-frame';
 
-const SCALARS = ['float32', 'float64'] as const;
+/** Names of the scalars in queries and headers, and in the contract. */
+const SCALARS = { float32: 'FLOAT32', float64: 'FLOAT64' } as const;
+const DEFAULT_SCALAR = 'float32';
+const SCALAR_HEADER = 'interstice-scalar';
 
 /** A step, as a message or as bare positions: the latter are neither parsed nor copied here. */
 export const stepRoute: RouteParts<'step'> = {
@@ -76,36 +79,41 @@ function readStep(request: FastifyRequest): { readonly step: StepRequest; readon
 }
 
 /**
- * The step for a body of bare positions. With an empty body the session continues towards its last target.
+ * The step for a body of bare positions. With an empty body the session continues towards its last target, in the scalar
+ * that the query names, or as it was sent.
  * @throws SIZE_MISMATCH (not a whole number of scalars), UNKNOWN_FIELD and MALFORMED_BODY (query, override),
  *   INVALID_PARAMETER
  */
 function readBare(request: FastifyRequest, sessionId: string): StepRequest {
   const { scalar, frame, afterFrame } = readQuery(request.query as Record<string, unknown>);
   const body = request.body as Buffer;
+  const hasTarget = body.byteLength > 0;
   return withSet<StepRequest>({
     sessionId,
     frame,
     afterFrame,
-    target: body.byteLength > 0 ? readBulk(body, scalar, 'The body') : undefined,
+    target: hasTarget ? readBulk(body, scalar ?? DEFAULT_SCALAR, 'The body') : undefined,
+    scalar: hasTarget || scalar === undefined ? undefined : SCALARS[scalar],
     override: readOverride(request.headers[OVERRIDE_HEADER]),
   });
 }
 
 function readQuery(query: Record<string, unknown>) {
-  const { scalar = 'float32', frame, after_frame: afterFrame, ...others } = query;
+  const { scalar, frame, after_frame: afterFrame, ...others } = query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw unknownQuery(unknown, 'Known query parameters: scalar, frame, after_frame.');
-  const known = SCALARS.find((one) => one === scalar);
-  if (known === undefined) {
-    const given = JSON.stringify(scalar);
-    throw new IntersticeError('INVALID_PARAMETER', `scalar is ${given}, expected ${SCALARS.join(' or ')}.`);
-  }
   return {
-    scalar: known,
+    scalar: scalar === undefined ? undefined : readScalar(scalar),
     frame: readFrame(frame, 'frame'),
     afterFrame: readFrame(afterFrame, 'after_frame'),
   };
+}
+
+function readScalar(value: unknown): keyof typeof SCALARS {
+  const names = Object.keys(SCALARS) as (keyof typeof SCALARS)[];
+  const known = names.find((one) => one === value);
+  if (known !== undefined) return known;
+  throw new IntersticeError('INVALID_PARAMETER', `scalar is ${JSON.stringify(value)}, expected ${names.join(' or ')}.`);
 }
 
 const readFrame = (value: unknown, name: string): bigint | undefined =>
@@ -126,6 +134,7 @@ async function sendBare(reply: FastifyReply, answer: StepAnswer, answered: numbe
   const timings = stampTimings(answer, times);
   reply
     .header(FRAME_HEADER, String(answer.frame))
+    .header(SCALAR_HEADER, answer.positions instanceof Float64Array ? 'float64' : 'float32')
     .header('interstice-report', reportHeader(answer.report))
     .header('server-timing', serverTiming(timings))
     .type(BARE_TYPE)

@@ -38,6 +38,7 @@ t.test('a step may be sent as bare positions', async (t) => {
   t.equal(single.statusCode, 200);
   t.equal(single.headers['content-type'], 'application/octet-stream');
   t.equal(single.headers['interstice-frame'], '1');
+  t.equal(single.headers['interstice-scalar'], 'float32');
   t.same(single.rawPayload, bytesOf(target));
   const report = String(single.headers['interstice-report']);
   t.ok(report.length <= 4096);
@@ -60,6 +61,7 @@ t.test('a step may be sent as bare positions', async (t) => {
   });
   t.same(double.rawPayload, bytesOf(doubles));
   t.equal(double.headers['interstice-frame'], '18446744073709551615');
+  t.equal(double.headers['interstice-scalar'], 'float64');
   t.strictSame(operations.sessionCalls[1]?.request, {
     sessionId: 'abc',
     frame: 18446744073709551615n,
@@ -71,6 +73,8 @@ t.test('a step may be sent as bare positions', async (t) => {
 
   await app.inject({ method: 'POST', url, headers: bare, payload: '' });
   t.strictSame(operations.sessionCalls[2]?.request, { sessionId: 'abc' }, 'no body: on towards the last target');
+  await app.inject({ method: 'POST', url: `${url}?scalar=float64`, headers: bare, payload: '' });
+  t.strictSame(operations.sessionCalls[3]?.request, { sessionId: 'abc', scalar: 'FLOAT64' }, 'in this scalar');
 });
 
 t.test('bare positions in, a message out, and the other way round', async (t) => {
