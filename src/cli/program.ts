@@ -188,7 +188,7 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
     ).argParser(parseNumber),
     new Option(
       '--max-pairs <N>',
-      'list at most N pairs of each kind (default: 64); counts of intersections are complete, close pairs have no count',
+      'list at most N pairs of each kind (default: 64, at most 65,536); counts of intersections are complete, close pairs have no count',
     ).argParser(parseCount),
     weldOption(),
     ...outputOptions('the verdict'),

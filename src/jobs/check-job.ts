@@ -21,6 +21,7 @@ export function checkJob(
     throw new IntersticeError(
       'INVALID_PARAMETER',
       `The value of maxPairs is ${maxPairs}; it must be a whole number from 0 to ${MAX_PAIRS}.`,
+      { hint: 'It limits the lists only: the number of intersections is complete with any value, also 0.' },
     );
   }
   if (reportPairsCloserThan !== undefined && !(reportPairsCloserThan > 0 && reportPairsCloserThan < Infinity)) {
@@ -63,5 +64,5 @@ export function checkJob(
 /** The findings for a path that begins with an intersection. */
 const COLLIDES_AT_START = { pathFree: false, earliestImpact: 0 };
 
-/** uint32 in the contract; the lists are bounded by the number of pairs found */
-const MAX_PAIRS = 2 ** 32 - 1;
+/** A list is built and sorted as objects, and n elements may form n² / 2 pairs: a small request must not fill the memory. */
+const MAX_PAIRS = 65_536;

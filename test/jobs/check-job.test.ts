@@ -67,10 +67,21 @@ t.test(
   },
 );
 
+t.test('the longest lists that can be asked for are bounded, and counts are not', async (t) => {
+  // Every particle is near every other one: 400² / 2 pairs.
+  const vertexCount = 400;
+  const particles = Uint32Array.from({ length: vertexCount }, (_, i) => i);
+  const positions = Float32Array.from({ length: 3 * vertexCount }, (_, i) => ((i * 7919) % 1201) / 1201);
+  const near = { mesh: { vertexCount, particles }, positions, reportPairsCloserThan: 4 };
+  t.equal(check(0, { ...near, maxPairs: 65_536 }).closePairs.length, 65_536);
+  t.match(check(-0.1, { maxPairs: 65_536 }), { intersectionCount: check(-0.1, { maxPairs: 0 }).intersectionCount });
+});
+
 t.test('an invalid check is refused with its code', async (t) => {
   const cases: [string, Partial<CheckRequest>][] = [
     ['INVALID_PARAMETER', { maxPairs: -1 }],
     ['INVALID_PARAMETER', { maxPairs: 1.5 }],
+    ['INVALID_PARAMETER', { maxPairs: 65_537 }],
     ['INVALID_PARAMETER', { reportPairsCloserThan: 0 }],
     ['INVALID_PARAMETER', { reportPairsCloserThan: Number.NaN }],
     ['SIZE_MISMATCH', { positions: new Float32Array(3) }],

@@ -24,7 +24,7 @@ const OPTIONS_PROTO = `
     OnBudget on_budget = 7;
     Priority priority = 8;
     optional double report_pairs_closer_than = 9;  // check only
-    optional uint32 max_pairs = 10;         // check only
+    optional uint32 max_pairs = 10;         // check only; at most 65,536
     KinematicPairs kinematic_pairs = 11;    // check only
   }`;
 
