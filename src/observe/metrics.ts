@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { ERRORS } from '../contract/errors.js';
+import { ERRORS, type ErrorCode } from '../contract/errors.js';
 import { FINDING_KINDS, type OperationEvent, type OperationStats, type RequestEvent } from '../contract/events.js';
+import { isMeasured, OPERATION_NAMES } from '../contract/operation-table.js';
 import type { Report } from '../contract/report.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 import type { RequestLine } from './log.js';
@@ -114,6 +115,8 @@ export class Metrics {
     ]);
     build.set({ version: packageVersion, algorithm: algorithmVersion }, 1);
     // Alerts evaluate increases, and a series that begins with its first event shows none.
+    for (const operation of OPERATION_NAMES.filter(isMeasured))
+      for (const code of FAILURES) this.requests.inc({ operation, outcome: 'failed', code }, 0);
     for (const kind of FINDING_KINDS) for (const engine of ENGINES) this.findings.inc({ kind, engine }, 0);
     for (const reason of LOSS_REASONS) this.lostLogLines.inc({ reason }, 0);
     for (const reason of BODY_REFUSALS) this.bodiesRefused.inc({ reason }, 0);
@@ -315,6 +318,9 @@ export class Metrics {
     return new Gauge({ name: `interstice_${name}`, help, labelNames, registers: this.registers, ...collect });
   }
 }
+
+/** Codes of the outcome `failed`. */
+const FAILURES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => outcomeOf(code) === 'failed');
 
 function outcomeOf(code: RequestEvent['code']): Outcome {
   if (code === 'OK') return 'ok';

@@ -106,19 +106,31 @@ t.test('every mounted file and volume exists, and every dependency is a service'
   }
 });
 
-t.test('Prometheus finds the processes by their common name, and the store keeps what they ask for', async (t) => {
-  const scraped = parse(read('deploy/monitoring/prometheus.yml')) as {
-    scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
-  };
-  const [found] = scraped.scrape_configs[0].dns_sd_configs;
-  t.equal(found.port, readConfig({}).adminPort);
-  for (const name of processes) t.same(services[name].networks!.default.aliases, found.names);
-  t.match(read('deploy/monitoring/grafana/datasource.yml'), 'http://prometheus:9090');
-  const command = services.redis.command!.join(' ');
-  t.match(command, '--appendonly yes --appendfsync everysec');
-  t.match(command, '--maxmemory-policy noeviction');
-  for (const name of processes) t.equal(services[name].environment!.INTERSTICE_STORE_DURABILITY, 'everysec');
-});
+t.test(
+  'Prometheus asks every process by a name that it answers to, and the store keeps what they ask for',
+  async (t) => {
+    const scraped = parse(read('deploy/monitoring/prometheus.yml')) as {
+      scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
+    };
+    const [job] = scraped.scrape_configs;
+    t.equal(job.job_name, 'interstice', 'as the alerts have it');
+    const { adminPort } = readConfig({});
+    // A target that is looked up disappears with its process, and no alert sees that.
+    t.same(
+      job.static_configs.flatMap(({ targets }) => targets),
+      processes.map((name) => `${name}:${adminPort}`),
+    );
+    for (const name of processes) {
+      const { allowedHosts } = readConfig({ INTERSTICE_HOST: '0.0.0.0', ...settled(services[name].environment!) });
+      t.ok(allowedHosts!.includes(name), `${name} answers to this name`);
+    }
+    t.match(read('deploy/monitoring/grafana/datasource.yml'), 'http://prometheus:9090');
+    const command = services.redis.command!.join(' ');
+    t.match(command, '--appendonly yes --appendfsync everysec');
+    t.match(command, '--maxmemory-policy noeviction');
+    for (const name of processes) t.equal(services[name].environment!.INTERSTICE_STORE_DURABILITY, 'everysec');
+  },
+);
 
 interface ComposeFile {
   readCompose(settings: Readonly<Record<string, string>>): { services: Readonly<Record<string, Service>> };

@@ -31,6 +31,7 @@ t.test('rules and dashboard use metrics that the service has, and recorded ones 
   metrics.watchState({ phase: 'ready', inFlight: 0 });
   metrics.watchConnections(() => 0);
   metrics.watchBodies(bodyLedger);
+  metrics.watchStore(() => true);
   const served = new Set([...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
   const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
   const expressions = [

@@ -49,6 +49,8 @@ t.test('known events give the expected metrics', async (t) => {
 t.test('counters of alerts begin at 0, so that the first event is an increase', async (t) => {
   const found = await lines(new Metrics());
   for (const line of [
+    'interstice_requests_total{operation="step",outcome="failed",code="INTERNAL"} 0',
+    'interstice_requests_total{operation="createSession",outcome="failed",code="STORE_UNAVAILABLE"} 0',
     'interstice_findings_total{kind="STATE",engine="webgpu"} 0',
     'interstice_log_lines_lost_total{reason="DISK_FULL"} 0',
     'interstice_bodies_refused_total{reason="capacity"} 0',
@@ -58,6 +60,10 @@ t.test('counters of alerts begin at 0, so that the first event is an increase', 
   ]) {
     t.ok(found.has(line), line);
   }
+  t.notOk(
+    [...found].some((line) => line.includes('store_up')),
+    'a service without a store says nothing of one',
+  );
 });
 
 t.test('gauges show the values at the time of the query', async (t) => {
