@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/config/config.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { projectRoot } from '../../src/paths.js';
+import { lacksPromtool } from './promtool.js';
 
 const folder = join(projectRoot, 'deploy', 'kubernetes');
 const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
@@ -117,4 +120,47 @@ t.test('every selector of the service finds its pods', async (t) => {
 t.test('every file of the profile is one of its resources', async (t) => {
   const files = readdirSync(join(folder, 'base')).filter((name) => name !== 'kustomization.yml');
   t.same([...base.resources].sort(), files.sort());
+});
+
+t.test('the autoscaler gets a value of every pod, idle ones included', { skip: lacksPromtool }, async (t) => {
+  const query = String(at(parse(read('adapter.yml')), 'rules', 'custom', 0, 'metricsQuery'))
+    .replaceAll('<<.GroupBy>>', 'pod')
+    .replaceAll('<<.LabelMatchers>>', 'namespace="default",pod=~"busy|idle"');
+  const series = (what: string, pod: string, values: string) => ({
+    series: `interstice_queue_wait_seconds_${what}{namespace="default",pod="${pod}"}`,
+    values,
+  });
+  const cases = {
+    evaluation_interval: '15s',
+    tests: [
+      {
+        interval: '15s',
+        input_series: [
+          series('sum', 'busy', '0+1x40'),
+          series('count', 'busy', '0+10x40'),
+          series('sum', 'idle', '0+1x20 20x20'),
+          series('count', 'idle', '0+10x20 200x20'),
+        ],
+        promql_expr_test: [
+          {
+            expr: query,
+            eval_time: '10m',
+            exp_samples: [
+              { labels: '{pod="busy"}', value: 0.1 },
+              { labels: '{pod="idle"}', value: 0 },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'interstice-adapter-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  // JSON is YAML.
+  writeFileSync(join(folder, 'adapter.test.yml'), JSON.stringify(cases));
+  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'adapter.test.yml'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, `${stdout}${stderr}`);
 });

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { Metrics } from '../../src/observe/metrics.js';
 import { projectRoot } from '../../src/paths.js';
 import { bodyLedger, noStats } from './known-metrics.js';
+import { lacksPromtool } from './promtool.js';
 
 const folder = join(projectRoot, 'deploy', 'monitoring');
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
@@ -60,15 +61,15 @@ t.test('every alert has a paragraph in the guide, and every such paragraph has a
   for (const name of pages) t.ok(called.includes(`#### ${name}`), `${name} stands among the pages`);
 });
 
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
-const isRequired = process.env.INTERSTICE_REQUIRE_PROMTOOL === '1';
-const skip = !hasPromtool && !isRequired && 'promtool is not installed (deploy/install-monitoring-tools.sh)';
-
-t.test('promtool accepts the files, and the alerts fire and stay quiet as their tests say', { skip }, async (t) => {
-  for (const command of ['check config prometheus.yml', 'check rules alerts.yml', 'test rules alerts.test.yml']) {
-    const { status, stdout, stderr } = spawnSync('promtool', command.split(' '), { cwd: folder, encoding: 'utf8' });
-    t.equal(status, 0, `promtool ${command}: ${stdout}${stderr}`);
-  }
-  const tested = new Set([...read('alerts.test.yml').matchAll(/alertname: (\w+)/g)].map(([, name]) => name));
-  for (const name of alerts) t.ok(tested.has(name), `${name} has a test`);
-});
+t.test(
+  'promtool accepts the files, and the alerts fire and stay quiet as their tests say',
+  { skip: lacksPromtool },
+  async (t) => {
+    for (const command of ['check config prometheus.yml', 'check rules alerts.yml', 'test rules alerts.test.yml']) {
+      const { status, stdout, stderr } = spawnSync('promtool', command.split(' '), { cwd: folder, encoding: 'utf8' });
+      t.equal(status, 0, `promtool ${command}: ${stdout}${stderr}`);
+    }
+    const tested = new Set([...read('alerts.test.yml').matchAll(/alertname: (\w+)/g)].map(([, name]) => name));
+    for (const name of alerts) t.ok(tested.has(name), `${name} has a test`);
+  },
+);
