@@ -48,6 +48,8 @@ export function localConfig(environment: Environment, choice: BackendChoice, com
       [SETTINGS.threads.name]: '1',
       [SETTINGS.engine.name]: 'cpu',
       [SETTINGS.defaultTimeBudgetSeconds.name]: '0',
+      // One session has no others to make room for.
+      [SETTINGS.maxDeviceBytes.name]: '0',
       ...dropUnset(relevant),
     },
     dropUnset({
@@ -71,7 +73,7 @@ export async function openOperations(
   const { encodeJson } = await import('../transport/json/encode.js');
   const { engine, adapter, shaderCache, threads, threadsAreSet, cores, limits, allowUnverified } = config;
   const { maxSessionsPerTenant, maxSessionBytes, maxPairBytes, maxWorkBytes, maxQueueBytes } = config;
-  const { maxJobs, maxJobsPerTenant, maxJobBytes, jobKeepSeconds } = config;
+  const { maxSceneBytes, maxJobs, maxJobsPerTenant, maxJobBytes, jobKeepSeconds } = config;
   const { idleTimeoutSeconds, traceFolder, findingsFolder, convoy } = config;
   return createOperations({
     engine,
@@ -83,6 +85,7 @@ export async function openOperations(
     allowUnverified,
     maxSessionsPerTenant,
     maxSessionBytes,
+    maxSceneBytes,
     maxJobs,
     maxJobsPerTenant,
     maxJobBytes,

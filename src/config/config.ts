@@ -4,7 +4,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Limits } from '../contract/server-info.js';
 import { type Environment, Reader, type SettingValue } from './reader.js';
 import type { Setting } from './setting.js';
-import { SETTINGS } from './settings.js';
+import { MEMORY, SETTINGS } from './settings.js';
 import { readSettingsFile } from './settings-file.js';
 import { readStore, type StoreConfig } from './store-config.js';
 
@@ -57,6 +57,8 @@ export interface Config {
   readonly maxQueueBytes: number;
   /** 0 = no limit */
   readonly maxSessionBytes: number;
+  /** of the scenes of sessions on an engine that keeps them in host memory; 0 = limits.maxDeviceBytes applies to every engine */
+  readonly maxSceneBytes: number;
   readonly maxJobs: number;
   readonly maxJobsPerTenant: number;
   /** of submitted jobs and their results; 0 = no limit */
@@ -187,6 +189,7 @@ function readWork(read: Reader) {
   const findingsFolder = read.text(SETTINGS.findings);
   const maxSessions = read.number(SETTINGS.maxSessions);
   const maxJobs = read.number(SETTINGS.maxJobs);
+  const maxDeviceBytes = read.numberOrAuto(SETTINGS.maxDeviceBytes);
   return {
     engine: read.choice(SETTINGS.engine) as EngineChoice,
     ...(adapter === undefined ? {} : { adapter }),
@@ -200,7 +203,7 @@ function readWork(read: Reader) {
       maxElements: read.number(SETTINGS.maxElements),
       maxMessageBytes: read.number(SETTINGS.maxMessageBytes),
       maxSessions,
-      maxDeviceBytes: read.number(SETTINGS.maxDeviceBytes),
+      maxDeviceBytes: maxDeviceBytes === 'auto' ? 0 : maxDeviceBytes,
       maxQueue: read.number(SETTINGS.maxQueue),
       ...readTimeBudgets(read),
     },
@@ -211,6 +214,7 @@ function readWork(read: Reader) {
     maxSessionsPerTenant: read.number(SETTINGS.maxSessionsPerTenant) || maxSessions,
     maxQueueBytes: read.number(SETTINGS.maxQueueBytes),
     maxSessionBytes: read.number(SETTINGS.maxSessionBytes),
+    maxSceneBytes: maxDeviceBytes === 'auto' ? MEMORY.scenes : 0,
     maxJobs,
     maxJobsPerTenant: read.number(SETTINGS.maxJobsPerTenant) || maxJobs,
     maxJobBytes: read.number(SETTINGS.maxJobBytes),

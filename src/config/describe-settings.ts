@@ -10,14 +10,17 @@ const OF_MACHINE: ReadonlyMap<Setting, string> = new Map<Setting, string>([
   [SETTINGS.maxConnections, 'from the limit of open files, at most 4096'],
   [SETTINGS.maxBodyBytes, 'a quarter of the memory, at most 4 GiB'],
   [SETTINGS.maxPairBytes, 'a quarter of the memory, at most 4 GiB'],
-  [SETTINGS.maxWorkBytes, 'half of the memory'],
+  [SETTINGS.maxWorkBytes, 'half of the memory, or at least a quarter where the other shares leave less'],
+  [SETTINGS.maxSessionBytes, 'an eighth of the memory, at most 4 GiB'],
+  [SETTINGS.maxJobBytes, 'a sixteenth of the memory, at most 1 GiB'],
+  [SETTINGS.maxQueueBytes, 'a thirty-second of the memory, at most 1 GiB'],
 ]);
 
 /** The valid values of a setting, in words. */
-function describeValues({ choices, range, unit, canBeOff }: Setting): string {
+function describeValues({ choices, range, unit, canBeOff, canBeAuto }: Setting): string {
   if (choices) return choices.join(' | ');
   if (!range) return 'text';
-  return `${range[0]} to ${range[1]} ${unit}${canBeOff ? ', or off' : ''}`;
+  return `${range[0]} to ${range[1]} ${unit}${canBeOff ? ', or off' : canBeAuto ? ', or auto' : ''}`;
 }
 
 /** A Markdown table with one row per setting. */

@@ -49,13 +49,17 @@ export class Reader {
     return this.text(setting) === 'off' ? 'off' : this.number(setting);
   }
 
+  numberOrAuto(setting: Setting): number | 'auto' {
+    return this.text(setting) === 'auto' ? 'auto' : this.number(setting);
+  }
+
   number(setting: Setting): number {
     const given = this.text(setting) ?? '';
     const value = /^\d+(\.\d+)?$/.test(given.trim()) ? Number(given) : Number.NaN;
     const [min, max] = setting.range ?? [0, Number.MAX_SAFE_INTEGER];
     if (!(value >= min && value <= max) || (setting.isInteger && !Number.isInteger(value))) {
       const kind = setting.isInteger ? 'a whole number' : 'a number';
-      const off = setting.canBeOff ? ', or off' : '';
+      const off = setting.canBeOff ? ', or off' : setting.canBeAuto ? ', or auto' : '';
       this.problems.push(
         `${setting.name} is ${quote(given)}, expected ${kind} from ${min} to ${max} (${setting.unit})${off}.`,
       );

@@ -11,6 +11,8 @@ export interface Setting {
   readonly isInteger?: boolean;
   /** whether `off` is valid too */
   readonly canBeOff?: boolean;
+  /** whether `auto` is valid too */
+  readonly canBeAuto?: boolean;
   readonly description: string;
 }
 

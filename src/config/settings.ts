@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os';
 import { DEFAULT_JOB_KEEP_SECONDS, MAX_JOB_KEEP_SECONDS } from '../contract/long-jobs.js';
 import { DEFAULT_IDLE_TIMEOUT_SECONDS, MAX_IDLE_TIMEOUT_SECONDS } from '../contract/sessions.js';
 import { memoryBytes, openFileLimit } from './machine.js';
+import { divideMemory } from './memory-shares.js';
 import { flag, number, type Setting, seconds, text } from './setting.js';
 
 const MiB = 1024 * 1024;
-const GiB = 1024 * MiB;
 
 /** The largest number of rows in an array of a mesh; a test compares it with STRUCTURAL_LIMITS of src/mesh. */
 const MAX_ROWS = 2 ** 27;
@@ -17,11 +17,8 @@ const PORTS = [0, 65535] as const;
 
 const cores = Math.max(1, Math.min(256, availableParallelism()));
 
-/**
- * A quarter of the memory: the body with a mesh and its start exists once as bytes, and the arrays, the scene and the
- * answer that result from it take the rest.
- */
-const bodyBytes = Math.round(Math.min(4 * GiB, Math.max(64 * MiB, memoryBytes() / 4)));
+/** What the defaults give to each use of the memory. */
+export const MEMORY = divideMemory(memoryBytes());
 
 /**
  * Files that a process without connections has open, and a reserve for threads, files, and the admin port: 25 descriptors
@@ -164,7 +161,7 @@ export const SETTINGS = {
   ),
   maxBodyBytes: number(
     'INTERSTICE_MAX_BODY_BYTES',
-    bodyBytes,
+    MEMORY.bodies,
     [0, MAX_BYTES],
     'bytes',
     'Memory for the bodies of all requests on both ports, from the first byte to the answer. A request whose body finds no room is refused before it is read. A client (the tenant of a key, or else an address) may use half, and an eighth is reserved for bodies of at most 64 KiB. If there is no other body, a body of any size is accepted. 0 = no limit.',
@@ -192,7 +189,7 @@ export const SETTINGS = {
   ),
   maxQueueBytes: number(
     'INTERSTICE_MAX_QUEUE_BYTES',
-    GiB,
+    MEMORY.queue,
     [0, MAX_BYTES],
     'bytes',
     'Memory that waiting requests may hold; further requests are refused, but one may always wait. 0 = no limit.',
@@ -243,30 +240,34 @@ export const SETTINGS = {
     'milliseconds',
     'Longest time that the work of a scene waits for the work of other scenes before it is submitted. Reports count this time, and the time of the other scenes, in the stage forward.',
   ),
-  maxDeviceBytes: number(
-    'INTERSTICE_MAX_DEVICE_BYTES',
-    0,
-    [0, MAX_BYTES],
-    'bytes',
-    'Memory that worker threads may hold for sessions, on device and host; beyond it the least recently used sessions are parked. On a device it also limits all buffers of all requests together, including those that grow during a step. 0 = no limit.',
-  ),
+  maxDeviceBytes: {
+    ...number(
+      'INTERSTICE_MAX_DEVICE_BYTES',
+      0,
+      [0, MAX_BYTES],
+      'bytes',
+      'Memory that worker threads may hold for sessions, on device and host; beyond it the least recently used sessions are parked. On a device it also limits all buffers of all requests together, including those that grow during a step. 0 = no limit; auto = no limit on a graphics card, and for sessions on the engine cpu or a software adapter what the other defaults leave of the memory, at least an eighth (GET /v1 tells it).',
+    ),
+    default: 'auto',
+    canBeAuto: true,
+  },
   maxPairBytes: number(
     'INTERSTICE_MAX_PAIR_BYTES',
-    Math.min(4 * GiB, Math.floor(memoryBytes() / 4)),
+    MEMORY.pairs,
     [MiB, MAX_BYTES],
     'bytes',
     'Memory for the pairs of one request with their candidates and contacts: 192 bytes per pair, at most 24 million pairs. A request that needs more is refused as too large.',
   ),
   maxWorkBytes: number(
     'INTERSTICE_MAX_WORK_BYTES',
-    Math.floor(memoryBytes() / 2),
+    MEMORY.work,
     [0, MAX_BYTES],
     'bytes',
     'Host memory for the arrays that all requests together compute on, including memory that is kept for the next requests. A request that finds no room is refused and may be sent again. 0 = no limit.',
   ),
   maxSessionBytes: number(
     'INTERSTICE_MAX_SESSION_BYTES',
-    4 * GiB,
+    MEMORY.sessions,
     [0, MAX_BYTES],
     'bytes',
     'Host memory for the meshes and states of all sessions; requests that need more are refused. 0 = no limit.',
@@ -287,7 +288,7 @@ export const SETTINGS = {
   ),
   maxJobBytes: number(
     'INTERSTICE_MAX_JOB_BYTES',
-    GiB,
+    MEMORY.jobs,
     [0, MAX_BYTES],
     'bytes',
     'Host memory for the requests of submitted jobs and for the results that are kept; further jobs are refused. 0 = no limit.',

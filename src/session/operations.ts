@@ -64,6 +64,8 @@ export interface OperationsOptions {
   readonly maxSessionsPerTenant?: number | undefined;
   /** bytes of host memory that all sessions may take; default 0 = no limit */
   readonly maxSessionBytes?: number | undefined;
+  /** bytes of the scenes of sessions on an engine that keeps them in host memory, in place of `limits.maxDeviceBytes`; default 0 = that one */
+  readonly maxSceneBytes?: number | undefined;
   /** jobs that wait, run or are kept; default {@link DEFAULT_MAX_JOBS} */
   readonly maxJobs?: number | undefined;
   /** default: the limit of the server */
@@ -139,7 +141,10 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
     await scheduler.close();
     throw thrown;
   }
-  operations.current = new ScheduledOperations(scheduler, options, engine);
+  // The memory of such an engine is that of the host, of which no session may take the rest.
+  const maxSceneBytes = engine.software ? options.maxSceneBytes : undefined;
+  const heldLimits = maxSceneBytes ? { ...limits, maxDeviceBytes: maxSceneBytes } : limits;
+  operations.current = new ScheduledOperations(scheduler, { ...options, limits: heldLimits }, engine);
   return operations.current;
 }
 

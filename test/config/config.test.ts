@@ -27,6 +27,7 @@ t.test('without any setting the service listens on this machine only', async (t)
     idleTimeoutSeconds: 900,
   });
   t.match(config, { limits: { maxSessions: 256, maxDeviceBytes: 0 }, maxSessionsPerTenant: 256 });
+  t.ok(config.maxSceneBytes > 0, 'scenes in the memory of the host have a limit');
   for (const unset of ['adapter', 'shaderCache', 'apiKeys', 'grpcTls', 'traceFolder', 'findingsFolder', 'allowedHosts'])
     t.notOk(unset in config, unset);
   t.equal(config.adapter, undefined);

@@ -101,6 +101,20 @@ t.test('parking does not change the answers', async (t) => {
   }
 });
 
+t.test('scenes in the memory of the host have a limit of their own, where no other is set', async (t) => {
+  const { opening } = scene(0.2);
+  const free = await operationsOf(t);
+  const { deviceBytes } = await free.createSession(opening);
+  const maxSceneBytes = Math.ceil(1.5 * deviceBytes);
+  const tight = await operationsOf(t, { maxSceneBytes });
+  for (let k = 0; k < 2; k++) await tight.createSession(opening);
+  t.match(tight.stats(), { sessions: 2, parked: 1 });
+  t.equal(tight.info().limits.maxDeviceBytes, maxSceneBytes, 'callers can see it');
+  t.equal(free.info().limits.maxDeviceBytes, 0);
+  const tiny = await operationsOf(t, { maxSceneBytes: deviceBytes - 1 });
+  await t.rejects(tiny.createSession(opening), { code: 'TOO_LARGE' });
+});
+
 t.test('the bytes of a session do not depend on other sessions', async (t) => {
   const { vertexCount, triangles, start, target } = SCENES.layers!(200);
   const from = Float32Array.from(start);
