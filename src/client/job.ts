@@ -77,8 +77,11 @@ export class Job {
     { label, keepForSeconds, signal }: Pick<JobOptions, 'label' | 'keepForSeconds' | 'signal'>,
   ): Promise<Job> {
     const keepFor = durationToJson(keepForSeconds);
-    const body = JSON.stringify({ ...work, label, keepFor, idempotencyKey: randomId() });
-    const attempt = () => connection.requestJson('/v1/jobs', { body, signal });
+    const idempotencyKey = randomId();
+    const body = JSON.stringify({ ...work, label, keepFor, idempotencyKey });
+    // A proxy may hash on it, so that a submission that is sent again reaches the server that knows the key.
+    const headers = { 'x-session-id': idempotencyKey };
+    const attempt = () => connection.requestJson('/v1/jobs', { body, headers, signal });
     const { id } = (await withRetries(attempt, { policy: connection.retry, signal })) as { id: string };
     return new Job(connection, id);
   }

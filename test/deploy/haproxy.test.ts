@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
 import { connect as connectHttp2, createServer as createHttp2Server, constants as http2 } from 'node:http2';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { lacksCluster } from '../../bench/cluster/cluster.js';
@@ -94,6 +94,51 @@ t.test('new sessions go where capacity is free, and stay there', { skip: lacksCl
   t.same(strayed, [], 'other weights move no session');
 });
 
+t.test('every call of a job reaches the process that has it', { skip: lacksCluster }, async (t) => {
+  const accepted: string[][] = [[], []];
+  const strayed: string[] = [];
+  const backends = [0, 1].map((k) =>
+    openBackend(t, `w${k + 1}`, (request, response) => {
+      if (request.method === 'POST') {
+        const id = `job-${k}-${accepted[k]!.length}`;
+        accepted[k]!.push(id);
+        response.writeHead(202, { location: `/v1/jobs/${id}` }).end(id);
+        return;
+      }
+      if (!accepted[k]!.includes(request.url!.split(/[/?]/)[3]!)) strayed.push(`${k}: ${request.url}`);
+      response.end();
+    }),
+  );
+  const { address } = await startProxy(t, await Promise.all(backends));
+  /** On a connection of its own. */
+  const call = async (method: string, path: string, headers: Record<string, string> = {}) => {
+    const sent = request(`${address}${path}`, { method, headers, agent: false }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return (await response.setEncoding('utf8').toArray()).join('');
+  };
+
+  for (let k = 0; k < 10; k++) {
+    const id = await call('POST', '/v1/jobs', k % 2 === 0 ? {} : { 'x-session-id': `key-of-job-${k}` });
+    // Clients have a key of their own for each object, so a job that is found again has another one.
+    const keys: Record<string, string>[] = [
+      {},
+      { 'x-session-id': `key-of-job-${k}` },
+      { 'x-session-id': `another-${k}` },
+    ];
+    for (const headers of keys)
+      for (const path of [`/v1/jobs/${id}?wait=1s`, `/v1/jobs/${id}/watch`, `/v1/jobs/${id}/result`])
+        await call('GET', path, headers);
+    await call('DELETE', `/v1/jobs/${id}`);
+  }
+  t.same(strayed, []);
+  t.ok(accepted[0]!.length > 0 && accepted[1]!.length > 0, 'both are used');
+
+  const before = accepted.map(({ length }) => length);
+  for (let k = 0; k < 8; k++) await call('POST', '/v1/jobs', { 'x-session-id': 'one-submission' });
+  const more = accepted.map(({ length }, k) => length - before[k]!).sort();
+  t.same(more, [0, 8], 'a submission that is sent again reaches the same process');
+});
+
 t.test('unfinished heads of requests are ended; long bodies and streams are not', { skip: lacksCluster }, async (t) => {
   const backend = await openBackend(t, 'w1', async (request, response) => {
     let bytes = 0;
@@ -123,36 +168,30 @@ t.test('unfinished heads of requests are ended; long bodies and streams are not'
   t.equal(headers[':status'], 200, 'and so does a stream');
 });
 
-/** What a client of HTTP/2 sends first, with empty settings. */
-const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0';
-
 t.test('one source cannot take every connection', { skip: lacksCluster }, async (t) => {
-  const backend = await openBackend(t, 'w1', (_, response) => response.end());
+  // An answer that has begun holds its connection for as long as the test likes.
+  const backend = await openBackend(t, 'w1', ({ url }, response) =>
+    url === '/v1/hold' ? response.flushHeaders() : response.end(),
+  );
   const proxy = await startProxy(t, [backend]);
-  const ports = [proxy.address, `http://${proxy.grpcAddress}`].map((address) => Number(new URL(address).port));
-  const greetings = ['GET /v1 HTTP/1.1\r\nHost: localhost\r\n\r\n', PREFACE];
-  /** Undefined if the proxy closes the connection, else what it answers. */
-  const ask = async (from: string) => {
-    const socket = connect({ port: ports[0]!, host: '127.0.0.1', localAddress: from }).setEncoding('utf8');
+  const port = Number(new URL(proxy.address).port);
+  const send = (from: string, path: string) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from }).setEncoding('utf8');
     t.teardown(() => socket.destroy());
-    socket.write(greetings[0]!);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    return socket;
+  };
+  /** Undefined if the proxy closes the connection, else how its answer begins. */
+  const ask = async (from: string) => {
+    const socket = send(from, '/v1');
     const [data] = await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => []);
     return typeof data === 'string' ? data.slice(0, 'HTTP/1.1 200'.length) : undefined;
   };
-  const open: Socket[] = [];
-  const largest = 500;
-  while (open.length < largest) {
-    const socket = connect(ports[open.length % 2]!, '127.0.0.1').on('error', () => {});
-    t.teardown(() => socket.destroy());
-    socket.write(greetings[open.length % 2]!);
-    // Only then has the proxy counted it.
-    await once(socket, 'data');
-    open.push(socket);
-  }
+  const session = connectHttp2(`http://${proxy.grpcAddress}`);
+  t.teardown(() => session.destroy());
+  session.request({ ':method': 'POST', ':path': '/interstice.v1.Interstice/StepStream' }).write('half');
+  await once(session, 'remoteSettings');
+  for (let k = 0; k < 499; k++) await once(send('127.0.0.1', '/v1/hold'), 'data');
   t.equal(await ask('127.0.0.1'), undefined, 'this one has its share');
   t.equal(await ask('127.0.0.2'), 'HTTP/1.1 200', 'another one is served');
-  for (const socket of open.slice(largest / 2)) socket.destroy();
-  let answer: string | undefined;
-  while (answer === undefined) answer = await ask('127.0.0.1');
-  t.equal(answer, 'HTTP/1.1 200', 'a connection that ends makes room');
 });
