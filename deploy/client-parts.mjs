@@ -85,7 +85,16 @@ export async function preparePython(tally) {
   }
   const folder = join(build, 'python');
   if (!(await installWheel(python, folder, tally))) return undefined;
-  const tests = ['support', 'test_client', 'test_sessions', 'test_jobs', 'test_untangle', 'test_grpc', 'test_tls'];
+  const tests = [
+    'support',
+    'test_client',
+    'test_sessions',
+    'test_jobs',
+    'test_untangle',
+    'test_limits',
+    'test_grpc',
+    'test_tls',
+  ];
   for (const part of ['falling_cloth.py', ...tests.map((name) => `${name}.py`)]) {
     cpSync(join(clients, 'python', part), join(folder, part), { recursive: true });
   }

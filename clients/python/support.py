@@ -38,7 +38,7 @@ REFUSED_STREAM = (7).to_bytes(4, "big")
 
 
 class Proxy:
-    """Forwards bytes. While armed, it breaks the connection instead of forwarding the next long answer. While refusals are
+    """Forwards bytes. While it does not flow, answers wait, as those of a server that hangs. While armed, it breaks the connection instead of forwarding the next long answer. While refusals are
     left, it accepts new connections itself and refuses every call on them, as an overloaded server does."""
 
     def __init__(self, address):
@@ -48,10 +48,13 @@ class Proxy:
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.is_armed = False
         self.refusals = 0
+        self.flow = threading.Event()
+        self.flow.set()
         self._near = None
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self):
+        self.flow.set()
         self._listener.close()
 
     def _accept(self):
@@ -94,6 +97,8 @@ class Proxy:
         try:
             while data := source.recv(65536):
                 seen = seen + len(data) if self.is_armed and is_answer else 0
+                if is_answer:
+                    self.flow.wait()
                 if seen > SMALL_TALK:
                     self.is_armed = False
                     break

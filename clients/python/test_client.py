@@ -12,6 +12,7 @@ from interstice import Client, Mesh
 from support import MESH
 from test_grpc import GrpcTests
 from test_jobs import JobTests
+from test_limits import DeadlineTest, LimitTests, TrickleTest
 from test_sessions import SessionTests
 from test_untangle import UntangleTests
 
@@ -28,13 +29,14 @@ class ArraysTest(unittest.TestCase):
 
 
 def main(urls):
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(ArraysTest)
+    loader = unittest.defaultTestLoader
+    suite = unittest.TestSuite(map(loader.loadTestsFromTestCase, (ArraysTest, DeadlineTest, TrickleTest)))
     for url in urls:
         for stream in (False, True) if url.startswith("grpc") else (False,):
             name = f"{url.split(':')[0]}{'_stream' if stream else ''}"
-            tests = (SessionTests, JobTests, UntangleTests, *((GrpcTests,) if url.startswith("grpc") else ()))
+            tests = (SessionTests, JobTests, UntangleTests, LimitTests, *((GrpcTests,) if url.startswith("grpc") else ()))
             case = type(f"ClientTest_{name}", (*tests, unittest.TestCase), {"url": url, "stream": stream})
-            suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
+            suite.addTests(loader.loadTestsFromTestCase(case))
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
     print(f"{result.testsRun - failed - skipped} passed, {failed} failed, {skipped} skipped")

@@ -134,7 +134,7 @@ class SessionTests(ClientCase):
                 made = make(routing, stream)
                 create = made.create
 
-                def give_up(terms):
+                def give_up(terms, limit=None):
                     created.append(create(terms)["id"])
                     raise thrown  # the answer had already been sent
 
@@ -153,7 +153,7 @@ class SessionTests(ClientCase):
         session._calls.delete(session.id)
         create, created = session._calls.create, []
 
-        def give_up(terms):
+        def give_up(terms, limit=None):
             created.append(create(terms)["id"])
             raise KeyboardInterrupt
 

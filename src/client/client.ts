@@ -1,5 +1,5 @@
 import { type ClientOptions, Connection } from './connection.js';
-import { Deadline } from './deadline.js';
+import type { Deadline } from './deadline.js';
 import { Job } from './job.js';
 import { withRetries } from './retry.js';
 import { Session } from './session.js';
@@ -49,10 +49,11 @@ export class Client {
   /** Resolves one pair of start and target; the server keeps no state. */
   resolve(mesh: Mesh, start: Positions, target: Positions, options: ResolveOptions = {}): Promise<ResolveResult> {
     const { parameters, signal, onProgress } = options;
-    return this.#within(options, async (left): Promise<ResolveResult> => {
-      const work = workToJson(target, { ...options, start }, left);
+    return this.#within(options, async (deadline): Promise<ResolveResult> => {
+      const work = workToJson(target, { ...options, start }, deadline.left);
       const body = JSON.stringify({ mesh: meshToJson(mesh), parameters, ...work });
-      return motionFromJson(await this.#connection.requestJson('/v1/resolve', { body, signal }, onProgress));
+      const request = { body, signal, limitSeconds: deadline.limit };
+      return motionFromJson(await this.#connection.requestJson('/v1/resolve', request, onProgress));
     });
   }
 
@@ -78,9 +79,10 @@ export class Client {
   check(mesh: Mesh, positions: Positions, options: CheckOptions = {}): Promise<CheckAnswer> {
     const { signal } = options;
     const subject = subjectOf(mesh, positions);
-    return this.#within(options, (left) => {
-      const body = JSON.stringify({ ...subject, ...checkToJson(options, left) });
-      return this.#connection.requestJson('/v1/check', { body, signal }) as Promise<CheckAnswer>;
+    return this.#within(options, (deadline) => {
+      const body = JSON.stringify({ ...subject, ...checkToJson(options, deadline.left) });
+      const request = { body, signal, limitSeconds: deadline.limit };
+      return this.#connection.requestJson('/v1/check', request) as Promise<CheckAnswer>;
     });
   }
 
@@ -88,9 +90,10 @@ export class Client {
   diagnose(mesh: Mesh, positions: Positions, options: DiagnoseOptions = {}): Promise<Diagnosis> {
     const { signal } = options;
     const subject = subjectOf(mesh, positions);
-    return this.#within(options, (left) => {
-      const body = JSON.stringify({ ...subject, ...diagnoseToJson(options, left) });
-      return this.#connection.requestJson('/v1/diagnose', { body, signal }) as Promise<Diagnosis>;
+    return this.#within(options, (deadline) => {
+      const body = JSON.stringify({ ...subject, ...diagnoseToJson(options, deadline.left) });
+      const request = { body, signal, limitSeconds: deadline.limit };
+      return this.#connection.requestJson('/v1/diagnose', request) as Promise<Diagnosis>;
     });
   }
 
@@ -101,9 +104,10 @@ export class Client {
   untangle(mesh: Mesh, positions: Positions, options: UntangleCallOptions = {}): Promise<UntangledState> {
     const { signal, onProgress } = options;
     const subject = subjectOf(mesh, positions);
-    return this.#within(options, async (left) => {
-      const body = JSON.stringify({ ...subject, ...untangleToJson(options, left) });
-      return untangledFromJson(await this.#connection.requestJson('/v1/untangle', { body, signal }, onProgress));
+    return this.#within(options, async (deadline) => {
+      const body = JSON.stringify({ ...subject, ...untangleToJson(options, deadline.left) });
+      const request = { body, signal, limitSeconds: deadline.limit };
+      return untangledFromJson(await this.#connection.requestJson('/v1/untangle', request, onProgress));
     });
   }
 
@@ -113,14 +117,14 @@ export class Client {
     return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
 
-  /** Retries a call within its time budget. @param attempt gets the remaining seconds */
+  /** Retries a call within its time budget. */
   #within<T>(
     { signal, timeBudgetSeconds }: CallOptions & { readonly timeBudgetSeconds?: number },
-    attempt: (left: number | undefined) => Promise<T>,
+    attempt: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
-    const deadline = new Deadline(timeBudgetSeconds);
+    const deadline = this.#connection.deadline(timeBudgetSeconds);
     const { endsAt } = deadline;
-    return withRetries(() => attempt(deadline.left), { policy: this.#connection.retry, signal, endsAt });
+    return withRetries(() => attempt(deadline), { policy: this.#connection.retry, signal, endsAt });
   }
 }
 

@@ -1,3 +1,4 @@
+import { Deadline } from './deadline.js';
 import { ServiceError } from './errors.js';
 import { RETRY_DEFAULTS, type RetryOptions, type RetryPolicy } from './retry.js';
 import { ACCEPT_STREAM, type AnyListener, errorFromJson, ListenerFailed, readStreamed } from './streamed.js';
@@ -15,6 +16,11 @@ export interface ClientOptions {
    * steps set both this and a `fetch` without that limit.
    */
   readonly timeoutSeconds?: number;
+  /**
+   * seconds that a call may take beyond its time budget and the eighth of it by which the server may be late, default
+   * 30: for the way there and back
+   */
+  readonly allowanceSeconds?: number;
   /** default: the global one; not together with `tls` */
   readonly fetch?: typeof fetch;
 }
@@ -25,16 +31,21 @@ export interface RequestOptions {
   /** text is JSON, bytes are raw positions */
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** what the call allows this attempt; it applies if it is shorter than the limit of the client */
+  readonly limitSeconds?: number | undefined;
 }
 
 const TIMEOUT_SECONDS = 290;
+const ALLOWANCE_SECONDS = 30;
 
 /** One server. Sends a request once; a failure is a ServiceError that states the cause. */
 export class Connection {
   readonly retry: RetryPolicy;
+  /** that one attempt may take */
+  readonly timeoutSeconds: number;
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #timeoutMs: number;
+  readonly #allowanceSeconds: number;
   readonly #fetch: Fetch;
   /** undefined without encryption */
   readonly #tls: TlsDiagnosis | undefined;
@@ -46,7 +57,8 @@ export class Connection {
     this.#base = url.replace(/\/+$/, '');
     this.retry = { ...RETRY_DEFAULTS, ...options.retry };
     this.#headers = options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` };
-    this.#timeoutMs = (options.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000;
+    this.timeoutSeconds = options.timeoutSeconds ?? TIMEOUT_SECONDS;
+    this.#allowanceSeconds = options.allowanceSeconds ?? ALLOWANCE_SECONDS;
     const isEncrypted = url.startsWith('https:');
     if (options.tls && !isEncrypted)
       throw new TypeError(`The option tls needs an address that begins with https://, not ${url}.`);
@@ -56,13 +68,19 @@ export class Connection {
     this.#tls = isEncrypted ? new TlsDiagnosis() : undefined;
   }
 
+  /** Starts the time budget of a call. */
+  deadline(budgetSeconds: number | undefined): Deadline {
+    return new Deadline(budgetSeconds, this.#allowanceSeconds);
+  }
+
   /**
    * @param read reads the body of a successful answer; a connection that breaks meanwhile is also UNREACHABLE
    * @throws ServiceError
    */
   async request<T>(path: string, options: RequestOptions, read: (answer: FetchResponse) => Promise<T>): Promise<T> {
-    const { method = 'POST', body, signal } = options;
-    const limit = AbortSignal.timeout(this.#timeoutMs);
+    const { method = 'POST', body, signal, limitSeconds } = options;
+    const seconds = Math.min(this.timeoutSeconds, limitSeconds ?? Infinity);
+    const limit = AbortSignal.timeout(Math.ceil(seconds * 1000));
     const contentType: Record<string, string> =
       body === undefined ? {} : { 'content-type': typeof body === 'string' ? JSON_TYPE : 'application/octet-stream' };
     try {
@@ -78,7 +96,7 @@ export class Connection {
       return await read(answer);
     } catch (thrown) {
       if (thrown instanceof ServiceError || thrown instanceof ListenerFailed) throw thrown;
-      throw this.#explain(thrown, { signal, limit });
+      throw this.#explain(thrown, { signal, limit, limitSeconds });
     }
   }
 
@@ -93,18 +111,19 @@ export class Connection {
     }
   }
 
-  #explain(thrown: unknown, { signal, limit }: { signal: AbortSignal | undefined; limit: AbortSignal }): ServiceError {
+  #explain(
+    thrown: unknown,
+    { signal, limit, limitSeconds }: Pick<RequestOptions, 'signal' | 'limitSeconds'> & { readonly limit: AbortSignal },
+  ): ServiceError {
     const common = { isUncertain: true, cause: thrown };
     if (signal?.aborted) {
       return new ServiceError({ ...common, code: 'CANCELLED', message: 'The caller cancelled the call.' });
     }
     if (limit.aborted) {
-      return new ServiceError({
-        ...common,
-        code: 'TIMEOUT',
-        message: `${this.#base} did not answer within ${this.#timeoutMs / 1000} s.`,
-        hint: 'Set a time budget, or increase timeoutSeconds.',
-      });
+      const seconds = Math.min(this.timeoutSeconds, limitSeconds ?? Infinity);
+      const message = `${this.#base} did not answer within ${Number(seconds.toFixed(3))} s.`;
+      const hint = hintOfLimit(limitSeconds, this.timeoutSeconds);
+      return new ServiceError({ ...common, code: 'TIMEOUT', message, hint });
     }
     if (thrown instanceof SyntaxError) {
       const message = `The answer of ${this.#base} is not JSON: ${thrown.message}`;
@@ -123,6 +142,15 @@ export class Connection {
     });
   }
 }
+
+/** Of a request that took too long: what can still be changed. */
+const hintOfLimit = (limitSeconds: number | undefined, timeoutSeconds: number): string => {
+  if (limitSeconds === undefined)
+    return 'Increase timeoutSeconds. Where the call takes a time budget, a server answers within it.';
+  if (timeoutSeconds < limitSeconds)
+    return 'Increase timeoutSeconds, which is shorter than what the time budget allows.';
+  return 'Is the server stopped or overloaded? If not, increase timeBudgetSeconds or allowanceSeconds.';
+};
 
 const ADDRESS_HINT =
   'Is the server running, and is this its address? If it uses TLS, the address begins with https://.';

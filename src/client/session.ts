@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js';
+import type { Connection, RequestOptions } from './connection.js';
 import { Deadline } from './deadline.js';
 import { ServiceError } from './errors.js';
 import { randomId } from './random-id.js';
@@ -20,6 +20,12 @@ import { checkToJson, positionsToJson, sessionToJson, untangledFromJson } from '
 
 /** Attempts of a deletion: the session of an unavailable server ends by its idle timeout. */
 const CLOSE_ATTEMPTS = 3;
+
+/** Seconds for the deletion of a session that was given up after a failure. */
+const FORGET_SECONDS = 5;
+
+/** What ends a request early. */
+type Limits = Pick<RequestOptions, 'signal' | 'limitSeconds'>;
 
 /** The request that creates a session, until it is answered. */
 interface Creation {
@@ -77,7 +83,7 @@ export class Session {
     const session = new Session(connection, mesh, start, options);
     const { retry: policy } = connection;
     try {
-      await withRetries(() => session.#create(options.signal), { policy, signal: options.signal });
+      await withRetries(() => session.#create({ signal: options.signal }), { policy, signal: options.signal });
     } catch (thrown) {
       session.#forget();
       throw thrown;
@@ -118,11 +124,11 @@ export class Session {
   check(options: SessionCheckOptions = {}): Promise<CheckAnswer> {
     return this.#enqueue(() => {
       const { signal } = options;
-      const deadline = new Deadline(options.timeBudgetSeconds);
+      const deadline = this.#connection.deadline(options.timeBudgetSeconds);
       return this.#withSession(signal, deadline, (sessionId) => {
         const positions = positionsToJson(options.positions);
         const body = JSON.stringify({ sessionId, positions, ...checkToJson(options, deadline.left) });
-        const request = { headers: this.#routing, body, signal };
+        const request = { headers: this.#routing, body, signal, limitSeconds: deadline.limit };
         return this.#connection.requestJson('/v1/check', request) as Promise<CheckAnswer>;
       });
     });
@@ -132,22 +138,23 @@ export class Session {
   async close({ signal }: CallOptions = {}): Promise<boolean> {
     return this.#enqueue(async () => {
       this.#isClosed = true;
-      const name = this.#id ?? this.#unseen;
+      const [id, unseen] = [this.#id, this.#unseen];
       this.#id = undefined;
       this.#creation = undefined;
-      return name === undefined || this.#delete(name, signal);
+      if (id !== undefined) return this.#delete(id, { signal });
+      return unseen === undefined || this.#delete(unseen, { signal, limitSeconds: FORGET_SECONDS });
     });
   }
 
   async #step(target: Positions, options: StepOptions): Promise<StepResult> {
     // Every step has a new number, answered or not: a frame that may have been computed must not get another target.
     const frame = ++this.#frame;
-    const deadline = new Deadline(options.timeBudgetSeconds);
+    const deadline = this.#connection.deadline(options.timeBudgetSeconds);
     let isUncertain = false;
     try {
       const result = await this.#withSession(options.signal, deadline, (id) => {
         const place = { id, frame, afterFrame: this.#answered, headers: this.#routing };
-        const work = { ...place, target, budgetSeconds: deadline.left };
+        const work = { ...place, target, budgetSeconds: deadline.left, limitSeconds: deadline.limit };
         return sendStep(this.#connection, work, options).catch((thrown: unknown) => {
           // An exception of a listener occurs while the server computes.
           isUncertain ||= !(thrown instanceof ServiceError) || thrown.isUncertain;
@@ -166,11 +173,11 @@ export class Session {
   }
 
   /** Does the work on a session that exists; recreates the session if necessary. */
-  #withSession<T>(signal: AbortSignal | undefined, { endsAt }: Deadline, work: (id: string) => Promise<T>): Promise<T> {
+  #withSession<T>(signal: AbortSignal | undefined, deadline: Deadline, work: (id: string) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new ServiceError({ code: 'CANCELLED', message: 'This session is closed.' });
     const attempt = async (): Promise<T> => {
       if (this.#id === undefined) {
-        await this.#create(signal);
+        await this.#create({ signal, limitSeconds: deadline.limit });
         this.#recreations++;
       }
       const id = this.#id as string;
@@ -183,7 +190,7 @@ export class Session {
         throw new ServiceError({ code, message, hint, requestId, retryable: true, cause: thrown });
       }
     };
-    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt: deadline.endsAt });
   }
 
   /** Whether the session must be created again; its id is then unset. */
@@ -226,14 +233,14 @@ export class Session {
     this.#mesh = { ...this.#mesh, ...(parts ? { parts } : {}), kinematic: kinematic.slice() };
   }
 
-  async #create(signal: AbortSignal | undefined): Promise<void> {
+  async #create(limits: Limits): Promise<void> {
     // The idempotency key is kept until the answer: repeating a creation after a lost answer returns the same session.
     if (!this.#creation) {
       const key = randomId();
       this.#creation = { key, body: sessionToJson(this.#mesh, this.#last, this.#options, key), isUncertain: false };
     }
     const creation = this.#creation;
-    const request = { headers: this.#routing, body: creation.body, signal };
+    const request = { headers: this.#routing, body: creation.body, ...limits };
     const session = await this.#connection.requestJson('/v1/sessions', request).catch((thrown: unknown) => {
       creation.isUncertain ||= !(thrown instanceof ServiceError) || thrown.isUncertain;
       throw thrown;
@@ -259,7 +266,7 @@ export class Session {
     const id = this.#id;
     this.#id = undefined;
     // Best effort: the session also ends by its idle timeout.
-    if (id !== undefined) this.#deleteOnce(id, undefined).catch(() => {});
+    if (id !== undefined) this.#deleteOnce(id, { limitSeconds: FORGET_SECONDS }).catch(() => {});
   }
 
   /** Identifies the session of a creation that was abandoned while its answer might still have arrived. */
@@ -269,13 +276,15 @@ export class Session {
 
   #forget(): void {
     // Best effort, as above: the server deletes a session that it has created, or stops creating it.
-    if (this.#unseen !== undefined) this.#deleteOnce(this.#unseen, undefined).catch(() => {});
+    if (this.#unseen !== undefined) this.#deleteOnce(this.#unseen, { limitSeconds: FORGET_SECONDS }).catch(() => {});
   }
 
-  async #delete(id: string, signal: AbortSignal | undefined): Promise<boolean> {
+  async #delete(id: string, { signal, limitSeconds }: Limits): Promise<boolean> {
     const policy = { ...this.#connection.retry, attempts: CLOSE_ATTEMPTS };
+    const deadline = new Deadline(limitSeconds, 0);
     try {
-      await withRetries(() => this.#deleteOnce(id, signal), { policy, signal });
+      const attempt = () => this.#deleteOnce(id, { signal, limitSeconds: deadline.left });
+      await withRetries(attempt, { policy, signal, endsAt: deadline.endsAt });
       return true;
     } catch (thrown) {
       if (!(thrown instanceof ServiceError)) throw thrown;
@@ -285,8 +294,8 @@ export class Session {
     }
   }
 
-  #deleteOnce(id: string, signal: AbortSignal | undefined): Promise<void> {
-    const request = { method: 'DELETE', headers: this.#routing, signal } as const;
+  #deleteOnce(id: string, limits: Limits): Promise<void> {
+    const request = { method: 'DELETE', headers: this.#routing, ...limits } as const;
     return this.#connection.request(`/v1/sessions/${encodeURIComponent(id)}`, request, async () => {});
   }
 

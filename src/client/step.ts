@@ -12,6 +12,8 @@ export interface StepWork {
   readonly target: Positions;
   /** the remaining time budget of the step */
   readonly budgetSeconds: number | undefined;
+  /** that this attempt may take */
+  readonly limitSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -25,7 +27,7 @@ export function sendStep(connection: Connection, work: StepWork, options: StepOp
 const pathOf = ({ id }: StepWork): string => `/v1/sessions/${encodeURIComponent(id)}/steps`;
 
 function sendRaw(connection: Connection, work: StepWork, { override, onBudget, signal }: StepOptions) {
-  const { frame, afterFrame, target, budgetSeconds } = work;
+  const { frame, afterFrame, target, budgetSeconds, limitSeconds } = work;
   const headers = {
     ...work.headers,
     ...(override ? { 'interstice-override': JSON.stringify(override) } : {}),
@@ -33,7 +35,8 @@ function sendRaw(connection: Connection, work: StepWork, { override, onBudget, s
     ...(onBudget ? { 'interstice-on-budget': onBudget } : {}),
   };
   const path = `${pathOf(work)}?scalar=${scalarOf(target)}&frame=${frame}&after_frame=${afterFrame}`;
-  return connection.request(path, { headers, body: bytesOf(target), signal }, async (response): Promise<StepResult> => {
+  const request = { headers, body: bytesOf(target), signal, limitSeconds };
+  return connection.request(path, request, async (response): Promise<StepResult> => {
     const report = parseAnswer(response.headers.get('interstice-report') ?? 'null') as Report | null;
     const body = await response.arrayBuffer();
     if (report === null || body.byteLength !== target.byteLength) {
@@ -54,7 +57,7 @@ function sendRaw(connection: Connection, work: StepWork, { override, onBudget, s
 
 async function sendMessage(connection: Connection, work: StepWork, options: StepOptions): Promise<StepResult> {
   const { kinematic, masses, override, signal, onProgress } = options;
-  const { frame, afterFrame, target, budgetSeconds, headers } = work;
+  const { frame, afterFrame, target, budgetSeconds, limitSeconds, headers } = work;
   const body = JSON.stringify({
     ...workToJson(target, options, budgetSeconds),
     frame: String(frame),
@@ -63,6 +66,6 @@ async function sendMessage(connection: Connection, work: StepWork, options: Step
     masses: masses && toBase64(masses),
     override,
   });
-  const request = { headers, body, signal };
+  const request = { headers, body, signal, limitSeconds };
   return { frame, ...motionFromJson(await connection.requestJson(pathOf(work), request, onProgress)) };
 }

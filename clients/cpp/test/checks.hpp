@@ -41,6 +41,7 @@ void testMetadata();
 void testLostFrames();
 void testGivenUpOpenings();
 void testRefusedStream();
+void testLimits();
 
 /// A tangle of two triangles that are parts, with the hint that frees them.
 inline v1::UntangleRequest tangle() {

@@ -127,6 +127,7 @@ int main(int count, char** words) {
   testLostFrames();
   testGivenUpOpenings();
   testRefusedStream();
+  testLimits();
 
   auto apart = lowered<float>(0.2f);
   apart[11] = 0.01f;

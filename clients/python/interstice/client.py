@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import types
 import typing
 import urllib.parse
@@ -10,9 +9,10 @@ import uuid
 
 import numpy.typing as npt
 
+from .deadline import ALLOWANCE, Deadline, budget_of
 from .job import Job, JobStatus, status_of
 from .retry import Result, Retry, with_retries
-from .session import MIN_BUDGET, Session
+from .session import Session
 from .tls import Tls
 from .transport import Calls, Transport
 from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, UntangleListener, UntangleResult, Untangling,
@@ -27,10 +27,12 @@ class Client:
 
     tls: a Tls, certificates for `https://` and `grpcs://`, if the system's are not sufficient.
     timeout: seconds that one attempt may take.
+    allowance: seconds that a call may take beyond its time budget and the eighth of it by which the server may be late:
+    for the way there and back.
     """
 
     def __init__(self, url: str, *, api_key: typing.Optional[str] = None, tls: typing.Optional[Tls] = None,
-                 retry: Retry = Retry(), timeout: float = TIMEOUT) -> None:
+                 retry: Retry = Retry(), timeout: float = TIMEOUT, allowance: float = ALLOWANCE) -> None:
         scheme, address = urllib.parse.urlsplit(url)[:2]
         kind: typing.Callable[..., Transport]
         if scheme in ("http", "https"):
@@ -47,6 +49,7 @@ class Client:
         self._transport = kind(url, address, (tls or Tls()) if is_encrypted else None, api_key, timeout)
         self._retry = retry
         self._timeout = timeout
+        self._allowance = allowance
 
     def session(self, mesh: typing.Union[Mesh, npt.ArrayLike], start: npt.ArrayLike, *,
                 parameters: typing.Optional[Json] = None, label: str = "", idle_timeout: typing.Optional[float] = None,
@@ -67,7 +70,7 @@ class Client:
         if on_frame_lost not in ("recreate", "raise"):
             raise ValueError(f"on_frame_lost is {on_frame_lost!r}; \"recreate\" or \"raise\" is expected.")
         return Session(self._transport, self._retry, as_mesh(mesh), start, parameters, label, idle_timeout, stream,
-                       on_frame_lost == "recreate", untangle)
+                       on_frame_lost == "recreate", untangle, self._allowance)
 
     def resolve(self, mesh: typing.Union[Mesh, npt.ArrayLike], start: npt.ArrayLike, target: npt.ArrayLike, *,
                 parameters: typing.Optional[Json] = None, include: typing.Optional[Json] = None,
@@ -78,15 +81,12 @@ class Client:
 
         on_progress: called with a Progress several times while the server computes, in this thread.
         """
-        ends_at = float("inf") if time_budget is None else time.monotonic() + time_budget
+        def attempt(deadline: Deadline) -> Json:
+            work = Work(as_positions(target, "target"), as_positions(start, "start"), None, None, None, include,
+                        deadline.left, on_budget, priority)
+            return self._calls().resolve(as_mesh(mesh), parameters or {}, work, on_progress, deadline.limit)
 
-        def attempt() -> Json:
-            left = None if time_budget is None else max(MIN_BUDGET, ends_at - time.monotonic())
-            work = Work(as_positions(target, "target"), as_positions(start, "start"), None, None, None, include, left,
-                        on_budget, priority)
-            return self._calls().resolve(as_mesh(mesh), parameters or {}, work, on_progress)
-
-        return StepResult(frame=0, **self._with_retries(attempt, ends_at))
+        return StepResult(frame=0, **self._within(time_budget, attempt))
 
     def submit(self, mesh: typing.Union[Mesh, npt.ArrayLike], start: npt.ArrayLike, target: npt.ArrayLike, *,
                parameters: typing.Optional[Json] = None, include: typing.Optional[Json] = None,
@@ -112,7 +112,7 @@ class Client:
 
     def job(self, id: str) -> Job:
         """A job that was submitted earlier, perhaps by another process. Sends no request."""
-        return Job(id, self._transport, self._retry, self._calls(), self._timeout)
+        return Job(id, self._transport, self._retry, self._calls(), self._timeout, self._allowance)
 
     def _submit(self, terms: JobTerms) -> Job:
         calls = self._calls()
@@ -134,7 +134,8 @@ class Client:
         arrays = {"positions": as_positions(positions, "positions")}
         if path_end is not None:
             arrays["path_end"] = as_positions(path_end, "path_end")
-        return self._with_retries(lambda: self._calls().check(as_mesh(mesh), arrays, question))
+        return self._within(budget_of(question), lambda deadline: self._calls().check(
+            as_mesh(mesh), arrays, deadline.left_in(question), deadline.limit))
 
     def diagnose(self, mesh: typing.Union[Mesh, npt.ArrayLike], positions: npt.ArrayLike, *,
                  target: typing.Optional[npt.ArrayLike] = None, **question: typing.Any) -> Json:
@@ -142,7 +143,8 @@ class Client:
         arrays = {"positions": as_positions(positions, "positions")}
         if target is not None:
             arrays["target"] = as_positions(target, "target")
-        return self._with_retries(lambda: self._calls().diagnose(as_mesh(mesh), arrays, question))
+        return self._within(budget_of(question), lambda deadline: self._calls().diagnose(
+            as_mesh(mesh), arrays, deadline.left_in(question), deadline.limit))
 
     def untangle(self, mesh: typing.Union[Mesh, npt.ArrayLike], positions: npt.ArrayLike, *,
                  parameters: typing.Optional[Json] = None, time_budget: typing.Optional[float] = None,
@@ -154,14 +156,12 @@ class Client:
         A time budget ends it with the best state so far: report["status"] says whether it is FREE.
         """
         start = as_positions(positions, "positions")
-        ends_at = float("inf") if time_budget is None else time.monotonic() + time_budget
 
-        def attempt() -> Json:
-            left = None if time_budget is None else max(MIN_BUDGET, ends_at - time.monotonic())
-            question = {"parameters": parameters or {}, **_question(options, left, priority)}
-            return self._calls().untangle(as_mesh(mesh), start, question, on_progress)
+        def attempt(deadline: Deadline) -> Json:
+            question = {"parameters": parameters or {}, **_question(options, deadline.left, priority)}
+            return self._calls().untangle(as_mesh(mesh), start, question, on_progress, deadline.limit)
 
-        return untangled_of(self._with_retries(attempt, ends_at))
+        return untangled_of(self._within(time_budget, attempt))
 
     def info(self) -> Json:
         """Engines, limits and defaults of the server."""
@@ -177,6 +177,11 @@ class Client:
     def __exit__(self, kind: typing.Optional[typing.Type[BaseException]], error: typing.Optional[BaseException],
                  trace: typing.Optional[types.TracebackType]) -> None:
         self.close()
+
+    def _within(self, budget: typing.Optional[float], attempt: typing.Callable[[Deadline], Result]) -> Result:
+        """Retries a call within its time budget."""
+        deadline = Deadline(budget, self._allowance)
+        return self._with_retries(lambda: attempt(deadline), deadline.ends_at)
 
     def _with_retries(self, work: typing.Callable[[], Result], ends_at: float = float("inf")) -> Result:
         return with_retries(work, self._retry, ends_at, self._transport.sleep)

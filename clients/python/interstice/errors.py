@@ -50,10 +50,16 @@ def unreachable(address: str, reason: str, is_uncertain: bool = True) -> Service
         is_uncertain=is_uncertain)
 
 
-def timed_out(address: str, seconds: float) -> ServiceError:
-    return ServiceError(
-        TIMEOUT, f"{address} did not answer within {seconds:g} s.",
-        hint="Set a time budget, or increase timeout.", is_uncertain=True)
+def timed_out(address: str, timeout: float, limit: typing.Optional[float] = None) -> ServiceError:
+    """timeout: of the client. limit: what the call itself allowed this attempt; None = it has set no limit."""
+    if limit is None:
+        hint = "Increase timeout. Where the call takes a time budget, a server answers within it."
+    elif timeout < limit:
+        hint = "Increase timeout, which is shorter than what the time budget allows."
+    else:
+        hint = "Is the server stopped or overloaded? If not, increase the time budget or allowance."
+    seconds = timeout if limit is None else min(timeout, limit)
+    return ServiceError(TIMEOUT, f"{address} did not answer within {round(seconds, 3):g} s.", hint=hint, is_uncertain=True)
 
 
 def from_fields(fields: typing.Dict[str, typing.Any]) -> ServiceError:

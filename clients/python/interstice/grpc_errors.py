@@ -39,8 +39,10 @@ def error_of_message(message: pb.Error) -> ServiceError:
     return errors.from_fields(plain(message))
 
 
-def error_of_call(transport: GrpcTransport, call: typing.Any, is_answered: bool = False) -> ServiceError:
-    """is_answered: whether this stream has received a message, so that the server cannot have refused it."""
+def error_of_call(transport: GrpcTransport, call: typing.Any, is_answered: bool = False,
+                  limit: typing.Optional[float] = None) -> ServiceError:
+    """is_answered: whether this stream has received a message, so that the server cannot have refused it. limit: of the
+    attempt."""
     details = dict(call.trailing_metadata() or ()).get("grpc-status-details-bin")
     for value in _details(details or b""):
         transport.record_answer()
@@ -52,7 +54,7 @@ def error_of_call(transport: GrpcTransport, call: typing.Any, is_answered: bool 
         is_refused = not is_answered and (call.details() or "").endswith(_REFUSED_STREAM)
         return errors.unreachable(transport.address, call.details(), is_uncertain=not is_refused)
     if call.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return errors.timed_out(transport.address, transport.timeout)
+        return errors.timed_out(transport.address, transport.timeout, limit)
     return ServiceError(
         errors.UNEXPECTED_ANSWER, f"{transport.address} ended the call with {call.code().name}: {call.details()}",
         hint="Is this the address of an Interstice server?", is_uncertain=True)

@@ -27,9 +27,10 @@ class StepStream:
         self._is_late = False
         self._is_answered = False
 
-    def step(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener] = None) -> pb.StepResponse:
+    def step(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener] = None,
+             limit: typing.Optional[float] = None) -> pb.StepResponse:
         """on_progress is called in this thread. An exception of it leaves the stream in an unknown state."""
-        timer = threading.Timer(self._transport.timeout, self._give_up)
+        timer = threading.Timer(self._transport.within(limit), self._give_up)
         timer.daemon = True
         timer.start()
         self._requests.put(request)
@@ -47,8 +48,8 @@ class StepStream:
                     on_progress(Progress(progress.steps, progress.residual, progress.unfinished_vertices))
         except grpc.RpcError as error:
             if self._is_late:
-                raise errors.timed_out(self._transport.address, self._transport.timeout) from error
-            raise error_of_call(self._transport, error, self._is_answered) from error
+                raise errors.timed_out(self._transport.address, self._transport.timeout, limit) from error
+            raise error_of_call(self._transport, error, self._is_answered, limit) from error
         finally:
             timer.cancel()
         raise errors.unreachable(self._transport.address, "the stream ended")

@@ -72,6 +72,10 @@ class GrpcTransport:
     def calls(self, routing: str, stream: bool) -> GrpcCalls:
         return GrpcCalls(self, routing, stream)
 
+    def within(self, limit: typing.Optional[float]) -> float:
+        """Seconds that an attempt with this limit may take."""
+        return self.timeout if limit is None else min(limit, self.timeout)
+
     def record_answer(self) -> None:
         if self.tls_diagnosis is not None:
             self.tls_diagnosis.record_answer()
@@ -97,7 +101,7 @@ class GrpcCalls:
         self._is_streaming = stream
         self._stream: typing.Optional[StepStream] = None
 
-    def create(self, terms: SessionTerms) -> Json:
+    def create(self, terms: SessionTerms, limit: typing.Optional[float] = None) -> Json:
         request = pb.CreateSessionRequest(
             mesh=mesh_of(terms.mesh, terms.start.size // 3), start=positions_message(terms.start), label=terms.label,
             parameters=message_of(pb.Parameters, terms.parameters), idempotency_key=terms.key)
@@ -105,10 +109,10 @@ class GrpcCalls:
             request.idle_timeout.FromNanoseconds(round(terms.idle_timeout * 1e9))
         if terms.untangle is not None:
             request.untangle.CopyFrom(message_of(pb.UntangleOptions, terms.untangle))
-        return plain(self._call("CreateSession", request))
+        return plain(self._call("CreateSession", request, limit=limit))
 
     def step(self, session: str, frame: int, after: int, work: Work,
-             on_progress: typing.Optional[ProgressListener]) -> Json:
+             on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
         request = with_work(pb.StepRequest(session_id=session, frame=frame, after_frame=after), work)
         for name in ("kinematic", "masses"):
             if getattr(work, name) is not None:
@@ -119,17 +123,17 @@ class GrpcCalls:
             request.include.progress = True
         # Only the stream has messages before the answer.
         if self._is_streaming or on_progress is not None:
-            return motion_of(self._streamed(request, on_progress))
-        return motion_of(self._call("Step", request, session))
+            return motion_of(self._streamed(request, on_progress, limit))
+        return motion_of(self._call("Step", request, session, limit))
 
     def resolve(self, mesh: Mesh, parameters: Json, work: Work,
-                on_progress: typing.Optional[ProgressListener]) -> Json:
+                on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
         request = _resolve_request(mesh, parameters, work)
         if on_progress is not None:
             listener = on_progress
             return motion_of(self._response_of("ResolveStream", request, lambda progress: listener(
-                Progress(progress.steps, progress.residual, progress.unfinished_vertices))))
-        return motion_of(self._call("Resolve", request))
+                Progress(progress.steps, progress.residual, progress.unfinished_vertices)), limit))
+        return motion_of(self._call("Resolve", request, limit=limit))
 
     def submit(self, terms: JobTerms) -> str:
         request = pb.SubmitJobRequest(label=terms.label, idempotency_key=terms.key)
@@ -142,10 +146,10 @@ class GrpcCalls:
             request.keep_for.FromNanoseconds(round(terms.keep_for * 1e9))
         return str(self._call("SubmitJob", request).id)
 
-    def job(self, job: str, wait: float) -> Json:
+    def job(self, job: str, wait: float, limit: typing.Optional[float] = None) -> Json:
         request = pb.GetJobRequest(job_id=job)
         request.wait.FromNanoseconds(round(wait * 1e9))
-        return plain(self._call("GetJob", request))
+        return plain(self._call("GetJob", request, limit=limit))
 
     def list_jobs(self, page_token: str, label: str) -> Json:
         return plain(self._call("ListJobs", pb.ListJobsRequest(page_token=page_token, label=label)))
@@ -157,7 +161,8 @@ class GrpcCalls:
     def delete_job(self, job: str) -> None:
         self._call("DeleteJob", pb.DeleteJobRequest(job_id=job))
 
-    def check(self, subject: typing.Union[Mesh, str], arrays: typing.Dict[str, Array], question: Json) -> Json:
+    def check(self, subject: typing.Union[Mesh, str], arrays: typing.Dict[str, Array], question: Json,
+              limit: typing.Optional[float] = None) -> Json:
         request = message_of(pb.CheckRequest, question)
         if isinstance(subject, Mesh):
             request.mesh.CopyFrom(mesh_of(subject, arrays["positions"].size // 3))
@@ -165,23 +170,24 @@ class GrpcCalls:
             request.session_id = subject
         for name, array in arrays.items():
             getattr(request, name).CopyFrom(positions_message(array))
-        return plain(self._call("Check", request, request.session_id))
+        return plain(self._call("Check", request, request.session_id, limit))
 
-    def diagnose(self, mesh: Mesh, arrays: typing.Dict[str, Array], question: Json) -> Json:
+    def diagnose(self, mesh: Mesh, arrays: typing.Dict[str, Array], question: Json,
+                 limit: typing.Optional[float] = None) -> Json:
         request = message_of(pb.DiagnoseRequest, question)
         request.mesh.CopyFrom(mesh_of(mesh, arrays["positions"].size // 3))
         for name, array in arrays.items():
             getattr(request, name).CopyFrom(positions_message(array))
-        return plain(self._call("Diagnose", request))
+        return plain(self._call("Diagnose", request, limit=limit))
 
     def untangle(self, mesh: Mesh, positions: Array, question: Json,
-                 on_progress: typing.Optional[UntangleListener]) -> Json:
+                 on_progress: typing.Optional[UntangleListener], limit: typing.Optional[float] = None) -> Json:
         request = _untangle_request(mesh, positions, question)
         if on_progress is None:
-            return plain(self._call("Untangle", request))
+            return plain(self._call("Untangle", request, limit=limit))
         listener = on_progress
         return plain(self._response_of(
-            "UntangleStream", request, lambda progress: listener(untangle_progress_of(plain(progress)))))
+            "UntangleStream", request, lambda progress: listener(untangle_progress_of(plain(progress))), limit))
 
     def delete(self, session: str, limit: typing.Optional[float] = None) -> None:
         self._call("DeleteSession", pb.DeleteSessionRequest(session_id=session), limit=limit)
@@ -200,17 +206,17 @@ class GrpcCalls:
         metadata = [*self._metadata, ("interstice-session", session)] if session else self._metadata
         try:
             call = getattr(self._transport.stub, method)
-            timeout = self._transport.timeout if limit is None else min(limit, self._transport.timeout)
-            answer = call(request, metadata=metadata, timeout=timeout)
+            answer = call(request, metadata=metadata, timeout=self._transport.within(limit))
         except grpc.RpcError as error:
-            raise error_of_call(self._transport, error) from error
+            raise error_of_call(self._transport, error, limit=limit) from error
         self._transport.record_answer()
         return answer
 
     def _response_of(self, method: str, request: typing.Any,
-                     on_progress: typing.Callable[[typing.Any], None]) -> typing.Any:
+                     on_progress: typing.Callable[[typing.Any], None], limit: typing.Optional[float]) -> typing.Any:
         """The answer of a method that sends progress before it."""
-        call = getattr(self._transport.stub, method)(request, metadata=self._metadata, timeout=self._transport.timeout)
+        timeout = self._transport.within(limit)
+        call = getattr(self._transport.stub, method)(request, metadata=self._metadata, timeout=timeout)
         is_answered = False
         try:
             for message in call:
@@ -221,17 +227,18 @@ class GrpcCalls:
                 if message.WhichOneof("result") == "progress":
                     on_progress(message.progress)
         except grpc.RpcError as error:
-            raise error_of_call(self._transport, error, is_answered) from error
+            raise error_of_call(self._transport, error, is_answered, limit) from error
         finally:
             # Does nothing to a call that has ended; the listener may have raised.
             call.cancel()
         raise unreachable(self._transport.address, "the stream ended")
 
-    def _streamed(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener]) -> pb.StepResponse:
+    def _streamed(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener],
+                  limit: typing.Optional[float]) -> pb.StepResponse:
         if self._stream is None:
             self._stream = StepStream(self._transport, self._metadata)
         try:
-            return self._stream.step(request, on_progress)
+            return self._stream.step(request, on_progress, limit)
         except BaseException as thrown:
             # By the contract two refusals end the stream. Without an answer it has ended or is in an unknown state.
             if (not isinstance(thrown, ServiceError) or thrown.is_uncertain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import http.client
 import json
+import socket
 import time
 import typing
 import urllib.parse
@@ -13,6 +14,7 @@ import numpy as np
 
 from . import errors
 from .errors import ServiceError
+from .http_limit import answers_until, seconds_until
 from .http_messages import base64_of, duration_json, mesh_json, motion_of, positions_json, work_json
 from .http_stream import ACCEPT_STREAM, ListenerFailed, Teller, json_of, read_streamed, teller_of
 from .tls import Tls, TlsDiagnosis
@@ -47,18 +49,22 @@ class HttpTransport:
     def send(self, method: str, path: str, headers: typing.Dict[str, str],
              body: typing.Union[bytes, memoryview, None],
              read: typing.Callable[[http.client.HTTPResponse], Result],
-             limit: typing.Optional[float] = None) -> Result:
-        """One attempt. read receives a successful response and reads its body to the end. limit: seconds, on a separate
-        connection."""
+             limit: typing.Optional[float] = None, is_separate: bool = False) -> Result:
+        """One attempt. read receives a successful response and reads its body to the end. limit: seconds. is_separate: on
+        a connection of its own."""
+        ends_at = time.monotonic() + (self._timeout if limit is None else min(limit, self._timeout))
         try:
-            connection = self._idle.pop() if limit is None else self._new_connection(limit)
+            connection = self._new_connection() if is_separate else self._idle.pop()
         except IndexError:
             connection = self._new_connection()
         is_connected = connection.sock is not None
         try:
             if not is_connected:
+                connection.timeout = seconds_until(ends_at)
                 connection.connect()
                 is_connected = True
+            connection.sock.settimeout(seconds_until(ends_at))
+            connection.response_class = answers_until(ends_at)
             connection.request(method, path, body=body, headers={**self._headers, **headers})
             response = connection.getresponse()
             self._tls_diagnosis.record_answer()
@@ -67,25 +73,24 @@ class HttpTransport:
             answer = read(response)
         except BaseException as thrown:
             connection.close()
-            if isinstance(thrown, TimeoutError):
-                raise errors.timed_out(self.address, limit or self._timeout) from thrown
+            if isinstance(thrown, (TimeoutError, socket.timeout)):  # two types before Python 3.10
+                raise errors.timed_out(self.address, self._timeout, limit) from thrown
             if isinstance(thrown, (OSError, http.client.HTTPException)):
                 self.close()  # the idle connections are most likely broken too
                 reason = str(thrown) or type(thrown).__name__
                 refusal = self._tls_diagnosis.explain(self.address, reason, is_connected) if self._context else None
                 raise refusal or errors.unreachable(self.address, reason) from thrown
             raise
-        if limit is None:
-            self._idle.append(connection)
-        else:
+        if is_separate:
             connection.close()
+        else:
+            self._idle.append(connection)
         return answer
 
-    def _new_connection(self, limit: typing.Optional[float] = None) -> http.client.HTTPConnection:
-        timeout = self._timeout if limit is None else min(limit, self._timeout)
+    def _new_connection(self) -> http.client.HTTPConnection:
         if self._context is None:
-            return http.client.HTTPConnection(self._host, timeout=timeout)
-        return http.client.HTTPSConnection(self._host, timeout=timeout, context=self._context)
+            return http.client.HTTPConnection(self._host)
+        return http.client.HTTPSConnection(self._host, context=self._context)
 
     def close(self) -> None:
         while self._idle:
@@ -99,32 +104,33 @@ class HttpCalls:
         self._transport = transport
         self._routing = {"x-session-id": routing}
 
-    def create(self, terms: SessionTerms) -> Json:
+    def create(self, terms: SessionTerms, limit: typing.Optional[float] = None) -> Json:
         body: Json = {"mesh": mesh_json(terms.mesh, len(terms.start.reshape(-1)) // 3), "start": positions_json(terms.start),
                 "parameters": terms.parameters, "label": terms.label, "idempotencyKey": terms.key}
         if terms.idle_timeout is not None:
             body["idleTimeout"] = duration_json(terms.idle_timeout)
         if terms.untangle is not None:
             body["untangle"] = terms.untangle
-        return self._ask("POST", "/v1/sessions", body)
+        return self._ask("POST", "/v1/sessions", body, limit=limit)
 
     def step(self, session: str, frame: int, after: int, work: Work,
-             on_progress: typing.Optional[ProgressListener]) -> Json:
+             on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
         path = f"/v1/sessions/{session}/steps"
         if work.is_raw() and on_progress is None:
-            return self._raw_step(f"{path}?scalar={scalar_of(work.target).lower()}&frame={frame}&after_frame={after}", work)
+            query = f"scalar={scalar_of(work.target).lower()}&frame={frame}&after_frame={after}"
+            return self._raw_step(f"{path}?{query}", work, limit)
         body: Json = {**work_json(work), "frame": str(frame), "afterFrame": str(after)}
         for name in ("kinematic", "masses"):
             if getattr(work, name) is not None:
                 body[name] = base64_of(getattr(work, name))
         if work.override is not None:
             body["override"] = work.override
-        return motion_of(self._ask("POST", path, body, on_progress and teller_of(on_progress)))
+        return motion_of(self._ask("POST", path, body, on_progress and teller_of(on_progress), limit))
 
     def resolve(self, mesh: Mesh, parameters: Json, work: Work,
-                on_progress: typing.Optional[ProgressListener]) -> Json:
+                on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
         tell = on_progress and teller_of(on_progress)
-        return motion_of(self._ask("POST", "/v1/resolve", _resolve_json(mesh, parameters, work), tell))
+        return motion_of(self._ask("POST", "/v1/resolve", _resolve_json(mesh, parameters, work), tell, limit))
 
     def submit(self, terms: JobTerms) -> str:
         body: Json = {"label": terms.label, "idempotencyKey": terms.key}
@@ -137,8 +143,8 @@ class HttpCalls:
             body["keepFor"] = duration_json(terms.keep_for)
         return str(self._ask("POST", "/v1/jobs", body)["id"])
 
-    def job(self, job: str, wait: float) -> Json:
-        return self._ask("GET", f"{_job_path(job)}?wait={duration_json(wait)}", None)
+    def job(self, job: str, wait: float, limit: typing.Optional[float] = None) -> Json:
+        return self._ask("GET", f"{_job_path(job)}?wait={duration_json(wait)}", None, limit=limit)
 
     def list_jobs(self, page_token: str, label: str) -> Json:
         query = urllib.parse.urlencode([(n, v) for n, v in (("pageToken", page_token), ("label", label)) if v])
@@ -151,7 +157,8 @@ class HttpCalls:
     def delete_job(self, job: str) -> None:
         self._transport.send("DELETE", _job_path(job), self._routing, None, lambda response: response.read())
 
-    def check(self, subject: typing.Union[Mesh, str], arrays: typing.Dict[str, Array], question: Json) -> Json:
+    def check(self, subject: typing.Union[Mesh, str], arrays: typing.Dict[str, Array], question: Json,
+              limit: typing.Optional[float] = None) -> Json:
         body: Json
         if isinstance(subject, Mesh):
             body = {"mesh": mesh_json(subject, arrays["positions"].size // 3), **question}
@@ -159,21 +166,23 @@ class HttpCalls:
             body = {"sessionId": subject, **question}
         names = {"positions": "positions", "path_end": "pathEnd"}
         body.update({names[key]: positions_json(array) for key, array in arrays.items()})
-        return self._ask("POST", "/v1/check", body)
+        return self._ask("POST", "/v1/check", body, limit=limit)
 
-    def diagnose(self, mesh: Mesh, arrays: typing.Dict[str, Array], question: Json) -> Json:
+    def diagnose(self, mesh: Mesh, arrays: typing.Dict[str, Array], question: Json,
+                 limit: typing.Optional[float] = None) -> Json:
         body: Json = {"mesh": mesh_json(mesh, arrays["positions"].size // 3), **question}
         body.update({name: positions_json(array) for name, array in arrays.items()})
-        return self._ask("POST", "/v1/diagnose", body)
+        return self._ask("POST", "/v1/diagnose", body, limit=limit)
 
     def untangle(self, mesh: Mesh, positions: Array, question: Json,
-                 on_progress: typing.Optional[UntangleListener]) -> Json:
+                 on_progress: typing.Optional[UntangleListener], limit: typing.Optional[float] = None) -> Json:
         tell = None if on_progress is None else _untangle_teller(on_progress)
-        return self._ask("POST", "/v1/untangle", _untangle_json(mesh, positions, question), tell)
+        return self._ask("POST", "/v1/untangle", _untangle_json(mesh, positions, question), tell, limit)
 
     def delete(self, session: str, limit: typing.Optional[float] = None) -> None:
         path = f"/v1/sessions/{urllib.parse.quote(session, safe='')}"
-        self._transport.send("DELETE", path, self._routing, None, lambda response: response.read(), limit)
+        # With a limit it follows a failure, and no other attempt follows: an idle connection may be broken too.
+        self._transport.send("DELETE", path, self._routing, None, lambda response: response.read(), limit, limit is not None)
 
     def info(self) -> Json:
         return self._ask("GET", "/v1", None)
@@ -182,20 +191,20 @@ class HttpCalls:
         pass
 
     def _ask(self, method: str, path: str, body: typing.Optional[Json],
-             on_progress: typing.Optional[Teller] = None) -> Json:
+             on_progress: typing.Optional[Teller] = None, limit: typing.Optional[float] = None) -> Json:
         headers = dict(self._routing) if body is None else {**self._routing, "content-type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         address = self._transport.address
         if on_progress is None:
-            return self._transport.send(method, path, headers, data, lambda response: _json(address, response))
+            return self._transport.send(method, path, headers, data, lambda response: _json(address, response), limit)
         listener = on_progress
         try:
             return self._transport.send(method, path, {**headers, "accept": ACCEPT_STREAM}, data,
-                                        lambda response: read_streamed(address, response, listener))
+                                        lambda response: read_streamed(address, response, listener), limit)
         except ListenerFailed as failed:
             raise failed.reason
 
-    def _raw_step(self, path: str, work: Work) -> Json:
+    def _raw_step(self, path: str, work: Work, limit: typing.Optional[float]) -> Json:
         headers = {**self._routing, "content-type": "application/octet-stream"}
         if work.override is not None:
             headers["interstice-override"] = json.dumps(work.override)
@@ -225,7 +234,7 @@ class HttpCalls:
             return {"positions": positions, "report": with_counts(json.loads(report))}
 
         # http.client needs a flat buffer of bytes; this is a view, not a copy.
-        return self._transport.send("POST", path, headers, work.target.data.cast("B"), read)
+        return self._transport.send("POST", path, headers, work.target.data.cast("B"), read, limit)
 
 
 def _resolve_json(mesh: Mesh, parameters: Json, work: Work) -> Json:

@@ -7,6 +7,7 @@ import datetime
 import time
 import typing
 
+from .deadline import Deadline
 from .errors import ServiceError, from_fields
 from .retry import Retry, with_retries
 from .transport import Calls, Transport
@@ -51,29 +52,34 @@ JobListener = typing.Callable[[JobStatus], None]
 class Job:
     """Used through `Client.submit` and `Client.job`. It outlives this object, its client and its process."""
 
-    def __init__(self, id: str, transport: Transport, retry: Retry, calls: Calls, timeout: float) -> None:
+    def __init__(self, id: str, transport: Transport, retry: Retry, calls: Calls, timeout: float,
+                 allowance: float) -> None:
         self.id = id
         self._transport = transport
         self._retry = retry
         self._calls = calls
         # A request must be answered well before its attempt times out.
         self._longest_wait = min(LONG_WAIT, timeout / 2)
+        self._allowance = allowance
 
     def status(self) -> JobStatus:
         """The current state, progress and times. Raises JOB_NOT_FOUND for a job that the server has lost."""
-        return self._ask(0.0)
+        return self._ask(0.0, Deadline())
 
     def wait(self, *, timeout: typing.Optional[float] = None,
              on_status: typing.Optional[JobListener] = None) -> JobStatus:
         """Waits for the end of the job, whether it succeeds or fails, or for timeout seconds: `ended` is then None.
+        Raises TIMEOUT or UNREACHABLE if the server does not answer, at the latest when `allowance` of the client has
+        passed beyond the timeout.
 
         on_status: called with the status about once a second.
         """
         ends_at = float("inf") if timeout is None else time.monotonic() + timeout
+        deadline = Deadline(None if timeout is None else timeout + self._allowance)
         longest = self._longest_wait if on_status is None else min(SHORT_WAIT, self._longest_wait)
         while True:
             left = max(0.0, ends_at - time.monotonic())
-            status = self._ask(min(left, longest))
+            status = self._ask(min(left, longest), deadline)
             if on_status is not None:
                 on_status(status)
             if status.ended is not None or time.monotonic() >= ends_at:
@@ -107,11 +113,11 @@ class Job:
             raise status.error
         return typing.cast(Json, self._retried(lambda: self._calls.job_result(self.id)))
 
-    def _ask(self, wait: float) -> JobStatus:
-        return status_of(self._retried(lambda: self._calls.job(self.id, wait)))
+    def _ask(self, wait: float, deadline: Deadline) -> JobStatus:
+        return status_of(self._retried(lambda: self._calls.job(self.id, wait, deadline.left), deadline.ends_at))
 
-    def _retried(self, work: typing.Callable[[], typing.Any]) -> typing.Any:
-        return with_retries(work, self._retry, sleep=self._transport.sleep)
+    def _retried(self, work: typing.Callable[[], typing.Any], ends_at: float = float("inf")) -> typing.Any:
+        return with_retries(work, self._retry, ends_at, self._transport.sleep)
 
 
 def status_of(job: Json) -> JobStatus:

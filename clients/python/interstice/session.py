@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import threading
-import time
 import types
 import typing
 import uuid
@@ -13,6 +12,7 @@ import uuid
 import numpy.typing as npt
 
 from . import errors
+from .deadline import ALLOWANCE, Deadline, budget_of
 from .errors import ServiceError
 from .retry import Result, Retry, with_retries
 from .transport import Transport
@@ -20,11 +20,9 @@ from .types import (Array, FrameLoss, Json, Mesh, ProgressListener, SessionTerms
                     as_elements, as_positions, untangled_of)
 
 FORGET_LIMIT = 5.0
-"""seconds for the deletion of an abandoned session, for which the caller waits"""
+"""seconds for the deletion of a session after a failure, for which the caller waits"""
 CLOSE_ATTEMPTS = 3
 """The session of an unavailable server ends by its idle timeout."""
-MIN_BUDGET = 0.001
-"""seconds"""
 
 
 class Base(typing.NamedTuple):
@@ -42,10 +40,12 @@ class Session:
 
     def __init__(self, transport: Transport, retry: Retry, mesh: Mesh, start: npt.ArrayLike,
                  parameters: typing.Optional[Json], label: str, idle_timeout: typing.Optional[float],
-                 stream: bool, recreates: bool, untangle: typing.Optional[Json] = None) -> None:
+                 stream: bool, recreates: bool, untangle: typing.Optional[Json] = None,
+                 allowance: float = ALLOWANCE) -> None:
         self._routing = str(uuid.uuid4())  # a proxy may hash on it, so that all requests go to one server
         self._calls = transport.calls(self._routing, stream)
         self._retry = retry
+        self._allowance = allowance
         self._sleep = transport.sleep
         self._mesh = mesh
         # A copy, because the caller may modify this array. Answers are read-only and need no copy.
@@ -121,11 +121,17 @@ class Session:
         arrays = {name: as_positions(value, name) for name, value in
                   (("positions", positions), ("path_end", path_end)) if value is not None}
         with self._lock:
-            return self._with_session(lambda session: self._calls.check(session, arrays, question))
+            deadline = Deadline(budget_of(question), self._allowance)
+            return self._with_session(
+                lambda session: self._calls.check(session, arrays, deadline.left_in(question), deadline.limit), deadline)
 
     def close(self) -> bool:
         """Ends the session after the steps that have been started. Returns False if the server was unavailable and ends it by
         its idle timeout."""
+        return self._close(None)
+
+    def _close(self, limit: typing.Optional[float]) -> bool:
+        """limit: seconds for the deletion; None = as long as any call may take."""
         with self._lock_of_worker:
             self._is_closing = True
             worker, self._worker = self._worker, None
@@ -133,10 +139,11 @@ class Session:
             worker.shutdown()
         with self._lock:
             self._is_closed = True
-            session, self._id = self._id or self._unseen(), None
+            unseen = None if self._id is not None else self._unseen()
+            session, self._id = self._id or unseen, None
             self._is_creation_uncertain = False
             try:
-                return session is None or self._delete(session, CLOSE_ATTEMPTS)
+                return session is None or self._delete(session, limit if unseen is None else FORGET_LIMIT)
             finally:
                 self._calls.close()
 
@@ -146,7 +153,7 @@ class Session:
     def __exit__(self, kind: typing.Optional[typing.Type[BaseException]], error: typing.Optional[BaseException],
                  trace: typing.Optional[types.TracebackType]) -> None:
         try:
-            self.close()
+            self._close(None if kind is None else FORGET_LIMIT)
         except ServiceError:
             # An earlier exception must not be hidden by this one.
             if kind is None:
@@ -157,14 +164,14 @@ class Session:
         # Every step has a new number, answered or not: a frame that may have been computed must not get another target.
         self._frame += 1
         frame = self._frame
-        ends_at = float("inf") if budget is None else time.monotonic() + budget
+        deadline = Deadline(budget, self._allowance)
         is_uncertain = False
 
         def attempt(session: str) -> Json:
             nonlocal is_uncertain
-            left = None if budget is None else max(MIN_BUDGET, ends_at - time.monotonic())
+            part = dataclasses.replace(work, budget=deadline.left)
             try:
-                return self._calls.step(session, frame, self._answered, dataclasses.replace(work, budget=left), on_progress)
+                return self._calls.step(session, frame, self._answered, part, on_progress, deadline.limit)
             except ServiceError as error:
                 is_uncertain = is_uncertain or error.is_uncertain
                 raise
@@ -173,7 +180,7 @@ class Session:
                 raise
 
         try:
-            answer = self._with_session(attempt, ends_at)
+            answer = self._with_session(attempt, deadline)
         except BaseException:
             # The server may have computed the step. The next one starts from the last answer received, in a new session.
             if is_uncertain:
@@ -183,7 +190,7 @@ class Session:
         self._answered = self._last_frame = frame
         return StepResult(frame=frame, **answer)
 
-    def _with_session(self, work: typing.Callable[[str], Result], ends_at: float = float("inf")) -> Result:
+    def _with_session(self, work: typing.Callable[[str], Result], deadline: Deadline) -> Result:
         """Does the work on a session that exists; recreates the session if necessary."""
         if self._is_closed:
             raise ServiceError(errors.CANCELLED, "This session is closed.")
@@ -191,7 +198,7 @@ class Session:
         def attempt() -> Result:
             session = self._id
             if session is None:
-                session = self._create()
+                session = self._create(deadline.limit)
                 self.recreations += 1
             try:
                 return work(session)
@@ -203,7 +210,7 @@ class Session:
                 error.retryable = True
                 raise
 
-        return with_retries(attempt, self._retry, ends_at, self._sleep)
+        return with_retries(attempt, self._retry, deadline.ends_at, self._sleep)
 
     def _is_lost(self, error: ServiceError) -> bool:
         """Whether the session must be created again; its id is then unset."""
@@ -239,12 +246,12 @@ class Session:
             parts = [{**part, "kinematic": False} for part in self._mesh.parts]
             self._mesh = dataclasses.replace(self._mesh, kinematic=work.kinematic.copy(), parts=parts)
 
-    def _create(self) -> str:
+    def _create(self, limit: typing.Optional[float] = None) -> str:
         # The key is kept until the answer: repeating a creation whose answer was lost returns the same session.
         if self._creation is None:
             self._creation = SessionTerms(self._mesh, self._last, key=str(uuid.uuid4()), **self._terms)
         try:
-            answer = self._calls.create(self._creation)
+            answer = self._calls.create(self._creation, limit)
         except BaseException as thrown:
             self._is_creation_uncertain |= not isinstance(thrown, ServiceError) or thrown.is_uncertain
             raise
@@ -279,14 +286,15 @@ class Session:
         if session is None:
             return
         try:
-            self._delete(session, 1)
+            self._calls.delete(session, FORGET_LIMIT)
         except ServiceError:
             pass  # best effort: the session also ends by its idle timeout
 
-    def _delete(self, session: str, attempts: int) -> bool:
+    def _delete(self, session: str, limit: typing.Optional[float]) -> bool:
+        deadline = Deadline(limit)
         try:
-            retry = dataclasses.replace(self._retry, attempts=attempts)
-            with_retries(lambda: self._calls.delete(session), retry, sleep=self._sleep)
+            retry = dataclasses.replace(self._retry, attempts=CLOSE_ATTEMPTS)
+            with_retries(lambda: self._calls.delete(session, deadline.left), retry, deadline.ends_at, self._sleep)
         except ServiceError as error:
             if error.code == "SESSION_NOT_FOUND":
                 return True

@@ -16,6 +16,9 @@ struct ClientOptions {
   /// Time limit of one attempt: the longest time budget that a server grants by default, plus half a minute for the
   /// transfer.
   Seconds timeout{630};
+  /// What a call may take beyond its time budget and the eighth of it by which the server may be late: for the way there
+  /// and back.
+  Seconds allowance{30};
   /// Certificates for `grpcs://`, if those that the gRPC library trusts are not sufficient.
   Tls tls{};
   /// Alternative to `tls` for other kinds of gRPC credentials.
@@ -51,8 +54,8 @@ class Client {
     auto credentials = options.credentials;
     if (!credentials) credentials = isEncrypted ? options.tls.credentials() : grpc::InsecureChannelCredentials();
     const auto channel = grpc::CreateCustomChannel(address, credentials, arguments);
-    connection_ = {channel, v1::CollisionService::NewStub(channel), options.apiKey, options.retry, options.timeout, url,
-                   isEncrypted || options.credentials ? std::make_shared<TlsDiagnosis>() : nullptr};
+    connection_ = {channel, v1::CollisionService::NewStub(channel), options.apiKey, options.retry, options.timeout,
+                   options.allowance, url, isEncrypted || options.credentials ? std::make_shared<TlsDiagnosis>() : nullptr};
   }
 
   /// Opens a session. @param start [3·V], free of intersections
@@ -61,20 +64,22 @@ class Client {
     return Session(connection_, std::move(mesh), positionsOf(std::span<const T>(start)), std::move(options));
   }
 
-  /// Resolves one pair of start and target; the server keeps no state. The time budget applies to each attempt.
+  /// Resolves one pair of start and target; the server keeps no state. Here and below a time budget covers all attempts
+  /// together.
   v1::ResolveResponse resolve(const v1::ResolveRequest& request) const {
-    return callWithRetries<v1::ResolveResponse>(&Stub::Resolve, request);
+    return callInBudget<v1::ResolveResponse>(&Stub::Resolve, request);
   }
 
   /// The same, with progress several times while the server computes. @param onProgress called in this thread
   v1::ResolveResponse resolve(const v1::ResolveRequest& request,
                               const std::function<void(const v1::Progress&)>& onProgress) const {
-    return connection_.withRetries(Clock::time_point::max(), [&] {
+    return inBudget(request, [&](const v1::ResolveRequest& part, std::optional<Seconds> limit) {
       std::optional<v1::ResolveResponse> answer;
-      connection_.stream<v1::ResolveStreamResponse>(&Stub::ResolveStream, request, [&](v1::ResolveStreamResponse& message) {
+      const auto take = [&](v1::ResolveStreamResponse& message) {
         if (message.has_progress()) onProgress(message.progress());
         if (message.has_response()) answer = std::move(*message.mutable_response());
-      });
+      };
+      connection_.stream<v1::ResolveStreamResponse>(&Stub::ResolveStream, part, take, limit);
       if (!answer) throw ServiceError::local(kUnreachable, "The stream ended.", true);
       return std::move(*answer);
     });
@@ -97,25 +102,26 @@ class Client {
 
   /// Tests whether this state, or this straight path, intersects.
   v1::CheckResponse check(const v1::CheckRequest& request) const {
-    return callWithRetries<v1::CheckResponse>(&Stub::Check, request);
+    return callInBudget<v1::CheckResponse>(&Stub::Check, request);
   }
 
   /// Diagnoses a mesh, even one that other calls refuse.
   v1::DiagnoseResponse diagnose(const v1::DiagnoseRequest& request) const {
-    return callWithRetries<v1::DiagnoseResponse>(&Stub::Diagnose, request);
+    return callInBudget<v1::DiagnoseResponse>(&Stub::Diagnose, request);
   }
 
   /// Brings positions that may intersect to a state that does not; the status of the report says whether it is free.
   /// @param onProgress called several times while the server computes, in this thread; may be empty
   v1::UntangleResponse untangle(const v1::UntangleRequest& request,
                                 const std::function<void(const v1::UntangleProgress&)>& onProgress = {}) const {
-    if (!onProgress) return callWithRetries<v1::UntangleResponse>(&Stub::Untangle, request);
-    return connection_.withRetries(Clock::time_point::max(), [&] {
+    if (!onProgress) return callInBudget<v1::UntangleResponse>(&Stub::Untangle, request);
+    return inBudget(request, [&](const v1::UntangleRequest& part, std::optional<Seconds> limit) {
       std::optional<v1::UntangleResponse> answer;
-      connection_.stream<v1::UntangleStreamResponse>(&Stub::UntangleStream, request, [&](v1::UntangleStreamResponse& message) {
+      const auto take = [&](v1::UntangleStreamResponse& message) {
         if (message.has_progress()) onProgress(message.progress());
         if (message.has_response()) answer = std::move(*message.mutable_response());
-      });
+      };
+      connection_.stream<v1::UntangleStreamResponse>(&Stub::UntangleStream, part, take, limit);
       if (!answer) throw ServiceError::local(kUnreachable, "The stream ended.", true);
       return std::move(*answer);
     });
@@ -130,6 +136,28 @@ class Client {
   template <typename Answer, typename Request, typename Method>
   Answer callWithRetries(Method method, const Request& request) const {
     return connection_.withRetries(Clock::time_point::max(), [&] { return connection_.call<Answer>(method, request, ""); });
+  }
+
+  template <typename Answer, typename Request, typename Method>
+  Answer callInBudget(Method method, const Request& request) const {
+    return inBudget(request, [&](const Request& part, std::optional<Seconds> limit) {
+      return connection_.call<Answer>(method, part, "", "", limit);
+    });
+  }
+
+  /// Retries a call within the time budget of its request. @param attempt gets a request with what is left of it
+  template <typename Request, typename Attempt>
+  std::invoke_result_t<Attempt&, const Request&, std::optional<Seconds>> inBudget(const Request& request,
+                                                                                   Attempt&& attempt) const {
+    const Deadline deadline(budgetOf(request), connection_.allowance);
+    std::optional<Request> again;  // a copy, for attempts after the first one
+    bool isFirst = true;
+    return connection_.withRetries(deadline.endsAt(), [&] {
+      if (std::exchange(isFirst, false) || !deadline.left()) return attempt(request, deadline.limit());
+      if (!again) again = request;
+      setDuration(*again->mutable_time_budget(), *deadline.left());
+      return attempt(*again, deadline.limit());
+    });
   }
 
   Connection connection_;

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <condition_variable>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <stop_token>
 
+#include "interstice/deadline.hpp"
 #include "interstice/tls.hpp"
 #include "interstice/v1/collision.grpc.pb.h"
 #include "interstice/wire.hpp"
@@ -20,6 +23,7 @@ struct Connection {
   std::string apiKey;  // empty = none
   Retry retry;
   Seconds timeout;
+  Seconds allowance;  // see Deadline
   std::string address;
   std::shared_ptr<TlsDiagnosis> tlsDiagnosis;  // null without encryption
 
@@ -27,13 +31,26 @@ struct Connection {
     if (tlsDiagnosis) tlsDiagnosis->recordAnswer();
   }
 
-  /// @param isAnswered see errorOf
-  ServiceError refusalOf(const grpc::Status& status, bool isAnswered = false) const {
+  /// @param limit of the attempt @param isAnswered see errorOf
+  ServiceError refusalOf(const grpc::Status& status, std::optional<Seconds> limit, bool isAnswered = false) const {
     auto error = errorOf(status, isAnswered);
-    if (error.code() != kUnreachable && error.code() != kTimeout) recordAnswer();
+    if (error.code() == kTimeout) return timedOut(limit);
+    if (error.code() != kUnreachable) recordAnswer();
     if (!tlsDiagnosis || error.code() != kUnreachable) return error;
     const auto refusal = tlsDiagnosis->explain(address, status.error_message());
     return refusal ? *refusal : error;
+  }
+
+  /// @param limit what the call allowed this attempt
+  ServiceError timedOut(std::optional<Seconds> limit) const {
+    const char* hint = "Increase timeout. Where the call takes a time budget, a server answers within it.";
+    if (limit) {
+      hint = timeout < *limit ? "Increase timeout, which is shorter than what the time budget allows."
+                              : "Is the server stopped or overloaded? If not, increase the time budget or allowance.";
+    }
+    std::ostringstream message;
+    message << address << " did not answer within " << std::round(within(limit).count() * 1000) / 1000 << " s.";
+    return ServiceError::local(kTimeout, message.str(), false, true, hint);
   }
 
   void prepare(grpc::ClientContext& context, const std::string& routing, const std::string& session = "") const {
@@ -57,31 +74,35 @@ struct Connection {
     });
   }
 
-  Clock::duration limit() const { return std::chrono::duration_cast<Clock::duration>(timeout); }
+  /// What an attempt with this limit may take.
+  Seconds within(std::optional<Seconds> limit) const { return limit ? std::min(*limit, timeout) : timeout; }
+
+  std::chrono::system_clock::time_point endOf(std::optional<Seconds> limit) const {
+    return std::chrono::system_clock::now() + std::chrono::duration_cast<Clock::duration>(within(limit));
+  }
 
   /// One attempt of a unary call. @param session id of the session concerned, or empty
-  /// @param within shorter time limit than that of the client @throws ServiceError
+  /// @param limit what the call allows this attempt; unset = as long as the client does @throws ServiceError
   template <typename Answer, typename Request, typename Method>
   Answer call(Method method, const Request& request, const std::string& routing,
-              const std::string& session = "", std::optional<Seconds> within = {}) const {
+              const std::string& session = "", std::optional<Seconds> limit = {}) const {
     grpc::ClientContext context;
     prepare(context, routing, session);
-    const auto limit = std::chrono::duration_cast<Clock::duration>(std::min(timeout, within.value_or(timeout)));
-    context.set_deadline(std::chrono::system_clock::now() + limit);
+    context.set_deadline(endOf(limit));
     Answer answer;
     const auto status = (stub.get()->*method)(&context, request, &answer);
-    if (!status.ok()) throw refusalOf(status);
+    if (!status.ok()) throw refusalOf(status, limit);
     recordAnswer();
     return answer;
   }
 
   /// One attempt of a call that answers with several messages; `take` receives each of them.
-  /// @throws ServiceError, and exceptions of `take`, which end the call
+  /// @param limit as of `call` @throws ServiceError, and exceptions of `take`, which end the call
   template <typename Message, typename Request, typename Method, typename Take>
-  void stream(Method method, const Request& request, Take&& take) const {
+  void stream(Method method, const Request& request, Take&& take, std::optional<Seconds> limit = {}) const {
     grpc::ClientContext context;
     prepare(context, "");
-    context.set_deadline(std::chrono::system_clock::now() + limit());
+    context.set_deadline(endOf(limit));
     const auto reader = (stub.get()->*method)(&context, request);
     Message message;
     bool isAnswered = false;
@@ -97,7 +118,7 @@ struct Connection {
       throw;
     }
     const auto status = reader->Finish();
-    if (!status.ok()) throw refusalOf(status, isAnswered);
+    if (!status.ok()) throw refusalOf(status, limit, isAnswered);
   }
 };
 
@@ -117,8 +138,10 @@ class StepStream {
   StepStream(const StepStream&) = delete;
   StepStream& operator=(const StepStream&) = delete;
 
+  /// @param limit what the call allows this step; unset = as long as the client does
   /// @throws ServiceError; in-band refusals leave the stream open, except for those that end it by the contract
-  v1::StepResponse step(const v1::StepRequest& request, const std::function<void(const v1::Progress&)>& onProgress = {}) {
+  v1::StepResponse step(const v1::StepRequest& request, const std::function<void(const v1::Progress&)>& onProgress = {},
+                        std::optional<Seconds> limit = {}) {
     bool isLate = false;
     v1::StepStreamResponse answer;
     {
@@ -127,7 +150,7 @@ class StepStream {
         std::mutex mutex;
         std::condition_variable_any ended;
         std::unique_lock lock(mutex);
-        ended.wait_for(lock, stop, connection_.limit(), [] { return false; });
+        ended.wait_for(lock, stop, connection_.within(limit), [] { return false; });
         if (stop.stop_requested()) return;
         isLate = true;
         context_.TryCancel();
@@ -145,8 +168,9 @@ class StepStream {
     if (answer.has_response()) return std::move(*answer.mutable_response());
     const auto status = stream_->Finish();
     isFinished_ = true;
-    if (isLate) throw ServiceError::local(kTimeout, "No answer within the time limit of the client.");
-    throw status.ok() ? ServiceError::local(kUnreachable, "The stream ended.", true) : connection_.refusalOf(status, isAnswered_);
+    if (isLate) throw connection_.timedOut(limit);
+    throw status.ok() ? ServiceError::local(kUnreachable, "The stream ended.", true)
+                      : connection_.refusalOf(status, limit, isAnswered_);
   }
 
  private:

@@ -23,7 +23,7 @@ struct SessionOptions {
 };
 
 struct StepOptions {
-  std::optional<Seconds> timeBudget{};  // of all attempts of the step together
+  std::optional<Seconds> timeBudget{};  // of all attempts of the step together; see ClientOptions::allowance
   v1::OnBudget onBudget = v1::BUDGET_UNSPECIFIED;
   v1::Priority priority = v1::PRIORITY_UNSPECIFIED;
   std::optional<v1::Parameters> parameters{};  // for this step only; they take precedence over the session's
@@ -65,8 +65,8 @@ class Session {
     }
   }
 
-  /// Waits for the steps that have been started, and makes one attempt to end the session; an unavailable server ends it by
-  /// its idle timeout.
+  /// Waits for the steps that have been started, and makes one attempt to end the session, of five seconds at most; an
+  /// unavailable server ends it by its idle timeout.
   ~Session() {
     Turns::Turn(turns_).wait();
     stream_.reset();
@@ -110,9 +110,11 @@ class Session {
   v1::CheckResponse check(v1::CheckRequest question = {}) {
     const Turns::Turn turn(turns_);
     turn.wait();
-    return withSession(Clock::time_point::max(), [&](const std::string& id) {
+    const Deadline deadline(budgetOf(question), connection_.allowance);
+    return withSession(deadline, [&](const std::string& id) {
       question.set_session_id(id);
-      return connection_.call<v1::CheckResponse>(&Stub::Check, question, routing_, id);
+      if (const auto left = deadline.left()) setDuration(*question.mutable_time_budget(), *left);
+      return connection_.call<v1::CheckResponse>(&Stub::Check, question, routing_, id, deadline.limit());
     });
   }
 
@@ -124,9 +126,10 @@ class Session {
     isClosed_ = true;
     stream_.reset();
     auto id = std::exchange(id_, std::nullopt);
+    const auto deadline = id ? Deadline() : Deadline(kForgetLimit, Seconds(0));
     if (!id) id = takeUnseen();
     try {
-      if (id) connection_.withRetries(Clock::time_point::max(), [&] { remove(*id); }, 3);
+      if (id) connection_.withRetries(deadline.endsAt(), [&] { remove(*id, deadline.left()); }, 3);
     } catch (const ServiceError& error) {
       if (error.code() == "SESSION_NOT_FOUND") return true;
       if (error.isRetryable() || error.code() == kTimeout) return false;
@@ -138,7 +141,7 @@ class Session {
  private:
   using Stub = v1::CollisionService::Stub;
 
-  /// Time limit for the deletion of an abandoned session, for which the caller waits.
+  /// Time limit for the deletion of a session after a failure, for which the caller waits.
   static constexpr Seconds kForgetLimit{5};
 
   /// The state that the server's session was created from.
@@ -152,18 +155,15 @@ class Session {
   StepResult<T> stepIn(const Turns::Turn& turn, const std::vector<T>& target, const StepOptions& options) {
     turn.wait();
     auto request = requestOf(std::span<const T>(target), options);
-    const auto endsAt = options.timeBudget
-                            ? Clock::now() + std::chrono::duration_cast<Clock::duration>(*options.timeBudget)
-                            : Clock::time_point::max();
+    const Deadline deadline(options.timeBudget, connection_.allowance);
     bool isUncertain = false;
     try {
-      auto answer = withSession(endsAt, [&](const std::string& id) {
+      auto answer = withSession(deadline, [&](const std::string& id) {
         request.set_session_id(id);
         request.set_after_frame(answered_);
-        const Seconds left = endsAt - Clock::now();
-        if (options.timeBudget) setDuration(*request.mutable_time_budget(), std::max(left, Seconds{0.001}));
+        if (const auto left = deadline.left()) setDuration(*request.mutable_time_budget(), *left);
         try {
-          return send(request, options);
+          return send(request, options, deadline.limit());
         } catch (const ServiceError& error) {
           isUncertain = isUncertain || error.isUncertain();
           throw;
@@ -203,11 +203,11 @@ class Session {
 
   /// Does the work on a session that exists; recreates the session if necessary.
   template <typename Work>
-  std::invoke_result_t<Work&, const std::string&> withSession(Clock::time_point endsAt, Work&& work) {
+  std::invoke_result_t<Work&, const std::string&> withSession(const Deadline& deadline, Work&& work) {
     if (isClosed_) throw ServiceError::local(kCancelled, "This session is closed.", false, false);
-    return connection_.withRetries(endsAt, [&] {
+    return connection_.withRetries(deadline.endsAt(), [&] {
       if (!id_) {
-        create();
+        create(deadline.limit());
         recreations_++;
       }
       try {
@@ -253,12 +253,14 @@ class Session {
     return ServiceError(std::move(error));
   }
 
-  v1::StepResponse send(const v1::StepRequest& request, const StepOptions& options) {
+  v1::StepResponse send(const v1::StepRequest& request, const StepOptions& options, std::optional<Seconds> limit) {
     // Only the stream has messages before the answer.
-    if (!options_.isStreaming && !options.onProgress) return connection_.call<v1::StepResponse>(&Stub::Step, request, routing_, request.session_id());
+    if (!options_.isStreaming && !options.onProgress) {
+      return connection_.call<v1::StepResponse>(&Stub::Step, request, routing_, request.session_id(), limit);
+    }
     if (!stream_) stream_ = std::make_unique<StepStream>(connection_, routing_);
     try {
-      return stream_->step(request, options.onProgress);
+      return stream_->step(request, options.onProgress, limit);
     } catch (const ServiceError& error) {
       // By the contract two refusals end the stream. Without an answer it has ended or is in an unknown state.
       const auto& code = error.code();
@@ -281,7 +283,7 @@ class Session {
     for (auto& part : *mesh_.mutable_parts()) part.set_kinematic(false);
   }
 
-  void create() {
+  void create(std::optional<Seconds> limit = {}) {
     // The key is kept until the answer: repeating a creation whose answer was lost returns the same session.
     if (key_.empty()) key_ = randomKey();
     v1::CreateSessionRequest request;
@@ -294,7 +296,7 @@ class Session {
     request.set_idempotency_key(key_);
     v1::Session session;
     try {
-      session = connection_.call<v1::Session>(&Stub::CreateSession, request, routing_);
+      session = connection_.call<v1::Session>(&Stub::CreateSession, request, routing_, "", limit);
     } catch (const ServiceError& error) {
       isCreationUncertain_ = isCreationUncertain_ || error.isUncertain();
       throw;
@@ -331,16 +333,16 @@ class Session {
   void abandon() {
     const auto id = std::exchange(id_, std::nullopt);
     try {
-      if (id) remove(*id);
+      if (id) remove(*id, kForgetLimit);
     } catch (const ServiceError&) {
       // Best effort: the session also ends by its idle timeout.
     }
   }
 
-  void remove(const std::string& id, std::optional<Seconds> within = {}) {
+  void remove(const std::string& id, std::optional<Seconds> limit) {
     v1::DeleteSessionRequest request;
     request.set_session_id(id);
-    connection_.call<v1::DeleteSessionResponse>(&Stub::DeleteSession, request, routing_, "", within);
+    connection_.call<v1::DeleteSessionResponse>(&Stub::DeleteSession, request, routing_, "", limit);
   }
 
   Turns turns_;

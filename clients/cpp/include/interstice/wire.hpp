@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iomanip>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -54,6 +55,13 @@ inline void setDuration(google::protobuf::Duration& duration, Seconds seconds) {
   const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds).count();
   duration.set_seconds(nanoseconds / 1'000'000'000);
   duration.set_nanos(static_cast<std::int32_t>(nanoseconds % 1'000'000'000));
+}
+
+/// The time budget of a request; unset = none.
+template <typename Request>
+std::optional<Seconds> budgetOf(const Request& request) {
+  if (!request.has_time_budget()) return std::nullopt;
+  return Seconds(static_cast<double>(request.time_budget().seconds()) + request.time_budget().nanos() * 1e-9);
 }
 
 /// 128 random bits.
