@@ -93,8 +93,10 @@ export class Job {
 
   /** Waits for the end of the job, successful or not. @throws ServiceError JOB_NOT_FOUND, CANCELLED (of the wait) */
   async wait({ onProgress, signal }: JobWaitOptions = {}): Promise<JobStatus> {
+    // A request must be answered well before its attempt times out.
+    const seconds = Math.min(onProgress ? SHORT_WAIT : LONG_WAIT, this.#connection.timeoutSeconds / 2);
     for (;;) {
-      const status = await this.#ask(`?wait=${onProgress ? SHORT_WAIT : LONG_WAIT}s`, signal);
+      const status = await this.#ask(`?wait=${seconds.toFixed(3)}s`, signal);
       onProgress?.(status);
       if (status.ended) return status;
     }

@@ -50,6 +50,18 @@ t.test('the client submits, follows, fetches and deletes a job', async (t) => {
   await job.delete();
   await t.resolves(job.delete(), 'gone is gone');
   await t.rejects(job.result(), { code: 'JOB_NOT_FOUND' });
+  const waits: (string | null)[] = [];
+  const listening: typeof fetch = (url, init) => {
+    waits.push(new URL(String(url)).searchParams.get('wait'));
+    return fetch(url, init);
+  };
+  for (const timeoutSeconds of [290, 9]) {
+    const asking = new Client(server.address, { fetch: listening, timeoutSeconds });
+    await asking.job(doomed.id).wait();
+    await asking.job(doomed.id).wait({ onProgress: () => {} });
+  }
+  t.strictSame(waits, ['20.000s', '1.000s', '4.500s', '1.000s'], 'no request waits as long as its attempt may take');
+
   const stopper = AbortSignal.abort();
   await t.rejects(client.job(doomed.id).wait({ signal: stopper }), { code: 'CANCELLED' });
 });
