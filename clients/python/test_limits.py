@@ -7,7 +7,7 @@ import time
 import unittest
 import unittest.mock
 
-from interstice import Client, ServiceError, session
+from interstice import Client, ServiceError, client, session
 from interstice.deadline import Deadline, budget_of
 from support import MESH, QUICK, START, ClientCase, lowered
 
@@ -24,6 +24,9 @@ class DeadlineTest(unittest.TestCase):
         self.assertTrue(600 * 9 / 8 < deadline.limit <= 600 * 9 / 8 + 30)
         self.assertLessEqual(deadline.left, 600)
         self.assertEqual((Deadline().left, Deadline().limit), (None, None))
+
+    def test_the_default_limit_leaves_time_for_the_default_budget_of_a_server(self):
+        self.assertLessEqual(Deadline(600).limit, client.TIMEOUT)
 
     def test_the_budget_of_a_question(self):
         self.assertEqual([budget_of({"timeBudget": text}) for text in ("2s", "0.25s", "soon")], [2, 0.25, None])

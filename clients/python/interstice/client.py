@@ -18,8 +18,9 @@ from .transport import Calls, Transport
 from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, UntangleListener, UntangleResult, Untangling,
                     Work, as_mesh, as_positions, untangled_of)
 
-TIMEOUT = 630.0
-"""seconds: the longest time budget that a server grants by default, plus half a minute for the transfer"""
+TIMEOUT = 705.0
+"""seconds: the longest time budget that a server grants by default, the eighth of it by which the answer may be late, and half
+a minute for the transfer"""
 
 
 class Client:

@@ -13,9 +13,9 @@ namespace interstice {
 struct ClientOptions {
   std::string apiKey{};
   Retry retry{};
-  /// Time limit of one attempt: the longest time budget that a server grants by default, plus half a minute for the
-  /// transfer.
-  Seconds timeout{630};
+  /// Time limit of one attempt: the longest time budget that a server grants by default, the eighth of it by which the
+  /// answer may be late, and half a minute for the transfer.
+  Seconds timeout{705};
   /// What a call may take beyond its time budget and the eighth of it by which the server may be late: for the way there
   /// and back.
   Seconds allowance{30};
