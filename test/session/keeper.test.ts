@@ -23,6 +23,7 @@ t.test('a checkpoint is made before a log of large targets grows long', { skip: 
     stateVersion: task!.nextVersion,
     fitted: undefined,
     engine: undefined,
+    kinematicPairs: undefined,
     verified: undefined,
     excluded: undefined,
     checkMs: 0,
