@@ -253,7 +253,8 @@ export class SweepPlan {
     const isFew = (count: number): boolean => this.#canSelectAlone && count <= FEW_CANDIDATES / 2;
     this.hasFewCandidates = isFew(candidates);
     if (this.#isFirst) {
-      // The status shows the candidates of the last of these steps; those of a step that has paused are known.
+      // The status shows the candidates of the last of these steps, in the pull-back of the sweeps after it; those of a step
+      // that has paused are known.
       const ofFirst = this.#paused > 0 ? this.#paused : done === 1 ? candidates : undefined;
       const before = this.#begun.get(this.#phase)?.hasFewCandidates ?? false;
       const hasFewCandidates = ofFirst === undefined ? before : isFew(ofFirst);

@@ -76,6 +76,9 @@ fn awaitSearch() {
   let hasSwept = control.state == RUNNING && control.sweepsDone > 0u;
   control.hasAim = select(control.hasAim, 1u, hasSwept);
   control.keptAt = select(control.keptAt, control.clock, hasSwept);
+  // Here and not in decidePull, before which the run may pause: then the counters are cleared.
+  control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), hasSwept));
+  control.candidates = select(control.candidates, atomicLoad(&control.candidateCount), hasSwept);
   // A search is due, or the boxes take so much of the motions that one pays before the step (pull-back/aim.wgsl).
   let wanted = atomicLoad(&control.wantedCount);
   let loses = f32(atomicLoad(&control.boxLoss)) > BOX_LOSS * LOSS_PARTS * f32(wanted);
@@ -102,8 +105,6 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   control.residual = select(control.residual, select(0.0, 1.0, moving > 0u), isRunning);
   control.unfinished = select(control.unfinished, moving, isRunning);
   control.touching = select(control.touching, atomicLoad(&control.touchingCount), isRunning);
-  control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), isRunning));
-  control.candidates = select(control.candidates, atomicLoad(&control.candidateCount), isRunning);
 
   // What the state loses against the best one was summed term by term: the difference of two sums would be lost in their rounding
   // where one vertex is far from its target.

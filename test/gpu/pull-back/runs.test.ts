@@ -1,4 +1,6 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { SubmissionPlan } from '../../../gpu/step/submission-plan.js';
+import type { MeshInput } from '../../../src/contract/mesh.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import type { Engine, Resolution } from '../../../src/solver/engine.js';
 import { stackSwap } from '../../solver/cases.js';
@@ -16,6 +18,22 @@ t.teardown(() => engine?.close());
 
 const isSame = (a: Float32Array, b: Float32Array): boolean =>
   Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength));
+
+/** An engine that waits for each step before it submits the next one. */
+async function openStepwise(t: Test): Promise<Engine> {
+  const { engine } = await openTestEngine(undefined, { runsAhead: false });
+  t.teardown(() => engine?.close());
+  return engine as Engine;
+}
+
+/** The figures of two requests in a row, the second of which searches between its sweeps and its forward step. */
+async function answersOf(engine: Engine, mesh: MeshInput, start: Float64Array, target: Float64Array) {
+  const { scene, x, y } = await openCase(engine, mesh, start, target, { quality: 'BALANCED' });
+  const first = await scene.resolve({ x, y });
+  const second = await scene.resolve({ x: first.positions, y });
+  scene.close();
+  return [first, second].map(({ steps, searches, pairs, positions }) => ({ steps, searches, pairs, positions }));
+}
 
 if (!engine) t.test('the pull-back of the GPU engine: its runs', options, async () => undefined);
 else {
@@ -80,11 +98,33 @@ else {
       answers.push(await scene.resolve());
       await opened.engine?.close();
     }
-    for (const { positions, steps, status } of answers.slice(1)) {
+    for (const { positions, steps, status, pairs } of answers.slice(1)) {
       t.ok(isSame(positions, answers[0].positions));
-      t.strictSame([steps, status], [answers[0].steps, answers[0].status]);
+      t.strictSame([steps, status, pairs], [answers[0].steps, answers[0].status, answers[0].pairs]);
     }
   });
+
+  t.test(
+    'a pause for a search loses no contacts that were counted, even if another submission follows it',
+    async (t) => {
+      const { mesh, start, target } = stackSwap(10).build();
+      const expected = await answersOf(await openStepwise(t), mesh, start, target);
+      const { next } = SubmissionPlan.prototype;
+      let followers = 0;
+      t.intercept(SubmissionPlan.prototype, 'next', {
+        // As if nothing was known of searches: each submission has another one behind it, which pauses if one is due.
+        value: function (this: SubmissionPlan, inFlight: number, most: number, left: number, isStepwise: boolean) {
+          const submission = next.call(this, inFlight, most, left, isStepwise);
+          if (inFlight === 0 || left <= 0) return submission;
+          followers++;
+          return { steps: 1, precedes: 'WATCH', between: 'WATCH' };
+        },
+      });
+      const answers = await answersOf(engine, mesh, start, target);
+      t.ok(followers > 0, 'submissions follow others');
+      t.strictSame(answers, expected);
+    },
+  );
 
   t.test('a scene handles one quality after the other, and reuses P', async (t) => {
     const { mesh, start, target } = stackSwap(10).build();
