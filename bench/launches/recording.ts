@@ -82,7 +82,7 @@ async function measureAlone(device: GPUDevice, { mesh, parameters, units, x }: E
   const costs = [
     record('steps', (recording) => batches.record(recording, STEPS, SHAPE, NO_SEARCH, false), 0),
     record('steps with searches', (recording) => batches.record(recording, STEPS, SHAPE, always, false), STEPS),
-    record('a step of the pull-back', (recording) => batches.recordPullBack(recording, 1, pull, NO_SEARCH, how), 0),
+    record('a step of the pull-back', (recording) => batches.recordPullBack(recording, pull, NO_SEARCH, how), 0),
   ];
   search.destroy();
   batches.close();

@@ -110,35 +110,24 @@ export class BatchRecorder {
   }
 
   /**
-   * Records steps of the pull-back.
+   * Records a step of the pull-back. A submission has only one: sweeps that require another round pause the run behind
+   * them, and the decision of a further step would clear what they have counted before the host reads it.
    *
-   * @param hasAim whether the sweeps of the first of these steps are done (PullBackRecorder.step)
-   * @param continuesStep whether they had no room for their candidates
-   * @param roundsDone rounds of them that are done, after which they require another one
-   * @param rounds to record for each of these steps
+   * @param how `hasAim`: whether its sweeps are done (PullBackRecorder.step); `continuesStep`: whether they had no room
+   *   for their candidates
    */
   recordPullBack(
     encoder: Recording,
-    count: number,
     shape: PullBackShape,
     searches: Searches,
     how: Omit<PullBackParts, 'isContinued'> & { readonly continuesStep: boolean },
   ): void {
     this.#isFew = shape.isFew ?? false;
-    const { continuesStep, rounds } = how;
-    let { hasAim: isAimed, roundsDone } = how;
-    this.#recordEach(
-      encoder,
-      count,
-      searches,
-      continuesStep || roundsDone > 0,
-      this.#pullBack,
-      (enter, isContinued) => {
-        this.#pullBack.step(enter, shape, { hasAim: isAimed, isContinued, roundsDone, rounds });
-        isAimed = true;
-        roundsDone = 0;
-      },
-    );
+    const { continuesStep, ...parts } = how;
+    const isBegun = continuesStep || parts.roundsDone > 0;
+    this.#recordEach(encoder, 1, searches, isBegun, this.#pullBack, (enter, isContinued) => {
+      this.#pullBack.step(enter, shape, { ...parts, isContinued });
+    });
   }
 
   /** Records a search alone, which runs if one is due. @param phase whose steps follow */

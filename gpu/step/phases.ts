@@ -164,12 +164,12 @@ export class Phases {
       const shape = { sweeps, slides, wide, listsEdges, selectsAlone, keepsMultipliers: this.#keepsMultipliers };
       this.#batches.record(encoder, count, shape, searches, continuesStep);
     } else {
+      if (count !== 1) throw new Error(`A submission has one step of the pull-back, not ${count}.`);
       const roundsDone = this.#roundsDone;
       const rounds = looksAhead ? this.#rounds.next(phase, roundsDone) : 1;
       const isFew = roundsDone > 0 ? this.#wasFew : hasFewEnds && this.#pullBack.canSweepFew;
       this.#batches.recordPullBack(
         encoder,
-        count,
         {
           ...{ phase, sweeps, wide, hasDenseEdges, isSmall: this.#pullBack.isSmall(this.#vertexCount) },
           ...{ isFew, selectsAlone },
