@@ -1,6 +1,6 @@
 import { buildMesh } from '../../src/mesh/build.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { VT } from '../../src/solver/pair-kinds.js';
+import { EE, VT } from '../../src/solver/pair-kinds.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf, write } from '../device/place.js';
@@ -27,6 +27,8 @@ const DELTA = 0.2;
 /** So tight that the motions caused by contacts stretch edges that were within their limits. */
 const SIGMA = 1.035;
 const CLOCK = 7;
+/** Share of the vertices that nothing moves. */
+const INFINITE_SHARE = 0.1;
 const PULL_BACK_PLAN = { tau: 0.5, longest: 2, minGain: 0.007, cheapPairs: 1e6, offset: 0.025, sweeps: SWEEPS };
 
 /**
@@ -52,18 +54,49 @@ interface Manner extends Swept {
   readonly kernel?: EntryPoint;
   /** phases whose sweeps it makes */
   readonly phases: readonly SweptPhase[];
+  /** those of them in which it has kernels of its own that form the rows of contacts: they run in the volume form, too */
+  readonly rowPhases?: readonly SweptPhase[];
 }
+
+/** What the sweeps of a step are made for. */
+interface Task {
+  readonly phase: SweptPhase;
+  /** whether the rows of contacts have the volume form, otherwise the gap form */
+  readonly isVolume: boolean;
+}
+
+const keyOf = ({ phase, isVolume }: Task): string => `${phase} ${isVolume}`;
 
 const DENSE = { sweeps: SWEEPS, wide: { rounds: 0, ordering: 0, threads: 0 }, hasDenseEdges: true, isSmall: false };
 
 // Algorithm 1 has kernels of its own for contacts and edges.
 const WAYS: Readonly<Record<SweepWay, Manner>> = {
-  rounds: { shape: { ...DENSE, wide: { rounds: 12, ordering: 12, threads: 64 } }, phases: [PHASE.ADVANCE, PHASE.PULL] },
+  rounds: {
+    shape: { ...DENSE, wide: { rounds: 12, ordering: 12, threads: 64 } },
+    phases: [PHASE.ADVANCE, PHASE.PULL],
+    rowPhases: [PHASE.ADVANCE, PHASE.PULL],
+  },
   lists: { shape: { ...DENSE, hasDenseEdges: false }, hasWideEdges: true, phases: [PHASE.PULL] },
-  small: { shape: { ...DENSE, isSmall: true }, kernel: 'sweepSmall', phases: [PHASE.PULL] },
-  few: { shape: { ...DENSE, hasDenseEdges: false, isFew: true }, kernel: 'sweepFew', phases: [PHASE.PULL] },
-  listed: { shape: { ...DENSE, listsEdges: true }, kernel: 'sweepListed', phases: [PHASE.ADVANCE] },
-  chosen: { shape: { ...DENSE, selectsAlone: true }, kernel: 'selectAlone', phases: [PHASE.ADVANCE, PHASE.PULL] },
+  small: { shape: { ...DENSE, isSmall: true }, kernel: 'sweepSmall', phases: [PHASE.PULL], rowPhases: [PHASE.PULL] },
+  few: {
+    shape: { ...DENSE, hasDenseEdges: false, isFew: true },
+    kernel: 'sweepFew',
+    phases: [PHASE.PULL],
+    rowPhases: [PHASE.PULL],
+  },
+  listed: {
+    shape: { ...DENSE, listsEdges: true },
+    kernel: 'sweepListed',
+    phases: [PHASE.ADVANCE],
+    rowPhases: [PHASE.ADVANCE],
+  },
+  // Both phases have the same kernels that select.
+  chosen: {
+    shape: { ...DENSE, selectsAlone: true },
+    kernel: 'selectAlone',
+    phases: [PHASE.ADVANCE, PHASE.PULL],
+    rowPhases: [PHASE.ADVANCE],
+  },
 };
 
 /**
@@ -74,7 +107,7 @@ const WAYS: Readonly<Record<SweepWay, Manner>> = {
 const BESIDE: Partial<Readonly<Record<SweepWay, readonly Manner[]>>> = {
   listed: [{ shape: DENSE, hasWideEdges: true, phases: [PHASE.ADVANCE] }],
   chosen: [
-    { shape: DENSE, phases: [PHASE.ADVANCE, PHASE.PULL] },
+    { shape: DENSE, phases: [PHASE.ADVANCE, PHASE.PULL], rowPhases: [PHASE.ADVANCE] },
     { shape: DENSE, isLarge: true, phases: [PHASE.ADVANCE] },
   ],
 };
@@ -95,14 +128,14 @@ export async function proveSweeps<W extends SweepWay>(
   kernels: KernelSet,
   ways: readonly W[],
 ): Promise<SweepWays<W>> {
-  const subject = withRest(makeSubject(SIDE), SIDE);
-  const expected = new Map<SweptPhase, Buffer>();
+  const subject = turn(withRest(makeSubject(SIDE), SIDE));
+  const expected = new Map<string, Buffer>();
   const others = kernels.without(CHOSEN);
-  const agree = async (way: SweepWay, manner: Manner, phase: SweptPhase): Promise<boolean> => {
+  const agree = async (way: SweepWay, manner: Manner, task: Task): Promise<boolean> => {
     const run = (those: KernelSet, manner: Swept) =>
-      runAlone(memory, those, (place) => sweep(place, subject, manner, phase));
-    const bytes = expected.get(phase) ?? (await run(others, { shape: DENSE }));
-    expected.set(phase, bytes);
+      runAlone(memory, those, (place) => sweep(place, subject, manner, task));
+    const bytes = expected.get(keyOf(task)) ?? (await run(others, { shape: DENSE }));
+    expected.set(keyOf(task), bytes);
     return (await run(way === 'chosen' ? kernels : others, manner)).equals(bytes);
   };
   const proven: Partial<Record<W, boolean>> = {};
@@ -110,7 +143,8 @@ export async function proveSweeps<W extends SweepWay>(
     const manner = WAYS[way];
     let isProven = manner.kernel === undefined || kernels.has(manner.kernel);
     for (const one of [...(BESIDE[way] ?? []), manner]) {
-      for (const phase of one.phases) isProven &&= await agree(way, one, phase);
+      for (const phase of one.phases) isProven &&= await agree(way, one, { phase, isVolume: false });
+      for (const phase of one.rowPhases ?? []) isProven &&= await agree(way, one, { phase, isVolume: true });
     }
     proven[way] = isProven;
   }
@@ -128,6 +162,9 @@ const SHARED_SWEEPS: readonly { readonly phase: SweptPhase; readonly shape: Swep
   { phase: PHASE.PULL, shape: DENSE, by: 'of the pull-back' },
   { phase: PHASE.PULL, shape: { ...DENSE, isSmall: true }, by: 'of the pull-back in one workgroup' },
 ];
+
+/** All of them in both forms of the rows of contacts. */
+const SHARED_TASKS = [false, true].flatMap((isVolume) => SHARED_SWEEPS.map((sweeps) => ({ ...sweeps, isVolume })));
 
 /**
  * Lets a device prove that the sweeps of a convoy give the same bytes as those of a scene alone, for two scenes of
@@ -147,20 +184,21 @@ export async function findSharedSweepObjection(
     { subject: turn(makeSubject(SHARED_SIDES[0])), hasWideEdges: true },
     { subject: turn(makeSubject(SHARED_SIDES[1])), hasWideEdges: false },
   ];
-  const expected = new Map<SweptPhase, readonly Buffer[]>();
-  for (const { phase, shape, by } of SHARED_SWEEPS) {
+  const expected = new Map<string, readonly Buffer[]>();
+  for (const { shape, by, ...task } of SHARED_TASKS) {
     if (shape.isSmall && !kernels.together.has('sweepSmall')) continue;
     const works = scenes.map(
       ({ subject, hasWideEdges }) =>
         (place: ProofPlace) =>
-          sweep(place, subject, { shape, hasWideEdges }, phase),
+          sweep(place, subject, { shape, hasWideEdges }, task),
     );
-    const known = expected.get(phase);
+    const known = expected.get(keyOf(task));
     const { alone, together } = known
       ? { alone: known, together: await runTogether(device, kernels.together, isSoftware, works) }
       : await runBothWays(device, kernels, isSoftware, works);
-    expected.set(phase, alone);
-    const difference = findDifference(`sweeps ${by}`, alone, together);
+    expected.set(keyOf(task), alone);
+    const what = `sweeps ${by}${task.isVolume ? ' in the volume form' : ''}`;
+    const difference = findDifference(what, alone, together);
     if (difference !== undefined) return difference;
   }
   return undefined;
@@ -172,8 +210,9 @@ interface Subject {
   readonly x: Float32Array<ArrayBuffer>;
   readonly y: Float32Array<ArrayBuffer>;
   readonly target: Float32Array<ArrayBuffer>;
-  /** int32[4·P] pairs of a vertex and a triangle, and the normal of all */
+  /** int32[4·P] pairs of a vertex and a triangle, or of two edges; their kinds, and the normal of all */
   readonly pairs: Int32Array<ArrayBuffer>;
+  readonly kinds: Uint32Array<ArrayBuffer>;
   readonly normal: Vector;
 }
 
@@ -185,9 +224,9 @@ async function sweep(
   { memory, submissions, kernels }: ProofPlace,
   subject: Subject,
   { shape, hasWideEdges = false, isLarge = false }: Swept,
-  phase: SweptPhase,
+  task: Task,
 ): Promise<Buffer> {
-  const isPull = phase === PHASE.PULL;
+  const isPull = task.phase === PHASE.PULL;
   const { mesh, pairs } = subject;
   const count = pairs.length / 4;
   const plan = planEdges(mesh, true);
@@ -201,7 +240,7 @@ async function sweep(
   const dispatcher = new Dispatcher(kernels, buffers);
   const steps = new StepRecorder(dispatcher, edges, isLarge ? Number.POSITIVE_INFINITY : 0);
   const pullBack = new PullBackRecorder(dispatcher, steps, edges);
-  writeSubject(memory.device.queue, buffers, edges, subject, phase);
+  writeSubject(memory.device.queue, buffers, edges, subject, task);
   let swept = Buffer.alloc(0);
   for (const keptAt of isPull ? [0, CLOCK] : [0]) {
     const { pairCapacity, candidateCapacity } = buffers;
@@ -242,13 +281,14 @@ function writeSubject(
   queue: GPUQueue,
   buffers: SceneBuffers,
   edges: ReturnType<typeof planEdges>,
-  { mesh, x, target, pairs, normal }: Subject,
-  phase: SweptPhase,
+  { mesh, x, target, pairs, kinds, normal }: Subject,
+  { phase, isVolume }: Task,
 ): void {
   const count = pairs.length / 4;
   const parameters = PARAMETERS.pack({
     ...{ vertexCount: mesh.vertexCount, edgeCount: edges.count, wideColours: edges.wideColours, stepLimit: 100 },
     ...{ delta: DELTA, floor: 0.002, gamma: 0.9, epsilon: 0.01, sigma: SIGMA, isPlanar: 1, hasBoxes: 1 },
+    isVolume: isVolume ? 1 : 0,
     ...{ coveredCandidates: 0xffffffff, hasPullBack: 1, isAiming: phase === PHASE.PULL ? 1 : 0 },
     ...{ tailRows: 0, roundRows: 0, colours: edges.colours.length - 1, sweeps: SWEEPS },
   });
@@ -259,7 +299,7 @@ function writeSubject(
   write(queue, buffers.start, 0, x);
   write(queue, buffers.target, 0, target);
   write(queue, buffers.pairVertex, 0, pairs);
-  write(queue, buffers.pairInfo, 0, new Uint32Array(count).fill(VT));
+  write(queue, buffers.pairInfo, 0, kinds);
   // n, and the target gap of the pair.
   const normals = Float32Array.from({ length: 4 * count }, (_, k) => [...normal, 0.6 * DELTA][k % 4]!);
   write(queue, buffers.pairNormal, 0, normals);
@@ -272,6 +312,7 @@ function makeSubject(side: number): Subject {
   const at = (sheet: number, i: number, j: number): number => perSheet * sheet + side * i + j;
   const triangles: number[] = [];
   const pairs: number[] = [];
+  const kinds: number[] = [];
   const rest = new Float32Array(6 * perSheet);
   for (const sheet of [0, 1]) {
     for (let i = 0; i < side; i++) {
@@ -280,8 +321,14 @@ function makeSubject(side: number): Subject {
         if (i + 1 === side || j + 1 === side) continue;
         const [a, b, c, d] = [at(sheet, i, j), at(sheet, i + 1, j), at(sheet, i + 1, j + 1), at(sheet, i, j + 1)];
         triangles.push(a, b, c, a, c, d);
+        if (sheet === 0) continue;
         // Includes a neighbour of the triangle below, so that many rows share vertices.
-        if (sheet === 1) for (const above of [a, d]) pairs.push(above, a - perSheet, b - perSheet, c - perSheet);
+        for (const above of [a, d]) pairs.push(above, a - perSheet, b - perSheet, c - perSheet);
+        kinds.push(VT, VT);
+        if ((i + j) % 3 > 0) continue;
+        // Crosses the edge below.
+        pairs.push(a, b, b - perSheet, c - perSheet);
+        kinds.push(EE);
       }
     }
   }
@@ -291,7 +338,8 @@ function makeSubject(side: number): Subject {
   // Some edges are torn, and their neighbours follow; the others are within their limits.
   const isTorn = (v: number): boolean => v % perSheet < (side * side) / 2;
   const y = near((v) => (isTorn(v) ? 0.8 : 0.2 * DELTA));
-  return { mesh, x: near(() => 0.2 * DELTA), y, target: rest, pairs: Int32Array.from(pairs), normal: [0, 0, 1] };
+  const x = near(() => 0.2 * DELTA);
+  return { mesh, x, y, target: rest, pairs: Int32Array.from(pairs), kinds: Uint32Array.from(kinds), normal: [0, 0, 1] };
 }
 
 /** The same with vertices at rest beside the torn edges, some edges of which move, so that their pairs are examined. */
@@ -306,19 +354,19 @@ function withRest(subject: Subject, side: number): Subject {
 }
 
 /**
- * The same, turned so that no edge or normal is parallel to an axis, with a mass of its own for each vertex: if terms
- * are 0 or 1, the order of a sum does not show.
+ * The same, turned so that no edge or normal is parallel to an axis, with a mass of its own for each vertex, of which
+ * some are infinite: if terms are 0 or 1, neither the order of a sum nor the rounding of a product shows.
  */
-function turn({ mesh, x, y, target, pairs, normal }: Subject): Subject {
+function turn({ mesh, x, y, target, normal, ...pairs }: Subject): Subject {
   const random = makeProofRandom(20_261_126);
   const turnAll = (points: Float32Array): Float32Array<ArrayBuffer> => {
     const turned = new Float32Array(points.length);
     for (let k = 0; k < points.length; k += 3) turned.set(turnOne([points[k]!, points[k + 1]!, points[k + 2]!]), k);
     return turned;
   };
-  const inverseMasses = mesh.inverseMasses.map((w) => w * (0.5 + random()));
+  const inverseMasses = mesh.inverseMasses.map((w) => (random() < INFINITE_SHARE ? 0 : w * (0.5 + random())));
   const all = { x: turnAll(x), y: turnAll(y), target: turnAll(target) };
-  return { mesh: { ...mesh, inverseMasses }, ...all, pairs, normal: turnOne(normal) };
+  return { mesh: { ...mesh, inverseMasses }, ...all, ...pairs, normal: turnOne(normal) };
 }
 
 type Vector = readonly [x: number, y: number, z: number];

@@ -81,6 +81,40 @@ const FAULTS: readonly {
     lost: 'chosen',
   },
   { file: 'chosen/rows', text: '    listRow(n);', by: '', lost: 'chosen' },
+  // Products and quotients are rounded otherwise.
+  {
+    file: 'few/sweeps',
+    text: 'masses[s] * change * rowOf(row, s)',
+    by: 'masses[s] * (change * rowOf(row, s))',
+    lost: 'few',
+  },
+  {
+    file: 'small/sweeps',
+    text: '(1.0 - shortened / length) / both',
+    by: '(1.0 - shortened / length) * (1.0 / both)',
+    lost: 'small',
+  },
+  { file: 'listed/sweeps', text: 'old - c / (w.x + w.y)', by: 'old - c * (1.0 / (w.x + w.y))', lost: 'listed' },
+  {
+    file: 'listed/sweeps',
+    text: 'masses[s] * change * rowOf(row, s)',
+    by: 'masses[s] * (change * rowOf(row, s))',
+    lost: 'listed',
+  },
+  // The volume form is the gap form.
+  ...(['few/sweeps', 'small/sweeps', 'listed/sweeps', 'chosen/rows'] as const).map((file) => ({
+    file,
+    text: 'if (parameters.isVolume == 1u) {',
+    by: 'if (false) {',
+    lost: file.slice(0, file.indexOf('/')) as SweepWay,
+  })),
+  // That of two edges moves the wrong ones.
+  {
+    file: 'few/sweeps',
+    text: 'return Jacobian(row.j0 - second, row.j1 + second,',
+    by: 'return Jacobian(row.j0 + second, row.j1 - second,',
+    lost: 'few',
+  },
 ];
 
 t.test('all variants of the sweeps agree on this adapter', options, async (t) => {
