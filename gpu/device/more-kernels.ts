@@ -2,7 +2,7 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { SMALL_VERTICES } from '../kernels/constants.js';
 import { type AloneStage, canSweepAlone } from '../kernels/table.js';
-import { proveCommit } from '../proof/commit-proof.js';
+import { findJoinedObjection } from '../proof/joined-proof.js';
 import { proveSweeps, type SweepWay, type SweepWays } from '../proof/sweeps-proof.js';
 import type { OpenedAdapter } from './adapter.js';
 import { KernelRefused, KernelSet } from './kernel.js';
@@ -85,7 +85,7 @@ export class MoreKernels {
       const all = kernels.with(own);
       const isProven =
         stage === 'joined'
-          ? (await proveCommit(memory.device, all, 'commitAndWatch')).ok
+          ? (await findJoinedObjection(memory.device, all)) === undefined
           : (await this.prove([stage], all))[stage];
       return isProven ? own : undefined;
     } catch (thrown) {

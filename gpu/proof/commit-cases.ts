@@ -15,6 +15,8 @@ export interface CommitCases {
   readonly normals: Float32Array<ArrayBuffer>;
   /** float32[4·pairs] */
   readonly alpha: Float32Array<ArrayBuffer>;
+  /** float32[4·pairs] r before the step, in (0, 1] */
+  readonly residual: Float32Array<ArrayBuffer>;
   /** float32[24·pairs] lo xyz, hi xyz of each vertex */
   readonly box: Float32Array<ArrayBuffer>;
   /** float32[pairs] no height of side a may fall below `low`, and none of side b may rise above `high`; e of x */
@@ -80,7 +82,8 @@ export function makeCommitCases(seed?: number, perFamily?: number): CommitCases 
     low[pair] = heights[0] - e - margin();
     high[pair] = heights[1 + Math.floor(3 * random())] + e + margin();
   }
-  return { pairs, x, y, normals: Float32Array.from(normals), alpha, box, low, high, error, labelOf };
+  const residual = alpha.map(() => 1 - random());
+  return { pairs, x, y, normals: Float32Array.from(normals), alpha, residual, box, low, high, error, labelOf };
 }
 
 /** Returns 0 and 1, for which a step must copy, as often as all other values. */

@@ -39,7 +39,7 @@ export interface CommitProof {
  * Lets an adapter prove the end of a step with the kernels that requests use: write, check, commit, or commitAndWatch
  * instead of the last (docs/method.md, S4 and S8). The resulting memory is judged in double precision: copies are bit
  * copies, everything else is x + α (y − x) up to rounding, and nothing is committed that violates its half-space or
- * leaves its box.
+ * leaves its box. commitAndWatch must also leave the same bytes as commit, which other scenes use.
  *
  * @param kernels those of one scene
  * @throws Error if the device is lost
@@ -50,10 +50,17 @@ export async function proveCommit(
   last: 'commit' | 'commitAndWatch' = 'commit',
 ): Promise<CommitProof> {
   const cases = makeCommitCases();
-  const memory = new DeviceMemory(device, new MemoryBudget());
-  const answer = await runAlone(memory, kernels, (place) => runCommit(place, cases, last));
-  return { ...judgeCommit(cases, answer), vertices: PROOF_POINTS * cases.pairs };
+  const run = (last: EntryPoint) =>
+    runAlone(new DeviceMemory(device, new MemoryBudget()), kernels, (place) => runCommit(place, cases, last));
+  const answer = await run(last);
+  const verdict = { ...judgeCommit(cases, answer), vertices: PROOF_POINTS * cases.pairs };
+  if (!verdict.ok || last === 'commit' || Buffer.compare(bytesIn(answer), bytesIn(await run('commit'))) === 0) {
+    return verdict;
+  }
+  return { ...verdict, ok: false, reason: `${last} does not leave the bytes that commit leaves` };
 }
+
+const bytesIn = ({ next, x, alphaBits, residual }: CommitAnswer): Uint8Array => bytesOf(next, x, alphaBits, residual);
 
 /**
  * The same with the kernels of a convoy, for two scenes of different size at once: memory must contain the same as for
@@ -69,7 +76,6 @@ export async function findSharedCommitObjection(
   const scenes = [makeCommitCases(SEED_BESIDE, FEW_BESIDE), makeCommitCases()];
   const works = scenes.map((cases) => (place: ProofPlace) => runCommit(place, cases));
   const { alone, together } = await runBothWays(device, kernels, isSoftware, works);
-  const bytesIn = ({ next, x, alphaBits, residual }: CommitAnswer) => bytesOf(next, x, alphaBits, residual);
   const judge = (n: number) => judgeCommit(scenes[n]!, together[n]!).reason;
   return findDifference('the end of a step', alone.map(bytesIn), together.map(bytesIn), judge);
 }
@@ -114,7 +120,7 @@ function upload(memory: DeviceMemory, cases: CommitCases): Named {
     next: new ArrayBuffer(12 * vertices),
     box: cases.box.buffer,
     vertexStep: packSteps(cases),
-    progress: packProgress(vertices),
+    progress: packProgress(cases),
     pairVertex: Int32Array.from({ length: vertices }, (_, v) => v).buffer,
     pairNormal: packNormals(cases),
     limits: packLimits(cases),
@@ -149,9 +155,11 @@ function packSteps({ alpha }: CommitCases): ArrayBuffer {
   return words.buffer;
 }
 
-function packProgress(vertices: number): ArrayBuffer {
-  const floats = new Float32Array(VERTEX_PROGRESS.words * vertices);
-  for (let v = 0; v < vertices; v++) floats[VERTEX_PROGRESS.words * v + VERTEX_PROGRESS.word('residual')] = 1;
+function packProgress({ residual }: CommitCases): ArrayBuffer {
+  const floats = new Float32Array(VERTEX_PROGRESS.words * residual.length);
+  for (let v = 0; v < residual.length; v++) {
+    floats[VERTEX_PROGRESS.words * v + VERTEX_PROGRESS.word('residual')] = residual[v]!;
+  }
   return floats.buffer;
 }
 
@@ -199,7 +207,7 @@ export interface CommitAnswer {
   readonly x: Float32Array;
   /** uint32[V] bits of α, 0 if the vertex was reverted */
   readonly alphaBits: Uint32Array;
-  /** float32[V], previously 1 */
+  /** float32[V] */
   readonly residual: Float32Array;
 }
 
@@ -283,9 +291,14 @@ function objectToVerdict(cases: CommitCases, { next }: CommitAnswer, v: number, 
   return undefined;
 }
 
-function objectToResidual({ x, y }: CommitCases, { residual, x: now }: CommitAnswer, v: number, alpha: number) {
+function objectToResidual(
+  { x, y, residual: before }: CommitCases,
+  { residual, x: now }: CommitAnswer,
+  v: number,
+  alpha: number,
+): string | undefined {
   const isThere = [0, 1, 2].every((c) => now[3 * v + c] === y[3 * v + c]);
-  const expected = isThere ? 0 : 1 - alpha;
-  if (Math.abs(residual[v] - expected) <= RESIDUAL_ERROR) return undefined;
+  const expected = isThere ? 0 : before[v] * (1 - alpha);
+  if (Math.abs(residual[v] - expected) <= RESIDUAL_ERROR * before[v]) return undefined;
   return `its residual is ${residual[v]} instead of ${expected} (it started at ${x[3 * v]}, …)`;
 }

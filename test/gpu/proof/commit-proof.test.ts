@@ -215,7 +215,7 @@ t.test('the judge of the end of a step', async (t) => {
       const way = Math.fround(alpha * Math.fround(cases.y[k] - cases.x[k]));
       next[k] = alpha === 1 ? cases.y[k] : alpha === 0 ? cases.x[k] : cases.x[k] + way;
     }
-    const residual = new Float32Array(vertices).fill(1);
+    const residual = cases.residual.slice();
     for (let v = 0; v < vertices; v++) {
       if ([0, 1, 2].every((c) => cases.x[3 * v + c] === cases.y[3 * v + c])) residual[v] = 0;
     }
