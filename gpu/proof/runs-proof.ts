@@ -1,3 +1,4 @@
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
@@ -13,10 +14,15 @@ import { allDone, type BothKernels, bytesOf, findDifference, PATIENCE_MS, withCo
 import { makeProofRandom } from './proof-cases.js';
 
 /**
- * Vertices along a side of the sheets of each scene: their dispatches have different sizes, and none fills its
- * workgroups.
+ * Vertices along a side of the sheets of each scene, and its parameters. The dispatches have different sizes, and none
+ * fills its workgroups. PAPER has forms of the contacts, of the bound and of the guard that the others do not have.
  */
-const SIDES = [5, 9];
+const SCENES: readonly { readonly side: number; readonly asked: ParametersInput }[] = [
+  { side: 5, asked: { quality: 'BALANCED' } },
+  { side: 9, asked: { quality: 'BALANCED' } },
+  // Its first step ends at the radius, the next ones between sheets that come near.
+  { side: 6, asked: { preset: 'PAPER', activationDistance: 0.1 } },
+];
 /** Steps of a run: some of Algorithm 1, and some of the pull-back. */
 const STEPS = 5;
 /**
@@ -29,6 +35,7 @@ const SINK = 1.2;
 const YIELD = 0.3;
 
 interface Subject {
+  readonly asked: ParametersInput;
   readonly mesh: CollisionMesh;
   readonly start: Float64Array;
   readonly target: Float64Array;
@@ -37,7 +44,7 @@ interface Subject {
 /**
  * Lets a device prove that whole runs in a convoy give the same bytes as alone: searches, steps of Algorithm 1 and of
  * the pull-back, and all decisions between them. The other proofs judge the most important kernels; this one judges
- * most of those that scenes use. On two meshes as small as these some kernels have no work, such as those for the upper
+ * most of those that scenes use. On meshes as small as these some kernels have no work, such as those for the upper
  * levels of a tree, or do not occur, such as those of an arrival.
  *
  * @returns what is wrong; undefined = nothing
@@ -48,7 +55,7 @@ export async function findSharedRunObjection(
   kernels: BothKernels,
   isSoftware: boolean,
 ): Promise<string | undefined> {
-  const subjects = SIDES.map(makeSubject);
+  const subjects = SCENES.map(makeSubject);
   const alone: Uint8Array[] = [];
   for (const subject of subjects) {
     const memory = new DeviceMemory(device, new MemoryBudget());
@@ -75,9 +82,9 @@ function placeOf(memory: DeviceMemory, kernels: KernelSet, convoy?: Convoy): Sce
 }
 
 /** Returns the answer of a run, without its times. */
-async function run(place: SceneDevice, { mesh, start, target }: Subject): Promise<Uint8Array> {
+async function run(place: SceneDevice, { asked, mesh, start, target }: Subject): Promise<Uint8Array> {
   const measures = measureMesh(mesh, start);
-  const { parameters } = resolveParameters({ quality: 'BALANCED', stepLimit: STEPS }, measures);
+  const { parameters } = resolveParameters({ ...asked, stepLimit: STEPS }, measures);
   const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
   const create = () => new GpuScene(place, mesh, { parameters, units }, 'DEVICE');
@@ -102,7 +109,7 @@ function bytesOfAnswer({ timings, positions, residuals, pullBack, ...rest }: Res
  * Makes a sheet whose target lies beyond another one, whose border yields; rods and particles lie on it, for every kind
  * of pair.
  */
-function makeSubject(side: number): Subject {
+function makeSubject({ side, asked }: (typeof SCENES)[number]): Subject {
   const random = makeProofRandom(side);
   const start: number[] = [];
   const target: number[] = [];
@@ -139,5 +146,5 @@ function makeSubject(side: number): Subject {
     particles: Uint32Array.from(particles),
     kinematic: Uint8Array.from(kinematic),
   });
-  return { mesh, start: Float64Array.from(start), target: Float64Array.from(target) };
+  return { asked, mesh, start: Float64Array.from(start), target: Float64Array.from(target) };
 }

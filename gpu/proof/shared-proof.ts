@@ -8,9 +8,9 @@ import { findSharedSweepObjection } from './sweeps-proof.js';
 /**
  * Lets a device prove that the kernels of a convoy compute the same as those of a scene alone, which have proofs of
  * their own. They are compiled from the same text with other addresses, and WGSL lets a driver round differently in
- * each. Every proof runs for two scenes of different size at once, one of which lies after the other in every buffer:
- * each number must equal that of the scene alone to the last bit. Lists have no order; they are judged like those of a
- * scene alone.
+ * each. Every proof runs for two or three scenes of different size at once, which lie one after the other in every
+ * buffer: each number must equal that of the scene alone to the last bit. Lists have no order; they are judged like
+ * those of a scene alone.
  *
  * @param kernels of the search and of the steps, with the one for whole sweeps if scenes of a convoy have it
  * @returns what is wrong; undefined = scenes may submit together
