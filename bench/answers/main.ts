@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openOperations, requestOf } from '../../examples/resolve-scene.js';
 import { SCENES } from '../../examples/scenes/index.js';
@@ -11,8 +11,8 @@ import { makeCases } from '../cases.js';
 
 const HELP = `npm run answers -- [options] > answers.txt
 
-Prints a digest of every answer over the table of cases, random scenes, the examples and (with data) the dress: two versions of the
-product whose lists are equal give equal answers to the byte. Digests of the engine webgpu are comparable on one adapter only.
+Prints digests of the positions and of the whole of every answer over the table of cases, random scenes, the examples and (with data) the
+dress: two versions of the product whose lists are equal give equal answers to the byte. Digests of the engine webgpu are comparable on one adapter only.
 
   --engine A,B     cpu (default), webgpu
   --data FOLDER    meshes of the dress (default: the environment's INTERSTICE_DATA; without it, no dress)
@@ -57,21 +57,27 @@ async function* makeRequests(dataFolder: string | undefined): AsyncGenerator<rea
   }
 }
 
-const digestOf = ({ positions, report, contacts, vertices }: ResolveAnswer): string => {
-  const hash = createHash('sha256');
-  const arrays = [positions, ...Object.values(contacts ?? {}), ...Object.values(vertices ?? {})];
-  for (const array of arrays) hash.update(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+const bytesOf = ({ buffer, byteOffset, byteLength }: NodeJS.TypedArray) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+const told = (hash: Hash): string => hash.digest('hex').slice(0, 24);
+
+/** Digests of the positions alone, and of the whole answer. */
+const digestsOf = ({ positions, report, contacts, vertices }: ResolveAnswer): string => {
+  const hash = createHash('sha256').update(bytesOf(positions));
+  const alone = told(hash.copy());
+  for (const array of [...Object.values(contacts ?? {}), ...Object.values(vertices ?? {})]) hash.update(bytesOf(array));
   // Times differ from run to run; the wording of warnings and the names of versions are not part of the numbers of an
   // answer.
   const { timings, engine, version, warnings, ...numbers } = report;
   hash.update(JSON.stringify({ ...numbers, warnings: warnings.map(({ code, count }) => ({ code, count })) }));
-  return hash.digest('hex').slice(0, 24);
+  return `${alone} ${told(hash)}`;
 };
 
 const attempt = async (work: () => Promise<ResolveAnswer>): Promise<string> => {
   try {
     const answer = await work();
-    return `${digestOf(answer)} ${answer.report.status} ${answer.report.steps}`;
+    return `${digestsOf(answer)} ${answer.report.status} ${answer.report.steps}`;
   } catch (thrown) {
     if (thrown instanceof IntersticeError) return `refused ${thrown.code}`;
     throw thrown;
