@@ -207,10 +207,12 @@ export class Runner {
     byId('key-note').textContent = service.hasKey ? 'The service did not accept this key.' : '';
     byId<HTMLFormElement>('key-form').onsubmit = () => {
       service.setKey(input.value.trim());
+      input.value = '';
       queueMicrotask(again);
     };
+    // The event comes after the closing, and the dialog may be open again by then.
     dialog.onclose = () => {
-      input.value = '';
+      if (!dialog.open) input.value = '';
     };
     if (!dialog.open) dialog.showModal();
   }
