@@ -8,6 +8,7 @@ import { type Options, readOptions } from '../transport/json/options.js';
 import { parseJsonText } from '../transport/json/parse.js';
 import { UsageError } from './exit-codes.js';
 import { formatPlural } from './format.js';
+import { pathFailure } from './path-failure.js';
 import { weldOf } from './weld.js';
 
 /** Flags that `resolve` and `check` share. */
@@ -126,20 +127,13 @@ async function readOptionsOf(
   return flags.options === undefined ? read(merged) : naming(flags.options, () => read(merged));
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const openingFailure = pathFailure('read', {
   ENOENT: 'the file does not exist',
   EACCES: 'this user has no permission to read it',
   EPERM: 'this user has no permission to read it',
   EISDIR: 'the path is a folder',
   ENOTDIR: 'a part of the path is not a folder',
-};
-
-/** A file that cannot be opened is a mistake in the command line; any other failure is returned unchanged. */
-function openingFailure(thrown: unknown, path: string): unknown {
-  const code = (thrown as NodeJS.ErrnoException | null)?.code;
-  const reason = typeof code === 'string' ? reasons[code] : undefined;
-  return reason === undefined ? thrown : new UsageError(`Cannot read ${path}: ${reason}.`);
-}
+});
 
 /** Runs a reader of `path` and adds the path to its errors. */
 export async function naming<T>(path: string, read: () => Promise<T>): Promise<T> {

@@ -2,13 +2,14 @@ import { access, constants, mkdir, open, readdir, realpath, rename, rm, stat } f
 import { dirname, join } from 'node:path';
 import { beginTrace, INDEX_NAME, STATE_NAME } from '../session/trace.js';
 import { UsageError } from './exit-codes.js';
+import { pathFailure } from './path-failure.js';
 
 const ignoreMissing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code === 'ENOENT') return undefined;
   throw error;
 };
 
-const reasons: Readonly<Record<string, string>> = {
+const writingFailure = pathFailure('write', {
   ENOENT: 'a folder of the path does not exist',
   ENOTDIR: 'a part of the path is not a folder',
   ENAMETOOLONG: 'the name is too long',
@@ -18,14 +19,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk space of this user is used up',
-};
-
-/** A path that cannot be written is a mistake in the command line; any other failure is returned unchanged. */
-function writingFailure(thrown: unknown, path: string): unknown {
-  const code = (thrown as NodeJS.ErrnoException | null)?.code;
-  const reason = typeof code === 'string' ? reasons[code] : undefined;
-  return reason === undefined ? thrown : new UsageError(`Cannot write ${path}: ${reason}.`);
-}
+});
 
 /**
  * Checks an output path before anything is computed, so that a run of minutes cannot fail on a mistyped path or a

@@ -1,71 +1,26 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { MeshInput, Positions } from '../contract/mesh.js';
-import type { KinematicPairs, Parameters, VerifyLevel } from '../contract/parameters.js';
+import type { Positions } from '../contract/mesh.js';
+import type { Parameters } from '../contract/parameters.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import { findBounds, measureMesh } from '../mesh/measure.js';
-import { type Box, measureBox, scalarOf } from '../mesh/positions.js';
+import { measureBox, scalarOf } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { Engine, EnginePositions, Resolution, Scene, StepInput } from '../solver/engine.js';
 import { CoordinateFrame } from '../solver/frame.js';
 import type { SavedScene } from '../solver/saved-scene.js';
 import { VerifierMemory } from '../verify/memory.js';
 import { keptFor } from '../verify/mesh-tree.js';
-import type { StateFindings } from '../verify/types.js';
+import type { HeldMesh, HeldState, ReplacedMesh, StartMeasures } from './held-state.js';
 import type { SavedSession } from './saved-session.js';
 import type { ChosenFrame, FittedFrame } from './scene-frame.js';
 import { StepCosts } from './step-costs.js';
-
-/** The result of a test that a state has passed. */
-export interface Verified {
-  readonly level: VerifyLevel;
-  readonly kinematicPairs: KinematicPairs;
-  readonly findings: StateFindings;
-}
-
-/** The state of a scene. */
-interface HeldState {
-  readonly version: number;
-  /** [3·V] the caller's numbers */
-  readonly positions: Positions;
-  /** its image under the scene's frame, if that is the engine's own state or has passed the check of rounding */
-  readonly engine?: EnginePositions | undefined;
-  /** the rule for kinematic pairs then: in `engine`, pairs that it leaves out need not be apart */
-  readonly kinematicPairs?: KinematicPairs | undefined;
-  /** undefined = not tested here, or not under the present mesh */
-  readonly verified?: Verified | undefined;
-  /** pairs that the step that led here excluded; if they are lost (hasLostPairs), only those that still intersect */
-  readonly excluded?: ExcludedPairs | undefined;
-}
-
-interface HeldMesh {
-  readonly version: number;
-  /** as it was sent, for the reproduction of a finding */
-  readonly input: MeshInput;
-  readonly mesh: CollisionMesh;
-}
-
-/** The measures of a start: box of all vertices, bounds of those that belong to an element, in the caller's unit. */
-export interface StartMeasures {
-  readonly box: Box;
-  readonly bounds: MeshMeasures['bounds'];
-}
 
 /**
  * Bytes of an engine scene up to which every step keeps a copy of what it begins from. The copy takes a hundredth of
  * the time of such a step; for larger scenes it would double the memory of a session.
  */
 const REMEMBERED_BYTES = 8 * 2 ** 20;
-
-/** What a scene returns to if the step that changed its mesh is not accepted. */
-interface ReplacedMesh {
-  readonly held: HeldMesh;
-  readonly stateVersion: number;
-  readonly memory: VerifierMemory;
-  /** undefined = it is large, or the engine cannot save it */
-  readonly saved: SavedSession | undefined;
-  readonly hadPairs: boolean;
-}
 
 /** What a step needs of an engine scene. */
 interface EngineSetup {

@@ -4,7 +4,7 @@ import type { Scalar } from '../mesh/positions.js';
 import type { EnginePositions } from '../solver/engine.js';
 import type { FrameFields } from '../solver/frame.js';
 import type { SavedScene } from '../solver/saved-scene.js';
-import type { Verified } from './resident-scene.js';
+import type { Verified } from './held-state.js';
 
 /**
  * What the thread of a lane knows of a session besides mesh and state, as plain data. The scene of a parked session is
