@@ -19,7 +19,7 @@ export interface MemoryShares {
   readonly scenes: number;
 }
 
-/** What the program takes without any request: 114 MiB were measured on the engine cpu with one thread; each thread adds to it. */
+/** What the program takes without any request, with room: its code, the heaps of its threads, and what its libraries allocate. */
 const PROGRAM_BYTES = 384 * MiB;
 
 /**
