@@ -45,6 +45,7 @@ export interface MeshSummary {
   readonly tetrahedra: number;
   readonly components: number;
   readonly medianEdge: number;
+  /** Of the triangles that have an area; 0 = there is none. */
   readonly minHeight: number;
   /** [6]: minimum xyz, maximum xyz. */
   readonly bounds: readonly number[];

@@ -90,7 +90,8 @@ function summarise(
     tetrahedra: sent.tetrahedra,
     components: mesh.components,
     medianEdge,
-    minHeight,
+    // JSON has no infinity: a mesh without such a height has 0, which no height is.
+    minHeight: Number.isFinite(minHeight) ? minHeight : 0,
     bounds,
     contentHash,
   };

@@ -5,6 +5,7 @@ import t from 'tap';
 import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/server/server.js';
 import { createOperations } from '../../../src/session/operations.js';
+import { decodeJson } from '../../../src/transport/json/decode.js';
 
 const START = [0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, 0.1, 1.2, 0.2, 0.1, 0.2, 1.2, 0.1];
 /** The second triangle is asked to pass through the first. */
@@ -76,6 +77,20 @@ t.test('requests pass through the real operations', async (t) => {
   t.match(await outside.json(), { code: 'INDEX_OUT_OF_RANGE', element: { kind: 'triangle', index: '0' } });
   const short = await post('/v1/resolve', { mesh, start: { data: [1, 2, 3] }, target: asDoubles(TARGET) });
   t.match(await short.json(), { code: 'SIZE_MISMATCH', status: 400 });
+
+  await t.test('a session without a triangle that has an area is described in JSON', async (t) => {
+    for (const [what, elements] of [
+      ['particles', { particles: [0, 1, 2, 3] }],
+      ['segments', { segments: [0, 1, 1, 2] }],
+      ['a triangle without an area', { triangles: [0, 1, 2] }],
+    ] as const) {
+      const start = { data: [0, 0, 0, 2, 0, 0, 4, 0, 0, 0, 0, 1] };
+      const created = await post('/v1/sessions', { mesh: { vertexCount: 4, ...elements }, start });
+      t.equal(created.status, 201, what);
+      const { message } = decodeJson('Session', await created.json());
+      t.equal((message.mesh as { minHeight: number }).minHeight, 0, what);
+    }
+  });
 
   await t.test('invalid bytes after a request are refused after its answer', async (t) => {
     const boundary = 'b0undary';
