@@ -323,7 +323,7 @@ export const SETTINGS = {
     'INTERSTICE_STORE_TIMEOUT_SECONDS',
     2,
     [0.05, 60],
-    'Time that the store may take for one answer; a second more a megabyte for large values. After that it counts as down until it accepts a write again.',
+    'Time that the store may take for one answer; a second more a megabyte for large values. After that it counts as down until it accepts a write again; a large value that is late fails only what it is for.',
   ),
   storeFailure: {
     name: 'INTERSTICE_STORE_FAILURE',

@@ -1,8 +1,5 @@
 import { type Client, within } from './redis-client.js';
 
-/** Transfers at the same time; another one waits until one of them ends. */
-const CONNECTIONS = 4;
-
 /**
  * A connection that carries fewer bytes in a millisecond counts as broken: a thousandth of what one within a site
  * carries.
@@ -10,8 +7,8 @@ const CONNECTIONS = 4;
 export const MIN_BYTES_PER_MS = 1000;
 
 /**
- * Transfers of large values for which one caller waits. Each has a connection to itself, and a time limit that grows with
- * its bytes, so a slow one delays no other command. A failure concerns its caller only: whether the store is up shows on
+ * Transfers of large values. Each has a connection to itself, and a time limit that grows with its bytes, so a slow one
+ * delays no other command. A failure concerns its session only: whether the store is up shows on
  * the other connections. A connection with a failure is not used again, because a late answer may still arrive on it.
  */
 export class LargeTransfers {
@@ -20,9 +17,13 @@ export class LargeTransfers {
   private readonly waiting: (() => void)[] = [];
   private busyCount = 0;
 
-  /** @param refuse throws if the store is down or the connections to it are closed */
+  /**
+   * @param connections transfers at the same time; another one waits until one of them ends, and its time begins then
+   * @param refuse throws if the store is down or the connections to it are closed
+   */
   constructor(
     private readonly connect: () => Client,
+    private readonly connections: number,
     private readonly timeoutMs: number,
     private readonly refuse: () => void,
   ) {}
@@ -33,7 +34,7 @@ export class LargeTransfers {
 
   /** @param bytes to be sent or received @throws a refusal, what the work throws, or an error if it takes too long */
   async run<T>(bytes: number, work: (client: Client) => Promise<T>): Promise<T> {
-    if (this.busyCount < CONNECTIONS) this.busyCount++;
+    if (this.busyCount < this.connections) this.busyCount++;
     // The transfer that ends passes its turn on.
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     let client: Client | undefined;

@@ -20,21 +20,21 @@ import { StoreDown, type StoreEvent, type StoreHealth } from './session-store.js
 /** ms between two attempts while the store is down; below, between two checks while it answers */
 const PROBE_MS = 250;
 const HEARTBEAT_MS = 1000;
+/** Transfers at the same time for which callers wait. */
+const TRANSFER_CONNECTIONS = 4;
 
 /**
  * Connections to a server: one for small commands and frames, one for large values that no caller waits for, some for
  * large values for which a caller waits, and, if replicas are required, some on which writes wait for them. Every command
- * has a time limit. After a failure, except that of a {@link transfer}, the link is down: it refuses at once, so that
- * callers do not queue behind a dead server, and repeats a write until one succeeds. While it is up it writes at
- * intervals, so that a lost store is noticed without a request.
+ * has a time limit. After a failure, except that of a {@link transfer} or a {@link copy}, the link is down: it refuses at
+ * once, so that callers do not queue behind a dead server, and repeats a write until one succeeds. While it is up it
+ * writes at intervals, so that a lost store is noticed without a request.
  */
 export class RedisLink {
   private readonly frames: Client;
-  private readonly bulk: Client;
   private readonly replicated: ReplicatedWrites | undefined;
   private readonly transfers: LargeTransfers;
-  /** commands without an answer on the connection for large values */
-  private bulkCount = 0;
+  private readonly copies: LargeTransfers;
   private state: StoreHealth = { isUp: false, reason: 'The store has not been reached yet.' };
   private probing: NodeJS.Timeout | undefined;
   private hasOpened = false;
@@ -54,9 +54,11 @@ export class RedisLink {
       return client;
     };
     this.frames = connect();
-    this.bulk = connect();
     this.replicated = options.replicas > 0 ? new ReplicatedWrites(connect, options) : undefined;
-    this.transfers = new LargeTransfers(connect, options.timeoutMs, () => this.refuse());
+    const largeOn = (connections: number) =>
+      new LargeTransfers(connect, connections, options.timeoutMs, () => this.refuse());
+    this.transfers = largeOn(TRANSFER_CONNECTIONS);
+    this.copies = largeOn(1);
   }
 
   /** @throws INVALID_PARAMETER if the store is not reached within its time limit, and at once if waiting cannot help */
@@ -89,17 +91,19 @@ export class RedisLink {
     return () => void this.listeners.delete(listener);
   }
 
-  /** @throws StoreDown */
-  async run(script: Script, keys: readonly string[], args: readonly Argument[], isBulk = false): Promise<Reply> {
-    const client = isBulk ? this.bulk : this.frames;
-    const once: Send = (command) =>
-      script.isWrite && this.replicated ? this.replicated.send(command) : send(client, command);
-    if (!isBulk) return this.bounded(script.name, () => evaluate(script, keys, args, once));
-    this.bulkCount++;
-    const patience = this.options.timeoutMs + lengthOf(args) / MIN_BYTES_PER_MS;
-    return this.bounded(script.name, () => evaluate(script, keys, args, once), patience).finally(() => {
-      this.bulkCount--;
-    });
+  /** @param bytes of a large value that it sends, 0 = none @throws StoreDown */
+  async run(script: Script, keys: readonly string[], args: readonly Argument[], bytes = 0): Promise<Reply> {
+    const { replicated } = this;
+    if (script.isWrite && replicated) {
+      const once: Send = (command) => replicated.send(command);
+      return this.bounded(
+        script.name,
+        () => evaluate(script, keys, args, once),
+        this.options.timeoutMs + bytes / MIN_BYTES_PER_MS,
+      );
+    }
+    if (bytes > 0) return this.transfer(script, keys, args, bytes);
+    return this.bounded(script.name, () => evaluate(script, keys, args, (command) => send(this.frames, command)));
   }
 
   /**
@@ -108,12 +112,13 @@ export class RedisLink {
    * @param bytes of the value
    * @throws StoreDown
    */
-  async transfer(script: Script, keys: readonly string[], args: readonly Argument[], bytes: number): Promise<Reply> {
-    return this.measured(script.name, () =>
-      this.transfers.run(bytes, (client) => evaluate(script, keys, args, (command) => send(client, command))),
-    ).catch((thrown: unknown) => {
-      throw thrown instanceof StoreDown ? thrown : new StoreDown(failure(thrown), { cause: thrown });
-    });
+  transfer(script: Script, keys: readonly string[], args: readonly Argument[], bytes: number): Promise<Reply> {
+    return this.carry(this.transfers, script, keys, args, bytes);
+  }
+
+  /** The same for a value that no caller waits for: one at a time, so that it takes no connection from those. */
+  copy(script: Script, keys: readonly string[], args: readonly Argument[], bytes: number): Promise<Reply> {
+    return this.carry(this.copies, script, keys, args, bytes);
   }
 
   /** @throws StoreDown */
@@ -133,7 +138,22 @@ export class RedisLink {
   }
 
   private get clients(): readonly Client[] {
-    return [this.frames, this.bulk, ...(this.replicated?.clients ?? []), ...this.transfers.clients];
+    const large = [...this.transfers.clients, ...this.copies.clients];
+    return [this.frames, ...(this.replicated?.clients ?? []), ...large];
+  }
+
+  private async carry(
+    way: LargeTransfers,
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    bytes: number,
+  ): Promise<Reply> {
+    return this.measured(script.name, () =>
+      way.run(bytes, (client) => evaluate(script, keys, args, (command) => send(client, command))),
+    ).catch((thrown: unknown) => {
+      throw thrown instanceof StoreDown ? thrown : new StoreDown(failure(thrown), { cause: thrown });
+    });
   }
 
   private async bounded<T>(name: string, work: () => Promise<T>, ms = this.options.timeoutMs): Promise<T> {
@@ -170,9 +190,8 @@ export class RedisLink {
   private async probe(): Promise<void> {
     const { prefix, timeoutMs } = this.options;
     const command = ['SET', `${prefix}:probe`, '1', 'PX', '60000'];
-    // A large value that is still on its way has a longer time limit of its own.
-    const idle = [...(this.bulkCount === 0 ? [this.bulk] : []), ...(this.replicated?.idle ?? [])];
-    await within(timeoutMs, Promise.all([this.frames, ...idle].map((client) => send(client, command))));
+    const clients = [this.frames, ...(this.replicated?.idle ?? [])];
+    await within(timeoutMs, Promise.all(clients.map((client) => send(client, command))));
     this.move(true, 'The store answers.');
   }
 
@@ -212,7 +231,5 @@ async function evaluate(
     return sendOnce(['EVAL', script.text, ...tail]);
   }
 }
-
-const lengthOf = (args: readonly Argument[]): number => args.reduce((sum, { length }) => sum + length, 0);
 
 const failure = (thrown: unknown): string => `The store failed: ${reasonOf(thrown)}.`;

@@ -176,7 +176,9 @@ export class RedisStore implements SessionStore {
 
   async checkpoint(checkpoint: StoredCheckpoint): Promise<WriteVerdict> {
     const { epoch, logged, bytes } = checkpoint;
-    return this.write(CHECKPOINT, checkpoint, [String(epoch), String(logged), bytes], true);
+    // Replicas need not have it: those without it have the entries that it replaces.
+    const args = [...this.argsOf(checkpoint), String(epoch), String(logged), bytes];
+    return textOf(await this.link.copy(CHECKPOINT, this.keysOf(checkpoint), args, bytes.byteLength)) as WriteVerdict;
   }
 
   async update(
@@ -195,7 +197,8 @@ export class RedisStore implements SessionStore {
     const { ttlMs, epoch, frame, token, order, base, meshHash, opening, settings, info, head, checkpoint } = session;
     const position = [ttlMs, epoch, frame, token, order, base, meshHash].map(String);
     const args = [...position, opening, settings, info, head ?? '', checkpoint ?? '', this.owner];
-    const run = async () => textOf(await this.run(REPLACE, session, args, true));
+    const bytes = args.reduce((sum, { length }) => sum + length, 0);
+    const run = async () => textOf(await this.run(REPLACE, session, args, bytes));
     let reply = await run();
     if (reply === 'mesh') {
       await this.putMesh(session, session);
@@ -250,18 +253,12 @@ export class RedisStore implements SessionStore {
     script: Script,
     name: SessionName,
     args: readonly (string | Uint8Array)[],
-    isBulk = false,
   ): Promise<WriteVerdict> {
-    return textOf(await this.run(script, name, args, isBulk)) as WriteVerdict;
+    return textOf(await this.run(script, name, args)) as WriteVerdict;
   }
 
-  private run(
-    script: Script,
-    name: SessionName,
-    args: readonly (string | Uint8Array)[],
-    isBulk = false,
-  ): Promise<Reply> {
-    return this.link.run(script, this.keysOf(name), [...this.argsOf(name), ...args], isBulk);
+  private run(script: Script, name: SessionName, args: readonly (string | Uint8Array)[], bytes = 0): Promise<Reply> {
+    return this.link.run(script, this.keysOf(name), [...this.argsOf(name), ...args], bytes);
   }
 
   /** The first ARGV of every script. */

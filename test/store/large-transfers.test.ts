@@ -173,6 +173,46 @@ t.test('large values on a slow wire', { skip: lacksRedis }, async (t) => {
     await store.remove(name);
   });
 
+  t.test('a checkpoint that does not arrive in time fails alone', async (t) => {
+    const { strait, store, events } = await farStore(t, BRIEF_MS, 'r');
+    const name = await create(store, 'copied', SMALL);
+    const checkpoint = { ...name, epoch: 1, frame: 0n, bytes: LARGE, logged: 0 };
+    await t.rejects(store.checkpoint(checkpoint), { name: 'StoreDown', message: /no answer within/ });
+    t.equal(store.health.isUp, true);
+    await useOtherwise(t, store, 'small');
+    t.notOk(events.some(({ type }) => type === 'health'));
+    strait.open();
+    t.equal(await store.checkpoint(checkpoint), 'stored', 'a later one has another connection');
+    await store.remove(name);
+  });
+
+  t.test('a session that is written as a whole and does not arrive in time fails alone', async (t) => {
+    const { strait, store, events } = await farStore(t, BRIEF_MS, 's');
+    const name = await create(store, 'whole', SMALL);
+    const content = { meshHash: 'whole-mesh', mesh: () => SMALL, opening: SMALL, settings: SMALL, info: SMALL };
+    const position = { epoch: 1, frame: 1n, token: 't', order: 1, base: 'checkpoint', ttlMs: 0 } as const;
+    const session = { ...name, ...content, ...position, checkpoint: LARGE };
+    await t.rejects(store.replace(session), { name: 'StoreDown', message: /no answer within/ });
+    t.notOk(events.some(({ type }) => type === 'health'));
+    strait.open();
+    t.equal(await store.replace(session), 'stored');
+    await store.remove(name);
+  });
+
+  t.test('checkpoints that wait for their turn are not late', async (t) => {
+    const { strait, store, events } = await farStore(t, 30_000, 'u');
+    const name = await create(store, 'copied', SMALL);
+    const checkpoint = { ...name, epoch: 1, frame: 0n, bytes: LARGE, logged: 0 };
+    const written = [1, 2, 3].map(() => store.checkpoint(checkpoint));
+    while (strait.heldCount === 0) await sleep(5);
+    t.equal(strait.heldCount, 1, 'one at a time');
+    await useOtherwise(t, store, 'small');
+    strait.open();
+    t.same(await Promise.all(written), ['stored', 'stored', 'stored']);
+    t.notOk(events.some(({ type }) => type === 'health'));
+    await store.remove(name);
+  });
+
   t.test('more transfers than connections take turns, and end with the store', async (t) => {
     const names = await Promise.all([...Array(9)].map((_, k) => create(near, `turn-${k}`, LARGE)));
     const { strait, store } = await farStore(t);
