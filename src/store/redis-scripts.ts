@@ -114,7 +114,7 @@ return {'created', order}`,
 };
 
 /**
- * ARGV from 4: owner, least ms, bytes per ms. Returns nil, or epoch and bytes of the session, for {@link READ}. It then
+ * ARGV from 4: owner, least ms, bytes per ms. Returns nil, or epoch and bytes of the session (at least), for {@link READ}. It then
  * lives at least for the least ms and the time that reading its bytes may take.
  */
 export const CLAIM: Script = {
@@ -128,7 +128,13 @@ local bytes = redis.call('STRLEN', prefix .. ':mesh:' .. tenant .. ':' .. redis.
 for _, field in ipairs({'opening', 'settings', 'info', 'head', 'checkpoint'}) do
   bytes = bytes + redis.call('HSTRLEN', KEYS[1], field)
 end
-for _, entry in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do bytes = bytes + #entry end
+-- The log may be large, so it is measured and not read. A server may forbid that.
+local log = redis.pcall('MEMORY', 'USAGE', KEYS[2], 'SAMPLES', '0')
+if type(log) == 'table' then
+  log = 0
+  for _, entry in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do log = log + #entry end
+end
+bytes = bytes + (log or 0)
 local least = math.ceil(tonumber(ARGV[5]) + bytes / tonumber(ARGV[6]))
 local left = redis.call('PTTL', KEYS[1])
 if left ~= -1 and left < least then touch(least) end
