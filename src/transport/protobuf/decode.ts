@@ -10,7 +10,8 @@ import { STATIC_CODE, StrictReader, UnreadField } from './static-code.js';
  * @param type message of the contract
  * @param isOwned whether `bytes` has no other users, so that large bulk fields can be moved to aligned addresses
  * @throws MALFORMED_BODY (cut off, a length beyond the end, a wire type that the field does not have, invalid UTF-8, a
- *   duration out of range), UNKNOWN_FIELD, TOO_LARGE (more fields than {@link StrictReader} reads)
+ *   duration out of range), NOT_FINITE (of a single number), UNKNOWN_FIELD, TOO_LARGE (more fields than
+ *   {@link StrictReader} reads)
  */
 export function decodeMessage(type: string, bytes: Uint8Array, isOwned = false): WireMessage {
   const shape = messageShape(type);
@@ -69,7 +70,15 @@ function toWireValue(field: FieldShape, value: unknown, path: string, isOwned: b
   if (kind.of === 'message') return toWire(messageShape(kind.type), value as Record<string, unknown>, path, isOwned);
   if (kind.of === 'bulk' && isOwned) return alignInPlace(value as Uint8Array);
   if (kind.of === 'duration' || kind.of === 'timestamp') return toTime(kind.of, value as object, path);
+  if (kind.of === 'scalar' && (kind.type === 'double' || kind.type === 'float'))
+    return toFinite(value, kind.type, path);
   return isLong(value) ? toBigInt(value) : (value as WireValue);
+}
+
+/** No field of the contract has a meaning for another number; JSON refuses it with the same words. */
+function toFinite(value: unknown, type: string, path: string): number {
+  if (Number.isFinite(value)) return value as number;
+  throw new IntersticeError('NOT_FINITE', `${path} is ${value}, which is not a finite ${type} number.`);
 }
 
 /** A 64-bit integer of the library. */

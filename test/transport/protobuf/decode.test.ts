@@ -1,4 +1,5 @@
 import t from 'tap';
+import { decodeJson } from '../../../src/transport/json/decode.js';
 import { toStepRequest } from '../../../src/transport/messages/requests.js';
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
@@ -57,5 +58,19 @@ t.test('a message that is not ours stays as it is', async (t) => {
     const before = bytes.slice();
     decodeMessage('StepRequest', bytes);
     t.same(bytes, before);
+  }
+});
+
+t.test('a number that is not finite is refused with its place, as in JSON', async (t) => {
+  for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+    const of = (number: number | string) => ({
+      mesh: { vertexCount: 1, parts: [{ name: 'a' }, { name: 'b', contactOffset: number }] },
+    });
+    const expected = { code: 'NOT_FINITE', message: /^mesh\.parts\[1\]\.contactOffset is -?(NaN|Infinity), / };
+    t.throws(() => decodeMessage('CheckRequest', encodeMessage('CheckRequest', of(value))), expected);
+    t.throws(() => decodeJson('CheckRequest', of(String(value))), {
+      ...expected,
+      message: /contactOffset is "-?(NaN|Infinity)", which is not a finite double number/,
+    });
   }
 });
