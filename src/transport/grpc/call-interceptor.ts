@@ -160,11 +160,16 @@ export class CallInterceptor {
         next(metadata);
       },
       onReceiveMessage: (message, next) => {
+        callState!.bytesIn += (message as Uint8Array).byteLength;
+        next(message);
+      },
+      // The library calls the handler of a call with one message only now. A caller that never ends its half of the
+      // stream must not hold the memory of the message, or a drain.
+      onReceiveHalfClose: (next) => {
         clearTimeout(uploadTimer);
         stopWaiting();
         endPreflight();
-        callState!.bytesIn += (message as Uint8Array).byteLength;
-        next(message);
+        if (callState!.outcome === undefined) next();
       },
       // The library calls this once at the end of every call, even of a successful one.
       onCancel: () => {
@@ -220,7 +225,9 @@ type GivenStatus = Parameters<ServerInterceptingCallInterface['sendStatus']>[0];
 
 const lateUpload = (callState: CallState, milliseconds: number) =>
   callState.refuse(
-    new IntersticeError('MALFORMED_BODY', `The message was not complete after ${milliseconds / 1000} s.`),
+    new IntersticeError('MALFORMED_BODY', `The message was not complete after ${milliseconds / 1000} s.`, {
+      hint: 'Send the whole message without a pause, and end the sending half of the call after it.',
+    }),
   );
 
 /**

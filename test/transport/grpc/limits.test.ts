@@ -11,6 +11,7 @@ import {
   widenStreams,
 } from '../../../src/transport/grpc/channel-settings.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
+import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { hangingResolve } from '../fake-operations.js';
 import { callRaw, detailsOf, openGrpc, readDetails } from './door.js';
@@ -156,6 +157,43 @@ t.test('a message that does not arrive in time is refused', async (t) => {
   t.equal(answer.status, status.INVALID_ARGUMENT);
   t.match(readDetails(answer.details!).error, { code: 'MALFORMED_BODY', message: /not complete after 0\.05 s/ });
   await state.idle();
+});
+
+t.test('a call that its caller never ends holds neither memory nor a drain', async (t) => {
+  const empty = new Uint8Array(0);
+  const mesh = { vertexCount: 1, particles: Uint32Array.of(0) };
+  const positions = { data: Float32Array.of(0, 0, 0) };
+  const whole = frame(encodeMessage('ResolveRequest', { mesh, start: positions, target: positions }));
+  const bodies = new BodyLedger(0);
+
+  const late = await openGrpc(t, { uploadTimeoutMs: 50, bodies });
+  const session = await openSession(t, late.port);
+  const { status: code, details } = await bareCall(session, {}, whole, false);
+  t.equal(code, status.INVALID_ARGUMENT);
+  const { error } = readDetails(details!);
+  t.match(error, { code: 'MALFORMED_BODY', message: /not complete after 0\.05 s/, hint: /end the sending half/ });
+  await late.state.idle();
+  t.equal(bodies.bytes, 0);
+  t.equal(late.operations.resolves.length, 0);
+
+  const over = await openGrpc(t, { bodies });
+  const stream = (await openSession(t, over.port)).request({
+    ':method': 'POST',
+    ':path': `/${SERVICE}/Resolve`,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  stream.write(whole);
+  while (bodies.bytes < whole.byteLength - 5) await new Promise((resolve) => setImmediate(resolve));
+  over.state.refuseUnread();
+  const [trailers] = await once(stream, 'response');
+  t.equal(Number(trailers['grpc-status']), status.UNAVAILABLE);
+  // An end that comes after the refusal begins nothing.
+  stream.end(empty);
+  stream.resume();
+  await once(stream, 'close');
+  await over.state.idle();
+  t.equal(over.operations.resolves.length, 0);
 });
 
 t.test('clients may send a whole mesh ahead', async (t) => {
