@@ -17,7 +17,7 @@ const ON_BUDGET_HEADER = 'interstice-on-budget';
 export function withBudgetHeaders<T extends Budget>(request: FastifyRequest, body: T): T {
   const timeBudgetSeconds = readMilliseconds(request.headers[BUDGET_HEADER]);
   const onBudget = readOnBudget(request.headers[ON_BUDGET_HEADER]);
-  refuseConflict(BUDGET_HEADER, timeBudgetSeconds, body.timeBudgetSeconds);
+  refuseConflict(BUDGET_HEADER, nanoseconds(timeBudgetSeconds), nanoseconds(body.timeBudgetSeconds));
   refuseConflict(ON_BUDGET_HEADER, onBudget, body.onBudget);
   return {
     ...body,
@@ -61,6 +61,10 @@ function readOnBudget(header: string | string[] | undefined): OnBudget | undefin
     `The header ${ON_BUDGET_HEADER} is ${JSON.stringify(header)}, expected RETURN_SAFE or FAIL.`,
   );
 }
+
+/** The resolution of a duration: milliseconds and seconds with a fraction are different numbers of the same time. */
+const nanoseconds = (seconds: number | undefined): number | undefined =>
+  seconds === undefined ? undefined : Math.round(seconds * 1e9);
 
 function refuseConflict(name: string, header: unknown, body: unknown): void {
   if (header === undefined || body === undefined || header === body) return;

@@ -88,7 +88,15 @@ t.test('the time budget may be in a header or in the body', async (t) => {
   t.equal((await send(headers)).statusCode, 200);
   t.match(operations.resolves[0]?.request, { timeBudgetSeconds: 0.25, onBudget: 'FAIL' });
   t.equal((await send(headers, { timeBudget: '0.25s', onBudget: 'FAIL' })).statusCode, 200, 'saying it twice is fine');
-  const conflicts = [{ timeBudget: '1s' }, { onBudget: 'RETURN_SAFE' }];
+  for (const [milliseconds, timeBudget] of [
+    ['1001.3', '1.0013s'],
+    ['0.000001', '0.000000001s'],
+    ['599999.999999', '599.999999999s'],
+  ]) {
+    const twice = await send({ 'interstice-time-budget-ms': milliseconds! }, { timeBudget });
+    t.equal(twice.statusCode, 200, `${milliseconds} ms is ${timeBudget}`);
+  }
+  const conflicts = [{ timeBudget: '0.250000001s' }, { timeBudget: '1s' }, { onBudget: 'RETURN_SAFE' }];
   for (const over of conflicts)
     t.match((await send(headers, over)).json(), { code: 'INVALID_PARAMETER', message: /header/ });
   for (const bad of ['0', '-1', 'x', '1e3', '']) {
