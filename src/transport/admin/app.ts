@@ -21,7 +21,12 @@ export interface AdminOptions {
 export async function buildAdminApp({ metrics, state, settings, guard }: AdminOptions): Promise<FastifyInstance> {
   const app = Fastify({ logger: false, return503OnClosing: false, forceCloseConnections: true });
   app.setErrorHandler((thrown, _request, reply) => {
-    if (!(thrown instanceof IntersticeError)) return reply.code(500).send({ error: 'The page could not be created.' });
+    if (!(thrown instanceof IntersticeError)) {
+      // Errors of the framework about the request: no page here takes a body.
+      const { statusCode = 500, message } = thrown as { statusCode?: number; message: string };
+      if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ error: message });
+      return reply.code(500).send({ error: 'The page could not be created.' });
+    }
     return reply.code(ERRORS[thrown.code].http).send({ error: thrown.message, hint: thrown.hint });
   });
   app.addHook('onRequest', async ({ raw }) => guard?.check(raw.headers.host, raw.headers.origin));

@@ -33,6 +33,14 @@ t.test('the admin port serves metrics, health and settings, and nothing else', a
   );
   for (const url of ['/', '/v1', '/docs', '/openapi.json']) t.equal((await app.inject(url)).statusCode, 404, url);
   t.equal((await app.inject({ method: 'POST', url: '/metrics', payload: {} })).statusCode, 404);
+  const json = { 'content-type': 'application/json' };
+  for (const [status, headers, payload] of [
+    [400, json, '{'],
+    [413, json, `"${'x'.repeat(1 << 20)}"`],
+    [415, { 'content-type': ';' }, 'x'],
+  ] as const) {
+    t.equal((await app.inject({ method: 'POST', url: '/config', headers, payload })).statusCode, status);
+  }
 });
 
 t.test('foreign web pages cannot read the admin port', async (t) => {
