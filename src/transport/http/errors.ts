@@ -38,6 +38,13 @@ export function toError(thrown: unknown, request: FastifyRequest, limits: BodyLi
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
       return unsupportedType(request.headers['content-type'], [...new Set([...FORM_TYPES, ...STEP_TYPES])]);
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new IntersticeError(
+        'MALFORMED_BODY',
+        `The path ${request.url.slice(0, 200)} is not valid: an escape in it is no UTF-8, or a name in it is too long.`,
+        { cause: thrown, hint: ERRORS.NOT_FOUND.hint },
+      );
     case 'ECONNRESET':
     case 'ECONNABORTED':
       return new IntersticeError('CANCELLED', 'The caller disconnected before the request was complete.', {

@@ -76,7 +76,9 @@ export function unsupportedType(given: string | undefined, accepted: readonly st
 /** @throws UNKNOWN_FIELD for any query: it would have no effect on this path */
 export function refuseQuery(request: FastifyRequest): void {
   const [name] = Object.keys(request.query as Record<string, unknown>);
-  if (name !== undefined) throw unknownQuery(name, 'Send everything in the body.');
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'DELETE';
+  if (name !== undefined)
+    throw unknownQuery(name, hasBody ? 'Send everything in the body.' : 'This path takes no query.');
 }
 
 export const unknownQuery = (name: string, hint: string): IntersticeError =>

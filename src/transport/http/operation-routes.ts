@@ -72,7 +72,12 @@ export async function operationRoutes(app: FastifyInstance, options: HttpOptions
         },
       }),
     },
-    info: { checkHead: (request) => void chooseType(request, MESSAGE_TYPES) },
+    info: {
+      checkHead: (request) => {
+        refuseQuery(request);
+        chooseType(request, MESSAGE_TYPES);
+      },
+    },
   };
   const add = <K extends OperationName>(name: K) => addOperationRoute<K>(app, options, name, parts[name]);
   for (const name of OPERATION_NAMES) add(name);

@@ -62,7 +62,11 @@ t.test('missing paths and methods are refused', async (t) => {
   t.equal((await app.inject({ url: '/v1/sessions/abc/report/x' })).statusCode, 404);
   const put = await app.inject({ method: 'PUT', url: '/v1' });
   t.equal(put.headers.allow, 'GET, HEAD');
-  t.match((await app.inject({ method: 'GET', url: '/%zz' })).json(), { code: 'MALFORMED_BODY', status: 400 });
+  for (const url of ['/%zz', '/v1/sessions/%ff', `/v1/sessions/${'a'.repeat(600)}`]) {
+    const refusal = (await app.inject({ method: 'GET', url })).json();
+    t.match(refusal, { code: 'MALFORMED_BODY', status: 400, message: /^The path .* is not valid: /, hint: /paths/ });
+    t.ok(refusal.message.length < 400, 'of a path that a caller may make long');
+  }
 });
 
 t.test('bodies of an unsupported media type are refused', async (t) => {
@@ -127,7 +131,10 @@ t.test('bodies beyond the limit are refused', async (t) => {
 t.test('unknown query parameters are refused', async (t) => {
   const { app } = await openDoor(t);
   const query = await app.inject({ method: 'POST', url: `${url}?scalar=float64`, payload: arraysRequest() });
-  t.match(query.json(), { code: 'UNKNOWN_FIELD', message: /scalar/ });
+  t.match(query.json(), { code: 'UNKNOWN_FIELD', message: /scalar/, hint: /body/ });
+  for (const path of ['/v1?verbose=1', '/v1/sessions/abc?verbose=1', '/v1/sessions/abc/report?verbose=1']) {
+    t.match((await app.inject(path)).json(), { code: 'UNKNOWN_FIELD', message: /verbose/, hint: /no query/ }, path);
+  }
 });
 
 t.test('every answer carries its id and the version', async (t) => {
