@@ -1,5 +1,6 @@
 import type { ElementRef } from '../contract/elements.js';
 import { ERRORS, type ErrorCode, IntersticeError } from '../contract/errors.js';
+import { FILE_HINT } from '../mesh/files/index.js';
 import { encodeJson, type JsonObject } from '../transport/json/encode.js';
 import { fromError } from '../transport/messages/answers.js';
 import { UsageError } from './exit-codes.js';
@@ -38,7 +39,7 @@ function describeUsage(error: UsageError): string[] {
 /** Some hints of the table of errors address callers of a service; at a terminal other ones apply. */
 const TERMINAL_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   INTERNAL: 'This is a fault of the program; INTERSTICE_DEBUG=1 shows where. Please report it.',
-  MALFORMED_BODY: 'Repair the file at the place that the message names, or export it again.',
+  MALFORMED_BODY: FILE_HINT,
 };
 
 function hintOf({ code, hint }: IntersticeError): string {

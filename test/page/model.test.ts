@@ -1,9 +1,10 @@
 import t from 'tap';
+import type { IntersticeError } from '../../src/contract/errors.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
 import { viridis } from '../../src/page/colours.js';
 import { edgeLengths, listEdges, medianLength } from '../../src/page/edges.js';
 import { counts, distances, fieldsOf, gaps, stretches } from '../../src/page/fields/field.js';
-import { orderNames } from '../../src/page/files/open-files.js';
+import { orderNames, readMeshBlob, readOptionsText } from '../../src/page/files/open-files.js';
 import { formatLength, formatNumber, roundTicks } from '../../src/page/format.js';
 import { readCount, readNumber } from '../../src/page/numbers.js';
 import { findParts } from '../../src/page/parts.js';
@@ -196,4 +197,17 @@ t.test('a closed contour ends at its first point', async (t) => {
   t.equal(curveOf(points, true).length, 18);
   t.same([...curveOf(points, true).subarray(12)], [1, 1, 0, 0, 0, 0]);
   t.equal(curveOf(points.subarray(0, 3), false).length, 0);
+});
+
+t.test('a file that cannot be read is refused with its name and a hint about the file', async (t) => {
+  const torn = { obj: 'v 0 0\n', ply: 'ply\nformat ascii 1.0\n', glb: 'glTF' };
+  for (const [ending, text] of Object.entries(torn)) {
+    const name = `torn.${ending}`;
+    const expected = { code: 'MALFORMED_BODY', message: new RegExp(`^(MALFORMED_BODY: )?${name}: `) };
+    const thrown = await readMeshBlob(name, new Blob([text])).catch((error: unknown) => error);
+    t.match(thrown, expected);
+    t.notMatch((thrown as IntersticeError).hint, /body/, ending);
+  }
+  t.throws(() => readOptionsText('options.json', '{'), { code: 'MALFORMED_BODY', hint: /^Repair the file/ });
+  t.throws(() => readOptionsText('options.json', '[]'), { code: 'MALFORMED_BODY', hint: /kinematicFrom/ });
 });

@@ -1,4 +1,5 @@
 export { assertSameTopology, concatenate, toMeshInput, type VertexRange } from './combine.js';
+export { errorOfFile, FILE_HINT } from './file-error.js';
 export { partsOfGroups } from './obj-groups.js';
 export { writeMesh } from './print.js';
 export { openReader, readMesh, readMeshFile } from './read.js';

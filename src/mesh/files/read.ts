@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { IntersticeError } from '../../contract/errors.js';
 import type { MeshLimits } from '../../contract/mesh.js';
+import { errorOfFile } from './file-error.js';
 import { ObjReader } from './obj.js';
 import { PlyReader } from './ply.js';
 import { formatOf, type MeshFile, type MeshFormat, type MeshReader, splitMorph } from './types.js';
@@ -41,9 +42,7 @@ export async function readMeshFile(path: string, limits?: MeshLimits): Promise<M
   try {
     return format === 'gltf' ? await readGltfFile(path, limits) : await readStream(path, format, limits);
   } catch (thrown) {
-    if (!(thrown instanceof IntersticeError)) throw thrown;
-    const { code, message, details } = thrown.toPlain();
-    throw new IntersticeError(code, `${path}: ${message}`, { ...details, cause: thrown });
+    throw thrown instanceof IntersticeError ? errorOfFile(path, thrown) : thrown;
   }
 }
 

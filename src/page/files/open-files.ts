@@ -1,6 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { MeshInput } from '../../contract/mesh.js';
 import { assertSameTopology, toMeshInput } from '../../mesh/files/combine.js';
+import { errorOfFile, FILE_HINT } from '../../mesh/files/file-error.js';
 import { ObjReader } from '../../mesh/files/obj.js';
 import { PlyReader } from '../../mesh/files/ply.js';
 import type { MeshFile } from '../../mesh/files/types.js';
@@ -108,10 +109,15 @@ export function readOptionsText(name: string, text: string): OptionsFile {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new IntersticeError('MALFORMED_BODY', `${name} is not JSON: ${(cause as Error).message}.`, { cause });
+    throw new IntersticeError('MALFORMED_BODY', `${name} is not JSON: ${(cause as Error).message}.`, {
+      cause,
+      hint: FILE_HINT,
+    });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new IntersticeError('MALFORMED_BODY', `${name} must hold one JSON object.`);
+    throw new IntersticeError('MALFORMED_BODY', `${name} must hold one JSON object.`, {
+      hint: `An object may hold ${[...KNOWN_OPTIONS].join(', ')}.`,
+    });
   }
   const unknown = Object.keys(value).find((key) => !KNOWN_OPTIONS.has(key));
   if (unknown !== undefined) {
@@ -202,7 +208,5 @@ export function orderNames(names: readonly string[]): string[] {
 }
 
 function named(name: string, thrown: unknown): unknown {
-  if (!(thrown instanceof IntersticeError)) return thrown;
-  const { code, message, details } = thrown.toPlain();
-  return new IntersticeError(code, `${name}: ${message}`, { ...details, cause: thrown });
+  return thrown instanceof IntersticeError ? errorOfFile(name, thrown) : thrown;
 }

@@ -5,6 +5,7 @@ import type { MeshInput, MeshLimits } from '../../contract/mesh.js';
 import {
   assertSameTopology,
   concatenate,
+  errorOfFile,
   guessFormat,
   type MeshFile,
   readMesh,
@@ -227,8 +228,7 @@ async function readMeshPart(
     return await readMesh(whole(), guessFormat(fileName) ?? sniffFormat(head), limits);
   } catch (thrown) {
     if (!(thrown instanceof IntersticeError) || REQUEST_ERRORS.has(thrown.code)) throw thrown;
-    const { code, message, details } = thrown.toPlain();
-    throw new IntersticeError(code, `${label}: ${message}`, { ...details, cause: thrown });
+    throw errorOfFile(label, thrown);
   }
 }
 

@@ -168,7 +168,11 @@ t.test('a file without a name is read by its content, and named by its place whe
   const broken = { ...start, body: 'v 0 0 0\nv a b c\n' };
   const refused = await send([start, broken, target, target]);
   t.equal(refused.statusCode, 400);
-  t.match(refused.json(), { code: 'MALFORMED_BODY', message: /^start\[1\]: Line 2/ });
+  t.match(refused.json(), {
+    code: 'MALFORMED_BODY',
+    message: /^start\[1\]: Line 2/,
+    hint: /^Repair the file/,
+  });
   const unknown = await send([start, target, options({ kinematicParts: ['body.obj'] })]);
   t.match(unknown.json(), { code: 'INVALID_PARAMETER', message: /no file has that name/ });
 });
