@@ -86,6 +86,8 @@ export interface ListJobsAnswer {
   readonly jobs: readonly JobInfo[];
   /** Empty on the last page. */
   readonly nextPageToken: string;
+  /** Whether the service may have other processes, whose jobs are not listed. */
+  readonly ofOneProcess: boolean;
 }
 
 /** The answer of a resolve or of a step, with the times of its computation. */

@@ -37,6 +37,8 @@ export interface LongJobsOptions {
   readonly clock: SessionClock;
   readonly limits: Limits;
   readonly quotas: JobQuotas;
+  /** whether other processes may have jobs of the same tenants */
+  readonly hasOtherProcesses: boolean;
   /** computes one; it is counted and refused like a resolve or a step */
   readonly resolve: (request: ResolveRequest, context: CallContext) => Promise<ResolveAnswer>;
   readonly step: (request: StepRequest, context: CallContext) => Promise<StepAnswer>;
@@ -153,7 +155,7 @@ export class LongJobs {
     const own = [...this.jobs.values()].filter((job) => job.tenant === tenant);
     const ordered = own.map((job) => [job.order, job] as const);
     const { page, nextPageToken } = pageOf(ordered, request, 'ListJobs');
-    return { jobs: page.map((job) => job.describe()), nextPageToken };
+    return { jobs: page.map((job) => job.describe()), nextPageToken, ofOneProcess: this.options.hasOtherProcesses };
   }
 
   /** @throws JOB_NOT_FOUND, JOB_NOT_ENDED, INVALID_PARAMETER, CANCELLED, and the refusal of the resolve */

@@ -224,6 +224,8 @@ export class ScheduledOperations implements MeasuredOperations {
         maxJobBytes: options.maxJobBytes ?? 0,
         keepSeconds: options.jobKeepSeconds ?? DEFAULT_JOB_KEEP_SECONDS,
       },
+      // Without a store, processes of one service would not know each other's sessions.
+      hasOtherProcesses: store !== undefined,
       resolve: (request, context) => this.resolve(request, context),
       step: (request, context) => this.step(request, context),
       untangle: (request, context) => this.untangle(request, context),

@@ -5,6 +5,7 @@ import type { ResolveAnswer, ResolveRequest } from '../../src/contract/requests.
 import type { ResolveTask } from '../../src/jobs/tasks.js';
 import type { ScheduleHooks } from '../../src/lanes/scheduler.js';
 import type { OperationsOptions } from '../../src/session/operations.js';
+import type { SessionStore } from '../../src/store/session-store.js';
 import { freshReport, settle } from './fake-scheduler.js';
 import { at, opening, openRoom, tenant } from './room.js';
 
@@ -206,6 +207,13 @@ t.test('tenants see only their own jobs', async (t) => {
   const rest = await operations.listJobs({ pageSize: 1, pageToken: first.nextPageToken }, blue);
   t.match(rest, { jobs: [{ label: 'second' }], nextPageToken: '' });
   t.match((await operations.listJobs({ label: 'second' }, blue)).jobs, [{ label: 'second' }]);
+});
+
+t.test('a list says whether other processes may have more jobs', async (t) => {
+  t.match(await openJobs(t).operations.listJobs({}), { jobs: [], ofOneProcess: false });
+  const sessions = { close: async () => {} } as unknown as SessionStore;
+  const kept = openJobs(t, { store: { sessions, onFailure: 'refuse' } });
+  t.match(await kept.operations.listJobs({}), { jobs: [], ofOneProcess: true });
 });
 
 t.test('number and bytes are limited, even before the body, and no result exceeds them', async (t) => {

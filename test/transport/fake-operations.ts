@@ -158,7 +158,7 @@ export class FakeOperations implements Operations {
   }
 
   listJobs(request: ListJobsRequest, context: CallContext = {}): Promise<ListJobsAnswer> {
-    return this.session('listJobs', request, context, { jobs: [fakeJob()], nextPageToken: 'more' });
+    return this.session('listJobs', request, context, { jobs: [fakeJob()], nextPageToken: 'more', ofOneProcess: true });
   }
 
   getJobResult(request: JobQuestion, context: CallContext = {}): Promise<JobResult> {

@@ -76,6 +76,6 @@ export const fromSolvedJob = ({ frame, ...answer }: SolvedJobResult) => ({
 export const fromJobResult = (result: JobResult): object =>
   result.untangle ? { untangle: fromUntangled(result.untangle) } : fromSolvedJob(result);
 
-export function fromListJobsAnswer({ jobs, nextPageToken }: ListJobsAnswer): object {
-  return { jobs: jobs.map(fromJob), nextPageToken };
+export function fromListJobsAnswer({ jobs, ...same }: ListJobsAnswer): object {
+  return { ...same, jobs: jobs.map(fromJob) };
 }

@@ -63,7 +63,7 @@ t.test('every unary method reaches its operation and answers with its message', 
   t.match(answers, {
     submitJob: { id: /^fedc/, state: 2, progress: { steps: 7 } },
     getJob: { label: 'cape', bytes: 4096n },
-    listJobs: { jobs: [{ label: 'cape' }], nextPageToken: 'more' },
+    listJobs: { jobs: [{ label: 'cape' }], nextPageToken: 'more', ofOneProcess: true },
     getJobResult: { positions: { scalar: 1 }, report: { status: 1, steps: 7 } },
     resolve: { positions: { scalar: 1 }, report: { status: 1, steps: 7 } },
     check: { intersectionCount: 1n },
