@@ -57,7 +57,8 @@ export class LongJobs {
   private readonly jobs = new Map<string, LongJob>();
   private readonly ofKey = new Map<string, LongJob>();
   private readonly settledListeners = new Set<() => void>();
-  private lastOrder = 0;
+  /** of each tenant: page tokens contain it, and would tell of the jobs of others */
+  private readonly lastOrders = new Map<string, number>();
 
   constructor(private readonly options: LongJobsOptions) {}
 
@@ -104,10 +105,12 @@ export class LongJobs {
         : { resolve: ownCopy(request.resolve, context.isHandedOver) };
     const bytes = bytesOf(work.step ?? work.untangle ?? work.resolve) + bytesOfAnswer(work);
     this.refuseOneMore(tenant, bytes);
+    const order = (this.lastOrders.get(tenant) ?? 0) + 1;
+    this.lastOrders.set(tenant, order);
     const job = new LongJob({
       // 128 random bits cannot be guessed.
       id: randomBytes(16).toString('hex'),
-      order: ++this.lastOrder,
+      order,
       ...{ tenant, label, keepForSeconds, key, payload, bytes, receivedAt },
       sessionId: work.step?.sessionId,
       clock,

@@ -209,6 +209,15 @@ t.test('tenants see only their own jobs', async (t) => {
   t.match((await operations.listJobs({ label: 'second' }, blue)).jobs, [{ label: 'second' }]);
 });
 
+t.test('a page token does not tell of the jobs of other tenants', async (t) => {
+  const { operations } = openJobs(t);
+  const tokenOf = async (name: string) => {
+    for (const label of ['first', 'second']) await operations.submitJob(job({ label }), tenant(name));
+    return (await operations.listJobs({ pageSize: 1 }, tenant(name))).nextPageToken;
+  };
+  t.equal(await tokenOf('blue'), await tokenOf('red'));
+});
+
 t.test('a list says whether other processes may have more jobs', async (t) => {
   t.match(await openJobs(t).operations.listJobs({}), { jobs: [], ofOneProcess: false });
   const sessions = { close: async () => {} } as unknown as SessionStore;
