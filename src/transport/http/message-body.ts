@@ -66,6 +66,8 @@ export const jsonBody = fp<HttpOptions>(
       if (!(request.body instanceof JsonText)) return;
       const { bytes } = request.body;
       const type = request.routeOptions.config.message;
+      // Some libraries name a media type although they send no body, as with DELETE.
+      if (type === undefined && bytes.byteLength === 0) return;
       const reading = await coder.read({ type, bytes, what: 'The body', path: '' }, clientOf(request, reply));
       if ('error' in reading) throw reading.error;
       // A number of two characters takes eight bytes after decoding.

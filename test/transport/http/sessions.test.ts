@@ -68,6 +68,12 @@ t.test('sessions are read, listed, changed and closed', async (t) => {
   t.equal(gone.body, '');
   t.equal(gone.headers['content-type'], undefined);
   t.match(operations.sessionCalls.at(-1), { call: 'delete', request: id });
+
+  const headers = { 'content-type': 'application/json' };
+  const typed = await app.inject({ method: 'DELETE', url: one, headers });
+  t.equal(typed.statusCode, 204, 'a library that names a type of the body that it does not send');
+  const torn = await app.inject({ method: 'DELETE', url: one, headers, payload: '{' });
+  t.match(torn.json(), { code: 'MALFORMED_BODY' });
 });
 
 t.test('answers are sent once and logged with their status', async (t) => {
