@@ -47,9 +47,10 @@ export interface StartMeasures {
 
 /** What a scene returns to if the step that changed its mesh is not accepted. */
 export interface ReplacedMesh {
-  readonly held: HeldMesh;
+  readonly meshVersion: number;
+  /** undefined = the session was parked when the mesh was replaced, so it was not built here */
+  readonly held: { readonly mesh: HeldMesh; readonly memory: VerifierMemory } | undefined;
   readonly stateVersion: number;
-  readonly memory: VerifierMemory;
   /** undefined = it is large, or the engine cannot save it */
   readonly saved: SavedSession | undefined;
   readonly hadPairs: boolean;

@@ -152,10 +152,22 @@ export class ResidentScene {
     return isKept ? this.save() : undefined;
   }
 
+  /** Continues from what {@link saveAll} has copied. */
+  resume(all: SavedSession): void {
+    const { before } = all;
+    // A step that was accepted has led to another state; one that was not may have left its mesh in `all`.
+    const isUndone = before !== undefined && before.stateVersion === this.#state.version;
+    const saved = isUndone ? before : all;
+    const { meshVersion, stateVersion, scene } = saved;
+    this.restore(saved);
+    if (meshVersion === this.#held.version || stateVersion !== this.#state.version) return;
+    // The session may continue with the mesh that this belongs to.
+    const hadPairs = scene !== undefined && scene.step > 0;
+    this.#replaced = { meshVersion, held: undefined, stateVersion, saved, hadPairs };
+  }
+
   /** Continues from what {@link save} has copied, while no engine scene is open. Drops data that no longer fits. */
-  restore(all: SavedSession): void {
-    const isUndone = all.stateVersion !== this.#state.version && all.before?.stateVersion === this.#state.version;
-    const saved = isUndone ? all.before! : all;
+  restore(saved: SavedSession): void {
     const { fitted, engine, kinematicPairs, verified, excluded } = saved;
     const hasMesh = saved.meshVersion === this.#held.version;
     const hasState = saved.stateVersion === this.#state.version;
@@ -211,7 +223,9 @@ export class ResidentScene {
     const imageToCome = image || engine ? 0 : Float32Array.BYTES_PER_ELEMENT * positions.length;
     const kept = [mesh, input, keptFor(mesh), this.#memory.kept, positions, this.#ownPositions, engine, image];
     return (
-      bytesOf(kept, this.#before, this.#replaced?.held, this.#replaced?.saved) + imageToCome + (this.#scene?.bytes ?? 0)
+      bytesOf(kept, this.#before, this.#replaced?.held?.mesh, this.#replaced?.saved) +
+      imageToCome +
+      (this.#scene?.bytes ?? 0)
     );
   }
 
@@ -224,9 +238,9 @@ export class ResidentScene {
     const isReleased = old.kinematic.some((flag, v) => flag === 1 && mesh.mesh.kinematic[v] === 0);
     const isApart = !isReleased || this.#state.kinematicPairs === 'PROTECT';
     this.#replaced ??= {
-      held: this.#held,
+      meshVersion: this.#held.version,
+      held: { mesh: this.#held, memory: this.#memory },
       stateVersion: this.#state.version,
-      memory: this.#memory,
       saved: this.#saveUnlessLarge(),
       hadPairs: this.#hasPairs,
     };
@@ -240,17 +254,19 @@ export class ResidentScene {
   /**
    * Returns to the mesh of the last accepted step, with all that was known under it, if it has this version.
    *
+   * @param build builds that mesh, which was not built here if the session was parked
    * @param state that of the last accepted step, if an answer was computed here since
    * @returns whether it has
    */
-  returnToMesh(version: number, state?: Pick<HeldState, 'version' | 'positions'>): boolean {
+  returnToMesh(version: number, build: () => HeldMesh, state?: Pick<HeldState, 'version' | 'positions'>): boolean {
     const replaced = this.#replaced;
     // If an answer under the present mesh is the state that the session continues from, that mesh was accepted.
     if (replaced && !state && this.#state.version !== replaced.stateVersion) this.#replaced = undefined;
-    if (replaced?.held.version !== version) return false;
+    if (replaced?.meshVersion !== version) return false;
+    const mesh = replaced.held?.mesh ?? build();
     this.#replaced = undefined;
-    this.#held = replaced.held;
-    this.#memory = replaced.memory;
+    this.#held = mesh;
+    this.#memory = replaced.held?.memory ?? new VerifierMemory(mesh.mesh);
     this.#state = state ?? { ...this.#state, verified: undefined };
     this.#invalidateStart();
     this.discard();

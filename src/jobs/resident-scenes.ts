@@ -90,7 +90,7 @@ export class ResidentScenes {
       const mesh = delta.mesh ?? missing('mesh', key);
       const start = delta.start ?? missing('start', key);
       const built = buildScene({ ...delta, mesh, start }, limits);
-      if (delta.saved) built.restore(delta.saved);
+      if (delta.saved) built.resume(delta.saved);
       else if (delta.wasLost) built.noteLoss();
       this.scenes.set(key, built);
       return built;
@@ -100,11 +100,12 @@ export class ResidentScenes {
       positions = delta.start ?? missing('start', key);
       checkPositions(positions, scene.held.mesh.vertexCount, 'start');
     }
-    if (scene.returnToMesh(meshVersion, positions && { version: stateVersion, positions })) return scene;
-    if (scene.held.version !== meshVersion) {
+    const build = () => {
       const input = delta.mesh ?? missing('mesh', key);
-      scene.replaceMesh({ version: meshVersion, input, mesh: buildMesh(input, limits) });
-    }
+      return { version: meshVersion, input, mesh: buildMesh(input, limits) };
+    };
+    if (scene.returnToMesh(meshVersion, build, positions && { version: stateVersion, positions })) return scene;
+    if (scene.held.version !== meshVersion) scene.replaceMesh(build());
     if (positions) scene.replaceState(stateVersion, positions);
     return scene;
   }

@@ -166,6 +166,43 @@ t.test('a step with another mesh leaves no trace if it is not accepted', async (
         t.equal((await refusalOf(session.step(targetAt(7), tooSmall))).code, 'TOLERANCE_TOO_SMALL');
       },
     ],
+    [
+      'refused, and parked',
+      async (session) => {
+        changeMesh(session, { kinematic });
+        t.equal((await refusalOf(session.step(targetAt(7), tooSmall))).code, 'TOLERANCE_TOO_SMALL');
+        await session.park();
+      },
+    ],
+    [
+      'parked, and refused twice with different meshes',
+      async (session) => {
+        await session.park();
+        for (const changes of [{ kinematic }, { masses }]) {
+          changeMesh(session, changes);
+          t.equal((await refusalOf(session.step(targetAt(7), tooSmall))).code, 'TOLERANCE_TOO_SMALL');
+        }
+      },
+    ],
+    [
+      'refused between parkings',
+      async (session) => {
+        for (const changes of [{ kinematic }, { masses }]) {
+          await session.park();
+          changeMesh(session, changes);
+          t.equal((await refusalOf(session.step(targetAt(7), tooSmall))).code, 'TOLERANCE_TOO_SMALL');
+        }
+        await session.park();
+      },
+    ],
+    [
+      'parked, answered, and not committed',
+      async (session) => {
+        await session.park();
+        changeMesh(session, { masses });
+        await session.step(targetAt(7), {}, { isCommitted: false });
+      },
+    ],
   ];
   for (const [what, attempt] of attempts) {
     const [session, calm] = [0, 1].map(() => new DirectSession({ mesh, start }, createCpuEngine()));
