@@ -220,8 +220,30 @@ export class SessionKeeper {
     }
   }
 
-  /** @throws SessionMoved, STORE_UNAVAILABLE */
-  async update(session: Session): Promise<void> {
+  /**
+   * Changes the settings of a session here and in the store, or nowhere. The store gets all settings, so the changes of one
+   * session are made one after the other: none is written, or taken back, with another one that may still be refused.
+   *
+   * @param change changes them here, and returns a function that undoes that; what it throws is thrown
+   * @throws SessionMoved, STORE_UNAVAILABLE
+   */
+  async change(session: Session, change: () => () => void): Promise<void> {
+    const kept = session.kept!;
+    while (kept.changing) await kept.changing;
+    const takeBack = change();
+    const work = this.update(session)
+      .catch((thrown) => {
+        takeBack();
+        throw thrown;
+      })
+      .finally(() => {
+        kept.changing = undefined;
+      });
+    kept.changing = work.catch(() => {});
+    return work;
+  }
+
+  private async update(session: Session): Promise<void> {
     const fields = { settings: pack(session.settings), info: pack(infoOf(session)) };
     const verdict = await ask(() => this.store.update(refOf(session), fields, ttlOf(session)));
     if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);

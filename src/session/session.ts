@@ -112,8 +112,6 @@ export class Session {
   private readonly measures: MeshMeasures;
   /** each version is used once, because a lane may hold that of a step that was never accepted */
   private lastVersion = 0;
-  /** number of {@link update} calls */
-  private lastChange = 0;
   private bytes: number;
 
   readonly opening: Omit<Opening, 'untangled'>;
@@ -303,7 +301,7 @@ export class Session {
   /**
    * Changes parameters, idle timeout and label from now on.
    *
-   * @returns a function that undoes the change, unless another one came after it
+   * @returns a function that undoes the change, to be called before another one is made
    * @throws what {@link resolveParameters}, {@link checkPartDistances}, {@link checkPartOffsets}, {@link checkStrainLimits} and
    *   {@link checkVolumes} refuse; the session is then unchanged
    */
@@ -329,11 +327,9 @@ export class Session {
       this.resolved = resolved;
       this.parameterWarnings = warnings;
     }
-    const number = ++this.lastChange;
     this.idleTimeoutSeconds = change.idleTimeoutSeconds ?? this.idleTimeoutSeconds;
     this.label = change.label ?? this.label;
     return () => {
-      if (this.lastChange !== number) return;
       this.parameters = before;
       this.resolved = resolvedBefore;
       this.parameterWarnings = warningsBefore;

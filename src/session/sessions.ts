@@ -114,15 +114,17 @@ export class Sessions {
     const { keeper } = this.options;
     return this.use(request.sessionId, tenant, (session) => {
       admitUpdate(request);
-      const takeBack = session.update(request);
-      this.live.markUsed(session);
-      if (!keeper) return session.describe();
-      const refuse = (thrown: unknown) => {
-        takeBack();
+      const change = () => {
+        const takeBack = session.update(request);
         this.live.markUsed(session);
-        throw thrown;
+        return () => {
+          takeBack();
+          this.live.markUsed(session);
+        };
       };
-      return keeper.update(session).then(() => session.describe(), refuse);
+      if (keeper) return keeper.change(session, change).then(() => session.describe());
+      change();
+      return session.describe();
     });
   }
 

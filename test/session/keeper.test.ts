@@ -2,7 +2,8 @@ import t from 'tap';
 import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
 import type { SavedSession } from '../../src/jobs/saved-session.js';
 import type { StepTask } from '../../src/jobs/tasks.js';
-import { openRoom } from './room.js';
+import { StoreDown } from '../../src/store/session-store.js';
+import { at, opening, openRoom } from './room.js';
 
 // A machine that does much else takes long to start servers; nothing is judged by time.
 t.setTimeout(600_000);
@@ -65,5 +66,32 @@ t.test('a checkpoint is made before a log of large targets grows long', { skip: 
   for (const one of later) {
     t.ok(bytesOf(one) >= 4 * one.bytes, 'not more often than their bytes justify');
     t.ok(bytesOf(one) < 4 * one.bytes + 2 * start.byteLength, 'at the first frame that makes the log too long');
+  }
+});
+
+t.test('of several changes at once, those that the store refuses have no effect', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  for (const isLastAccepted of [false, true]) {
+    const prefix = `accepts-${isLastAccepted}`;
+    const roomOf = async () => openRoom(t, { store: { sessions: await redis.open(prefix), onFailure: 'refuse' } });
+    const store = await redis.open(prefix);
+    const { operations } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
+    const { id: sessionId } = await operations.createSession(opening({ label: 'old' }));
+    const update = store.update.bind(store);
+    let count = 0;
+    store.update = (...change) =>
+      ++count === 3 && isLastAccepted ? update(...change) : Promise.reject(new StoreDown('It is down.'));
+    const changes = [{ parameters: { stepLimit: 7 } }, { label: 'new' }, { parameters: { sweepsPerStep: 3 } }];
+    const calls = changes.map((change) => operations.updateSession({ sessionId, ...change }));
+    const outcomes = (await Promise.allSettled(calls)).map(({ status }) => status);
+    t.same(outcomes, ['rejected', 'rejected', isLastAccepted ? 'fulfilled' : 'rejected']);
+    store.update = update;
+    for (const room of [{ operations }, await roomOf()]) {
+      await room.operations.step({ sessionId, target: at(1) });
+      const { label, resolved } = await room.operations.getSession(sessionId);
+      t.same([label, resolved.stepLimit === 7, resolved.sweepsPerStep === 3], ['old', false, isLastAccepted]);
+    }
+    t.match(await operations.updateSession({ sessionId, label: 'new' }), { label: 'new' }, 'a later change is made');
   }
 });
