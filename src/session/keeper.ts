@@ -354,8 +354,9 @@ export class SessionKeeper {
   private async writeAll(session: Session, checkpoint?: CheckpointRecord): Promise<void> {
     const { store } = this.options;
     const kept = session.kept!;
-    const { opening, lastStep } = session;
-    const head = presentHead(session);
+    const { opening, lastStep, place } = session;
+    const present = presentHead(session);
+    const head = present && { ...present, ...(checkpoint ? {} : { lastTarget: place.lastTarget }) };
     const scene = checkpoint && pack(checkpoint);
     const verdict = await store.replace({
       ...refOf(session),

@@ -68,8 +68,8 @@ export async function restoreSession(
     await scheduler.forget(key);
     session = makeSession();
     if (head) {
-      const lastTarget = lastTargetOf(stored) ?? start;
       const { changes, answer } = head;
+      const lastTarget = head.lastTarget ?? lastTargetOf(stored) ?? start;
       session.goTo({
         changes,
         positions: answer.positions,

@@ -40,6 +40,8 @@ export interface HeadRecord {
   readonly answer: ResolveAnswer;
   readonly changes: MeshChanges;
   readonly sceneBytes: number;
+  /** present if neither the entry of the frame nor a checkpoint has it */
+  readonly lastTarget?: Positions;
 }
 
 /** The input of a frame. */

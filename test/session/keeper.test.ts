@@ -95,3 +95,18 @@ t.test('of several changes at once, those that the store refuses have no effect'
     t.match(await operations.updateSession({ sessionId, label: 'new' }), { label: 'new' }, 'a later change is made');
   }
 });
+
+t.test('a last target outlives the process also if the store has got no scene', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  const roomOf = async () => openRoom(t, { store: { sessions: await redis.open('p'), onFailure: 'refuse' } });
+  const { operations, scheduler } = await roomOf();
+  Object.assign(scheduler, { save: async () => undefined });
+  const { id: sessionId } = await operations.createSession(opening());
+  await operations.step({ sessionId, target: at(8) });
+  redis.cli('FLUSHALL');
+  await operations.updateSession({ sessionId, label: 'written again' });
+  const other = await roomOf();
+  const { frame, positions } = await other.operations.step({ sessionId });
+  t.same([frame, positions], [2n, at(6)], 'half way between the answer of frame 1 and its target');
+});
