@@ -68,7 +68,8 @@ export class LiveSessions {
       if (this.registry.hasRoom(tenant, bytes)) return;
       if (session.kept?.isBehind) continue;
       await keeper.handOver([session], HAND_OVER_MS);
-      if (session.workCount === 0) this.drop(session);
+      // Meanwhile it may have got work, and even frames that only this process has.
+      if (session.workCount === 0 && !session.kept?.isBehind) this.drop(session);
     }
   }
 

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
 import type { SavedSession } from '../../src/jobs/saved-session.js';
 import type { StepTask } from '../../src/jobs/tasks.js';
 import { StoreDown } from '../../src/store/session-store.js';
+import { LIMITS } from '../support/job.js';
 import { at, opening, openRoom } from './room.js';
 
 // A machine that does much else takes long to start servers; nothing is judged by time.
@@ -109,4 +111,30 @@ t.test('a last target outlives the process also if the store has got no scene', 
   const other = await roomOf();
   const { frame, positions } = await other.operations.step({ sessionId });
   t.same([frame, positions], [2n, at(6)], 'half way between the answer of frame 1 and its target');
+});
+
+t.test('a session that makes room for another one loses no frame', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  const limits = { ...LIMITS, maxSessions: 1 };
+  const store = await redis.open('p');
+  const { operations, scheduler } = openRoom(t, { limits, store: { sessions: store, onFailure: 'continue' } });
+  const other = openRoom(t, { store: { sessions: await redis.open('p'), onFailure: 'refuse' } });
+  const { id: sessionId } = await operations.createSession(opening());
+  const { id: next } = await other.operations.createSession(opening());
+  await operations.step({ sessionId, frame: 1n, target: at(8) });
+  const copies: (() => void)[] = [];
+  Object.assign(scheduler, { save: () => new Promise<void>((resolve) => copies.push(resolve)) });
+  const another = operations.step({ sessionId: next, target: at(1) }).catch(() => {});
+  while (copies.length === 0) await setImmediate();
+  const commit = store.commit.bind(store);
+  store.commit = () => Promise.reject(new StoreDown('It is down.'));
+  const { report } = await operations.step({ sessionId, frame: 2n, target: at(8) });
+  t.ok(report.warnings.some(({ code }) => code === 'NOT_STORED'));
+  store.commit = commit;
+  Object.assign(scheduler, { save: async () => undefined });
+  for (const end of copies) end();
+  await another;
+  const after = await operations.step({ sessionId, frame: 3n, afterFrame: 2n, target: at(8) });
+  t.same(after.positions, at(7));
 });
