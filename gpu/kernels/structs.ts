@@ -112,6 +112,10 @@ export const CONTROL = new Struct('Control', {
   firstTail: ['u32', 'First colour of edges that one workgroup sweeps, where only edges that act are swept.'],
   short: ['u32', 'Kinematic vertices that had used up their motion after the last step and were not on their targets.'],
   stateBefore: ['u32', 'State to which the run returns after the last step of kinematic vertices.'],
+  limitedIn: [
+    'u32',
+    'Searches of this request when the last step was done: the pairs that it has noted as limiters are of that P.',
+  ],
   candidates: ['u32', 'Candidates of the last step that has swept.'],
   mostContacts: ['u32', 'Largest number of contacts in a step of this request.'],
   mostRounds: ['u32', 'Largest number of rounds of a sweep in this request.'],

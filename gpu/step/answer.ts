@@ -62,6 +62,7 @@ export async function readFinalState(
     readonly mesh: Pick<CollisionMesh, 'vertexCount' | 'kinematic'>;
     /** the control block that was read last */
     readonly control: ControlBlock;
+    /** 0 = P is invalid */
     readonly pairCount: number;
     readonly epsilon: number;
     /** records the kernels that close a run of several phases */
@@ -93,11 +94,18 @@ export async function readFinalState(
   const { residuals = new Float32Array(vertexCount), limiters } = isEnough(packed, final.control, input.epsilon)
     ? packed
     : await readPacked(buffers, reader, vertexCount);
-  const { steps, pairCount } = final.control;
   const limiterOf = (vertex: number) => limiters?.[vertex] ?? NO_LIMITER;
-  const worst = steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, pairCount) : [];
+  const worst = hasLimiters(final.control)
+    ? findLimitingPairs(residuals, limiterOf, input.epsilon, input.pairCount)
+    : [];
   return { ...final, residuals, limitingPairs: await readPairs(buffers, reader, worst) };
 }
+
+/**
+ * Whether the limiters are pairs of the present P: a run that stops between a search and the next step has those of the
+ * P before, whose numbers now belong to other pairs.
+ */
+const hasLimiters = ({ steps, searches, limitedIn }: ControlBlock): boolean => steps > 0 && limitedIn === searches;
 
 /** NO_PAIR, all bits set, as a signed number. */
 const NO_LIMITER = -1;

@@ -5,6 +5,7 @@ import { openSpecialEngine, openTestEngine } from '../support/gpu.js';
 import { refusalOf } from '../support/job.js';
 import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
+import { SceneBuilder } from '../support/scene-builder.js';
 
 // A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -13,6 +14,17 @@ const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());
 
 const bytesOf = (array: Float32Array): Buffer => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+
+/** A sheet that is sent through another one, which has a hill in the middle: P grows as more of them meet. */
+function sheetOverHill(n: number) {
+  const scene = new SceneBuilder();
+  scene.sheet(n, (u, v) => {
+    const at = [n * u, n * v, 1.5 * Math.exp(-8 * ((u - 0.5) ** 2 + (v - 0.5) ** 2))] as const;
+    return { at, to: at };
+  });
+  scene.sheet(n, (u, v) => ({ at: [n * u + 0.1, n * v + 0.05, 2], to: [n * u + 0.1, n * v + 0.05, -3] }));
+  return scene.build();
+}
 
 if (!engine) t.test('the GPU engine', options, async () => undefined);
 else {
@@ -77,6 +89,41 @@ else {
       const judged = await resolveJudged(await openSpecialEngine(t, { firstCandidates: 1 }), mesh, start, target);
       t.equal(judged.resolution.status, 'CONVERGED');
       t.equal(judged.intersections + judged.collisions, 0);
+    },
+  );
+
+  t.test(
+    'A run that stops between a search and the next step names no pairs of the P before as limiting.',
+    async (t) => {
+      const { mesh, start, target } = sheetOverHill(6);
+      const parameters = { activationDistance: 0.1, leap: 0.3, reach: 0.05 };
+      // P has new buffers, or a step after its search has found more candidates than there is room for.
+      for (const label of ['pairVertex', 'candidates']) {
+        let steps = 0;
+        let isStopped = false;
+        const afterAllocate = (buffer: GPUBuffer) => {
+          isStopped ||= steps > 1 && buffer.label === label;
+        };
+        const tight = await openSpecialEngine(t, {
+          firstPairs: 8,
+          firstCandidates: 1,
+          watch: { usage: 0, afterAllocate },
+        });
+        const stopped = await openCase(tight, mesh, start, target, parameters);
+        const answer = await stopped.resolve({
+          shouldStop: () => isStopped,
+          onProgress: (progress) => {
+            steps = progress.steps;
+          },
+        });
+        t.equal(answer.status, 'DEADLINE');
+        const limited = await openCase(engine, mesh, start, target, { ...parameters, stepLimit: answer.steps });
+        const expected = await limited.resolve();
+        t.ok(bytesOf(answer.positions).equals(bytesOf(expected.positions)), 'the state before the search');
+        t.not(expected.limitingPairs.length, 0, 'there are limiting pairs');
+        t.strictSame(answer.limitingPairs, [], label);
+        for (const { scene } of [stopped, limited]) scene.close();
+      }
     },
   );
 

@@ -56,6 +56,7 @@ fn decide() {
   control.short = select(control.short, atomicLoad(&control.shortCount), isRunning);
   control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), isRunning));
   control.candidates = select(control.candidates, atomicLoad(&control.candidateCount), isRunning);
+  control.limitedIn = select(control.limitedIn, control.searches, isRunning);
 
   // A search: by the re-search rule (guard BOXES), or when D(l) < Dmin (guard RADIUS).
   let hasRadius = parameters.hasBoxes == 0u;

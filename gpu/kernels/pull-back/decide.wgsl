@@ -105,6 +105,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   control.residual = select(control.residual, select(0.0, 1.0, moving > 0u), isRunning);
   control.unfinished = select(control.unfinished, moving, isRunning);
   control.touching = select(control.touching, atomicLoad(&control.touchingCount), isRunning);
+  control.limitedIn = select(control.limitedIn, control.searches, isRunning);
 
   // What the state loses against the best one was summed term by term: the difference of two sums would be lost in their rounding
   // where one vertex is far from its target.
