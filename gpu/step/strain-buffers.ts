@@ -125,20 +125,29 @@ function packElements({
 }
 
 /** uint32: for each component the place of its first vertex, and an end; then the vertices, component by component. */
-function membersOf({
+export function membersOf({
   componentOf,
   components,
 }: Pick<StrainElements, 'componentOf' | 'components'>): Uint32Array<ArrayBuffer> {
-  const members: number[][] = Array.from({ length: components }, () => []);
-  componentOf.forEach((c, v) => {
-    if (c !== NO_CORNER) members[c].push(v);
-  });
+  const counts = new Uint32Array(components);
+  let all = 0;
+  for (const c of componentOf) {
+    if (c === NO_CORNER) continue;
+    counts[c]!++;
+    all++;
+  }
+  const words = new Uint32Array(components + 1 + all);
   let place = components + 1;
-  const places = members.map((own) => {
-    place += own.length;
-    return place - own.length;
+  for (let c = 0; c < components; c++) {
+    words[c] = place;
+    place += counts[c]!;
+  }
+  words[components] = place;
+  const next = words.slice(0, components);
+  componentOf.forEach((c, v) => {
+    if (c !== NO_CORNER) words[next[c]!++] = v;
   });
-  return Uint32Array.from([...places, place].concat(...members));
+  return words;
 }
 
 /** The EdgeRange of each dispatch of a sweep, wide colours before the tail. */
