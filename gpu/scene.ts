@@ -160,6 +160,15 @@ export class GpuScene implements Scene {
     return this.memory.bytes;
   }
 
+  get isUsable(): boolean {
+    try {
+      this.#device.assertUsable();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /**
    * @throws DEVICE_LOST when the device is lost; the caller opens the scene again
    * @throws TOO_LARGE when the proximity set does not fit; the scene stays usable

@@ -346,6 +346,11 @@ export class ResidentScene {
     const { frame } = chosen;
     const { floor } = chosen.range;
     const units = { scale: frame.scale, floor };
+    if (this.#scene?.isUsable === false) {
+      // The fault was not that of this step, so it is not refused: the engine opens another device.
+      this.undo();
+      this.hasLostDevice = true;
+    }
     await this.#reopen(engine, mesh, frame);
     const before = this.#setup;
     const isOther = before?.mesh !== mesh || before.frame !== frame || before.parameters.method !== parameters.method;

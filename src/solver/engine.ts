@@ -143,6 +143,8 @@ export interface EngineUnits {
 export interface Scene<M extends Method = TwoWayMethod> {
   /** Bytes that the scene holds between resolves besides its mesh, on the device or the host; may be an estimate. */
   readonly bytes: number;
+  /** False once its device was lost or has reported a fault: the caller opens another scene. Absent = true. */
+  readonly isUsable?: boolean;
   /** @throws TOO_LARGE if the proximity set does not fit; the scene remains usable */
   resolve(step: StepInput): Promise<Resolution<M>>;
   /**

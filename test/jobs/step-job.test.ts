@@ -217,6 +217,26 @@ t.test('a lost device: the scene is opened again and the step repeated, once', a
   t.same(after.positions, tipAt(0.6));
 });
 
+t.test('a device that fails between two steps: the next step opens another scene and is not refused', async (t) => {
+  const engine = fakeEngine(arriving);
+  let failed = 0;
+  const open: typeof engine.open = async (...request) => {
+    const scene = await engine.open(...request);
+    const number = engine.opened.length;
+    return Object.defineProperty(scene, 'isUsable', { get: () => number > failed });
+  };
+  const session = new DirectSession(spike(1, 0), { ...engine, open });
+  await session.open();
+  t.notOk((await session.step(tipAt(0.9))).report.sessionRebuilt);
+  failed = 1;
+  const next = await session.step(tipAt(0.8));
+  t.same(next.positions, tipAt(0.8));
+  t.ok(next.report.sessionRebuilt);
+  t.equal(engine.opened.length, 2);
+  t.ok(engine.opened[0]?.closed);
+  t.notOk((await session.step(tipAt(0.7))).report.sessionRebuilt);
+});
+
 t.test('a step whose states were reported is not repeated on a lost device: they cannot be withdrawn', async (t) => {
   const engine = fakeEngine((step) => {
     step.onState?.(between(step.x, step.y, 0.5));

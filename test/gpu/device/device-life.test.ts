@@ -128,11 +128,13 @@ else {
     // MAP_READ and STORAGE do not go together.
     device.createBuffer({ size: 16, usage: 0x81 });
     await device.queue.onSubmittedWorkDone();
+    t.notOk(scene.isUsable, 'a session opens another scene before its next step');
     const outcome = await settled(resolve());
     t.ok(outcome instanceof IntersticeError);
     t.match(outcome, { code: 'INTERNAL', message: /The device reported: / });
     const anew = await openOn(engine);
     t.not(deviceOf(anew.scene), device);
+    t.ok(anew.scene.isUsable);
     t.match(await anew.resolve(), { status: 'CONVERGED' });
     for (const opened of [anew.scene, scene]) opened.close();
   });
