@@ -114,6 +114,9 @@ export function addPlan(program: Command, cli: CliContext, done: (code: number) 
         ['quality', 'motion', 'sizes', 'duration'],
         'needs --measure: a plan takes costs as they are',
       );
+    else refuseGiven(command, ['costs'], 'is for a plan without --measure, which gives its own costs');
+    if (flags.sessions === undefined)
+      refuseGiven(command, ['within'], 'is for a plan: add --sessions, --triangles and --rate');
     const { runPlan } = await import('./commands/plan.js');
     done(await runPlan(flags, cli));
   });

@@ -129,6 +129,7 @@ t.test('a plan is printed, or why there is none', async (t) => {
       ['--motion', '0'],
       ['--duration', '1e9'],
       ['--measure', '/no/such/folder/costs.json'],
+      ['--measure', t.testdirName],
     ].map((wrong) => ['--sessions', '1', '--triangles', '9', '--rate', '1', ...wrong]),
     ...[
       ['--costs', 'nowhere.json'],
@@ -154,6 +155,9 @@ t.test('an option that would have no effect is refused', async (t) => {
     ['--duration', '10'],
   ] as const)
     t.match(await run([...demand, flag, value]), { status: 2, stderr: `${flag} needs --measure` });
+  const measure = ['plan', '--measure', join(t.testdir(), 'costs.json')];
+  t.match(await run([...measure, '--costs', 'cpu-2-cores']), { status: 2, stderr: '--costs is for a plan' });
+  t.match(await run([...measure, '--within', '1']), { status: 2, stderr: '--within is for a plan' });
   const load = ['load', '--server', 'http://127.0.0.1:9', '--mesh', 'a.obj', '--target', 'b.obj'];
   for (const flag of ['--triangles', '--motion'])
     t.match(await run([...load, flag, '20']), { status: 2, stderr: `${flag} is for the sheets of cloth` });

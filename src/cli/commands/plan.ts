@@ -1,5 +1,3 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Quality } from '../../contract/parameters.js';
 import { trianglesOf } from '../../load/sheets.js';
@@ -10,6 +8,7 @@ import { type Answer, type Demand, plan, withinOf } from '../../plan/plan.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
+import { assertWritable, writeAtomically } from '../outputs.js';
 import { startService } from '../service-process.js';
 import { withInterrupt } from '../terminal.js';
 
@@ -46,6 +45,7 @@ export async function runPlan(flags: PlanFlags, cli: CliContext): Promise<number
       '--sessions, --triangles and --rate must be given together; --measure may be given alone.',
       'plan',
     );
+  if (file !== undefined) await assertWritable(file, []);
   const costs = file === undefined ? costsOf(flags) : await measureHere(file, flags, cli);
   if (!isAsked) return EXIT.OK;
   const demand: Demand = { sessions, triangles, rate, within: flags.within, lanes: flags.lanes };
@@ -63,14 +63,13 @@ function assertBounded(flags: PlanFlags): void {
   const refuse = (what: string): never => {
     throw new UsageError(what, 'plan');
   };
-  const { sizes, motion, duration, measure: file } = flags;
+  const { sizes, motion, duration } = flags;
   if (sizes.length < 2 || sizes.some((size) => size < 4 || size > MOST.triangles))
     refuse(`--sizes needs at least two numbers of triangles, each from 4 to ${formatCount(MOST.triangles)}.`);
   if (new Set(sizes.map(trianglesOf)).size < sizes.length) refuse('Two of --sizes give the same sheets.');
   if (!(motion > 0 && motion <= 50)) refuse('--motion must be greater than 0 and at most 50.');
   if (!(duration > 0 && duration <= MOST.duration))
     refuse(`--duration must be greater than 0 and at most ${formatCount(MOST.duration)}.`);
-  if (file !== undefined && !existsSync(dirname(resolve(file)))) refuse(`--measure: there is no folder for ${file}.`);
 }
 
 function planOf(costs: Costs, demand: Demand): Answer {
@@ -124,7 +123,7 @@ async function measureHere(file: string, flags: PlanFlags, { terminal }: CliCont
           ? new IntersticeError('CANCELLED', 'The measurement was ended.', { cause: thrown })
           : thrown;
       });
-      writeFileSync(file, `${JSON.stringify(costs, rounded, 1)}\n`);
+      await writeAtomically(file, [Buffer.from(`${JSON.stringify(costs, rounded, 1)}\n`)]);
       terminal.err.write(`wrote ${file}\n`);
       return costs;
     } finally {
