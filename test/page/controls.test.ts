@@ -24,12 +24,12 @@ const brokenWords = `(() => {
   for (const value of document.querySelectorAll('#result dd')) {
     const [text] = value.childNodes;
     if (text.nodeType !== Node.TEXT_NODE) continue;
-    // No line ends at the narrow space between a number and its unit.
+    // No line ends at the narrow space between a number and its unit, or at a no-break space within a range.
     for (const { index, 0: word } of text.data.matchAll(/[^ ]+/g)) {
       const range = document.createRange();
       range.setStart(text, index);
       range.setEnd(text, index + word.length);
-      count += 1;
+      count += word.split('\u00a0').length;
       if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word);
     }
   }

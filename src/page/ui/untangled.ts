@@ -82,7 +82,10 @@ export function untangledSections(
           'Others moved, mean and maximum',
           `${formatLength(report.outside.mean, unit)}, ${formatLength(report.outside.max, unit)}`,
         ],
-        ['Edges, relative to rest', `${formatNumber(report.minStretch)} to ${formatNumber(report.maxStretch)}`],
+        [
+          'Edges, relative to rest',
+          `${formatNumber(report.minStretch)}\u00a0to\u00a0${formatNumber(report.maxStretch)}`,
+        ],
         ...(report.limitedRegions > 0
           ? [['Regions too large to follow to their end', formatCount(report.limitedRegions)] as const]
           : []),
