@@ -8,7 +8,7 @@ import {
   readMeshBlob,
   readOptionsText,
 } from './files/open-files.js';
-import { byId } from './ui/dom.js';
+import { byId, closeDialogs } from './ui/dom.js';
 import type { OpenDialog } from './ui/open-dialog.js';
 
 /** Passes files that are chosen or dropped to the dialog as start and target. */
@@ -41,7 +41,7 @@ export class FileOpener {
       const certificate = files.find(({ name }) => CERTIFICATE.test(name));
       if (certificate) {
         if (files.length > 1) throw new Error('Open a certificate by itself, without other files.');
-        this.dialog.close();
+        closeDialogs();
         this.onCertificate(certificate);
         return;
       }
@@ -71,8 +71,11 @@ export class FileOpener {
       // Options belong to a mesh: those of the previous pair do not apply to another one.
       const isOther = before && this.dialog.start && !isSameMesh(before, this.dialog.start);
       if (options ?? isOther) this.dialog.options = options ?? {};
+      closeDialogs('open-dialog');
       this.dialog.open();
     } catch (thrown) {
+      // The error is said in the dialog that asks for files, or on the page: any other dialog would hide it.
+      closeDialogs('open-dialog');
       if (this.dialog.isOpen) this.dialog.refuse(thrown);
       else this.onError(thrown);
     }

@@ -134,6 +134,34 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     t.equal(await page.isVisible('#open-dialog'), false);
   });
 
+  await t.test('a file that is dropped on another dialog closes it, so that nothing is said behind it', async (t) => {
+    const page = await open(t);
+    await openTangled(page);
+    const drop = (name: string, text: string) =>
+      page.evaluate(
+        `{
+          const data = new DataTransfer();
+          data.items.add(new File([${JSON.stringify(text)}], '${name}'));
+          document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));
+        }`,
+      );
+    for (const id of ['help-dialog', 'key-dialog', 'layers-dialog', 'help-dialog']) {
+      await page.evaluate(`document.getElementById('${id}').showModal()`);
+      await drop('broken.obj', 'v 0 0 nothing\n');
+      await page.waitForSelector('#problem:not([hidden])');
+      t.equal(await page.isVisible(`#${id}`), false, id);
+      t.match(await page.textContent('#problem-text'), /broken\.obj: Line 1: "nothing" is not a number/);
+      t.match(await page.textContent('#problem-hint'), /^Repair the file/, 'the file is not the body of a request');
+      await page.click('#problem-close');
+    }
+    await page.evaluate(`document.getElementById('help-dialog').showModal()`);
+    await drop('start.obj', squares(0, 0.5));
+    await page.waitForSelector('#open-dialog[open]');
+    t.equal(await page.isVisible('#help-dialog'), false);
+    await drop('options.json', '{');
+    t.match(await textOnce(page, '#open-note', 'JSON'), /options\.json is not JSON: .*Write an object/);
+  });
+
   await t.test('an untangled answer has no marks of the start, and values keep their units', async (t) => {
     const page = await open(t, { viewport: { width: 1440, height: 900 } });
     await openTangled(page);

@@ -1,7 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { MeshInput } from '../../contract/mesh.js';
 import { assertSameTopology, toMeshInput } from '../../mesh/files/combine.js';
-import { errorOfFile, FILE_HINT } from '../../mesh/files/file-error.js';
+import { errorOfFile } from '../../mesh/files/file-error.js';
 import { ObjReader } from '../../mesh/files/obj.js';
 import { PlyReader } from '../../mesh/files/ply.js';
 import type { MeshFile } from '../../mesh/files/types.js';
@@ -110,14 +110,12 @@ export function readOptionsText(name: string, text: string): OptionsFile {
     value = JSON.parse(text);
   } catch (cause) {
     throw new IntersticeError('MALFORMED_BODY', `${name} is not JSON: ${(cause as Error).message}.`, {
+      hint: OPTIONS_HINT,
       cause,
-      hint: FILE_HINT,
     });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new IntersticeError('MALFORMED_BODY', `${name} must hold one JSON object.`, {
-      hint: `An object may hold ${[...KNOWN_OPTIONS].join(', ')}.`,
-    });
+    throw new IntersticeError('MALFORMED_BODY', `${name} must hold one JSON object.`, { hint: OPTIONS_HINT });
   }
   const unknown = Object.keys(value).find((key) => !KNOWN_OPTIONS.has(key));
   if (unknown !== undefined) {
@@ -127,6 +125,8 @@ export function readOptionsText(name: string, text: string): OptionsFile {
   }
   return value;
 }
+
+const OPTIONS_HINT = 'Write an object, like {"parameters": {"stepLimit": 100}, "kinematicFrom": 15105}.';
 
 const KNOWN_OPTIONS = new Set(['parameters', 'kinematicFrom', 'kinematicVertices']);
 

@@ -52,6 +52,11 @@ export function wireCancel(): void {
   }
 }
 
+/** Closes every open dialog. @param except the id of one that stays */
+export function closeDialogs(except?: string): void {
+  for (const dialog of document.querySelectorAll('dialog')) if (dialog.open && dialog.id !== except) dialog.close();
+}
+
 /** Wires the tabs of the results: arrow keys go from one to the next, as the ARIA pattern for tabs requires. */
 export function wireTabs(list: HTMLElement, onShow: (name: string) => void): (name: string) => void {
   const tabs = [...list.querySelectorAll<HTMLButtonElement>('[role="tab"]')];
