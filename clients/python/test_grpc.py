@@ -1,6 +1,7 @@
 """Tests that concern only gRPC."""
 
 import concurrent.futures
+import unittest.mock
 
 import numpy as np
 
@@ -42,6 +43,26 @@ class GrpcTests(ClientCase):
                 self.is_answered = True
             except ServiceError as error:
                 self.assertEqual(error.code, "UNREACHABLE")
+
+    def test_limit_that_passes_as_the_answer_arrives_does_not_end_the_next_step(self):
+        from interstice import grpc_stream
+
+        class Late:
+            """A timer whose time has come just before it is cancelled."""
+
+            def __init__(self, seconds, work, args=()):
+                self.fire = lambda: work(*args)
+
+            def start(self):
+                pass
+
+            cancel = property(lambda self: self.fire)
+
+        session = self.session()
+        with unittest.mock.patch.object(grpc_stream.threading, "Timer", Late):
+            for frame in (1, 2):
+                answer = session.step(lowered(0.2), on_progress=lambda _: None)
+                self.assertEqual((answer.frame, session.recreations), (frame, 0))
 
     def test_session_is_named_before_its_message_comes(self):
         import grpc

@@ -24,13 +24,17 @@ class StepStream:
         self._transport = transport
         self._requests: queue.SimpleQueue[typing.Optional[pb.StepRequest]] = queue.SimpleQueue()
         self._answers = transport.stub.StepStream(iter(self._requests.get, None), metadata=metadata)
-        self._is_late = False
+        self._lock = threading.Lock()
+        self._turn: typing.Optional[object] = None  # the step that waits for its answer
+        self.is_late = False
+        """whether a step has reached its limit, which has cancelled the stream; the step may have its answer nevertheless"""
         self._is_answered = False
 
     def step(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener] = None,
              limit: typing.Optional[float] = None) -> pb.StepResponse:
         """on_progress is called in this thread. An exception of it leaves the stream in an unknown state."""
-        timer = threading.Timer(self._transport.within(limit), self._give_up)
+        turn = self._turn = object()
+        timer = threading.Timer(self._transport.within(limit), self._give_up, [turn])
         timer.daemon = True
         timer.start()
         self._requests.put(request)
@@ -47,17 +51,23 @@ class StepStream:
                     progress = answer.progress
                     on_progress(Progress(progress.steps, progress.residual, progress.unfinished_vertices))
         except grpc.RpcError as error:
-            if self._is_late:
+            if self.is_late:
                 raise errors.timed_out(self._transport.address, self._transport.timeout, limit) from error
             raise error_of_call(self._transport, error, self._is_answered, limit) from error
         finally:
             timer.cancel()
+            # A timer that has just fired must not end the stream under the next step.
+            with self._lock:
+                self._turn = None
         raise errors.unreachable(self._transport.address, "the stream ended")
 
     def close(self) -> None:
         self._requests.put(None)
         self._answers.cancel()
 
-    def _give_up(self) -> None:
-        self._is_late = True
-        self._answers.cancel()
+    def _give_up(self, turn: object) -> None:
+        with self._lock:
+            if self._turn is not turn:
+                return
+            self.is_late = True
+            self._answers.cancel()

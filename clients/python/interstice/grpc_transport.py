@@ -245,3 +245,6 @@ class GrpcCalls:
                     or thrown.code in ("DRAINING", "SESSION_NOT_FOUND", UNREACHABLE)):
                 self.close()
             raise
+        finally:
+            if self._stream is not None and self._stream.is_late:
+                self.close()
