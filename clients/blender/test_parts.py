@@ -2,6 +2,7 @@
 failed"."""
 
 import os
+import socket
 import struct
 import sys
 import threading
@@ -139,8 +140,8 @@ check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "an opening t
 class Losing(service.Service):
     """Loses the answer of the service to a creation."""
 
-    def _once(self, method, path, body, headers):
-        answer = super()._once(method, path, body, headers)
+    def _once(self, method, path, *request):
+        answer = super()._once(method, path, *request)
         if method == "POST" and path == "/v1/sessions":
             raise service.Refusal("UNREACHABLE", "The connection is gone.")
         return answer
@@ -152,6 +153,79 @@ try:
 except service.Refusal as refusal:
     check(refusal.code == "UNREACHABLE", "a lost answer is told")
 check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "an opening whose answer was lost leaves none")
+
+
+class Hanging:
+    """Forwards bytes to the service. When it does not flow, each answer ends in a byte at a time, without an end."""
+
+    def __init__(self):
+        self.flow = threading.Event()
+        self.flow.set()
+        self.is_over = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            near, _ = self.listener.accept()
+            threading.Thread(target=self.serve, args=(near,), daemon=True).start()
+
+    def serve(self, near):
+        far = socket.create_connection((here.parts.hostname, here.parts.port))
+        if self.flow.is_set():
+            threading.Thread(target=self.forward, args=(far, near), daemon=True).start()
+            self.forward(near, far)
+        try:
+            near.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n")
+            while not self.is_over.wait(0.01):
+                near.sendall(b"0")
+        except OSError:
+            pass
+
+    def forward(self, source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+hanging = Hanging()
+service.ALLOWANCE = service.FORGET_LIMIT = 0.3
+session = service.Session(service.Service(hanging.url), joined.mesh(), start, {})
+session.step(target, 60)
+hanging.flow.clear()
+began = time.monotonic()
+try:
+    session.step(target, 0.1)
+    check(False, "a time budget bounds a step whose answer does not end")
+except service.Refusal as refusal:
+    is_soon = time.monotonic() - began < service.TIMEOUT / 2
+    check(refusal.code == "TIMEOUT" and is_soon, "a time budget bounds a step whose answer does not end")
+session.close()
+check(time.monotonic() - began < service.TIMEOUT / 2, "so does the limit of a deletion")
+hanging.is_over.set()
+service.Session.close(types.SimpleNamespace(service=here, path=session.path))
+seen = []
+
+
+class Refusing(service.Service):
+    """Is refused for a while."""
+
+    def _once(self, method, path, body, headers, limit):
+        seen.append((int(headers["interstice-time-budget-ms"]), limit))
+        return 429, {"retry-after": "0.1"}, b'{"code": "QUEUE_FULL", "message": "Full.", "retryable": true}'
+
+
+try:
+    Refusing(url).call("POST", "/", budget=0.25, limit=9)
+    check(False, "a time budget covers all attempts")
+except service.Refusal as refusal:
+    budgets, limits = zip(*seen)
+    is_less = all(a > b for a, b in zip(budgets, budgets[1:])) and all(a > b for a, b in zip(limits, limits[1:]))
+    check(refusal.code == "QUEUE_FULL" and 1 <= len(seen) < service.ATTEMPTS and is_less, "a time budget covers all attempts")
 
 
 def failing():

@@ -7,6 +7,7 @@ import base64
 import http.client
 import json
 import socket
+import threading
 import time
 import urllib.parse
 import uuid
@@ -15,9 +16,15 @@ import numpy as np
 
 # Attempts of a request after retryable refusals, with pauses of at most 30 s each.
 ATTEMPTS = 5
-# Seconds without a byte from the service. Its longest run takes 600 s unless its operator changed that; its answer may be
-# an eighth of that late.
+# Seconds that an attempt may take. The longest run of a service takes 600 s unless its operator changed that; its answer
+# may be an eighth of that late.
 TIMEOUT = 705.0
+# Share of a time budget by which an answer may be late (docs/api.md, Time budgets).
+GRACE = 1 / 8
+# Seconds beyond a time budget and its GRACE, for the way to the service and back.
+ALLOWANCE = 30.0
+# Seconds for the deletion of a session, for which Blender's window waits.
+FORGET_LIMIT = 5.0
 # Seconds within which a host must accept a connection; cancelling waits at most this long.
 CONNECT_TIMEOUT = 10.0
 
@@ -52,6 +59,24 @@ def positions_of(array):
     return {"data": encode(array, "<f4")}
 
 
+def _shut(connection):
+    """Ends what waits on a connection, from another thread."""
+    sock = connection.sock
+    if sock is not None:
+        try:
+            sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # It was already closed, so nothing waits on it.
+
+
+def _pause_of(retry_after):
+    """Seconds to wait before the next attempt."""
+    try:
+        return min(30.0, float(retry_after))
+    except (TypeError, ValueError):
+        return 0.5
+
+
 class Service:
     """One service. Calls are made one at a time; `cancel` may be called from another thread."""
 
@@ -67,52 +92,81 @@ class Service:
         """Ends the running call with Cancelled: the closed connection tells the service to stop its work."""
         self.is_cancelled = True
         connection = self.connection
-        if connection is not None and connection.sock is not None:
-            try:
-                connection.sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # It was already closed, so nothing waits on it.
+        if connection is not None:
+            _shut(connection)
 
-    def _once(self, method, path, body, headers):
+    def _once(self, method, path, body, headers, limit):
         https = self.parts.scheme == "https"
         kind = http.client.HTTPSConnection if https else http.client.HTTPConnection
-        self.connection = connection = kind(self.parts.hostname, self.parts.port, timeout=CONNECT_TIMEOUT)
+        connection = kind(self.parts.hostname, self.parts.port, timeout=min(CONNECT_TIMEOUT, limit))
+        self.connection = connection
+        ends_at = time.monotonic() + limit
+        is_late = threading.Event()
+
+        def give_up():
+            is_late.set()
+            _shut(connection)
+
+        # The time limit of a socket bounds each of its operations, not the answer, which may arrive in many pieces.
+        timer = threading.Timer(limit, give_up)
+        timer.daemon = True
+        timer.start()
         try:
             connection.connect()
-            connection.sock.settimeout(TIMEOUT)
+            connection.sock.settimeout(limit)
             if self.is_cancelled:
                 raise Cancelled
             connection.request(method, self.parts.path.rstrip("/") + path, body, headers)
             answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
+            data = answer.read()
+            if is_late.is_set():
+                raise socket.timeout
+            return answer.status, answer.headers, data
         except (OSError, http.client.HTTPException) as error:
             if self.is_cancelled:
                 raise Cancelled from error
+            if is_late.is_set() or time.monotonic() >= ends_at:
+                raise Refusal(
+                    "TIMEOUT",
+                    f"{self.parts.geturl()} did not answer within {limit:.3g} s.",
+                    "Is the service stopped or overloaded? If not, allow more time.",
+                ) from error
             raise Refusal(
                 "UNREACHABLE",
                 f"No answer from {self.parts.geturl()}: {error or type(error).__name__}.",
                 "Start the service with npm start, or correct its address in the preferences of the add-on.",
             ) from error
         finally:
+            timer.cancel()
             self.connection = None
             connection.close()
 
-    def call(self, method, path, body=None, headers=None):
-        """Sends one request, and repeats it if the service says that this helps. Returns headers and body."""
+    def call(self, method, path, body=None, headers=None, budget=0.0, limit=float("inf")):
+        """Sends one request, and repeats it if the service says that this helps. Returns headers and body.
+
+        `budget`: seconds for the work of the service, 0 = none; `limit`: seconds until its answer. Each covers all attempts.
+        """
+        began = time.monotonic()
         headers = dict(headers or {})
         if self.api_key:
             headers["authorization"] = f"Bearer {self.api_key}"
         for attempt in range(1, ATTEMPTS + 1):
             if self.is_cancelled:
                 raise Cancelled
-            status, answered, data = self._once(method, path, body, headers)
+            passed = time.monotonic() - began
+            if budget > 0:
+                headers["interstice-time-budget-ms"] = str(max(1, round(1000 * (budget - passed))))
+            left = max(0.001, min(TIMEOUT, limit - passed))
+            status, answered, data = self._once(method, path, body, headers, left)
             if status < 300:
                 return answered, data
             try:
                 problem = json.loads(data)
             except ValueError:
                 problem = {}
-            if not problem.get("retryable") or attempt == ATTEMPTS:
+            pause = _pause_of(answered.get("retry-after"))
+            is_over = time.monotonic() + pause - began > (budget or limit)
+            if not problem.get("retryable") or attempt == ATTEMPTS or is_over:
                 raise Refusal(
                     problem.get("code", f"HTTP_{status}"),
                     problem.get("message", f"The answer to {method} {path} has the status {status}."),
@@ -120,15 +174,11 @@ class Service:
                     problem.get("pairs", ()),
                     problem.get("element"),
                 )
-            self._pause(answered.get("retry-after"))
+            self._pause(pause)
         raise AssertionError("unreachable")
 
     def _pause(self, seconds):
-        try:
-            wait = min(30.0, float(seconds))
-        except (TypeError, ValueError):
-            wait = 0.5
-        until = time.monotonic() + wait
+        until = time.monotonic() + seconds
         while time.monotonic() < until and not self.is_cancelled:
             time.sleep(0.05)
 
@@ -142,7 +192,7 @@ def _delete_unseen(service, key):
     """Deletes a session, or stops its creation, if the answer with its id was abandoned or lost."""
     again = Service(service.parts.geturl(), service.api_key)
     try:
-        again.call("DELETE", f"/v1/sessions/key:{key}")
+        again.call("DELETE", f"/v1/sessions/key:{key}", limit=FORGET_LIMIT)
     except Refusal:
         pass  # There is none; or the service cannot be reached, and the session ends by its idle timeout.
 
@@ -169,7 +219,7 @@ class Session:
             _delete_unseen(service, key)
             raise
         except Refusal as refusal:
-            if refusal.code == "UNREACHABLE":
+            if refusal.code in ("UNREACHABLE", "TIMEOUT"):
                 _delete_unseen(service, key)
             raise
         self.path = f"/v1/sessions/{created['id']}"
@@ -179,10 +229,10 @@ class Session:
         """Moves from the last answer towards `target`. Returns the new positions and the report. `budget`: s, 0 = none."""
         self.frame += 1
         headers = {"content-type": "application/octet-stream", "accept": "application/octet-stream"}
-        if budget > 0:
-            headers["interstice-time-budget-ms"] = str(max(1, round(1000 * budget)))
         body = np.ascontiguousarray(target, dtype="<f4").tobytes()
-        answered, data = self.service.call("POST", f"{self.path}/steps?frame={self.frame}", body, headers)
+        limit = budget * (1 + GRACE) + ALLOWANCE if budget > 0 else float("inf")
+        path = f"{self.path}/steps?frame={self.frame}"
+        answered, data = self.service.call("POST", path, body, headers, budget, limit)
         return np.frombuffer(data, dtype="<f4").reshape(self.shape), json.loads(answered["interstice-report"])
 
     def check(self, positions, held_back=0):
@@ -213,6 +263,6 @@ class Session:
         """Deletes the session. If the service cannot be reached, the session ends by its idle timeout."""
         again = Service(self.service.parts.geturl(), self.service.api_key)
         try:
-            again.call("DELETE", self.path)
+            again.call("DELETE", self.path, limit=FORGET_LIMIT)
         except Refusal:
             pass
