@@ -42,10 +42,11 @@ export function exitCodeOfReport({ status, intersectingPairCount = 0 }: Report):
   return status === 'CONVERGED' ? EXIT.OK : EXIT.NOT_CONVERGED;
 }
 
-/** Refusals (4xx in the table of errors) are faults of the input; all other errors are not. */
+/** Refusals (4xx in the table of errors, and inputs that are not supported) concern the input; all other errors do not. */
 export function exitCodeOfError(thrown: unknown): number {
   if (thrown instanceof UsageError) return EXIT.USAGE;
   const error = IntersticeError.from(thrown);
   if (error.code === 'CANCELLED') return EXIT.INTERRUPTED;
-  return ERRORS[error.code].http < 500 ? EXIT.REFUSED : EXIT.INTERNAL;
+  const isRefusal = ERRORS[error.code].http < 500 || error.code === 'UNIMPLEMENTED';
+  return isRefusal ? EXIT.REFUSED : EXIT.INTERNAL;
 }

@@ -78,7 +78,8 @@ t.test('exit codes: usage 2, refusals 3, failures 5, an interrupt 130', async (t
   t.equal(exitCodeOfError(new UsageError('no')), 2);
   t.equal(exitCodeOfError(new Error('boom')), 5);
   for (const code of Object.keys(ERRORS) as ErrorCode[]) {
-    const expected = code === 'CANCELLED' ? 130 : ERRORS[code].http >= 500 ? 5 : 3;
+    const isRefusal = ERRORS[code].http < 500 || code === 'UNIMPLEMENTED';
+    const expected = code === 'CANCELLED' ? 130 : isRefusal ? 3 : 5;
     t.equal(exitCodeOfError(new IntersticeError(code, 'x')), expected, code);
   }
 });
