@@ -40,7 +40,10 @@ export function checkSizes(input: MeshInput, limits?: MeshLimits): void {
     countRows(input.tetrahedra, 4, 'tetrahedra');
   countRows(input.ignoredPartPairs, 2, 'ignoredPartPairs');
   assertWithinLimits(vertexCount, elements, limits);
-  if (vertexCount === 0) throw new IntersticeError('INVALID_MESH', 'The mesh has no vertices.');
+  if (vertexCount === 0)
+    throw new IntersticeError('INVALID_MESH', 'The mesh has no vertices.', {
+      hint: 'Send vertices, and elements that use them.',
+    });
   if (elements === 0) {
     throw new IntersticeError('INVALID_MESH', 'The mesh has no elements.', {
       hint: 'Send triangles, segments, particles or tetrahedra.',

@@ -57,9 +57,15 @@ export function assertWhole({ json, resources }: JSONDocument): void {
   checkTree(nodes, scenes, meshes);
 }
 
-/** Why a file could not be read. The message of a TypeError describes the reader, which met JSON of another shape. */
-export const reasonOf = (thrown: unknown): string =>
-  thrown instanceof TypeError ? 'its JSON does not have the shape of glTF' : (thrown as Error).message;
+/**
+ * Why a file could not be read. The message of a TypeError describes the reader, which met JSON of another shape; the
+ * reader takes for JSON what has no header of a .glb file.
+ */
+export function reasonOf(thrown: unknown): string {
+  if (thrown instanceof TypeError) return 'its JSON does not have the shape of glTF';
+  const { message } = thrown as Error;
+  return thrown instanceof SyntaxError ? `it is neither a .glb file nor valid JSON (${message})` : message;
+}
 
 /** @param bytesOf from the first index of a sparse accessor on */
 function checkAccessor(

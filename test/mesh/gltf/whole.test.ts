@@ -78,6 +78,15 @@ t.test('a damaged file is refused, and missing data is never replaced', async (t
   }
 });
 
+t.test('a file that is neither is refused in words', async (t) => {
+  for (const bytes of ['', '{', 'glTF and then nothing']) {
+    const path = join(t.testdir(), 'mesh.glb');
+    writeFileSync(path, bytes);
+    const refusal = { code: 'MALFORMED_BODY', message: /it is neither a \.glb file nor valid JSON \(/ };
+    t.match(await refusalOf(readMeshFile(path)), refusal, bytes);
+  }
+});
+
 t.test('JSON that is no glTF is refused in words', async (t) => {
   const path = join(t.testdir(), 'mesh.gltf');
   for (const text of ['{}', '[1]', 'null', '7', '{"asset": null}', JSON.stringify(gltf({ buffers: 7 }))]) {
