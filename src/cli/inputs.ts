@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import { assertSameTopology, type MeshFile, readMeshFile, toMeshInput } from '../mesh/files/index.js';
+import { quote } from '../mesh/files/lines.js';
 import { weldElements } from '../mesh/weld.js';
 import { type Options, readOptions } from '../transport/json/options.js';
 import { parseJsonText } from '../transport/json/parse.js';
@@ -54,6 +55,10 @@ export async function withRest(
   const limits = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
   return { ...mesh, strainLimits: { rest: rest.positions, ...limits } };
 }
+
+/** Paths of the files that flags name, which no output may overwrite. */
+export const filesOf = ({ kinematic, options, rest }: InputFlags & RestFlags): string[] =>
+  [kinematic, options, rest].filter((path) => path !== undefined);
 
 /** The input that both commands read: a mesh with its kinematic vertices and, if named, a second state of it. */
 export interface Inputs {
@@ -178,7 +183,7 @@ export function markKinematicList(text: string, name: string, marks: Uint8Array)
 function markRange(content: string, where: string, marks: Uint8Array): void {
   const match = /^(\d+)(?:\s*-\s*(\d+))?$/.exec(content);
   if (match === null) {
-    throw new IntersticeError('MALFORMED_BODY', `${where}: "${content}" is neither a vertex id nor a range.`, {
+    throw new IntersticeError('MALFORMED_BODY', `${where}: ${quote(content)} is neither a vertex id nor a range.`, {
       hint: 'Write one id (17) or one range (100-250, both ends included) per line; # starts a comment.',
     });
   }

@@ -52,7 +52,7 @@ async function assertReplaceable(path: string, inputs: readonly string[]): Promi
   for (const input of inputs) {
     const other = await stat(input).catch(ignoreMissing);
     if (other?.ino === existing.ino && other.dev === existing.dev) {
-      throw new UsageError(`The output would overwrite the input ${input}. Name another file with -o.`);
+      throw new UsageError(`The output would overwrite the input ${input}. Name another file.`);
     }
   }
 }
@@ -97,13 +97,19 @@ async function replace(path: string, chunks: Iterable<Uint8Array>): Promise<void
  * trace, which is replaced, because states of two runs in one folder would look like one path. trace.json exists from
  * the beginning, so that the folder of an interrupted run is recognised; its `isComplete` is false.
  *
- * @throws UsageError for a folder that holds anything else or cannot be written
+ * @param inputs files of the run, which may be states of an earlier trace
+ * @throws UsageError for a folder that holds an input or anything else, or cannot be written
  */
-export async function prepareTraceFolder(folder: string): Promise<void> {
+export async function prepareTraceFolder(folder: string, inputs: readonly string[] = []): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch {
     throw new UsageError(`Cannot use ${folder} for a trace: it is not a folder and cannot be created.`, 'resolve');
+  }
+  for (const input of inputs) {
+    const place = await realpath(input).then(dirname, ignoreMissing);
+    if (place === (await realpath(folder)))
+      throw new UsageError(`Cannot use ${folder} for a trace: the input ${input} lies in it. Name another folder.`);
   }
   const names = await readdir(folder);
   const foreign = names.find((name) => name !== INDEX_NAME && !STATE_NAME.test(name));

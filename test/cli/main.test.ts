@@ -63,7 +63,13 @@ t.test('without a command the help comes as an error', async (t) => {
 });
 
 t.test('mistakes on the command line end with 2 and say where the help is', async (t) => {
-  const folder = t.testdir({ 'a.obj': triangle, 'b.obj': triangle, 'other.txt': 'x', busy: { 'mine.txt': '' } });
+  const folder = t.testdir({
+    'a.obj': triangle,
+    'b.obj': triangle,
+    'other.obj': triangle,
+    'other.txt': 'x',
+    busy: { 'mine.txt': '' },
+  });
   const cases: [argv: string[], message: RegExp][] = [
     [['resolv', 'a.obj', 'b.obj'], /unknown command 'resolv'[\s\S]*Did you mean resolve/],
     [['resolve', 'a.obj'], /missing required argument 'TARGET'[\s\S]*See interstice resolve --help/],
@@ -73,6 +79,16 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
     [['resolve', 'a.obj', 'b.obj', '--step-limit', '-3'], /A whole number is needed/],
     [['resolve', 'a.obj', 'b.obj', '--preset', 'fast'], /Choose one of: tuned, paper/],
     [['resolve', 'a.obj', 'b.obj', '-o', 'a.obj'], /would overwrite the input a\.obj/],
+    ...['--rest', '--kinematic', '--options'].map((flag): [string[], RegExp] => [
+      ['resolve', 'a.obj', 'b.obj', flag, 'other.obj', '-o', 'other.obj'],
+      /would overwrite the input other\.obj/,
+    ]),
+    [
+      ['certify', 'a.obj', 'b.obj', '--options', 'other.txt', '-o', 'other.txt'],
+      /would overwrite the input other\.txt/,
+    ],
+    [['untangle', 'a.obj', '--rest', 'other.obj', '-o', 'other.obj'], /would overwrite the input other\.obj/],
+    [['doctor', 'a.obj', '--kinematic', 'other.obj', '--weld-to', 'other.obj'], /would overwrite the input other\.obj/],
     [['resolve', 'a.obj', 'b.obj', '-o', 'out.stl'], /must end in \.obj, \.ply or \.glb/],
     [['resolve', 'a.obj', 'b.obj', '-o', 'no/out.obj'], /the folder no does not exist/],
     [['resolve', 'a.obj', 'b.obj', '-o', 'b.obj/out.obj'], /Cannot write b\.obj\/out\.obj: b\.obj is not a folder/],
@@ -98,7 +114,7 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
   for (const [argv, message] of cases) {
     t.match(await run(argv, { cwd: folder }), { status: 2, stdout: '', stderr: message }, argv.join(' '));
   }
-  t.strictSame(readdirSync(folder).sort(), ['a.obj', 'b.obj', 'busy', 'other.txt'], 'nothing was written');
+  t.strictSame(readdirSync(folder).sort(), ['a.obj', 'b.obj', 'busy', 'other.obj', 'other.txt'], 'nothing was written');
 });
 
 t.test('the help of a command can be asked for in two ways', async (t) => {

@@ -62,13 +62,19 @@ t.test('an earlier trace is replaced as a whole, anything else is left alone', a
   const folder = t.testdir();
   const trace = await open(folder);
   for (const [k, z] of [0, 0.1, 0.2].entries()) trace.add(at(z), k);
+  const states = readdirSync(folder);
+  await t.rejects(prepareTraceFolder(folder, [join(folder, 'state-00001.ply')]), {
+    name: 'UsageError',
+    message: /the input .*state-00001\.ply lies in it/,
+  });
+  t.strictSame(readdirSync(folder), states, 'a state that the run begins from is not removed');
   await prepareTraceFolder(folder);
   t.strictSame(readdirSync(folder), ['trace.json']);
   mkdirSync(join(folder, 'mine'));
   await t.rejects(prepareTraceFolder(folder), { name: 'UsageError', message: /contains mine/ });
-  const states = t.testdir({ 'state-00000.ply': 'of another program' });
-  await t.rejects(prepareTraceFolder(states), { name: 'UsageError', message: /contains state-00000\.ply/ });
-  t.strictSame(readdirSync(states), ['state-00000.ply']);
+  const other = t.testdir({ 'state-00000.ply': 'of another program' });
+  await t.rejects(prepareTraceFolder(other), { name: 'UsageError', message: /contains state-00000\.ply/ });
+  t.strictSame(readdirSync(other), ['state-00000.ply']);
 });
 
 t.test('a state that cannot be written stops the run once and is told at the end', async (t) => {

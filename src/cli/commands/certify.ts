@@ -10,7 +10,7 @@ import type { BackendChoice, CliContext } from '../backend.js';
 import { writeCertificate } from '../certificate.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural, formatRows } from '../format.js';
-import { type InputFlags, naming, readInputs } from '../inputs.js';
+import { filesOf, type InputFlags, naming, readInputs } from '../inputs.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
@@ -45,7 +45,7 @@ export async function runCertify(
   if (start === undefined || target === undefined || flags.output === undefined) {
     throw new UsageError('certify needs START, TARGET and -o FILE, or --check FILE.', 'certify');
   }
-  await assertWritable(flags.output, [start, target]);
+  await assertWritable(flags.output, [start, target, ...filesOf(flags)]);
   const { request, answer } = await resolve(start, target, flags, cli);
   const { path, report } = answer;
   if (!path)

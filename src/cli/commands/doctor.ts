@@ -6,7 +6,7 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { Backend, BackendChoice, CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
-import { type InputFlags, listKinematic, markKinematicFile, markKinematicFrom, naming } from '../inputs.js';
+import { filesOf, type InputFlags, listKinematic, markKinematicFile, markKinematicFrom, naming } from '../inputs.js';
 import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
@@ -31,7 +31,7 @@ export async function runDoctor(
   flags: DoctorFlags,
   cli: CliContext,
 ): Promise<number> {
-  const inputs = targetPath === undefined ? [path] : [path, targetPath];
+  const inputs = [path, ...(targetPath === undefined ? [] : [targetPath]), ...filesOf(flags)];
   if (flags.weldTo !== undefined && flags.weldTo === flags.sewTo)
     throw new UsageError('--weld-to and --sew-to name one file.', 'doctor');
   for (const output of [flags.weldTo, flags.sewTo]) {

@@ -9,7 +9,7 @@ import { fromError, fromResolveAnswer } from '../../transport/messages/answers.j
 import type { Backend, CliContext } from '../backend.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
-import { readInputs, withRest } from '../inputs.js';
+import { filesOf, readInputs, withRest } from '../inputs.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
 import { requestMessage } from '../remote.js';
@@ -38,7 +38,8 @@ const MAX_PATH_VERTICES = 20_000;
 export async function runExplain(start: string, target: string, flags: ExplainFlags, cli: CliContext): Promise<number> {
   const page = readPage();
   const { output, picture, up = 'z' } = flags;
-  for (const path of picture === undefined ? [output] : [output, picture]) await assertWritable(path, [start, target]);
+  for (const path of picture === undefined ? [output] : [output, picture])
+    await assertWritable(path, [start, target, ...filesOf(flags)]);
   if (!/\.html?$/i.test(output)) {
     throw new UsageError(`The report is a page, so its name must end in .html, not ${output}.`, 'explain');
   }

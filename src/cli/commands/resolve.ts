@@ -9,7 +9,15 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
-import { type InputFlags, type Inputs, type RestFlags, readInputs, refuseInclude, withRest } from '../inputs.js';
+import {
+  filesOf,
+  type InputFlags,
+  type Inputs,
+  type RestFlags,
+  readInputs,
+  refuseInclude,
+  withRest,
+} from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { prepareTraceFolder } from '../outputs.js';
 import { type RunBounds, StatusLine } from '../progress.js';
@@ -33,12 +41,13 @@ export interface ResolveFlags extends InputFlags, RestFlags, BackendChoice {
 /** `interstice resolve START TARGET`; returns the exit code. */
 export async function runResolve(start: string, target: string, flags: ResolveFlags, cli: CliContext): Promise<number> {
   refuseConflicts(flags);
-  if (flags.output !== undefined) await assertMeshOutput(flags.output, [start, target], 'resolve');
+  const paths = [start, target, ...filesOf(flags)];
+  if (flags.output !== undefined) await assertMeshOutput(flags.output, paths, 'resolve');
   const named = await readInputs('resolve', start, target, flags);
   const single = (file: MeshFile): MeshFile => toSingleIfNeeded(file, flags.output);
   const read = { ...named, file: single(named.file), other: named.other && single(named.other) };
   const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags, 'resolve') };
-  if (flags.trace !== undefined) await prepareTraceFolder(flags.trace);
+  if (flags.trace !== undefined) await prepareTraceFolder(flags.trace, paths);
   const request = toRequest(inputs, flags, 'resolve');
   if (flags.quiet !== true) noteScale(request, cli);
   const { answer, trace, forget } = flags.job

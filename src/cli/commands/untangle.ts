@@ -6,7 +6,7 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
-import { type InputFlags, type Inputs, type RestFlags, readInputs, withRest } from '../inputs.js';
+import { filesOf, type InputFlags, type Inputs, type RestFlags, readInputs, withRest } from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { describeUntangling, StatusLine } from '../progress.js';
@@ -33,11 +33,12 @@ export interface UntangleFlags extends InputFlags, Pick<RestFlags, 'rest'>, Back
 
 /** `interstice untangle START`; returns the exit code. */
 export async function runUntangle(path: string, flags: UntangleFlags, cli: CliContext): Promise<number> {
-  if (flags.output !== undefined) await assertMeshOutput(flags.output, [path], 'untangle');
+  const paths = [path, ...filesOf(flags)];
+  if (flags.output !== undefined) await assertMeshOutput(flags.output, paths, 'untangle');
   if (flags.picture !== undefined) {
     if (!/\.png$/i.test(flags.picture))
       throw new UsageError(`The picture is a PNG, so its name must end in .png, not ${flags.picture}.`, 'untangle');
-    await assertWritable(flags.picture, [path]);
+    await assertWritable(flags.picture, paths);
   }
   const layers = (flags.layer ?? []).map(readLayer);
   const named = await readInputs('resolve', path, undefined, flags);
