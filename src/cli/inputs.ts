@@ -138,6 +138,8 @@ const openingFailure = pathFailure('read', {
   EPERM: 'this user has no permission to read it',
   EISDIR: 'the path is a folder',
   ENOTDIR: 'a part of the path is not a folder',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'links of the path lead in a circle',
 });
 
 /** Runs a reader of `path` and adds the path to its errors. */

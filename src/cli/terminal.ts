@@ -1,4 +1,6 @@
+import { writeSync } from 'node:fs';
 import process from 'node:process';
+import { EXIT } from './exit-codes.js';
 
 /** An output stream as the command line uses it; tests pass one that records. */
 export interface Sink {
@@ -31,7 +33,7 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
   let isLossTolerated = false;
   // A reader like `| head` may close the pipe early. The answer is on disk anyway, so this is not an error.
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && !isLossTolerated) throw error;
+    if (error.code !== 'EPIPE' && !isLossTolerated) failWriting(stream, error);
   });
   return {
     tolerateLoss: () => {
@@ -46,6 +48,15 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
       return stream.columns ?? fallbackColumns;
     },
   };
+}
+
+/** Ends the program: the exit code of an error that nobody catches would be that of a verdict. */
+function failWriting(stream: NodeJS.WriteStream, { message }: Error): never {
+  try {
+    if (stream !== process.stderr) writeSync(2, `error: The standard output cannot be written: ${message}.\n`);
+  } finally {
+    process.exit(EXIT.INTERNAL);
+  }
 }
 
 export function processTerminal(): Terminal {

@@ -94,6 +94,7 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
     [['resolve', 'a.obj', 'b.obj', '-o', 'b.obj/out.obj'], /Cannot write b\.obj\/out\.obj: b\.obj is not a folder/],
     [['resolve', 'a.obj', 'b.obj', '-o', `${'n'.repeat(300)}.obj`], /: the name is too long\.\n/],
     [['resolve', 'a.obj', 'none.obj'], /Cannot read none\.obj: the file does not exist/],
+    [['resolve', 'a.obj', `${'n'.repeat(300)}.obj`], /Cannot read n+\.obj: the name is too long/],
     [['resolve', 'a.obj', 'b.obj', '--options', 'none.json'], /Cannot read none\.json/],
     [['resolve', 'a.obj', 'b.obj', '--kinematic', 'none.txt'], /Cannot read none\.txt: the file does not exist\.\n/],
     [

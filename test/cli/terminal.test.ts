@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
@@ -47,4 +47,26 @@ t.test('the handlers are there only while something runs, and for one signal', a
   t.equal(result, 'done');
   await t.rejects(withInterrupt(() => Promise.reject(new Error('boom'))));
   t.equal(count(), before);
+});
+
+const full = { skip: existsSync('/dev/full') ? false : 'there is no /dev/full' };
+
+t.test('an output that cannot be written ends the program with 5, which is no verdict', full, async (t) => {
+  const cwd = writeSheets(t.testdir());
+  const disk = openSync('/dev/full', 'w');
+  t.teardown(() => closeSync(disk));
+  const check = async (stdout: number | 'pipe', stderr: number | 'pipe', argv: string[]) => {
+    const stdio = ['ignore', stdout, stderr] as const;
+    const child = spawn(process.execPath, [main.path, ...argv], { cwd, env: plainEnvironment(), stdio: [...stdio] });
+    let text = '';
+    child.stderr?.on('data', (chunk) => {
+      text += chunk;
+    });
+    const [code] = await once(child, 'close');
+    return [code, text];
+  };
+  const [code, text] = await check(disk, 'pipe', ['check', 'start.obj']);
+  t.equal(code, 5);
+  t.match(text, /^error: The standard output cannot be written: ENOSPC.*\.\n$/);
+  t.same(await check('pipe', disk, ['check', 'none.obj']), [5, '']);
 });
