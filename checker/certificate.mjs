@@ -112,8 +112,15 @@ const ROUND_CONSTANTS = primes.map((p) => Number(integerRoot(BigInt(p) << 96n, 3
 const U = 2 ** -53;
 
 /**
+ * The largest difference of coordinates whose products are computed in doubles; those of float32 are below 2^129. Products of three do not overflow.
+ * One that underflows errs by 2^-1075, times up to two more factors by 2^-775: the absolute terms of the bounds cover dozens of these.
+ */
+const LARGEST = 2 ** 150;
+
+/**
  * The sign of det(b − a, c − a, d − a), exactly. In doubles first: each difference errs by u of itself, a product of three by 5u
- * with them, the five sums by 5u more, so the value is off by less than 16u of the sum of the sizes; otherwise in integers.
+ * with them, the five sums by 5u more, so the value is off by less than 16u of the sum of the sizes; otherwise, and beyond
+ * {@link LARGEST}, in integers.
  */
 export function orientation(x, a, b, c, d) {
   const [i, j, k, l] = [3 * a, 3 * b, 3 * c, 3 * d];
@@ -126,16 +133,18 @@ export function orientation(x, a, b, c, d) {
   const dx = x[l] - x[i];
   const dy = x[l + 1] - x[i + 1];
   const dz = x[l + 2] - x[i + 2];
-  const [p, q, r, s, t, u] = [by * cz, bz * cy, bz * cx, bx * cz, bx * cy, by * cx];
-  const value = dx * (p - q) + dy * (r - s) + dz * (t - u);
-  const size =
-    Math.abs(dx) * (Math.abs(p) + Math.abs(q)) +
-    Math.abs(dy) * (Math.abs(r) + Math.abs(s)) +
-    Math.abs(dz) * (Math.abs(t) + Math.abs(u));
-  // The second term covers products that underflow.
-  const bound = 16 * U * size + 2 ** -900;
-  if (value > bound) return 1;
-  if (value < -bound) return -1;
+  if ([bx, by, bz, cx, cy, cz, dx, dy, dz].every((d) => Math.abs(d) <= LARGEST)) {
+    const [p, q, r, s, t, u] = [by * cz, bz * cy, bz * cx, bx * cz, bx * cy, by * cx];
+    const value = dx * (p - q) + dy * (r - s) + dz * (t - u);
+    const size =
+      Math.abs(dx) * (Math.abs(p) + Math.abs(q)) +
+      Math.abs(dy) * (Math.abs(r) + Math.abs(s)) +
+      Math.abs(dz) * (Math.abs(t) + Math.abs(u));
+    // The second term covers products that underflow.
+    const bound = 16 * U * size + 2 ** -900;
+    if (value > bound) return 1;
+    if (value < -bound) return -1;
+  }
   return exactOrientation([i, j, k, l].map((at) => [x[at], x[at + 1], x[at + 2]]));
 }
 
@@ -206,7 +215,8 @@ const SIDES = {
  *
  * Four points that are never in one plane (vertex and triangle, two edges) never meet either: det(B, C, D)(t) of the differences to the first point is a cubic,
  * and with four Bernstein coefficients of one sign it has no root. Each factor errs by 4u M (absolute), a product of three by 12u + 2u, six of them and
- * five sums: below 120u Mx My Mz; the inner coefficients are three such and two sums: below 400u; 1024u is used.
+ * five sums: below 120u Mx My Mz; the inner coefficients are three such and two sums: below 400u; 1024u is used. Differences beyond LARGEST, whose products
+ * may overflow, prove nothing so. A factor that underflows errs by 2^-1074, times two others by 2^-774; 2^-700 covers all of these.
  */
 class PieceProof {
   #early = new Float64Array(36);
@@ -371,7 +381,8 @@ class PieceProof {
         ...ids.slice(1).map((v) => Math.max(Math.abs(s[3 * v + c] - s[3 * ids[0] + c]), Math.abs(e[3 * v + c] - e[3 * ids[0] + c]))),
       ),
     );
-    const bound = 1024 * U * size[0] * size[1] * size[2] + 2 ** -900;
+    if (!size.every((largest) => largest <= LARGEST)) return false;
+    const bound = 1024 * U * size[0] * size[1] * size[2] + 2 ** -700;
     const values = [
       determinant(p[0], p[1], p[2]),
       determinant(q[0], p[1], p[2]) + determinant(p[0], q[1], p[2]) + determinant(p[0], p[1], q[2]),
