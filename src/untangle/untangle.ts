@@ -23,6 +23,7 @@ import { type Pulled, pullBack } from './pull-back.js';
 import { pushThrough } from './push.js';
 import { type Region, regionsOf } from './regions.js';
 import { describeContours, measureMoved, measureStretch } from './report.js';
+import { refuseRounded } from './rounding.js';
 import { type Decision, decideSides, type Guidance } from './sides.js';
 import { describeTopology, type Topology } from './topology.js';
 
@@ -69,8 +70,8 @@ interface Analysis {
  * The numbers of the answer are tested exactly: FREE means that they have no intersection. However the untangling ends,
  * the answer is the state with the fewest pierces; if no state has fewer than the start, it is the start.
  *
- * @throws the refusals of hints, bounds and the coordinate frame; INVALID_PARAMETER for a reversed contour that the
- *   start does not have; TOO_LARGE for a start with more than a million pierces; errors of the engine, except a lack of
+ * @throws the refusals of hints, bounds and the coordinate frame; TOLERANCE_TOO_SMALL for pairs that meet only when the
+ *   engine rounds the start; INVALID_PARAMETER for a reversed contour that the start does not have; TOO_LARGE for a start with more than a million pierces; errors of the engine, except a lack of
  *   memory and a lost device
  */
 export async function untangle(problem: UntangleProblem, tools: UntangleTools): Promise<UntangleAnswer> {
@@ -187,6 +188,7 @@ class Untangling {
         run.leftOutPierces += analysis.pairs.length;
         run.limitedRegions += analysis.regions.filter(({ isLimited }) => isLimited).length;
         const rule = new RegionsLeftOut(this.#topology, analysis.pairs, analysis.regions);
+        if (n === 1) this.#refuseRounded(rule);
         x = await this.#step(scene, from.x, this.#aim(from.x, analysis), rule, n);
       }
     } catch (thrown) {
@@ -197,6 +199,12 @@ class Untangling {
 
   async #test(x: Positions, checkpoint?: () => void): Promise<StateFindings> {
     return this.#tools.testState(this.#problem.mesh, x, { ...this.#rules, checkpoint });
+  }
+
+  /** Refuses a start that the engine's numbers do not keep apart. @throws TOLERANCE_TOO_SMALL, Interrupted */
+  #refuseRounded(excluded: RegionsLeftOut): void {
+    const rules = { ...this.#rules, maxPairs: NAMED, excluded, checkpoint: this.#budget.pulse };
+    refuseRounded(this.#problem.mesh, this.#frame, this.#problem.positions, this.#start, rules);
   }
 
   /** Returns the contours of a state, before any decision about them. */

@@ -1,0 +1,69 @@
+import t from 'tap';
+import { untangleOne } from '../../bench/untangle/run-one.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import { type Random, seeded } from '../support/random.js';
+
+const engine = createCpuEngine();
+
+type Point = readonly number[];
+
+const minus = (p: Point, q: Point): Point => p.map((x, c) => x - q[c]!);
+
+function cross([a, b, c]: Point, [x, y, z]: Point): Point {
+  return [b! * z! - c! * y!, c! * x! - a! * z!, a! * y! - b! * x!];
+}
+
+/** Two triangles that intersect, and a tiny one over a tilted one, nearer to it than float32 can tell. */
+function nearby(random: Random) {
+  const ground = [
+    [0, 0, random.between(0.1, 0.4)],
+    [1, random.between(0, 0.1), random.between(0, 0.3)],
+    [random.between(0, 0.2), 1, random.between(0, 0.5)],
+  ];
+  const [u, v] = [minus(ground[1]!, ground[0]!), minus(ground[2]!, ground[0]!)];
+  const normal = cross(u, v);
+  const [s, r] = [random.between(0.2, 0.4), random.between(0.2, 0.4)];
+  const over = (a: number, b: number): Point =>
+    ground[0]!.map((x, c) => x + (s + a) * u[c]! + (r + b) * v[c]! + (2e-9 * normal[c]!) / Math.hypot(...normal));
+  const tiny = [over(0, 0), over(1e-8, 0), over(0, 1e-8)];
+  const crossing = [5, 0, 0, 6, 0, 0, 5, 1, 0, 5.3, 0.3, -0.05, 5.3, 0.4, 1, 5.4, 0.3, 1];
+  return {
+    mesh: { vertexCount: 12, triangles: Uint32Array.from({ length: 12 }, (_, i) => i) },
+    positions: Float64Array.from([...ground.flat(), ...tiny.flat(), ...crossing]),
+  };
+}
+
+/** The sides of the triangle 0 1 2 on which the vertices 3, 4 and 5 lie. */
+function sidesOf(x: ArrayLike<number>): number[] {
+  const at = (v: number): Point => [x[3 * v]!, x[3 * v + 1]!, x[3 * v + 2]!];
+  const normal = cross(minus(at(1), at(0)), minus(at(2), at(0)));
+  return [3, 4, 5].map((v) => Math.sign(minus(at(v), at(0)).reduce((sum, x, c) => sum + x * normal[c]!, 0)));
+}
+
+t.test('nothing changes sides because the engine rounds the start: such a start is refused', async (t) => {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  const counts = { refused: 0, kept: 0, swapped: 0 };
+  for (let n = 0; n < 100; n++) {
+    const tangle = nearby(random);
+    try {
+      const { positions, report } = await untangleOne(tangle, engine);
+      if (report.status !== 'FREE') t.fail(`${report.status}`);
+      counts[sidesOf(positions).join() === '1,1,1' ? 'kept' : 'swapped']++;
+    } catch (refusal) {
+      if (!(refusal instanceof IntersticeError)) throw refusal;
+      t.equal(refusal.code, 'TOLERANCE_TOO_SMALL');
+      t.ok(
+        refusal.pairs.every(({ a, b }) => [...a, ...b].every((v) => v < 6)),
+        'it names the near pairs',
+      );
+      t.match(refusal.hint, /float32/);
+      counts.refused++;
+      // In float32 there is nothing to round: pairs that meet are intersections.
+      await untangleOne({ ...tangle, positions: Float32Array.from(tangle.positions) }, engine);
+    }
+  }
+  t.equal(counts.swapped, 0);
+  t.ok(counts.refused > 0 && counts.kept > 0, JSON.stringify(counts));
+});
