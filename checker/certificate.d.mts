@@ -18,6 +18,8 @@ export interface CertificateVerdict {
   readonly states: number;
   readonly pieces: number;
   readonly vertices: number;
+  /** kinematic vertices under `skipKinematic`: pairs of elements that have no others were not tested and may intersect */
+  readonly uncoveredVertices: number;
   /** pairs of elements proved apart, over all pieces */
   readonly pairs: number;
   /** of the whole file, in hex */

@@ -19,6 +19,7 @@ import { pairOnOneLine, parallelPair, type TurningPair } from '../support/turnin
 
 interface Verdict {
   readonly isConfirmed: boolean;
+  readonly uncoveredVertices: number;
   readonly problems: readonly string[];
   readonly problemCount: number;
   readonly states: number;
@@ -130,13 +131,17 @@ t.test('kinematic elements may pass through each other unless the certificate co
   path.positions.set(shifted(states[0]!, -4), 18);
   const moved = { ...answer, positions: stateOf(path, 1) };
   const all: ResolveRequest = { ...request, mesh: { ...request.mesh, kinematic } };
-  t.ok((await checkCertificate(bytesOf(all, moved, path))).isConfirmed);
+  const skipping = await checkCertificate(bytesOf(all, moved, path));
+  t.ok(skipping.isConfirmed);
+  t.equal(skipping.uncoveredVertices, 6, 'the verdict says what it leaves out');
   const { report } = moved;
   const strict = {
     ...moved,
     report: { ...report, resolved: { ...report.resolved, kinematicPairs: 'PROTECT' as const } },
   };
-  t.notOk((await checkCertificate(bytesOf(all, strict, path))).isConfirmed);
+  const covering = await checkCertificate(bytesOf(all, strict, path));
+  t.notOk(covering.isConfirmed);
+  t.equal(covering.uncoveredVertices, 0);
   const half = { ...all, mesh: { ...all.mesh, kinematic: Uint8Array.of(1, 1, 1, 0, 1, 1) } };
   t.notOk((await checkCertificate(bytesOf(half, moved, path))).isConfirmed, 'one vertex of them is dynamic');
 });

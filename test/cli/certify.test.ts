@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
@@ -5,6 +6,8 @@ import { projectRoot } from '../../src/paths.js';
 import { openService } from '../clients/service.js';
 import { boxesObj } from './boxes.js';
 import { run } from './in-process.js';
+
+const CHECKER = join(projectRoot, 'checker', 'certificate.mjs');
 
 const at = (x: number) =>
   boxesObj([
@@ -20,7 +23,7 @@ t.test('certify resolves, writes and checks; --check checks what was written', a
   t.match(made.stdout, /^confirmed\n/);
   t.match(made.stdout, /no state intersects, no piece collides/);
   const [, checker = '', name] = /check it +node (\S+) (\S+)$/m.exec(made.stdout) ?? [];
-  t.equal(resolve(cwd, checker), join(projectRoot, 'checker', 'certificate.mjs'), 'the printed command runs here');
+  t.equal(resolve(cwd, checker), CHECKER, 'the printed command runs here');
   t.equal(name, 'a.certificate');
 
   const checked = await certify('--check', 'a.certificate', '--json');
@@ -35,6 +38,25 @@ t.test('certify resolves, writes and checks; --check checks what was written', a
   const refused = await certify('--check', 'b.certificate');
   t.equal(refused.status, 1);
   t.match(refused.stdout, /^refused\n[\s\S]*The array states was changed/);
+});
+
+t.test('a verdict says that pairs of kinematic elements are not covered', async (t) => {
+  const cwd = t.testdir({ 'start.obj': at(1.5), 'target.obj': at(0.8) });
+  const certify = (...argv: string[]) =>
+    run(['certify', 'start.obj', 'target.obj', '--kinematic-from', '26', ...argv], { cwd });
+  const skipping = await certify('-o', 'a.certificate');
+  t.match(
+    skipping.stdout,
+    /^ +not covered +pairs of elements whose vertices all belong to the 26 kinematic vertices$/m,
+  );
+  const protecting = await certify('-o', 'b.certificate', '--kinematic-pairs', 'PROTECT');
+  t.match(protecting.stdout, /^confirmed\n/);
+  t.notMatch(protecting.stdout, /not covered/);
+  for (const [file, says] of [['a.certificate', true] as const, ['b.certificate', false] as const]) {
+    const { status, stdout } = spawnSync(process.execPath, [CHECKER, join(cwd, file)], { encoding: 'utf8' });
+    t.equal(status, 0);
+    t.equal(/^not covered: pairs .* the 26 kinematic ones$/m.test(stdout), says, stdout);
+  }
 });
 
 t.test('certify on a service writes what it answers', async (t) => {

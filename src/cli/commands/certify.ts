@@ -114,7 +114,7 @@ const CHECKER = join(projectRoot, 'checker', 'certificate.mjs');
 
 function describe(
   file: string,
-  { isConfirmed, problems, problemCount, states, vertices, pairs, sha256 }: CertificateVerdict,
+  { isConfirmed, problems, problemCount, states, vertices, uncoveredVertices, pairs, sha256 }: CertificateVerdict,
 ): string {
   const rows: [string, string][] = [
     ['certificate', file],
@@ -132,6 +132,10 @@ function describe(
     `${formatPlural(vertices, 'vertex', 'vertices')}, ${formatPlural(states, 'state')}; no state intersects, no piece collides`,
   ]);
   rows.push(['proved apart', formatPlural(pairs, 'pair that came near', 'pairs that came near')]);
+  if (uncoveredVertices > 0) {
+    const among = formatPlural(uncoveredVertices, 'kinematic vertex', 'kinematic vertices');
+    rows.push(['not covered', `pairs of elements whose vertices all belong to the ${among}`]);
+  }
   rows.push(['check it', `node ${[displayPath(CHECKER, process.cwd()), file].map(quoteWord).join(' ')}`]);
   return ['confirmed', ...formatRows(rows)].join('\n');
 }
