@@ -133,7 +133,10 @@ export function orientation(x, a, b, c, d) {
   const dx = x[l] - x[i];
   const dy = x[l + 1] - x[i + 1];
   const dz = x[l + 2] - x[i + 2];
-  if ([bx, by, bz, cx, cy, cz, dx, dy, dz].every((d) => Math.abs(d) <= LARGEST)) {
+  const largestB = Math.max(Math.abs(bx), Math.abs(by), Math.abs(bz));
+  const largestC = Math.max(Math.abs(cx), Math.abs(cy), Math.abs(cz));
+  const largestD = Math.max(Math.abs(dx), Math.abs(dy), Math.abs(dz));
+  if (Math.max(largestB, largestC, largestD) <= LARGEST) {
     const [p, q, r, s, t, u] = [by * cz, bz * cy, bz * cx, bx * cz, bx * cy, by * cx];
     const value = dx * (p - q) + dy * (r - s) + dz * (t - u);
     const size =

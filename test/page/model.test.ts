@@ -208,6 +208,6 @@ t.test('a file that cannot be read is refused with its name and a hint about the
     t.match(thrown, expected);
     t.notMatch((thrown as IntersticeError).hint, /body/, ending);
   }
-  t.throws(() => readOptionsText('options.json', '{'), { code: 'MALFORMED_BODY', hint: /^Repair the file/ });
+  t.throws(() => readOptionsText('options.json', '{'), { code: 'MALFORMED_BODY', hint: /^Write an object/ });
   t.throws(() => readOptionsText('options.json', '[]'), { code: 'MALFORMED_BODY', hint: /kinematicFrom/ });
 });
