@@ -67,3 +67,21 @@ t.test('nothing changes sides because the engine rounds the start: such a start 
   t.equal(counts.swapped, 0);
   t.ok(counts.refused > 0 && counts.kept > 0, JSON.stringify(counts));
 });
+
+t.test(
+  'neighbours that are folded onto each other touch in the start already, and are no reason to refuse it',
+  async (t) => {
+    const [a, b, c, d] = [
+      [0, 0, 0.1],
+      [1, 0, 0.1],
+      [0.1, 1.03, 0.1],
+      [0.9, 0.7, 0.1],
+    ];
+    const crossing = [5, 0, 0, 6, 0, 0, 5, 1, 0, 5.3, 0.3, -0.05, 5.3, 0.4, 1, 5.4, 0.3, 1];
+    const tangle = {
+      mesh: { vertexCount: 10, triangles: Uint32Array.of(0, 1, 2, 0, 3, 1, 4, 5, 6, 7, 8, 9) },
+      positions: Float64Array.from([a, b, c, d].flat().concat(crossing)),
+    };
+    t.equal((await untangleOne(tangle, engine)).report.status, 'FREE');
+  },
+);
