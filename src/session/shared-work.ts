@@ -31,6 +31,8 @@ interface Place<W> {
 export class SharedWork<T, W extends Waiter = Waiter> {
   private readonly places = new Set<Place<W>>();
   private readonly stopper = new AbortController();
+  /** the refusal of calls whose time is over */
+  private late = new IntersticeError('DEADLINE_EXCEEDED', 'The time budget was spent before the answer was ready.');
 
   /** @param onAbandoned called once, when the last call has left before the end */
   constructor(
@@ -78,6 +80,11 @@ export class SharedWork<T, W extends Waiter = Waiter> {
     first?.stopTimer();
   }
 
+  /** From now on calls whose time is over get this refusal: it is open whether the work takes effect. */
+  refuseLateWith(reason: IntersticeError): void {
+    this.late = reason;
+  }
+
   /** Ends the wait of one call, unless it has left. */
   refuse(waiter: W, reason: IntersticeError): void {
     const place = [...this.places].find((one) => one.waiter === waiter);
@@ -114,12 +121,7 @@ export class SharedWork<T, W extends Waiter = Waiter> {
   private watch(place: Place<W>, expiresAt: number): void {
     const left = expiresAt - this.clock.monotonicMs();
     if (left > 0) place.stopTimer = this.clock.after(left, () => this.watch(place, expiresAt));
-    else {
-      this.leave(
-        place,
-        new IntersticeError('DEADLINE_EXCEEDED', 'The time budget was spent before the answer was ready.'),
-      );
-    }
+    else this.leave(place, this.late);
   }
 
   private leave(place: Place<W>, reason: IntersticeError): void {

@@ -192,7 +192,10 @@ export class StepQueue {
     // The session keeps the arrays until its next accepted step, so they are copied now if the caller may reuse them.
     const request = ownCopy(call.request, context.isHandedOver === true);
     const known = keeper?.takePending(session, frame, request);
-    if (keeper && known) return keeper.commit(session, known);
+    if (keeper && known) {
+      work.refuseLateWith(undecided());
+      return keeper.commit(session, known);
+    }
     const task = session.prepareStep(request, call);
     // The answer is kept, too; it is about as large as the target.
     const demand = bytesOf(task.state.mesh, request, task.target) + task.target.byteLength;
@@ -231,6 +234,7 @@ export class StepQueue {
     }
     // The lane holds the scene, whatever the store decides about the step.
     if (keeper) residency.resume(session);
+    if (keeper) work.refuseLateWith(undecided());
     const answer = keeper
       ? await keeper.commit(session, { frame, request, task, outcome })
       : session.commit(frame, request, task, outcome);
@@ -279,6 +283,12 @@ function togetherOf<K extends keyof Listeners>(name: K, calls: readonly StepCall
 /** Whether a call is refused at its deadline, instead of getting the safe state that was reached. */
 function isHard({ request }: StepCall): boolean {
   return request.onBudget === 'FAIL';
+}
+
+/** At the deadline of a call whose step the store may have accepted: nobody may be told that nothing has changed. */
+function undecided(): IntersticeError {
+  const reason = 'The time budget was spent before the session store had confirmed the frame.';
+  return new IntersticeError('STORE_UNAVAILABLE', reason, { retryAfterSeconds: 1 });
 }
 
 /** Whether a time budget has ended the work. */

@@ -4,7 +4,7 @@ import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
 import type { SavedSession } from '../../src/jobs/saved-session.js';
 import type { StepTask } from '../../src/jobs/tasks.js';
 import { StoreDown } from '../../src/store/session-store.js';
-import { LIMITS } from '../support/job.js';
+import { LIMITS, refusalOf } from '../support/job.js';
 import { at, opening, openRoom } from './room.js';
 
 // A machine that does much else takes long to start servers; nothing is judged by time.
@@ -138,3 +138,29 @@ t.test('a session that makes room for another one loses no frame', { skip: lacks
   const after = await operations.step({ sessionId, frame: 3n, afterFrame: 2n, target: at(8) });
   t.same(after.positions, at(7));
 });
+
+t.test(
+  'a frame that the store confirms after the deadline is not told to have changed nothing',
+  { skip: lacksRedis },
+  async (t) => {
+    const redis = await Redis.start();
+    t.teardown(() => redis.stop());
+    const store = await redis.open('p');
+    const { operations, clock } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
+    const { id: sessionId } = await operations.createSession(opening());
+    const commit = store.commit.bind(store);
+    const waiting: (() => void)[] = [];
+    store.commit = async (frame) => {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return commit(frame);
+    };
+    const step = { sessionId, frame: 1n, target: at(8), timeBudgetSeconds: 1, onBudget: 'FAIL' } as const;
+    const late = refusalOf(operations.step(step));
+    while (waiting.length === 0) await setImmediate();
+    clock.advance(1000);
+    t.equal((await late).code, 'STORE_UNAVAILABLE');
+    for (const confirm of waiting) confirm();
+    const again = await operations.step(step);
+    t.same([again.frame, again.isReplay, again.positions], [1n, true, at(4)], 'it was accepted, and once');
+  },
+);
