@@ -358,12 +358,15 @@ export class SessionKeeper {
     const present = presentHead(session);
     const head = present && { ...present, ...(checkpoint ? {} : { lastTarget: place.lastTarget }) };
     const scene = checkpoint && pack(checkpoint);
+    // The store then ignores a checkpoint that was sent before: it would drop entries of frames that it does not contain.
+    const logged = kept.logged + 1;
     const verdict = await store.replace({
       ...refOf(session),
       frame: lastStep.frame,
       token: kept.token,
       order: kept.order,
       base: checkpoint ? 'checkpoint' : head ? 'lost' : 'opening',
+      logged,
       meshHash: kept.meshHash,
       mesh: () => pack(opening.mesh),
       ttlMs: ttlOf(session),
@@ -375,8 +378,8 @@ export class SessionKeeper {
     });
     if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
     kept.isBehind = false;
-    kept.logged = 0;
-    kept.loggedAtCheckpoint = 0;
+    kept.logged = logged;
+    kept.loggedAtCheckpoint = logged;
     kept.loggedBytes = 0;
     kept.checkpointBytes = scene?.byteLength ?? 0;
     kept.needsCheckpoint = !checkpoint && head !== undefined;

@@ -227,7 +227,7 @@ touch(tonumber(ARGV[4]))
 return 'stored'`,
 };
 
-/** ARGV from 4: ttl, epoch, frame, token, order, base, hash, opening, settings, info, head or '', checkpoint or '', owner. */
+/** ARGV from 4: ttl, epoch, frame, token, order, base, hash, opening, settings, info, head or '', checkpoint or '', owner, logged. */
 export const REPLACE: Script = {
   name: 'replace',
   isWrite: true,
@@ -237,8 +237,8 @@ if at[1] and tonumber(at[1]) > tonumber(ARGV[5]) then return 'fenced' end
 -- Frames are compared as text: they do not fit into the numbers of Lua.
 if at[2] and (#at[2] > #ARGV[6] or (#at[2] == #ARGV[6] and at[2] > ARGV[6])) then return 'fenced' end
 if not use(ARGV[10]) then return 'mesh' end
-redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'frame', ARGV[6], 'token', ARGV[7], 'order', ARGV[8], 'base', ARGV[9], 'logged', 0,
-  'dropped', 0, 'mesh', ARGV[10], 'opening', ARGV[11], 'settings', ARGV[12], 'info', ARGV[13], 'owner', ARGV[16], 'seen', now)
+redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'frame', ARGV[6], 'token', ARGV[7], 'order', ARGV[8], 'base', ARGV[9], 'logged', ARGV[17],
+  'dropped', ARGV[17], 'mesh', ARGV[10], 'opening', ARGV[11], 'settings', ARGV[12], 'info', ARGV[13], 'owner', ARGV[16], 'seen', now)
 redis.call('DEL', KEYS[2])
 if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'head', ARGV[14]) else redis.call('HDEL', KEYS[1], 'head') end
 if ARGV[15] ~= '' then redis.call('HSET', KEYS[1], 'checkpoint', ARGV[15]) else redis.call('HDEL', KEYS[1], 'checkpoint') end

@@ -194,9 +194,10 @@ export class RedisStore implements SessionStore {
   }
 
   async replace(session: WholeSession): Promise<WriteVerdict> {
-    const { ttlMs, epoch, frame, token, order, base, meshHash, opening, settings, info, head, checkpoint } = session;
+    const { ttlMs, epoch, frame, token, order, base, meshHash, opening, settings, info, head, checkpoint, logged } =
+      session;
     const position = [ttlMs, epoch, frame, token, order, base, meshHash].map(String);
-    const args = [...position, opening, settings, info, head ?? '', checkpoint ?? '', this.owner];
+    const args = [...position, opening, settings, info, head ?? '', checkpoint ?? '', this.owner, String(logged)];
     const bytes = args.reduce((sum, { length }) => sum + length, 0);
     const run = async () => textOf(await this.run(REPLACE, session, args, bytes));
     let reply = await run();

@@ -139,6 +139,8 @@ export interface WholeSession extends SessionRef, MeshReference, StoredFields {
   readonly token: string;
   readonly order: number;
   readonly base: Base;
+  /** number of entries logged so far, more than any checkpoint covers that may still be on its way */
+  readonly logged: number;
   readonly ttlMs: number;
 }
 

@@ -5,6 +5,7 @@ import type { SavedSession } from '../../src/jobs/saved-session.js';
 import type { StepTask } from '../../src/jobs/tasks.js';
 import { StoreDown } from '../../src/store/session-store.js';
 import { LIMITS, refusalOf } from '../support/job.js';
+import type { FakeScheduler } from './fake-scheduler.js';
 import { at, opening, openRoom } from './room.js';
 
 // A machine that does much else takes long to start servers; nothing is judged by time.
@@ -13,12 +14,8 @@ t.setTimeout(600_000);
 const VERTICES = 1000;
 const FRAMES = 30;
 
-t.test('a checkpoint is made before a log of large targets grows long', { skip: lacksRedis }, async (t) => {
-  const redis = await Redis.start();
-  t.teardown(() => redis.stop());
-  const store = await redis.open('p');
-  const { operations, scheduler, clock } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
-  // A scene that is as small as can be, beside the state that each checkpoint contains.
+/** Lets a scheduler save scenes that are as small as can be, beside the state that each checkpoint contains. */
+function saveScenes(scheduler: FakeScheduler): void {
   let task: StepTask | undefined;
   const step = scheduler.step.bind(scheduler);
   const save = async (): Promise<SavedSession> => ({
@@ -40,6 +37,14 @@ t.test('a checkpoint is made before a log of large targets grows long', { skip: 
       return step(next, hooks);
     },
   });
+}
+
+t.test('a checkpoint is made before a log of large targets grows long', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  const store = await redis.open('p');
+  const { operations, scheduler, clock } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
+  saveScenes(scheduler);
   const checkpoints: { readonly frame: bigint; readonly bytes: number; readonly log: number }[] = [];
   const checkpoint = store.checkpoint.bind(store);
   let written: Promise<unknown> = Promise.resolve();
@@ -162,5 +167,34 @@ t.test(
     for (const confirm of waiting) confirm();
     const again = await operations.step(step);
     t.same([again.frame, again.isReplay, again.positions], [1n, true, at(4)], 'it was accepted, and once');
+  },
+);
+
+t.test(
+  'a checkpoint that arrives after the session was written again takes no frame away',
+  { skip: lacksRedis },
+  async (t) => {
+    const redis = await Redis.start();
+    t.teardown(() => redis.stop());
+    const store = await redis.open('p');
+    const { operations, scheduler } = openRoom(t, { store: { sessions: store, onFailure: 'continue' } });
+    saveScenes(scheduler);
+    const { id: sessionId } = await operations.createSession(opening());
+    const { checkpoint, commit } = store;
+    const sent: (() => Promise<unknown>)[] = [];
+    store.checkpoint = (one) =>
+      new Promise((resolve) => sent.push(async () => resolve(await checkpoint.call(store, one))));
+    for (let frame = 1; frame <= 2; frame++) await operations.step({ sessionId, target: at(8) });
+    await operations.updateSession({ sessionId, label: 'the queue of its steps is empty' });
+    t.equal(sent.length, 1);
+    store.commit = () => Promise.reject(new StoreDown('It is down.'));
+    await operations.step({ sessionId, target: at(8) });
+    store.commit = commit;
+    Object.assign(scheduler, { save: async () => undefined });
+    t.same((await operations.step({ sessionId, target: at(1) })).positions, at(4));
+    await sent[0]!();
+    const other = openRoom(t, { store: { sessions: await redis.open('p'), onFailure: 'refuse' } });
+    const { frame, positions } = await other.operations.step({ sessionId });
+    t.same([frame, positions], [5n, at(2.5)], 'half way to the last target');
   },
 );
