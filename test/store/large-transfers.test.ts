@@ -190,7 +190,7 @@ t.test('large values on a slow wire', { skip: lacksRedis }, async (t) => {
     const { strait, store, events } = await farStore(t, BRIEF_MS, 's');
     const name = await create(store, 'whole', SMALL);
     const content = { meshHash: 'whole-mesh', mesh: () => SMALL, opening: SMALL, settings: SMALL, info: SMALL };
-    const position = { epoch: 1, frame: 1n, token: 't', order: 1, base: 'checkpoint', ttlMs: 0 } as const;
+    const position = { epoch: 1, frame: 1n, token: 't', order: 1, base: 'checkpoint', logged: 1, ttlMs: 0 } as const;
     const session = { ...name, ...content, ...position, checkpoint: LARGE };
     await t.rejects(store.replace(session), { name: 'StoreDown', message: /no answer within/ });
     t.notOk(events.some(({ type }) => type === 'health'));
