@@ -239,6 +239,25 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     await resolve(page);
     await untilAnswered(page);
     await check('an answer');
+    await page.selectOption('#field', 'distance');
+    await page.setViewportSize({ width: 360, height: 225 });
+    const [below, above] = await page.evaluate<[number, number]>(
+      `['tools', 'legend'].map((id, k) => document.getElementById(id).getBoundingClientRect()[k ? 'top' : 'bottom'])`,
+    );
+    t.ok(below <= above, `the legend begins at ${above}, below the tools, which end at ${below}`);
+  });
+
+  await t.test('the help names the key of every button that has one', async (t) => {
+    const page = await open(t);
+    const [keys, named] = await page.evaluate<[string[], string[]]>(`[
+      [...document.querySelectorAll('[aria-keyshortcuts]')].map((each) => each.getAttribute('aria-keyshortcuts')),
+      [...document.querySelectorAll('#help-dialog kbd')].map((each) => each.textContent),
+    ]`);
+    t.ok(keys.length > 3);
+    t.same(
+      keys.filter((key) => !named.includes(key)),
+      [],
+    );
   });
 
   await t.test('the player stops when the user shows another state or another pair', async (t) => {
