@@ -127,6 +127,15 @@ const selfContained = (template, { script, style }) => {
     .replace(SCRIPT_MARK, () => `<script type="module">${script}</script>`);
 };
 
+/** Renames a folder; failures with one of these codes change nothing and are expected. */
+const moveUnless = (codes, from, to) => {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (!codes.includes(error.code)) throw error;
+  }
+};
+
 /** Builds the page unless it is up to date. Returns whether it was built. */
 export const buildPage = async (isForced = false) => {
   if (!isForced && isPageBuilt()) return false;
@@ -145,15 +154,19 @@ export const buildPage = async (isForced = false) => {
     [STAMP]: stamp,
   };
   // A service that starts meanwhile finds either the old page or the new one.
-  const draft = `${OUTPUT}.${process.pid}`;
-  rmSync(draft, { recursive: true, force: true });
+  const [draft, old] = ['new', 'old'].map((word) => `${OUTPUT}.${process.pid}.${word}`);
+  const clear = () => {
+    for (const folder of [draft, old]) rmSync(folder, { recursive: true, force: true });
+  };
+  clear();
   mkdirSync(draft, { recursive: true });
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(draft, name), text);
-    rmSync(OUTPUT, { recursive: true, force: true });
-    renameSync(draft, OUTPUT);
+    // Another process may build it at the same time: files that are removed one by one could be those of its page.
+    moveUnless(['ENOENT'], OUTPUT, old);
+    moveUnless(['ENOTEMPTY', 'EEXIST'], draft, OUTPUT);
   } finally {
-    rmSync(draft, { recursive: true, force: true });
+    clear();
   }
   return true;
 };
