@@ -105,8 +105,10 @@ export class ResidentScenes {
       return { version: meshVersion, input, mesh: buildMesh(input, limits) };
     };
     if (scene.returnToMesh(meshVersion, build, positions && { version: stateVersion, positions })) return scene;
-    if (scene.held.version !== meshVersion) scene.replaceMesh(build());
+    const mesh = scene.held.version === meshVersion ? undefined : build();
+    // The state first: what is kept with the replaced mesh is then of the last accepted step.
     if (positions) scene.replaceState(stateVersion, positions);
+    if (mesh) scene.replaceMesh(mesh);
     return scene;
   }
 }

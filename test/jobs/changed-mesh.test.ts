@@ -167,6 +167,14 @@ t.test('a step with another mesh leaves no trace if it is not accepted', async (
       },
     ],
     [
+      'answered with the same mesh and not committed, and one with another mesh refused',
+      async (session) => {
+        await session.step(targetAt(7), {}, { isCommitted: false });
+        changeMesh(session, { kinematic });
+        t.equal((await refusalOf(session.step(targetAt(7), tooSmall))).code, 'TOLERANCE_TOO_SMALL');
+      },
+    ],
+    [
       'refused, and parked',
       async (session) => {
         changeMesh(session, { kinematic });
