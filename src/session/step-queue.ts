@@ -188,6 +188,8 @@ export class StepQueue {
     // its time is over, whatever the lane is doing at that moment.
     if (!isHard(call)) work.leaveDeadlineToWork();
     const listeners = listenersOf(work.waiters);
+    // A step never computes with settings that the store then refuses.
+    while (session.kept?.changing) await session.kept.changing;
 
     // The session keeps the arrays until its next accepted step, so they are copied now if the caller may reuse them.
     const request = ownCopy(call.request, context.isHandedOver === true);

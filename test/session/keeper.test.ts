@@ -198,3 +198,43 @@ t.test(
     t.same([frame, positions], [5n, at(2.5)], 'half way to the last target');
   },
 );
+
+t.test('a step waits for a change that the store may still refuse', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  const store = await redis.open('p');
+  const { operations, scheduler } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
+  const { id: sessionId } = await operations.createSession(opening());
+  const limits: (number | undefined)[] = [];
+  const step = scheduler.step.bind(scheduler);
+  Object.assign(scheduler, {
+    step: (task: StepTask, hooks: Parameters<typeof step>[1]) => {
+      limits.push(task.parameters.stepLimit);
+      return step(task, hooks);
+    },
+  });
+  const update = store.update.bind(store);
+  for (const isAccepted of [false, true]) {
+    let decide: (() => void) | undefined;
+    store.update = async (...change) => {
+      await new Promise<void>((resolve) => {
+        decide = resolve;
+      });
+      if (!isAccepted) throw new StoreDown('It is down.');
+      return update(...change);
+    };
+    const change = operations.updateSession({ sessionId, parameters: { stepLimit: 7 } });
+    const outcome = change.then(
+      () => 'accepted',
+      () => 'refused',
+    );
+    while (!decide) await setImmediate();
+    const answer = operations.step({ sessionId, target: at(8) });
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
+    t.equal(limits.length, isAccepted ? 1 : 0, 'it has not begun');
+    decide();
+    t.equal(await outcome, isAccepted ? 'accepted' : 'refused');
+    await answer;
+  }
+  t.same(limits, [undefined, 7], 'the first has that of the creation, which set none');
+});
