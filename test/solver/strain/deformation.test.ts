@@ -12,9 +12,12 @@ function rotation(random: Random): number[] {
   const draw = () => [0, 1, 2].map(() => random.between(-1, 1));
   const unit = (v: number[]) => v.map((c) => c / Math.hypot(...v));
   const a = unit(draw());
-  const other = draw();
-  const along = other[0]! * a[0]! + other[1]! * a[1]! + other[2]! * a[2]!;
-  const b = unit(other.map((c, k) => c - along * a[k]!));
+  const across = (v: number[]) => {
+    const along = v[0]! * a[0]! + v[1]! * a[1]! + v[2]! * a[2]!;
+    return unit(v.map((c, k) => c - along * a[k]!));
+  };
+  // Once would leave an error that is larger the nearer the two vectors are to one line.
+  const b = across(across(draw()));
   const c = [a[1]! * b[2]! - a[2]! * b[1]!, a[2]! * b[0]! - a[0]! * b[2]!, a[0]! * b[1]! - a[1]! * b[0]!];
   return [...a, ...b, ...c];
 }
