@@ -22,6 +22,12 @@ export function problemOf(error: IntersticeError, requestId: string, instance: s
   };
 }
 
+/** Characters of a path in a message. */
+const PATH_LENGTH = 200;
+
+/** The beginning of a path, as messages show it. */
+export const shownPath = (path: string): string => path.slice(0, PATH_LENGTH);
+
 /** "SIZE_MISMATCH" → "Size mismatch" */
 function titleOf(error: IntersticeError): string {
   const words = error.code.toLowerCase().replaceAll('_', ' ');
@@ -42,7 +48,7 @@ export function toError(thrown: unknown, request: FastifyRequest, limits: BodyLi
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new IntersticeError(
         'MALFORMED_BODY',
-        `The path ${request.url.slice(0, 200)} is not valid: an escape in it is no UTF-8, or a name in it is too long.`,
+        `The path ${shownPath(request.url)} is not valid: an escape in it is no UTF-8, or a name in it is too long.`,
         { cause: thrown, hint: ERRORS.NOT_FOUND.hint },
       );
     case 'ECONNRESET':

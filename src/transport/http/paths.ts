@@ -2,7 +2,7 @@ import fp from 'fastify-plugin';
 import { IntersticeError } from '../../contract/errors.js';
 import { isAboutJobs, OPERATION_NAMES, OPERATIONS } from '../../contract/operation-table.js';
 import { drainingError } from '../service-state.js';
-import { sendProblem } from './errors.js';
+import { sendProblem, shownPath } from './errors.js';
 import type { HttpOptions } from './options.js';
 
 /** Requests to these paths count as in progress, and are refused while the server drains. */
@@ -26,7 +26,7 @@ export const paths = fp<HttpOptions>(
       const path = request.url.split('?', 1)[0] ?? '';
       if (request.is404) {
         const allowed = [...routes.values()].find(({ pattern }) => pattern.test(path))?.methods;
-        if (!allowed) throw new IntersticeError('NOT_FOUND', `The path ${path.slice(0, 200)} does not exist.`);
+        if (!allowed) throw new IntersticeError('NOT_FOUND', `The path ${shownPath(path)} does not exist.`);
         const list = [...allowed].sort().join(', ');
         reply.header('allow', list);
         throw new IntersticeError('METHOD_NOT_ALLOWED', `${path} does not support ${request.method}.`, {
