@@ -226,10 +226,10 @@ export const SHORTENING_SLACK = 2 * SHORTENING_REST;
 export const SWEPT_EXCESS = 0.01;
 
 /**
- * The most rounds of sweeps in a step, and the number of rounds after which they end unless the excess has fallen by
- * this factor.
+ * The most rounds of sweeps in a step, and the number of rounds after which they end unless the excess has fallen to
+ * this share of its least value before them.
  */
-export const MORE_SWEEPS = { rounds: 32, patience: 4, gain: 0.9 } as const;
+export const MORE_SWEEPS = { rounds: 32, patience: 4, fallenTo: 0.9 } as const;
 
 /** One sweep in this many visits all rows; the sweeps between visit only the rows that act. */
 export const COMPLETE_EVERY = 8;

@@ -27,7 +27,7 @@ fn judgeLengths(@builtin(local_invocation_index) local: u32) {
   let isShortening = pullBack.phase == PHASE_SHORTEN;
   // Pass 0 is no sweep.
   let rounds = (control.sweepsDone - 1u) / pullBack.sweeps;
-  let isLow = excess < MORE_SWEEPS_GAIN * control.leastExcess;
+  let isLow = excess < MORE_SWEEPS_FALLEN_TO * control.leastExcess;
   let best = select(control.bestRound, rounds, isLow);
   control.bestRound = best;
   control.leastExcess = select(control.leastExcess, excess, isLow);

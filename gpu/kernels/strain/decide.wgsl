@@ -25,7 +25,7 @@ fn judgeSweeps(@builtin(local_invocation_index) local: u32) {
   atomicStore(&strainProgress.worst, 0u);
   // Pass 0 is no sweep.
   let rounds = (control.sweepsDone - 1u) / pullBack.sweeps;
-  let isLow = rounds <= 1u || excess < MORE_SWEEPS_GAIN * strainProgress.leastExcess;
+  let isLow = rounds <= 1u || excess < MORE_SWEEPS_FALLEN_TO * strainProgress.leastExcess;
   let best = select(strainProgress.bestRound, rounds, isLow);
   strainProgress.bestRound = best;
   strainProgress.leastExcess = select(strainProgress.leastExcess, excess, isLow);

@@ -21,7 +21,7 @@ export class SweepRounds {
    * @returns whether another round may reduce it: the last rounds have reached a new minimum, lower by a tenth
    */
   mayFall(excess: number, rounds: number): boolean {
-    if (excess < MORE_SWEEPS.gain * this.#leastExcess) {
+    if (excess < MORE_SWEEPS.fallenTo * this.#leastExcess) {
       this.#leastExcess = excess;
       this.#bestRound = rounds;
     }
