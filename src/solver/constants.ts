@@ -28,8 +28,8 @@ export const LONG_SPREAD = 512;
 export const ARRIVAL_ROUNDING = 4;
 
 /**
- * Share of the α that leads to the face of a trust box: keeps x' inside under any rounding of quotient, product and
- * sum.
+ * Share of the α that leads to the face of a trust box: keeps x' inside under any rounding of the quotient and the
+ * products. The sum x + αm rounds by u of x, which may be more: a vertex that is written outside its box returns to x.
  */
 export const FACE_SHARE = Math.fround(0.99999);
 
@@ -111,8 +111,8 @@ export const WINDOW = 32;
 export const FALLEN_SHARE = 0.01;
 
 /**
- * A run progresses if an unfinished vertex travels this many δ in a window, δ/4 a step; free flight makes over 1.5 δ a
- * step.
+ * A run progresses if an unfinished vertex travels this many δ in a window, δ/4 a step; a vertex with nothing in its way
+ * makes over 1.5 δ a step.
  */
 export const TRAVEL = WINDOW / 4;
 
