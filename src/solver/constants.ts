@@ -12,13 +12,13 @@
  */
 export const UNIT_ROUNDOFF = 2 ** -23;
 
-/** A signed height n·(x − o) has an error of less than this times Σ_c |n_c d_c| (cpu/certificate.ts derives it). */
+/** e of a signed height n·(x − o), over Σ_c |n_c d_c|: twice the error of the height (cpu/certificate.ts derives it). */
 export const ERROR_FACTOR = 8 * UNIT_ROUNDOFF;
 
 /**
  * Σ_c |n_c d_c| of a pair, engine units, beyond which its heights are computed more exactly than in float32: e, 2⁻²⁰ of
- * it, would be 2⁻¹¹, half of the floor at the default δ of a tenth of an edge. Pairs of elements shorter than hundreds
- * of edges never reach this.
+ * it, would be 2⁻¹¹ or more, half of the floor δ/100 of an edge of one unit at the default δ of a tenth of an edge, and
+ * only gaps above 2e are certificates. Pairs of elements shorter than hundreds of edges never reach this.
  */
 export const LONG_SPREAD = 512;
 

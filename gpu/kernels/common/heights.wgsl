@@ -5,7 +5,8 @@
 //
 // With u = 2^-23 (WGSL fixes no direction of rounding): the difference errs by u relative, each product by u, the two sums
 // by u each of what they add, so |h_k − exact| ≤ ((1 + u)^4 − 1) Σ_c |n_c d_c| < 5u Σ_c |n_c d_c|. e = 8u max_k Σ_c |n_c d_c|
-// leaves slack for its own rounding and for the few scalar operations that combine heights. Whatever n is: gap > 2e means
+// leaves slack for its own rounding and for the few scalar operations that combine heights; up to terms in u² it is twice the
+// error, which the check needs (src/solver/cpu/forward.ts). Whatever n is: gap > 2e means
 // that the exact heights of side a lie above those of side b, so that a plane with normal n separates the two hulls.
 //
 // The differences come first: what the coordinates share cancels there. An adapter proves that its compiler leaves the order

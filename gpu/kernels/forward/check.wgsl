@@ -3,9 +3,9 @@
 //
 //   side a: h' ≥ lo − ext_a + e',   side b: h' ≤ hi + ext_b − e'
 //
-// A vertex that fails is marked and returns to x_i in commit.wgsl. x_i satisfies every pair's condition up to e, and
-// g > 2e, so that its return never breaks another pair: there is no cascade. Also names the first pair that gave each vertex
-// its α.
+// A vertex that fails is marked and returns to x_i in commit.wgsl. Its return never breaks another pair, so that there is no
+// cascade: src/solver/cpu/forward.ts derives this from e, which is at least twice the error of a height. Also names the first
+// pair that gave each vertex its α.
 //
 // In: x, next, limits, bounds, pairVertex, pairNormal. Out: vertexStep.flags, vertexStep.limiter. Mirrors checkPairs
 // (src/solver/cpu/check.ts).

@@ -10,13 +10,14 @@ import type { PairArrays } from './pair-set.js';
  *
  * The subtraction has a relative error of u, each product of u, each of the two sums of u relative to its terms, so
  * |h_k − exact| ≤ ((1+u)⁴ − 1)·Σ_c |n_c d_c| < 5u·Σ_c |n_c d_c|. The bound e = 8u·max_k Σ_c |n_c d_c| leaves slack for the
- * rounding of e itself and of the few scalar operations that combine heights (docs/method.md, S1 and S6).
+ * rounding of e itself and of the few scalar operations that combine heights (docs/method.md, S1 and S6). Up to terms in
+ * u² it is twice the error, four times where operations round to nearest; the check needs twice (forward.ts).
  *
  * Any float vector n is a valid certificate: if gap = min_a h − max_b h > 2e, the exact heights of side a lie strictly
  * above those of side b, so a plane with normal n separates the convex hulls of both sides.
  *
- * Long pairs. e grows with the elements, and would exceed the floor if Σ_c |n_c d_c| exceeds LONG_SPREAD, as over a
- * tilted ground plane. Such heights are computed in double from the same float32 numbers: difference, product and two
+ * Long pairs. e grows with the elements, and 2e, below which no gap is a certificate, would exceed the floor if Σ_c |n_c
+ * d_c| exceeds LONG_SPREAD, as over a tilted ground plane (at the default δ, constants.ts). Such heights are computed in double from the same float32 numbers: difference, product and two
  * sums have an error of less than 2⁻⁵⁰·Σ_c |n_c d_c|, and the result is rounded to float32 once. The scalar operations
  * that combine lo and hi in float32 (gap, limits, the comparison of the check) take values of at most 3·max(|lo|, |hi|)
  * and round by 2⁻²⁴ of them, at most ten times 2⁻²⁴·max(|lo|, |hi|) in all; e = 2⁻⁴⁸·Σ + 2⁻²⁰·max(|lo|, |hi|) covers

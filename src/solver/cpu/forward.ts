@@ -77,9 +77,13 @@ const LONG_LIST = 48;
  *   ext_side = s_side·max(0, g − floor) + max(0, min(g, floor) − floor/2)/2
  *
  * with heights from the stored normal and the origin of x. The sum of both ext is at most g − floor/2 (0 when g is
- * below floor/2), so the two half-spaces are disjoint whatever the rounding in (1) and (2). A vertex that fails returns
- * to x_i; x_i satisfies the condition of every pair up to e, and g > 2e, so reverting never breaks another pair: no
- * cascade.
+ * below floor/2), so the two half-spaces are disjoint whatever the rounding in (1) and (2).
+ *
+ * A vertex that fails returns to x_i and is not tested again, and neither is one that has not moved: its height, of side
+ * a, is lo or more, up to the error of a height. A vertex of side b that has passed keeps h' ≤ hi + ext_b − e', and hi +
+ * ext_b is below lo by floor/2 at least, or by g > 2e if g < floor/2. e is at least twice the error of a height
+ * (certificate.ts), so the e' that the vertex of side b keeps covers the errors of both. So reverting a vertex never
+ * breaks another pair: no cascade.
  */
 export class Forward {
   /** float32[V] α of the last step, 0 if reverted or frozen, 1 where the vertex reached y */
