@@ -30,18 +30,15 @@ struct Motions {
   along: vec4f,
   guard: vec4f,
   travel: vec4f,
-  // max Σ |n_c D_c|
-  spread: f32,
 }
 
 fn motionsOf(ids: vec4i, n: vec3f, corners: u32) -> Motions {
-  var own = Motions(vec4f(0.0), vec4f(1.0), vec4f(0.0), 0.0);
+  var own = Motions(vec4f(0.0), vec4f(1.0), vec4f(0.0));
   for (var s = 0u; s < corners; s++) {
     let motion = motions[2u * u32(ids[s]) + 1u];
     let d = motion.xyz;
     own.along[s] = heightOf(n, d);
     own.guard[s] = motion.w;
-    own.spread = max(own.spread, spreadOf(n, d));
     if (parameters.isPlanar == 0u) {
       own.travel[s] = lengthOf(d);
     }
