@@ -2,6 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Box, Scalar } from '../mesh/positions.js';
 import type { MeshMeasures } from '../mesh/types.js';
+import { UNIT_ROUNDOFF } from './constants.js';
 import type { EnginePositions } from './engine.js';
 
 /** Returns the length that becomes 1 to 2 engine units: the median edge, or its replacement. The caller's unit. */
@@ -257,9 +258,10 @@ export interface StateToMap {
 /**
  * d_floor, engine units: rounding alone never brings a pair below this gap (docs/method.md, S5). It is the largest of
  * - δ/100: without a floor gaps decay geometrically until any arithmetic intersects;
- * - 8·√3·u·X, u = 2⁻²³ (WGSL fixes no rounding direction), X = largest |engine coordinate|: writing fl(x + αm), m = y −
- *   x, has an error of at most √3·u·X per vertex, hence twice that for two vertices of a pair, and a factor of four is
- *   reserved (the engine adds the terms that grow with a pair's own size, pair by pair);
+ * - 8·√3·u·X, u = 2⁻²³ (WGSL fixes no rounding direction), X = largest |engine coordinate|: the last sum of fl(x + αm),
+ *   m = y − x, rounds by at most √3·u·X per vertex, hence twice that for two vertices of a pair. A factor of four is
+ *   reserved for the rounding of m and of αm, 2u of the motion (the engine adds the terms that grow with a pair's own
+ *   size, pair by pair);
  * - 4 ulp of the answer's scalar at the largest |coordinate|: un-centring rounds each coordinate by half an ulp, so two
  *   points approach by at most √3 ulp; the engine keeps half of the floor, 2 ulp, which is more;
  * - if resting vertices were left out of X and are rounded, 2.75 η, and 8 ulp instead of 4 (range.ts derives both), and
@@ -342,12 +344,6 @@ const ulpsPerFloor = (resting: number): number => (resting > 0 ? 8 : 4);
 
 /** Floor over η: above 8/3 (range.ts) by the possible error of η, which is measured in double. */
 const FLOOR_PER_RESTING = 2.75;
-
-/**
- * u: float32's spacing just above 1; twice the error of rounding to nearest, because a device may round in either
- * direction
- */
-const UNIT_ROUNDOFF = 2 ** -23;
 
 /** 8√3 u */
 const STORAGE_PER_UNIT = 8 * Math.sqrt(3) * UNIT_ROUNDOFF;
