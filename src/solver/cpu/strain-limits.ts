@@ -1,6 +1,6 @@
 import { NO_CORNER } from '../../mesh/strain.js';
 import { FLATTEST_STRAIN, HELD_STRAIN, HOLD_BACK_PASSES } from '../constants.js';
-import { deformationGradient, polarRotation, principalStrains } from '../strain/deformation.js';
+import { deformationGradient, determinant, polarRotation, principalStrains } from '../strain/deformation.js';
 import type { StrainElements } from '../strain/elements.js';
 import { ComponentShares } from './component-shares.js';
 import { distanceAt } from './motion.js';
@@ -106,10 +106,10 @@ export class StrainLimits {
       const frame = this.#frame.subarray(9 * e, 9 * e + 9);
       deformationGradient(before, corners, gradients, e, f);
       const hasOwn = polarRotation(f, triangle, FLATTEST_STRAIN, rotation);
-      const isInverted = !triangle && determinantSign(f) <= 0;
+      const isInverted = !triangle && determinant(f) <= 0;
       deformationGradient(y, corners, gradients, e, f);
       const hasMoved = polarRotation(f, triangle, FLATTEST_STRAIN, moved);
-      if (hasMoved && (triangle ? !hasOwn || isFacing(rotation, moved) : determinantSign(f) > 0)) frame.set(moved);
+      if (hasMoved && (triangle ? !hasOwn || isFacing(rotation, moved) : determinant(f) > 0)) frame.set(moved);
       else if (hasOwn && !isInverted) frame.set(rotation);
       else {
         deformationGradient(x, corners, gradients, e, f);
@@ -200,15 +200,11 @@ export class StrainLimits {
   }
 }
 
-// Shared by all calls, because there is one thread and no call reads data of another.
+// Shared by all calls, because a thread makes one call at a time and no call reads data of another.
 const f = new Float64Array(9);
 const delta = new Float64Array(9);
 const rotation = new Float64Array(9);
 const moved = new Float64Array(9);
-
-function determinantSign(m: Float64Array): number {
-  return m[0] * (m[4] * m[8] - m[5] * m[7]) + m[1] * (m[5] * m[6] - m[3] * m[8]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
-}
 
 /** Whether the planes of two rotations of a triangle, two columns each, face the same way. */
 function isFacing(a: Float64Array, b: Float64Array): boolean {
