@@ -71,7 +71,7 @@ export function distanceOfPair(
 /**
  * Checks the parts' activation distances against the parameters and the mesh.
  *
- * @returns a warning for each part whose δ exceeds half the median edge
+ * @returns a warning for each part whose δ exceeds half the typical edge
  * @throws INVALID_PARAMETER for a δ beyond the longest length, or beyond the search radius of preset PAPER
  */
 export function checkPartDistances(

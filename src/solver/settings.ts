@@ -7,9 +7,9 @@ export interface PullBackSettings {
   readonly sweeps: number;
   /** τ: share of the way to y* of a vertex that was pushed recently */
   readonly tau: number;
-  /** share of the merit that three steps in a row must gain */
+  /** share of the merit that a step must gain; three steps in a row that gain less end the phase (cpu/poor-steps.ts) */
   readonly minGain: number;
-  /** contact offset over δ: the share of δ_p at which contacts aim */
+  /** contact offset over δ (cpu/contact-aims.ts) */
   readonly offset: number;
 }
 

@@ -12,8 +12,9 @@ export interface CpuEngineOptions {
 }
 
 /**
- * The reference engine: every stage in plain TypeScript on one thread, in float32 wherever the kernels are. It computes
- * synchronously inside `resolve`, so it should run on a worker thread.
+ * The reference engine: every stage in plain TypeScript, in float32 wherever the kernels are, shared with the helper
+ * threads of the process if there are any (src/threads). It computes synchronously inside `resolve`, so it should run on
+ * a worker thread.
  */
 export function createCpuEngine({ maxPairBytes }: CpuEngineOptions = {}): Engine {
   const description: EngineDescription = {

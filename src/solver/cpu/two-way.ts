@@ -26,7 +26,8 @@ import type { Workspace } from './workspace.js';
 
 /**
  * Algorithm 1 on one mesh: alternating backward and forward steps over a proximity set that is searched rarely and kept
- * between requests. Single-threaded and synchronous.
+ * between requests. Synchronous: helper threads share the work of a stage (src/threads), and the stage returns when all
+ * have ended.
  */
 export class TwoWay {
   readonly #mesh: CollisionMesh;
@@ -222,10 +223,10 @@ export class TwoWay {
     const edges = this.#edges;
     const { scratch } = this.#workspace;
     const proximity = this.#proximity;
-    const ways = { start: input.x, target: input.y };
-    const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, edges, ways, scratch);
+    const ends = { start: input.x, target: input.y };
+    const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, edges, ends, scratch);
     const { status, unsettled } = phase.run({
-      ...{ x: run.x, y: run.y, start: input.x, target: input.y, pulse: run.pulse, holds: run.holds },
+      ...{ x: run.x, y: run.y, ...ends, pulse: run.pulse, holds: run.holds },
       isSearched: proximity.isValid && (!next.isDue || next.wanted !== undefined),
       search: (wanted) => {
         clock.restart();

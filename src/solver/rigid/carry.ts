@@ -13,10 +13,10 @@ import { turn } from './rotation.js';
  * much. A box that is a point remains a point, which is displaced by up to `off`; the caller subtracts that from the δ
  * between hulls.
  *
- * @param before float32[3·V] positions before the motion; every vertex lies in its box, or the result is undefined
+ * @param before float32[3·V] positions before the motion
  * @param after float32[3·V] positions after the motion
  * @param off engine units: |x' − (R x + t)| at most
- * @returns whether every vertex was in its box, and its new one contains it
+ * @returns whether every vertex was in its box; if so, its new box contains it, otherwise the boxes are undefined
  */
 export function carryBoxes(
   box: Float32Array,

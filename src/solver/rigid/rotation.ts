@@ -103,7 +103,10 @@ function rotateOut(a: number[][], v: number[][], p: number, q: number): void {
   }
 }
 
-/** Returns the inverse of a symmetric 3 × 3 matrix, row by row; all 0 if the matrix is singular to rounding. */
+/**
+ * @param m [9] a symmetric, positive semi-definite 3 × 3 matrix
+ * @returns its inverse, row by row; undefined if its determinant is not above 0
+ */
 export function invertSymmetric(m: ArrayLike<number>): Rotation | undefined {
   const [a, b, c, d, e, f] = [m[0], m[1], m[2], m[4], m[5], m[8]];
   const [A, B, C] = [d * f - e * e, c * e - b * f, b * e - c * d];

@@ -43,9 +43,9 @@ export class PairPath {
   #isVertexTriangle = true;
 
   /**
-   * Whether a pair may not take its ways, that is, whether it is not certain that
+   * Whether the motion of a pair counts as a collision: true unless it is certain that
    * - at the end its elements are half a floor apart, or as far as they were if that was less,
-   * - and on the way half of that. A pair whose vertices all move alike never meets.
+   * - and on the way half of that. A pair whose vertices all move alike never collides.
    *
    * @param kind VT [a | i j k] or EE [a b | c d]
    * @param floor engine units
