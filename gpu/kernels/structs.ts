@@ -361,7 +361,7 @@ export const WALK_OF_KIND = new Struct('WalkOfKind', {
   excludedCount: ['u32', 'How many there are.'],
   kind: ['u32', 'Kind of the pairs.'],
   isSelf: ['u32', '1 = the tree is that of the queries.'],
-  isOfPoints: ['u32', '1 = the queries are free points.'],
+  isOfPoints: ['u32', '1 = the queries are particles.'],
 });
 
 /** The place where a prefix sum finds the number of its entries, and its levels. */

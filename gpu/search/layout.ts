@@ -293,7 +293,7 @@ function kindOf(a: readonly number[], b: readonly number[]): number {
 }
 
 /**
- * Side a, then side b, the vertices of each in ascending order. A free point counts as an edge from itself to itself;
+ * Side a, then side b, the vertices of each in ascending order. A particle counts as an edge from itself to itself;
  * the lower of two edges comes first.
  */
 function paddedKey(a: readonly number[], b: readonly number[]): number[] {

@@ -29,7 +29,7 @@ export function findComponents(mesh: CollisionMesh): Components {
   );
   const isUsed = new Uint8Array(vertexCount);
   for (const list of [mesh.contactVertices, mesh.tetrahedra]) for (const v of list) isUsed[v] = 1;
-  // All free points together are one component, because single ones are of no interest.
+  // All particles together are one component, because single ones are of no interest.
   const ofParticles = mesh.particles[0] ?? 0;
   for (const v of mesh.particles) labels[v] = ofParticles;
   const counts = new Map<number, number>();

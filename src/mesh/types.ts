@@ -21,7 +21,7 @@ export interface CollisionMesh {
   readonly edges: Uint32Array;
   /** edges[2·i] with i ≥ rodStart are rods: segments that are not edges of triangles */
   readonly rodStart: number;
-  /** uint32[P] free points, ascending: particles whose vertex is in no other element */
+  /** uint32[P] particles whose vertex is in no other element, ascending */
   readonly particles: Uint32Array;
   /** uint32[C] vertices that can touch something, ascending: those of contact triangles, edges and particles */
   readonly contactVertices: Uint32Array;

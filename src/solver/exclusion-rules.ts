@@ -18,7 +18,7 @@ export type PairPredicate = (kind: number, v0: number, v1: number, v2: number, v
 /**
  * The border of the kinematic regions: kinematic vertices and edges that are not inner. A vertex is inner if every edge
  * at it is kinematic; a kinematic edge is inner if all its triangles are. Triangles have no border: one with three
- * kinematic vertices is inner, and so are kinematic free points and rods. (A triangle with a dynamic corner has dynamic
+ * kinematic vertices is inner, and so are kinematic particles and rods. (A triangle with a dynamic corner has dynamic
  * edges at its other two corners, so edges suffice to classify vertices.)
  *
  * Under SKIP a pair is excluded if and only if both its elements are inner. The promise covers edges against triangles

@@ -65,7 +65,7 @@ export const PAIR_KINDS: readonly PairKindEntry[] = [
     isExcluded: (excluded, a, b, c, d) => excluded.hasEdgeEdge(a, b, c, d),
   },
   {
-    // Only free points against rods: the edges of a triangle belong to it and VT covers them.
+    // Only particles against rods: the edges of a triangle belong to it and VT covers them.
     symbol: 'VE',
     name: 'VERTEX_EDGE',
     count: 'vertexEdge',

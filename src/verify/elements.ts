@@ -193,7 +193,7 @@ export function checkRules(rules: PairRules): void {
  * whose elements each lie in one class, but a path test must examine some of them. The promise covers an edge e and a triangle
  * T unless the rule applies to both as wholes; on a path they meet first where an end of e meets T, or e a side of T. So a
  * vertex represents every edge at it, one of which may lead to another class, and an edge every triangle at it, one of which
- * may have its third corner there: these are at the border. Rods and free points represent only themselves.
+ * may have its third corner there: these are at the border. Rods and particles represent only themselves.
  */
 export class BorderElements {
   /** uint8[V] 1 = an edge leads from here to a vertex of another class */

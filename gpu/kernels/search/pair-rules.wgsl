@@ -47,7 +47,7 @@ fn isMarked(v: u32) -> bool {
   return (topology[walk.marks + v / MARKS_PER_WORD] & (1u << (v % MARKS_PER_WORD))) != 0u;
 }
 
-// Each side ascending, the lower edge first: one pair has one key. The host pads the sides of free points as these are.
+// Each side ascending, the lower edge first: one pair has one key. The host pads the sides of particles as these are.
 fn excludedKey(v: vec4u) -> vec4u {
   if (!isOfTriangles()) {
     let first = vec2u(min(v.x, v.y), max(v.x, v.y));

@@ -22,7 +22,7 @@
 // #include "search/cells.wgsl"
 // #include "search/pair-rules.wgsl"
 
-// What P calls pairs of vertices and triangles. All others are walked as edges against edges: rods and free points, which are
+// What P calls pairs of vertices and triangles. All others are walked as edges against edges: rods and particles, which are
 // edges from a vertex to itself. One pipeline for all of them: a second one would cost the most to compile.
 
 // Words of a chunk (gpu/search/dispatch-plan.ts has the same number), of which the last says where the next one is.
@@ -256,7 +256,7 @@ fn sharesVertex(v: vec4u) -> bool {
 // Whether a pair belongs into P, judged by its first `corners` slots, and n.
 fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
   let a = positionOf(v.x);
-  // A free point has one turn: to the other edge, or to the point that this is.
+  // A particle has one turn: to the other edge, or to the particle that this is.
   let turns = select(select(4u, 1u, ofKind.isOfPoints != 0u), 3u, isOfTriangles());
   let near = closestInTurns(a, positionOf(v.y), positionOf(v.z), positionOf(v.w), !isOfTriangles(), turns);
   let d = near.difference;

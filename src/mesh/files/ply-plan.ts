@@ -45,7 +45,7 @@ export function planElement(element: PlyElement, sink: PlySink): ElementPlan {
     case 'edge':
       return planScalars(element, ['vertex1', 'vertex2'], sink.takeEdge, true);
     case 'point':
-      // This project writes it for free points beside faces. An element of that name from another program is skipped.
+      // This project writes it for particles beside faces. An element of that name from another program is skipped.
       return element.properties.some(({ name }) => name === 'vertex_index')
         ? planScalars(element, ['vertex_index'], sink.takePoint, true)
         : skip;
