@@ -92,8 +92,8 @@ export class ClosestPoints {
    * {@link isBeyond} prove nothing.
    *
    * `local` is the input of the distance, so it counts as exact here. With |x| ≤ M, |d| ≤ 2√3·M: a dot product of three
-   * terms has an error of at most 18u·M², the gap of 48u·M², and (limit + margin) |d|, which cannot exceed the gap
-   * unless limit ≤ 4M, of 100u·M². PLANE_MARGIN·M² is 8192u·M², and the margin in the limit covers the rounding of the
+   * terms has an error of at most 18u·M², the gap of 48u·M², and (limit + margin) |d|, which the gap can exceed only if
+   * limit ≤ 4M, of 100u·M². PLANE_MARGIN·M² is 8192u·M², and the margin in the limit covers the rounding of the
    * distance.
    */
   private isApart(limit: number): boolean {
