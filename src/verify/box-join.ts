@@ -20,6 +20,9 @@ export interface Reach {
   gap: number;
 }
 
+/** Factor on the gap of boxes, because computed distances carry rounding of a few 2^-53 of the pair's extent. */
+export const REACH_SLACK = 1 + 2 ** -40;
+
 /**
  * Visits all pairs of leaves, and each leaf with itself, whose closed boxes are within reach of each other, each once.
  *

@@ -2,7 +2,7 @@ import type { ElementPair } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import type { Reach } from './box-join.js';
+import { REACH_SLACK, type Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { type ContactList, FoundContacts } from './contact-list.js';
 import { checkRules, collectElements, distanceRelations, gather, idsOf, readPositions } from './elements.js';
@@ -10,9 +10,6 @@ import { isExcluded } from './excluded.js';
 import { codeOf, compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
 import type { DistanceFindings, PairRules } from './types.js';
-
-/** Factor on the gap of boxes, because computed distances carry rounding of a few 2^-53 of the pair's extent. */
-export const REACH_SLACK = 1 + 2 ** -40;
 
 /** Receives a pair while `closest` holds its closest points; ids are those of side a, then of side b. */
 type VisitClose = (code: PairCode, ids: number[], closest: ClosestPoints) => void;

@@ -101,3 +101,10 @@ export function shareElements(
   team.run({ stage: FILL, arrays, numbers: { size }, count, chunk: CHUNK, cost: COST });
   return { order, start, corners, boxes, prepare: () => undefined };
 }
+
+/** The largest number of elements in a leaf. */
+export function mostInLeaf({ start }: Pick<LeafElements, 'start'>): number {
+  let most = 0;
+  for (let n = 0; n + 1 < start.length; n++) most = Math.max(most, start[n + 1] - start[n]);
+  return most;
+}

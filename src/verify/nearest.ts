@@ -1,9 +1,9 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import type { Reach } from './box-join.js';
+import { REACH_SLACK, type Reach } from './box-join.js';
 import { type Clearance, findCalm, ListMaker, MOST_RESTLESS, measureMotion, reachOf } from './clearance.js';
 import { ClosestPoints } from './closest.js';
-import { findDistances, REACH_SLACK } from './distance.js';
+import { findDistances } from './distance.js';
 import { checkRules, collectElements, distanceRelations, gather, type Relation, readPositions } from './elements.js';
 import { compareStates, isPairResting, type KnownDistances, type NearPair, type VerifierMemory } from './memory.js';
 import type { PairCode } from './pair-kinds.js';

@@ -3,7 +3,7 @@ import { spanStates } from './bounds.js';
 import { ALL_KINEMATIC, ALL_RESTING, joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import type { PairList } from './clearance.js';
 import { type ElementSet, EXCLUDED, KINEMATIC, PairFilter, type Relation } from './elements.js';
-import { type LeafElements, placeElements, shareElements } from './leaf-elements.js';
+import { type LeafElements, mostInLeaf, placeElements, shareElements } from './leaf-elements.js';
 import { openMeshTree } from './mesh-tree.js';
 import { SharedArrays } from './shared-arrays.js';
 import { canSieve, fitsSieve, type Sieve, type SieveResult, sieve } from './sieve.js';
@@ -180,12 +180,6 @@ export class PairSearch {
 function rests(resting: Uint8Array, { corners }: LeafElements, place: number): boolean {
   const k = 3 * place;
   return resting[corners[k]] === 1 && resting[corners[k + 1]] === 1 && resting[corners[k + 2]] === 1;
-}
-
-function mostInLeaf({ start }: LeafElements): number {
-  let most = 0;
-  for (let n = 0; n + 1 < start.length; n++) most = Math.max(most, start[n + 1] - start[n]);
-  return most;
 }
 
 /** Whether kinematic pairs are skipped. */

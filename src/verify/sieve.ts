@@ -1,11 +1,11 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import { team } from '../threads/here.js';
 import { defineStage } from '../threads/stage.js';
-import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, type Reach } from './box-join.js';
+import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, REACH_SLACK, type Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { type BorderElements, copyPoint, type ElementSet, type Relation } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
-import type { LeafElements } from './leaf-elements.js';
+import { type LeafElements, mostInLeaf } from './leaf-elements.js';
 import type { MeshTree } from './mesh-tree.js';
 import { type FoundPair, keepNear, nearestOf } from './near-pairs.js';
 import { EDGE_EDGE, type PairCode, shapeOf, VERTEX_TRIANGLE } from './pair-kinds.js';
@@ -58,8 +58,8 @@ const MOST_LEFT = 2 ** 16;
 const MAX_SETS = 5;
 const MAX_RELATIONS = 4;
 
-/** Factor on a distance that bounds the gaps of boxes (distance.ts), and on what float32 rounds off it. */
-const REACH_SLACK = (1 + 2 ** -40) * (1 + 2 ** -22);
+/** Factor on a distance that bounds the gaps of boxes, and on what float32 rounds off it. */
+const SHARED_REACH_SLACK = REACH_SLACK * (1 + 2 ** -22);
 
 interface SetArrays {
   readonly start: Uint32Array;
@@ -228,7 +228,7 @@ const skippedBy = (isPath: boolean, skipsKinematic: boolean): number => (skipsKi
 
 /** Reduces the reach of all threads to a distance. @returns the reach */
 function lower(shared: Int32Array, distance: number): number {
-  const wanted = bitsAbove(distance * REACH_SLACK);
+  const wanted = bitsAbove(distance * SHARED_REACH_SLACK);
   for (let word = Atomics.load(shared, 1); wanted < word; ) {
     const before = Atomics.compareExchange(shared, 1, word, wanted);
     if (before === word) return fromBits(wanted);
@@ -364,12 +364,6 @@ function borderOf(set: ElementSet, border: BorderElements | undefined): Uint8Arr
   const marks = new Uint8Array(set.count);
   if (border) for (let i = 0; i < set.count; i++) if (set.kinematic[i] === 1 && border.has(set, i)) marks[i] = 1;
   return marks;
-}
-
-function mostInLeaf({ start }: LeafElements): number {
-  let most = 0;
-  for (let n = 0; n + 1 < start.length; n++) most = Math.max(most, start[n + 1] - start[n]);
-  return most;
 }
 
 /** Relations and sets fit into the arguments of the stage. */
