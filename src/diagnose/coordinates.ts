@@ -4,7 +4,7 @@ import { extentOf } from './units.js';
 
 /**
  * Ratio of the rounding of a coordinate to the median edge from which on it is reported: δ is a tenth of an edge, and
- * contacts leave an eighth of δ, so that a hundredth of an edge is nearly the gap itself.
+ * contacts leave an eighth of δ, so that a thousandth of an edge is 8 % of the gap.
  */
 const COARSE_ROUNDING = 1e-3;
 

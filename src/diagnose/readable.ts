@@ -41,9 +41,12 @@ const FAULTS: readonly (readonly [Fault, what: string, advice: string])[] = [
 /**
  * Extracts the usable part of a mesh that may be refused: elements that name vertices that do not exist, a vertex
  * twice, or the vertices of another element are counted and left out, as are those with a corner that is not finite.
- * The rest can be diagnosed.
+ * The rest can be diagnosed. Strain limits and lengths at rest are left out too: they say what a resolve does, and name
+ * elements by the ids that were sent.
  *
- * @param limits of the mesh as buildMesh checks them: sizes are refused, because they limit the work
+ * @param target a second state, absent = only the start is diagnosed
+ * @param maxElements elements that a finding names
+ * @param build builds the mesh of what is left; its limits apply, since the work grows with the sizes
  * @throws TOO_LARGE, SIZE_MISMATCH (lengths), INVALID_MESH (parts, ids of them)
  */
 export function readReadable(
