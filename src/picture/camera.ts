@@ -2,7 +2,7 @@ import type { Seen } from './surface.js';
 import { add, at, cross, dot, normalise, scale, sub, type Vec } from './vector.js';
 
 export interface Camera {
-  /** samples per metre at depth 1 */
+  /** samples per unit of the positions at depth 1 */
   readonly focal: number;
   see(point: Vec): Seen;
   turn(direction: Vec): Vec;

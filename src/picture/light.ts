@@ -26,7 +26,7 @@ const scatter = (x: number, y: number): number => {
 
 /**
  * The fraction of the sky that a sample sees: 1 in the open, less in creases and under other bodies.
- * @param radius metres: the reach of a soft shadow
+ * @param radius the reach of a soft shadow, in the unit of the positions
  */
 function openness(surface: Surface, x: number, y: number, radius: number, focal: number): number {
   const { width, height, depth: depths, normals } = surface;

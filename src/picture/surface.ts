@@ -7,7 +7,7 @@ import type { Vec } from './vector.js';
 export interface Surface {
   readonly width: number;
   readonly height: number;
-  /** float32[W·H] distance from the eye along its axis, metres; Infinity for the background */
+  /** float32[W·H] distance from the eye along its axis, in the unit of the positions; Infinity for the background */
   readonly depth: Float32Array;
   /** float32[3·W·H] unit normals in eye coordinates, turned towards the eye */
   readonly normals: Float32Array;
@@ -98,8 +98,8 @@ export function drawTriangle(
 
 /**
  * Fills a round rod between two points; a ball if they coincide.
- * @param radius metres
- * @param focal samples per metre at depth 1
+ * @param radius in the unit of the positions
+ * @param focal samples per unit of the positions at depth 1
  */
 export function drawRod(surface: Surface, from: Seen, to: Seen, radius: number, focal: number, colour: Vec): void {
   const reach = (radius * focal) / Math.min(from[2], to[2]);
