@@ -17,8 +17,9 @@ export class MemoryShort extends Error {
   constructor(
     /** bytes */
     readonly demand: number,
-    /** bytes that all threads hold; below, that they may hold */
+    /** bytes that all threads hold */
     readonly taken: number,
+    /** bytes that all threads may hold */
     readonly limit: number,
   ) {
     super(`${demand} more bytes are needed; ${taken} of the ${limit} that all requests together may take are in use.`);
