@@ -128,7 +128,7 @@ export const LIST_SLOT = { CANDIDATES: 0, NEAR: 1, ACTIVE: 2, COUNT: 3 } as cons
 /** Largest number of rounds of a contact sweep that are whole dispatches. */
 export const MOST_ROUNDS = 255;
 
-/** Bits of Motion.flags. */
+/** Bits of VertexStep.flags. */
 export const VERTEX_FLAG = { MOVING: 1, MOVABLE: 2, REVERTED: 4, STUCK: 8 } as const;
 
 /** A vertex that no pair has bounded. */

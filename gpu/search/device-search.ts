@@ -53,7 +53,7 @@ export interface SearchBuffers {
   readonly pairVertex: Place;
   readonly pairInfo: Place;
   readonly pairNormal: Place;
-  /** 4 bytes per pair, all 0 after a search */
+  /** 4 bytes per pair: after a search 1 + the old place of a pair that was taken over, 0 for a new one */
   readonly pairDistance: Place;
   /** at least 16 bytes per pair; a search overwrites them */
   readonly candidates: Place;

@@ -49,9 +49,10 @@ export class SceneSearch {
   readonly #buffers: SceneBuffers;
   readonly #reader: Reader;
   readonly #place: SearchPlace;
-  /** pairs that P may have on this device, and those that it may have while boxes can still shrink */
-  readonly #limit: number;
+  /** pairs that a request may have, on any device; those that P may have on this one */
   readonly #pairLimit: number;
+  readonly #limit: number;
+  /** pairs that P may have while boxes can still shrink */
   readonly #comfortable: number;
   #settings: Settings;
   /** engine units; shorter than in the settings while the boxes are shrunk */

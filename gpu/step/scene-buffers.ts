@@ -53,7 +53,7 @@ const PAIRS_PER_CANDIDATE = 4;
 export const LARGEST_PAIR_BYTES = Math.max(...Object.values(PAIR_BYTES));
 export const LARGEST_CANDIDATE_BYTES = Math.max(...Object.values(CANDIDATE_BYTES));
 
-/** Bindings with another name than their buffer: `target` is reserved in WGSL, the others are shared (pair.wgsl). */
+/** Bindings with another name than their buffer: `target` is reserved in WGSL, the others have two uses in a step. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   goal: 'target',
   limits: 'candidates',
@@ -69,7 +69,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
  * Per vertex: x, next, start, target, windowStart float32[3V]; y float32[4V] (xyz, and a word that counts for nothing); box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
  * wanted uint32[V]; vertexStep, lists, progress structs of 16 bytes; motions float32[8]. Per pair, with room for `pairCapacity`:
  * pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0),
- * pairDistance float32. Two buffers have two uses in a step (pair.wgsl): as `candidates` and `contacts` they hold
+ * pairDistance float32. Two buffers have two uses in a step: as `candidates` and `contacts` they hold
  * `candidateCapacity` candidates of the backward step, as `limits` and `bounds` 16 bytes per pair of the forward step.
  */
 export class SceneBuffers {

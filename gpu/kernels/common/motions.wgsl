@@ -3,7 +3,8 @@
 // For kernels that bind `motions`: two vec4f a vertex, so that everything that a pair needs of a vertex is read at once.
 // backward/prepare.wgsl and forward/guard.wgsl write it:
 //
-//   x, and the sort of the vertex below, positive where it moves (prepare.wgsl writes the last two sorts only)
+//   x, and the sort of the vertex (common/vertex-sorts.wgsl), positive where it moves; guard.wgsl, after which only the sign
+//   is read, writes the first sort for all
 //   y − x and α of the guard; before the forward step: the position at the start of the request, and δ of the vertex
 fn moves(v: i32) -> bool {
   return v >= 0 && motions[2u * u32(max(v, 0))].w > 0.0;

@@ -26,8 +26,6 @@ override SLACK_SHARE: f32 = 1.0;
 // 2^-100
 const ABSOLUTE: f32 = 7.888609052210118e-31;
 
-// What a filter is asked (one uniform for all that it needs).
-
 fn held(d: vec3f, zero: u32) -> vec3f {
   return bitcast<vec3f>(bitcast<vec3u>(d) ^ vec3u(zero));
 }

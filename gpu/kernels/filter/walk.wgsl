@@ -24,7 +24,6 @@ const PENDING: u32 = 8u;
 // An edge whose box overlaps more boxes than this belongs to a state that is too large for one dispatch: drivers reset a device
 // that does not answer for some seconds. The host, which can be interrupted, tests such a state instead.
 const MAX_NEIGHBOURS: u32 = 65536u;
-// Elements whose vertices belong to different parts
 
 fn positionOf(v: u32) -> vec3f {
   return vec3f(x[3u * v], x[3u * v + 1u], x[3u * v + 2u]);

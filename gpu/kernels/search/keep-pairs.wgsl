@@ -21,7 +21,7 @@
 @group(0) @binding(4) var<storage, read_write> pairNormal: array<vec4u>;
 // f32[P] of the steps, which none of them needs during a search; here the origins
 @group(0) @binding(5) var<storage, read_write> pairDistance: array<u32>;
-// Memory of the steps (common/pair.wgsl) as well; here room for pairVertex with pairInfo, and for pairNormal
+// Candidates and contacts of the steps (gpu/search/device-search.ts); here room for pairVertex with pairInfo, and for pairNormal
 @group(0) @binding(6) var<storage, read_write> keptVertex: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> keptNormal: array<vec4u>;
 

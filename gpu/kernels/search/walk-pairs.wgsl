@@ -22,10 +22,10 @@
 // #include "search/cells.wgsl"
 // #include "search/pair-rules.wgsl"
 
-// What P calls pairs of vertices and triangles. All others are walked as edges against edges: rods and particles, which are
-// edges from a vertex to itself. One pipeline for all of them: a second one would cost the most to compile.
+// Vertices are walked against triangles, everything else as edges against edges: rods, and particles, which are edges from a
+// vertex to itself. One pipeline for all kinds: it is the one that takes longest to compile.
 
-// Words of a chunk (gpu/search/dispatch-plan.ts has the same number), of which the last says where the next one is.
+// Finds of a chunk. Its last word says where the next chunk is.
 const FINDS: u32 = CHUNK_WORDS - 1u;
 // No chunk was left: the writing pass searches for the pairs of this query again.
 const NO_CHUNK: u32 = 0xffffffffu;
