@@ -195,6 +195,9 @@ export const UNLIMITED = 3e38;
 /** Parts of 1 in which α is summed: integers, whose sum does not depend on its order and fits for 2^25 vertices. */
 const LOSS_PARTS = 128;
 
+/** Parts of 1 in which r is summed: integers, whose sum does not depend on its order; it has two words. */
+const RESIDUAL_PARTS = 65_536;
+
 /** Constants that WGSL declares as u32. */
 const UNSIGNED: Readonly<Record<string, number>> = {
   ...Object.fromEntries(PAIR_KINDS.map(({ symbol }, kind) => [symbol, kind])),
@@ -220,6 +223,7 @@ const FLOATS: Readonly<Record<string, number>> = {
   ...{
     BOX_LOSS,
     LOSS_PARTS,
+    RESIDUAL_PARTS,
     LEAP_PROGRESS,
     HEAP_MIN_GAIN,
     HEAP_SHORTENING_GAIN,

@@ -16,10 +16,9 @@
 // u32[colours + 1] first edge of each colour, in sweep order
 @group(0) @binding(4) var<storage, read> edgeColours: array<u32>;
 
-// Parts of 1 in which control/watch-progress.wgsl sums r.
-const RESIDUAL_PARTS: f32 = 65536.0;
-// Rounds D(l) down: largestMove errs by a few u, the difference by one.
+// Round D(l) down: the longest motion errs by a few u of itself, each of the two differences by u of D(l), u = 2^-23.
 const MOVE_ROUNDING: f32 = 1.00001;
+const RADIUS_ROUNDING: f32 = 2.5e-7;
 
 // #include "control/arguments.wgsl"
 // #include "control/take-candidates.wgsl"
@@ -27,7 +26,7 @@ const MOVE_ROUNDING: f32 = 1.00001;
 // D(l) after the step whose largest move was counted.
 fn narrowedRadius() -> f32 {
   let motion = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
-  return (control.radius - motion) - 2.5e-7 * control.radius;
+  return (control.radius - motion) - RADIUS_ROUNDING * control.radius;
 }
 
 // The sum of r over the unfinished vertices at the end of a window of steps.

@@ -1,8 +1,5 @@
 // What control/watch-progress.wgsl counts of one vertex, for kernels that bind what it does; x as words, as forward/commit.wgsl binds it.
 
-// Parts of 1 in which r is summed: a sum of whole numbers does not depend on its order.
-const RESIDUAL_PARTS: f32 = 65536.0;
-
 // What a vertex counts as: a bit each.
 const LATE: u32 = 1u;
 const SHORT: u32 = 2u;
