@@ -1,4 +1,5 @@
 import { STRUCTS } from '../kernels/structs.js';
+import { ALONE_BINDINGS } from '../kernels/table.js';
 import type { Binding } from '../shaders.js';
 
 /*
@@ -13,9 +14,6 @@ export const MOST_SCENES = 64;
 
 /** Most storage buffers that a kernel of a convoy binds: its own, structs that are uniforms elsewhere, and sizes. */
 export const MOST_SHARED_BUFFERS = 12;
-
-/** Most storage buffers of kernels for one scene (kernels/table.ts); those with as many keep uniforms in a convoy. */
-const MOST_BUFFERS = 16;
 
 /** Bytes of a uniform binding that every adapter allows. */
 export const UNIFORM_BYTES = 65_536;
@@ -81,7 +79,8 @@ const NAME = /(?<![\w.])[A-Za-z_]\w*/g;
 export function addressByScene(text: string): SharedKernel {
   const source = text.replace(/\/\/.*/g, '');
   const all = [...source.matchAll(BINDING)].map((match) => declare(match, source));
-  const uniformsAs = all.length + 1 > MOST_BUFFERS ? 'uniform' : 'read-only-storage';
+  // Uniforms become storage buffers, and the sizes are one more, unless a kernel would then bind more than devices allow.
+  const uniformsAs = all.length + 1 > ALONE_BINDINGS ? 'uniform' : 'read-only-storage';
   const declared = all.map((one): Declared => (one.isUniform ? { ...one, type: uniformsAs } : one));
   const { functions, rest } = splitFunctions(source.replace(BINDING, ''));
   const reader = new Rewriter(declared, functions);

@@ -34,7 +34,7 @@ export type AloneStage = (typeof ALONE_STAGES)[number];
 /**
  * Largest number of storage buffers that their kernels bind; the others bind at most eight, which every adapter allows.
  */
-const ALONE_BINDINGS = 16;
+export const ALONE_BINDINGS = 16;
 
 /** Whether a device that can bind this many storage buffers at a time can have them. */
 export const canSweepAlone = (storageBuffers: number): boolean => storageBuffers >= ALONE_BINDINGS;
