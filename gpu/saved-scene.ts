@@ -1,7 +1,7 @@
 import type { LeftOutPairs } from '../src/mesh/left-out-pairs.js';
 import type { SavedDeviceScene } from '../src/solver/saved-scene.js';
 import type { DeviceMemory } from './device/memory.js';
-import { type Place, sliceOf, write } from './device/place.js';
+import { inOwnMemory, type Place, sliceOf, write } from './device/place.js';
 import { Reader } from './device/readback.js';
 import type { SceneBuffers } from './step/scene-buffers.js';
 
@@ -73,9 +73,4 @@ async function readPlace(memory: DeviceMemory, place: Place, bytes: number): Pro
   } finally {
     reader.close();
   }
-}
-
-/** Returns the array, or a copy if it is in shared memory, which a queue does not accept. */
-function inOwnMemory<T extends Int32Array | Uint32Array | Float32Array>(array: T): T & ArrayBufferView<ArrayBuffer> {
-  return (array.buffer instanceof ArrayBuffer ? array : array.slice()) as T & ArrayBufferView<ArrayBuffer>;
 }

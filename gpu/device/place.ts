@@ -14,7 +14,14 @@ export interface Place {
 
 export const wholeOf = (buffer: GPUBuffer): Place => ({ buffer, offset: 0, size: buffer.size });
 
-/** Writes an array, which must not lie in shared memory, at byte `at` of the place. */
+/** Returns the array, or a copy if it is in shared memory, which a queue does not accept. */
+export function inOwnMemory<T extends Int32Array | Uint32Array | Float32Array>(
+  array: T,
+): T & ArrayBufferView<ArrayBuffer> {
+  return (array.buffer instanceof ArrayBuffer ? array : array.slice()) as T & ArrayBufferView<ArrayBuffer>;
+}
+
+/** Writes an array, which must not lie in shared memory ({@link inOwnMemory}), at byte `at` of the place. */
 export function write(
   queue: GPUQueue,
   place: Place,

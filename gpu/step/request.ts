@@ -14,7 +14,7 @@ import { offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { type PullBackPlan, planPullBack } from '../../src/solver/scattered-targets.js';
 import type { Settings } from '../../src/solver/settings.js';
 import { type StrainElements, strainElementsOf } from '../../src/solver/strain/elements.js';
-import { write } from '../device/place.js';
+import { inOwnMemory, write } from '../device/place.js';
 import { copy, type Recording } from '../device/recording.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 import { PARAMETERS, PULL_BACK } from '../kernels/structs.js';
@@ -60,11 +60,6 @@ export function uploadPositions(
   }
   write(queue, buffers.target, 0, inOwnMemory(target));
   copy(encoder, buffers.start, buffers.windowStart, bytes);
-}
-
-/** A queue does not accept shared memory. */
-function inOwnMemory(array: Float32Array): Float32Array<ArrayBuffer> {
-  return array.buffer instanceof ArrayBuffer ? (array as Float32Array<ArrayBuffer>) : Float32Array.from(array);
 }
 
 /**
