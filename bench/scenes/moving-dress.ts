@@ -185,35 +185,3 @@ export function walkingDress({ start, target }: ResolveRequest, frames: number):
     Float32Array.from(moved(target, { degrees: 2 * (n + 1), shift: [0.03 * (n + 1), 0, 0], about })),
   );
 }
-
-/** A sheet rolled to a spiral, turned by a quarter over a plane: the free vertices move with it. */
-export function rolledSheet(cells = 60): ResolveRequest {
-  const all = new Assembly();
-  const points: number[] = [];
-  const triangles: number[] = [];
-  for (let i = 0; i <= cells; i++) {
-    const angle = (4 * Math.PI * i) / cells;
-    const radius = 0.05 + (0.04 * i) / cells;
-    for (let j = 0; j <= cells / 2; j++) {
-      points.push(radius * Math.cos(angle), 0.12 + radius * Math.sin(angle), (j - cells / 4) * 0.01);
-    }
-  }
-  const row = cells / 2 + 1;
-  for (let i = 0; i < cells; i++) {
-    for (let j = 0; j + 1 < row; j++) {
-      const a = i * row + j;
-      triangles.push(a, a + 1, a + row, a + 1, a + row + 1, a + row);
-    }
-  }
-  const sheet = Float64Array.from(points);
-  const extent = extentOf(sheet);
-  all.add(
-    triangles,
-    new Uint8Array(sheet.length / 3),
-    sheet,
-    moved(sheet, { degrees: 90, shift: [0.2, 0, 0.1], about: extent.centre }),
-  );
-  const floor = floorAt(0, extent);
-  all.addStatic(floor.triangles, floor.points);
-  return all.request();
-}
