@@ -4,7 +4,7 @@
 // threads that run in step would wait for it.
 //
 // In: motions, pairVertex, pairInfo, pairNormal. Out: listed, control.listedCount, candidateArguments; the list is in no order. Mirrors
-// ActivePairs.gather and staleGap (src/solver/cpu/active-pairs.ts, contacts.ts).
+// ActivePairs.gather and staleGap (src/solver/cpu/active-pairs.ts, candidates.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

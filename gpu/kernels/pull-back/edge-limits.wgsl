@@ -12,7 +12,7 @@
 // colours at the end, one after the other, in one workgroup.
 //
 // In: edgeRow (w = R, negative = no limit), edgeEnds, edgeColours, inverseMass, control. In and out: y, edgePush (c, and c_before),
-// edgeActive (how many of each colour act, and which). Mirrors EdgeLimits.sweep and #projectAll (src/solver/cpu/edge-limits.ts).
+// edgeActive (how many of each colour act, and which). Mirrors sweepEdges (src/solver/cpu/sweep-edges.ts).
 // #include "common/dispatch.wgsl"
 @group(0) @binding(0) var<uniform> pullBack: PullBack;
 @group(0) @binding(1) var<storage, read_write> y: array<vec4f>;

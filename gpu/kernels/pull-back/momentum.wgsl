@@ -3,8 +3,8 @@
 // vertex. `turn`: parts of ⟨y_from − y, y − y_last⟩, which is positive where the momentum points away from where the sweep went; then
 // closeSweep begins the momentum anew, without which the iteration diverges. y_from is the point that the sweep began with.
 //
-// In: control. In and out: y, yFrom, yLast. Out: sums, activeVertices. Mirrors AcceleratedSweeps.#extrapolate and #stay
-// (src/solver/cpu/accelerated-sweeps.ts).
+// In: control. In and out: y, yFrom, yLast. Out: sums, activeVertices. Mirrors addMomentum
+// (src/solver/cpu/momentum.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;

@@ -5,8 +5,8 @@
 //   λ̂ = λ + β (λ − λ_before),   Δλ = max(0, λ̂ − s/K) − λ̂
 //
 // y was extrapolated by the same β, and is linear in λ, so that it has J λ̂ in it already. λ̂ may be negative; the projection
-// is not. Every row runs in every pass: the order of the queue is made of all of them. Mirrors WarmContacts.#project and
-// extrapolate (src/solver/cpu/warm-contacts.ts).
+// is not. Every row runs in every pass: the order of the queue is made of all of them. Mirrors sweepContacts and
+// extrapolateLambdas (src/solver/cpu/sweep-rows.ts, momentum.ts).
 // #include "backward/sweep-queue.wgsl"
 // #include "pull-back/warm-change.wgsl"
 

@@ -51,3 +51,38 @@ t.test('every CPU function that a kernel mirrors exists', async (t) => {
     t.ok(functionsOf(module!).has(name!), `${entry} mirrors ${mirrors}`);
   }
 });
+
+/**
+ * What the comments of a file say that it mirrors: "Mirrors NAME, NAME and NAME (src/solver/FILE.ts, FILE.ts)", where a
+ * file without a folder is in that of the one before.
+ */
+function mirroredIn(
+  file: string,
+): readonly { readonly names: readonly string[]; readonly modules: readonly string[] }[] {
+  const text = readFileSync(join(folder, `${file}.wgsl`), 'utf8').replace(/\n\/\/ ?/g, ' ');
+  return [...text.matchAll(/\bmirrors ([^()]+)\((src\/solver\/[^()]+)\)/gi)].map(([, told, paths]) => {
+    let place = '';
+    const modules = [...paths!.matchAll(/([\w/-]+)\.ts/g)].map(([, path]) => {
+      if (path!.startsWith('src/')) place = posix.dirname(posix.relative('src/solver', path!));
+      return posix.join(place, posix.basename(path!));
+    });
+    // Functions, which have a capital letter, and methods; the other words are English.
+    return { names: told!.match(/\w+\.#?\w+|#\w+|\b[a-z]+[A-Z]\w*/g) ?? [], modules };
+  });
+}
+
+t.test('every CPU function that the comments of a kernel name exists', async (t) => {
+  let count = 0;
+  for (const file of files) {
+    for (const { names, modules } of mirroredIn(file)) {
+      const known = [...new Set(modules.flatMap((module) => [...functionsOf(module)]))];
+      for (const name of names) {
+        count++;
+        // A method is named without its class where that was named before.
+        const isThere = known.some((one) => one === name || one.endsWith(`.${name}`));
+        t.ok(isThere, `${file} mirrors ${name} of ${modules.join(', ')}`);
+      }
+    }
+  }
+  t.ok(count > 50, `${count} names`);
+});
