@@ -26,7 +26,10 @@ export const BOARD = {
   ended: 8,
 } as const;
 
-/** More helpers than this gain almost nothing: the serial part of a resolve is 5 to 9 %. */
+/**
+ * More helpers than this gain almost nothing: a sixth of the time of a resolve in dense contact, and half of that of a
+ * dress, lies outside the stages that they share (docs/measurements.md, several cores).
+ */
 export const MAX_HELPERS = 15;
 
 /** Threads that may take part in a run: its owner and helpers. */
