@@ -6,7 +6,7 @@ import type { EngineName } from './engines.js';
 import { FIDELITY_SCENES } from './fidelity/scenes.js';
 import { SLOW_SCENES } from './scenes/slow.js';
 
-/** The suite that measures answers instead of engines. */
+/** The suite that measures how near answers are to their targets. */
 export const FIDELITY = 'fidelity';
 
 /** The suite that measures the benefit of several cores for a request. */
@@ -45,7 +45,7 @@ export interface Settings {
   readonly cores: readonly number[];
   /** numbers of sessions that the suite of convoys compares */
   readonly sessions: readonly number[];
-  /** whether the suite of answers computes its references instead of the table */
+  /** whether the suite fidelity computes its references instead of the table */
   readonly isReference: boolean;
   /** minutes that a suite may take */
   readonly minutes: number;
@@ -87,7 +87,7 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --suite cores      what requests gain from several cores, stage by stage: --cores, --scene (those of the suite slow
                      too), --vertices, --quality
   --cores LIST       numbers of cores of that suite, the first one to compare with   default 1,2
-  --reference        computes the references of that suite again, which takes minutes
+  --reference        computes the references of the suite fidelity again, which takes minutes
   --minutes N        time for the suite hardware; what does not fit is left out, and said so   default 10
   --scene LIST       ${sceneNames().join(', ')}, or all      default layers
   --vertices LIST    about how many vertices; without it the examples' own size (1000 to 2300)
