@@ -10,6 +10,7 @@ import { type CommitCases, makeCommitCases } from './commit-cases.js';
 import { proveCommit } from './commit-proof.js';
 import { type ProofPlace, runAlone, uploadAll } from './places.js';
 import { makeProofRandom, PROOF_POINTS } from './proof-cases.js';
+import { findWatchObjection } from './watch-proof.js';
 
 /** Of each kind, a number that is not a multiple of the threads of a workgroup. */
 const PER_FAMILY = 131;
@@ -27,7 +28,7 @@ const KIND_UNIT = INDEX_MASK + 1;
 
 /**
  * Lets a device prove that the kernels that join the ends of the parts of a step give the same bytes as those that they
- * replace: slideAndGuard as slide and guard, commitAndWatch as commit. They run the same functions, but are compiled
+ * replace: slideAndGuard as slide and guard, commitAndWatch as commit and watch. They run the same functions, but are compiled
  * separately, and WGSL lets a driver round differently in each; scenes alone use them, and scenes of a convoy do not.
  *
  * @param kernels those of one scene with the joined ones
@@ -44,10 +45,12 @@ export async function findJoinedObjection(device: GPUDevice, kernels: KernelSet)
         slideAndGuard(place, cases, entries, hasBoxes),
       );
     const [apart, joined] = [await run(['slide', 'guard']), await run(['slideAndGuard'])];
+    // The first part of what watch does to them.
+    if (clearsStopped(hasBoxes)) clearStopped(apart.progress!);
     const name = Object.keys(apart).find((name) => !apart[name]!.equals(joined[name]!));
     if (name !== undefined) return `slideAndGuard: ${name} does not have the bytes of slide and guard`;
   }
-  return undefined;
+  return findWatchObjection(device, kernels);
 }
 
 /** Cases for the end of the backward step and the beginning of the forward step. */
@@ -88,7 +91,16 @@ function makeGuardCases(): GuardCases {
   };
 }
 
-/** Returns what these kernels make of y, motions and the step of each vertex. */
+/** Whether the counters of stopped steps begin anew: in one of the two runs. */
+const clearsStopped = (hasBoxes: boolean): boolean => hasBoxes;
+
+function clearStopped(progress: Buffer): void {
+  for (let at = 4 * VERTEX_PROGRESS.word('stopped'); at < progress.length; at += VERTEX_PROGRESS.bytes) {
+    progress.writeUInt32LE(0, at);
+  }
+}
+
+/** Returns what these kernels make of y, motions, the step and the progress of each vertex. */
 async function slideAndGuard(
   { memory, submissions, kernels }: ProofPlace,
   cases: GuardCases,
@@ -105,14 +117,15 @@ async function slideAndGuard(
     launch(pass, { kernel, bindings: kernel.bindings(named), size: [width, height], most: width * height });
   }
   pass.end();
-  const { y, motions, vertexStep } = named;
+  const { y, motions, vertexStep, progress } = named;
   const reading = await submissions.submit(recording, [
     sliceOf(y!, 16 * vertices),
     sliceOf(motions!, 32 * vertices),
     sliceOf(vertexStep!, VERTEX_STEP.bytes * vertices),
+    sliceOf(progress!, VERTEX_PROGRESS.bytes * vertices),
   ]);
-  const [toY, toMotions, toSteps] = (await reading.wait()).map((bytes) => Buffer.from(bytes));
-  return { y: toY!, motions: toMotions!, vertexStep: toSteps! };
+  const [toY, toMotions, toSteps, toProgress] = (await reading.wait()).map((bytes) => Buffer.from(bytes));
+  return { y: toY!, motions: toMotions!, vertexStep: toSteps!, progress: toProgress! };
 }
 
 function contentsOf(cases: GuardCases, hasBoxes: boolean): Readonly<Record<string, ArrayBuffer>> {
@@ -125,7 +138,7 @@ function contentsOf(cases: GuardCases, hasBoxes: boolean): Readonly<Record<strin
       gamma: 0.9,
       floor: 1e-5,
     }),
-    control: CONTROL.pack({ pairCount: vertices, radius: 0.3 }),
+    control: CONTROL.pack({ pairCount: vertices, radius: 0.3, clearsStopped: clearsStopped(hasBoxes) ? 1 : 0 }),
     x: x.slice().buffer,
     y: y.slice().buffer,
     goal: goal.slice().buffer,
@@ -140,7 +153,8 @@ function contentsOf(cases: GuardCases, hasBoxes: boolean): Readonly<Record<strin
     lists: packLists(vertices),
     candidates: packCandidates(kinds),
     contacts: packContacts(vertices),
-    progress: new ArrayBuffer(VERTEX_PROGRESS.bytes * vertices),
+    // Any number in each word: these kernels only clear one of them.
+    progress: Uint32Array.from({ length: VERTEX_PROGRESS.words * vertices }, (_, k) => k + 1).buffer,
   };
 }
 
