@@ -207,7 +207,10 @@ function noteCheck(costs: StepCosts, memory: VerifierMemory, check: number, isCu
   else costs.noteLightCheck(check);
 }
 
-/** If the answer is an earlier state than the engine's last, the engine's status and residuals do not describe it. */
+/**
+ * If the answer is an earlier state than the engine's last, the engine's status, residuals and limiting pairs do not
+ * describe it. One that is cut short is the start.
+ */
 function resolutionOf(
   { state, isCutShort, isCutBack }: ChosenAnswer,
   resolution: Resolution,
@@ -218,6 +221,8 @@ function resolutionOf(
     ...resolution,
     status: isCutShort ? 'DEADLINE' : 'STALLED',
     ...progressUnknown(state.positions, target),
+    limitingPairs: [],
+    ...(isCutShort && resolution.impulses ? { impulses: { ...resolution.impulses, motionShare: 0 } } : {}),
   };
 }
 

@@ -129,6 +129,7 @@ t.test('if contacts push a state beyond the range, the answer is an earlier stat
   const { answer, findings } = await runJob({ mesh, start, target: near, parameters }, engine);
   t.equal(findings.length, 0);
   t.match(answer.report, { status: 'STALLED', unfinishedVertices: 16, verification: { fellBack: false } });
+  t.same(answer.report.limitingPairs, [], 'those of the engine limit the state beyond the range');
   // Start, target and answer are rounded to float32 each.
   t.ok(Math.abs(answer.positions[2]! - 504.25) <= 3 * ULP);
   t.match(answer.report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', message: /an earlier state/ }]);

@@ -81,12 +81,29 @@ t.test('RETURN_SAFE: a budget that ends in the check of the answer returns the s
     unfinishedVertices: 3,
     verification: { performed: 'STATE', intersections: 0, fellBack: false },
   });
+  t.same(answer.report.limitingPairs, [], 'those of the engine limit a state that is not sent');
   t.ok(answer.report.distanceToTargetMax > 0.49, 'the report is about what is sent');
   t.match(
     warningsOf(answer.report).BUDGET_SPENT_ON_CHECKS,
     /budget of 1 s ended while the outcome of 4 steps was tested/,
   );
   t.same(findings, [], 'nobody has found anything');
+});
+
+t.test('a motion that was made and is not sent is no motion', async (t) => {
+  const figures = {
+    motionShare: 1,
+    rounds: 1,
+    newtonIterations: 0,
+    solverIterations: 0,
+    volumes: 0,
+    remainingPairs: 0,
+  };
+  const impulses: Behaviour = (step) => ({ ...resolution(step, step.y.slice(), 'CONVERGED', 1), impulses: figures });
+  const clock = { time: 0 };
+  const verifier = overrunning(clock, 'findIntersections', 2);
+  const { answer } = await runJob(withBudget('RETURN_SAFE'), fakeEngine(impulses), { clock, verifier });
+  t.match(answer.report, { status: 'DEADLINE', impulses: { ...figures, motionShare: 0 } });
 });
 
 t.test('RETURN_SAFE: a state whose test did not end is never sent, even if the engine pierces', async (t) => {
