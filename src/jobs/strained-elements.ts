@@ -5,7 +5,8 @@ import type { StrainReport } from '../contract/report.js';
 import { NO_CORNER } from '../mesh/strain.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame } from '../solver/frame.js';
-import { deformationGradient, principalStrains } from '../solver/strain/deformation.js';
+import { deformationGradient, determinant, principalStrains } from '../solver/strain/deformation.js';
+import { arePlain, signOfVolume } from '../verify/predicates.js';
 
 /**
  * A principal strain counts as out of its limits if it exceeds them by more than this, a length relative to that at
@@ -46,10 +47,12 @@ export function findStrainedElements(
     const own = corners.subarray(4 * e, 4 * e + (isTriangle ? 3 : 4));
     if (own.every((v) => kinematic[v] !== 0)) continue;
     deformationGradient(answer, corners, gradients, e, f);
-    const { least, most } = principalStrains(f, isTriangle);
+    const { least: smallest, most } = principalStrains(f, isTriangle);
+    const isTurned = !isTriangle && isInverted(answer, own, gradients.subarray(9 * e, 9 * e + 9));
+    const least = (isTurned ? -1 : 1) * Math.abs(smallest);
     found.least = Math.min(found.least, least);
     found.most = Math.max(found.most, most);
-    if (least < 0) found.inverted++;
+    if (isTurned) found.inverted++;
     const under = strain.least[e]! > 0 ? strain.least[e]! - least : 0;
     const over = most - strain.most[e]!;
     const excess = Math.max(under, over);
@@ -71,6 +74,26 @@ export function findStrainedElements(
   const { violated, inverted, least: min, most: max } = found;
   return { violated, inverted, min, max, ...(worst ? { worst } : {}) };
 }
+
+/**
+ * Whether a tetrahedron is turned inside out relative to its rest shape, decided exactly on the positions: det F is only rounding in
+ * one that is crushed to a line, or to a plane. The determinant of the gradients has the sign of the volume at rest, because a flat
+ * rest shape is refused.
+ */
+function isInverted(answer: Positions, own: Uint32Array, gradients: Float64Array): boolean {
+  const points = Array.from(own, (v) => Array.from(answer.subarray(3 * v, 3 * v + 3)));
+  const [[ax, ay, az], [bx, by, bz], [cx, cy, cz], [dx, dy, dz]] = points as unknown as readonly [
+    Point,
+    Point,
+    Point,
+    Point,
+  ];
+  const volume = signOfVolume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz, arePlain(points.flat()));
+  // signOfVolume measures the corners from the last one, which reverses the sign of (b − a) × (c − a) · (d − a).
+  return volume * Math.sign(determinant(gradients)) > 0;
+}
+
+type Point = readonly [number, number, number];
 
 function roundingOf(
   answer: Positions,

@@ -1,6 +1,9 @@
 import t from 'tap';
+import { findStrainedElements } from '../../src/jobs/strained-elements.js';
+import { buildMesh } from '../../src/mesh/build.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { runJob } from '../support/job.js';
+import { seeded } from '../support/random.js';
 import { flatSheet, scaled } from '../support/sheet.js';
 import { testStrainLimits } from './strain-limit-tests.js';
 
@@ -29,6 +32,38 @@ t.test(
     t.notOk('strain' in plain.answer.report);
   },
 );
+
+t.test('tetrahedra that are crushed to a line or a plane count as inverted exactly if they are', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const volumeOf = (x: ArrayLike<number>): bigint => {
+    const [a, b, c] = [1, 2, 3].map((v) => [0, 1, 2].map((k) => BigInt(x[3 * v + k]!) - BigInt(x[k]!))) as bigint[][];
+    const minor = (i: number, j: number) => b![i]! * c![j]! - b![j]! * c![i]!;
+    return a![0]! * minor(1, 2) + a![1]! * minor(2, 0) + a![2]! * minor(0, 1);
+  };
+  const tetrahedra = Uint32Array.of(0, 1, 2, 3);
+  let flat = 0;
+  for (let n = 0; n < 400; n++) {
+    const rest = Float64Array.from({ length: 12 }, () => random.int(2 ** 10));
+    if (volumeOf(rest) === 0n) continue;
+    const directions = [0, 1].map(() => [0, 1, 2].map(() => random.between(-1, 1)));
+    const x = new Float64Array(12);
+    for (let v = 0; v < 4; v++) {
+      const shares = [random.between(-1, 1), n % 2 === 0 ? 0 : random.between(-1, 1)];
+      for (let k = 0; k < 3; k++) {
+        const along = directions.reduce((sum, direction, d) => sum + shares[d]! * direction[k]!, 0);
+        x[3 * v + k] = Math.round(2 ** 30 * along) + random.int(3);
+      }
+    }
+    const mesh = buildMesh({ vertexCount: 4, tetrahedra, strainLimits: { rest, max: 2 } });
+    const found = findStrainedElements(mesh, x, { origin: [0, 0, 0], scale: 2 ** -30 });
+    const turned = volumeOf(x) * volumeOf(rest);
+    if (turned === 0n) flat++;
+    t.equal(found?.inverted, turned < 0n ? 1 : 0, `${[...x]} at rest ${[...rest]}`);
+    t.equal(found!.min < 0, turned < 0n);
+  }
+  t.ok(flat < 100);
+});
 
 t.test('an engine without strain limits refuses them', async (t) => {
   const { vertexCount, triangles, rest } = sheet;

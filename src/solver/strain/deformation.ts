@@ -75,10 +75,13 @@ function stretchAlong(f: Float64Array, v: Float64Array, at: number): number {
 /**
  * Returns the smallest and the largest principal strain: singular values of F, σ = |F v| with the eigenvectors v of
  * FᵀF. The smallest of a tetrahedron is negative if det F < 0: the element is turned inside out. A triangle in space
- * has no such sign.
+ * has no such sign. In a tetrahedron that is crushed to a line or a plane, det F may be rounding alone, and so its sign.
  *
- * In double precision the eigenvectors have an error of 2⁻⁵³ of their gaps, so σ has an error of a few 2⁻⁵³ of the
- * largest.
+ * In double precision FᵀF errs by a few 2⁻⁵³ σ_most². An eigenvector then contains an error of that over σ_most² of the longest
+ * direction, and |F v| one of a few 2⁻⁵³ σ_most. This holds for both strains of a triangle, and for the largest of a
+ * tetrahedron. The two smaller directions of a tetrahedron, which are told apart by σ_mid² − σ_least², may be turned
+ * into each other; the least then errs by up to 2⁻⁵³ σ_most²/σ_mid. It is never larger than σ_mid, so the error is at most
+ * 2⁻²⁶ σ_most.
  *
  * @param f [9] by columns
  */

@@ -78,6 +78,24 @@ t.test('principal strains of known matrices, in double precision and from float3
   t.end();
 });
 
+t.test('the least strain of an element that is crushed in two directions errs by no more than is claimed', (t) => {
+  let [worst, worstOfAll, worstMost] = [0, 0, 0];
+  for (let n = 0; n < 20_000; n++) {
+    const middle = 10 ** -random.between(0, 14);
+    const s = [1, middle, middle * random.between(0, 1)];
+    const { least, most } = principalStrains(compose(rotation(random), s, rotation(random)), false);
+    const error = Math.abs(Math.abs(least) - s[2]!);
+    worst = Math.max(worst, error / (1 + 1 / middle));
+    worstOfAll = Math.max(worstOfAll, error);
+    worstMost = Math.max(worstMost, Math.abs(most - 1));
+  }
+  // The matrix itself has an error of a few 2^-53 too.
+  t.ok(worst < 8 * 2 ** -53, `${worst * 2 ** 53} · 2^-53 / σ_mid`);
+  t.ok(worstOfAll < 2 ** -26 && worstOfAll > 2 ** -40, `${worstOfAll}: far more than rounding of 1`);
+  t.ok(worstMost < 16 * 2 ** -53, `${worstMost * 2 ** 53} · 2^-53`);
+  t.end();
+});
+
 t.test('a tetrahedron that is turned inside out has a negative strain, and nevertheless a rotation', (t) => {
   for (let n = 0; n < 200; n++) {
     const u = rotation(random);
