@@ -158,10 +158,17 @@ export class SessionKeeper {
    *
    * @throws SessionMoved, STORE_UNAVAILABLE: the step is then not accepted here, and its fate is settled by {@link confirm}
    */
-  async commit(session: Session, step: ComputedStep): Promise<ResolveAnswer> {
+  commit(session: Session, step: ComputedStep): Promise<ResolveAnswer> {
+    return this.inTurn(session, () => this.commitNow(session, step));
+  }
+
+  private async commitNow(session: Session, step: ComputedStep): Promise<ResolveAnswer> {
     const { store, by, onFailure } = this.options;
     const kept = session.kept!;
     const { frame, request, task, outcome } = step;
+    // While the step waited for its turn.
+    if (session.hasEnded) throw new SessionMoved('it has ended');
+    if (session.lastStep.frame >= frame) throw new SessionMoved('it has the frame already');
     // A step has been made, so the origin of the start is no longer reported.
     const { untangle: _, ...info } = infoOf(session);
     const token = kept.pending?.token ?? randomBytes(8).toString('hex');
@@ -221,26 +228,40 @@ export class SessionKeeper {
   }
 
   /**
-   * Changes the settings of a session here and in the store, or nowhere. The store gets all settings, so the changes of one
-   * session are made one after the other: none is written, or taken back, with another one that may still be refused.
+   * Changes the settings of a session here and in the store, or nowhere.
    *
    * @param change changes them here, and returns a function that undoes that; what it throws is thrown
    * @throws SessionMoved, STORE_UNAVAILABLE
    */
-  async change(session: Session, change: () => () => void): Promise<void> {
-    const kept = session.kept!;
-    while (kept.changing) await kept.changing;
-    const takeBack = change();
-    const work = this.update(session)
-      .catch((thrown) => {
+  change(session: Session, change: () => () => void): Promise<void> {
+    return this.inTurn(session, async () => {
+      // The store may have that frame, and the change would be written with the one before it.
+      if (session.kept!.pending) await this.confirm(session);
+      const takeBack = change();
+      try {
+        await this.update(session);
+      } catch (thrown) {
         takeBack();
         throw thrown;
-      })
-      .finally(() => {
-        kept.changing = undefined;
-      });
-    kept.changing = work.catch(() => {});
-    return work;
+      }
+    });
+  }
+
+  /**
+   * Does one write after the other: frames and changes of settings. The store gets with each of them a description of the
+   * session, which contains its last frame and its settings; none of them may be out of date, or still be refused.
+   */
+  private async inTurn<T>(session: Session, write: () => Promise<T>): Promise<T> {
+    const kept = session.kept!;
+    while (kept.deciding) await kept.deciding;
+    const decision = write().finally(() => {
+      kept.deciding = undefined;
+    });
+    kept.deciding = decision.then(
+      () => {},
+      () => {},
+    );
+    return decision;
   }
 
   private async update(session: Session): Promise<void> {

@@ -37,8 +37,8 @@ export interface KeptState {
   cannotSave: boolean;
   /** a checkpoint that is on its way to the store; undefined = none */
   writing: Promise<void> | undefined;
-  /** a change of the settings that the store has neither confirmed nor refused; undefined = none */
-  changing: Promise<void> | undefined;
+  /** resolves when the store has confirmed or refused the frame or change of settings that is sent to it; undefined = none is */
+  deciding: Promise<void> | undefined;
   /** whether the store lacks frames that this process has accepted: it was down, or has lost what it had confirmed */
   isBehind: boolean;
   /** a step that was computed and sent to the store, which has neither confirmed nor refused it */
@@ -64,7 +64,7 @@ export function keptState(known: KnownState, history?: StoredHistory): KeptState
     needsCheckpoint: false,
     cannotSave: false,
     writing: undefined,
-    changing: undefined,
+    deciding: undefined,
     isBehind: false,
     pending: undefined,
   };

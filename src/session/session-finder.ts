@@ -44,6 +44,8 @@ export class SessionFinder {
       const startedAt = this.clock.monotonicMs();
       const session = await this.find(id, tenant);
       try {
+        // Between the query and this line it may have been dropped to make room for another one.
+        if (session.hasEnded) throw new SessionMoved('it has left this process');
         return await work(session);
       } catch (thrown) {
         if (!(thrown instanceof SessionMoved)) throw thrown;

@@ -189,7 +189,7 @@ export class StepQueue {
     if (!isHard(call)) work.leaveDeadlineToWork();
     const listeners = listenersOf(work.waiters);
     // A step never computes with settings that the store then refuses.
-    while (session.kept?.changing) await session.kept.changing;
+    while (session.kept?.deciding) await session.kept.deciding;
 
     // The session keeps the arrays until its next accepted step, so they are copied now if the caller may reuse them.
     const request = ownCopy(call.request, context.isHandedOver === true);

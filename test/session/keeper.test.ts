@@ -238,3 +238,81 @@ t.test('a step waits for a change that the store may still refuse', { skip: lack
   }
   t.same(limits, [undefined, 7], 'the first has that of the creation, which set none');
 });
+
+t.test(
+  'a list has neither an old frame nor a refused change if both are sent at once',
+  { skip: lacksRedis },
+  async (t) => {
+    const redis = await Redis.start();
+    t.teardown(() => redis.stop());
+    const store = await redis.open('p');
+    const { operations, scheduler } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
+    const { id: sessionId } = await operations.createSession(opening({ label: 'old' }));
+    const listed = async () => {
+      const { sessions } = await operations.listSessions({});
+      return sessions.map(({ frame, label }) => [frame, label]);
+    };
+    const { commit, update } = { commit: store.commit.bind(store), update: store.update.bind(store) };
+
+    let accept: (() => void) | undefined;
+    store.commit = async (frame) => {
+      await new Promise<void>((resolve) => {
+        accept = resolve;
+      });
+      return commit(frame);
+    };
+    const step = operations.step({ sessionId, target: at(1) });
+    while (!accept) await setImmediate();
+    const change = operations.updateSession({ sessionId, label: 'new' });
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
+    accept();
+    await Promise.all([step, change]);
+    t.same(await listed(), [[1n, 'new']]);
+
+    store.commit = commit;
+    scheduler.isManual = true;
+    let refuse: (() => void) | undefined;
+    store.update = () =>
+      new Promise((_, reject) => {
+        refuse = () => reject(new StoreDown('It is down.'));
+      });
+    const next = operations.step({ sessionId, target: at(2) });
+    while (scheduler.steps.length < 2) await setImmediate();
+    const refused = operations.updateSession({ sessionId, label: 'refused' });
+    while (!refuse) await setImmediate();
+    scheduler.steps[1]!.finish();
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
+    refuse();
+    t.equal((await refusalOf(refused)).code, 'STORE_UNAVAILABLE');
+    await next;
+    t.same(await listed(), [[2n, 'new']]);
+    store.update = update;
+  },
+);
+
+t.test('a change settles a frame whose fate is not known', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  for (const hasArrived of [false, true]) {
+    const store = await redis.open(`arrived-${hasArrived}`);
+    const { operations, scheduler } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
+    const { id: sessionId } = await operations.createSession(opening());
+    const commit = store.commit.bind(store);
+    store.commit = async (frame) => {
+      if (hasArrived) await commit(frame);
+      throw new StoreDown('The answer was lost.');
+    };
+    t.equal((await refusalOf(operations.step({ sessionId, frame: 1n, target: at(1) }))).code, 'STORE_UNAVAILABLE');
+    store.commit = commit;
+    // A session with work is not compared with the store at every call.
+    scheduler.holdsChecks = true;
+    const check = operations.check({ sessionId });
+    while (scheduler.checks.length === 0) await setImmediate();
+    await operations.updateSession({ sessionId, label: 'new' });
+    const frame = hasArrived ? 1n : 0n;
+    t.match(await operations.listSessions({}), { sessions: [{ frame, label: 'new' }] });
+    t.match(await operations.step({ sessionId, frame: 1n, target: at(1) }), { frame: 1n, isReplay: hasArrived });
+    scheduler.checks[0]!.fail(new StoreDown('The test ends.'));
+    await check.catch(() => {});
+  }
+});
