@@ -297,6 +297,10 @@ t.test('a change settles a frame whose fate is not known', { skip: lacksRedis },
     const store = await redis.open(`arrived-${hasArrived}`);
     const { operations, scheduler } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
     const { id: sessionId } = await operations.createSession(opening());
+    // A session with work is not compared with the store at every call.
+    scheduler.holdsChecks = true;
+    const check = operations.check({ sessionId });
+    while (scheduler.checks.length === 0) await setImmediate();
     const commit = store.commit.bind(store);
     store.commit = async (frame) => {
       if (hasArrived) await commit(frame);
@@ -304,10 +308,6 @@ t.test('a change settles a frame whose fate is not known', { skip: lacksRedis },
     };
     t.equal((await refusalOf(operations.step({ sessionId, frame: 1n, target: at(1) }))).code, 'STORE_UNAVAILABLE');
     store.commit = commit;
-    // A session with work is not compared with the store at every call.
-    scheduler.holdsChecks = true;
-    const check = operations.check({ sessionId });
-    while (scheduler.checks.length === 0) await setImmediate();
     await operations.updateSession({ sessionId, label: 'new' });
     const frame = hasArrived ? 1n : 0n;
     t.match(await operations.listSessions({}), { sessions: [{ frame, label: 'new' }] });
