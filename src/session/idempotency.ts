@@ -4,11 +4,15 @@ import { hashContent } from '../jobs/content-hash.js';
 import { type CreationTerms, isSameCreation } from './payload.js';
 import type { Session } from './session.js';
 import type { SharedWork } from './shared-work.js';
+import type { CreationCall } from './untangle.js';
+
+/** The creation of a session; its result is described by the store if another process has created it. */
+export type CreationWork = SharedWork<Session | SessionInfo, CreationCall>;
 
 /** A session that is being created under an idempotency key. */
 export interface KeyedCreation {
   readonly request: CreateSessionRequest;
-  readonly work: SharedWork<Session | SessionInfo>;
+  readonly work: CreationWork;
   /** resolves when the work has succeeded or failed */
   readonly ended: Promise<void>;
 }
@@ -18,7 +22,7 @@ interface Entry {
   request: CreationTerms & Partial<CreateSessionRequest>;
   /** sha256 of mesh and start; computed when it is first needed */
   hash: string | undefined;
-  readonly work: SharedWork<Session | SessionInfo>;
+  readonly work: CreationWork;
   readonly ended: Promise<void>;
   session: Session | undefined;
 }
@@ -35,7 +39,7 @@ export class IdempotencyKeys {
    * @returns the session, or the creation that still runs; undefined when the key is new
    * @throws INVALID_PARAMETER when the key stands for another payload
    */
-  find(tenant: string, request: CreateSessionRequest): Session | SharedWork<Session | SessionInfo> | undefined {
+  find(tenant: string, request: CreateSessionRequest): Session | CreationWork | undefined {
     const entry = this.entries.get(nameOf(tenant, request.idempotencyKey));
     if (!entry || (!entry.session && entry.work.isAbandoned)) return undefined;
     if (!isSameCreation(entry.request, request) || hashOf(entry) !== hashContent(request.mesh, request.start)) {

@@ -4,13 +4,14 @@ import type { CreateSessionRequest, SessionInfo } from '../contract/sessions.js'
 import type { Scheduler } from '../lanes/scheduler.js';
 import { admitCreation } from './admission.js';
 import { type Call, claimOf, expiryOf, type SessionClock, withBudget } from './call.js';
+import type { CreationWork } from './idempotency.js';
 import type { SessionKeeper } from './keeper.js';
 import type { LiveSessions, LiveSessionsOptions } from './live-sessions.js';
 import { ownCopy } from './payload.js';
 import { type Reservation, refuseUnknown } from './registry.js';
 import { minHostBytes, Session } from './session.js';
 import { SharedWork } from './shared-work.js';
-import { openingOf } from './untangle.js';
+import { type CreationCall, openingOf } from './untangle.js';
 
 export interface CreationOptions {
   readonly scheduler: Pick<Scheduler, 'open' | 'untangle' | 'forget'>;
@@ -38,6 +39,8 @@ export class SessionCreation {
     if (call.context.signal?.aborted) throw cancelled();
     const { keeper } = this.options;
     const { tenant } = call;
+    const { timeBudgetSeconds } = request;
+    const expiresAt = expiryOf(call, withBudget(request, this.options.limits).timeBudgetSeconds);
     const known = request.idempotencyKey ? this.live.idempotencyKeys.find(tenant, request) : undefined;
     if (known instanceof Session && !keeper) {
       this.live.markUsed(known);
@@ -49,9 +52,10 @@ export class SessionCreation {
       if (info) return info;
       await this.live.makeRoom(tenant, minHostBytes(request.mesh, request.start));
     }
-    const work = known instanceof SharedWork ? known : this.startCreation(request, call);
-    const { timeBudgetSeconds } = withBudget(request, this.options.limits);
-    const session = (await work.join({ ...call, expiresAt: expiryOf(call, timeBudgetSeconds) })).value;
+    // While the store was asked, another call may have begun to create it.
+    const running = known instanceof SharedWork ? known : this.runningCreation(request, tenant);
+    const work = running ?? this.startCreation(request, call);
+    const session = (await work.join({ ...call, expiresAt, timeBudgetSeconds })).value;
     return session instanceof Session ? session.describe() : session;
   }
 
@@ -71,22 +75,23 @@ export class SessionCreation {
     return await this.options.keeper?.creation.idOfKey(tenant, key);
   }
 
-  private startCreation(request: CreateSessionRequest, call: Call): SharedWork<Session | SessionInfo> {
+  /** The creation under the key of the request that runs in this process. @throws INVALID_PARAMETER for another payload */
+  private runningCreation(request: CreateSessionRequest, tenant: string): CreationWork | undefined {
+    const known = request.idempotencyKey ? this.live.idempotencyKeys.find(tenant, request) : undefined;
+    return known instanceof SharedWork ? known : undefined;
+  }
+
+  private startCreation(request: CreateSessionRequest, call: Call): CreationWork {
     const place = this.live.registry.reserve(call.tenant, minHostBytes(request.mesh, request.start));
     // Copied at once, so that the session keeps the same data that the lane checks.
     const own = ownCopy(request);
-    const work = new SharedWork<Session | SessionInfo>(this.options.clock);
+    const work = new SharedWork<Session | SessionInfo, CreationCall>(this.options.clock);
     const ended = this.open(own, call, place, work);
     if (request.idempotencyKey) this.live.idempotencyKeys.begin(call.tenant, { request: own, work, ended });
     return work;
   }
 
-  private async open(
-    request: CreateSessionRequest,
-    call: Call,
-    place: Reservation,
-    work: SharedWork<Session | SessionInfo>,
-  ): Promise<void> {
+  private async open(request: CreateSessionRequest, call: Call, place: Reservation, work: CreationWork): Promise<void> {
     const { scheduler, clock, allowUnverified, onChange, keeper } = this.options;
     const { mesh, label = '' } = request;
     const { id, key } = place;
@@ -94,7 +99,7 @@ export class SessionCreation {
     try {
       // The call joins the work before anything can end it.
       await Promise.resolve();
-      const opening = await openingOf(request, call, work.signal, scheduler);
+      const opening = await openingOf(request, work, scheduler);
       const state = { key, meshVersion: 0, mesh, stateVersion: 0, start: opening.start };
       const claim = claimOf(call, undefined, key);
       const opened = await scheduler.open(

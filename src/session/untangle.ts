@@ -1,4 +1,4 @@
-import { IntersticeError } from '../contract/errors.js';
+import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { CreateSessionRequest } from '../contract/sessions.js';
 import type { UntangleRequest } from '../contract/untangle.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
@@ -50,19 +50,56 @@ export interface Opening extends Pick<CreateSessionRequest, 'start' | 'parameter
   readonly untangled?: UntangledState;
 }
 
+/** A call for the creation of a session. */
+export interface CreationCall extends Call {
+  /** ms of the monotonic clock; undefined = no deadline */
+  readonly expiresAt: number | undefined;
+  /** as requested; undefined = that of the server */
+  readonly timeBudgetSeconds: number | undefined;
+}
+
 /**
- * Untangles the start of a session that requests it.
+ * Untangles the start of a session that requests it, within the time budget of the first call, and if that was not
+ * enough, again for the next one.
  *
+ * @param work the calls that wait for the session
  * @throws INTERSECTING_START with the remaining pairs; otherwise like {@link untangle}
  */
 export async function openingOf(
-  { mesh, start, parameters, timeBudgetSeconds, untangle: options }: CreateSessionRequest,
-  call: Call,
+  request: CreateSessionRequest,
+  work: SharedWork<unknown, CreationCall>,
+  scheduler: Pick<Scheduler, 'untangle'>,
+): Promise<Opening> {
+  const { start, parameters } = request;
+  if (parameters.onIntersectingStart !== 'UNTANGLE') return { start, parameters };
+  for (;;) {
+    const [call] = work.waiters;
+    if (!call) throw cancelled();
+    try {
+      return await untangleStart(request, call, work.signal, scheduler);
+    } catch (thrown) {
+      if (!(thrown instanceof OutOfTime)) throw thrown;
+      work.refuse(call, thrown.refusal);
+      if (work.isAbandoned) throw thrown.refusal;
+    }
+  }
+}
+
+/** The budget of a call was not enough. */
+class OutOfTime extends Error {
+  constructor(readonly refusal: IntersticeError) {
+    super(refusal.message);
+  }
+}
+
+/** @throws OutOfTime; INTERSECTING_START if more time would not help, and what the job refuses */
+async function untangleStart(
+  { mesh, start, parameters, untangle: options }: CreateSessionRequest,
+  call: CreationCall,
   signal: AbortSignal,
   scheduler: Pick<Scheduler, 'untangle'>,
 ): Promise<Opening> {
-  if (parameters.onIntersectingStart !== 'UNTANGLE') return { start, parameters };
-  const { receivedAt, queuedAt } = call;
+  const { receivedAt, queuedAt, timeBudgetSeconds } = call;
   const own = { ...parameters, onIntersectingStart: 'REJECT' as const };
   const request: UntangleRequest = {
     ...{ mesh, positions: start, parameters: own },
@@ -71,10 +108,13 @@ export async function openingOf(
   };
   const expiresAt = expiryOf(call, timeBudgetSeconds);
   const hooks = { signal, expiresAt, claim: claimOf(call) };
-  const untangled = await scheduler.untangle({ request, receivedAt, queuedAt }, hooks);
+  const untangled = await scheduler.untangle({ request, receivedAt, queuedAt }, hooks).catch((thrown: unknown) => {
+    const isLate = thrown instanceof IntersticeError && thrown.code === 'DEADLINE_EXCEEDED';
+    throw isLate ? new OutOfTime(thrown) : thrown;
+  });
   const { status, piercesAfter, piercesBefore, remaining, ended } = untangled.report;
   if (status === 'FREE') return { start: untangled.positions, parameters: own, untangled };
-  throw new IntersticeError(
+  const refusal = new IntersticeError(
     'INTERSECTING_START',
     `The start could not be untangled: ${piercesAfter} of ${piercesBefore} pierces are left (${ended ? `${status}, ${ended}` : status}).`,
     {
@@ -83,4 +123,5 @@ export async function openingOf(
       hint: 'Call Untangle for the state that was reached; a layer hint or a larger time budget may free it.',
     },
   );
+  throw ended === 'TIME_BUDGET' ? new OutOfTime(refusal) : refusal;
 }

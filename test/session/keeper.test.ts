@@ -316,3 +316,18 @@ t.test('a change settles a frame whose fate is not known', { skip: lacksRedis },
     await check.catch(() => {});
   }
 });
+
+t.test('two creations with one key that ask the store at the same time are one', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  const store = await redis.open('p');
+  const { operations, scheduler } = openRoom(t, { store: { sessions: store, onFailure: 'refuse' } });
+  const create = () => operations.createSession(opening({ idempotencyKey: 'k' }));
+  const [first, second] = await Promise.all([create(), create()]);
+  t.equal(first.id, second.id);
+  t.equal(scheduler.opens.length, 1, 'it is opened once');
+  const other = [create(), operations.createSession(opening({ idempotencyKey: 'k', label: 'other' }))];
+  const [same, refused] = await Promise.allSettled(other);
+  t.match(same, { value: { id: first.id } });
+  t.match(refused, { reason: { code: 'INVALID_PARAMETER' } });
+});

@@ -1,5 +1,9 @@
 import t from 'tap';
+import type { UntangledState } from '../../src/contract/untangle-answer.js';
+import { deadlineExceeded } from '../../src/jobs/deadline.js';
+import type { UntangleTask } from '../../src/jobs/tasks.js';
 import { refusalOf } from '../support/job.js';
+import { settle } from './fake-scheduler.js';
 import { at, opening, openRoom, stepOf } from './room.js';
 
 const UNTANGLE = { parameters: { onIntersectingStart: 'UNTANGLE', damping: 0.5 } } as const;
@@ -92,4 +96,38 @@ t.test('a budget, the queue and the caller end an untangling as they end a resol
   t.equal(hooks.expiresAt, task.receivedAt + 2000);
   const late = operations.untangle({ mesh, positions: start, parameters: {}, timeBudgetSeconds: 1e9 });
   t.equal((await refusalOf(late)).code, 'INVALID_PARAMETER');
+});
+
+t.test('a creation that a second caller has joined goes on within the budget of that caller', async (t) => {
+  for (const ends of ['late', 'refused in the queue', 'without progress'] as const) {
+    const { operations, scheduler, clock } = openRoom(t);
+    const untangle = scheduler.untangle.bind(scheduler);
+    let release = () => {};
+    const budgets: (number | undefined)[] = [];
+    Object.assign(scheduler, {
+      untangle: async (task: UntangleTask, hooks: Parameters<typeof untangle>[1]): Promise<UntangledState> => {
+        budgets.push(task.request.timeBudgetSeconds);
+        if (budgets.length > 1) return untangle(task, hooks);
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        if (ends === 'refused in the queue') throw deadlineExceeded('in the queue');
+        const { report, ...state } = await untangle(task, hooks);
+        const ended = ends === 'late' ? 'TIME_BUDGET' : 'NO_PROGRESS';
+        return { ...state, report: { ...report, status: 'PARTIAL', ended } };
+      },
+    });
+    const request = (timeBudgetSeconds: number) => opening({ ...UNTANGLE, idempotencyKey: 'k', timeBudgetSeconds });
+    const first = refusalOf(operations.createSession(request(2)));
+    await settle();
+    const second = operations.createSession(request(9));
+    const refused = ends === 'without progress' ? refusalOf(second) : undefined;
+    clock.advance(2000);
+    await settle();
+    release();
+    t.equal((await first).code, 'DEADLINE_EXCEEDED');
+    if (refused) t.equal((await refused).code, 'INTERSECTING_START', 'more time would not help');
+    else t.match(await second, { untangle: { report: { status: 'FREE' } } });
+    t.same(budgets, refused ? [2] : [2, 9]);
+  }
 });
