@@ -19,7 +19,7 @@ import { internalsOf } from './library-internals.js';
 import { MessageMeter } from './message-meter.js';
 import type { GrpcOptions } from './options.js';
 import { operationOf, SERVICE } from './service.js';
-import { DETAILS_KEY, errorOfLibrary, statusOf } from './status.js';
+import { DETAILS_KEY, errorOfLibrary, isAboutMessage, statusOf } from './status.js';
 import { unpackWithin } from './unpack.js';
 
 /** Metadata that names the session of a step. Without it, most steps can be refused only after the message. */
@@ -50,13 +50,14 @@ export class CallInterceptor {
 
   #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
     const toStatus = (thrown: unknown) => statusOf(IntersticeError.from(thrown), requestIdOf(undefined));
+    refuseMalformed(call, toStatus);
     const meter = this.#meter(call, { maxMessageBytes: FOREIGN_MESSAGE_BYTES, toStatus });
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
         try {
           this.#refuseStrangers(call, metadata);
         } catch (thrown) {
-          call.sendStatus(statusOf(IntersticeError.from(thrown), requestIdOf(undefined)));
+          call.sendStatus(toStatus(thrown));
           return;
         }
         this.#foreignCalls.add(call);
@@ -250,5 +251,17 @@ function addDetails(
     // The deadline may pass while the answer is being written: the caller sees the first outcome.
     if (callState.outcome !== undefined) return send(given);
     send(callState.refuse(errorOfLibrary(given, maxMessageBytes)));
+  };
+}
+
+/**
+ * Health and reflection decode their own messages, and the library reports bytes that it cannot decode or unpack as
+ * INTERNAL, although the request is at fault.
+ */
+function refuseMalformed(call: ServerInterceptingCallInterface, toStatus: (refusal: unknown) => StatusObject): void {
+  const send = call.sendStatus.bind(call);
+  call.sendStatus = (given: GivenStatus) => {
+    const isMalformed = given.code === status.INTERNAL && isAboutMessage(given.details);
+    send(isMalformed ? toStatus(errorOfLibrary(given, FOREIGN_MESSAGE_BYTES)) : given);
   };
 }

@@ -126,11 +126,14 @@ export function errorOfLibrary({ code, details }: LibraryStatus, maxMessageBytes
         ? new IntersticeError('UNIMPLEMENTED', `${text}.`, { hint: 'Send messages uncompressed, or as gzip.' })
         : new IntersticeError('MALFORMED_BODY', `${text}.`, { hint: 'This method takes exactly one message.' });
     default:
-      return /decompress|grpc-timeout/.test(text)
+      return isAboutMessage(text) || /grpc-timeout/.test(text)
         ? new IntersticeError('MALFORMED_BODY', `${text}.`, { hint: 'Use a gRPC library to make the call.' })
         : new IntersticeError('INTERNAL', text || 'The call failed.', { cause: code });
   }
 }
+
+/** Whether a text of the library reports a message that cannot be unpacked or decoded. */
+export const isAboutMessage = (text: string | null | undefined): boolean => /decompress|deserializ/.test(text ?? '');
 
 export function deadlineExceeded(): IntersticeError {
   return new IntersticeError('DEADLINE_EXCEEDED', 'The deadline of the call passed before there was an answer.', {

@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { type Client, loadPackageDefinition, makeGenericClientConstructor, status } from '@grpc/grpc-js';
+import {
+  type Client,
+  loadPackageDefinition,
+  makeGenericClientConstructor,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { service as healthService } from 'grpc-health-check';
 import protobuf from 'protobufjs';
@@ -8,7 +14,7 @@ import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import { SERVICE, SERVICE_DEFINITION } from '../../../src/transport/grpc/service.js';
 import { messageShape } from '../../../src/transport/messages/schema.js';
-import { callRaw, openGrpc } from './door.js';
+import { callRaw, detailsOf, openGrpc } from './door.js';
 
 const channel = (client: Client) => ({ channelOverride: client.getChannel() });
 
@@ -61,6 +67,24 @@ t.test('health and reflection need no key, count as no work and do not hold the 
   await server.close(60_000);
   t.match(await ended, [{ code: status.UNAVAILABLE }]);
   t.equal(lines.length, 1, 'only the refused call is in the log');
+});
+
+t.test('bytes that are no message of health or reflection are refused as the fault of the caller', async (t) => {
+  const { client } = await openGrpc(t);
+  // The tag of a field of a wire type that does not exist.
+  const bytes = Buffer.from([0x0f]);
+  const refusalOf = (path: string) =>
+    new Promise<ServiceError>((resolve) => {
+      const asIs = (message: Buffer) => message;
+      const call = client.makeBidiStreamRequest(path, asIs, asIs);
+      call.on('error', resolve).on('data', () => {});
+      call.end(bytes);
+    });
+  for (const path of ['/grpc.health.v1.Health/Check', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo']) {
+    const error = await refusalOf(path);
+    t.equal(error.code, status.INVALID_ARGUMENT, path);
+    t.match(detailsOf(error).error, { code: 'MALFORMED_BODY' });
+  }
 });
 
 t.test('a server that is not ready yet is not serving', async (t) => {
