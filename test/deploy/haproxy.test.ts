@@ -27,7 +27,7 @@ const openBackend = async (t: Test, name: string, answer: RequestListener, capac
   );
   t.teardown(() => server.closeAllConnections());
   const reports = await openCapacity('127.0.0.1', 0, capacity);
-  t.teardown(() => reports.close());
+  t.teardown(() => reports.close(0));
   // A call is answered when all of it has come.
   const streams = createHttp2Server().on('stream', (stream) => {
     stream.resume().once('end', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { OperationStats } from '../../contract/events.js';
 
 type Load = Pick<OperationStats, 'waiting' | 'running' | 'sessions' | 'parked'>;
@@ -16,7 +16,8 @@ export function freeCapacity({ waiting, running, sessions, parked }: Load, threa
 
 export interface CapacityServer {
   readonly port: number;
-  close(): Promise<void>;
+  /** Refuses new connections, and ends those whose clients have not closed them after `graceMs`. */
+  close(graceMs: number): Promise<void>;
 }
 
 /**
@@ -25,7 +26,10 @@ export interface CapacityServer {
  * @throws Error if it cannot listen
  */
 export async function openCapacity(host: string, port: number, read: () => number): Promise<CapacityServer> {
+  const open = new Set<Socket>();
   const server = createServer((socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
     // The client may disconnect before the answer.
     socket.on('error', () => socket.destroy());
     socket.resume().end(`${read()}%\n`);
@@ -34,6 +38,12 @@ export async function openCapacity(host: string, port: number, read: () => numbe
   await once(server, 'listening');
   return {
     port: (server.address() as { readonly port: number }).port,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: async (graceMs) => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      const timer = setTimeout(() => {
+        for (const socket of open) socket.destroy();
+      }, graceMs);
+      await closed.finally(() => clearTimeout(timer));
+    },
   };
 }

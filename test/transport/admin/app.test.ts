@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
@@ -67,9 +68,20 @@ t.test('free capacity falls with work and with sessions, and never to nothing', 
 t.test('the port of the capacity answers with one line', async (t) => {
   let capacity = 100;
   const { port, close } = await openCapacity('127.0.0.1', 0, () => capacity);
-  t.teardown(close);
+  t.teardown(() => close(0));
   const ask = () => text(connect(port, '127.0.0.1'));
   t.equal(await ask(), '100%\n');
   capacity = 7;
   t.equal(await ask(), '7%\n');
+});
+
+t.test('the port of the capacity ends even if a client does not close its connection', async (t) => {
+  const { port, close } = await openCapacity('127.0.0.1', 0, () => 100);
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  // The connection may be reset when the port is closed.
+  client.on('error', () => {});
+  t.teardown(() => client.destroy());
+  await once(client.resume(), 'end');
+  await close(0);
+  t.pass('the port is closed');
 });
