@@ -29,9 +29,13 @@ export const paths = fp<HttpOptions>(
         if (!allowed) throw new IntersticeError('NOT_FOUND', `The path ${shownPath(path)} does not exist.`);
         const list = [...allowed].sort().join(', ');
         reply.header('allow', list);
-        throw new IntersticeError('METHOD_NOT_ALLOWED', `${path} does not support ${request.method}.`, {
-          hint: `Use ${list}.`,
-        });
+        throw new IntersticeError(
+          'METHOD_NOT_ALLOWED',
+          `The path ${shownPath(path)} does not support ${request.method}.`,
+          {
+            hint: `Use ${list}.`,
+          },
+        );
       }
       // The pattern of the route, not the URL: escaped characters lead to the same route.
       if (!request.routeOptions.url?.startsWith(WORK_PREFIX)) return;

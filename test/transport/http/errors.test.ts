@@ -62,6 +62,9 @@ t.test('missing paths and methods are refused', async (t) => {
   t.equal((await app.inject({ url: '/v1/sessions/abc/report/x' })).statusCode, 404);
   const put = await app.inject({ method: 'PUT', url: '/v1' });
   t.equal(put.headers.allow, 'GET, HEAD');
+  const long = (await app.inject({ method: 'PUT', url: `/v1/sessions/${'a'.repeat(600)}` })).json();
+  t.match(long, { code: 'METHOD_NOT_ALLOWED' });
+  t.ok(long.message.length < 400);
   for (const url of ['/%zz', '/v1/sessions/%ff', `/v1/sessions/${'a'.repeat(600)}`]) {
     const refusal = (await app.inject({ method: 'GET', url })).json();
     t.match(refusal, { code: 'MALFORMED_BODY', status: 400, message: /^The path .* is not valid: /, hint: /paths/ });
