@@ -49,7 +49,7 @@ export class LongJob {
   readonly key: string | undefined;
   readonly payload: string;
   bytes: number;
-  /** Resolves when the queue has accepted the job, or with its refusal. */
+  /** Resolves with the refusal of the queue, undefined if it has accepted the job or is not asked yet. */
   admission: Promise<IntersticeError | undefined> = Promise.resolve(undefined);
   private readonly created: number;
   private started: number | undefined;
@@ -133,7 +133,8 @@ export class LongJob {
         if (!this.isDropped) this.end(0, undefined, IntersticeError.from(reason));
       },
     );
-    // Admission refuses before any thread begins, within this turn of the event loop.
+    // The queue refuses before any thread begins, within this turn of the event loop. A step whose session is looked up in
+    // a store enters the queue later; a refusal is then the error of its job.
     this.admission = Promise.race([end, setImmediate()]).then(() =>
       this.started === undefined ? this.error : undefined,
     );
@@ -172,15 +173,22 @@ export class LongJob {
   /**
    * Reports the job as it is and every change, also of its place in the queue. Resolves when it has ended or was
    * dropped, or with the signal; the caller describes the end.
+   *
+   * @throws what `tell` throws; the job and other watchers continue
    */
   async watch(tell: (job: JobInfo) => void, signal: AbortSignal | undefined): Promise<void> {
     if (this.hasEnded || this.isDropped || signal?.aborted) return;
     let told = '';
+    const failed = new AbortController();
     const tellOfChange = () => {
-      if (this.hasEnded || this.isDropped) return;
+      if (this.hasEnded || this.isDropped || failed.signal.aborted) return;
       const job = this.describe();
       const now = JSON.stringify([job.state, job.phase, job.ahead, job.progress, job.untangleProgress]);
-      if (now !== told) tell(job);
+      try {
+        if (now !== told) tell(job);
+      } catch (thrown) {
+        failed.abort(thrown);
+      }
       told = now;
     };
     const { clock } = this.options;
@@ -191,9 +199,10 @@ export class LongJob {
     };
     this.watchers.add(tellOfChange);
     look();
-    await this.untilEnd(signal);
+    await this.untilEnd(signal ? AbortSignal.any([signal, failed.signal]) : failed.signal);
     stopTimer();
     this.watchers.delete(tellOfChange);
+    failed.signal.throwIfAborted();
   }
 
   /** Resolves when the job has ended or was dropped, after the time, or with the signal, whichever comes first. */

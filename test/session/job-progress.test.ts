@@ -90,6 +90,26 @@ t.test('a watch ends with the job that is deleted, and with its caller, but not 
   await t.rejects(operations.watchJob({ jobId: id }), { code: 'JOB_NOT_FOUND' });
 });
 
+t.test('a watcher that throws ends its own call, not the job', async (t) => {
+  const { operations, id, hooks, end } = await openJob(t);
+  const fault = new Error('It cannot be sent.');
+  const failing = operations.watchJob(
+    { jobId: id },
+    {
+      onJob: ({ state }) => {
+        if (state === 'JOB_RUNNING') throw fault;
+      },
+    },
+  );
+  const told: JobInfo[] = [];
+  const watch = operations.watchJob({ jobId: id }, { onJob: (job) => told.push(job) });
+  hooks.onStart?.();
+  await t.rejects(failing, fault);
+  t.match(told.at(-1), { state: 'JOB_RUNNING' });
+  end();
+  t.equal((await watch).state, 'JOB_DONE');
+});
+
 t.test('jobs are settled if every result was fetched, and every other one has failed', async (t) => {
   const { operations, id, end, submit } = await openJob(t);
   let isSettled = false;
