@@ -105,7 +105,9 @@ export async function startServer(
   } catch (thrown) {
     for (const door of doors) await door.close(0);
     await operations.close();
+    stopFollowing();
     descriptors.end();
+    connections.flush();
     throw thrown;
   }
   const addressOf = (name: Door['name']) => doors.find((door) => door.name === name)?.address;
