@@ -38,7 +38,7 @@ export interface UntangleTask extends Arrival {
 
 /** A session's scene with all that is needed to build it. */
 export interface SceneState {
-  /** identifies the scene; unique in this process, never used again */
+  /** identifies the scene in this process; each session has another one */
   readonly key: number;
   /** changes with the mesh: kinematic flags, masses */
   readonly meshVersion: number;

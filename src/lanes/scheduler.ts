@@ -207,7 +207,7 @@ export class Scheduler {
   /**
    * Adds a scene that another process held: its first step continues from the data saved there.
    *
-   * @param key never used before
+   * @param key of no scene that is known here: new, or forgotten
    * @param owner its tenant, and the priority of its opening
    */
   adopt(key: number, { tenant, priority }: Pick<Claim, 'tenant' | 'priority'>, scene: AdoptedScene): void {
@@ -219,7 +219,7 @@ export class Scheduler {
     this.ledger.dropSaved(key);
   }
 
-  /** Parks a scene permanently, without saving it: for a deleted session, whose key is never used again. */
+  /** Drops a scene without saving it, for a session that has left this process or is built anew. */
   async forget(key: number): Promise<void> {
     await this.askHome('park', { key, isForGood: true });
     const record = this.ledger.find(key);

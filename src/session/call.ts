@@ -22,7 +22,7 @@ export function realClock(monotonicMs: () => number): SessionClock {
     wallMs: Date.now,
     monotonicMs,
     after(ms, callback) {
-      // A longer delay fires early. Every caller of `after` compares with the clock before it acts.
+      // A longer delay fires early: whoever asks for one compares with the clock before it acts.
       const timer = setTimeout(callback, Math.min(Math.max(0, ms), MAX_TIMER_MS)).unref();
       return () => clearTimeout(timer);
     },
