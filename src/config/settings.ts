@@ -352,7 +352,7 @@ export const SETTINGS = {
   ),
   findings: text(
     'INTERSTICE_FINDINGS',
-    'Folder for reproductions of answers that the verifier refused, the first 100 of a process; unset selects a temporary folder.',
+    'Folder for reproductions of answers that the verifier refused: the first 100 of a process, with at most 1 GiB together. Unset selects a temporary folder.',
   ),
   drainSeconds: seconds(
     'INTERSTICE_DRAIN_SECONDS',
