@@ -2,7 +2,6 @@ import type { CallContext } from '../contract/call-context.js';
 import type { JobInfo } from '../contract/long-jobs.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Operations } from '../contract/operations.js';
-import type { ParametersInput } from '../contract/parameters.js';
 import type { Progress } from '../contract/report.js';
 import type {
   CheckAnswer,
@@ -24,8 +23,6 @@ export interface Backend extends Pick<Operations, 'resolve' | 'diagnose' | 'unta
   openSession(request: CreateSessionRequest, signal: AbortSignal | undefined): Promise<BackendSession>;
   /** Of a service only. */
   readonly jobs?: BackendJobs;
-  /** Defaults of the engine, if known without a call; the progress bar uses them. */
-  readonly defaults?: ParametersInput;
 }
 
 export type BackendWork = { readonly resolve: ResolveRequest } | { readonly untangle: UntangleRequest };

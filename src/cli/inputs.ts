@@ -12,7 +12,7 @@ import { formatPlural } from './format.js';
 import { pathFailure } from './path-failure.js';
 import { weldOf } from './weld.js';
 
-/** Flags that `resolve` and `check` share. */
+/** Flags of the commands that read a mesh for a request. */
 export interface InputFlags {
   readonly kinematicFrom?: number;
   /** path of a list of vertices */
@@ -23,7 +23,7 @@ export interface InputFlags {
   readonly weld?: boolean;
 }
 
-/** Flags of the shape at rest; only `resolve` has them. */
+/** Flags of the shape at rest. */
 export interface RestFlags {
   /** path of a mesh with the same vertices */
   readonly rest?: string;
@@ -60,7 +60,7 @@ export async function withRest(
 export const filesOf = ({ kinematic, options, rest }: InputFlags & RestFlags): string[] =>
   [kinematic, options, rest].filter((path) => path !== undefined);
 
-/** The input that both commands read: a mesh with its kinematic vertices and, if named, a second state of it. */
+/** The input of a request: a mesh with its kinematic vertices and, if named, a second state of it. */
 export interface Inputs {
   readonly file: MeshFile;
   /** the second state */

@@ -15,6 +15,7 @@ import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
 import { displayPath, quoteWord } from '../welcome.js';
+import { withBackend } from '../with-backend.js';
 import { toRequest } from './resolve.js';
 
 export interface CertifyFlags extends InputFlags, BackendChoice {
@@ -76,19 +77,12 @@ async function resolve(
     include: { path: true },
   };
   const waiting = `${formatPlural(request.mesh.vertexCount, 'vertex', 'vertices')}, resolving`;
-  return withInterrupt(async (signal) => {
-    const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
-    try {
-      const backend = await cli.openBackend(flags);
-      try {
-        return { request, answer: await backend.resolve(request, { signal, receivedAt: performance.now() }) };
-      } finally {
-        await backend.close();
-      }
-    } finally {
-      line.clear();
-    }
-  });
+  return withInterrupt((signal) =>
+    withBackend(cli, flags, waiting, async (backend) => ({
+      request,
+      answer: await backend.resolve(request, { signal, receivedAt: performance.now() }),
+    })),
+  );
 }
 
 /** Checks a file with the checker that anybody can run, and prints the verdict. */

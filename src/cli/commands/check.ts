@@ -6,8 +6,8 @@ import type { BackendChoice, CliContext } from '../backend.js';
 import { EXIT } from '../exit-codes.js';
 import { formatNumber, formatPair, formatPairs, formatPlural, formatRows } from '../format.js';
 import { type InputFlags, type Inputs, readInputs } from '../inputs.js';
-import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
+import { withBackend } from '../with-backend.js';
 
 export interface CheckFlags extends InputFlags, BackendChoice {
   readonly closerThan?: number;
@@ -27,18 +27,9 @@ export async function runCheck(
   const inputs = await readInputs('check', path, pathEnd, flags);
   const request = toRequest(inputs, flags);
   const answer = await withInterrupt(async (signal) => {
-    const waiting = `checking ${path}`;
-    const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
-    try {
-      const backend = await cli.openBackend(flags);
-      try {
-        return await backend.check(request, { signal, receivedAt: performance.now() });
-      } finally {
-        await backend.close();
-      }
-    } finally {
-      line.clear();
-    }
+    return withBackend(cli, flags, `checking ${path}`, (backend) =>
+      backend.check(request, { signal, receivedAt: performance.now() }),
+    );
   });
   if (flags.json === true) {
     cli.terminal.out.write(`${JSON.stringify(encodeJson('CheckResponse', answer, { arrays: true }), null, 2)}\n`);

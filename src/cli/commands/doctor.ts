@@ -9,13 +9,12 @@ import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format
 import { filesOf, type InputFlags, listKinematic, markKinematicFile, markKinematicFrom, naming } from '../inputs.js';
 import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
-import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
+import { withBackend } from '../with-backend.js';
 
 export interface DoctorFlags extends Pick<InputFlags, 'kinematic' | 'kinematicFrom'>, BackendChoice {
   readonly weldTo?: string;
   readonly sewTo?: string;
-  /** short for both */
   /** path of a PNG */
   readonly picture?: string;
   readonly distance?: number;
@@ -54,10 +53,8 @@ export async function runDoctor(
   const target = targetPath === undefined ? undefined : await naming(targetPath, () => readMeshFile(targetPath));
   if (target) await naming(`${targetPath}`, async () => assertSameTopology(file, target));
   const kinematic = await readKinematic(file, flags);
-  return withInterrupt(async (signal) => {
-    const line = new StatusLine(cli.terminal.err, cli.terminal.now, `looking at ${path}`, flags.quiet !== true).start();
-    const backend = await cli.openBackend(flags);
-    try {
+  return withInterrupt((signal) =>
+    withBackend(cli, flags, `looking at ${path}`, async (backend, line) => {
       const ask = (asked: MeshFile) => diagnose(backend, asked, target, kinematic, flags, signal);
       const answer = await ask(file);
       const mended: string[] = [];
@@ -97,11 +94,8 @@ export async function runDoctor(
         cli.terminal.out.write(`${[describeDiagnosis(answer, path, file), ...mended].join('\n')}\n`);
       }
       return isWell(answer) ? EXIT.OK : EXIT.FOUND;
-    } finally {
-      line.clear();
-      await backend.close();
-    }
-  });
+    }),
+  );
 }
 
 async function readKinematic(

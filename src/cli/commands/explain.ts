@@ -11,10 +11,10 @@ import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
 import { filesOf, readInputs, withRest } from '../inputs.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
-import { StatusLine } from '../progress.js';
 import { requestMessage } from '../remote.js';
 import { drawReport, type UpAxis } from '../report-picture.js';
 import { withInterrupt } from '../terminal.js';
+import { withBackend } from '../with-backend.js';
 import { boundsOf, type ResolveFlags, toRequest } from './resolve.js';
 
 export interface ExplainFlags extends Omit<ResolveFlags, 'trace' | 'json'> {
@@ -87,28 +87,25 @@ interface Explained {
 }
 
 function explain(request: ResolveRequest, flags: ExplainFlags, cli: CliContext): Promise<Explained> {
-  return withInterrupt(async (signal) => {
-    const waiting = formatPlural(request.mesh.vertexCount, 'vertex', 'vertices');
-    const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
-    const backend = await cli.openBackend(flags);
-    try {
-      const bounds = boundsOf(request.parameters ?? {});
-      const context = { signal, receivedAt: performance.now() };
-      const answer = await backend.resolve(request, {
-        ...context,
-        onProgress: (progress) => line.show(progress, bounds),
-      });
-      return { answer, refusal: undefined, checks: { target: await check(backend, request, 'target', signal) } };
-    } catch (thrown) {
-      // The report shows refusals of the request itself; any other failure is one of the program.
-      if (!(thrown instanceof IntersticeError) || !EXPLAINED.has(thrown.code)) throw thrown;
-      const checks = { start: await check(backend, request, 'start', signal) };
-      return { answer: undefined, refusal: thrown, checks };
-    } finally {
-      line.clear();
-      await backend.close();
-    }
-  });
+  const waiting = formatPlural(request.mesh.vertexCount, 'vertex', 'vertices');
+  return withInterrupt((signal) =>
+    withBackend(cli, flags, waiting, async (backend, line) => {
+      try {
+        const bounds = boundsOf(request.parameters ?? {});
+        const answer = await backend.resolve(request, {
+          signal,
+          receivedAt: performance.now(),
+          onProgress: (progress) => line.show(progress, bounds),
+        });
+        return { answer, refusal: undefined, checks: { target: await check(backend, request, 'target', signal) } };
+      } catch (thrown) {
+        // The report shows refusals of the request itself; any other failure is one of the program.
+        if (!(thrown instanceof IntersticeError) || !EXPLAINED.has(thrown.code)) throw thrown;
+        const checks = { start: await check(backend, request, 'start', signal) };
+        return { answer: undefined, refusal: thrown, checks };
+      }
+    }),
+  );
 }
 
 /** Refusals that a picture of the start explains. */

@@ -10,8 +10,8 @@ import { type FlowResult, type FlowSettings, flow } from '../flow/normal-flow.js
 import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
 import { type Inputs, naming, readInputs } from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
-import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
+import { withBackend } from '../with-backend.js';
 
 export interface FlowFlags extends BackendChoice {
   readonly parameters: ParametersInput;
@@ -84,27 +84,19 @@ function run(
   flags: FlowFlags,
   cli: CliContext,
 ): Promise<FlowResult> {
-  return withInterrupt(async (signal) => {
-    const waiting = `${path}, ${formatPlural(file.vertexCount, 'vertex', 'vertices')}`;
-    const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
-    try {
-      const backend = await cli.openBackend(flags);
+  const waiting = `${path}, ${formatPlural(file.vertexCount, 'vertex', 'vertices')}`;
+  return withInterrupt((signal) =>
+    withBackend(cli, flags, waiting, async (backend, line) => {
+      const request = { mesh, start: file.positions, parameters: flags.parameters, label: 'flow' };
+      const session = await backend.openSession(request, signal);
       try {
-        const request = { mesh, start: file.positions, parameters: flags.parameters, label: 'flow' };
-        const session = await backend.openSession(request, signal);
-        try {
-          const surface = { triangles: file.triangles, start: file.positions };
-          return await flow(session, surface, settings, (step) => line.say(`step ${step} of ${settings.steps}`));
-        } finally {
-          await session.close();
-        }
+        const surface = { triangles: file.triangles, start: file.positions };
+        return await flow(session, surface, settings, (step) => line.say(`step ${step} of ${settings.steps}`));
       } finally {
-        await backend.close();
+        await session.close();
       }
-    } finally {
-      line.clear();
-    }
-  });
+    }),
+  );
 }
 
 /** The result of a flow; lengths in the unit of the mesh, offsets with the sign of the requested one. */

@@ -20,9 +20,10 @@ import {
 } from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { prepareTraceFolder } from '../outputs.js';
-import { type RunBounds, StatusLine } from '../progress.js';
+import type { RunBounds } from '../progress.js';
 import { summariseRun } from '../summary.js';
 import { withInterrupt } from '../terminal.js';
+import { withBackend } from '../with-backend.js';
 import { runAsJob } from './as-job.js';
 
 export interface ResolveFlags extends InputFlags, RestFlags, BackendChoice {
@@ -150,10 +151,8 @@ function resolve(request: ResolveRequest, inputs: Inputs, flags: ResolveFlags, c
     const trace = flags.trace === undefined ? undefined : new TraceWriter(flags.trace, inputs.file, abort);
     const place = flags.server === undefined ? 'starting' : `waiting for ${flags.server}`;
     const waiting = `${formatPlural(inputs.file.vertexCount, 'vertex', 'vertices')}, ${place}`;
-    const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
     try {
-      const backend = await cli.openBackend(flags);
-      try {
+      return await withBackend(cli, flags, waiting, async (backend, line) => {
         const bounds = boundsOf(request.parameters);
         const answer = await backend.resolve(request, {
           signal,
@@ -162,15 +161,11 @@ function resolve(request: ResolveRequest, inputs: Inputs, flags: ResolveFlags, c
           ...(trace === undefined ? {} : { onState: (positions, at) => trace.add(positions, at) }),
         });
         return { answer, trace };
-      } finally {
-        await backend.close();
-      }
+      });
     } catch (error) {
       // If the trace could not be written, that stopped the run; report the reason rather than CANCELLED.
       trace?.assertWritten();
       throw error;
-    } finally {
-      line.clear();
     }
   });
 }

@@ -11,10 +11,10 @@ import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatSeconds } from '../format.js';
 import { type Inputs, naming, readInputs, refuseInclude, withRest } from '../inputs.js';
 import { toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
-import { StatusLine } from '../progress.js';
 import { assertOutputs, countFinished, type Frame, keysOf, orderFrames } from '../sequence/frames.js';
 import { addToJournal, hashFile, type JournalEntry, readJournal, writeJournal } from '../sequence/journal.js';
 import { withInterrupt } from '../terminal.js';
+import { withBackend } from '../with-backend.js';
 import type { ResolveFlags } from './resolve.js';
 
 interface Sequence {
@@ -95,12 +95,9 @@ function budgetOf({ options }: Inputs, flags: ResolveFlags) {
 function walk(sequence: Sequence, flags: ResolveFlags, cli: CliContext): Promise<number[]> {
   const { folder, frames, finished, inputs } = sequence;
   return withInterrupt(async (signal) => {
-    const line = new StatusLine(cli.terminal.err, cli.terminal.now, `${frames.length} frames`, flags.quiet !== true);
-    line.start();
     let done = finished;
     try {
-      const backend = await cli.openBackend(flags);
-      try {
+      return await withBackend(cli, flags, `${frames.length} frames`, async (backend, line) => {
         const start = await startOf(sequence);
         const parameters = { ...inputs.options.parameters, ...flags.parameters };
         const request = { mesh: inputs.mesh, start, parameters, label: 'sequence' };
@@ -124,19 +121,14 @@ function walk(sequence: Sequence, flags: ResolveFlags, cli: CliContext): Promise
           await session.close();
         }
         return codes;
-      } finally {
-        await backend.close();
-      }
+      });
     } catch (error) {
-      line.clear();
       if (done > 0 && flags.quiet !== true) {
         cli.terminal.err.write(
           `${formatPlural(done, 'frame')} in ${folder} finished; the same command goes on from there.\n`,
         );
       }
       throw signal.aborted ? cancelled(error) : error;
-    } finally {
-      line.clear();
     }
   });
 }

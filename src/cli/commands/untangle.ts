@@ -9,8 +9,9 @@ import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format
 import { filesOf, type InputFlags, type Inputs, type RestFlags, readInputs, withRest } from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
-import { describeUntangling, StatusLine } from '../progress.js';
+import { describeUntangling } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
+import { withBackend } from '../with-backend.js';
 import { runAsJob } from './as-job.js';
 
 export interface UntangleFlags extends InputFlags, Pick<RestFlags, 'rest'>, BackendChoice {
@@ -79,22 +80,17 @@ async function untangleAsJob(
 }
 
 function untangle(request: UntangleRequest, path: string, flags: UntangleFlags, cli: CliContext): Promise<Outcome> {
-  return withInterrupt(async (signal) => {
-    const place = flags.server === undefined ? `looking at ${path}` : `waiting for ${flags.server}`;
-    const line = new StatusLine(cli.terminal.err, cli.terminal.now, place, flags.quiet !== true).start();
-    const backend = await cli.openBackend(flags);
-    try {
+  const place = flags.server === undefined ? `looking at ${path}` : `waiting for ${flags.server}`;
+  return withInterrupt((signal) =>
+    withBackend(cli, flags, place, async (backend, line) => {
       const answer = await backend.untangle(request, {
         signal,
         receivedAt: performance.now(),
         onUntangleProgress: (progress) => line.say(describeUntangling(progress)),
       });
       return { answer };
-    } finally {
-      line.clear();
-      await backend.close();
-    }
-  });
+    }),
+  );
 }
 
 /** Prints the report as the flags say; returns the exit code. */
