@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SessionStepOptions } from '../../src/cli/backend.js';
 import { openBackend, runCli } from '../../src/cli/run.js';
+import { hashesOf, keysOf, orderFrames } from '../../src/cli/sequence/frames.js';
 import { toPriority } from '../../src/transport/messages/fields.js';
 import { openService } from '../clients/service.js';
 import { recordTerminal } from './fakes.js';
@@ -177,4 +178,41 @@ t.test('a frame that is refused is named, and the ones before it are kept', asyn
   t.equal(status, 3);
   t.match(stderr, /in\/f10\.obj: .*72 vertices|in\/f10\.obj: .*1 vertices/);
   t.match(stderr, /2 frames in out finished/);
+});
+
+t.test('two frames with one name are refused, even with one of the same number between them', async (t) => {
+  t.throws(() => orderFrames(['a/f1.obj', 'b/f01.obj', 'c/f1.obj']), { message: /Two frames .* as f1\.obj/ });
+  t.throws(() => orderFrames(['a/f1.obj', 'c/F1.OBJ']), { message: /Two frames/ }, 'they are one file on some disks');
+  t.throws(() => orderFrames(['a/f1.gltf', 'c/f1.glb']), { message: /Two frames .* as f1\.glb/ });
+});
+
+t.test('a frame that is missing is a mistake of the command line, before anything is computed', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {} }));
+  rmSync(join(cwd, 'in/f10.obj'));
+  const { status, stderr } = await run(argv(), { cwd });
+  t.equal(status, 2, stderr);
+  t.match(stderr, /Cannot read in\/f10\.obj: the file does not exist/);
+  t.notOk(existsSync('out/f1.obj'));
+});
+
+t.test('the files that a .gltf frame refers to are part of it', async (t) => {
+  const gltf = { buffers: [{ uri: 'my%20frame.bin' }, { uri: 'data:;base64,AAAA' }], images: [{ uri: 'skin.png' }] };
+  const cwd = t.testdir({ 'f1.gltf': JSON.stringify(gltf), 'f2.obj': '', 'my frame.bin': 'one', 'broken.gltf': '{' });
+  const frames = orderFrames([join(cwd, 'f1.gltf'), join(cwd, 'f2.obj')]);
+  const keys = await keysOf(frames, {});
+  t.same(await keysOf(frames, {}), keys);
+  writeFileSync(join(cwd, 'my frame.bin'), 'two');
+  const changed = await keysOf(frames, {});
+  t.not(changed[0], keys[0], 'its positions');
+  t.not(changed[1], keys[1], 'and every later frame starts from them');
+  writeFileSync(join(cwd, 'skin.png'), 'red');
+  t.not((await keysOf(frames, {}))[0], changed[0], 'an image goes into the answer');
+  t.equal((await hashesOf(join(cwd, 'broken.gltf'))).length, 2, 'what is no glTF is refused when it is read');
+});
+
+t.test('the shape at rest of a sequence may be a morph target', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {}, 'rest.glb': 'one' }));
+  const [morph, hash] = await hashesOf(join(cwd, 'rest.glb#Relaxed'));
+  t.equal(morph, 'Relaxed');
+  t.equal(hash, (await hashesOf(join(cwd, 'rest.glb')))[1]);
 });

@@ -11,7 +11,7 @@ import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatSeconds } from '../format.js';
 import { type Inputs, naming, readInputs, refuseInclude, withRest } from '../inputs.js';
 import { toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
-import { assertOutputs, countFinished, type Frame, keysOf, orderFrames } from '../sequence/frames.js';
+import { assertOutputs, countFinished, type Frame, hashesOf, keysOf, orderFrames } from '../sequence/frames.js';
 import { addToJournal, hashFile, type JournalEntry, readJournal, writeJournal } from '../sequence/journal.js';
 import { withInterrupt } from '../terminal.js';
 import { withBackend } from '../with-backend.js';
@@ -74,7 +74,7 @@ async function prepare(files: readonly string[], flags: ResolveFlags) {
     ...budgetOf(inputs, flags),
     kinematic: inputs.kinematic,
     isWelded: flags.weld === true,
-    rest: flags.rest === undefined ? undefined : await naming(flags.rest, () => hashFile(flags.rest!)),
+    rest: flags.rest === undefined ? undefined : await hashesOf(flags.rest),
     limits: [flags.strainMin, flags.strainMax],
   };
   const keys = await keysOf(frames, settings);

@@ -1,7 +1,8 @@
-import { stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { splitMorph } from '../../mesh/files/index.js';
 import { UsageError } from '../exit-codes.js';
+import { naming } from '../inputs.js';
 import { assertMeshOutput } from '../mesh-output.js';
 import { hashFile, hashText, type JournalEntry } from './journal.js';
 
@@ -23,9 +24,13 @@ const byNumber = new Intl.Collator('en', { numeric: true });
 export function orderFrames(inputs: readonly string[]): Frame[] {
   const frames = inputs.map((input) => ({ input, name: outputName(input) }));
   frames.sort((a, b) => byNumber.compare(a.name, b.name));
-  const again = frames.find(({ name }, i) => name.toLowerCase() === frames[i - 1]?.name.toLowerCase());
-  if (again)
-    throw new UsageError(`Two frames would be written as ${again.name}. Give them different names.`, 'resolve');
+  const names = new Set<string>();
+  for (const { name } of frames) {
+    const key = name.toLowerCase();
+    if (names.has(key))
+      throw new UsageError(`Two frames would be written as ${name}. Give them different names.`, 'resolve');
+    names.add(key);
+  }
   if (frames.length < 2) throw new UsageError('A sequence needs two frames or more.', 'resolve');
   return frames;
 }
@@ -38,16 +43,50 @@ function outputName(input: string): string {
 
 /**
  * One key per frame for its dependencies: the settings, its input and, through the previous key, all earlier inputs.
+ *
+ * @throws UsageError for an input that cannot be read
  */
 export async function keysOf(frames: readonly Frame[], settings: object): Promise<string[]> {
   const keys: string[] = [];
   let before = hashText(JSON.stringify(settings));
   for (const { input } of frames) {
-    const { path, morph = '' } = splitMorph(input);
-    before = hashText(before, morph, await hashFile(path));
+    before = hashText(before, ...(await hashesOf(input)));
     keys.push(before);
   }
   return keys;
+}
+
+/**
+ * What an input is read from: the name of its morph target, the SHA-256 of its file and, for a .gltf file, those of the
+ * files that it refers to, in which its positions are.
+ *
+ * @param input as on the command line
+ * @throws UsageError if its file cannot be read. One that it refers to is reported when the mesh is read
+ */
+export async function hashesOf(input: string): Promise<string[]> {
+  const { path, morph = '' } = splitMorph(input);
+  const hashes = [morph, await naming(path, () => hashFile(path))];
+  if (!/\.gltf$/i.test(path)) return hashes;
+  for (const uri of referencesOf(await readFile(path, 'utf8')))
+    hashes.push(await hashFile(resolve(dirname(path), uri)).catch(() => ''));
+  return hashes;
+}
+
+interface GltfReference {
+  /** absent for bytes within a .glb file */
+  readonly uri?: string;
+}
+
+/** The files that a .gltf file refers to, relative to it. A text that is no glTF refers to none. */
+function referencesOf(text: string): string[] {
+  try {
+    const { buffers = [], images = [] } = JSON.parse(text) as Readonly<Record<string, GltfReference[]>>;
+    return [...buffers, ...images].flatMap(({ uri }) =>
+      uri === undefined || uri.startsWith('data:') ? [] : [decodeURIComponent(uri)],
+    );
+  } catch {
+    return [];
+  }
 }
 
 /** The number of leading frames that are finished: their keys and their files match the journal. */
