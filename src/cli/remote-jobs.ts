@@ -64,7 +64,18 @@ export function openRemoteJobs(service: ServiceAddress): BackendJobs {
       return jobs;
     },
     async delete(id, signal) {
-      await persistently(() => callService(service, 'deleteJob', {}, { signal, id }), signal);
+      let isRepeated = false;
+      const attempt = async (): Promise<void> => {
+        try {
+          await callService(service, 'deleteJob', {}, { signal, id });
+        } catch (thrown) {
+          // The attempt before has deleted it, and its answer was lost.
+          if (isRepeated && thrown instanceof IntersticeError && thrown.code === 'JOB_NOT_FOUND') return;
+          isRepeated = true;
+          throw thrown;
+        }
+      };
+      await persistently(attempt, signal);
     },
   };
 }

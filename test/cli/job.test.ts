@@ -35,6 +35,18 @@ t.test('a job has the answer of the same request without one, and is deleted whe
   t.match(await run(['job', 'list', ...at]), { status: 0, stdout: 'no jobs\n' });
 });
 
+t.test('a job whose cancelling loses its answer is cancelled; one that never was is not found', async (t) => {
+  const cwd = writeSheets(t.testdir());
+  const { stderr } = await run(resolve('--job', '--quiet', ...at), { cwd });
+  const id = idOf(stderr);
+  service.plan(/DELETE \/v1\/jobs\//, 'lose-answer');
+  const cancelled = await run(['job', 'cancel', id, ...at]);
+  t.equal(cancelled.status, 0, cancelled.stderr);
+  t.match(cancelled.stdout, `job ${id}  stopped and forgotten`);
+  t.same(await list(), []);
+  t.match(await run(['job', 'cancel', id, ...at]), { status: 3, stderr: /JOB_NOT_FOUND/ });
+});
+
 t.test('a terminal is shown the progress of the service', async (t) => {
   const cwd = writeSheets(t.testdir());
   const { stderr } = await run(resolve(...at), { cwd, isTerminal: true });
