@@ -19,7 +19,7 @@ import { internalsOf } from './library-internals.js';
 import { MessageMeter } from './message-meter.js';
 import type { GrpcOptions } from './options.js';
 import { operationOf, SERVICE } from './service.js';
-import { DETAILS_KEY, errorOfLibrary, isAboutMessage, statusOf } from './status.js';
+import { cutOff, DETAILS_KEY, errorOfLibrary, isAboutMessage, statusOf } from './status.js';
 import { unpackWithin } from './unpack.js';
 
 /** Metadata that names the session of a step. Without it, most steps can be refused only after the message. */
@@ -125,6 +125,7 @@ export class CallInterceptor {
     } = this.options;
     let callState: CallState | undefined;
     let uploadTimer: NodeJS.Timeout | undefined;
+    let resetTimer: NodeJS.Timeout | undefined;
     let endPreflight = () => {};
     let stopWaiting = () => {};
     addDetails(call, maxMessageBytes, () => callState);
@@ -170,11 +171,20 @@ export class CallInterceptor {
         clearTimeout(uploadTimer);
         stopWaiting();
         endPreflight();
-        if (callState!.outcome === undefined) next();
+        if (!meter?.isWithinMessage) {
+          if (callState!.outcome === undefined) next();
+          return;
+        }
+        resetTimer = setTimeout(() => {
+          if (callState!.outcome !== undefined) return;
+          if (isStream) next();
+          else call.sendStatus(callState!.refuse(cutOff()));
+        }, RESET_DELAY_MS);
       },
       // The library calls this once at the end of every call, even of a successful one.
       onCancel: () => {
         clearTimeout(uploadTimer);
+        clearTimeout(resetTimer);
         stopWaiting();
         endPreflight();
         meter?.end();
@@ -193,6 +203,12 @@ export class CallInterceptor {
     return isStream ? new GatedCall(call, responder, () => callState) : new ServerInterceptingCall(call, responder);
   }
 }
+
+/**
+ * ms from the end of a request within a message to its refusal. Node ends the stream of a cancelled call before it
+ * resets it, so a reset that follows tells a caller who gave up from one who sent too little.
+ */
+const RESET_DELAY_MS = 250;
 
 /** How the messages of a call are charged. */
 interface Metering {

@@ -70,7 +70,8 @@ export class CallState {
     const isLate = Number(deadline) <= Date.now();
     const error = isLate ? deadlineExceeded() : new IntersticeError('CANCELLED', 'The caller disconnected.');
     // A client leaves a stream by cancelling it. It loses nothing if all its messages are answered.
-    this.outcome = !isLate && this.unanswered === 0 ? 'OK' : error.code;
+    const isAnswered = this.unanswered === 0 && !this.meter?.isWithinMessage;
+    this.outcome = !isLate && isAnswered ? 'OK' : error.code;
     this.abort(error);
   }
 }

@@ -105,6 +105,11 @@ export class MessageMeter {
     return this.messages[0]?.arrival.account;
   }
 
+  /** Whether a message has begun and not arrived as a whole. */
+  get isWithinMessage(): boolean {
+    return this.current !== undefined || this.prefixLength > 0;
+  }
+
   /** Why there is no room for a message, if it was dropped. @param place in the call, from 0 */
   refusalOf(place: number): IntersticeError | undefined {
     const refusal = this.refusals.get(place);

@@ -140,3 +140,10 @@ export function deadlineExceeded(): IntersticeError {
     hint: 'Allow more time, or set a time_budget below the deadline with RETURN_SAFE.',
   });
 }
+
+/** The caller has ended its half of the call before its last message was complete. */
+export function cutOff(): IntersticeError {
+  return new IntersticeError('MALFORMED_BODY', 'The call ended within a message.', {
+    hint: 'Send every message whole, as its length prefix announces it. The incomplete message was not read.',
+  });
+}

@@ -15,7 +15,7 @@ import { encodeMessage } from '../protobuf/encode.js';
 import { drainingError } from '../service-state.js';
 import { type CallState, callStateOf } from './call-state.js';
 import type { GrpcOptions } from './options.js';
-import { identify } from './status.js';
+import { cutOff, identify } from './status.js';
 import { StreamWriter } from './stream-writer.js';
 
 /** Errors that end the stream: the client has to connect to another server, or to create its session again. */
@@ -52,7 +52,7 @@ class StepStream {
     callState.unanswered = 0;
     call.sendMetadata(identify(callState.requestId));
     call.on('data', (bytes: Uint8Array) => this.#receive(bytes));
-    call.on('end', () => void this.#answered.then(() => this.#end()));
+    call.on('end', () => void this.#answered.then(() => this.#endOfRequests()));
     call.once('close', () => this.#stopWatching());
     // A stream whose client is idle would block the drain indefinitely.
     this.#stopWatching = options.state.watch(() => void this.#endIfDraining());
@@ -144,6 +144,12 @@ class StepStream {
     this.#close();
   }
 
+  /** The client has ended its half of the stream, and all its messages are answered. */
+  #endOfRequests(): void {
+    if (this.callState.meter?.isWithinMessage && !this.#isEnded) this.#endWith(cutOff());
+    else this.#end();
+  }
+
   #end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -160,9 +166,14 @@ class StepStream {
   /** Reached only through a programming error: ends the stream instead of leaving it open. */
   #fail(fault: unknown): void {
     logFault(this.options.log, this.callState.requestId, fault);
+    this.#endWith(fault);
+  }
+
+  /** Ends the stream with a status other than OK. */
+  #endWith(reason: unknown): void {
     this.#isEnded = true;
     this.#stopWatching();
-    this.call.emit('error', this.callState.refuse(fault));
+    this.call.emit('error', this.callState.refuse(reason));
     this.callState.abort(new IntersticeError('CANCELLED', 'The stream has failed.'));
   }
 }

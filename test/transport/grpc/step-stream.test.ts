@@ -247,3 +247,61 @@ t.test('a stream whose messages are all answered has ended well, however the cli
     t.match(lines, [{ status: 200, code: undefined }], leave);
   }
 });
+
+t.test('a stream that ends within a message ends with an error behind its answers', async (t) => {
+  const { operations, lines, port, state } = await openGrpc(t);
+  operations.onStep = async (request) => answerOf(request);
+  const session = connect(`http://127.0.0.1:${port}`);
+  t.teardown(() => session.destroy());
+  const message = encodeMessage('StepRequest', { sessionId: ID, frame: 1, target: TARGET });
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.byteLength, 1);
+  const whole = Buffer.concat([head, message]);
+  for (const method of ['StepStream', 'Resolve']) {
+    for (const rest of [whole.subarray(0, 3), head, whole.subarray(0, -1)]) {
+      const stream = session.request({
+        ...{ ':method': 'POST', ':path': `/${SERVICE}/${method}`, 'content-type': 'application/grpc', te: 'trailers' },
+      });
+      const answers: Buffer[] = [];
+      stream.on('data', (bytes: Buffer) => answers.push(bytes));
+      const trailers = method === 'Resolve' ? once(stream, 'response') : once(stream, 'trailers');
+      if (method === 'StepStream') stream.write(whole);
+      stream.end(rest);
+      const [given] = await trailers;
+      t.equal(Number(given['grpc-status']), status.INVALID_ARGUMENT, `${method}, ${rest.byteLength} bytes`);
+      t.equal(answers.length, method === 'StepStream' ? 1 : 0, 'answers before it');
+      await state.idle();
+      t.match(lines.pop(), { status: 400, code: 'MALFORMED_BODY' });
+    }
+  }
+  t.equal(operations.sessionCalls.length, 3);
+});
+
+t.test('a call that is cancelled within a message counts as cancelled, not as malformed', async (t) => {
+  const { operations, lines, port, state } = await openGrpc(t);
+  operations.onStep = async (request) => answerOf(request);
+  const session = connect(`http://127.0.0.1:${port}`);
+  t.teardown(() => session.destroy());
+  const message = encodeMessage('StepRequest', { sessionId: ID, frame: 1, target: TARGET });
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.byteLength, 1);
+  const whole = Buffer.concat([head, message]);
+  for (const method of ['StepStream', 'Resolve']) {
+    const stream = session.request({
+      ...{ ':method': 'POST', ':path': `/${SERVICE}/${method}`, 'content-type': 'application/grpc', te: 'trailers' },
+    });
+    stream.on('error', () => {});
+    // The answer shows that the server has read so far.
+    if (method === 'StepStream') {
+      stream.write(whole);
+      await once(stream, 'data');
+    }
+    stream.write(whole.subarray(0, -1));
+    await new Promise<void>((resolve) => session.ping(() => resolve()));
+    // Node sends the end of the stream before the reset.
+    stream.close(constants.NGHTTP2_CANCEL);
+    while (lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    t.match(lines.pop(), { status: 499, code: 'CANCELLED' }, method);
+    await state.idle();
+  }
+});
