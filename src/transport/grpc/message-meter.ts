@@ -81,11 +81,13 @@ export class MessageMeter {
       return this.isStopped ? this.droppedBytes <= this.discardBytes : wantsMore;
     };
     stream.once('close', () => this.release());
+    // One listener for all answers: those that setTimeout is given stay when it ends.
+    stream.on('timeout', () => stream.close(constants.NGHTTP2_CANCEL));
   }
 
   /** An answer is being written. If nothing of it is sent for `stallMs`, the stream is reset. */
   beginAnswer(stallMs: number): void {
-    this.stream.setTimeout(stallMs, () => this.stream.close(constants.NGHTTP2_CANCEL));
+    this.stream.setTimeout(stallMs);
   }
 
   /** The answer has been sent. */
