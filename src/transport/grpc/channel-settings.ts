@@ -1,4 +1,4 @@
-import type { ServerHttp2Session } from 'node:http2';
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Server, ServerOptions } from '@grpc/grpc-js';
 import type { Logger } from '../../observe/log.js';
 import { commonOptionsOf, http2ServersOf } from './library-internals.js';
@@ -58,6 +58,27 @@ export function widenConnections(server: Server, log: Logger): void {
   if (servers.length === 0) warn(log, 'http2Servers');
   for (const http2Server of servers) {
     http2Server.on('session', (session: ServerHttp2Session) => session.setLocalWindowSize(RECEIVE_WINDOW_BYTES));
+  }
+}
+
+/** Longest time that a timer of Node takes, ms: 24.8 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** ms in the units of the header grpc-timeout. */
+const UNITS: Readonly<Record<string, number>> = { n: 1e-6, u: 1e-3, m: 1, S: 1000, M: 60_000, H: 3_600_000 };
+
+/**
+ * Leaves deadlines that no timer takes to the clients, which end their calls themselves: the library computes them in 32
+ * bits, and would end such calls at once. Call it after the server is bound.
+ */
+export function leaveDistantDeadlines(server: Server): void {
+  for (const http2Server of http2ServersOf(server)) {
+    // Before the listener of the library, which gets the same headers.
+    http2Server.prependListener('stream', (_stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      // What the library would find in it.
+      const [, amount, unit] = /(\d{1,8})\s*([HMSmun])/.exec(String(headers['grpc-timeout'])) ?? [];
+      if (unit !== undefined && Number(amount) * UNITS[unit]! > LONGEST_TIMER_MS) delete headers['grpc-timeout'];
+    });
   }
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../observe/log.js';
 import type { ConnectionCap } from '../intake/connection-cap.js';
 import { guardHttp2 } from '../intake/guard-connections.js';
 import { CallInterceptor } from './call-interceptor.js';
-import { channelOptions, widenConnections, widenStreams } from './channel-settings.js';
+import { channelOptions, leaveDistantDeadlines, widenConnections, widenStreams } from './channel-settings.js';
 import { watchHandshakes } from './handshakes.js';
 import { http2ServersOf } from './library-internals.js';
 import type { GrpcOptions, TlsOptions } from './options.js';
@@ -56,6 +56,7 @@ export function buildGrpcServer(options: GrpcOptions): GrpcServer {
     listen: async (host, port) => {
       const bound = await bind(server, host, port, secure ?? ServerCredentials.createInsecure());
       widenConnections(server, log);
+      leaveDistantDeadlines(server);
       if (options.onServerError) for (const one of http2ServersOf(server)) one.on('error', options.onServerError);
       if (options.connections) capConnections(server, options.connections, log);
       if (secure) flushHandshakeLog = watchHandshakes(server, log, options.onTlsRefused);

@@ -150,6 +150,28 @@ t.test('a deadline stops the work and ends the call with the details of any othe
   t.match(lines, [{ requestId: 'late', status: 504, code: 'DEADLINE_EXCEEDED' }]);
 });
 
+t.test('a deadline beyond what a timer takes does not end the call', async (t) => {
+  const { port } = await openGrpc(t);
+  const session = await openSession(t, port);
+  for (const timeout of ['2592000S', '43200M', '99999999H']) {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': `/${SERVICE}/StepStream`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      'grpc-timeout': timeout,
+    });
+    const trailers = once(stream, 'trailers');
+    await once(stream, 'response');
+    // A deadline that has passed ends the stream meanwhile.
+    for (let i = 0; i < 10; i++) await bareCall(session, {}, frame(new Uint8Array()));
+    stream.end();
+    stream.resume();
+    const [given] = await trailers;
+    t.equal(Number(given['grpc-status']), status.OK, timeout);
+  }
+});
+
 t.test('a message that does not arrive in time is refused', async (t) => {
   const { port, state } = await openGrpc(t, { uploadTimeoutMs: 50 });
   const session = await openSession(t, port);
