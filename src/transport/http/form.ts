@@ -17,6 +17,7 @@ import type { WireMessage } from '../messages/wire-message.js';
 import { arrivalOf } from './bodies.js';
 import { signalOf } from './call-context.js';
 import { type BodyLimits, jsonLimitOf, tooLarge, tooLargeOptions } from './errors.js';
+import { watchParts } from './unread-parts.js';
 
 /** One mesh file of a form, with its file name; the name is empty if the part has none. */
 export interface NamedMesh {
@@ -59,7 +60,7 @@ export async function readForm<G extends string>(
     for await (const part of partsOf(request, watch)) {
       // undefined for an unreadable content-disposition, despite the declared type.
       const fieldName: string | undefined = part.fieldname;
-      if (fieldName === undefined) throw new IntersticeError('MALFORMED_BODY', 'A part of the form has no name.');
+      if (fieldName === undefined) throw unnamedPart();
       const name = groupNameOf(fieldName);
       if (name === 'options') {
         if (options !== undefined)
@@ -107,6 +108,11 @@ export async function readForm<G extends string>(
   return { files: files as Record<G, NamedMesh[]>, options: options ?? (() => ({})) };
 }
 
+const unnamedPart = () =>
+  new IntersticeError('MALFORMED_BODY', 'A part of the form has no name.', {
+    hint: 'Every part begins with a line such as: content-disposition: form-data; name="start"; filename="start.obj"',
+  });
+
 /** Some libraries send several files with the same name as `start[]`. */
 const groupNameOf = (fieldName: string): string => fieldName.replace(/\[\]$/, '');
 
@@ -145,16 +151,25 @@ class FormWatch {
 
 /** The parts of the form; errors of the parser are converted. */
 async function* partsOf(request: FastifyRequest, watch: FormWatch) {
+  const droppedBeside = watchParts(request.raw);
+  let named = 0;
   const parts = request.parts({
     // FormWatch counts all parts together. A field that is not a file is refused whatever it contains.
     limits: { fileSize: Number.POSITIVE_INFINITY, fieldSize: 1024, fields: 8, parts: 2 * MAX_FILES + 8 },
     // Options are read as bytes whatever their type is: the parser would parse JSON at once, on this thread.
-    isPartAFile: (fieldName, type, fileName) =>
-      type === 'application/octet-stream' || fileName !== undefined || groupNameOf(fieldName ?? '') === 'options',
+    isPartAFile: (fieldName, type, fileName) => {
+      named++;
+      return (
+        type === 'application/octet-stream' || fileName !== undefined || groupNameOf(fieldName ?? '') === 'options'
+      );
+    },
   });
   for (;;) {
     const next = await watch.inTime(parts.next());
-    if (next.done) return;
+    if (next.done) {
+      if (droppedBeside(named) > 0) throw unnamedPart();
+      return;
+    }
     yield next.value;
   }
 }

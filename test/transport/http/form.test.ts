@@ -200,6 +200,28 @@ t.test('a form that is broken, or beyond the limit', async (t) => {
   t.match(bare.json(), { code: 'MALFORMED_BODY', status: 400 });
 });
 
+t.test('a part without a readable name is refused, whatever the others are', async (t) => {
+  const { app, operations } = await openForms(t, 1 << 20);
+  const { payload, headers } = form([startPart, targetPart]);
+  const [, boundary] = /boundary=(.*)/.exec(headers['content-type']!)!;
+  for (const head of [
+    'content-disposition: attachment; name="options"',
+    'content-type: application/json',
+    '',
+    'content-type: text/plain\ncontent-disposition: form-data; name="options"',
+    `x: ${'a'.repeat(100_000)}\r\ncontent-disposition: form-data; name="options"`,
+  ]) {
+    const part = Buffer.from(`--${boundary}\r\n${head}\r\n\r\n{"priority": "BATCH"}\r\n`);
+    const answer = await app.inject({
+      ...{ method: 'POST', url: '/v1/resolve', headers },
+      payload: Buffer.concat([part, payload]),
+    });
+    t.equal(answer.statusCode, 400, head.slice(0, 60));
+    t.match(answer.json(), { code: 'MALFORMED_BODY', message: 'A part of the form has no name.' });
+  }
+  t.equal(operations.resolves.length, 0);
+});
+
 t.test('the options of a form have the limit of JSON, however large the form may be', async (t) => {
   const { send, operations } = await openForms(t, 65536, 2048);
   const padded = (bytes: number) => ({ name: 'options', body: '{"kinematicFrom": 2}'.padEnd(bytes) });

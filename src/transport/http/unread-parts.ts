@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Counts the parts of a form that its parser drops without a word, because it finds no name in their headers. Call it
+ * before the form is read. The count is a private field of @fastify/busboy, which has no public equivalent; without it,
+ * nothing counts as dropped.
+ *
+ * @returns how many parts have begun, beyond the `delivered` ones
+ */
+export function watchParts(raw: IncomingMessage): (delivered: number) => number {
+  let parser: unknown;
+  const pipe = raw.pipe;
+  raw.pipe = (destination, options) => {
+    parser = destination;
+    raw.pipe = pipe;
+    return pipe.call(raw, destination, options) as typeof destination;
+  };
+  return (delivered) => {
+    const begun = (parser as { _parser?: { _nparts?: unknown } } | undefined)?._parser?._nparts;
+    return typeof begun === 'number' ? begun - delivered : 0;
+  };
+}
