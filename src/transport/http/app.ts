@@ -57,6 +57,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(requestLog, options);
   await app.register(errors, options);
   app.addHook('onRequest', refuseHostless);
+  app.addHook('onRequest', refuseContradictions);
   await app.register(browsers, options);
   await app.register(auth, options);
   await app.register(paths, options);
@@ -78,5 +79,20 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
 async function refuseHostless({ raw }: FastifyRequest): Promise<void> {
   if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
     throw new IntersticeError('MALFORMED_BODY', 'The request has no host header.');
+  }
+}
+
+/** Headers of which Node keeps the first one without a word. */
+const SINGLE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'content-type', 'host']);
+
+/** A proxy that looks at the other one would check another key, or another host, than the service. */
+async function refuseContradictions({ raw }: FastifyRequest): Promise<void> {
+  const { headers, rawHeaders } = raw;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (!SINGLE_HEADERS.has(name) || rawHeaders[i + 1] === headers[name]) continue;
+    throw new IntersticeError('MALFORMED_BODY', `The request has several headers ${name} that differ.`, {
+      hint: 'Send it once.',
+    });
   }
 }

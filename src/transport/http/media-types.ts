@@ -91,14 +91,10 @@ export const mediaTypes = fp<HttpOptions>(
   async (app, options) => {
     await app.register(accepts);
     app.removeAllContentTypeParsers();
-    app.addHook('onRequest', async (request) => {
-      const encoding = request.headers['content-encoding'];
-      if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-        throw new IntersticeError(
-          'UNSUPPORTED_MEDIA_TYPE',
-          `The content-encoding ${JSON.stringify(encoding)} is not supported; send the body without encoding.`,
-        );
-      }
+    app.addHook('onRequest', async ({ headers }) => {
+      refuseEncoding('content-encoding', headers, 'identity');
+      // Node decodes chunks, and hands on what else a body is encoded in.
+      refuseEncoding('transfer-encoding', headers, 'chunked');
     });
     app.addContentTypeParser(
       ['application/x-protobuf', 'application/octet-stream'],
@@ -107,3 +103,16 @@ export const mediaTypes = fp<HttpOptions>(
   },
   { name: 'media-types', dependencies: ['errors', 'bodies'] },
 );
+
+function refuseEncoding(
+  name: 'content-encoding' | 'transfer-encoding',
+  headers: FastifyRequest['headers'],
+  accepted: string,
+): void {
+  const encoding = headers[name];
+  if (encoding === undefined || encoding.toLowerCase() === accepted) return;
+  throw new IntersticeError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `The ${name} ${JSON.stringify(encoding)} is not supported; send the body without encoding.`,
+  );
+}

@@ -165,6 +165,33 @@ t.test('what Node would answer by itself is answered with a document, too', asyn
   t.match(await hear(expecting), /^HTTP\/1\.1 400 [\s\S]*problem\+json[\s\S]*"MALFORMED_BODY"/);
 });
 
+t.test('a head that says two things is refused, and so is an encoding of the transfer besides chunks', async (t) => {
+  const { open, operations } = await listen(t);
+  const send = (lines: readonly string[], text: string) => {
+    const socket = open();
+    socket.write(head(['content-type: application/json', ...lines]) + text);
+    return hear(socket, '"pairCount"');
+  };
+  const length = `content-length: ${body.length}`;
+  for (const [line, name] of [
+    ['content-type: application/x-protobuf', 'content-type'],
+    ['host: other', 'host'],
+  ] as const) {
+    t.match(await send([length, line], body), new RegExp(`^HTTP/1.1 400 [\\s\\S]*several headers ${name} that differ`));
+  }
+  const keys = ['authorization: Bearer a', 'authorization: Bearer b'];
+  t.match(await send([length, ...keys], body), /^HTTP\/1\.1 400 [\s\S]*several headers authorization that differ/);
+  const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  t.match(await send(['transfer-encoding: gzip, chunked'], chunks), /^HTTP\/1\.1 415 [\s\S]*transfer-encoding/);
+  t.equal(operations.resolves.length, 0);
+  const same = open();
+  same.write(head(['content-type: application/json', 'content-type: application/json', length]) + body);
+  t.match(await hear(same, '"report"'), /^HTTP\/1\.1 200/);
+  const chunked = open();
+  chunked.write(head(['content-type: application/json', 'transfer-encoding: Chunked']) + chunks);
+  t.match(await hear(chunked, '"report"'), /^HTTP\/1\.1 200/);
+});
+
 t.test('a part of a form without a name is refused', async (t) => {
   const { open } = await listen(t);
   const content =
