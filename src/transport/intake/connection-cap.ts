@@ -69,7 +69,7 @@ export class ConnectionCap {
   /** A connection was closed. Further calls do nothing. */
   leave(connection: Connection): void {
     if (!this.all.delete(connection)) return;
-    this.idle.delete(connection);
+    connection.leave();
     const left = (this.countByAddress.get(connection.address) ?? 1) - 1;
     if (left > 0) this.countByAddress.set(connection.address, left);
     else this.countByAddress.delete(connection.address);
@@ -98,6 +98,7 @@ export class ConnectionCap {
 /** A connection that has a place. */
 export class Connection {
   private requests = 0;
+  private hasLeft = false;
 
   constructor(
     readonly door: string,
@@ -114,8 +115,14 @@ export class Connection {
     this.idle.delete(this);
   }
 
-  /** A request or call has ended. After the last one the connection counts as idle. */
+  /** A request or call has ended. After the last one the connection counts as idle, unless it was closed before. */
   end(): void {
-    if (--this.requests === 0) this.idle.add(this);
+    if (--this.requests === 0 && !this.hasLeft) this.idle.add(this);
+  }
+
+  /** For {@link ConnectionCap}. */
+  leave(): void {
+    this.hasLeft = true;
+    this.idle.delete(this);
   }
 }

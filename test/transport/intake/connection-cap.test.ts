@@ -47,6 +47,18 @@ t.test('a connection with a request in progress keeps its place', async (t) => {
   t.same(closed, ['a', 'c']);
 });
 
+t.test('a connection that closes before its request has ended is neither kept nor replaced', async (t) => {
+  const { cap, enter, closed, events } = open(1, 1);
+  const vanished = enter('vanished')!;
+  vanished.begin();
+  cap.leave(vanished);
+  vanished.end();
+  enter('busy')!.begin();
+  t.equal(enter('next'), undefined, 'there is no idle connection whose place it could take');
+  t.same(closed, []);
+  t.same(events, ['address http 10.0.0.1']);
+});
+
 t.test('an address may have half of all connections, and displaces only its own', async (t) => {
   const { enter, closed } = open(4);
   for (const name of ['a', 'b', 'c', 'd']) t.ok(enter(name));
