@@ -1,5 +1,5 @@
-import { access, constants, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, constants, mkdir, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { beginTrace, INDEX_NAME, STATE_NAME } from '../session/trace.js';
 import { UsageError } from './exit-codes.js';
 import { pathFailure } from './path-failure.js';
@@ -44,7 +44,7 @@ async function assertReplaceable(path: string, inputs: readonly string[]): Promi
   const existing = await stat(path).catch(ignoreMissing);
   if (existing !== undefined && !existing.isFile())
     throw new UsageError(`Cannot write ${path}: it exists and is not a regular file.`);
-  const destination = existing === undefined ? path : await realpath(path);
+  const destination = await destinationOf(path);
   await access(dirname(destination), constants.W_OK | constants.X_OK);
   // A name may be short enough for the file, but not for the temporary one.
   await stat(temporaryOf(destination)).catch(ignoreMissing);
@@ -55,6 +55,17 @@ async function assertReplaceable(path: string, inputs: readonly string[]): Promi
       throw new UsageError(`The output would overwrite the input ${input}. Name another file.`);
     }
   }
+}
+
+/** The file that a path names: links are followed, also to a file that does not exist yet. */
+async function destinationOf(path: string): Promise<string> {
+  const existing = await realpath(path).catch(ignoreMissing);
+  if (existing !== undefined) return existing;
+  const next = await readlink(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EINVAL' || error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return next === undefined ? path : destinationOf(resolve(await realpath(dirname(path)), next));
 }
 
 const temporaryOf = (destination: string): string => `${destination}.${process.pid}.tmp`;
@@ -75,7 +86,7 @@ export async function writeAtomically(path: string, chunks: Iterable<Uint8Array>
 
 async function replace(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
   const existing = await stat(path).catch(ignoreMissing);
-  const destination = existing === undefined ? path : await realpath(path);
+  const destination = await destinationOf(path);
   const temporary = temporaryOf(destination);
   try {
     const file = await open(temporary, 'wx', existing?.mode);

@@ -112,3 +112,21 @@ t.test('a link stays a link, and permissions stay what they were', async (t) => 
   t.equal(readFileSync(join(folder, 'real', 'out.obj'), 'utf8'), 'new');
   t.equal(statSync(join(folder, 'real', 'out.obj')).mode & 0o777, 0o600);
 });
+
+t.test('a link to a file that does not exist yet stays a link', async (t) => {
+  const folder = t.testdir({ real: {}, links: {} });
+  symlinkSync(join('..', 'real', 'second.obj'), join(folder, 'links', 'first.obj'));
+  symlinkSync('out.obj', join(folder, 'real', 'second.obj'));
+  const path = join(folder, 'links', 'first.obj');
+  await assertWritable(path, []);
+  await writeAtomically(path, [bytes('new')]);
+  t.equal(readFileSync(join(folder, 'real', 'out.obj'), 'utf8'), 'new');
+  for (const link of [path, join(folder, 'real', 'second.obj')]) t.ok(lstatSync(link).isSymbolicLink(), link);
+
+  const lost = join(folder, 'lost.obj');
+  symlinkSync(join('no', 'x.obj'), lost);
+  const refusal = { name: 'UsageError', message: /^Cannot write .*lost\.obj: a folder of the path does not exist\.$/ };
+  await t.rejects(assertWritable(lost, []), refusal);
+  await t.rejects(writeAtomically(lost, [bytes('new')]), refusal);
+  t.ok(lstatSync(lost).isSymbolicLink());
+});
