@@ -121,7 +121,7 @@ async function readOptionsOf(
 ): Promise<Options> {
   const parts = [{ name: basename(path), firstVertex: 0, vertexCount: file.vertexCount }];
   const read = async (value: Record<string, unknown>): Promise<Options> =>
-    readOptions(value, { vertexCount: file.vertexCount, parts, operation });
+    readOptions(value, { vertexCount: file.vertexCount, parts, operation, unsupported: ['include'] });
   const written = flags.options === undefined ? {} : await readJsonFile(flags.options);
   if (flags.kinematicFrom === undefined) {
     return flags.options === undefined ? read({}) : naming(flags.options, () => read(written));

@@ -14,6 +14,8 @@ interface Progress {
   usedArrays: boolean;
 }
 
+const NONE: readonly string[] = [];
+
 /**
  * Decodes a message from the proto3 JSON mapping strictly: unknown fields are refused with their path, never dropped.
  * Both spellings of a name are accepted; `null` means unset.
@@ -21,23 +23,30 @@ interface Progress {
  * @param typeName message of the contract, or `Options`
  * @param value result of JSON.parse
  * @param path prefix of the paths in error messages; empty at the root
+ * @param unsupported fields of this message that the caller refuses, so that no hint suggests them
  * @throws UNKNOWN_FIELD, MALFORMED_BODY (type, range, base64, two members of a oneof), NOT_FINITE,
  *   INVALID_PARAMETER (unknown enum value), SIZE_MISMATCH
  */
-export function decodeJson(typeName: string, value: unknown, path = ''): DecodedJson {
+export function decodeJson(typeName: string, value: unknown, path = '', unsupported = NONE): DecodedJson {
   const progress: Progress = { usedArrays: false };
-  const message = decodeMessage(messageShape(typeName), value, path, progress);
+  const message = decodeMessage(messageShape(typeName), value, path, progress, unsupported);
   return { message, usedArrays: progress.usedArrays };
 }
 
-function decodeMessage(shape: MessageShape, value: unknown, path: string, progress: Progress): WireMessage {
+function decodeMessage(
+  shape: MessageShape,
+  value: unknown,
+  path: string,
+  progress: Progress,
+  unsupported = NONE,
+): WireMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new IntersticeError(
       'MALFORMED_BODY',
       `${path === '' ? 'The body' : path} is ${show(value)}, expected an object (${shape.name}).`,
     );
   }
-  const given = collectFields(shape, value as Record<string, unknown>, path);
+  const given = collectFields(shape, value as Record<string, unknown>, path, unsupported);
   const message: Record<string, WireValue> = {};
   for (const [field, { key, entry }] of given) {
     const at = nameOf(path, key);
@@ -67,12 +76,13 @@ function collectFields(
   shape: MessageShape,
   value: Record<string, unknown>,
   path: string,
+  unsupported: readonly string[],
 ): Map<FieldShape, { key: string; entry: unknown }> {
   const given = new Map<FieldShape, { key: string; entry: unknown }>();
   const members = new Map<string, string>();
   for (const key of Object.keys(value)) {
     const field = shape.byName.get(key);
-    if (!field) refuseUnknown(shape, key, path);
+    if (!field) refuseUnknown(shape, key, path, unsupported);
     const earlier = given.get(field);
     if (earlier) {
       throw new IntersticeError(
@@ -138,10 +148,11 @@ function scalarBeside(given: ReadonlyMap<FieldShape, { key: string; entry: unkno
   return 'float32';
 }
 
-function refuseUnknown(shape: MessageShape, key: string, path: string): never {
+function refuseUnknown(shape: MessageShape, key: string, path: string, unsupported: readonly string[]): never {
   const plain = (name: string) => name.replaceAll('_', '').toLowerCase();
-  const meant = shape.fields.find((field) => plain(field.name) === plain(key));
-  const known = shape.fields.map((field) => field.jsonName).join(', ');
+  const fields = shape.fields.filter(({ jsonName }) => !unsupported.includes(jsonName));
+  const meant = fields.find((field) => plain(field.name) === plain(key));
+  const known = fields.map((field) => field.jsonName).join(', ');
   throw new IntersticeError(
     'UNKNOWN_FIELD',
     `${nameOf(path, key.length > 100 ? `${key.slice(0, 100)}…` : key)} is not a field of ${shape.name}.`,

@@ -30,6 +30,8 @@ export interface OptionsContext {
   readonly parts: readonly { readonly name: string; readonly firstVertex: number; readonly vertexCount: number }[];
   /** Options of the other operation are refused; if absent, all options are accepted. */
   readonly operation?: 'resolve' | 'check';
+  /** Further options that the caller refuses, by name: hints do not suggest them. */
+  readonly unsupported?: readonly string[];
   /** Prefix of the paths in error messages; default none. */
   readonly path?: string;
 }
@@ -52,7 +54,8 @@ const ONLY_CHECK = ['reportPairsCloserThan', 'maxPairs', 'kinematicPairs'];
  * @throws like {@link decodeJson} and {@link fromOptions}
  */
 export function readOptions(value: unknown, context: OptionsContext): Options {
-  return fromOptions(decodeJson('Options', value, context.path ?? '').message, context);
+  const unsupported = [...foreignTo(context.operation), ...(context.unsupported ?? [])];
+  return fromOptions(decodeJson('Options', value, context.path ?? '', unsupported).message, context);
 }
 
 /**
@@ -65,7 +68,7 @@ export function readOptions(value: unknown, context: OptionsContext): Options {
 export function fromOptions(options: WireMessage, context: OptionsContext): Options {
   const path = context.path ?? '';
   const message = options as OptionsMessage;
-  refuseOtherOptions(message, context.operation, path);
+  refuseOtherOptions(message, context, path);
   const kinematic = markKinematic(message, context, path);
   const include = toInclude(message.include, nameOf(path, 'include'));
   const timeBudgetSeconds = toSeconds(message.timeBudget);
@@ -85,14 +88,21 @@ export function fromOptions(options: WireMessage, context: OptionsContext): Opti
   };
 }
 
-function refuseOtherOptions(message: OptionsMessage, operation: OptionsContext['operation'], path: string): void {
-  if (operation === undefined) return;
-  const foreign = operation === 'check' ? ONLY_RESOLVE : ONLY_CHECK;
+/** Options of the other operation. */
+function foreignTo(operation: OptionsContext['operation']): readonly string[] {
+  if (operation === undefined) return [];
+  return operation === 'check' ? ONLY_RESOLVE : ONLY_CHECK;
+}
+
+function refuseOtherOptions(message: OptionsMessage, context: OptionsContext, path: string): void {
+  const { operation, unsupported = [] } = context;
+  const foreign = foreignTo(operation);
   const found = foreign.find((name) => message[name] !== undefined);
   if (found === undefined) return;
   const fields = messageShape('Options').fields.map((field) => field.jsonName);
+  const known = fields.filter((name) => !foreign.includes(name) && !unsupported.includes(name));
   throw new IntersticeError('INVALID_PARAMETER', `${nameOf(path, found)} is not an option of a ${operation}.`, {
-    hint: `Options of a ${operation}: ${fields.filter((name) => !foreign.includes(name)).join(', ')}.`,
+    hint: `Options of a ${operation}: ${known.join(', ')}.`,
   });
 }
 

@@ -85,3 +85,27 @@ t.test('options without a meaning here are refused by name', async (t) => {
   t.equal(refusal({ priority: 'BATCH' }), 'accepted');
   t.match(refusal(null), /MALFORMED_BODY/);
 });
+
+t.test('hints name only options that the operation and the caller accept', async (t) => {
+  const hintOf = (value: unknown, over: Partial<OptionsContext>): string => {
+    try {
+      readOptions(value, { ...context, ...over });
+    } catch (error) {
+      if (error instanceof IntersticeError) return error.hint;
+      throw error;
+    }
+    return 'accepted';
+  };
+  t.match(hintOf({ stepLimit: 1 }, {}), /^Known fields: parameters, .*include, .*maxPairs/);
+  t.notMatch(hintOf({ stepLimit: 1 }, { operation: 'check' }), /parameters|include|onBudget|priority/);
+  t.notMatch(hintOf({ stepLimit: 1 }, { operation: 'resolve' }), /maxPairs/);
+  const unsupported = ['include'];
+  t.notMatch(hintOf({ stepLimit: 1 }, { operation: 'resolve', unsupported }), /include/);
+  t.notMatch(hintOf({ Include: {} }, { operation: 'resolve', unsupported }), /include/);
+  t.notMatch(hintOf({ maxPairs: 1 }, { operation: 'resolve', unsupported }), /include|maxPairs/);
+  t.match(
+    hintOf({ parameters: { step: 1 } }, { operation: 'check' }),
+    /^Known fields: .*stepLimit/,
+    'of a nested message',
+  );
+});
