@@ -19,9 +19,12 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
     'the answer intersects; check, doctor or certify found something; plan: no number of processes is enough',
   ],
   [EXIT.USAGE, 'the command line is wrong, or a named file cannot be read or written'],
-  [EXIT.REFUSED, 'the input was refused; the message names the element at fault'],
+  [EXIT.REFUSED, 'the request was refused; the message names the element, the option or the key at fault'],
   [EXIT.NOT_CONVERGED, 'safe but not converged: the file is written and free of intersections'],
-  [EXIT.INTERNAL, 'a failure of the program, the machine or the service'],
+  [
+    EXIT.INTERNAL,
+    'a failure of the program, the machine or the service; a full queue; no answer within the time budget',
+  ],
   [EXIT.INTERRUPTED, 'interrupted (Ctrl-C); nothing was written, except the finished frames of a sequence'],
 ];
 
@@ -42,11 +45,15 @@ export function exitCodeOfReport({ status, intersectingPairCount = 0 }: Report):
   return status === 'CONVERGED' ? EXIT.OK : EXIT.NOT_CONVERGED;
 }
 
-/** Refusals (4xx in the table of errors, and inputs that are not supported) concern the input; all other errors do not. */
+/**
+ * Refusals (4xx in the table of errors, and inputs that are not supported) concern the request. All other errors do not,
+ * and neither does a refusal of a busy service, which accepts the same request later.
+ */
 export function exitCodeOfError(thrown: unknown): number {
   if (thrown instanceof UsageError) return EXIT.USAGE;
   const error = IntersticeError.from(thrown);
   if (error.code === 'CANCELLED') return EXIT.INTERRUPTED;
-  const isRefusal = ERRORS[error.code].http < 500 || error.code === 'UNIMPLEMENTED';
+  const { http, retryable } = ERRORS[error.code];
+  const isRefusal = (http < 500 && !retryable) || error.code === 'UNIMPLEMENTED';
   return isRefusal ? EXIT.REFUSED : EXIT.INTERNAL;
 }
