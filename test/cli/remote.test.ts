@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createEncrypted } from 'node:https';
 import { type AddressInfo, createServer as createSilent } from 'node:net';
 import t, { type Test } from 'tap';
 import { readApiKey } from '../../src/cli/api-key.js';
@@ -10,6 +11,7 @@ import type { CheckRequest, ResolveRequest } from '../../src/contract/requests.j
 import { decodeJson } from '../../src/transport/json/decode.js';
 import { encodeJson } from '../../src/transport/json/encode.js';
 import { fromError, fromResolveAnswer } from '../../src/transport/messages/answers.js';
+import { makeAuthority, makeCertificate, skipWithoutOpenssl } from '../support/certificates.js';
 import { sampleReport } from './fakes.js';
 
 type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
@@ -145,6 +147,36 @@ t.test('a missing service is reported as UNREACHABLE', async (t) => {
   await t.rejects(sendJson(url, {}, undefined, { connectTimeoutMs: 20 }), {
     code: 'UNREACHABLE',
     message: /no connection after 0.02 s/,
+  });
+});
+
+t.test('an address where something else listens is not taken for a service that is down', async (t) => {
+  const plain = await serve(t, (_, __, response) => answerJson(response, {}));
+  await t.rejects(sendJson(new URL(plain.replace('http:', 'https:')), {}, undefined), {
+    code: 'UNREACHABLE',
+    message: /does not answer: that port does not speak TLS\.$/,
+    hint: /^Write http:/,
+  });
+  const foreign = createSilent((socket) => socket.end('220 other.example ESMTP\r\n').on('error', () => {}));
+  foreign.listen(0, '127.0.0.1');
+  await once(foreign, 'listening');
+  t.teardown(() => foreign.close());
+  await t.rejects(sendJson(new URL(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}`), {}, undefined), {
+    code: 'UNREACHABLE',
+    message: /does not answer: that port does not speak HTTP\.$/,
+    hint: /HTTP port/,
+  });
+});
+
+t.test('a certificate that is not accepted says how to add its authority', { skip: skipWithoutOpenssl }, async (t) => {
+  const folder = t.testdir();
+  const { cert, key } = makeCertificate(folder, 'server', makeAuthority(folder, 'ca'));
+  const server = createEncrypted({ cert, key }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  await t.rejects(sendJson(new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`), {}, undefined), {
+    code: 'UNREACHABLE',
+    hint: /NODE_EXTRA_CA_CERTS/,
   });
 });
 
