@@ -38,11 +38,18 @@ function describeUsage(error: UsageError): string[] {
 
 /** Some hints of the table of errors address callers of a service; at a terminal other ones apply. */
 const TERMINAL_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  DEADLINE_EXCEEDED:
+    'Allow a larger time budget. The default of --on-budget returns the last safe state, once the start has been verified.',
   INTERNAL: 'This is a fault of the program; INTERSTICE_DEBUG=1 shows where. Please report it.',
   MALFORMED_BODY: FILE_HINT,
 };
 
+const KEY_HINT =
+  'Put the key into a file and name it with --api-key-file FILE, or into the variable INTERSTICE_API_KEY.';
+
 function hintOf({ code, hint }: IntersticeError): string {
+  // The service names the headers of a request, which a user of this program does not write.
+  if (code === 'UNAUTHENTICATED') return KEY_HINT;
   return hint === ERRORS[code].hint ? (TERMINAL_HINTS[code] ?? hint) : hint;
 }
 

@@ -48,6 +48,15 @@ t.test('a file that cannot be read is repaired, not compared with a page of the 
   t.match(describeProblem(precise, false), /hint +Write it otherwise\./, 'a more precise hint stays');
 });
 
+t.test('hints name flags where the service names headers and fields of a request', async (t) => {
+  const key = new IntersticeError('UNAUTHENTICATED', 'This request requires an API key.', {
+    hint: 'Send it as "authorization: Bearer KEY" or as "x-api-key: KEY".',
+  });
+  t.match(describeProblem(key, false).replace(/\s+/g, ' '), /hint .*--api-key-file FILE/);
+  t.notMatch(describeProblem(key, false), /Bearer/);
+  t.match(describeProblem(new IntersticeError('DEADLINE_EXCEEDED', 'Late.'), false), /hint +.*--on-budget/);
+});
+
 t.test('the JSON problem has the fields of the contract', async (t) => {
   t.match(toProblem(refusal), {
     type: 'urn:interstice:error:INTERSECTING_START',
