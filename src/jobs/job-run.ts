@@ -54,7 +54,7 @@ export class JobRun {
   private readonly queueMicroseconds: number;
   private readonly coreWaitBefore: number | undefined;
 
-  /** @throws DEADLINE_EXCEEDED if the budget was spent in the queue; CANCELLED */
+  /** @throws DEADLINE_EXCEEDED if the budget was spent before the job began; CANCELLED */
   constructor(
     readonly times: Arrival & TimeBudget,
     readonly context: JobContext,
@@ -68,8 +68,9 @@ export class JobRun {
       context.now,
     );
     this.coreWaitBefore = context.coreWaitMs?.();
-    this.deadline.refuseIfOver('in the queue');
-    this.checkpoint('in the queue');
+    const where = 'on the way to the engine, the queue included';
+    this.deadline.refuseIfOver(where);
+    this.checkpoint(where);
   }
 
   /** Whether the service has asked for the state that has been reached: no further step begins. */

@@ -288,7 +288,7 @@ t.test('a budget spent in the queue is refused under RETURN_SAFE and FAIL', asyn
     const engine = fakeEngine(stepping(1));
     const error = await refusalOf(runJob(budgeted(onBudget), engine, { clock: { time: 450 } }));
     t.equal(error.code, 'DEADLINE_EXCEEDED');
-    t.match(error.message, /in the queue/);
+    t.match(error.message, /on the way to the engine, the queue included/);
     t.same(engine.opened, []);
   }
 });
