@@ -17,6 +17,7 @@ const RELEVANT = [
   SETTINGS.cores,
   SETTINGS.maxVertices,
   SETTINGS.maxElements,
+  SETTINGS.maxMessageBytes,
   SETTINGS.maxTimeBudgetSeconds,
   SETTINGS.allowUnverified,
 ].map((setting) => setting.name);

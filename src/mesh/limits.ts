@@ -16,12 +16,21 @@ export function assertWithinLimits(vertices: number, elements: number, limits: M
   const maxVertices = Math.min(limits.maxVertices, STRUCTURAL_LIMITS.maxVertices);
   const maxElements = Math.min(limits.maxElements, STRUCTURAL_LIMITS.maxElements);
   if (vertices > maxVertices) {
-    throw new IntersticeError('TOO_LARGE', `The mesh has ${vertices} vertices; the limit is ${maxVertices}.`);
+    throw new IntersticeError('TOO_LARGE', `The mesh has ${vertices} vertices; the limit is ${maxVertices}.`, {
+      hint: hintOf('INTERSTICE_MAX_VERTICES', maxVertices, STRUCTURAL_LIMITS.maxVertices),
+    });
   }
   if (elements > maxElements) {
-    throw new IntersticeError('TOO_LARGE', `The mesh has ${elements} elements; the limit is ${maxElements}.`);
+    throw new IntersticeError('TOO_LARGE', `The mesh has ${elements} elements; the limit is ${maxElements}.`, {
+      hint: hintOf('INTERSTICE_MAX_ELEMENTS', maxElements, STRUCTURAL_LIMITS.maxElements),
+    });
   }
 }
+
+const hintOf = (setting: string, limit: number, most: number): string =>
+  limit < most
+    ? `Send a smaller mesh, or raise ${setting} where it is computed.`
+    : 'Send a smaller mesh: no setting raises this limit.';
 
 /**
  * Does the cheap part of validation, everything that follows from counts and lengths alone, before anything is copied.

@@ -132,14 +132,23 @@ function admitBudget(seconds: number | undefined, { maxTimeBudgetSeconds: limit 
   throw new IntersticeError(
     'INVALID_PARAMETER',
     `Field timeBudget is ${seconds} s; it must be greater than 0 and at most ${limit} s.`,
+    { hint: 'INTERSTICE_MAX_TIME_BUDGET_SECONDS sets the largest one, where the request is computed.' },
   );
 }
 
-function refuseAbove(what: string, demand: number, limit: number): void {
+function refuseAbove(what: keyof typeof SETTING_OF, demand: number, limit: number): void {
   if (demand > limit) {
-    throw new IntersticeError('TOO_LARGE', `The request has ${demand} ${what}; the limit is ${limit}.`);
+    throw new IntersticeError('TOO_LARGE', `The request has ${demand} ${what}; the limit is ${limit}.`, {
+      hint: `Send less, or raise ${SETTING_OF[what]} where the request is computed.`,
+    });
   }
 }
+
+const SETTING_OF = {
+  vertices: 'INTERSTICE_MAX_VERTICES',
+  elements: 'INTERSTICE_MAX_ELEMENTS',
+  bytes: 'INTERSTICE_MAX_MESSAGE_BYTES',
+};
 
 function lengthOf(array: Uint32Array | undefined): number {
   return array?.length ?? 0;

@@ -61,5 +61,6 @@ t.test('one run takes one thread and is not stopped by settings of the service',
   t.equal(localConfig({ INTERSTICE_THREADS: '5' }, { threads: 2 }).threads, 2);
   t.equal(localConfig({ INTERSTICE_ENGINE: 'webgpu' }, { engine: 'cpu' }).engine, 'cpu');
   t.equal(localConfig({ INTERSTICE_MAX_VERTICES: '10' }, {}).limits.maxVertices, 10);
+  t.equal(localConfig({ INTERSTICE_MAX_MESSAGE_BYTES: '500000000' }, {}).limits.maxMessageBytes, 500_000_000);
   t.throws(() => localConfig({}, { threads: 0 }), { name: 'UsageError', message: /INTERSTICE_THREADS/ });
 });

@@ -189,14 +189,19 @@ t.test('limits are refused with demand and limit, and count every kind', async (
   t.throws(() => buildMesh(input, { maxVertices: 4, maxElements: 9 }), {
     code: 'TOO_LARGE',
     message: /5 vertices.* 4/,
+    hint: /INTERSTICE_MAX_VERTICES/,
   });
   t.throws(() => buildMesh(input, { maxVertices: 5, maxElements: 2 }), {
     code: 'TOO_LARGE',
     message: /3 elements.* 2/,
+    hint: /INTERSTICE_MAX_ELEMENTS/,
   });
   t.equal(buildMesh(input, { maxVertices: 5, maxElements: 3 }).vertexCount, 5);
   // Without limits of the caller's, a count that would need terabytes is refused before it is allocated.
-  t.throws(() => buildMesh({ vertexCount: 2 ** 40, particles: ids(0) }), { code: 'TOO_LARGE' });
+  t.throws(() => buildMesh({ vertexCount: 2 ** 40, particles: ids(0) }), {
+    code: 'TOO_LARGE',
+    hint: /no setting raises/,
+  });
 });
 
 t.test("the caller's arrays are neither changed nor kept", async (t) => {

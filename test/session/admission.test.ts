@@ -12,13 +12,22 @@ t.test('requests within the limits are admitted', async (t) => {
 });
 
 t.test('a refusal names demand and limit', async (t) => {
-  t.throws(() => admitResolve(request, { ...LIMITS, maxVertices: 5 }), { ...TOO_LARGE, message: /6 vertices.* 5\.$/ });
-  t.throws(() => admitResolve(request, { ...LIMITS, maxElements: 1 }), { ...TOO_LARGE, message: /2 elements.* 1\.$/ });
+  t.throws(() => admitResolve(request, { ...LIMITS, maxVertices: 5 }), {
+    ...TOO_LARGE,
+    message: /6 vertices.* 5\.$/,
+    hint: /INTERSTICE_MAX_VERTICES/,
+  });
+  t.throws(() => admitResolve(request, { ...LIMITS, maxElements: 1 }), {
+    ...TOO_LARGE,
+    message: /2 elements.* 1\.$/,
+    hint: /INTERSTICE_MAX_ELEMENTS/,
+  });
   const bytes = 6 * 4 + 18 * 4 + 18 * 4;
   t.doesNotThrow(() => admitResolve(request, { ...LIMITS, maxMessageBytes: bytes }));
   t.throws(() => admitResolve(request, { ...LIMITS, maxMessageBytes: bytes - 1 }), {
     ...TOO_LARGE,
     message: /168 bytes.* 167\.$/,
+    hint: /INTERSTICE_MAX_MESSAGE_BYTES/,
   });
   const check = { mesh: request.mesh, positions: request.start };
   t.throws(() => admitCheck(check, { ...LIMITS, maxVertices: 5 }), TOO_LARGE);
