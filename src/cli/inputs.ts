@@ -140,6 +140,7 @@ const openingFailure = pathFailure('read', {
   ENOTDIR: 'a part of the path is not a folder',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'links of the path lead in a circle',
+  ERR_FS_FILE_TOO_LARGE: 'the file has more than 2 GiB, and files of this kind are read as a whole',
 });
 
 /** Runs a reader of `path` and adds the path to its errors. */

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { listKinematic, markKinematicFile, markKinematicList } from '../../src/cli/inputs.js';
+import { listKinematic, markKinematicFile, markKinematicList, readInputs } from '../../src/cli/inputs.js';
 
 function read(text: string, vertexCount = 10): number[] {
   const marks = new Uint8Array(vertexCount);
@@ -53,4 +53,13 @@ t.test('a file is read, and one that is missing is a mistake of the command line
   await markKinematicFile(path, marks);
   t.strictSame(listKinematic(marks), [1]);
   await t.rejects(markKinematicFile(`${path}x`, marks), { name: 'UsageError', message: /does not exist/ });
+});
+
+t.test('a file that is too large to be read as a whole is a mistake of the command line, not a fault', async (t) => {
+  const path = join(t.testdir({ 'huge.glb': '' }), 'huge.glb');
+  truncateSync(path, 2 ** 31 + 1);
+  await t.rejects(readInputs('check', path, undefined, {}), {
+    name: 'UsageError',
+    message: /^Cannot read .*huge\.glb: the file has more than 2 GiB/,
+  });
 });
