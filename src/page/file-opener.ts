@@ -10,10 +10,13 @@ import {
 } from './files/open-files.js';
 import { byId, closeDialogs } from './ui/dom.js';
 import type { OpenDialog } from './ui/open-dialog.js';
+import { Reading, ReadingCanceled } from './ui/reading.js';
 
 /** Passes files that are chosen or dropped to the dialog as start and target. */
 export class FileOpener {
   readonly #input = byId<HTMLInputElement>('files');
+  /** ends when the files that were chosen before have been read: a target that is dropped early waits for its start */
+  #reading: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly dialog: OpenDialog,
@@ -36,11 +39,18 @@ export class FileOpener {
    * One mesh file is the start if there is none yet, or if there is a pair of two files already; otherwise the target.
    * A start with morph targets is already a pair.
    */
-  async take(files: readonly File[]): Promise<void> {
+  take(files: readonly File[]): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#takeNow(files));
+    return this.#reading;
+  }
+
+  async #takeNow(files: readonly File[]): Promise<void> {
+    const reading = new Reading();
     try {
       const certificate = files.find(({ name }) => CERTIFICATE.test(name));
       if (certificate) {
         if (files.length > 1) throw new Error('Open a certificate by itself, without other files.');
+        reading.end();
         closeDialogs();
         this.onCertificate(certificate);
         return;
@@ -52,8 +62,12 @@ export class FileOpener {
         const file = byName.get(name)!;
         if (/\.json$/i.test(name)) {
           options = readOptionsText(name, await file.text());
-        } else if (!COMPANION.test(name)) meshes.push(await readMeshBlob(name, file, byName));
+        } else if (!COMPANION.test(name)) {
+          meshes.push(await readMeshBlob(name, file, byName, (share) => reading.piece(name, share)));
+        }
       }
+      reading.assertWanted();
+      reading.end();
       const [first, second] = meshes;
       const { start: before, target } = this.dialog;
       if (meshes.length > 2) throw new Error(`Open a start and a target; ${meshes.length} meshes were chosen.`);
@@ -74,6 +88,8 @@ export class FileOpener {
       closeDialogs('open-dialog');
       this.dialog.open();
     } catch (thrown) {
+      reading.end();
+      if (thrown instanceof ReadingCanceled) return;
       // The error is said in the dialog that asks for files, or on the page: any other dialog would hide it.
       closeDialogs('open-dialog');
       if (this.dialog.isOpen) this.dialog.refuse(thrown);

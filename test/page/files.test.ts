@@ -48,6 +48,45 @@ t.test('the page reads and writes mesh files', { skip: skipWithoutChromium }, as
     t.same([...kept!.getAttribute('POSITION')!.getArray()!], await answerOf(page));
   });
 
+  await t.test('the page says which file it reads, and stops when the user cancels', async (t) => {
+    const page = await open(t);
+    // Every piece waits for its turn, and the clock has moved on by a second each time.
+    await page.evaluate(() => {
+      const { arrayBuffer } = Blob.prototype;
+      const { now } = performance;
+      const turns: (() => void)[] = [];
+      let seconds = 0;
+      performance.now = () => now.call(performance) + 1000 * seconds;
+      Blob.prototype.arrayBuffer = async function () {
+        await new Promise<void>((resolve) => turns.push(resolve));
+        seconds += 1;
+        return arrayBuffer.call(this);
+      };
+      Object.assign(globalThis, { turns });
+    });
+    const next = async () => {
+      await page.waitForFunction('turns.length > 0');
+      await page.evaluate('turns.shift()()');
+    };
+    await page.setInputFiles('#files', pair);
+    await next();
+    t.equal(await textOnce(page, '#busy:not([hidden]) #busy-note', 'target'), 'target.obj, 0 %');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await next();
+    await page.waitForSelector('#busy', { state: 'hidden' });
+    t.equal(await page.isVisible('#open-dialog'), false, 'nothing is opened');
+    t.equal(await page.isVisible('#problem'), false, 'and nothing is wrong');
+
+    // A target that is chosen while its start is read waits for it.
+    await page.setInputFiles('#files', [pair[0]!]);
+    await page.setInputFiles('#files', [pair[1]!]);
+    await next();
+    t.match(await textOnce(page, '#open-dialog[open] #file-start', 'start'), /^start\.obj, 8\svertices$/);
+    await next();
+    t.match(await textOnce(page, '#open-dialog[open] #file-target', 'target'), /^target\.obj, 8\svertices$/);
+    await page.getByRole('button', { name: 'Resolve', exact: true }).waitFor();
+  });
+
   await t.test('welding seams keeps the ids of vertices', async (t) => {
     // Two panels that meet at an edge whose vertices each of them has.
     const panels = (z: number) =>

@@ -208,6 +208,12 @@ t.test('a file that cannot be read is refused with its name and a hint about the
     t.match(thrown, expected);
     t.notMatch((thrown as IntersticeError).hint, /body/, ending);
   }
+  const gone = Object.assign(new Blob(['x']), { arrayBuffer: () => Promise.reject(new Error('NotReadableError')) });
+  await t.rejects(readMeshBlob('a.glb', gone), {
+    code: 'MALFORMED_BODY',
+    message: /^a\.glb: .*cannot read/,
+    hint: /2 GiB/,
+  });
   t.throws(() => readOptionsText('options.json', '{'), { code: 'MALFORMED_BODY', hint: /^Write an object/ });
   t.throws(() => readOptionsText('options.json', '[]'), { code: 'MALFORMED_BODY', hint: /kinematicFrom/ });
 });

@@ -51,15 +51,20 @@ export const COMPANION = /\.(bin|png|jpe?g|webp|ktx2)$/i;
 
 /**
  * @param companions files that were chosen with it, by name
+ * @param onPiece called before each piece with the share that has been read; what it throws ends the reading
  * @throws IntersticeError, with the name of the file
  */
 export async function readMeshBlob(
   name: string,
   blob: Blob,
   companions: ReadonlyMap<string, Blob> = new Map(),
+  onPiece: (share: number) => void = () => {},
 ): Promise<OpenedMesh> {
   const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase();
-  if (ending === 'glb' || ending === 'gltf') return readGltfBlob(name, blob, companions);
+  if (ending === 'glb' || ending === 'gltf') {
+    onPiece(0);
+    return readGltfBlob(name, blob, companions);
+  }
   if (ending !== 'obj' && ending !== 'ply') {
     throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${name} is not a .obj, .ply, .glb or .gltf file.`, {
       hint: 'Export the mesh as glTF, OBJ or PLY. An options file ends in .json.',
@@ -68,7 +73,8 @@ export async function readMeshBlob(
   const reader = ending === 'obj' ? new ObjReader() : new PlyReader();
   try {
     for (let start = 0; start < blob.size; start += PIECE_BYTES) {
-      reader.push(new Uint8Array(await blob.slice(start, start + PIECE_BYTES).arrayBuffer()));
+      onPiece(start / blob.size);
+      reader.push(await bytesOf(name, blob.slice(start, start + PIECE_BYTES)));
     }
     return { name, file: reader.finish() };
   } catch (thrown) {
@@ -76,10 +82,22 @@ export async function readMeshBlob(
   }
 }
 
+/** @throws IntersticeError where the browser gives no bytes */
+async function bytesOf(name: string, blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await blob.arrayBuffer());
+  } catch (cause) {
+    throw new IntersticeError('MALFORMED_BODY', `${name}: The browser cannot read this file.`, {
+      hint: 'Has it changed since you chose it? A glTF file is read as a whole, and may have at most 2 GiB.',
+      cause,
+    });
+  }
+}
+
 async function readGltfBlob(name: string, blob: Blob, companions: ReadonlyMap<string, Blob>): Promise<OpenedMesh> {
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   for (const [each, content] of [...companions, [name, blob] as const]) {
-    if (each === name || /\.bin$/i.test(each)) files.set(each, new Uint8Array(await content.arrayBuffer()));
+    if (each === name || /\.bin$/i.test(each)) files.set(each, await bytesOf(each, content));
   }
   try {
     const opened = await parseGltf(name, files);

@@ -21,9 +21,12 @@ interface Fields {
   readonly element?: ElementRef;
 }
 
+/** An error of the page itself, such as a choice of files that do not belong together, has no code. */
+const NO_CODE = 'PROBLEM';
+
 export function problemOf(thrown: unknown): Problem {
   const fields = (thrown ?? {}) as Fields;
-  const code = typeof fields.code === 'string' ? fields.code : 'INTERNAL';
+  const code = typeof fields.code === 'string' ? fields.code : NO_CODE;
   const message = String(fields.message ?? thrown).replace(`${code}: `, '');
   const pairs = fields.pairs ?? [];
   const hint = typeof fields.hint === 'string' ? fields.hint : '';
