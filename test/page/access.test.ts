@@ -143,11 +143,30 @@ t.test('the page is accessible', { skip: skipWithoutChromium }, async (t) => {
     };
     await fits('welcome');
     await answered(page);
+    for (const place of ['0', '0.5', '1']) {
+      await page.fill('#slider', place);
+      await fits(`place ${place}: ${await page.textContent('#place')}`);
+    }
     for (const name of ['Vertex', 'Parts', 'Sessions', 'Result']) {
       await page.getByRole('tab', { name }).click();
       await fits(name);
     }
     await page.getByRole('button', { name: 'Resolve again…' }).click();
     await fits('dialog');
+  });
+
+  await t.test('forced colours show what is pressed and selected', async (t) => {
+    const page = await open(t);
+    await page.emulateMedia({ forcedColors: 'active' });
+    await answered(page);
+    const colourOf = (selector: string) =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
+    for (const [on, off] of [
+      ['#tab-result', '#tab-vertex'],
+      ['#show-answer', '#show-start'],
+      ['#toggle-edges', '#toggle-ghost'],
+    ] as const) {
+      t.not(await colourOf(on), await colourOf(off), `${on} beside ${off}`);
+    }
   });
 });
