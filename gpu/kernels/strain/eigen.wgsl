@@ -1,5 +1,5 @@
 // Eigenvalues and eigenvectors of a symmetric 3×3 matrix by cyclic Jacobi rotations, in float32; mirrors symmetricEigen
-// (src/solver/strain/symmetric-eigen.ts). Five rounds suffice for float32 (convergence is quadratic).
+// (src/solver/strain/symmetric-eigen.ts). Five rounds suffice for float32 (convergence is quadratic); one to spare.
 struct Eigen {
   // in no order
   values: vec3f,
