@@ -84,9 +84,12 @@ function averageMass(masses: Float32Array, kinematic: Uint8Array): number {
       });
     }
     if (mass <= 0) {
+      const isKinematic = kinematic[vertex] !== 0;
       throw new IntersticeError('INVALID_MESH', `The mass of vertex ${vertex} is ${mass}; it must be greater than 0.`, {
         element: nameVertex(vertex),
-        hint: 'Mark vertices that only follow their target as kinematic; their mass is ignored.',
+        hint: isKinematic
+          ? 'The vertex is kinematic, so its mass is ignored: send any number greater than 0, such as 1.'
+          : 'Mark vertices that only follow their target as kinematic, and send any number greater than 0 as their mass, which is ignored.',
       });
     }
     if (kinematic[vertex] === 0) {
