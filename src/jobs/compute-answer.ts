@@ -141,7 +141,10 @@ async function compute(
   const listing = stopwatch.lap();
   job.checkpoint('while the answer was verified');
 
-  const told = resolutionOf(chosen, resolution, images.target);
+  const isLast = trail.isLast(chosen.state);
+  const { holds, ...figures } = resolutionOf(chosen, resolution, images.target);
+  // What held and pushed the vertices in later states does not in an earlier one.
+  const told: Resolution = isLast && holds ? { ...figures, holds } : figures;
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
   timings.verify += opening + pieces + check + distances + listing;
   const { report, vertices } = buildReport(step, {
@@ -167,8 +170,7 @@ async function compute(
     isRebuilt: host.isRebuilt?.() ?? false,
   });
   const isCut = (v: number) => target.isCut(v);
-  const lastStep = chosen.state.at === trail.statesAccepted ? trail.lastStep : 0;
-  const explained = { answer: positions, resolution: told, lastStep, isCut };
+  const explained = { answer: positions, resolution: told, lastStep: isLast ? trail.lastStep : 0, isCut };
   const reasons = holding && explain(step, { ...explained, contacts: holding });
   job.checkpoint('while the answer was verified');
   // Mapping back counts as "verify", piece by piece. What remains is measuring the answer for the report, and the engine's

@@ -149,6 +149,11 @@ export class StateTrail {
     return engine === this.step.images.startEngine;
   }
 
+  /** Whether it is the state in which the engine has ended, and not an earlier one. */
+  isLast({ engine }: Candidate): boolean {
+    return this.found === undefined && !this.isStopped && engine === this.lastEngine;
+  }
+
   /** Ends the path at the answer: reports it again, which withdraws the states that were reported after it. */
   endAt({ positions, engine, at }: Candidate): void {
     const wasReportedLast = engine === this.lastEngine && at === this.accepted;

@@ -3,7 +3,7 @@ import { HOLDS, type Reasons } from '../../src/contract/path.js';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 import { NO_PAIR } from '../../src/jobs/reasons.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
-import { fakeEngine, resolution, stepping } from '../support/fake-engine.js';
+import { between, fakeEngine, resolution, stepping } from '../support/fake-engine.js';
 import { spike as freeSpike, runJob } from '../support/job.js';
 
 /** The triangle below the spike stays where it is. */
@@ -104,4 +104,28 @@ t.test('requesting reasons changes no bit of the answer', async (t) => {
   const told = await reasonsOf(asking(spike(1, 1.5)));
   t.same(told.answer.positions, plain.answer.positions);
   t.notOk('reasons' in plain.answer);
+});
+
+t.test('what held and pushed vertices in a state that is not sent is not told of an earlier one', async (t) => {
+  const holds = {
+    kinds: Int8Array.of(-1, -1, -1, 0, -1, -1),
+    vertices: Int32Array.from({ length: 24 }, (_, k) => (k >= 12 && k < 16 ? [3, 0, 1, 2][k - 12]! : -1)),
+    since: Uint32Array.of(0, 0, 0, 2, 0, 0),
+    pushes: { kinds: Uint8Array.of(0), vertices: Int32Array.of(3, 0, 1, 2), multipliers: Float32Array.of(0.5) },
+  };
+  for (const isPiercing of [false, true]) {
+    const engine = fakeEngine((step) => {
+      const half = between(step.x, step.y, 0.45);
+      step.onState?.(half, { phase: 'PULL_BACK', step: 2 });
+      const last = isPiercing ? between(step.x, step.y, 1) : half;
+      step.onState?.(last, { phase: 'PULL_BACK', step: 3 });
+      return { ...resolution(step, last, 'STALLED', 3), holds };
+    });
+    const parameters = { activationDistance: 0.6 };
+    const { answer } = await runJob(asking(spike(1, 1.5), parameters), engine);
+    t.equal(answer.report.verification.fellBack, isPiercing);
+    t.ok(answer.contacts!.kinds.length > 0);
+    t.equal(answer.contacts!.multipliers !== undefined, !isPiercing);
+    t.equal(pairOf(answer.reasons!, 3).since, isPiercing ? 0 : 2);
+  }
 });
