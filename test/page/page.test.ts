@@ -314,7 +314,16 @@ t.test('the page in a browser', { skip: skipWithoutChromium }, async (t) => {
     await operations.step({ sessionId: session.id, target: start.map((value) => value * 1.01) });
     await page.waitForSelector('#sessions dt:text-is("Frame") + dd:text-is("1")');
     t.match(await page.textContent('#sessions'), /Proximity set\d+ pairs/);
-    await operations.deleteSession(session.id);
+    // A list that does not fit into one answer comes page by page.
+    await page.route(/\/v1\/sessions(\?|$)/, (route, request) => {
+      const url = new URL(request.url());
+      url.searchParams.set('pageSize', '1');
+      return route.continue({ url: url.href });
+    });
+    const other = await operations.createSession({ mesh, start, parameters: {}, label: 'The same again' });
+    await page.waitForSelector('#sessions li.session:nth-child(2) >> text=The same again');
+    for (const { id } of [session, other]) await operations.deleteSession(id);
+    await page.waitForSelector('text=no open session');
   });
 
   await t.test('a report in one file opens without a service', async (t) => {

@@ -211,9 +211,17 @@ export class Service {
     return this.resumeUntangling(job.id, { onProgress, signal });
   }
 
+  /** All sessions of the caller, the oldest first. */
   async sessions(): Promise<readonly ListedSession[]> {
-    const answer = await this.#connection.requestJson('/v1/sessions', { method: 'GET' });
-    return (answer as { sessions: ListedSession[] }).sessions;
+    const all: ListedSession[] = [];
+    let query = '';
+    do {
+      const answer = await this.#connection.requestJson(`/v1/sessions${query}`, { method: 'GET' });
+      const { sessions, nextPageToken } = answer as { sessions: ListedSession[]; nextPageToken: string };
+      all.push(...sessions);
+      query = nextPageToken === '' ? '' : `?pageToken=${encodeURIComponent(nextPageToken)}`;
+    } while (query !== '');
+    return all;
   }
 
   /** Names of the example pairs that the service has. */

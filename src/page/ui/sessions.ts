@@ -16,7 +16,9 @@ interface Seen {
 /** The sessions of the service, live: the frame of each, the time of the last one, and its proximity set. */
 export class SessionsPane {
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** by session, the times of the frames that were seen */
+  /** whether an answer of the service is awaited */
+  #isAsking = false;
+  /** by session that is listed, the times of the frames that were seen */
   readonly #history = new Map<string, Seen[]>();
 
   /** @param service undefined in a page without a service */
@@ -46,8 +48,9 @@ export class SessionsPane {
 
   async #look(): Promise<void> {
     this.#timer = setTimeout(() => void this.#look(), INTERVAL_MS);
-    // A page in the background sends no requests.
-    if (document.hidden) return;
+    // A page in the background sends no requests, and answers that take longer than the interval must not cross.
+    if (document.hidden || this.#isAsking) return;
+    this.#isAsking = true;
     try {
       const sessions = await this.service!.sessions();
       if (this.#timer !== undefined) this.#draw(sessions);
@@ -55,10 +58,14 @@ export class SessionsPane {
       this.hide();
       this.#say('The sessions could not be read.');
       this.onError(thrown, () => this.show());
+    } finally {
+      this.#isAsking = false;
     }
   }
 
   #draw(sessions: readonly ListedSession[]): void {
+    const listed = new Set(sessions.map(({ id }) => id));
+    for (const id of this.#history.keys()) if (!listed.has(id)) this.#history.delete(id);
     if (sessions.length === 0) {
       this.#say(
         'This service has no open session of yours. Solvers open one for each mesh; it then appears here with its frames.',
