@@ -5,7 +5,7 @@ export function listEdges({ vertexCount, triangles, segments }: MeshInput): Uint
   const corners = triangles?.length ?? 0;
   const sides = new Float64Array(corners + (segments?.length ?? 0) / 2);
   let count = 0;
-  // Ids are below 2^27, so a pair of them is exact as a double.
+  // A pair of ids as one double, exact up to 2^53: for meshes of up to 94 million vertices, more than a page can hold.
   const add = (a: number, b: number) => {
     sides[count++] = Math.min(a, b) * vertexCount + Math.max(a, b);
   };

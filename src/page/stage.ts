@@ -132,6 +132,7 @@ export class Stage {
     this.viewer.remove(body.group, ...(ghost ? [ghost] : []));
     body.dispose();
     ghost?.geometry.dispose();
+    ghost?.material.dispose();
     this.#loaded = undefined;
     this.#hasOwnColours = false;
     this.#isAtAnswer = false;

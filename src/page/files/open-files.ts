@@ -29,13 +29,6 @@ export interface Morphs {
   open(morph: string): OpenedMesh;
 }
 
-/** The chosen files before they are shown: at most one start, one target and one options object. */
-export interface OpenedFiles {
-  readonly start: OpenedMesh | undefined;
-  readonly target: OpenedMesh | undefined;
-  readonly options: OptionsFile | undefined;
-}
-
 /** The members of an options file that the page acts on; others are refused. */
 export interface OptionsFile {
   readonly parameters?: Readonly<Record<string, unknown>>;

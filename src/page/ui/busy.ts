@@ -25,9 +25,10 @@ export class Busy {
   #status: RunStatus | undefined;
   #isKept = false;
 
-  /** @param vertices of the mesh @param since the time when it began, by `performance.now()` */
-  start(vertices: number, since = performance.now()): void {
+  /** @param vertices of the mesh */
+  start(vertices: number): void {
     this.stop();
+    const since = performance.now();
     this.#clock = setInterval(() => {
       const seconds = (performance.now() - since) / 1000;
       const note = [

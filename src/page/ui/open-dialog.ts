@@ -73,10 +73,6 @@ export class OpenDialog {
     return this.#dialog.open;
   }
 
-  close(): void {
-    this.#dialog.close();
-  }
-
   /** Says an error, and its remedy, in the dialog: what is behind it is dimmed. */
   refuse(thrown: unknown): void {
     const { message, hint } = problemOf(thrown);

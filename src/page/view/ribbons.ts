@@ -78,9 +78,4 @@ export class Ribbons {
   setSize(width: number, height: number): void {
     (this.object.material.uniforms.size!.value as Vector2).set(width, height);
   }
-
-  dispose(): void {
-    this.object.geometry.dispose();
-    this.object.material.dispose();
-  }
 }

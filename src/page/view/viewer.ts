@@ -1,5 +1,4 @@
 import {
-  Color,
   type Object3D,
   type OrthographicCamera,
   PerspectiveCamera,
@@ -79,11 +78,6 @@ export class Viewer {
   picture(): string {
     this.drawNow();
     return this.canvas.toDataURL('image/png');
-  }
-
-  setBackground(colour: string | undefined): void {
-    this.scene.background = colour === undefined ? null : new Color(colour);
-    this.ask();
   }
 
   /** Shows the whole of a box around the origin. @param half its size from the centre, in the unit of the positions */
