@@ -78,5 +78,5 @@ function start(): void {
 try {
   start();
 } catch (thrown) {
-  showProblem({ ...problemOf(thrown), hint: 'This page needs a browser with WebGL 2.' }, undefined);
+  showProblem(problemOf(thrown), undefined);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NodeIO } from '@gltf-transform/core';
 import { pino } from 'pino';
@@ -353,6 +353,17 @@ t.test('the page in a browser', { skip: skipWithoutChromium }, async (t) => {
     await resolve(page);
     await page.waitForSelector('#legend-missing:not([hidden])');
     t.match(await page.textContent('#legend-missing'), /gaps and intersections: only a service can compute them/);
+
+    const other = readFileSync(report, 'utf8').replace('"format":"interstice-report-1"', '"format":"other"');
+    writeFileSync(join(folder, 'other.html'), other);
+    const unknown = await open(t, {}, `file://${join(folder, 'other.html')}`);
+    t.match(await unknown.textContent('#problem-text'), /unknown format other/);
+    t.equal(await unknown.textContent('#problem-hint'), '', 'WebGL is not to blame');
+    // The library says the failure on the console as well.
+    await unknown.removeAllListeners('console');
+    await unknown.addInitScript('HTMLCanvasElement.prototype.getContext = () => null');
+    await unknown.reload();
+    t.equal(await unknown.textContent('#problem-hint'), 'This page needs a browser with WebGL 2.');
   });
 });
 

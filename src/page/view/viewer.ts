@@ -38,10 +38,9 @@ export class Viewer {
   /** Called before each picture: it applies changes since the last one once, however many there were. */
   beforeDraw: () => void = () => {};
 
-  /** @throws Error if the browser has no WebGL 2 */
+  /** @throws Error with a hint if the browser has no WebGL 2 */
   constructor(readonly canvas: HTMLCanvasElement) {
-    // A picture of the canvas is taken directly after drawing, so its buffer need not be kept.
-    this.#renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
+    this.#renderer = rendererOf(canvas);
     this.#controls = new OrbitControls(this.camera, canvas);
     this.#controls.addEventListener('change', () => this.ask());
     this.#controls.zoomToCursor = true;
@@ -203,5 +202,15 @@ export class Viewer {
   #zoom(factor: number): void {
     const offset = this.camera.position.clone().sub(this.#controls.target).multiplyScalar(factor);
     this.camera.position.copy(this.#controls.target.clone().add(offset));
+  }
+}
+
+function rendererOf(canvas: HTMLCanvasElement): WebGLRenderer {
+  try {
+    // A picture of the canvas is taken directly after drawing, so its buffer need not be kept.
+    return new WebGLRenderer({ canvas, antialias: true, alpha: true });
+  } catch (cause) {
+    const words = { code: 'NO_WEBGL', hint: 'This page needs a browser with WebGL 2.' };
+    throw Object.assign(new Error(`The scene cannot be drawn: ${(cause as Error).message}`, { cause }), words);
   }
 }
