@@ -25,6 +25,7 @@ export const refusedBodies = fp<HttpOptions>(
 function discard(raw: IncomingMessage, { bytes, ms }: DiscardLimits): void {
   const { socket } = raw;
   const timer = setTimeout(() => socket.destroy(), ms).unref();
+  const onClose = () => clearTimeout(timer);
   const linger = holdOpen(socket);
   let left = bytes;
   raw.on('data', (chunk: Buffer) => {
@@ -36,9 +37,10 @@ function discard(raw: IncomingMessage, { bytes, ms }: DiscardLimits): void {
   raw.on('error', () => {}).resume();
   raw.once('end', () => {
     clearTimeout(timer);
+    socket.off('close', onClose);
     linger.end();
   });
-  socket.once('close', () => clearTimeout(timer));
+  socket.once('close', onClose);
 }
 
 /**

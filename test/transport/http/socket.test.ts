@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { openDoor } from '../door.js';
@@ -143,6 +144,23 @@ t.test('a connection survives a refused form', async (t) => {
     t.equal(answer.status, 400);
     t.match(await answer.json(), { code: 'UNKNOWN_FIELD' });
   }
+});
+
+t.test('refusals leave nothing on a connection that goes on', async (t) => {
+  const { app, open } = await listen(t);
+  const accepted = once(app.server, 'connection');
+  const socket = open();
+  const [server] = (await accepted) as [Socket];
+  const counts: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    const answer = hear(socket, '"pairCount"');
+    socket.write(head(['content-type: application/json', 'content-encoding: gzip', 'content-length: 3000']));
+    t.match(await answer, /^HTTP\/1\.1 415/);
+    // While the rest of the body is awaited.
+    counts.push(server.listenerCount('close'));
+    socket.removeAllListeners('data').write(' '.repeat(3000));
+  }
+  t.same(counts, Array(4).fill(counts[0]));
 });
 
 t.test('bytes that are no HTTP are answered all the same', async (t) => {
