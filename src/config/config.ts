@@ -6,7 +6,7 @@ import { type Environment, Reader, type SettingValue } from './reader.js';
 import type { Setting } from './setting.js';
 import { MEMORY, SETTINGS } from './settings.js';
 import { readSettingsFile } from './settings-file.js';
-import { readStore, type StoreConfig } from './store-config.js';
+import { readStore, type StoreConfig, storeWarnings } from './store-config.js';
 
 export type EngineChoice = 'auto' | 'cpu' | 'webgpu';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -126,7 +126,7 @@ export function readConfig(environment: Environment): Config {
       { hint: 'Correct the environment variables or the file; docs/operations.md lists every setting with its range.' },
     );
   }
-  return { ...config, warnings: warningsOf(environment, config) };
+  return { ...config, warnings: [...warningsOf(environment, config), ...storeWarnings(read)] };
 }
 
 /** Addresses, keys, TLS, logging and shutdown. */

@@ -1,4 +1,5 @@
 import type { Reader } from './reader.js';
+import type { Setting } from './setting.js';
 import { SETTINGS } from './settings.js';
 
 /** A store of sessions outside the process. */
@@ -48,4 +49,28 @@ export function readStore(read: Reader): { readonly store?: StoreConfig } {
     ...(caFile === undefined ? {} : { caFile }),
   };
   return { store: { url, ...files, ...rest } };
+}
+
+/** Settings that demand something of a store. */
+const DEMANDS: readonly Setting[] = [
+  SETTINGS.storePassword,
+  SETTINGS.storeCa,
+  SETTINGS.storeFailure,
+  SETTINGS.storeDurability,
+  SETTINGS.storeReplicas,
+];
+
+/** Settings that differ from their defaults and have no effect beside the others, one sentence each. */
+export function storeWarnings(read: Reader): string[] {
+  const url = read.text(SETTINGS.store) ?? '';
+  if (url === 'memory') {
+    return DEMANDS.filter((setting) => read.text(setting) !== setting.default).map(
+      ({ name }) =>
+        `${name} is set, but sessions are kept in memory only, because ${SETTINGS.store.name} names no store.`,
+    );
+  }
+  if (!read.isSet(SETTINGS.storeCa) || url.startsWith('rediss:')) return [];
+  return [
+    `${SETTINGS.storeCa.name} is set, but ${SETTINGS.store.name} begins with redis://, which is not encrypted; rediss:// is.`,
+  ];
 }

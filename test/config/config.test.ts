@@ -198,6 +198,23 @@ t.test('a host that other machines can reach requires keys or INTERSTICE_INSECUR
   for (const host of ['localhost', '::1', '127.0.0.1', '127.8.9.10']) t.equal(isLoopback(host), true, host);
 });
 
+t.test('settings of the store that have no effect cause warnings', async (t) => {
+  const names = ['INTERSTICE_STORE_DURABILITY', 'INTERSTICE_STORE_REPLICAS', 'INTERSTICE_STORE_CA'];
+  const demands = {
+    INTERSTICE_STORE_DURABILITY: 'always',
+    INTERSTICE_STORE_REPLICAS: '1',
+    INTERSTICE_STORE_CA: 'ca.crt',
+  };
+  const alone = readConfig(demands).warnings;
+  t.equal(alone.length, 3);
+  for (const name of names)
+    t.match(alone.join('\n'), new RegExp(`${name} is set, but sessions are kept in memory only`));
+  const plain = readConfig({ ...demands, INTERSTICE_STORE: 'redis://store:6379/0' }).warnings;
+  t.match(plain, [/INTERSTICE_STORE_CA is set, but INTERSTICE_STORE begins with redis:\/\//]);
+  t.equal(plain.length, 1);
+  t.same(readConfig({ ...demands, INTERSTICE_STORE: 'rediss://store:6379/0' }).warnings, []);
+});
+
 t.test('unknown settings and open ports cause warnings', async (t) => {
   const { warnings } = readConfig({
     INTERSTICE_HTTPPORT: '1',
