@@ -284,10 +284,10 @@ export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar, r
       : rounding === FLOOR_PER_RESTING * resting
         ? 'the engine computes in float32, which rounds the coordinates of resting vertices too much for it'
         : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
-    // Wider numbers or another origin would not help a caller who already sends doubles, because the engine has centred
-    // them.
-    const wider = scalar === 'FLOAT32' ? ', send float64' : '';
-    const nearer = scalar === 'FLOAT32' || !isEngines ? ', or move the mesh closer to the origin' : '';
+    // The engine has centred the coordinates: wider numbers or another origin help only where the rounding is that of the
+    // answer, and wider ones only a caller who does not send them.
+    const wider = scalar === 'FLOAT32' && !isEngines ? ', send float64' : '';
+    const nearer = isEngines ? ', or send a mesh of smaller extent' : ', or move the mesh closer to the origin';
     throw new IntersticeError(
       'TOLERANCE_TOO_SMALL',
       `activationDistance ${delta} is smaller than rounding allows here (${reason}); it must be at least ${smallest}.`,

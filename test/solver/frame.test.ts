@@ -223,13 +223,20 @@ t.test('a δ at which rounding would decide is refused with the smallest suffici
   const still = caught(() => floorOf(1e-3, doubles, 'FLOAT64'));
   t.match(still.hint, /move the mesh closer/);
   t.notMatch(still.hint, /float64/, 'what was done is not advised');
+  for (const scalar of ['FLOAT32', 'FLOAT64'] as const) {
+    const { hint } = caught(() => floorOf(1e-6, fit(Float32Array.of(-1, 0, 0, 1, 0, 0), 1), scalar));
+    t.match(hint, /smaller extent/);
+    t.notMatch(hint, /float64|origin/, 'the engine computes in float32, and has centred the mesh');
+  }
 
   const random = seeded();
   t.comment(`seed ${random.seed}`);
   for (let k = 0; k < 100; k++) {
     const size = 1e4 * (1 + random());
     const frame = fit(Float32Array.of(-size, 0, 0, size, 0, 0), 1);
-    const said = Number(/would do is ([\d.e+-]+)/.exec(caught(() => floorOf(1e-3, frame, 'FLOAT32')).message)?.[1]);
+    const { message } = caught(() => floorOf(1e-3, frame, 'FLOAT32'));
+    const said = Number(/must be at least ([\d.e+-]+?)\.$/.exec(message)?.[1]);
+    t.ok(said > 1e-3, message);
     t.doesNotThrow(() => floorOf(said, frame, 'FLOAT32'), `the δ named, ${said}, is accepted`);
   }
 });
