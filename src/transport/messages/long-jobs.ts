@@ -29,6 +29,10 @@ export function toSubmitJobRequest(message: WireMessage): SubmitJobRequest {
   const set = [resolve, step, untangle].filter((work) => work !== undefined && work !== null);
   if (set.length > 1)
     throw new IntersticeError('INVALID_PARAMETER', 'A job has one of resolve, step and untangle, not several.');
+  if (set.length === 0)
+    throw new IntersticeError('MALFORMED_BODY', 'The job has no work.', {
+      hint: 'Set one of resolve, step and untangle; see /docs.',
+    });
   if (step) return { ...terms, step: toStepRequest(step as WireMessage) };
   if (untangle) return { ...terms, untangle: toUntangleRequest(untangle as WireMessage) };
   return { ...terms, resolve: toResolveRequest(required(resolve, 'resolve')) };

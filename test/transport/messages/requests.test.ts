@@ -2,6 +2,7 @@ import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import { readBulk } from '../../../src/transport/messages/bulk.js';
+import { toSubmitJobRequest } from '../../../src/transport/messages/long-jobs.js';
 import {
   toCheckRequest,
   toCreateSessionRequest,
@@ -283,4 +284,13 @@ t.test('the fields of a step are read', async (t) => {
   t.strictSame(step(asking, { sessionId: 'a', takesProgress: true }).include, { contacts: false, vertices: false });
   t.equal(wantsProgress(decodeJson('StepRequest', asking).message), true);
   t.equal(wantsProgress({}), false);
+});
+
+t.test('a job without work is told what a job can be', async (t) => {
+  for (const value of [{}, { label: 'a', resolve: null }]) {
+    t.throws(() => toSubmitJobRequest(decodeJson('SubmitJobRequest', value).message), {
+      code: 'MALFORMED_BODY',
+      hint: /resolve, step and untangle/,
+    });
+  }
 });
