@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
+import { openBackend, runCli } from '../../src/cli/run.js';
 import { projectRoot } from '../../src/paths.js';
 import { openService } from '../clients/service.js';
 import { boxesObj } from './boxes.js';
+import { recordTerminal } from './fakes.js';
 import { run } from './in-process.js';
 
 const CHECKER = join(projectRoot, 'checker', 'certificate.mjs');
@@ -38,6 +40,24 @@ t.test('certify resolves, writes and checks; --check checks what was written', a
   const refused = await certify('--check', 'b.certificate');
   t.equal(refused.status, 1);
   t.match(refused.stdout, /^refused\n[\s\S]*The array states was changed/);
+});
+
+t.test('a certificate is written once it has been checked: Ctrl-C leaves none without a verdict', async (t) => {
+  const folder = t.testdir({ 'start.obj': at(1.5), 'target.obj': at(0.8) });
+  const file = join(folder, 'a.certificate');
+  const recorded = recordTerminal({ folder, isTerminal: true });
+  let looks = 0;
+  const write = (text: string) => {
+    if (!text.includes('checking')) return;
+    looks += 1;
+    t.notOk(existsSync(file), text);
+  };
+  const terminal = { ...recorded, err: { ...recorded.err, write }, now: () => (recorded.clock += 1000) };
+  const pair = ['start.obj', 'target.obj'].map((name) => join(folder, name));
+  await runCli(['certify', ...pair, '-o', file], { terminal, openBackend: (choice) => openBackend(choice, terminal) });
+  t.ok(looks > 0, 'the check was seen');
+  t.match(recorded.written.out, /^confirmed\n/);
+  t.ok(existsSync(file));
 });
 
 t.test('a verdict says that pairs of kinematic elements are not covered', async (t) => {

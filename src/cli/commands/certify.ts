@@ -40,7 +40,9 @@ export async function runCertify(
     if (start !== undefined || flags.output !== undefined) {
       throw new UsageError('--check reads a certificate; it takes no meshes and no -o.', 'certify');
     }
-    const verdict = await check(flags.check, flags, cli);
+    const { check: file } = flags;
+    const verdict = await check(file, await naming(file, () => readFile(file)), flags, cli);
+    print(file, verdict, flags, cli);
     return verdict.isConfirmed ? EXIT.OK : EXIT.FOUND;
   }
   if (start === undefined || target === undefined || flags.output === undefined) {
@@ -58,8 +60,11 @@ export async function runCertify(
       { hint: 'Leave on-intersecting-start at reject.' },
     );
   }
-  await writeAtomically(flags.output, writeCertificate(request, answer, path));
-  const verdict = await check(flags.output, flags, cli);
+  const bytes = Buffer.concat([...writeCertificate(request, answer, path)]);
+  // Checked before it is written: an interrupted run leaves no certificate without a verdict.
+  const verdict = await check(flags.output, bytes, flags, cli);
+  await writeAtomically(flags.output, [bytes]);
+  print(flags.output, verdict, flags, cli);
   return verdict.isConfirmed ? exitCodeOfReport(report) : EXIT.FOUND;
 }
 
@@ -85,23 +90,28 @@ async function resolve(
   );
 }
 
-/** Checks a file with the checker that anybody can run, and prints the verdict. */
-async function check(file: string, flags: CertifyFlags, { terminal }: CliContext): Promise<CertificateVerdict> {
-  const bytes = await naming(file, () => readFile(file));
+/** Checks a certificate with the checker that anybody can run. @param file its name */
+async function check(
+  file: string,
+  bytes: Uint8Array,
+  flags: CertifyFlags,
+  { terminal }: CliContext,
+): Promise<CertificateVerdict> {
   const { checkCertificate } = (await import(pathToFileURL(CHECKER).href)) as Checker;
   const line = new StatusLine(terminal.err, terminal.now, `checking ${file}`, flags.quiet !== true).start();
-  let verdict: CertificateVerdict;
   try {
-    verdict = await checkCertificate(bytes, {
+    return await checkCertificate(bytes, {
       onProgress: (done, all) => line.say(`checking state ${done} of ${all}`),
       yields: () => new Promise((resolve) => setImmediate(resolve)),
     });
   } finally {
     line.clear();
   }
+}
+
+function print(file: string, verdict: CertificateVerdict, flags: CertifyFlags, { terminal }: CliContext): void {
   if (flags.json === true) terminal.out.write(`${JSON.stringify({ ...verdict, header: undefined }, null, 2)}\n`);
   else if (flags.quiet !== true || !verdict.isConfirmed) terminal.out.write(`${describe(file, verdict)}\n`);
-  return verdict;
 }
 
 const CHECKER = join(projectRoot, 'checker', 'certificate.mjs');
