@@ -131,7 +131,7 @@ function readFinite(
   const infinite: number[] = [];
   const large: number[] = [];
   for (let v = 0; v < vertexCount; v++) {
-    const size = Math.abs(x[3 * v]) + Math.abs(x[3 * v + 1]) + Math.abs(x[3 * v + 2]);
+    const size = Math.max(Math.abs(x[3 * v]), Math.abs(x[3 * v + 1]), Math.abs(x[3 * v + 2]));
     if (size <= MAX_COORDINATE) continue;
     const hasNumbers = [0, 1, 2].every((axis) => Number.isFinite(x[3 * v + axis]));
     (hasNumbers ? large : infinite).push(v);

@@ -112,6 +112,12 @@ t.test('elements that no operation reads are named, and the rest is looked at', 
   t.match(findingOf(await diagnose({ x: [0, 0, 0], triangles: [] }), 'NO_ELEMENTS'), { severity: 'PROBLEM' });
 });
 
+t.test('the range of coordinates is that of a resolve, for each coordinate', async (t) => {
+  const wide = (most: number) => diagnose({ x: [0, 0, 0, most, 0, 0, most, most, most], triangles: [0, 1, 2] });
+  t.equal(findingOf(await wide(9e29), 'COORDINATE_RANGE'), undefined);
+  t.match(findingOf(await wide(2e30), 'COORDINATE_RANGE'), { severity: 'PROBLEM', count: 2 });
+});
+
 t.test('unused vertices, coincident vertices, seams and flipped panels are found', async (t) => {
   t.match(findingOf(await diagnose({ ...plain, x: [...plain.x, 5, 5, 5] }), 'UNUSED_VERTICES'), {
     count: 1,

@@ -32,6 +32,7 @@
 
 // Three words of bits; more than any contact needs.
 const MOST_COLOURS: u32 = 96u;
+const_assert 4u * (CONTACTS_PER_VERTEX - 1u) < MOST_COLOURS;
 
 // How many contacts have a colour, and the first place of them in the queue. Rows are at least as many as colours, and candidates as rows.
 fn sizeAt(colour: u32) -> u32 {
