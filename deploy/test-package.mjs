@@ -8,7 +8,7 @@
  * The dependencies come from npm's cache if it has them, else from the registry.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './program.mjs';
@@ -34,12 +34,10 @@ const WANTED = [
 ];
 const UNWANTED = /\.map$|(^|\/)(test|bench|node_modules|\.build)\/|tsbuildinfo|-test\.mjs$|\.test\.|\.pyc$/;
 
-/** A program that uses the library, on Node. */
-const LIBRARY_PROGRAM = `import { createOperations, formatOf, type MeshInput } from '${manifest.name}';
-
-const mesh: MeshInput = { vertexCount: 3, triangles: new Uint32Array([0, 1, 2]) };
-console.log(typeof createOperations, formatOf('a.obj'), mesh.vertexCount);
-`;
+/** A program that uses the library, on Node: the one of the guide. It moves the pair that is copied beside it. */
+const LIBRARY_PROGRAM = /^## Without a service$[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(
+  readFileSync(join(root, 'docs', 'clients.md'), 'utf8'),
+)[1];
 
 /** A program that uses the client; it compiles without the types of Node, as for a browser. */
 const CLIENT_PROGRAM = `import { Client, type Mesh, ServiceError, type StepResult } from '${manifest.name}/client';
@@ -103,8 +101,10 @@ const useCommandLine = (folder) => {
 
 const useTypes = (folder) => {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  for (const name of ['start.obj', 'target.obj'])
+    copyFileSync(join(root, 'examples', 'pairs', 'spike', name), join(folder, name));
   const programs = [
-    ['library', LIBRARY_PROGRAM, { lib: ['es2023'] }, 'function obj 3\n'],
+    ['library', LIBRARY_PROGRAM, { lib: ['es2023'], types: ['node'], exactOptionalPropertyTypes: true }, 'CONVERGED\n'],
     ['client', CLIENT_PROGRAM, { lib: ['es2023', 'dom'], types: [] }, 'UNREACHABLE\n'],
   ];
   for (const [name, text, settings, printed] of programs) {
