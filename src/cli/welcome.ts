@@ -12,6 +12,9 @@ export function quoteWord(word: string): string {
   return /^[\w@%+=:,./<-]+$/.test(word) && !word.includes('<') ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+/** A path as a word of such a command: one that begins with a hyphen would be read as an option. */
+export const quotePath = (path: string): string => quoteWord(path.startsWith('-') ? `./${path}` : path);
+
 /** In `-F name=@path`, curl reads `,` and `;` as separators unless the path is in double quotes. */
 const quoteFormPath = (path: string): string =>
   /[,;"\\]/.test(path) ? `"${path.replace(/["\\]/g, (character) => `\\${character}`)}"` : path;

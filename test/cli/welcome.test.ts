@@ -4,6 +4,7 @@ import t from 'tap';
 import {
   displayPath,
   exampleCommand,
+  quotePath,
   quoteWord,
   reachable,
   renderFacts,
@@ -17,6 +18,8 @@ t.test('a quoted word survives the shell unchanged', async (t) => {
     t.equal(execFileSync('sh', ['-c', `printf %s ${quoteWord(word)}`], { encoding: 'utf8' }), word, word);
   }
   t.equal(quoteWord('start=@examples/a.obj'), 'start=@examples/a.obj', 'no quotes where none are needed');
+  t.equal(quotePath('-a b.obj'), "'./-a b.obj'", 'no file is an option');
+  t.equal(quotePath('a.obj'), 'a.obj');
 });
 
 t.test('the command posts the pair with paths from the current folder', async (t) => {

@@ -5,6 +5,7 @@ import type { BackendAnswer, BackendChoice, BackendJobs, BackendWork, CliContext
 import { describeProgress, describeUntangling, StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
 import { UnreachableError } from '../unreachable.js';
+import { quotePath, quoteWord } from '../welcome.js';
 
 export interface AsJobFlags extends BackendChoice {
   readonly output?: string;
@@ -48,23 +49,14 @@ function fetchCommand(
   start: string,
   { output = 'answer.obj', weld, server = '', apiKeyFile }: AsJobFlags,
 ): string {
-  const words = [
-    'interstice',
-    'job',
-    'fetch',
-    id,
-    start,
-    ...(weld ? ['--weld'] : []),
-    '-o',
-    output,
+  const place = [
     '--server',
-    server,
+    quoteWord(server),
+    ...(apiKeyFile === undefined ? [] : ['--api-key-file', quotePath(apiKeyFile)]),
   ];
-  return [...words, ...(apiKeyFile === undefined ? [] : ['--api-key-file', apiKeyFile])].map(quoted).join(' ');
+  const words = [id, quotePath(start), ...(weld ? ['--weld'] : []), '-o', quotePath(output), ...place];
+  return `interstice job fetch ${words.join(' ')}`;
 }
-
-/** Quotes a word for a POSIX shell. */
-const quoted = (word: string): string => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** Failures are ignored because the answer is already here: the job is gone, or it will expire. */
 async function forget(jobs: BackendJobs, id: string): Promise<void> {

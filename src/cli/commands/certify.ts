@@ -14,7 +14,7 @@ import { filesOf, type InputFlags, naming, readInputs } from '../inputs.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
-import { displayPath, quoteWord } from '../welcome.js';
+import { displayPath, quotePath } from '../welcome.js';
 import { withBackend } from '../with-backend.js';
 import { toRequest } from './resolve.js';
 
@@ -140,6 +140,6 @@ function describe(
     const among = formatPlural(uncoveredVertices, 'kinematic vertex', 'kinematic vertices');
     rows.push(['not covered', `pairs of elements whose vertices all belong to the ${among}`]);
   }
-  rows.push(['check it', `node ${[displayPath(CHECKER, process.cwd()), file].map(quoteWord).join(' ')}`]);
+  rows.push(['check it', `node ${[displayPath(CHECKER, process.cwd()), file].map(quotePath).join(' ')}`]);
   return ['confirmed', ...formatRows(rows)].join('\n');
 }
