@@ -47,13 +47,13 @@ export function exitCodeOfReport({ status, intersectingPairCount = 0 }: Report):
 
 /**
  * Refusals (4xx in the table of errors, and inputs that are not supported) concern the request. All other errors do not,
- * and neither does a refusal of a busy service, which accepts the same request later.
+ * and neither does a full queue: the service accepts the same request later.
  */
 export function exitCodeOfError(thrown: unknown): number {
   if (thrown instanceof UsageError) return EXIT.USAGE;
   const error = IntersticeError.from(thrown);
   if (error.code === 'CANCELLED') return EXIT.INTERRUPTED;
-  const { http, retryable } = ERRORS[error.code];
-  const isRefusal = (http < 500 && !retryable) || error.code === 'UNIMPLEMENTED';
+  if (error.code === 'QUEUE_FULL') return EXIT.INTERNAL;
+  const isRefusal = ERRORS[error.code].http < 500 || error.code === 'UNIMPLEMENTED';
   return isRefusal ? EXIT.REFUSED : EXIT.INTERNAL;
 }

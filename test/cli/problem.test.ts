@@ -87,11 +87,11 @@ t.test('exit codes: usage 2, refusals 3, failures 5, an interrupt 130', async (t
   t.equal(exitCodeOfError(new UsageError('no')), 2);
   t.equal(exitCodeOfError(new Error('boom')), 5);
   for (const code of Object.keys(ERRORS) as ErrorCode[]) {
-    const isRefusal = (ERRORS[code].http < 500 && !ERRORS[code].retryable) || code === 'UNIMPLEMENTED';
+    const isRefusal = (ERRORS[code].http < 500 && code !== 'QUEUE_FULL') || code === 'UNIMPLEMENTED';
     const expected = code === 'CANCELLED' ? 130 : isRefusal ? 3 : 5;
     t.equal(exitCodeOfError(new IntersticeError(code, 'x')), expected, code);
   }
-  for (const code of ['QUEUE_FULL', 'QUOTA_EXCEEDED', 'DEADLINE_EXCEEDED'] as const) {
+  for (const code of ['QUEUE_FULL', 'DEADLINE_EXCEEDED'] as const) {
     t.equal(exitCodeOfError(new IntersticeError(code, 'x')), 5, `${code} says nothing about the input`);
   }
 });
