@@ -191,7 +191,9 @@ export class KernelSet {
     stages: readonly KernelStage[],
     { load, constants = constantsOf(device), isShared = false, only = () => true }: CompileOptions = {},
   ): Promise<KernelSet> {
-    const compileFile = (file: KernelFile, entryPoints: readonly EntryPoint[]): Promise<Kernel[]> => {
+    const compileFile = async (file: KernelFile, entryPoints: readonly EntryPoint[]): Promise<Kernel[]> => {
+      const wanted = entryPoints.filter(only);
+      if (wanted.length === 0) return [];
       const text = load?.(file) ?? loadKernel(file, device.features.has('subgroups'));
       const shared = isShared ? addressByScene(text) : undefined;
       const { code, bindings } = shared ?? { code: text, bindings: bindingsOf(text) };
@@ -210,7 +212,7 @@ export class KernelSet {
       const module = device.createShaderModule({ label: file, code });
       const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
       return Promise.all(
-        entryPoints.filter(only).map(async (entryPoint) => {
+        wanted.map(async (entryPoint) => {
           const label = `${file}: ${entryPoint}`;
           const create = (values: Record<string, number>) =>
             device.createComputePipelineAsync({

@@ -9,10 +9,16 @@ t.setTimeout(600_000);
 
 const { open, options } = await needAdapter();
 
-/** Watches which pipelines a device makes, and how often it is given work. */
-function watch({ device, lost }: OpenedDevice): { opened: OpenedDevice; made: string[]; submits: () => number } {
+/** Watches which pipelines a device makes, of how many modules, and how often it is given work. */
+function watch({ device, lost }: OpenedDevice) {
   const made: string[] = [];
   let submits = 0;
+  let modules = 0;
+  const createModule = device.createShaderModule.bind(device);
+  device.createShaderModule = (wanted) => {
+    modules++;
+    return createModule(wanted);
+  };
   const create = device.createComputePipelineAsync.bind(device);
   device.createComputePipelineAsync = async (wanted) => {
     made.push(wanted.label ?? '');
@@ -23,7 +29,7 @@ function watch({ device, lost }: OpenedDevice): { opened: OpenedDevice; made: st
     submits++;
     return submit(...work);
   };
-  return { opened: { device, lost }, made, submits: () => submits };
+  return { opened: { device, lost }, made, submits: () => submits, modules: () => modules };
 }
 
 /** Refuses every device, and counts how often one is requested. */
@@ -61,6 +67,7 @@ t.test('Other devices compile a part of the kernels, and are gone afterwards.', 
     [],
     'they compile kernels of this set only',
   );
+  for (const { made, modules } of helpers) t.equal(modules(), made.length, 'they translate no other texts');
   // The kernels of this device one by one, and at the end all of them.
   t.equal(submits() - 1, all.length - made.length, 'each kernel is compiled by one device');
   const ends = await Promise.all(helpers.map(({ opened: { lost } }) => lost));
