@@ -14,6 +14,7 @@ export interface Json {
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message?: RegExp;
+  readonly hint?: RegExp;
   readonly element?: Json;
   readonly pairs?: readonly Json[];
 }

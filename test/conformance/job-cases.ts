@@ -68,7 +68,7 @@ export const WITH_JOBS: readonly Case[] = [
         request: { resolve: RESOLVE, untangle: { mesh: MESH, positions: float32(PIERCED) } },
         refusal: { code: 'INVALID_PARAMETER', message: /one of/ },
       },
-      { operation: 'submitJob', request: {}, refusal: { code: 'MALFORMED_BODY', message: /resolve/ } },
+      { operation: 'submitJob', request: {}, refusal: { code: 'MALFORMED_BODY', message: /no work/, hint: /resolve/ } },
       {
         operation: 'submitJob',
         request: { resolve: { mesh: MESH, start: float32(START) } },

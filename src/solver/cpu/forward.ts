@@ -83,7 +83,7 @@ const LONG_LIST = 48;
  * a, is lo or more, up to the error of a height. A vertex of side b that has passed keeps h' ≤ hi + ext_b − e', and hi +
  * ext_b is below lo by floor/2 at least, or by g > 2e if g < floor/2. e is at least twice the error of a height
  * (certificate.ts), so the e' that the vertex of side b keeps covers the errors of both. So reverting a vertex never
- * breaks another pair: no cascade.
+ * breaks another pair: no cascade. What covers the rounding of the limits: docs/guarantee.md, The derivation.
  */
 export class Forward {
   /** float32[V] α of the last step, 0 if reverted or frozen, 1 where the vertex reached y */
