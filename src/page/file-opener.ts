@@ -40,8 +40,10 @@ export class FileOpener {
    * A start with morph targets is already a pair.
    */
   take(files: readonly File[]): Promise<void> {
-    this.#reading = this.#reading.then(() => this.#takeNow(files));
-    return this.#reading;
+    const reading = this.#reading.then(() => this.#takeNow(files));
+    // Its caller is told if it fails; the next files are read all the same.
+    this.#reading = reading.catch(() => undefined);
+    return reading;
   }
 
   async #takeNow(files: readonly File[]): Promise<void> {
