@@ -17,8 +17,11 @@ const SEED = 20_261_128;
 const CLOCK = 7;
 /** ε; residuals of the cases are above, below and equal to it. */
 const EPSILON = 1e-4;
-/** Length of the longest motion in the window before this step. */
+/** Engine units: a vertex this near to its goal has arrived; most of the cases are at it, the others much farther away. */
+const ARRIVED_WITHIN = 1e-7;
+/** Length of the longest motion in the window before this step, and the share of it that some vertices have made. */
 const DRIFT = 0.05;
+const SLIGHT_SHARE = 1e-3;
 /** Low word of Σr before the step: the residuals of the cases carry it over. */
 const SUM_BEFORE = 2 ** 32 - 2 ** 20;
 const PAIR_CORNERS = 4;
@@ -113,7 +116,7 @@ function contentsOf(situation: Situation, isCleared: boolean): Readonly<Record<s
       isPlanar: 1,
       epsilon: EPSILON,
       delta: situation.delta,
-      arrivedWithin: 1e-7,
+      arrivedWithin: ARRIVED_WITHIN,
     }),
     control: CONTROL.pack({
       clock: CLOCK,
@@ -131,7 +134,7 @@ function contentsOf(situation: Situation, isCleared: boolean): Readonly<Record<s
     pairVertex: Int32Array.from({ length: PAIR_CORNERS * vertices }, () =>
       random() < 0.2 ? -1 : Math.floor(vertices * random()),
     ).buffer,
-    windowStart: x.map((value) => value + pick(random, [0, DRIFT, 1e-3 * DRIFT]) * (random() - 0.5)).buffer,
+    windowStart: x.map((value) => value + pick(random, [0, DRIFT, SLIGHT_SHARE * DRIFT]) * (random() - 0.5)).buffer,
     wanted: new ArrayBuffer(4 * vertices),
     inverseMass: Float32Array.from({ length: vertices }, () => (random() < 0.4 ? 0 : 1)).buffer,
     goal: next.map((value, k) => (random() < 0.9 ? value : y[k]!)).buffer,

@@ -17,7 +17,8 @@ import type { PairArrays } from './pair-set.js';
  * above those of side b, so a plane with normal n separates the convex hulls of both sides.
  *
  * Long pairs. e grows with the elements, and 2e, below which no gap is a certificate, would exceed the floor if Σ_c |n_c
- * d_c| exceeds LONG_SPREAD, as over a tilted ground plane (at the default δ, constants.ts). Such heights are computed in double from the same float32 numbers: difference, product and two
+ * d_c| exceeds LONG_SPREAD, as over a tilted ground plane (at the default δ, constants.ts). Such heights are computed in
+ * double from the same float32 numbers: difference, product and two
  * sums have an error of less than 2⁻⁵⁰·Σ_c |n_c d_c|, and the result is rounded to float32 once. The scalar operations
  * that combine lo and hi in float32 (gap, limits, the comparison of the check) take values of at most 3·max(|lo|, |hi|)
  * and round by 2⁻²⁴ of them, at most ten times 2⁻²⁴·max(|lo|, |hi|) in all; e = 2⁻⁴⁸·Σ + 2⁻²⁰·max(|lo|, |hi|) covers
