@@ -4,8 +4,8 @@ import { formatCount, formatNumber, formatPlural } from '../format.js';
 import type { RunStatus } from '../service/service.js';
 import { byId } from './dom.js';
 
-/** Time after which the page shows that it computes, milliseconds: showing it for less would only flicker. */
-const BUSY_AFTER_MS = 250;
+/** Time after which the page shows that it computes or reads, milliseconds: showing it for less would only flicker. */
+export const BUSY_AFTER_MS = 250;
 
 const PHASES: Readonly<Record<JobPhase, string>> = {
   START_CHECK: 'The service tests the start…',
@@ -18,6 +18,13 @@ const UNTANGLE_PHASES: Readonly<Record<UntanglePhase, string>> = {
   PULLING_BACK: 'The service pulls the mesh back…',
   CHECKING_ANSWER: 'The service tests the answer…',
 };
+
+/** Shows the card that says what the page does. */
+export function showBusy(text: string, note: string): void {
+  byId('busy').hidden = false;
+  byId('busy-text').textContent = text;
+  byId('busy-note').textContent = note;
+}
 
 /** Shows that a computation runs, since when, and its progress. */
 export class Busy {
@@ -60,9 +67,7 @@ export class Busy {
   }
 
   say(text: string, note: string): void {
-    byId('busy').hidden = false;
-    byId('busy-text').textContent = text;
-    byId('busy-note').textContent = note;
+    showBusy(text, note);
   }
 
   #phase(): string {

@@ -1,7 +1,5 @@
+import { BUSY_AFTER_MS, showBusy } from './busy.js';
 import { byId } from './dom.js';
-
-/** Time after which the page says that it reads, milliseconds: small files would only flicker. */
-const SAID_AFTER_MS = 250;
 
 /** The user has stopped the reading of files. */
 export class ReadingCanceled extends Error {}
@@ -35,14 +33,12 @@ export class Reading {
   /** Call before each piece of a file. @param share of the file that has been read @throws ReadingCanceled */
   piece(name: string, share: number): void {
     this.assertWanted();
-    if (performance.now() - this.#begun < SAID_AFTER_MS) return;
+    if (performance.now() - this.#begun < BUSY_AFTER_MS) return;
     const text = `${name}, ${Math.floor(100 * share)} %`;
     if (this.#isInDialog) byId('open-note').textContent = `Reading ${text}`;
     else if (this.#hasCard || byId('busy').hidden) {
       this.#hasCard = true;
-      byId('busy').hidden = false;
-      byId('busy-text').textContent = 'Reading the files…';
-      byId('busy-note').textContent = text;
+      showBusy('Reading the files…', text);
     }
   }
 
