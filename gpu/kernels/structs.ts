@@ -10,7 +10,8 @@ export const PARAMETERS = new Struct('Parameters', {
   vertexCount: ['u32', 'V'],
   edgeCount: ['u32', 'Edges with a length constraint, in the order of the sweep.'],
   wideColours: ['u32', 'Colours that whole dispatches sweep; one workgroup sweeps the others.'],
-  stepLimit: ['u32', 'L, the maximum number of steps.'],
+  stepLimit: ['u32', 'The steps of the request after which this phase ends: L, the maximum number, less those below.'],
+  reservedSteps: ['u32', 'Steps that are left to the phases that may follow.'],
   delta: ['f32', 'δ, the activation distance.'],
   floor: ['f32', 'd_floor, the distance that every pair keeps.'],
   gamma: ['f32', 'γ, the damping of the forward step.'],
@@ -198,7 +199,10 @@ export const VERTEX_PROGRESS = new Struct('VertexProgress', {
 export const VERTEX_PULL = new Struct('VertexPull', {
   unpushed: ['u32', 'Steps since a row pushed the vertex, up to FREE_STEPS.'],
   before: ['f32', 'r_i where Algorithm 1 ended.'],
-  isHeld: ['u32', '1 = its trust box held it in the last step towards its target.'],
+  lastPull: [
+    'u32',
+    'In the last step towards the targets its trust box held it (WAS_HELD), it wanted to move (DID_WANT).',
+  ],
   farAway: ['f32', '|y* − x| before the step where its leap limits the motion, else 0.'],
   share: ['f32', 'Share of the way to y* at which y was rebuilt.'],
 });

@@ -29,7 +29,15 @@ const SIGMA = 1.035;
 const CLOCK = 7;
 /** Share of the vertices that nothing moves. */
 const INFINITE_SHARE = 0.1;
-const PULL_BACK_PLAN = { tau: 0.5, longest: 2, minGain: 0.007, cheapPairs: 1e6, offset: 0.025, sweeps: SWEEPS };
+const PULL_BACK_PLAN = {
+  tau: 0.5,
+  longest: 2,
+  minGain: 0.007,
+  cheapPairs: 1e6,
+  offset: 0.025,
+  sweeps: SWEEPS,
+  reservedSteps: 0,
+};
 
 /**
  * A way to sweep: rounds of contacts as whole dispatches (`rounds`), one workgroup for the edges that act, of every

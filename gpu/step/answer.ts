@@ -4,6 +4,7 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Resolution } from '../../src/solver/engine.js';
 import { PAIR_KINDS } from '../../src/solver/pair-kinds.js';
 import { countPairs, describePair, findLimitingPairs } from '../../src/solver/pair-report.js';
+import { statusAfterPullBack } from '../../src/solver/step-shares.js';
 import { sliceOf } from '../device/place.js';
 import type { Reader } from '../device/readback.js';
 import type { Pass } from '../device/recording.js';
@@ -158,12 +159,14 @@ export interface AnswerParts extends FinalState {
   readonly wasStopped: boolean;
   /** steps of this request before the pull-back */
   readonly stepsBefore: number;
+  /** whether Algorithm 1 has used up its step limit before the pull-back */
+  readonly wasCut: boolean;
 }
 
 export function toResolution(parts: AnswerParts): Resolution {
-  const { control, positions, residuals, limitingPairs, before, timings, wasStopped, stepsBefore } = parts;
+  const { control, positions, residuals, limitingPairs, before, timings, stepsBefore } = parts;
   return {
-    status: statusOf(control, wasStopped),
+    status: statusOf(control, parts),
     positions,
     residuals,
     steps: control.steps,
@@ -183,10 +186,12 @@ export function toResolution(parts: AnswerParts): Resolution {
   };
 }
 
-function statusOf({ state, unfinished }: ControlBlock, wasStopped: boolean): Status {
-  // If Algorithm 1 stalled before kinematic vertices reached their targets, the pull-back cannot make the run converge.
-  if (state === STATE.CONVERGED) return unfinished > 0 ? 'STALLED' : 'CONVERGED';
-  if (state === STATE.STALLED) return 'STALLED';
+function statusOf(
+  { state, unfinished }: ControlBlock,
+  { wasStopped, wasCut }: Pick<AnswerParts, 'wasStopped' | 'wasCut'>,
+): Status {
+  if (state === STATE.CONVERGED) return statusAfterPullBack('CONVERGED', unfinished, wasCut);
+  if (state === STATE.STALLED) return statusAfterPullBack('STALLED', unfinished, wasCut);
   if (state === STATE.AT_STEP_LIMIT) return 'STEP_LIMIT';
   if (wasStopped) return 'DEADLINE';
   throw new Error(`The run ended in state ${state}.`);

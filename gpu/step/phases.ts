@@ -69,6 +69,7 @@ export class Phases {
   /** Begins a request. @param keepsMultipliers as in StepShape; the buffers of the pull-back must exist */
   begin(keepsMultipliers: boolean): void {
     this.#phase = PHASE.ADVANCE;
+    this.#stepsBefore = 0;
     this.#keepsMultipliers = keepsMultipliers;
     this.#continuesStep = false;
     this.#roundsDone = 0;

@@ -13,6 +13,7 @@ import { distancesByVertex } from '../../src/solver/part-distances.js';
 import { offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { type PullBackPlan, planPullBack } from '../../src/solver/scattered-targets.js';
 import type { Settings } from '../../src/solver/settings.js';
+import { type StepPhase, stepLimitOf, stepsAfter } from '../../src/solver/step-shares.js';
 import { type StrainElements, strainElementsOf } from '../../src/solver/strain/elements.js';
 import { inOwnMemory, write } from '../device/place.js';
 import { copy, type Recording } from '../device/recording.js';
@@ -32,6 +33,13 @@ const TAIL_ROWS = 8192;
  * 256: a dispatched round costs a dispatch, and the host's time to record it.
  */
 export const ROUND_ROWS = 1024;
+
+/** The names by which the host's rules know the phases. */
+export const STEP_PHASES: Readonly<Record<Phase, StepPhase>> = {
+  [PHASE.ADVANCE]: 'ADVANCE',
+  [PHASE.PULL]: 'PULL',
+  [PHASE.SHORTEN]: 'SHORTEN',
+};
 
 /** float32[3·V] each, in engine coordinates. */
 export interface RequestPositions {
@@ -91,7 +99,8 @@ export function uploadParameters(
     vertexCount: mesh.vertexCount,
     edgeCount: edges.count,
     wideColours: edges.wideColours,
-    stepLimit: s.stepLimit,
+    stepLimit: stepLimitOf(STEP_PHASES[phase], s),
+    reservedSteps: stepsAfter(STEP_PHASES[phase], s),
     delta: s.delta,
     floor: s.floor,
     gamma: s.gamma,

@@ -1,6 +1,7 @@
 import type { StageTimings } from '../../src/contract/report.js';
 import type { StepInput } from '../../src/solver/engine.js';
 import type { Settings } from '../../src/solver/settings.js';
+import { stepLimitOf } from '../../src/solver/step-shares.js';
 import { write } from '../device/place.js';
 import type { Recording } from '../device/recording.js';
 import type { SceneDevice } from '../device/scene-device.js';
@@ -12,7 +13,7 @@ import type { ControlBlock } from './answer.js';
 import { type Batch, type BatchRecorder, MAX_BATCH_STEPS, stepsPerBatch } from './batch.js';
 import type { HoldReader } from './hold-reader.js';
 import type { Phases } from './phases.js';
-import { coverCandidates, sweepsOf, watchSearches } from './request.js';
+import { coverCandidates, STEP_PHASES, sweepsOf, watchSearches } from './request.js';
 import type { SceneBuffers } from './scene-buffers.js';
 import { ShownStates } from './shown-states.js';
 import { addStamps } from './stage-clock.js';
@@ -190,7 +191,7 @@ export class StepLoop {
     const submitted = inFlight.reduce((sum, { steps }) => sum + steps, 0);
     const most = isStepwise ? 1 : stepsPerBatch(sweepsOf(settings, this.#phases.phase));
     // Steps beyond the limit would only cost their dispatches.
-    const left = settings.stepLimit - this.#control.steps - submitted;
+    const left = stepLimitOf(STEP_PHASES[this.#phases.phase], settings) - this.#control.steps - submitted;
     // Rounds are recorded for as many contacts as the last step had, so it is worth waiting for its status.
     return this.#plan.next(submitted, most, left, isStepwise || this.#sweeps.rounds > 0);
   }

@@ -119,6 +119,16 @@ export const TRAVEL = WINDOW / 4;
 // Pull-back
 
 /**
+ * Algorithm 1 leaves this share of the step limit to the pull-back, at most this many steps (step-shares.ts). Most
+ * pull-backs end within fifty steps.
+ */
+export const RESERVED_SHARE = 0.25;
+export const MOST_RESERVED_STEPS = 128;
+
+/** The share of those that the steps towards y* leave to the last steps, which shorten edges. */
+export const SHORTENING_SHARE = 0.25;
+
+/**
  * Targets are scattered if the motions of both ends differ by this many leaps (three median edges by default) on more
  * than this share of the edges. The pull-back then follows a complete run of Algorithm 1 (scattered-targets.ts). A fold
  * or a mesh that is turned inside out stays below, at two edges.
@@ -130,10 +140,12 @@ export const SCATTERED_SHARE = 0.5;
 export const SCATTERED_MOTION = 2;
 
 /**
- * The factor on the required gain for scattered targets: by default the phase ends when three steps in a row gain less
- * than 4.2 %.
+ * The factor on the required gain for scattered targets on a mesh of at least SCATTERED_VERTICES vertices: by default
+ * the phase ends when three steps in a row gain less than 4.2 %. Steps of smaller meshes cost less in proportion, and so
+ * does the factor, down to 1.
  */
 export const SCATTERED_MIN_GAIN = 6;
+export const SCATTERED_VERTICES = 2000;
 
 /** A vertex that no row has pushed for this many steps aims at its full target (t = 1). */
 export const FREE_STEPS = 8;

@@ -1,5 +1,11 @@
 import type { CollisionMesh } from '../mesh/types.js';
-import { SCATTERED_LEAPS, SCATTERED_MIN_GAIN, SCATTERED_MOTION, SCATTERED_SHARE } from './constants.js';
+import {
+  SCATTERED_LEAPS,
+  SCATTERED_MIN_GAIN,
+  SCATTERED_MOTION,
+  SCATTERED_SHARE,
+  SCATTERED_VERTICES,
+} from './constants.js';
 import { cheapPairsOf } from './pair-budget.js';
 import type { PullBackSettings, Settings } from './settings.js';
 
@@ -30,7 +36,7 @@ export interface PullBackPlan extends PullBackSettings {
  * The pull-back then begins with a tangle in which no vertex has room for a leap, so steps are short: their boxes
  * contain few pairs, and σ is met sooner, because ends that are torn apart stretch their edge less before the sweeps
  * pull them together. It also ends early: the vertices would creep past each other for as long as permitted, while the
- * gain of a step falls and it costs more and more pairs.
+ * gain of a step falls and it costs more and more pairs. The steps of a small mesh are cheap, so it ends later.
  *
  * @param x float32[3·V] engine units, the state before the first step
  * @param target float32[3·V] y*
@@ -44,11 +50,12 @@ export function planPullBack(
 ): PullBackPlan | undefined {
   if (!pullBack) return undefined;
   const longest = leap > 0 ? leap : reach;
-  const cheapPairs = cheapPairsOf(mesh.contactVertices.length);
+  const vertices = mesh.contactVertices.length;
+  const cheapPairs = cheapPairsOf(vertices);
   if (!areTargetsScattered(mesh, x, target, longest)) return { ...pullBack, isEarly: true, longest, cheapPairs };
   return {
     ...pullBack,
-    minGain: SCATTERED_MIN_GAIN * pullBack.minGain,
+    minGain: pullBack.minGain * Math.max(1, SCATTERED_MIN_GAIN * Math.min(1, vertices / SCATTERED_VERTICES)),
     isEarly: false,
     longest: Math.min(longest, SCATTERED_MOTION * delta),
     cheapPairs,

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { buildMesh } from '../../src/mesh/build.js';
-import { SCATTERED_MIN_GAIN, SCATTERED_MOTION } from '../../src/solver/constants.js';
+import { SCATTERED_MIN_GAIN, SCATTERED_MOTION, SCATTERED_VERTICES } from '../../src/solver/constants.js';
 import { planPullBack } from '../../src/solver/scattered-targets.js';
 import { seeded } from '../support/random.js';
 import { type Point, SceneBuilder } from '../support/scene-builder.js';
 import { makeSettings } from '../support/settings.js';
 import { scatteredSheet } from './cases.js';
 
-const PULL_BACK = { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25 };
+const PULL_BACK = { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25, reservedSteps: 0 };
 const EDGES = 16;
 /** As by default: δ is a tenth of an edge, a leap two edges. */
 const settings = makeSettings({ delta: 0.1 / EDGES, leap: 2 / EDGES, pullBack: PULL_BACK });
@@ -55,7 +55,6 @@ t.test('targets that tear most edges apart are scattered', async (t) => {
   const scattered = {
     ...PULL_BACK,
     isEarly: false,
-    minGain: SCATTERED_MIN_GAIN * PULL_BACK.minGain,
     longest: SCATTERED_MOTION * settings.delta,
     cheapPairs,
   };
@@ -64,6 +63,24 @@ t.test('targets that tear most edges apart are scattered', async (t) => {
   t.same(planFor(draw), scattered);
   const tall = { ...settings, delta: 1.9 / EDGES };
   t.equal(planFor(draw, false, tall)?.longest, tall.leap, 'a step is no longer than a leap');
+});
+
+t.test('a step of scattered targets must gain the more, the larger the mesh is', async (t) => {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  const gainOf = (vertices: number) => {
+    const scene = new SceneBuilder();
+    const draw = (): Point => [random() - 0.5, random() - 0.5, random() - 0.5];
+    for (let k = 0; k < vertices / 2; k++) {
+      scene.segment(scene.vertex([k, 0, 0], draw()), scene.vertex([k, 1, 0], draw()));
+    }
+    return planOf(scene)!.minGain / PULL_BACK.minGain;
+  };
+  t.equal(gainOf(2), 1);
+  t.equal(gainOf(SCATTERED_VERTICES / (2 * SCATTERED_MIN_GAIN)), 1);
+  t.ok(Math.abs(gainOf(SCATTERED_VERTICES / 2) - SCATTERED_MIN_GAIN / 2) < 1e-12);
+  t.equal(gainOf(SCATTERED_VERTICES), SCATTERED_MIN_GAIN);
+  t.equal(gainOf(2 * SCATTERED_VERTICES), SCATTERED_MIN_GAIN);
 });
 
 t.test('random targets near the vertices do not count, nor do edges that cannot move', async (t) => {

@@ -35,9 +35,10 @@ fn sumOfResiduals() -> f32 {
   return high * 4294967296.0 + f32(atomicLoad(&control.residualSum));
 }
 
-// Where the pull-back follows, a run that has ended goes on with it; the host records its steps.
+// Where the pull-back follows, a run that has ended goes on with it, unless no step is left; the host records its steps.
 fn handedOver(state: u32) -> bool {
-  return parameters.hasPullBack == 1u && (state == CONVERGED || state == STALLED);
+  let hasEnded = state == CONVERGED || state == STALLED || (state == AT_STEP_LIMIT && parameters.reservedSteps > 0u);
+  return parameters.hasPullBack == 1u && hasEnded;
 }
 
 @compute @workgroup_size(1)
@@ -115,7 +116,8 @@ fn open() {
   let search = select(SEARCH_ALL, SEARCH_NONE, isReused);
   control.wantsSearch = search;
   let limited = select(control.state, AT_STEP_LIMIT, parameters.stepLimit == 0u);
-  let isHandedOver = parameters.hasEarlyPullBack == 1u && isAsked && atomicLoad(&control.lateCount) == 0u;
+  let hasArrived = parameters.hasEarlyPullBack == 1u && atomicLoad(&control.lateCount) == 0u;
+  let isHandedOver = isAsked && (hasArrived || (limited == AT_STEP_LIMIT && handedOver(limited)));
   control.phase = select(PHASE_ADVANCE, PHASE_PULL, isHandedOver);
   let ended = select(limited, CONVERGED, unfinished == 0u);
   // A search may follow the opening.

@@ -35,7 +35,7 @@ fn beginPull(
   }
   pull[i].unpushed = FREE_STEPS;
   pull[i].before = progress[i].residual;
-  pull[i].isHeld = 0u;
+  pull[i].lastPull = select(0u, DID_WANT, farthest > 0.0);
   progress[i].residual = select(0.0, 1.0, farthest > 0.0);
   progress[i].stopped = 0u;
   progress[i].stuck = 0u;

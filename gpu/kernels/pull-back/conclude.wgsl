@@ -20,8 +20,8 @@ fn conclude(
   let isThere = i < parameters.vertexCount;
   var r = 0.0;
   if (isThere) {
-    let wants = progress[i].residual;
-    let unsettled = select(select(wants, f32(pull[i].isHeld), control.state == STALLED), 0.0, control.state == CONVERGED);
+    let counted = select(select(DID_WANT, WAS_HELD, control.state == STALLED), 0u, control.state == CONVERGED);
+    let unsettled = select(0.0, 1.0, (pull[i].lastPull & counted) != 0u);
     r = select(unsettled, pull[i].before, inverseMass[i] == 0.0);
     progress[i].residual = r;
   }

@@ -4,7 +4,7 @@
 //
 //   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, or in a heap HEAP_MIN_GAIN times what it costs (pull-back/cost.wgsl), unless the phase began early
 //             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, one in which no vertex wants to move as well; MAX_HELD_STEPS, or MAX_POOR_STEPS in a heap, as STALLED where one does;
-//             vertices that their boxes hold make a search due. Φ = 0 ends it.
+//             vertices that their boxes hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
 //   SHORTEN   follows where edges of the best state are above their limits. Poor is a step that takes less than MIN_SHORTENING_GAIN off the excess (in a heap
 //             HEAP_SHORTENING_GAIN): MAX_POOR_SHORTENINGS in a row end it, in a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
 //
@@ -28,9 +28,20 @@ fn meritOf(parts: vec2f) -> f32 {
   return parts.x + EXCESS_WEIGHT * parts.y;
 }
 
-// How a run goes on after a step, or before the first one.
+// How a phase goes on after a step, or before the first one.
 fn limitedOr(state: u32) -> u32 {
   return select(state, AT_STEP_LIMIT, state == RUNNING && control.steps >= parameters.stepLimit);
+}
+
+// Whether a step is left to the next phase.
+fn hasStepsAfter() -> bool {
+  return control.steps < parameters.stepLimit + parameters.reservedSteps;
+}
+
+// Hands over to SHORTEN, which ends as `ending` unless it is stopped.
+fn handOver(isNext: bool, ending: u32) {
+  control.ending = select(control.ending, ending, isNext);
+  control.phase = select(control.phase, PHASE_SHORTEN, isNext);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -49,7 +60,10 @@ fn openPull(@builtin(local_invocation_index) local: u32) {
   control.clearsStopped = 0u;
   control.keptAt = 0u;
   control.wantsSearch = select(SEARCH_ALL, SEARCH_NONE, control.wantsSearch == SEARCH_NONE);
-  control.state = limitedOr(select(CONVERGED, RUNNING, merit > 0.0));
+  let state = limitedOr(select(CONVERGED, RUNNING, merit > 0.0));
+  let isNext = state == AT_STEP_LIMIT && parts.y > 0.0 && hasStepsAfter();
+  handOver(isNext, state);
+  control.state = select(state, NEEDS_PHASE, isNext);
   writeArguments();
 }
 
@@ -148,13 +162,12 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   // For awaitSearch, after the sweeps: for which vertices is known only then.
   control.wantsSearch = select(control.wantsSearch, select(SEARCH_NONE, SEARCH_PART, isAsked), isRunning);
 
-  let ended = select(shortened, pulled, isPull);
+  let ended = limitedOr(select(shortened, pulled, isPull));
   // Edges of the best state are above their limits: they are shortened next, if there are steps left.
-  let isNext = isRunning && isPull && ended != RUNNING && bestExcess > 0.0;
-  control.ending = select(control.ending, ended, isNext);
-  control.phase = select(control.phase, PHASE_SHORTEN, isNext);
-  let limited = limitedOr(select(ended, RUNNING, isNext));
-  let state = select(limited, NEEDS_PHASE, isNext && limited == RUNNING);
+  let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0;
+  let isNext = isWanted && hasStepsAfter();
+  handOver(isNext, ended);
+  let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, isNext);
   control.state = select(control.state, state, isRunning);
   atomicStore(&control.isLeaping, select(atomicLoad(&control.isLeaping), 0u, isRunning));
   clearCounters();

@@ -30,8 +30,9 @@ fn settleVertex(i: u32) -> vec2<bool> {
   if (isMoving) {
     markRelevant(i, vertexStep[i].limiter);
   }
-  // Where edges are shortened others move, which says nothing of what was held when the phase towards the targets ended.
-  pull[i].isHeld = select(pull[i].isHeld, select(0u, 1u, isHeld), pullBack.phase == PHASE_PULL);
+  // Where edges are shortened others move, which says nothing of what wanted to move or was held when the phase towards the targets ended.
+  let state = select(0u, DID_WANT, isMoving) | select(0u, WAS_HELD, isHeld);
+  pull[i].lastPull = select(pull[i].lastPull, state, pullBack.phase == PHASE_PULL);
   // For findShortfalls.
   shortfalls[i] = 0.0;
   var rest = vec3f(0.0);

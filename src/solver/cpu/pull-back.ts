@@ -14,6 +14,7 @@ import {
 import type { PullBackPlan } from '../scattered-targets.js';
 import type { Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
+import type { StepPhase } from '../step-shares.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
 import { markOutside } from './boxes.js';
@@ -45,8 +46,11 @@ export interface PullBackRun {
   readonly isSearched: boolean;
   /** Replaces P: all of it, or the pairs of the marked vertices. */
   readonly search: (wanted: Uint8Array | undefined) => void;
-  /** Begins a step. @returns its number, which seeds the orders of its sweeps; or why there is no further step */
-  readonly nextStep: () => number | Extract<Status, 'STEP_LIMIT' | 'DEADLINE'>;
+  /**
+   * Begins a step of a phase. @returns its number, which seeds the orders of its sweeps; or why the phase has no further
+   * step
+   */
+  readonly nextStep: (phase: StepPhase) => number | Extract<Status, 'STEP_LIMIT' | 'DEADLINE'>;
   /** Called at short intervals within a step; may throw to abandon the step. */
   readonly pulse: () => void;
   /** Ends a step in which this many vertices wanted to move. @returns its number */
@@ -178,11 +182,13 @@ export class PullBack {
   #end(run: PullBackRun): Status {
     try {
       const status = this.#pull(run);
-      if (status !== 'CONVERGED' && status !== 'STALLED') return status;
-      const held = this.#held.slice();
+      if (status === 'DEADLINE') return status;
+      const [held, wants] = [this.#held.slice(), this.#wants.slice()];
       const ended = this.#shortenEdges(run) ?? status;
-      // The report states the reason why the phase stalled, not that of the last steps.
+      // The report states what held the vertices on their way to y*, and which wanted to move on, not what did so in the
+      // last steps.
       this.#held.set(held);
+      this.#wants.set(wants);
       return ended;
     } catch (thrown) {
       if (thrown instanceof StepAbandoned) return 'DEADLINE';
@@ -198,7 +204,7 @@ export class PullBack {
     let best = this.#merit.of(x, target, undefined);
     const poorSteps = new PoorSteps(this.#plan);
     for (let n = 0; best > 0; n++) {
-      const step = run.nextStep();
+      const step = run.nextStep('PULL');
       if (typeof step !== 'number') return step;
       this.#paces.rebuild(x, y, target);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
@@ -248,11 +254,12 @@ export class PullBack {
     const poorSteps = new PoorShortenings();
     let excess = this.#limits.excess(x);
     for (let n = 0; excess > 0; n++) {
-      const step = run.nextStep();
+      const step = run.nextStep('SHORTEN');
       if (typeof step !== 'number') return step;
       y.set(x);
       // The boxes may have been renewed since the best state.
-      if (n === 0 && markOutside(this.#proximity.boxes.box, x, watch.wanted)) this.#search(run);
+      const isOutside = n === 0 && this.#hasPairs && markOutside(this.#proximity.boxes.box, x, watch.wanted);
+      if (isOutside || !this.#hasPairs) this.#search(run);
       this.#contacts.reset(this.#proximity.pairs);
       this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), { ...options, mostExcess: 0 });
       this.#forward(run, step, SHORTENING_REST * delta);

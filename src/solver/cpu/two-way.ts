@@ -9,6 +9,7 @@ import type { SavedScene } from '../saved-scene.js';
 import { type PullBackPlan, planPullBack } from '../scattered-targets.js';
 import { type Settings, servesBoth } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
+import { statusAfterPullBack, stepLimitOf } from '../step-shares.js';
 import { aimAtPrescribed, allOrNothing, settleArrived } from './arrive.js';
 import { FORWARD_RULES } from './bound.js';
 import { EdgeLengths } from './edges.js';
@@ -122,7 +123,7 @@ export class TwoWay {
   #run(input: StepInput, stages: Stages): Resolution {
     const run = this.#begin(input, stages);
     const status = this.#advance(run);
-    if (status === 'CONVERGED' || status === 'STALLED') this.#arrive(run);
+    if (status !== 'DEADLINE') this.#arrive(run);
     return toResolution(
       run,
       run.plan ? this.#pullBack(run, run.plan, status) : status,
@@ -200,25 +201,25 @@ export class TwoWay {
   /** Returns the status of a run that takes no further step; undefined = it takes one. */
   #statusBeforeStep({ input, stages, moved, plan, steps, next }: Run): Status | undefined {
     if (moved.isGivenUp) return 'DEADLINE';
-    const { epsilon, stepLimit } = this.#settings;
+    const { epsilon } = this.#settings;
     if (stages.residuals.largest < epsilon) return 'CONVERGED';
     // The pull-back brings dynamic vertices nearer than further steps would, unless their targets are scattered.
     if (plan?.isEarly && stages.residuals.haveArrived(this.#mesh.kinematic, epsilon)) return 'CONVERGED';
-    if (steps >= stepLimit) return 'STEP_LIMIT';
+    if (steps >= stepLimitOf('ADVANCE', this.#settings)) return 'STEP_LIMIT';
     return input.shouldStop?.() && !mayOnlySearch(input, steps, next.isDue) ? 'DEADLINE' : undefined;
   }
 
   /**
-   * Runs the pull-back from the state in which Algorithm 1 has ended, unless time or steps are used up.
+   * Runs the pull-back from the state in which Algorithm 1 has ended, unless time or all steps are used up.
    *
    * @param ended how it has ended
    */
   #pullBack(run: Run, plan: PullBackPlan, ended: Status): Status {
-    if (ended !== 'CONVERGED' && ended !== 'STALLED') return ended;
     const { input, stages, next, steps: stepsBefore } = run;
+    const { stepLimit, epsilon } = this.#settings;
+    if (ended === 'DEADLINE' || (ended === 'STEP_LIMIT' && stepsBefore >= stepLimit)) return ended;
     const before = run.x.slice();
     const { clock, residuals } = stages;
-    const { stepLimit, epsilon } = this.#settings;
     const deltas = { distances: this.#distances, min: this.#minDelta };
     const edges = this.#edges;
     const { scratch } = this.#workspace;
@@ -233,8 +234,8 @@ export class TwoWay {
         run.next = { isDue: true, wanted };
         this.#searchInPullBack(run);
       },
-      nextStep: () => {
-        if (run.steps >= stepLimit) return 'STEP_LIMIT';
+      nextStep: (phase) => {
+        if (run.steps >= stepLimitOf(phase, this.#settings)) return 'STEP_LIMIT';
         if (input.shouldStop?.() && !mayOnlySearch(input, run.steps, !proximity.isValid)) return 'DEADLINE';
         clock.restart();
         return ++this.#step;
@@ -249,9 +250,7 @@ export class TwoWay {
     });
     run.pullBack = { steps: run.steps - stepsBefore, before };
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
-    // If Algorithm 1 stalled with kinematic vertices short of their targets, the pull-back cannot make the run
-    // converge.
-    return status === 'CONVERGED' && residuals.unfinished > 0 ? 'STALLED' : status;
+    return statusAfterPullBack(status, residuals.unfinished, stepsBefore >= stepLimitOf('ADVANCE', this.#settings));
   }
 
   /**
