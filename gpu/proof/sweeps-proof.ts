@@ -37,6 +37,7 @@ const PULL_BACK_PLAN = {
   offset: 0.025,
   sweeps: SWEEPS,
   reservedSteps: 0,
+  shorteningSteps: 0,
 };
 
 /**

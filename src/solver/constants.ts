@@ -125,8 +125,12 @@ export const TRAVEL = WINDOW / 4;
 export const RESERVED_SHARE = 0.25;
 export const MOST_RESERVED_STEPS = 128;
 
-/** The share of those that the steps towards y* leave to the last steps, which shorten edges. */
-export const SHORTENING_SHARE = 0.25;
+/**
+ * The steps of the pull-back towards y* leave this share of the step limit to its last steps, which shorten edges, at
+ * most this many.
+ */
+export const SHORTENING_SHARE = 1 / 16;
+export const MOST_SHORTENING_STEPS = 32;
 
 /**
  * Targets are scattered if the motions of both ends differ by this many leaps (three median edges by default) on more

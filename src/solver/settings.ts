@@ -1,6 +1,6 @@
 import type { ContactForm, ForwardRule, Parameters, Quality } from '../contract/parameters.js';
 import type { EngineUnits } from './engine.js';
-import { reservedStepsOf } from './step-shares.js';
+import { reservedStepsOf, shorteningStepsOf } from './step-shares.js';
 
 /** How the pull-back proceeds (cpu/pull-back.ts); undefined = Algorithm 1 alone. */
 export interface PullBackSettings {
@@ -14,6 +14,8 @@ export interface PullBackSettings {
   readonly offset: number;
   /** steps of the step limit that Algorithm 1 leaves to it (step-shares.ts) */
   readonly reservedSteps: number;
+  /** those that its steps towards y* leave to its last steps */
+  readonly shorteningSteps: number;
 }
 
 /** Parameters in the form that an engine uses: every length is in engine units and already a float32. */
@@ -78,16 +80,20 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
  * less about its place, but takes more steps to reach it, so it is worthwhile only if the phase ends late. Measured
  * with npm run bench -- --suite fidelity; docs/measurements.md states what each quality reaches.
  */
-const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, 'offset' | 'reservedSteps'> | undefined>> = {
+const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, StepShares | 'offset'> | undefined>> = {
   FAST: undefined,
   BALANCED: { sweeps: 32, tau: 0.5, minGain: 0.007 },
   FINE: { sweeps: 64, tau: 0.3, minGain: 0.001 },
 };
 
+type StepShares = 'reservedSteps' | 'shorteningSteps';
+
 function pullBackOf(parameters: Parameters): PullBackSettings | undefined {
   const { quality, contactOffset, activationDistance, stepLimit } = parameters;
   const plan = QUALITIES[quality];
-  return plan && { ...plan, offset: contactOffset / activationDistance, reservedSteps: reservedStepsOf(stepLimit) };
+  if (!plan) return undefined;
+  const offset = contactOffset / activationDistance;
+  return { ...plan, offset, reservedSteps: reservedStepsOf(stepLimit), shorteningSteps: shorteningStepsOf(stepLimit) };
 }
 
 /**

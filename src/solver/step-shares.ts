@@ -1,15 +1,24 @@
 import type { Status } from '../contract/report.js';
-import { MOST_RESERVED_STEPS, RESERVED_SHARE, SHORTENING_SHARE } from './constants.js';
+import { MOST_RESERVED_STEPS, MOST_SHORTENING_STEPS, RESERVED_SHARE, SHORTENING_SHARE, WINDOW } from './constants.js';
 import type { Settings } from './settings.js';
 
 /**
  * The steps of a step limit L that Algorithm 1 leaves to the pull-back, where one follows.
  *
  * Where something blocks kinematic vertices, Algorithm 1 presses on for hundreds of steps, and leaves the mesh stretched
- * and far from y*. Without steps for the pull-back, a request that reaches its limit would answer with that state.
+ * and far from y*. Without steps for the pull-back, a request that reaches its limit would answer with that state. Within
+ * the first WINDOW steps kinematic vertices that nothing blocks mostly arrive: nothing is taken from those.
  */
 export function reservedStepsOf(stepLimit: number): number {
-  return Math.min(Math.floor(RESERVED_SHARE * stepLimit), MOST_RESERVED_STEPS);
+  return Math.max(0, Math.min(Math.floor(RESERVED_SHARE * stepLimit), MOST_RESERVED_STEPS, stepLimit - WINDOW));
+}
+
+/**
+ * The steps of a step limit L that the pull-back leaves to its last steps. A state on the way to y* exceeds edge limits,
+ * because only the last steps make sure of them.
+ */
+export function shorteningStepsOf(stepLimit: number): number {
+  return Math.min(Math.floor(SHORTENING_SHARE * stepLimit), MOST_SHORTENING_STEPS);
 }
 
 /** Part of a run that has a step limit of its own: Algorithm 1, the steps of the pull-back towards y*, its last steps. */
@@ -18,7 +27,7 @@ export type StepPhase = 'ADVANCE' | 'PULL' | 'SHORTEN';
 /** The steps of L that a phase leaves to the phases that may follow it. */
 export function stepsAfter(phase: StepPhase, { pullBack }: Pick<Settings, 'pullBack'>): number {
   if (!pullBack || phase === 'SHORTEN') return 0;
-  return phase === 'ADVANCE' ? pullBack.reservedSteps : Math.floor(SHORTENING_SHARE * pullBack.reservedSteps);
+  return phase === 'ADVANCE' ? pullBack.reservedSteps : pullBack.shorteningSteps;
 }
 
 /** The step limit of a phase. It is 0 if motions before the first step have used up more than its share. */

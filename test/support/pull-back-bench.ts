@@ -12,7 +12,14 @@ import { SceneBuilder } from './scene-builder.js';
 
 /** The step that a bench of the pull-back is at. */
 export const CLOCK = 7;
-export const PLAN: PullBackSettings = { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25, reservedSteps: 0 };
+export const PLAN: PullBackSettings = {
+  sweeps: 32,
+  tau: 0.2,
+  minGain: 0.03,
+  offset: 0.25,
+  reservedSteps: 0,
+  shorteningSteps: 0,
+};
 
 /** The largest difference of two arrays. */
 export function worstOf(a: Float32Array, b: Float32Array): number {

@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import type { Engine } from '../../src/solver/engine.js';
-import { randomScene, stackSwap } from '../solver/cases.js';
+import { pinch, randomScene, stackSwap } from '../solver/cases.js';
 import { CaseIntersects, resolveJudged } from './judged-resolve.js';
-import { rmsOf } from './nearness.js';
+import { examplePair, rmsOf, STRETCH_ROUNDING, stretchOf } from './nearness.js';
 import { type Random, seeded } from './random.js';
 
 /** Random scenes, each resolved once: no state intersects, no piece of the path collides, and every number is finite. */
@@ -55,5 +55,31 @@ export async function expectNearerWithMoreSteps(t: Test, engine: Engine): Promis
     const rms = rmsOf(judged, target);
     t.ok(rms <= last * (1 + MERIT_ROUNDING), `${stepLimit} steps: rms ${rms}, with fewer ${last}`);
     last = rms;
+  }
+}
+
+/** Algorithm 1 would use up the limit where two plates cannot close; steps towards y* would where strands slide past each other. */
+export async function expectPulledBackAtLimit(t: Test, engine: Engine): Promise<void> {
+  const pressed = pinch(1e-4).build();
+  const resolve = (quality: 'FAST' | 'BALANCED') =>
+    resolveJudged(engine, pressed.mesh, pressed.start, pressed.target, { quality, stepLimit: 64 });
+  const [fast, balanced] = [await resolve('FAST'), await resolve('BALANCED')];
+  t.match(
+    [fast, balanced].map(({ resolution }) => resolution.status),
+    ['STEP_LIMIT', 'STEP_LIMIT'],
+  );
+  t.ok(balanced.resolution.steps <= 64);
+  t.ok((balanced.resolution.pullBack?.steps ?? 0) > 1, 'steps are left to the pull-back');
+  t.ok(balanced.resolution.unfinishedVertices > 0, 'the plates have not arrived');
+  t.ok(rmsOf(balanced, pressed.target) < rmsOf(fast, pressed.target) / 2, 'it brings the sheet nearer');
+
+  // Without a limit the strands take twice as many steps.
+  const { mesh, start, target } = examplePair('hair');
+  for (const stepLimit of [16, 24]) {
+    const judged = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED', stepLimit });
+    t.match(judged.resolution, { status: 'STEP_LIMIT' });
+    t.ok(judged.resolution.unfinishedVertices > 0, 'strands wanted to move on');
+    const stretch = stretchOf(judged, target);
+    t.ok(stretch <= 1.1 * (1 + STRETCH_ROUNDING), `${stepLimit} steps: an edge is ${stretch} times as long`);
   }
 }

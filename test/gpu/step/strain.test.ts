@@ -24,7 +24,14 @@ const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());
 
 const CLOCK = 7;
-const PLAN: PullBackSettings = { sweeps: 8, tau: 0.4, minGain: 0.03, offset: 0.25, reservedSteps: 0 };
+const PLAN: PullBackSettings = {
+  sweeps: 8,
+  tau: 0.4,
+  minGain: 0.03,
+  offset: 0.25,
+  reservedSteps: 0,
+  shorteningSteps: 0,
+};
 const SETTINGS = makeSettings({ sigma: 0, pullBack: PLAN });
 
 /** Meshes with strain limits whose vertices have masses of their own, a tenth of them kinematic, and places that are far out of the limits. */

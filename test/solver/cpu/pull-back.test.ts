@@ -7,7 +7,7 @@ import { resolveJudged } from '../../support/judged-resolve.js';
 import { examplePair, randomPullBack, rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
-import { expectNearerWithMoreSteps, expectRandomRunsSafe } from '../../support/random-runs.js';
+import { expectNearerWithMoreSteps, expectPulledBackAtLimit, expectRandomRunsSafe } from '../../support/random-runs.js';
 import { type Point, SceneBuilder } from '../../support/scene-builder.js';
 import { scatteredSheet, stackSwap } from '../cases.js';
 
@@ -114,6 +114,10 @@ t.test('stopping after any state leaves a safe one and status DEADLINE', async (
 });
 
 t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
+
+t.test('Algorithm 1 and the steps towards y* leave steps to what follows them', (t) =>
+  expectPulledBackAtLimit(t, engine),
+);
 
 t.test('a request without motion returns its start without a step', async (t) => {
   const { mesh, start } = stackSwap(4).build();
