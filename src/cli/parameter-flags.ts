@@ -99,7 +99,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   stepLimit: {
     kind: 'count',
     placeholder: 'N',
-    description: 'L, maximum number of steps of one run',
+    description: 'L, maximum number of steps of one run; BALANCED and FINE reserve some of them for the end',
     unit: 'steps',
     defaultText: '512',
     range: '≥ 1',
