@@ -107,7 +107,10 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
       const held = await holdJobs(page, { untangleProgress });
       await page.click('#untangle');
       t.same(await submitted(), [], 'a hint that was removed is gone');
-      t.match(await textOnce(page, '#busy:not([hidden]) #busy-note', 'iteration 2'), /8 vertices, iteration 2, 9\spierces, 1\scontour/);
+      t.match(
+        await textOnce(page, '#busy:not([hidden]) #busy-note', 'iteration 2'),
+        /8 vertices, iteration 2, 9\spierces, 1\scontour/,
+      );
       t.match(await page.textContent('#busy-text'), /The service untangles/);
       const gone = page.waitForRequest((request) => request.method() === 'DELETE');
       await page.click('#cancel');
@@ -186,7 +189,10 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
     await page.waitForSelector('#busy-kept:not([hidden])');
     t.match(await page.textContent('#busy-text'), /The service computes/);
     // The job is kept before the page has asked for its progress.
-    t.match(await textOnce(page, '#busy:not([hidden]) #busy-note', 'step'), /8 vertices, step 7, residual 0\.25, 3 vertices under way/);
+    t.match(
+      await textOnce(page, '#busy:not([hidden]) #busy-note', 'step'),
+      /8 vertices, step 7, residual 0\.25, 3 vertices under way/,
+    );
     await reload();
     await untilAnswered(page);
     t.match(await page.textContent('#title'), /start\.obj → target\.obj/);
