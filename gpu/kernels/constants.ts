@@ -91,10 +91,10 @@ export const STATE = {
 } as const;
 
 /**
- * What the steps of a run do, in Control.phase: Algorithm 1; the pull-back; its last steps, which only shorten edges.
- * PHASE_PULL and so on in WGSL.
+ * What the steps of a run do, in Control.phase: Algorithm 1; the pull-back; its last steps, which only shorten edges; its
+ * finer steps, before these, which are those of PULL with other parameters. PHASE_PULL and so on in WGSL.
  */
-export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2 } as const;
+export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2, REFINE: 3 } as const;
 export type Phase = (typeof PHASE)[keyof typeof PHASE];
 
 /**

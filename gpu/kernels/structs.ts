@@ -50,7 +50,8 @@ export const PARAMETERS = new Struct('Parameters', {
 
 /** The parameters of one phase of the pull-back, a uniform of its kernels. */
 export const PULL_BACK = new Struct('PullBack', {
-  phase: ['u32', 'PHASE_PULL or PHASE_SHORTEN.'],
+  phase: ['u32', 'PHASE_PULL, also for finer steps, or PHASE_SHORTEN.'],
+  hasFiner: ['u32', '1 = finer steps follow where these gain too little.'],
   tau: ['f32', 'τ: share of the way to y* that a vertex takes which was pushed lately.'],
   longest: ['f32', 'The longest motion of a step.'],
   minGain: ['f32', 'Share of Φ that a cheap step must gain.'],
@@ -92,7 +93,7 @@ export const CONTROL = new Struct('Control', {
   residual: ['f32', 'Largest residual of the last step.'],
   unfinished: ['u32', 'Unfinished vertices of the last step.'],
   touching: ['u32', 'Pairs without a certificate in the last step.'],
-  phase: ['u32', 'PHASE_ADVANCE to PHASE_SHORTEN; where the run needs another phase, that one.'],
+  phase: ['u32', 'PHASE_ADVANCE to PHASE_REFINE; where the run needs another phase, that one.'],
   ending: ['u32', 'How the pull-back ended where the shortening of edges follows.'],
   hasAim: ['u32', '1 = the sweeps of the step have made y: its forward step is next.'],
   keptAt: ['u32', 'Clock of the step whose contact multipliers are kept by pair; 0 = none are.'],

@@ -38,6 +38,7 @@ const PULL_BACK_PLAN = {
   sweeps: SWEEPS,
   reservedSteps: 0,
   shorteningSteps: 0,
+  finer: undefined,
 };
 
 /**

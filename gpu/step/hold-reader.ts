@@ -60,7 +60,7 @@ export class HoldReader {
       if (isAdvance) this.#record.noteRows(control.steps, pushesAt(control.clock - 1), pairs, limiter);
       else this.#record.notePull(control.steps, pairs, limiter);
     }
-    if (phase === PHASE.PULL && control.bests > before.bests) this.#record.keepPushes();
+    if ((phase === PHASE.PULL || phase === PHASE.REFINE) && control.bests > before.bests) this.#record.keepPushes();
     // A step of the pull-back ends with the sweeps of the next one.
     if (!isAdvance) this.#record.takePushes(pushesAt(control.clock));
   }

@@ -94,7 +94,7 @@ export class Phases {
    * @param upload writes parameters and control block of the new phase to the device
    */
   open(encoder: Recording, { phase, steps }: ControlBlock, upload: () => void): void {
-    if (phase !== PHASE.PULL && phase !== PHASE.SHORTEN) throw new Error(`A run asked for phase ${phase}.`);
+    if (!isPhaseAfter(phase)) throw new Error(`A run asked for phase ${phase}.`);
     this.#phase = phase;
     if (phase === PHASE.PULL) this.#stepsBefore = steps;
     this.#hasAim = false;
@@ -188,3 +188,6 @@ export class Phases {
 /** Rounds of sweeps that a step has made; pass 0 is no sweep. */
 const roundsOf = (sweepsDone: number, settings: Settings, phase: Phase): number =>
   Math.floor((sweepsDone - 1) / sweepsOf(settings, phase));
+
+const isPhaseAfter = (phase: number): phase is Exclude<Phase, 0> =>
+  phase === PHASE.PULL || phase === PHASE.SHORTEN || phase === PHASE.REFINE;

@@ -84,6 +84,8 @@ export class PullBackRecorder {
       this.#aimAnew(pass, phase);
       this.weigh(pass);
       this.#dispatcher.direct(pass, 'openPull', 1);
+    } else if (phase === PHASE.REFINE) {
+      this.#aimAnew(pass, phase);
     } else {
       this.#dispatcher.direct(pass, 'restoreBest', vertexCount);
       this.#dispatcher.direct(pass, 'openShortening', 1);
@@ -229,8 +231,9 @@ export class PullBackRecorder {
   }
 
   #aimAnew(pass: Pass, phase: Phase): void {
-    this.#dispatcher.indirect(pass, phase === PHASE.PULL ? 'rebuild' : 'holdStill', STEP_SLOT.AIMS);
-    if (phase === PHASE.PULL) this.#strains?.settlePaces(pass);
+    const isShortening = phase === PHASE.SHORTEN;
+    this.#dispatcher.indirect(pass, isShortening ? 'holdStill' : 'rebuild', STEP_SLOT.AIMS);
+    if (!isShortening) this.#strains?.settlePaces(pass);
   }
 
   /** @param isWide whole dispatches sweep the large colours */

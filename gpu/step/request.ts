@@ -12,7 +12,7 @@ import {
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import { offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { type PullBackPlan, planPullBack } from '../../src/solver/scattered-targets.js';
-import type { Settings } from '../../src/solver/settings.js';
+import type { PullBackSettings, PullStage, Settings } from '../../src/solver/settings.js';
 import { type StepPhase, stepLimitOf, stepsAfter } from '../../src/solver/step-shares.js';
 import { type StrainElements, strainElementsOf } from '../../src/solver/strain/elements.js';
 import { inOwnMemory, write } from '../device/place.js';
@@ -39,6 +39,7 @@ export const STEP_PHASES: Readonly<Record<Phase, StepPhase>> = {
   [PHASE.ADVANCE]: 'ADVANCE',
   [PHASE.PULL]: 'PULL',
   [PHASE.SHORTEN]: 'SHORTEN',
+  [PHASE.REFINE]: 'PULL',
 };
 
 /** float32[3·V] each, in engine coordinates. */
@@ -168,13 +169,18 @@ export function watchSearches(queue: GPUQueue, buffers: SceneBuffers, watchesSea
 /** Sweeps of a step of this phase. */
 export function sweepsOf({ sweeps, pullBack }: Settings, phase: Phase): number {
   if (phase === PHASE.ADVANCE || !pullBack) return sweeps;
-  return phase === PHASE.SHORTEN ? SHORTENING_SWEEPS : pullBack.sweeps;
+  return phase === PHASE.SHORTEN ? SHORTENING_SWEEPS : stageOf(pullBack, phase).sweeps;
+}
+
+/** How the steps of a phase towards y* proceed. */
+function stageOf(pullBack: PullBackSettings, phase: Phase): PullStage {
+  return (phase === PHASE.REFINE && pullBack.finer) || pullBack;
 }
 
 /** The parameter block of a phase of the pull-back. */
 export function packPullBack(
   { delta }: Pick<Settings, 'delta'>,
-  { sweeps, tau, longest, minGain, cheapPairs, offset }: PullBackPlan,
+  plan: PullBackPlan,
   of: {
     readonly edges: EdgePlan;
     readonly phase: Phase;
@@ -184,8 +190,11 @@ export function packPullBack(
 ): ArrayBuffer {
   const { edges, phase, hasOffsets, strains } = of;
   const isShortening = phase === PHASE.SHORTEN;
+  const { longest, cheapPairs, offset, finer } = plan;
+  const { sweeps, tau, minGain } = stageOf(plan, phase);
   return PULL_BACK.pack({
-    phase,
+    phase: isShortening ? phase : PHASE.PULL,
+    hasFiner: phase === PHASE.PULL && finer ? 1 : 0,
     tau,
     longest,
     minGain,

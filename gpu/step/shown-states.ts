@@ -26,7 +26,7 @@ export class ShownStates {
       this.#show(x, { phase: isArrival ? 'ARRIVAL' : 'FORWARD', step });
       return;
     }
-    this.#waiting.push({ x, from: { phase: phase === PHASE.PULL ? 'PULL_BACK' : 'SHORTENING', step } });
+    this.#waiting.push({ x, from: { phase: phase === PHASE.SHORTEN ? 'SHORTENING' : 'PULL_BACK', step } });
     if (!isBest) return;
     for (const state of this.#waiting) this.#show(state.x, state.from);
     this.#waiting = [];

@@ -177,7 +177,8 @@ export class StepLoop {
       // The run has paused: the batches submitted after the pause did nothing.
       discardAll();
       if (state === STATE.NEEDS_PHASE) {
-        states.dropWaiting();
+        // Finer steps go on from the last state, the others from the best one.
+        if (this.#control.phase !== PHASE.REFINE) states.dropWaiting();
         this.#plan.end();
         this.#openPhase(encoder, request);
         continue;
@@ -259,10 +260,10 @@ export class StepLoop {
       const phase = this.#control.phase as Exclude<Phase, 0>;
       this.#sweeps.enterPullBack(phase, this.#phases.edgeCount, this.#phases.listsEdges ? this.#control : undefined);
       // The shortening of edges begins with a complete search (openShortening).
-      const { wantsSearch } = this.#control;
-      const wanted = phase === PHASE.SHORTEN ? SEARCH_MODE.ALL : wantsSearch;
-      this.#writeControl({ ...this.#control, state: STATE.RUNNING, wantsSearch: wanted });
-      this.#plan.enter(phase, wanted);
+      const wanted = phase === PHASE.SHORTEN ? SEARCH_MODE.ALL : this.#control.wantsSearch;
+      const begun = phase === PHASE.REFINE ? BEGINS_FINER : { wantsSearch: wanted };
+      this.#writeControl({ ...this.#control, state: STATE.RUNNING, ...begun });
+      this.#plan.enter(phase, this.#control.wantsSearch);
     });
   }
 
@@ -310,3 +311,6 @@ export class StepLoop {
 
 const isFinal = (state: number): boolean =>
   state === STATE.CONVERGED || state === STATE.STALLED || state === STATE.AT_STEP_LIMIT;
+
+/** Words of the control block with which finer steps begin: as if no step before had been poor or had an aim. */
+const BEGINS_FINER = { wantsSearch: SEARCH_MODE.NONE, poorSteps: 0, isThorough: 0, isBest: 0, hasAim: 0 };

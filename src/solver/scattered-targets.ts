@@ -53,9 +53,12 @@ export function planPullBack(
   const vertices = mesh.contactVertices.length;
   const cheapPairs = cheapPairsOf(vertices);
   if (!areTargetsScattered(mesh, x, target, longest)) return { ...pullBack, isEarly: true, longest, cheapPairs };
+  const factor = Math.max(1, SCATTERED_MIN_GAIN * Math.min(1, vertices / SCATTERED_VERTICES));
+  const { finer } = pullBack;
   return {
     ...pullBack,
-    minGain: pullBack.minGain * Math.max(1, SCATTERED_MIN_GAIN * Math.min(1, vertices / SCATTERED_VERTICES)),
+    minGain: factor * pullBack.minGain,
+    finer: finer && { ...finer, minGain: factor * finer.minGain },
     isEarly: false,
     longest: Math.min(longest, SCATTERED_MOTION * delta),
     cheapPairs,

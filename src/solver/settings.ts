@@ -2,14 +2,20 @@ import type { ContactForm, ForwardRule, Parameters, Quality } from '../contract/
 import type { EngineUnits } from './engine.js';
 import { reservedStepsOf, shorteningStepsOf } from './step-shares.js';
 
-/** How the pull-back proceeds (cpu/pull-back.ts); undefined = Algorithm 1 alone. */
-export interface PullBackSettings {
+/** How steps of the pull-back towards y* proceed. */
+export interface PullStage {
   /** sweeps of a step */
   readonly sweeps: number;
   /** τ: share of the way to y* of a vertex that was pushed recently */
   readonly tau: number;
-  /** share of the merit that a step must gain; three steps in a row that gain less end the phase (cpu/poor-steps.ts) */
+  /** share of the merit that a step must gain; three steps in a row that gain less end the stage (cpu/poor-steps.ts) */
   readonly minGain: number;
+}
+
+/** How the pull-back proceeds (cpu/pull-back.ts); undefined = Algorithm 1 alone. */
+export interface PullBackSettings extends PullStage {
+  /** how it goes on from where such steps gain too little; undefined = it does not */
+  readonly finer: PullStage | undefined;
   /** contact offset over δ (cpu/contact-aims.ts) */
   readonly offset: number;
   /** steps of the step limit that Algorithm 1 leaves to it (step-shares.ts) */
@@ -77,16 +83,18 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
 /**
  * FAST is Algorithm 1 alone. More sweeps and a later end come nearer to the constrained optimum and cost time in
  * proportion. τ only damps vertices that contacts push: with a smaller τ a net that hangs on few contacts oscillates
- * less about its place, but takes more steps to reach it, so it is worthwhile only if the phase ends late. Measured
- * with npm run bench -- --suite fidelity; docs/measurements.md states what each quality reaches.
+ * less about its place, but takes more steps to reach it, so it is worthwhile only if the phase ends late. FINE begins
+ * with the steps of BALANCED, so that it ends at least as near: from far away, shorter steps lead to other places, which
+ * are often worse. Measured with npm run bench -- --suite fidelity; docs/measurements.md states what each quality
+ * reaches.
  */
-const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, StepShares | 'offset'> | undefined>> = {
+const SHORT: PullStage = { sweeps: 32, tau: 0.5, minGain: 0.007 };
+const LONG: PullStage = { sweeps: 64, tau: 0.3, minGain: 0.001 };
+const QUALITIES: Readonly<Record<Quality, (PullStage & Pick<PullBackSettings, 'finer'>) | undefined>> = {
   FAST: undefined,
-  BALANCED: { sweeps: 32, tau: 0.5, minGain: 0.007 },
-  FINE: { sweeps: 64, tau: 0.3, minGain: 0.001 },
+  BALANCED: { ...SHORT, finer: undefined },
+  FINE: { ...SHORT, finer: LONG },
 };
-
-type StepShares = 'reservedSteps' | 'shorteningSteps';
 
 function pullBackOf(parameters: Parameters): PullBackSettings | undefined {
   const { quality, contactOffset, activationDistance, stepLimit } = parameters;

@@ -25,7 +25,15 @@ const meshOf = (...lengths: Lengths[]) => {
   return buildMesh({ vertexCount: 3 * parts.length, triangles, parts });
 };
 
-const PULL_BACK = { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25, reservedSteps: 0, shorteningSteps: 0 };
+const PULL_BACK = {
+  sweeps: 32,
+  tau: 0.2,
+  minGain: 0.03,
+  offset: 0.25,
+  reservedSteps: 0,
+  shorteningSteps: 0,
+  finer: undefined,
+};
 const settings = makeSettings({ delta: 0.5, scale: 4, pullBack: PULL_BACK });
 
 t.test(

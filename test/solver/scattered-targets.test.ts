@@ -7,7 +7,15 @@ import { type Point, SceneBuilder } from '../support/scene-builder.js';
 import { makeSettings } from '../support/settings.js';
 import { scatteredSheet } from './cases.js';
 
-const PULL_BACK = { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25, reservedSteps: 0, shorteningSteps: 0 };
+const PULL_BACK = {
+  sweeps: 32,
+  tau: 0.2,
+  minGain: 0.03,
+  offset: 0.25,
+  reservedSteps: 0,
+  shorteningSteps: 0,
+  finer: undefined,
+};
 const EDGES = 16;
 /** As by default: δ is a tenth of an edge, a leap two edges. */
 const settings = makeSettings({ delta: 0.1 / EDGES, leap: 2 / EDGES, pullBack: PULL_BACK });

@@ -37,7 +37,15 @@ t.test('the pull-back leaves a sixteenth to the steps that shorten edges, and 32
 });
 
 t.test('every phase has its own limit, and the last one the whole', async (t) => {
-  const pullBack = { sweeps: 1, tau: 1, minGain: 1, offset: 0.1, reservedSteps: 25, shorteningSteps: 6 };
+  const pullBack = {
+    sweeps: 1,
+    tau: 1,
+    minGain: 1,
+    offset: 0.1,
+    reservedSteps: 25,
+    shorteningSteps: 6,
+    finer: undefined,
+  };
   const settings = makeSettings({ stepLimit: 100, pullBack });
   t.strictSame(
     (['ADVANCE', 'PULL', 'SHORTEN'] as const).map((phase) => [

@@ -19,6 +19,7 @@ export const PLAN: PullBackSettings = {
   offset: 0.25,
   reservedSteps: 0,
   shorteningSteps: 0,
+  finer: undefined,
 };
 
 /** The largest difference of two arrays. */

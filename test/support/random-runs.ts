@@ -83,3 +83,28 @@ export async function expectPulledBackAtLimit(t: Test, engine: Engine): Promise<
     t.ok(stretch <= 1.1 * (1 + STRETCH_ROUNDING), `${stepLimit} steps: an edge is ${stretch} times as long`);
   }
 }
+
+/**
+ * What FINE may lie farther than BALANCED, as a share: it ends with a smaller merit, of which the distance is most, and the rest are contacts
+ * nearer than their offset.
+ */
+const OF_OFFSETS = 1e-3;
+
+/** FINE makes the steps of BALANCED first, so it ends no farther, and somewhere nearer. */
+export async function expectFineNoFarther(t: Test, engine: Engine): Promise<void> {
+  let nearer = 0;
+  for (const name of ['layers', 'hair', 'solid']) {
+    const { mesh, start, target } = examplePair(name);
+    const resolve = (quality: 'BALANCED' | 'FINE') => resolveJudged(engine, mesh, start, target, { quality });
+    const [balanced, fine] = [await resolve('BALANCED'), await resolve('FINE')];
+    t.equal(fine.intersections + fine.collisions, 0, `${name}: safe`);
+    t.equal(fine.resolution.status, 'CONVERGED', name);
+    t.ok(fine.resolution.steps > balanced.resolution.steps, `${name}: it makes more steps`);
+    const [near, far] = [rmsOf(fine, target), rmsOf(balanced, target)];
+    t.ok(near <= far * (1 + OF_OFFSETS), `${name}: rms ${near}, BALANCED ${far}`);
+    if (near < 0.99 * far) nearer++;
+    const stretch = stretchOf(fine, target);
+    t.ok(stretch <= 1.1 * (1 + STRETCH_ROUNDING), `${name}: stretch ${stretch}`);
+  }
+  t.ok(nearer > 0, 'at least one is nearer by a hundredth');
+}

@@ -5,6 +5,7 @@
 //   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, or in a heap HEAP_MIN_GAIN times what it costs (pull-back/cost.wgsl), unless the phase began early
 //             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, one in which no vertex wants to move as well; MAX_HELD_STEPS, or MAX_POOR_STEPS in a heap, as STALLED where one does;
 //             vertices that their boxes hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
+//   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with other parameters, and no poor step so far.
 //   SHORTEN   follows where edges of the best state are above their limits. Poor is a step that takes less than MIN_SHORTENING_GAIN off the excess (in a heap
 //             HEAP_SHORTENING_GAIN): MAX_POOR_SHORTENINGS in a row end it, in a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
 //
@@ -38,10 +39,10 @@ fn hasStepsAfter() -> bool {
   return control.steps < parameters.stepLimit + parameters.reservedSteps;
 }
 
-// Hands over to SHORTEN, which ends as `ending` unless it is stopped.
-fn handOver(isNext: bool, ending: u32) {
+// Hands over to SHORTEN, which ends as `ending` unless it is stopped, or to REFINE.
+fn handOver(isNext: bool, ending: u32, isFiner: bool) {
   control.ending = select(control.ending, ending, isNext);
-  control.phase = select(control.phase, PHASE_SHORTEN, isNext);
+  control.phase = select(select(control.phase, PHASE_SHORTEN, isNext), PHASE_REFINE, isFiner);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -62,7 +63,7 @@ fn openPull(@builtin(local_invocation_index) local: u32) {
   control.wantsSearch = select(SEARCH_ALL, SEARCH_NONE, control.wantsSearch == SEARCH_NONE);
   let state = limitedOr(select(CONVERGED, RUNNING, merit > 0.0));
   let isNext = state == AT_STEP_LIMIT && parts.y > 0.0 && hasStepsAfter();
-  handOver(isNext, state);
+  handOver(isNext, state, false);
   control.state = select(state, NEEDS_PHASE, isNext);
   writeArguments();
 }
@@ -164,10 +165,12 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
 
   let ended = limitedOr(select(shortened, pulled, isPull));
   // Edges of the best state are above their limits: they are shortened next, if there are steps left.
-  let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0;
+  let hasEnded = isRunning && isPull && (ended == CONVERGED || ended == STALLED);
+  let isFiner = hasEnded && pullBack.hasFiner == 1u && left > 0.0 && !isStill && cost == 1.0;
+  let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0 && !isFiner;
   let isNext = isWanted && hasStepsAfter();
-  handOver(isNext, ended);
-  let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, isNext);
+  handOver(isNext, ended, isFiner);
+  let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, isNext || isFiner);
   control.state = select(control.state, state, isRunning);
   atomicStore(&control.isLeaping, select(atomicLoad(&control.isLeaping), 0u, isRunning));
   clearCounters();

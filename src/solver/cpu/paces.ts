@@ -1,5 +1,4 @@
 import { FREE_STEPS, LEAP_PROGRESS } from '../constants.js';
-import type { PullBackPlan } from '../scattered-targets.js';
 import { distanceAt } from './motion.js';
 import type { ShapeLimits } from './shape-limits.js';
 import type { Scratch } from './workspace.js';
@@ -7,7 +6,8 @@ import type { Scratch } from './workspace.js';
 /** The share of the way to y* that each vertex aims for in a step of the pull-back. */
 export class Paces {
   readonly #inverseMasses: Float32Array;
-  readonly #plan: PullBackPlan;
+  readonly #longest: number;
+  #tau = 1;
   readonly #limits: ShapeLimits | undefined;
   /** uint8[V] steps since a row pushed the vertex, at most FREE_STEPS */
   readonly #unpushed: Uint8Array;
@@ -16,18 +16,20 @@ export class Paces {
   /** float32[V] |y* − x| before the step for a vertex that its leap limits, 0 for the others */
   readonly #farAway: Float32Array;
 
-  constructor(inverseMasses: Float32Array, plan: PullBackPlan, limits: ShapeLimits | undefined, scratch: Scratch) {
+  /** @param longest the longest motion of a step, engine units */
+  constructor(inverseMasses: Float32Array, longest: number, limits: ShapeLimits | undefined, scratch: Scratch) {
     const vertices = inverseMasses.length;
     this.#inverseMasses = inverseMasses;
-    this.#plan = plan;
+    this.#longest = longest;
     this.#limits = limits;
     this.#unpushed = scratch.uint8('steps without a push', vertices).fill(FREE_STEPS);
     this.#rebuilt = scratch.float32('y before the rows', 3 * vertices);
     this.#farAway = scratch.float32('far away', vertices).fill(0);
   }
 
-  /** y ← x + t (y* − x), no longer than a leap. */
-  rebuild(x: Float32Array, y: Float32Array, target: Float32Array): void {
+  /** y ← x + t (y* − x), no longer than a leap. @param tau τ of the stage */
+  rebuild(x: Float32Array, y: Float32Array, target: Float32Array, tau: number): void {
+    this.#tau = tau;
     const limits = this.#limits;
     limits?.settlePaces((v) => this.#paceOf(x, target, v));
     for (let i = 0, k = 0; i < this.#unpushed.length; i++, k += 3) {
@@ -39,9 +41,9 @@ export class Paces {
 
   /** t of a vertex on its own. */
   #paceOf(x: Float32Array, target: Float32Array, i: number): number {
-    const { longest } = this.#plan;
+    const longest = this.#longest;
     const isFree = this.#inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
-    const t = isFree ? 1 : this.#plan.tau;
+    const t = isFree ? 1 : this.#tau;
     const travel = t * distanceAt(x, target, 3 * i);
     this.#farAway[i] = travel > longest ? travel / t : 0;
     return travel > longest ? t * (longest / travel) : t;
@@ -70,7 +72,7 @@ export class Paces {
    * times the cost of the step).
    */
   isLeaping(x: Float32Array, target: Float32Array, cost: number): boolean {
-    const least = cost * LEAP_PROGRESS * this.#plan.longest;
+    const least = cost * LEAP_PROGRESS * this.#longest;
     return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);
   }
 }

@@ -11,6 +11,7 @@ import {
   SWEPT_EXCESS,
 } from '../constants.js';
 import type { PullBackPlan } from '../scattered-targets.js';
+import type { PullStage } from '../settings.js';
 
 /** The properties of a step of the pull-back that decide whether the phase ends. */
 export interface Gained {
@@ -40,11 +41,13 @@ export interface Gained {
  * of later steps continue until this part is small.
  */
 export class PoorSteps {
-  readonly #plan: Pick<PullBackPlan, 'minGain' | 'isEarly'>;
+  readonly #minGain: number;
+  readonly #isEarly: boolean;
   #count = 0;
 
-  constructor(plan: Pick<PullBackPlan, 'minGain' | 'isEarly'>) {
-    this.#plan = plan;
+  constructor({ minGain }: Pick<PullStage, 'minGain'>, { isEarly }: Pick<PullBackPlan, 'isEarly'>) {
+    this.#minGain = minGain;
+    this.#isEarly = isEarly;
   }
 
   /** whether a step was poor because of edges over their limits */
@@ -73,10 +76,10 @@ export class PoorSteps {
     isStill,
     excess,
   }: Gained): Extract<Status, 'CONVERGED' | 'STALLED'> | undefined {
-    const { minGain, isEarly } = this.#plan;
+    const minGain = this.#minGain;
     const isHeap = cost > 1;
     const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : minGain;
-    if (gain >= least || (gain > 0 && isEarly && isLeaping)) {
+    if (gain >= least || (gain > 0 && this.#isEarly && isLeaping)) {
       this.#count = 0;
       return undefined;
     }

@@ -12,7 +12,7 @@ import {
   WARM_EDGES,
 } from '../constants.js';
 import type { PullBackPlan } from '../scattered-targets.js';
-import type { Settings } from '../settings.js';
+import type { PullStage, Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import type { StepPhase } from '../step-shares.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
@@ -146,7 +146,7 @@ export class PullBack {
     const shortfalls = new Shortfalls(vertexCount, own, this.#aims, start, scratch);
     this.#merit = new Merit(inverseMasses, this.#limits, shortfalls);
     this.#sweeps = new AcceleratedSweeps(inverseMasses, scratch);
-    this.#paces = new Paces(inverseMasses, plan, this.#limits, scratch);
+    this.#paces = new Paces(inverseMasses, plan.longest, this.#limits, scratch);
     this.#wants = scratch.uint8('wants to move', vertexCount);
     this.#residuals = scratch.float32('residuals of the pull-back', vertexCount);
     this.#best = scratch.float32('best state', 3 * vertexCount);
@@ -196,21 +196,22 @@ export class PullBack {
     }
   }
 
-  /** Steps towards y* until Φ no longer falls. */
+  /** Steps towards y* until Φ no longer falls, then finer ones if the quality has them. */
   #pull(run: PullBackRun): Status {
     const { x, y, target } = run;
     const { clock, moving } = this.#stages;
     const { delta } = this.#settings;
     let best = this.#merit.of(x, target, undefined);
-    const poorSteps = new PoorSteps(this.#plan);
+    let stage: PullStage = this.#plan;
+    let poorSteps = new PoorSteps(stage, this.#plan);
     for (let n = 0; best > 0; n++) {
       const step = run.nextStep('PULL');
       if (typeof step !== 'number') return step;
-      this.#paces.rebuild(x, y, target);
+      this.#paces.rebuild(x, y, target, stage.tau);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       if (!this.#hasPairs) this.#search(run);
       if (n === 0) best = this.#merit.of(x, target, this.#proximity.pairs);
-      const rows = { sweeps: this.#plan.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) };
+      const rows = { sweeps: stage.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) };
       this.#sweepRows(run, step, markMoving(x, y, moving), rows);
       this.#paces.countUnpushed(y, PUSHED * delta);
       this.#forward(run, step, REST * delta);
@@ -228,6 +229,12 @@ export class PullBack {
         !this.#wants.includes(1),
       ];
       const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess });
+      const { finer } = this.#plan;
+      if (ended && finer && stage !== finer && best > 0 && !isStill && this.#cost === 1) {
+        stage = finer;
+        poorSteps = new PoorSteps(stage, this.#plan);
+        continue;
+      }
       if (ended) return ended;
       // A vertex that its box holds may gain something in a new box, if that can be larger.
       if (isHeld && poorSteps.hasAny && this.#cost === 1) this.#isSearchDue = true;

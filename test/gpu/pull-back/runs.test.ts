@@ -8,7 +8,12 @@ import { openTestEngine } from '../../support/gpu.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
 import { examplePair, randomPullBack } from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
-import { expectNearerWithMoreSteps, expectPulledBackAtLimit, expectRandomRunsSafe } from '../../support/random-runs.js';
+import {
+  expectFineNoFarther,
+  expectNearerWithMoreSteps,
+  expectPulledBackAtLimit,
+  expectRandomRunsSafe,
+} from '../../support/random-runs.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -60,6 +65,8 @@ else {
   });
 
   t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
+
+  t.test('FINE ends no farther than BALANCED', (t) => expectFineNoFarther(t, engine));
 
   t.test('Algorithm 1 and the steps towards y* leave steps to what follows them', (t) =>
     expectPulledBackAtLimit(t, engine),

@@ -31,6 +31,7 @@ const PLAN: PullBackSettings = {
   offset: 0.25,
   reservedSteps: 0,
   shorteningSteps: 0,
+  finer: undefined,
 };
 const SETTINGS = makeSettings({ sigma: 0, pullBack: PLAN });
 

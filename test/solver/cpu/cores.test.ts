@@ -176,8 +176,12 @@ t.test('the same contacts are chosen on any number of cores', async (t) => {
   for (const cores of SOME_AND_MANY) {
     await withCores(cores, async () => {
       const before = team.helpedChunks;
-      for (let round = 0; round < 3; round++) t.ok(isDeepStrictEqual(selectAmongMany(seed), alone), `${cores} cores`);
-      t.ok(team.helpedChunks > before, 'helpers took part');
+      // On a busy machine helpers may wake up after the work is done.
+      const hasHelped = () => team.helpedChunks > before;
+      for (let round = 0; round < 3 || (round < 300 && !hasHelped()); round++) {
+        t.ok(isDeepStrictEqual(selectAmongMany(seed), alone), `${cores} cores`);
+      }
+      t.ok(hasHelped(), 'helpers took part');
     });
   }
 });

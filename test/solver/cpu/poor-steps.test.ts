@@ -8,7 +8,7 @@ const CHEAP = { gain: 0.02, cost: 1, isLeaping: false, isHeld: false, isStill: f
 
 /** How the phase ends with the first step that ends it, and after how many. */
 function endOf(steps: readonly Parameters<PoorSteps['after']>[0][], plan = PLAN) {
-  const poor = new PoorSteps(plan);
+  const poor = new PoorSteps(plan, plan);
   for (const [n, step] of steps.entries()) {
     const ended = poor.after(step);
     if (ended) return { ended, steps: n + 1 };
@@ -60,7 +60,7 @@ t.test(
 t.test('sweeps leave little excess of edges over their limits once a step was poor because of them', async (t) => {
   const poor = { ...CHEAP, gain: 0 };
   const after = (...steps: (typeof CHEAP)[]) => {
-    const counted = new PoorSteps(PLAN);
+    const counted = new PoorSteps(PLAN, PLAN);
     for (const step of steps) counted.after(step);
     return counted.mostExcess(7);
   };

@@ -7,7 +7,12 @@ import { resolveJudged } from '../../support/judged-resolve.js';
 import { examplePair, randomPullBack, rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
-import { expectNearerWithMoreSteps, expectPulledBackAtLimit, expectRandomRunsSafe } from '../../support/random-runs.js';
+import {
+  expectFineNoFarther,
+  expectNearerWithMoreSteps,
+  expectPulledBackAtLimit,
+  expectRandomRunsSafe,
+} from '../../support/random-runs.js';
 import { type Point, SceneBuilder } from '../../support/scene-builder.js';
 import { scatteredSheet, stackSwap } from '../cases.js';
 
@@ -114,6 +119,8 @@ t.test('stopping after any state leaves a safe one and status DEADLINE', async (
 });
 
 t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
+
+t.test('FINE ends no farther than BALANCED', (t) => expectFineNoFarther(t, engine));
 
 t.test('Algorithm 1 and the steps towards y* leave steps to what follows them', (t) =>
   expectPulledBackAtLimit(t, engine),
