@@ -11,7 +11,7 @@ export type VerifyLevel = 'NONE' | 'STATE' | 'PATH';
 /** UNTANGLE: only for the creation of a session. */
 export type IntersectingStart = 'REJECT' | 'IGNORE_PAIRS' | 'UNTANGLE';
 
-/** FAST: Algorithm 1 alone. BALANCED and FINE add a pull-back, each with its own sweeps and minimal gain. */
+/** FAST: Algorithm 1 alone. BALANCED and FINE add a pull-back, and FINE goes on with finer steps. */
 export type Quality = 'FAST' | 'BALANCED' | 'FINE';
 
 /** TWO_WAY: two-way collision handling. VOLUME_IMPULSES: volume-preserving impulses, which conserve momentum. */
