@@ -16,6 +16,7 @@ const BUTTONS: Readonly<Record<string, string>> = {
   r: 'rerun',
   d: 'theme',
   '?': 'help',
+  Escape: 'problem-close',
 };
 
 /** Wires keys that work everywhere except in text fields or while a dialog is open. */

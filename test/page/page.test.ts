@@ -271,7 +271,8 @@ t.test('the page in a browser', { skip: skipWithoutChromium }, async (t) => {
     await page.setInputFiles('#files', withBad);
     await page.waitForSelector('#problem:not([hidden])');
     t.equal(await page.inputValue('#kinematic'), '', 'options of a file that cannot be read are not taken');
-    await page.click('#problem-close');
+    await page.keyboard.press('Escape');
+    t.ok(await page.isHidden('#problem'), 'Escape closes a message, too');
     t.equal(await drop([...pair(squares), fileOf('options.json', JSON.stringify(options))]), '4');
     await page.keyboard.press('Escape');
     t.equal(await drop(pair((low, high) => `${squares(low, high)}v 9 9 9\n`)), '', 'another mesh');
