@@ -40,6 +40,8 @@ export interface WireReport {
     readonly residualTolerance: number;
     readonly stretchLimit: number;
     readonly quality: string;
+    /** absent = TWO_WAY */
+    readonly method?: string;
     readonly preset: string;
     readonly kinematicPairs: 'SKIP' | 'PROTECT';
   };

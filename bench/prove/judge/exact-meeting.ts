@@ -48,6 +48,12 @@ const volume = (a: WholePoint, b: WholePoint, c: WholePoint, d: WholePoint): big
 
 const sign = (x: bigint): number => (x > 0n ? 1 : x < 0n ? -1 : 0);
 
+/** The sign of the volume of a tetrahedron. @param x [3·V] @param corners four vertices */
+export function signOfVolume(x: ArrayLike<number>, corners: readonly number[]): number {
+  const [a, b, c, d] = toWholePoints(x, corners);
+  return sign(volume(a, b, c, d));
+}
+
 function isPointOnSegment(p: WholePoint, a: WholePoint, b: WholePoint): boolean {
   const along = subtract(b, a);
   const to = subtract(p, a);

@@ -1,4 +1,5 @@
 import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
+import { signOfVolume } from './exact-meeting.js';
 
 /** The strains in a report. */
 export interface WireStrain {
@@ -55,12 +56,12 @@ function findStrains(
       const now = edgesOf(positions, own);
       const before = edgesOf(rest, own);
       const squares = ratios(gramOf(before), gramOf(now)).map((square) => Math.max(0, square));
-      const isTurned = size === 4 && Math.sign(tripleOf(now)) !== Math.sign(tripleOf(before));
+      const isTurned = size === 4 && signOfVolume(positions, own) * signOfVolume(rest, own) < 0;
       const smallest = Math.sqrt(Math.min(...squares)) * (isTurned ? -1 : 1);
       const largest = Math.sqrt(Math.max(...squares));
       least = Math.min(least, smallest);
       most = Math.max(most, largest);
-      if (smallest < 0) inverted++;
+      if (isTurned) inverted++;
       const excess = Math.max(largest - max, min > 0 ? min - smallest : 0);
       worst = Math.max(worst, excess);
       const rounding = (ROUNDINGS * spacing) / leastHeightOf(gramOf(before));
@@ -100,7 +101,7 @@ export function judgeStrains(
     told !== undefined &&
     violated >= fewest &&
     violated <= many &&
-    (Number(told.inverted) === inverted || Math.abs(least) < AGREEMENT) &&
+    Number(told.inverted) === inverted &&
     isNear(told.min, least) &&
     isNear(told.max, most);
   if (!isTold) find('report: strain', `told ${JSON.stringify(told)}, is ${is}`);
@@ -148,10 +149,6 @@ function edgesOf(x: Positions, ids: readonly number[]): number[][] {
 
 const gramOf = (edges: readonly number[][]): number[][] =>
   edges.map((a) => edges.map((b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2]));
-
-function tripleOf([a, b, c]: readonly number[][]): number {
-  return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-}
 
 /** The eigenvalues of A⁻¹ B, A and B symmetric, A positive definite, 2×2 or 3×3. */
 function ratios(a: number[][], b: number[][]): number[] {

@@ -43,6 +43,24 @@ t.test('a solid turned inside out has a negative strain, and is out of its limit
   t.same(complaints(SOLID, place(1, 1, -0.5), told, true), ['strains are kept where nothing is in the way']);
 });
 
+t.test('whether a crushed solid is turned is decided without rounding', async (t) => {
+  // The fourth corner lies on the plane of the others, or nearer to it than the rounding of a product of its coordinates.
+  const corners = [0.1, 0.2, 0.3, 1.1, 0.2, 0.3, 0.1, 1.2, 0.3, 0.4, 0.7];
+  for (const [height, inverted] of [
+    [0.3, 0],
+    [0.3 + 2 ** -54, 0],
+    [0.3 - 2 ** -54, 1],
+  ] as const) {
+    const x = Float64Array.of(...corners, height);
+    const [least, most] = [0, Math.sqrt(1 + 0.3 ** 2 + 0.5 ** 2)];
+    const found: string[] = [];
+    judgeStrains(SOLID, x, { violated: 1, inverted, min: least, max: most }, false, (_, is) => found.push(is));
+    const counted = /"inverted":(\d+)/.exec(found[0] ?? `"inverted":${inverted}`)?.[1];
+    t.equal(Number(counted), inverted, `height ${height}`);
+    t.match(complaints(SOLID, x, { violated: 1, inverted: 1 - inverted, min: least, max: most }), ['report: strain']);
+  }
+});
+
 t.test('elements that cannot move, and meshes without limits, are not judged', async (t) => {
   t.same(complaints({ ...SOLID, kinematic: new Uint8Array(4).fill(1) }, place(2, 2, 2), undefined, true), []);
   const { strainLimits: _, ...free } = SOLID;
