@@ -11,6 +11,12 @@ const DOUBLE_ERROR = 2 ** -50;
 /** Share of its gap that a pair keeps if it cannot pass, so that the next step has a usable normal. */
 const LEFT_OF_GAP = 0.1;
 
+/**
+ * Share of the floor, or of its distance if that is less, by which a direction must separate a pair at x. A direction that
+ * separates it by less there, and by far more at z, would let the pair come as near as that on the way.
+ */
+const KEPT_ON_THE_WAY = 0.5;
+
 type Vector = readonly [number, number, number];
 
 /** A pair whose vertices move from x to z, all in one straight piece. */
@@ -25,15 +31,15 @@ export interface MovingPair {
 }
 
 /**
- * Returns the share of the motion from x to z that a pair allows: 1 if it stays apart on the whole piece and ends no
- * closer than the floor, or than it began.
+ * Returns the share of the motion from x to z that a pair allows: 1 if it stays apart on the whole piece, by half of the
+ * floor or of its distance if that is less, and ends no closer than the floor, or than it began.
  *
  * Corners move as p(s) = x + s (z − x), all with the same s. For a fixed direction n and corners a, b of the two sides
  *
  *   n·(a(s) − b(s)) = (1 − s) n·(a(0) − b(0)) + s n·(a(1) − b(1)),
  *
- * so if g = min_a n·p − max_b n·p is positive at x and at z, it is positive in between, and the hulls of both sides
- * never meet. The separating plane moves with the pair, so two elements that fly side by side are separated as well as
+ * so g = min_a n·p − max_b n·p is nowhere in between less than the smaller of its values at x and at z: the hulls of both
+ * sides never come nearer than that. The separating plane moves with the pair, so two elements that fly side by side are separated as well as
  * two that rest. g counts only beyond 2e, where e is the rounding of its heights in double (certificate.ts has the same
  * rule in float32). x and z are the float32 numbers that are committed, so no further rounding follows.
  *
@@ -53,7 +59,7 @@ export function passableShare(pair: MovingPair, floor: number): number {
   let best = 0;
   for (const n of directions(pair, before, after)) {
     const from = gapAlong(n, x, kind, vertices);
-    if (!(from > 0)) continue;
+    if (!(from > 0 && from >= KEPT_ON_THE_WAY * least)) continue;
     const to = gapAlong(n, z, kind, vertices);
     if (to >= least) return 1;
     const kept = Math.max(Math.min(from, floor), LEFT_OF_GAP * from);
