@@ -1,5 +1,5 @@
 import type { MovingPair } from '../../../src/solver/flight/flight-pair.js';
-import { MEETING, type Mutant, PATH, TUNNEL } from './mutant.js';
+import { FLOOR, MEETING, type Mutant, PATH, TUNNEL } from './mutant.js';
 
 /** Faults of the flights that precede the first step. */
 export const FLIGHT_MUTANTS: readonly Mutant[] = [
@@ -16,6 +16,19 @@ export const FLIGHT_MUTANTS: readonly Mutant[] = [
     ],
     scenes: ['departures'],
     caughtBy: [MEETING, TUNNEL, PATH],
+  },
+  {
+    name: 'flight-past-without-room',
+    description: 'a flight may pass other elements as near as it likes, and end there',
+    faults: [
+      {
+        file: 'src/solver/flight/flight-pair.js',
+        function: 'passableShare',
+        instead: (original: (pair: MovingPair, floor: number) => number, pair: MovingPair) => original(pair, 0),
+      },
+    ],
+    scenes: ['departures'],
+    caughtBy: [FLOOR],
   },
   {
     name: 'flight-searched-at-its-end',
