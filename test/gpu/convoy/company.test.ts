@@ -31,9 +31,11 @@ function randomMotion(random: Random): Motion {
   const parameters = [
     { stepLimit: 1 + random.int(8) },
     { quality: 'BALANCED' as const, stepLimit: 1 + random.int(8) },
+    // Long enough for its finer steps, and for Algorithm 1 to leave steps to what follows.
+    { quality: 'FINE' as const, stepLimit: 1 + random.int(48) },
     // The vertices of a stack lie closer together than the longest activation distance allows.
     { ...randomAlgorithm1(random, 1 + random.int(8)), ...(isStack ? { activationDistance: 1e-2 } : {}) },
-  ][random.int(3)]!;
+  ][random.int(4)]!;
   return { ...(isStack ? stackSwap(3 + random.int(5)) : randomScene(random)).build(), parameters };
 }
 
