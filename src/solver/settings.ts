@@ -80,6 +80,9 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
   };
 }
 
+const FIRST_STAGE: PullStage = { sweeps: 32, tau: 0.5, minGain: 0.007 };
+const FINER_STAGE: PullStage = { sweeps: 64, tau: 0.3, minGain: 0.001 };
+
 /**
  * FAST is Algorithm 1 alone. More sweeps and a later end come nearer to the constrained optimum and cost time in
  * proportion. τ only damps vertices that contacts push: with a smaller τ a net that hangs on few contacts oscillates
@@ -88,12 +91,10 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
  * are often worse. Measured with npm run bench -- --suite fidelity; docs/measurements.md states what each quality
  * reaches.
  */
-const SHORT: PullStage = { sweeps: 32, tau: 0.5, minGain: 0.007 };
-const LONG: PullStage = { sweeps: 64, tau: 0.3, minGain: 0.001 };
 const QUALITIES: Readonly<Record<Quality, (PullStage & Pick<PullBackSettings, 'finer'>) | undefined>> = {
   FAST: undefined,
-  BALANCED: { ...SHORT, finer: undefined },
-  FINE: { ...SHORT, finer: LONG },
+  BALANCED: { ...FIRST_STAGE, finer: undefined },
+  FINE: { ...FIRST_STAGE, finer: FINER_STAGE },
 };
 
 function pullBackOf(parameters: Parameters): PullBackSettings | undefined {

@@ -4,6 +4,7 @@ import type { Engine } from '../../src/solver/engine.js';
 import { pinch, randomScene, stackSwap } from '../solver/cases.js';
 import { CaseIntersects, resolveJudged } from './judged-resolve.js';
 import { examplePair, rmsOf, STRETCH_ROUNDING, stretchOf } from './nearness.js';
+import { openCase } from './open-case.js';
 import { type Random, seeded } from './random.js';
 
 /** Random scenes, each resolved once: no state intersects, no piece of the path collides, and every number is finite. */
@@ -81,6 +82,26 @@ export async function expectPulledBackAtLimit(t: Test, engine: Engine): Promise<
     t.ok(judged.resolution.unfinishedVertices > 0, 'strands wanted to move on');
     const stretch = stretchOf(judged, target);
     t.ok(stretch <= 1.1 * (1 + STRETCH_ROUNDING), `${stepLimit} steps: an edge is ${stretch} times as long`);
+  }
+}
+
+/** A run asks a few times a step whether it should stop; one that has asked this often is endless. */
+const ENDLESS = 1000;
+
+/** Every limit ends a run, also one that is reached in the very step with which a phase ends; FINE has most phases. */
+export async function expectEveryLimitEnds(t: Test, engine: Engine): Promise<void> {
+  const { mesh, start, target } = stackSwap(8).build();
+  const { scene, resolve } = await openCase(engine, mesh, start, target, { quality: 'FINE' });
+  const { steps } = await resolve();
+  scene.close();
+  t.ok(steps > 16, `${steps} steps without a limit`);
+  for (let stepLimit = 1; stepLimit <= steps + 2; stepLimit++) {
+    const limited = await openCase(engine, mesh, start, target, { quality: 'FINE', stepLimit });
+    let questions = 0;
+    const answer = await limited.resolve({ shouldStop: () => ++questions > ENDLESS });
+    limited.scene.close();
+    t.ok(answer.steps <= stepLimit, `${answer.steps} steps of ${stepLimit}`);
+    t.not(answer.status, 'DEADLINE', `${stepLimit} steps: it ends`);
   }
 }
 

@@ -163,10 +163,11 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   // For awaitSearch, after the sweeps: for which vertices is known only then.
   control.wantsSearch = select(control.wantsSearch, select(SEARCH_NONE, SEARCH_PART, isAsked), isRunning);
 
-  let ended = limitedOr(select(shortened, pulled, isPull));
+  // Finer steps are next, if the phase has steps left.
+  let hasFiner = isPull && pulled != RUNNING && pullBack.hasFiner == 1u && left > 0.0 && !isStill && cost == 1.0;
+  let ended = limitedOr(select(select(shortened, pulled, isPull), RUNNING, hasFiner));
+  let isFiner = isRunning && hasFiner && ended == RUNNING;
   // Edges of the best state are above their limits: they are shortened next, if there are steps left.
-  let hasEnded = isRunning && isPull && (ended == CONVERGED || ended == STALLED);
-  let isFiner = hasEnded && pullBack.hasFiner == 1u && left > 0.0 && !isStill && cost == 1.0;
   let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0 && !isFiner;
   let isNext = isWanted && hasStepsAfter();
   handOver(isNext, ended, isFiner);

@@ -9,6 +9,7 @@ import { resolveJudged } from '../../support/judged-resolve.js';
 import { examplePair, randomPullBack } from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
 import {
+  expectEveryLimitEnds,
   expectFineNoFarther,
   expectNearerWithMoreSteps,
   expectPulledBackAtLimit,
@@ -65,6 +66,8 @@ else {
   });
 
   t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
+
+  t.test('every step limit ends a run', (t) => expectEveryLimitEnds(t, engine));
 
   t.test('FINE ends no farther than BALANCED', (t) => expectFineNoFarther(t, engine));
 

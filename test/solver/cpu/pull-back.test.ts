@@ -8,6 +8,7 @@ import { examplePair, randomPullBack, rmsOf, STRETCH_ROUNDING, stretchOf } from 
 import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
 import {
+  expectEveryLimitEnds,
   expectFineNoFarther,
   expectNearerWithMoreSteps,
   expectPulledBackAtLimit,
@@ -119,6 +120,8 @@ t.test('stopping after any state leaves a safe one and status DEADLINE', async (
 });
 
 t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
+
+t.test('every step limit ends a run', (t) => expectEveryLimitEnds(t, engine));
 
 t.test('FINE ends no farther than BALANCED', (t) => expectFineNoFarther(t, engine));
 
