@@ -9,6 +9,7 @@ import { PairSet } from '../../src/solver/cpu/pair-set.js';
 import { Scratch } from '../../src/solver/cpu/workspace.js';
 import { checkPartOffsets, offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { runJob } from '../support/job.js';
+import { PLAN as PULL_BACK } from '../support/pull-back-bench.js';
 import { makeSettings } from '../support/settings.js';
 
 type Lengths = Pick<PartInput, 'activationDistance' | 'contactOffset'>;
@@ -25,15 +26,6 @@ const meshOf = (...lengths: Lengths[]) => {
   return buildMesh({ vertexCount: 3 * parts.length, triangles, parts });
 };
 
-const PULL_BACK = {
-  sweeps: 32,
-  tau: 0.2,
-  minGain: 0.03,
-  offset: 0.25,
-  reservedSteps: 0,
-  shorteningSteps: 0,
-  finer: undefined,
-};
 const settings = makeSettings({ delta: 0.5, scale: 4, pullBack: PULL_BACK });
 
 t.test(

@@ -59,9 +59,12 @@ export async function expectNearerWithMoreSteps(t: Test, engine: Engine): Promis
   }
 }
 
+/** Where two plates would end, a hundredth of an edge apart. */
+const LAST_GAP = 1e-4;
+
 /** Algorithm 1 would use up the limit where two plates cannot close; steps towards y* would where strands slide past each other. */
 export async function expectPulledBackAtLimit(t: Test, engine: Engine): Promise<void> {
-  const pressed = pinch(1e-4).build();
+  const pressed = pinch(LAST_GAP).build();
   const resolve = (quality: 'FAST' | 'BALANCED') =>
     resolveJudged(engine, pressed.mesh, pressed.start, pressed.target, { quality, stepLimit: 64 });
   const [fast, balanced] = [await resolve('FAST'), await resolve('BALANCED')];
