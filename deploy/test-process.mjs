@@ -17,16 +17,17 @@ const COST_MODULE = pathToFileURL(join(root, 'deploy', 'test-cost.mjs')).href;
 const TOGETHER = join(root, 'deploy', 'test-together.mjs');
 
 /**
- * How files run: the seed, and whether failures name places in the sources or in dist. For the former, Node reads the
- * source map of every module in every thread: test/session/operations.test.ts takes 8 % more processor time with it.
+ * How files run: the seed, whether they try only a share of their long tables, and whether failures name places in the
+ * sources or in dist. For the former, Node reads the source map of every module in every thread:
+ * test/session/operations.test.ts takes 8 % more processor time with it.
  *
- * @typedef {{ readonly seed: string, readonly namesSources: boolean }} Manner
+ * @typedef {{ readonly seed: string, readonly isShared: boolean, readonly namesSources: boolean }} Manner
  */
-const start = (args, channel, { seed, namesSources }, environment) =>
+const start = (args, channel, { seed, isShared, namesSources }, environment) =>
   spawn(process.execPath, [...(namesSources ? ['--enable-source-maps'] : []), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe', channel],
-    env: { ...process.env, NODE_ENV: 'test', TEST_SEED: seed, ...environment },
+    env: { ...process.env, NODE_ENV: 'test', TEST_SEED: seed, TEST_SHARES: isShared ? '1' : '', ...environment },
   });
 
 /** Ends a process that takes longer than a file may. @returns functions that restart and stop the timer */

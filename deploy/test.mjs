@@ -14,6 +14,9 @@
  *
  * All files of a run derive their random numbers from one seed, TEST_SEED, which is printed.
  *
+ * `npm test` without words tries a share of each long table, which the seed chooses (test/support/share.ts); with words,
+ * or with INTERSTICE_LONG_TESTS=1, it tries all of it.
+ *
  * With INTERSTICE_RERUN_FAILED=1, for machines that do other work at the same time, up to two failed files are run once
  * more, alone and with the same seed. A file that then passes has failed because of its timing, or because of leftovers
  * of an earlier file in its process: it is listed as UNSTEADY below the output of its failure, which should be fixed,
@@ -48,8 +51,6 @@ const TOUCHES_PROCESS =
  * order of shorter files does not matter.
  */
 const FIRST = [
-  'bench/cluster/servers',
-  'bench/cluster/store',
   'rough/cancels',
   'rough/grpc-malformed',
   'rough/recycled-buffers',
@@ -153,7 +154,9 @@ const placeOf = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRS
 
 const words = process.argv.slice(2);
 const seed = process.env.TEST_SEED || String(randomInt(2 ** 31));
+const isShared = words.length === 0 && process.env.INTERSTICE_LONG_TESTS !== '1';
 print(`TEST_SEED=${seed}`);
+if (isShared) print('of long tables a share that the seed chooses; all of them: INTERSTICE_LONG_TESTS=1');
 const failed = [];
 const results = [];
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -186,7 +189,7 @@ const take = (result) => {
   count(result.tally, 1);
 };
 const work = async (next) => {
-  const lane = new Lane({ seed, namesSources: words.length > 0 });
+  const lane = new Lane({ seed, isShared, namesSources: words.length > 0 });
   for (let file = next(); file; file = next()) {
     const result = await lane.run(file);
     take(result);
@@ -202,7 +205,7 @@ await Promise.all([
 if (process.env.INTERSTICE_RERUN_FAILED === '1' && failed.length <= MAX_RERUNS) {
   for (const { file, tally } of failed) {
     print(`once more, alone: ${file.name}`);
-    const again = await runAlone(file, { seed, namesSources: true });
+    const again = await runAlone(file, { seed, isShared, namesSources: true });
     report(again);
     if (again.tally.failed > 0) continue;
     print(`UNSTEADY  ${file.name}: it failed beside other files and passes alone; its failure is above`);

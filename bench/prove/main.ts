@@ -19,7 +19,7 @@ const tell = (line: string): void => {
 type EngineName = 'cpu' | 'webgpu';
 
 /** Days in which a hurried campaign tries every case and every failure on every engine, a share of them each day. */
-const CASE_DAYS = 4;
+const CASE_DAYS = 8;
 
 /** The reason why an engine cannot be started here; undefined if it can. */
 async function objectionTo(engine: EngineName): Promise<string | undefined> {

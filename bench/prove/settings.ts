@@ -35,7 +35,7 @@ Tries to break the service and judges every answer with tools of its own. Exit c
   --soak SECONDS    length of the soak (default 30)
   --parts LIST      of ${PARTS.join(', ')} (default all)
   --ci              what a check of every change runs: seed 2026, the day's share of 28 cases, of the failures (all of
-                    them on every engine in four days) and of the planted faults (all of them in twenty days), all
+                    them on every engine in eight days) and of the planted faults (all of them in forty days), all
                     parts beside each other, and 60 s of soak at the end; any of these can still be given
   --only WORDS      only cases and mutants whose id contains one of the words, separated by commas
 `;

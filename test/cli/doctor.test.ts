@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { readMeshFile } from '../../src/mesh/files/index.js';
 import { projectRoot } from '../../src/paths.js';
+import { shareOf } from '../support/share.js';
 import { run } from './in-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'interstice-doctor-'));
@@ -90,7 +91,7 @@ t.test('mistakes on the command line are refused', async (t) => {
 });
 
 t.test('the examples have no problem, and no warning but of a target that stretches', async (t) => {
-  for (const name of ['hair', 'layers', 'sand', 'sleeve', 'solid', 'spike']) {
+  for (const name of shareOf(['hair', 'layers', 'sand', 'sleeve', 'solid', 'spike'], 3)) {
     const at = (state: string): string => join(projectRoot, 'examples', 'pairs', name, `${state}.obj`);
     const { status, stdout } = await run(['doctor', at('start'), at('target'), '--json']);
     t.equal(status, 0, name);
@@ -108,7 +109,7 @@ t.test(
   'real meshes that are free of intersections have no problem',
   { skip: data ? false : 'INTERSTICE_DATA' },
   async (t) => {
-    for (const path of ['static/bunny.ply', 'static/spot.obj', 'thick_cloth/x.ply', 'dress/x.obj']) {
+    for (const path of shareOf(['static/bunny.ply', 'static/spot.obj', 'thick_cloth/x.ply', 'dress/x.obj'], 2)) {
       const { status, stdout } = await run(['doctor', join(data!, path), '--json']);
       t.equal(status, 0, `${path}: ${stdout.slice(0, 300)}`);
     }

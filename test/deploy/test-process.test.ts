@@ -24,7 +24,11 @@ interface Lane {
   end(): Promise<readonly Result[]>;
 }
 const processes = (await import(pathToFileURL(join(projectRoot, 'deploy', 'test-process.mjs')).href)) as {
-  readonly Lane: new (manner: { readonly seed: string; readonly namesSources: boolean }) => Lane;
+  readonly Lane: new (manner: {
+    readonly seed: string;
+    readonly isShared: boolean;
+    readonly namesSources: boolean;
+  }) => Lane;
 };
 
 /** Longer than any file, or the end of a process, may take, with the time until it is killed. */
@@ -40,7 +44,7 @@ const folder = t.testdir({
   'stays.mjs': `import t from 'tap'; t.pass(); setInterval(() => 0, 1_000);`,
 });
 const shared = (name: string): TestFile => ({ file: join(folder, `${name}.mjs`), name, mayShare: true });
-const makeLane = (): Lane => new processes.Lane({ seed: '1', namesSources: false });
+const makeLane = (): Lane => new processes.Lane({ seed: '1', isShared: false, namesSources: false });
 const counts = ({ tally }: Result): readonly number[] => [tally.passed, tally.failed];
 
 t.test('a process that waits for its next file has no limit of time', async (t) => {

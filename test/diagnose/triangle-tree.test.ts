@@ -1,5 +1,6 @@
 import t from 'tap';
 import { alongCurve, TriangleTree } from '../../src/diagnose/triangle-tree.js';
+import { shareOf } from '../support/share.js';
 
 t.test('the nearest of many triangles is found', async (t) => {
   const x = Float64Array.from({ length: 9 * 100 }, (_, k) => {
@@ -26,7 +27,8 @@ t.test('the construction of a large tree can be stopped', async (t) => {
   const tree = new TriangleTree(x, triangles, all, () => pulses++);
   t.ok(pulses >= count / 4096, `${pulses}`);
   t.match(tree.nearest(x[9 * 77]!, x[9 * 77 + 1]!, x[9 * 77 + 2]!), { triangle: 77, distance: 0 });
-  for (let after = 0; after < pulses; after++) {
+  const moments = Array.from({ length: pulses }, (_, k) => k);
+  for (const after of shareOf(moments, 3)) {
     let left = after;
     const pulse = () => {
       if (left-- === 0) throw new Error('over');

@@ -6,6 +6,7 @@ import { refusalOf } from '../support/job.js';
 import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
 import { SceneBuilder } from '../support/scene-builder.js';
+import { shareOf } from '../support/share.js';
 
 // A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -57,7 +58,7 @@ else {
     'A step with too little room for its candidates continues after the room has grown, with the same bytes.',
     async (t) => {
       const { mesh, start, target } = stackSwap(8).build();
-      for (const search of ['DEVICE', 'HOST'] as const) {
+      for (const search of shareOf(['DEVICE', 'HOST'] as const, 2)) {
         const tight = await openSpecialEngine(t, { firstCandidates: 1, search });
         const ample = await openSpecialEngine(t, { firstCandidates: 1 << 14, search });
         const small = await openCase(tight, mesh, start, target);
@@ -98,7 +99,7 @@ else {
       const { mesh, start, target } = sheetOverHill(6);
       const parameters = { activationDistance: 0.1, leap: 0.3, reach: 0.05 };
       // P has new buffers, or a step after its search has found more candidates than there is room for.
-      for (const label of ['pairVertex', 'candidates']) {
+      for (const label of shareOf(['pairVertex', 'candidates'], 2)) {
         let steps = 0;
         let isStopped = false;
         const afterAllocate = (buffer: GPUBuffer) => {

@@ -6,6 +6,7 @@ import { openTestEngine } from '../support/gpu.js';
 import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
 import { expectRandomRunsSafe, randomAlgorithm1 } from '../support/random-runs.js';
+import { roundsOf, shareOf } from '../support/share.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -23,7 +24,7 @@ const STEP_SLACK = 8;
 
 if (!engine) t.test('the GPU engine over the table of cases', options, async () => undefined);
 else {
-  for (const { name, mesh, start, target, parameters, kinematicArrive } of CASES) {
+  for (const { name, mesh, start, target, parameters, kinematicArrive } of shareOf(CASES, 3)) {
     t.test(`${name}, TUNED`, async (t) => {
       const overrides = { stepLimit: STEP_LIMIT, ...parameters };
       const judged = await resolveJudged(engine, mesh, start, target, overrides);
@@ -48,7 +49,7 @@ else {
   }
 
   t.test('Preset PAPER is as safe.', async (t) => {
-    for (const { name, mesh, start, target } of CASES) {
+    for (const { name, mesh, start, target } of shareOf(CASES, 3)) {
       const paper: ParametersInput = { preset: 'PAPER', activationDistance: 1e-3, stepLimit: 8 };
       const judged = await resolveJudged(engine, mesh, start, target, paper);
       t.equal(judged.intersections + judged.collisions, 0, name);
@@ -57,6 +58,6 @@ else {
   });
 
   t.test('Random scenes with extreme targets stay free of intersections at every step.', (t) =>
-    expectRandomRunsSafe(t, engine, 12, (random) => randomAlgorithm1(random, 25)),
+    expectRandomRunsSafe(t, engine, roundsOf(12, 3), (random) => randomAlgorithm1(random, 25)),
   );
 }

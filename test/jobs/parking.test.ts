@@ -4,6 +4,7 @@ import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { compare, farAway, lasting, motionOf, SHARES } from '../support/parked-sessions.js';
 import { DirectSession } from '../support/scenes.js';
+import { shareOf } from '../support/share.js';
 
 const CASES: readonly (readonly [string, ParametersInput])[] = [
   ['FAST', { quality: 'FAST' }],
@@ -11,7 +12,7 @@ const CASES: readonly (readonly [string, ParametersInput])[] = [
   ['PAPER', { preset: 'PAPER' }],
 ];
 
-for (const [name, parameters] of CASES) {
+for (const [name, parameters] of shareOf(CASES, 3)) {
   t.test(`${name}: a session that is parked between all frames answers like one that never is`, async (t) => {
     const reused = await compare(t, motionOf('layers', 300), parameters, createCpuEngine);
     t.ok(reused > 0, 'pairs of one frame served the next');

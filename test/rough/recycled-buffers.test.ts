@@ -5,6 +5,7 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { Operations } from '../../src/contract/operations.js';
 import { projectRoot } from '../../src/paths.js';
 import { findSecret, makePlainCloth, makeSecretCloth, memoryOf, secretNumber } from '../support/secret.js';
+import { roundsOf } from '../support/share.js';
 import { type Answers, openTwoTenants, type Tenant, type TwoTenants } from './two-tenants.js';
 
 /**
@@ -17,7 +18,7 @@ import { type Answers, openTwoTenants, type Tenant, type TwoTenants } from './tw
 t.setTimeout(600_000);
 
 /** The secret's sessions and answers come and go so often before each search. */
-const ROUNDS = 3;
+const ROUNDS = roundsOf(3, 3);
 
 /** Answers with all arrays that a step or a resolve can have. */
 const MESSAGES = ['http step message', 'http resolve', 'grpc step', 'grpc resolve'];

@@ -6,6 +6,7 @@ import { CaseIntersects, resolveJudged } from './judged-resolve.js';
 import { examplePair, rmsOf, STRETCH_ROUNDING, stretchOf } from './nearness.js';
 import { openCase } from './open-case.js';
 import { type Random, seeded } from './random.js';
+import { shareOf } from './share.js';
 
 /** Random scenes, each resolved once: no state intersects, no piece of the path collides, and every number is finite. */
 export async function expectRandomRunsSafe(
@@ -98,7 +99,8 @@ export async function expectEveryLimitEnds(t: Test, engine: Engine): Promise<voi
   const { steps } = await resolve();
   scene.close();
   t.ok(steps > 16, `${steps} steps without a limit`);
-  for (let stepLimit = 1; stepLimit <= steps + 2; stepLimit++) {
+  const limits = Array.from({ length: steps + 2 }, (_, k) => k + 1);
+  for (const stepLimit of shareOf(limits, 3)) {
     const limited = await openCase(engine, mesh, start, target, { quality: 'FINE', stepLimit });
     let questions = 0;
     const answer = await limited.resolve({ shouldStop: () => ++questions > ENDLESS });
@@ -116,8 +118,10 @@ const OF_OFFSETS = 1e-3;
 
 /** FINE makes the steps of BALANCED first, so it ends no farther, and somewhere nearer. */
 export async function expectFineNoFarther(t: Test, engine: Engine): Promise<void> {
+  const all = ['layers', 'hair', 'solid'];
+  const tried = shareOf(all, 3);
   let nearer = 0;
-  for (const name of ['layers', 'hair', 'solid']) {
+  for (const name of tried) {
     const { mesh, start, target } = examplePair(name);
     const resolve = (quality: 'BALANCED' | 'FINE') => resolveJudged(engine, mesh, start, target, { quality });
     const [balanced, fine] = [await resolve('BALANCED'), await resolve('FINE')];
@@ -130,5 +134,5 @@ export async function expectFineNoFarther(t: Test, engine: Engine): Promise<void
     const stretch = stretchOf(fine, target);
     t.ok(stretch <= 1.1 * (1 + STRETCH_ROUNDING), `${name}: stretch ${stretch}`);
   }
-  t.ok(nearer > 0, 'at least one is nearer by a hundredth');
+  if (tried.length === all.length) t.ok(nearer > 0, 'at least one is nearer by a hundredth');
 }

@@ -40,7 +40,7 @@ const SEEDS = 32;
 const AT_A_TIME = 2;
 
 /** Days over which hurried campaigns share all faults, because all on one day would take minutes longer. */
-const DAYS = 20;
+const DAYS = 40;
 
 /** Plants every fault in a copy of the build and lets the campaign's judge search for it. */
 export async function runMutants(

@@ -5,6 +5,7 @@ import t from 'tap';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { algorithmVersion } from '../../../src/paths.js';
 import { skipWithoutChromium } from '../../../test/support/chromium.js';
+import { shareOf } from '../../../test/support/share.js';
 import { FrameCache } from '../runner/cache.js';
 import { makeJudge } from '../runner/judge.js';
 import { writeOutputs } from '../runner/outputs.js';
@@ -63,7 +64,7 @@ const BEGUN = [...SCENES.keys()]
   .concat('funnel-20')
   .map((name) => [name, 1] as const);
 
-for (const [name, frames] of [...PLAYED, ...BEGUN]) {
+for (const [name, frames] of shareOf([...PLAYED, ...BEGUN], 3)) {
   t.test(`${name}: ${frames} time steps without intersections`, async (t) => {
     const { played } = await playSmall(name, frames);
     t.equal(played.records.length, frames);

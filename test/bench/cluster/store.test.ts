@@ -7,7 +7,9 @@ import { describe, prove } from '../../../bench/cluster/proof.js';
 // A machine that does much else takes minutes; nothing is judged by time.
 t.setTimeout(600_000);
 
-t.test('what happens to the store of a cluster costs no frame', { skip: lacksCluster }, async (t) => {
+const isLong = process.env.INTERSTICE_LONG_TESTS !== '1' && 'half a minute of processor time: INTERSTICE_LONG_TESTS=1';
+
+t.test('what happens to the store of a cluster costs no frame', { skip: isLong || lacksCluster }, async (t) => {
   const outcomes = await prove({
     workers: 3,
     sessions: 2,

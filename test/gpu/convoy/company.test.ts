@@ -11,6 +11,7 @@ import { refusalOf } from '../../support/job.js';
 import { openCase } from '../../support/open-case.js';
 import { type Random, seeded } from '../../support/random.js';
 import { randomAlgorithm1 } from '../../support/random-runs.js';
+import { roundsOf, shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -81,8 +82,8 @@ else {
     t.comment(`seed ${random.seed}`);
     // Buffers that grow while others run move everything behind them.
     const small = await openSpecialEngine(t, { convoy: CONVOY, firstPairs: 16, firstCandidates: 4 });
-    for (const one of [engine, small]) {
-      const motions = Array.from({ length: 6 }, () => randomMotion(random));
+    for (const one of shareOf([engine, small], 2)) {
+      const motions = Array.from({ length: roundsOf(6, 2) }, () => randomMotion(random));
       const alone: string[][] = [];
       for (const motion of motions) alone.push(await run(one, motion));
       const together = await Promise.all(motions.map((motion) => run(one, motion, () => turns(random.int(30)))));

@@ -9,12 +9,13 @@ import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
+import { roundsOf } from '../../support/share.js';
 
 // A software driver compiles every kernel when a device opens, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
 
 /** Losses at random moments; each costs a new device. */
-const ROUNDS = 3;
+const ROUNDS = roundsOf(3, 3);
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);

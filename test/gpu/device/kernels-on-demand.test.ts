@@ -9,6 +9,7 @@ import { STEP_STAGES } from '../../../gpu/kernels/table.js';
 import { proveSweeps } from '../../../gpu/proof/sweeps-proof.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { needAdapter } from '../../support/gpu.js';
+import { shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel on first use, and those with a fault each time: minutes on a busy machine.
 t.setTimeout(600_000);
@@ -111,7 +112,7 @@ t.test('a driver that refuses a kernel', options, async (t) => {
 });
 
 t.test('scenes submit together from the start, and sweep with the kernels of scenes alone', options, async (t) => {
-  for (const refused of ['small of both', 'small of a convoy', undefined]) {
+  for (const refused of shareOf(['small of both', 'small of a convoy', undefined], 3)) {
     const { device, warnings } = await openTogether(
       ({ label }, isShared) =>
         /^small\//.test(label ?? '') && (isShared ? refused !== undefined : refused === 'small of both'),
@@ -130,10 +131,11 @@ t.test('scenes submit together from the start, and sweep with the kernels of sce
 });
 
 t.test('if scenes cannot submit together, a warning says so, and each submits alone', options, async (t) => {
-  for (const [buffers, reason] of [
+  const obstacles = [
     [undefined, /Every scene submits alone: .*forward\/write.*out of registers/],
     [11, /Every scene submits alone: .* 11 storage buffers .* 12 are needed/],
-  ] as const) {
+  ] as const;
+  for (const [buffers, reason] of shareOf(obstacles, 2)) {
     const { device, warnings } = await openTogether(
       ({ label }, isShared) => isShared && /^forward\/write/.test(label ?? ''),
       buffers,

@@ -5,6 +5,7 @@ import type { GpuEngine } from '../../../gpu/engine.js';
 import { stackSwap } from '../../solver/cases.js';
 import { openSpecialEngine, openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
+import { shareOf } from '../../support/share.js';
 import { ShortMemory } from '../../support/short-device.js';
 
 /** Buffers for which the device itself has no memory, while the binding is told to check no call, as in production. */
@@ -74,7 +75,7 @@ else {
     const asked = new Map(short.asked);
     t.comment([...asked].join(' '));
     const before = engine.memoryBudget.total;
-    for (const what of REFUSED) {
+    for (const what of shareOf(REFUSED, 2)) {
       const [, label, number] = /^(.*?)(?: (-?\d+))?$/.exec(what)!;
       const nth = number === '-1' ? asked.get(label!)! - 1 : Number(number ?? 0);
       short.clear();

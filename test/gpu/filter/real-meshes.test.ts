@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { readMeshFile, toMeshInput } from '../../../src/mesh/files/index.js';
+import { shareOf } from '../../support/share.js';
 import { PROTECT, SKIP } from '../../verify/make-mesh.js';
 import { compare, openFilterDevice, verdictOf } from './filter-device.js';
 
@@ -25,7 +26,7 @@ t.test('published states', skip, async (t) => {
     ['dress/y_kick1_eighth.obj', 780, 1000, FIRST_MANNEQUIN_VERTEX],
     ['cloth_ball/cloth_ball92.ply', 62_655, 63_000],
   ];
-  for (const [file, intersections, mostDoubtful, firstKinematic] of cases) {
+  for (const [file, intersections, mostDoubtful, firstKinematic] of shareOf(cases, 2)) {
     const read = await readMeshFile(join(data as string, file));
     const input = toMeshInput(read);
     const kinematic = new Uint8Array(input.vertexCount);

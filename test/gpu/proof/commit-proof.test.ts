@@ -10,6 +10,7 @@ import {
 } from '../../../gpu/proof/commit-proof.js';
 import { loadKernel } from '../../../gpu/shaders.js';
 import { openTestDevice } from '../../support/gpu.js';
+import { shareOf } from '../../support/share.js';
 
 /** The proof of the end of a step; that of certified gaps is in adapter.test.ts. */
 
@@ -130,7 +131,7 @@ else {
   });
 
   t.test('planted faults are detected', async (t) => {
-    for (const { name, file, from, to, verdict } of FAULTS) {
+    for (const { name, file, from, to, verdict } of shareOf(FAULTS, 3)) {
       const text = loadKernel(file);
       const faulty = text.replace(from, to);
       t.not(faulty, text, `planted: ${name}`);
@@ -148,7 +149,7 @@ else {
     t.strictSame(await proveCommit(device, gpu.kernels, 'commitAndWatch'), await proveCommit(device, gpu.kernels));
     const faults = FAULTS.filter(({ file }) => file === 'forward/commit');
     t.ok(faults.length > 2, 'there are such faults');
-    for (const { name, from, to, verdict } of faults) {
+    for (const { name, from, to, verdict } of shareOf(faults, 3)) {
       const file = 'joined/commit-and-watch';
       const faulty = loadKernel(file).replace(from, to);
       t.not(faulty, loadKernel(file), `planted: ${name}`);
@@ -165,7 +166,7 @@ else {
     const prove = (together: KernelSet) =>
       findSharedCommitObjection(device, { alone: gpu.kernels, together }, IS_SOFTWARE);
     t.equal(await prove(await compile()), undefined);
-    for (const { name, file, from, to, verdict } of FAULTS) {
+    for (const { name, file, from, to, verdict } of shareOf(FAULTS, 3)) {
       const faulty = loadKernel(file).replace(from, to);
       const together = await compile((wanted) => (wanted === file ? faulty : loadKernel(wanted)));
       t.match(await prove(together), verdict, name);
@@ -191,7 +192,7 @@ else {
     const bindings = (['write', 'check', 'commit'] as const)
       .flatMap((entry) => together.get(entry).shared?.bindings ?? [])
       .map((binding): { readonly name: string; stride: number } => binding);
-    for (const wrong of ['x', 'y', 'next', 'box', 'vertexStep', 'limits', 'pairNormal', 'progress']) {
+    for (const wrong of shareOf(['x', 'y', 'next', 'box', 'vertexStep', 'limits', 'pairNormal', 'progress'], 2)) {
       const those = bindings
         .filter(({ name }) => name === wrong)
         .map((binding) => ({ binding, stride: binding.stride }));

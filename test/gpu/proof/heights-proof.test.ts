@@ -6,6 +6,7 @@ import { makeProofCases, PROOF_POINTS } from '../../../gpu/proof/proof-cases.js'
 import { assembleKernel, type KernelReader, loadKernel, readKernel } from '../../../gpu/shaders.js';
 import { LONG_SPREAD } from '../../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../../src/solver/pair-kinds.js';
+import { shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel with a fault anew: minutes on a busy machine.
 t.setTimeout(600_000);
@@ -103,7 +104,7 @@ else {
   });
 
   t.test('faults in the functions that run are detected', async (t) => {
-    for (const { name, fault, verdict } of FAULTS) {
+    for (const { name, fault, verdict } of shareOf(FAULTS, 2)) {
       const read: KernelReader = (file) =>
         `gpu/kernels/${file}` === fault.file ? plantFault(readKernel(file), fault) : readKernel(file);
       const proof = await proveHeights(device, (kernel) => assembleKernel(kernel, read));

@@ -8,6 +8,7 @@ import { findSharedObjection } from '../../../gpu/proof/shared-proof.js';
 import { findSharedSweepObjection } from '../../../gpu/proof/sweeps-proof.js';
 import { loadKernel } from '../../../gpu/shaders.js';
 import { openTestDevice } from '../../support/gpu.js';
+import { shareOf } from '../../support/share.js';
 
 /** The proof that scenes in a convoy compute what they compute alone. That of the end of a step: commit-proof.test.ts. */
 
@@ -112,7 +113,7 @@ else {
   ];
 
   t.test('sweeps with other rounding are detected', async (t) => {
-    for (const fault of SWEEP_FAULTS) {
+    for (const fault of shareOf(SWEEP_FAULTS, 3)) {
       if (fault.file.startsWith('small/') && sharedSmall.length === 0) continue;
       const together = both.together.with(await compileFaulty(t, fault));
       const objection = await findSharedSweepObjection(device, { ...both, together }, IS_SOFTWARE);
@@ -143,7 +144,7 @@ else {
       },
       { name: 'the radius guards nothing', file: 'forward/guard', text: 'if (travel > cap) {', by: 'if (false) {' },
     ];
-    for (const fault of faults) {
+    for (const fault of shareOf(faults, 2)) {
       const together = both.together.with(await compileFaulty(t, fault));
       const objection = await findSharedRunObjection(device, { ...both, together }, IS_SOFTWARE);
       t.match(objection, /whole runs: scene \d of 3 does not have the bytes that it has alone/, fault.name);

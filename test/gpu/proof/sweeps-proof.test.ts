@@ -4,6 +4,7 @@ import { ALONE_STAGES, type KernelFile, type KernelStage } from '../../../gpu/ke
 import { proveSweeps, type SweepWay, type SweepWays } from '../../../gpu/proof/sweeps-proof.js';
 import { loadKernel } from '../../../gpu/shaders.js';
 import { openTestDevice } from '../../support/gpu.js';
+import { shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -127,7 +128,7 @@ t.test('all variants of the sweeps agree on this adapter', options, async (t) =>
   t.strictSame(await proveSweeps(gpu.memory.fork(), gpu.kernels, WAYS), OF_ADAPTER);
 });
 
-for (const { file, text, by, lost } of FAULTS) {
+for (const { file, text, by, lost } of shareOf(FAULTS, 3)) {
   t.test(`a variant that disagrees is not used: ${file}`, options, async (t) => {
     if (!gpu) return;
     const stage = file.slice(0, file.indexOf('/')) as KernelStage;

@@ -6,6 +6,7 @@ import { CASES } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
 import { rmsOf } from '../../support/nearness.js';
+import { shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -31,7 +32,7 @@ const hasEnded = (status: Status) => status === 'CONVERGED' || status === 'STALL
 
 if (!engine) t.test('the pull-back of the GPU engine: the table of cases', options, async () => undefined);
 else {
-  for (const { name, mesh, start, target, parameters, kinematicArrive } of CASES) {
+  for (const { name, mesh, start, target, parameters, kinematicArrive } of shareOf(CASES, 3)) {
     t.test(`${name}, BALANCED`, async (t) => {
       const stepLimit = STEP_LIMITS[name] ?? 120;
       const asked: ParametersInput = { stepLimit, ...parameters, quality: 'BALANCED' };

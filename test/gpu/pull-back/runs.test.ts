@@ -15,6 +15,7 @@ import {
   expectPulledBackAtLimit,
   expectRandomRunsSafe,
 } from '../../support/random-runs.js';
+import { roundsOf, shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -44,7 +45,7 @@ async function answersOf(engine: Engine, mesh: MeshInput, start: Float64Array, t
 if (!engine) t.test('the pull-back of the GPU engine: its runs', options, async () => undefined);
 else {
   t.test('random scenes with wild targets stay free of intersections at every step', (t) =>
-    expectRandomRunsSafe(t, engine, 12, (random) => ({ ...randomPullBack(random), stepLimit: 20 })),
+    expectRandomRunsSafe(t, engine, roundsOf(12, 3), (random) => ({ ...randomPullBack(random), stepLimit: 20 })),
   );
 
   t.test('stopping after any state leaves a safe one and status DEADLINE', async (t) => {
@@ -100,14 +101,9 @@ else {
     const { mesh, start, target } = examplePair('solid');
     const asked: ParametersInput = { quality: 'BALANCED' };
     const answers: Resolution[] = [];
-    for (const special of [
-      {},
-      { runsAhead: false },
-      { firstPairs: 64 },
-      { firstCandidates: 8 },
-      { storageBuffers: 8 },
-    ]) {
-      const opened = await openTestEngine(undefined, special);
+    const special = [{ runsAhead: false }, { firstPairs: 64 }, { firstCandidates: 8 }, { storageBuffers: 8 }];
+    for (const each of [{}, ...shareOf(special, 2)]) {
+      const opened = await openTestEngine(undefined, each);
       const scene = await openCase(opened.engine as Engine, mesh, start, target, asked);
       answers.push(await scene.resolve());
       await opened.engine?.close();

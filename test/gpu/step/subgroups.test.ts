@@ -5,6 +5,7 @@ import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { CASES } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
+import { shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -34,7 +35,7 @@ const RUNS: readonly {
 if (!engine || !together) t.test('kernels with and without subgroups', options, async () => undefined);
 else {
   for (const { subjects, asked } of RUNS) {
-    for (const { name, mesh, start, target, parameters } of subjects) {
+    for (const { name, mesh, start, target, parameters } of shareOf(subjects, 3)) {
       t.test(`${name}, ${asked.quality}: kernels of cards and of processors give the same bytes`, async (t) => {
         const own = { ...asked, ...parameters };
         const [alone, counted] = await Promise.all(

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Scene, StepInput } from '../../../src/solver/engine.js';
 import { findIntersections } from '../../../src/verify/state.js';
 import { pinnedStack } from '../../support/pinned-stack.js';
+import { shareOf } from '../../support/share.js';
 
 const { x, y, mesh, open } = pinnedStack(24);
 
@@ -25,7 +26,9 @@ t.test('a step that is abandoned, at any point, changes nothing', async (t) => {
   t.ok(whole.asked() > 20, `asked ${whole.asked()} times`);
   let inSearch = 0;
   let inForward = 0;
-  for (let count = 1; count <= whole.asked(); count += count < 40 ? 1 : 7) {
+  const counts: number[] = [];
+  for (let count = 1; count <= whole.asked(); count += count < 40 ? 1 : 7) counts.push(count);
+  for (const count of shareOf(counts, 3)) {
     const scene = await open();
     const { steps, searches, positions, status, limitingPairs, pairs } = (await watch(scene, until(count))).resolution;
     if (status !== 'DEADLINE') t.fail(`given up the ${count}th time: ${status}`);
@@ -54,7 +57,8 @@ for (const quality of ['FAST', 'BALANCED'] as const)
       const plain = await watch(await open(quality));
       const pairsOf = ({ pairs }: typeof plain.resolution) => pairs.vertexTriangle + pairs.edgeEdge;
       const ends = new Set<string>();
-      for (let time = 4; time < 120; time += 10) {
+      const times = Array.from({ length: 12 }, (_, k) => 4 + 10 * k);
+      for (const time of shareOf(times, 3)) {
         // A question takes one unit of time; once less than half is seen to be left, there is plenty again.
         let left = time;
         let seen = 0;

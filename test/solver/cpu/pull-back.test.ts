@@ -15,6 +15,7 @@ import {
   expectRandomRunsSafe,
 } from '../../support/random-runs.js';
 import { type Point, SceneBuilder } from '../../support/scene-builder.js';
+import { roundsOf, shareOf } from '../../support/share.js';
 import { scatteredSheet, stackSwap } from '../cases.js';
 
 t.setTimeout(600_000);
@@ -54,7 +55,7 @@ function tent(
 }
 
 t.test('the examples come nearer to their targets, and no edge exceeds its limit', async (t) => {
-  for (const name of ['layers', 'hair', 'solid', 'spike', 'sleeve'] as const) {
+  for (const name of shareOf(['layers', 'hair', 'solid', 'spike', 'sleeve'], 3)) {
     const { mesh, start, target, parameters } = examplePair(name);
     const solve = (quality: Quality) =>
       resolveJudged(engine, mesh, start, target, { ...parameters, quality, verify: 'STATE' });
@@ -85,12 +86,15 @@ t.test('a cloth that falls far onto a spike keeps σ across its whole width', (t
 
 t.test('a cloth that turns and contracts on a spike from more than σ ends within it', async (t) => {
   // Eight steps that shorten edges, each by a tenth at least, leave the last ones up to 1.9 times too long.
-  await expectKept(t, tent(25, { width: 2.5, drop: 1, turn: 0.6 }));
-  await expectKept(t, tent(30, { width: 1.6, drop: 1, turn: 0.7 }));
+  const tents = [
+    { quads: 25, width: 2.5, turn: 0.6 },
+    { quads: 30, width: 1.6, turn: 0.7 },
+  ];
+  for (const { quads, width, turn } of shareOf(tents, 2)) await expectKept(t, tent(quads, { width, turn, drop: 1 }));
 });
 
 t.test('random scenes with wild targets stay free of intersections at every step', (t) =>
-  expectRandomRunsSafe(t, engine, 40, randomPullBack),
+  expectRandomRunsSafe(t, engine, roundsOf(40, 3), randomPullBack),
 );
 
 t.test('if targets are scattered it follows Algorithm 1, and comes nearer in at most as many steps', async (t) => {
