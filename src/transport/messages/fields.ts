@@ -13,6 +13,12 @@ import { durationToSeconds, type WireMessage } from './wire-message.js';
 
 type Wire = WireMessage | null | undefined;
 
+/** Paths of fields in error messages. @param path of their message; empty for the one that was sent */
+export const fieldsOf =
+  (path: string) =>
+  (name: string): string =>
+    path === '' ? name : `${path}.${name}`;
+
 /** @throws MALFORMED_BODY if the value is unset */
 export function required(value: unknown, name: string): WireMessage {
   if (value === undefined || value === null) {
@@ -21,13 +27,15 @@ export function required(value: unknown, name: string): WireMessage {
   return value as WireMessage;
 }
 
-export function toMesh(mesh: WireMessage): MeshInput {
+/** @throws MALFORMED_BODY if the mesh is unset */
+export function toMesh(value: unknown, path: string): MeshInput {
+  const mesh = required(value, path);
   const uints = (name: string) => {
     const bytes = bytesOf(mesh[name]);
-    return bytes ? { [name]: readBulk(bytes, 'uint32', `mesh.${name}`) } : {};
+    return bytes ? { [name]: readBulk(bytes, 'uint32', `${path}.${name}`) } : {};
   };
-  const masses = toMasses(mesh.masses, 'mesh.masses');
-  const kinematic = toFlags(mesh.kinematic, 'mesh.kinematic');
+  const masses = toMasses(mesh.masses, `${path}.masses`);
+  const kinematic = toFlags(mesh.kinematic, `${path}.kinematic`);
   const parts = (mesh.parts ?? []) as readonly WireMessage[];
   return {
     vertexCount: number(mesh.vertexCount) ?? 0,
@@ -39,26 +47,27 @@ export function toMesh(mesh: WireMessage): MeshInput {
     ...(kinematic ? { kinematic } : {}),
     ...(parts.length > 0 ? { parts: parts.map(toPart) } : {}),
     ...uints('ignoredPartPairs'),
-    ...(mesh.strainLimits ? { strainLimits: toStrainLimits(mesh.strainLimits as WireMessage) } : {}),
-    ...(mesh.restLengths ? { restLengths: toRestLengths(mesh.restLengths as WireMessage) } : {}),
+    ...(mesh.strainLimits
+      ? { strainLimits: toStrainLimits(mesh.strainLimits as WireMessage, `${path}.strainLimits`) }
+      : {}),
+    ...(mesh.restLengths ? { restLengths: toRestLengths(mesh.restLengths as WireMessage, `${path}.restLengths`) } : {}),
   };
 }
 
-function toRestLengths(rest: WireMessage): RestLengthsInput {
+function toRestLengths(rest: WireMessage, path: string): RestLengthsInput {
   const [edges, lengths] = [bytesOf(rest.edges), bytesOf(rest.lengths)];
   return {
-    ...(rest.positions ? { positions: toPositions(rest.positions as WireMessage, 'mesh.restLengths.positions') } : {}),
-    ...(edges ? { edges: readBulk(edges, 'uint32', 'mesh.restLengths.edges') } : {}),
-    ...(lengths ? { lengths: readBulk(lengths, 'float32', 'mesh.restLengths.lengths') } : {}),
+    ...(rest.positions ? { positions: toPositions(rest.positions as WireMessage, `${path}.positions`) } : {}),
+    ...(edges ? { edges: readBulk(edges, 'uint32', `${path}.edges`) } : {}),
+    ...(lengths ? { lengths: readBulk(lengths, 'float32', `${path}.lengths`) } : {}),
   };
 }
 
-function toStrainLimits(limits: WireMessage): StrainLimitsInput {
-  const rest = required(limits.rest, 'mesh.strainLimits.rest');
+function toStrainLimits(limits: WireMessage, path: string): StrainLimitsInput {
   const min = number(limits.min);
   const max = number(limits.max);
   return {
-    rest: toPositions(rest, 'mesh.strainLimits.rest'),
+    rest: toRequiredPositions(limits.rest, `${path}.rest`),
     ...(min === undefined ? {} : { min }),
     ...(max === undefined ? {} : { max }),
   };
@@ -98,6 +107,10 @@ export function toPositions(positions: WireMessage, name: string): Positions {
   const bytes = bytesOf(positions.data) ?? new Uint8Array(0);
   return readBulk(bytes, scalar === 'FLOAT64' ? 'float64' : 'float32', `${name}.data`);
 }
+
+/** @throws MALFORMED_BODY if the positions are unset */
+export const toRequiredPositions = (value: unknown, path: string): Positions =>
+  toPositions(required(value, path), path);
 
 function bytesOf(value: unknown): Uint8Array | undefined {
   if (!ArrayBuffer.isView(value) || value.byteLength === 0) return undefined;
@@ -182,16 +195,17 @@ export function text(value: unknown): string | undefined {
 
 /**
  * The session id of a request.
- * @param known id in the path, or in an earlier message of the stream; the message may repeat it
+ * @param known id in the path of the request, or in an earlier message of the stream; the message may repeat it
+ * @param path of the message, for error messages
  * @throws INVALID_PARAMETER if the message has another id, MALFORMED_BODY if there is none
  */
-export const toSessionId = (value: unknown, known?: string): string => toId('session', value, known);
+export const toSessionId = (value: unknown, known?: string, path = ''): string => toId('session', value, known, path);
 
-/** The job id of a request. @param known id in the path @throws as {@link toSessionId} */
-export const toJobId = (value: unknown, known?: string): string => toId('job', value, known);
+/** The job id of a request. @param known id in the path of the request @throws as {@link toSessionId} */
+export const toJobId = (value: unknown, known?: string): string => toId('job', value, known, '');
 
-function toId(what: 'session' | 'job', value: unknown, known?: string): string {
-  const field = `${what}Id`;
+function toId(what: 'session' | 'job', value: unknown, known: string | undefined, path: string): string {
+  const field = fieldsOf(path)(`${what}Id`);
   const given = text(value);
   if (given !== undefined && known !== undefined && given !== known) {
     throw new IntersticeError('INVALID_PARAMETER', `${field} differs from the ${what} that is called.`, {

@@ -33,9 +33,9 @@ export function toSubmitJobRequest(message: WireMessage): SubmitJobRequest {
     throw new IntersticeError('MALFORMED_BODY', 'The job has no work.', {
       hint: 'Set one of resolve, step and untangle; see /docs.',
     });
-  if (step) return { ...terms, step: toStepRequest(step as WireMessage) };
-  if (untangle) return { ...terms, untangle: toUntangleRequest(untangle as WireMessage) };
-  return { ...terms, resolve: toResolveRequest(required(resolve, 'resolve')) };
+  if (step) return { ...terms, step: toStepRequest(step as WireMessage, { path: 'step' }) };
+  if (untangle) return { ...terms, untangle: toUntangleRequest(untangle as WireMessage, { path: 'untangle' }) };
+  return { ...terms, resolve: toResolveRequest(required(resolve, 'resolve'), { path: 'resolve' }) };
 }
 
 /** @throws MALFORMED_BODY (no job), INVALID_PARAMETER */

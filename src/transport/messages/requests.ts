@@ -9,8 +9,8 @@ import type {
   UpdateSessionRequest,
 } from '../../contract/sessions.js';
 import {
+  fieldsOf,
   number,
-  required,
   text,
   toFlags,
   toInclude,
@@ -21,6 +21,7 @@ import {
   toParameters,
   toPositions,
   toPriority,
+  toRequiredPositions,
   toSeconds,
   toSessionId,
   withSet,
@@ -36,18 +37,21 @@ export interface RequestOrigin {
   readonly sessionId?: string | undefined;
   /** The job that the HTTP path names; the message may repeat it. */
   readonly jobId?: string | undefined;
+  /** Where the message is in the one that was sent, for error messages. Default: it is that one. */
+  readonly path?: string;
   /** Whether the answer is a stream, which alone can send progress. Default false. */
   readonly takesProgress?: boolean;
 }
 
 /** @throws MALFORMED_BODY (mesh, start or target missing), SIZE_MISMATCH, INVALID_PARAMETER, UNIMPLEMENTED */
-export function toResolveRequest(message: WireMessage, { takesProgress }: RequestOrigin = {}): ResolveRequest {
+export function toResolveRequest(message: WireMessage, origin: RequestOrigin = {}): ResolveRequest {
+  const field = fieldsOf(origin.path ?? '');
   return withSet<ResolveRequest>({
-    parameters: toParameters(message.parameters, 'parameters'),
-    ...toComputeOptions(message, takesProgress),
-    mesh: toMesh(required(message.mesh, 'mesh')),
-    start: toPositions(required(message.start, 'start'), 'start'),
-    target: toPositions(required(message.target, 'target'), 'target'),
+    parameters: toParameters(message.parameters, field('parameters')),
+    ...toComputeOptions(message, origin),
+    mesh: toMesh(message.mesh, field('mesh')),
+    start: toRequiredPositions(message.start, field('start')),
+    target: toRequiredPositions(message.target, field('target')),
   });
 }
 
@@ -71,8 +75,8 @@ export function toCheckRequest(message: WireMessage): CheckRequest {
     });
   }
   return {
-    mesh: toMesh(required(message.mesh, 'mesh')),
-    positions: toPositions(required(message.positions, 'positions'), 'positions'),
+    mesh: toMesh(message.mesh, 'mesh'),
+    positions: toRequiredPositions(message.positions, 'positions'),
     ...question,
   };
 }
@@ -80,8 +84,8 @@ export function toCheckRequest(message: WireMessage): CheckRequest {
 /** @throws MALFORMED_BODY (mesh or positions missing), SIZE_MISMATCH, INVALID_PARAMETER */
 export function toDiagnoseRequest(message: WireMessage): DiagnoseRequest {
   return withSet<DiagnoseRequest>({
-    mesh: toMesh(required(message.mesh, 'mesh')),
-    positions: toPositions(required(message.positions, 'positions'), 'positions'),
+    mesh: toMesh(message.mesh, 'mesh'),
+    positions: toRequiredPositions(message.positions, 'positions'),
     target: toOptionalPositions(message.target, 'target'),
     parameters: message.parameters ? toParameters(message.parameters, 'parameters') : undefined,
     maxElements: number(message.maxElements),
@@ -95,8 +99,8 @@ const toOptionalPositions = (value: unknown, name: string) =>
 /** @throws MALFORMED_BODY (mesh or start missing), SIZE_MISMATCH, INVALID_PARAMETER, UNIMPLEMENTED */
 export function toCreateSessionRequest(message: WireMessage): CreateSessionRequest {
   return withSet<CreateSessionRequest>({
-    mesh: toMesh(required(message.mesh, 'mesh')),
-    start: toPositions(required(message.start, 'start'), 'start'),
+    mesh: toMesh(message.mesh, 'mesh'),
+    start: toRequiredPositions(message.start, 'start'),
     parameters: toParameters(message.parameters, 'parameters'),
     label: text(message.label),
     idleTimeoutSeconds: toSeconds(message.idleTimeout),
@@ -132,41 +136,48 @@ export function toListSessionsRequest(message: WireMessage): ListSessionsRequest
  */
 export function toStepRequest(message: WireMessage, origin: RequestOrigin = {}): StepRequest {
   const { target, start } = message;
+  const field = fieldsOf(origin.path ?? '');
   const parts = (message.partTargets ?? []) as readonly WireMessage[];
   if (target && parts.length > 0) {
-    throw new IntersticeError('MALFORMED_BODY', 'target and partTargets are mutually exclusive. Set one of them.');
+    throw new IntersticeError(
+      'MALFORMED_BODY',
+      `${field('target')} and ${field('partTargets')} are mutually exclusive. Set one of them.`,
+    );
   }
   return withSet<StepRequest>({
-    sessionId: toSessionId(message.sessionId, origin.sessionId),
+    sessionId: toSessionId(message.sessionId, origin.sessionId, origin.path),
     frame: toFrame(message.frame),
     afterFrame: toFrame(message.afterFrame),
-    target: target ? toPositions(target as WireMessage, 'target') : undefined,
-    partTargets: parts.length > 0 ? parts.map(toPartTarget) : undefined,
-    start: start ? toPositions(start as WireMessage, 'start') : undefined,
-    kinematic: toFlags(message.kinematic, 'kinematic'),
-    masses: toMasses(message.masses, 'masses'),
-    override: message.override ? toParameters(message.override, 'override') : undefined,
-    ...toComputeOptions(message, origin.takesProgress),
+    target: target ? toPositions(target as WireMessage, field('target')) : undefined,
+    partTargets:
+      parts.length > 0
+        ? parts.map((part, index) => toPartTarget(part, `${field('partTargets')}[${index}]`))
+        : undefined,
+    start: start ? toPositions(start as WireMessage, field('start')) : undefined,
+    kinematic: toFlags(message.kinematic, field('kinematic')),
+    masses: toMasses(message.masses, field('masses')),
+    override: message.override ? toParameters(message.override, field('override')) : undefined,
+    ...toComputeOptions(message, origin),
   });
 }
 
 const toFrame = (value: unknown): bigint | undefined =>
   value === undefined || value === null ? undefined : BigInt(value as bigint);
 
-function toComputeOptions(message: WireMessage, takesProgress?: boolean) {
+function toComputeOptions(message: WireMessage, { path = '', takesProgress }: RequestOrigin) {
+  const field = fieldsOf(path);
   return {
-    include: toInclude(message.include, 'include', takesProgress),
+    include: toInclude(message.include, field('include'), takesProgress),
     timeBudgetSeconds: toSeconds(message.timeBudget),
-    onBudget: toOnBudget(message.onBudget, 'onBudget'),
-    priority: toPriority(message.priority, 'priority'),
+    onBudget: toOnBudget(message.onBudget, field('onBudget')),
+    priority: toPriority(message.priority, field('priority')),
   };
 }
 
-function toPartTarget(value: WireMessage, index: number): PartTarget {
-  const path = `partTargets[${index}]`;
+function toPartTarget(value: WireMessage, path: string): PartTarget {
   return {
     part: typeof value.part === 'string' ? value.part : '',
-    target: toPositions(required(value.target, `${path}.target`), `${path}.target`),
+    target: toRequiredPositions(value.target, `${path}.target`),
   };
 }
 

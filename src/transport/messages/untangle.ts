@@ -2,13 +2,13 @@ import type { LayerHint, LayerSide, UntangleOptions, UntangleRequest } from '../
 import type { UntangledState } from '../../contract/untangle-answer.js';
 import {
   enumName,
+  fieldsOf,
   number,
-  required,
   text,
   toMesh,
   toParameters,
-  toPositions,
   toPriority,
+  toRequiredPositions,
   toSeconds,
   withSet,
 } from './fields.js';
@@ -17,14 +17,18 @@ import type { WireMessage } from './wire-message.js';
 /** Converts between the messages of Untangle and its plain data. */
 
 /** @throws MALFORMED_BODY (mesh or positions missing), SIZE_MISMATCH, INVALID_PARAMETER */
-export function toUntangleRequest(message: WireMessage): UntangleRequest {
+export function toUntangleRequest(
+  message: WireMessage,
+  { path = '' }: { readonly path?: string } = {},
+): UntangleRequest {
+  const field = fieldsOf(path);
   return withSet<UntangleRequest>({
-    mesh: toMesh(required(message.mesh, 'mesh')),
-    positions: toPositions(required(message.positions, 'positions'), 'positions'),
-    parameters: toParameters(message.parameters, 'parameters'),
-    ...toUntangleOptions(message.options, 'options'),
+    mesh: toMesh(message.mesh, field('mesh')),
+    positions: toRequiredPositions(message.positions, field('positions')),
+    parameters: toParameters(message.parameters, field('parameters')),
+    ...toUntangleOptions(message.options, field('options')),
     timeBudgetSeconds: toSeconds(message.timeBudget),
-    priority: toPriority(message.priority, 'priority'),
+    priority: toPriority(message.priority, field('priority')),
   });
 }
 

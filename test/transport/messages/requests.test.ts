@@ -1,5 +1,8 @@
+import { join } from 'node:path';
+import protobuf from 'protobufjs';
 import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
+import { projectRoot } from '../../../src/paths.js';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import { readBulk } from '../../../src/transport/messages/bulk.js';
 import { toSubmitJobRequest } from '../../../src/transport/messages/long-jobs.js';
@@ -12,6 +15,7 @@ import {
   toUpdateSessionRequest,
   wantsProgress,
 } from '../../../src/transport/messages/requests.js';
+import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { arraysRequest, base64Request, START, TARGET } from '../fixtures.js';
 
 const refusal = (run: () => unknown): string => {
@@ -294,3 +298,50 @@ t.test('a job without work is told what a job can be', async (t) => {
     });
   }
 });
+
+t.test('a field of a job has one path in both encodings', async (t) => {
+  const { mesh, start } = base64Request() as { mesh: object; start: object };
+  const whole = { mesh, start, target: start };
+  const unknown = 9;
+  const faults: [string, object][] = [
+    ['resolve.mesh', { resolve: {} }],
+    ['resolve.start', { resolve: { mesh } }],
+    ['resolve.mesh.triangles', { resolve: { ...whole, mesh: { vertexCount: 3, triangles: 'AAA=' } } }],
+    ['resolve.mesh.strainLimits.rest', { resolve: { ...whole, mesh: { ...mesh, strainLimits: {} } } }],
+    ['resolve.mesh.restLengths.edges', { resolve: { ...whole, mesh: { ...mesh, restLengths: { edges: 'AAA=' } } } }],
+    ['resolve.start.data', { resolve: { ...whole, start: { data: 'AAA=' } } }],
+    ['resolve.parameters.preset', { resolve: { ...whole, parameters: { preset: unknown } } }],
+    ['resolve.priority', { resolve: { ...whole, priority: unknown } }],
+    ['resolve.timeBudget', { resolve: { ...whole, timeBudget: 'far' } }],
+    ['step.sessionId', { step: {} }],
+    ['step.priority', { step: { sessionId: 'a', priority: unknown } }],
+    ['step.onBudget', { step: { sessionId: 'a', onBudget: unknown } }],
+    ['step.override.preset', { step: { sessionId: 'a', override: { preset: unknown } } }],
+    ['step.include.progress', { step: { sessionId: 'a', include: { progress: true } } }],
+    ['step.masses', { step: { sessionId: 'a', masses: 'AAA=' } }],
+    ['step.target', { step: { sessionId: 'a', target: start, partTargets: [{ part: 'b', target: start }] } }],
+    ['step.partTargets[0].target', { step: { sessionId: 'a', partTargets: [{ part: 'b' }] } }],
+    ['untangle.positions', { untangle: { mesh } }],
+    ['untangle.priority', { untangle: { mesh, positions: start, priority: unknown } }],
+    [
+      'untangle.options.layers[0].side',
+      { untangle: { mesh, positions: start, options: { layers: [{ inner: 'a', outer: 'b', side: unknown }] } } },
+    ],
+  ];
+  // The library itself encodes unknown enum values too.
+  const root = await new protobuf.Root().load(join(projectRoot, 'proto', 'interstice', 'v1', 'collision.proto'));
+  for (const [path, job] of faults) {
+    const named = (text: string) => text.startsWith(path, text.indexOf(': ') + 2);
+    const fromJson = refusal(() => toSubmitJobRequest(decodeJson('SubmitJobRequest', job).message));
+    t.ok(named(fromJson), `${path} as JSON: ${fromJson}`);
+    const type = root.lookupType('interstice.v1.SubmitJobRequest');
+    const bytes = type.encode(type.fromObject(withBinaryTimes(job))).finish();
+    const fromProtobuf = refusal(() => toSubmitJobRequest(decodeMessage('SubmitJobRequest', bytes)));
+    t.ok(named(fromProtobuf), `${path} as protobuf: ${fromProtobuf}`);
+  }
+});
+
+/** The JSON mapping with durations as protobuf has them. */
+function withBinaryTimes(value: unknown): { [name: string]: unknown } {
+  return JSON.parse(JSON.stringify(value), (_name, member) => (member === 'far' ? { seconds: 1e12 } : member));
+}
