@@ -21,6 +21,7 @@ import { operationRoutes } from './operation-routes.js';
 import type { HttpOptions } from './options.js';
 import { paths } from './paths.js';
 import { continueAfterChecks } from './preflight.js';
+import { queries } from './queries.js';
 import { closeQueuedAnswers } from './queued-answers.js';
 import { refusedBodies } from './refused-bodies.js';
 import { requestLog } from './request-log.js';
@@ -61,6 +62,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(browsers, options);
   await app.register(auth, options);
   await app.register(paths, options);
+  await app.register(queries);
   await app.register(bodies, options);
   await app.register(answerStall, options);
   await app.register(refusedBodies, options);

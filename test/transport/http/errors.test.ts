@@ -72,6 +72,33 @@ t.test('missing paths and methods are refused', async (t) => {
   }
 });
 
+t.test('a query parameter that is no percent-encoded UTF-8 is refused by its name, on every path', async (t) => {
+  const { app, operations } = await openDoor(t);
+  const refused: [string, string][] = [
+    ['/v1/sessions?label=%ff', 'label'],
+    ['/v1/sessions?pageSize=7&l%61bel=%C3%28', 'label'],
+    ['/v1/sessions?%ff=1', '%ff'],
+    ['/v1/jobs?label=50%', 'label'],
+    ['/v1/jobs/abc/result?wait=%zzs', 'wait'],
+    ['/v1?x=%ed%a0%80', 'x'],
+    ['/livez?x=%c0%80', 'x'],
+    ['/openapi.json?x=%', 'x'],
+  ];
+  for (const [url, name] of refused) {
+    const message = `The query parameter "${name}" is not valid percent-encoded UTF-8.`;
+    t.match((await app.inject({ url })).json(), { code: 'MALFORMED_BODY', status: 400, message, hint: /%25/ }, url);
+  }
+  const step = { method: 'POST', url: '/v1/sessions/abc/steps?scalar=%ff' } as const;
+  const bare = await app.inject({ ...step, headers: { 'content-type': 'application/octet-stream' }, payload: 'abcd' });
+  t.match(bare.json(), { code: 'MALFORMED_BODY', message: /"scalar"/ });
+  const long = (await app.inject({ url: `/livez?${'a'.repeat(6000)}=%ff` })).json();
+  t.ok(long.message.length < 200, 'a name that a caller may make long');
+  t.equal((await app.inject({ url: '/v1/nothing?x=%ff' })).statusCode, 404, 'a path that does not exist comes first');
+  t.equal(operations.sessionCalls.length, 0);
+  t.equal((await app.inject({ url: '/v1/sessions?label=%C3%A4+%25%26' })).statusCode, 200);
+  t.match(operations.sessionCalls[0]?.request, { label: 'ä %&' });
+});
+
 t.test('bodies of an unsupported media type are refused', async (t) => {
   const { app } = await openDoor(t);
   const send = (headers: Record<string, string>, payload = '{}') =>

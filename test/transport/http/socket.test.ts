@@ -52,6 +52,18 @@ t.test('closing the connection aborts the operation', async (t) => {
   t.match(lines.at(-1), { msg: 'Request completed.', status: 499, code: 'CANCELLED' });
 });
 
+t.test('a query that begins at a number sign is decoded, or refused, like any other', async (t) => {
+  const { operations, open } = await listen(t);
+  const ask = (query: string) => {
+    const socket = open();
+    socket.write(`GET /v1/sessions#label=${query} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    return hear(socket);
+  };
+  t.match(await ask('%ff'), /^HTTP\/1.1 400 .*The query parameter \\"label\\" is not valid/s);
+  t.match(await ask('%41'), /^HTTP\/1.1 200 /);
+  t.match(operations.sessionCalls[0]?.request, { label: 'A' });
+});
+
 t.test('an answered request is not aborted', async (t) => {
   const { operations, origin, lines } = await listen(t);
   const answer = await fetch(`${origin}/v1/resolve`, {

@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { IntersticeError } from '../../contract/errors.js';
+
+/** Refuses queries that cannot be decoded, on every path: the parser of Fastify would take their text literally. */
+export const queries = fp(
+  async (app) => {
+    app.addHook('onRequest', async (request) => refuseUndecodable(request));
+  },
+  { name: 'queries', dependencies: ['errors'] },
+);
+
+function refuseUndecodable({ url }: FastifyRequest): void {
+  // The router begins a query at a number sign too.
+  const start = url.search(/[?#]/);
+  if (start === -1 || !url.includes('%', start)) return;
+  for (const parameter of url.slice(start + 1).split('&')) {
+    if (decoded(parameter) !== undefined) continue;
+    const written = parameter.split('=', 1)[0]!;
+    const name = JSON.stringify((decoded(written) ?? written).slice(0, 100));
+    throw new IntersticeError('MALFORMED_BODY', `The query parameter ${name} is not valid percent-encoded UTF-8.`, {
+      hint: 'Write each byte of its UTF-8 text as % and two hexadecimal digits; a percent sign itself is %25.',
+    });
+  }
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
