@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { IntersticeError } from '../contract/errors.js';
+import { type ErrorCode, IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import { assertSameTopology, type MeshFile, readMeshFile, toMeshInput } from '../mesh/files/index.js';
 import { quote } from '../mesh/files/lines.js';
@@ -149,11 +149,45 @@ export async function naming<T>(path: string, read: () => Promise<T>): Promise<T
     return await read();
   } catch (thrown) {
     const failure = openingFailure(thrown, path);
-    if (failure instanceof IntersticeError && !failure.message.includes(path)) {
-      const { code, message, details } = failure.toPlain();
-      throw new IntersticeError(code, `${path}: ${message}`, { ...details, cause: failure });
-    }
-    throw failure;
+    throw failure instanceof IntersticeError && !failure.message.includes(path) ? withName(path, failure) : failure;
+  }
+}
+
+function withName(name: string, error: IntersticeError): IntersticeError {
+  const { code, message, details } = error.toPlain();
+  return new IntersticeError(code, `${name}: ${message}`, { ...details, cause: error });
+}
+
+/** The files that the meshes of a request were read from. */
+export interface MeshPaths {
+  readonly start?: string | undefined;
+  readonly target?: string | undefined;
+  readonly rest?: string | undefined;
+}
+
+/** The files that an error of a request may be about; a code that is not listed is about none. */
+const FILES_AT_FAULT: Readonly<Partial<Record<ErrorCode, readonly (keyof MeshPaths)[]>>> = {
+  INVALID_MESH: ['start', 'rest'],
+  INTERSECTING_START: ['start'],
+  TOLERANCE_TOO_SMALL: ['start'],
+  INDEX_OUT_OF_RANGE: ['start'],
+  TOO_LARGE: ['start'],
+  SIZE_MISMATCH: ['start', 'target', 'rest'],
+  NOT_FINITE: ['start', 'target', 'rest'],
+  COORDINATE_RANGE: ['start', 'target', 'rest'],
+};
+
+/**
+ * Computes a request, and adds to errors about its meshes the files that they were read from. The message itself names
+ * the field at fault, for whoever computes knows no files.
+ */
+export async function namingMeshes<T>(paths: MeshPaths, compute: () => Promise<T>): Promise<T> {
+  try {
+    return await compute();
+  } catch (thrown) {
+    if (!(thrown instanceof IntersticeError)) throw thrown;
+    const files = (FILES_AT_FAULT[thrown.code] ?? []).flatMap((which) => paths[which] ?? []);
+    throw files.length === 0 ? thrown : withName([...new Set(files)].join(', '), thrown);
   }
 }
 

@@ -157,6 +157,10 @@ t.test('input that is refused ends with 3 and names the place', async (t) => {
     'more.obj': `v 9 9 9\n${triangle}`,
     'pins.txt': '0\n7\n',
     'unknown.json': '{"parameters": {"stepLimitt": 3}}',
+    'no-elements.obj': 'v 0 0 0\n',
+    'twice.obj': `${triangle}f 1 2 3\n`,
+    'far.obj': triangle.replace('v 0 1 0', 'v 0 1e36 0'),
+    'flat.obj': 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n',
     'cut.json': '{"parameters": ',
     'list.json': '[]',
   });
@@ -169,6 +173,17 @@ t.test('input that is refused ends with 3 and names the place', async (t) => {
     [['resolve', 'a.obj', 'a.obj', '--options', 'cut.json'], /MALFORMED_BODY: cut\.json/],
     [['resolve', 'a.obj', 'a.obj', '--options', 'list.json'], /MALFORMED_BODY: list\.json/],
     [['check', 'broken.obj'], /broken\.obj[\s\S]*Line 1/],
+    [['check', 'no-elements.obj'], /INVALID_MESH: no-elements\.obj: The mesh has no elements/],
+    [['check', 'twice.obj'], /INVALID_MESH: twice\.obj: Triangle 1/],
+    [['check', 'a.obj', 'far.obj'], /COORDINATE_RANGE: a\.obj, far\.obj: /],
+    [['untangle', 'twice.obj'], /INVALID_MESH: twice\.obj: Triangle 1/],
+    [['certify', 'twice.obj', 'twice.obj', '-o', 'c.certificate'], /INVALID_MESH: twice\.obj: Triangle 1/],
+    [['resolve', 'a.obj', 'far.obj'], /COORDINATE_RANGE: a\.obj, far\.obj: /],
+    [
+      ['resolve', 'a.obj', 'a.obj', '--rest', 'flat.obj', '--strain-max', '2'],
+      /INVALID_MESH: a\.obj, flat\.obj: The rest shape of triangle 0 is flat/,
+    ],
+    [['explain', 'twice.obj', 'twice.obj', '-o', 'r.html', '--quiet'], /INVALID_MESH: twice\.obj: Triangle 1/],
   ];
   for (const [argv, message] of cases) {
     t.match(await run(argv, { cwd: folder }), { status: 3, stdout: '', stderr: message }, argv.join(' '));

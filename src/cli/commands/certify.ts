@@ -10,7 +10,7 @@ import type { BackendChoice, CliContext } from '../backend.js';
 import { writeCertificate } from '../certificate.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural, formatRows } from '../format.js';
-import { filesOf, type InputFlags, naming, readInputs } from '../inputs.js';
+import { filesOf, type InputFlags, naming, namingMeshes, readInputs } from '../inputs.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
@@ -49,7 +49,7 @@ export async function runCertify(
     throw new UsageError('certify needs START, TARGET and -o FILE, or --check FILE.', 'certify');
   }
   await assertWritable(flags.output, [start, target, ...filesOf(flags)]);
-  const { request, answer } = await resolve(start, target, flags, cli);
+  const { request, answer } = await namingMeshes({ start, target }, () => resolve(start, target, flags, cli));
   const { path, report } = answer;
   if (!path)
     throw new IntersticeError('INTERNAL', 'The answer has no path.', { hint: 'The service must be of this version.' });

@@ -5,7 +5,7 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { EXIT } from '../exit-codes.js';
 import { formatNumber, formatPair, formatPairs, formatPlural, formatRows } from '../format.js';
-import { type InputFlags, type Inputs, readInputs } from '../inputs.js';
+import { type InputFlags, type Inputs, namingMeshes, readInputs } from '../inputs.js';
 import { withInterrupt } from '../terminal.js';
 import { withBackend } from '../with-backend.js';
 
@@ -26,11 +26,13 @@ export async function runCheck(
 ): Promise<number> {
   const inputs = await readInputs('check', path, pathEnd, flags);
   const request = toRequest(inputs, flags);
-  const answer = await withInterrupt(async (signal) => {
-    return withBackend(cli, flags, `checking ${path}`, (backend) =>
-      backend.check(request, { signal, receivedAt: performance.now() }),
-    );
-  });
+  const answer = await namingMeshes({ start: path, target: pathEnd }, () =>
+    withInterrupt((signal) =>
+      withBackend(cli, flags, `checking ${path}`, (backend) =>
+        backend.check(request, { signal, receivedAt: performance.now() }),
+      ),
+    ),
+  );
   if (flags.json === true) {
     cli.terminal.out.write(`${JSON.stringify(encodeJson('CheckResponse', answer, { arrays: true }), null, 2)}\n`);
   } else if (flags.quiet !== true) {

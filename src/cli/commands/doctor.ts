@@ -6,7 +6,15 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { Backend, BackendChoice, CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
-import { filesOf, type InputFlags, listKinematic, markKinematicFile, markKinematicFrom, naming } from '../inputs.js';
+import {
+  filesOf,
+  type InputFlags,
+  listKinematic,
+  markKinematicFile,
+  markKinematicFrom,
+  naming,
+  namingMeshes,
+} from '../inputs.js';
 import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { withInterrupt } from '../terminal.js';
@@ -53,9 +61,11 @@ export async function runDoctor(
   const target = targetPath === undefined ? undefined : await naming(targetPath, () => readMeshFile(targetPath));
   if (target) await naming(`${targetPath}`, async () => assertSameTopology(file, target));
   const kinematic = await readKinematic(file, flags);
+  const paths = { start: path, target: targetPath };
   return withInterrupt((signal) =>
     withBackend(cli, flags, `looking at ${path}`, async (backend, line) => {
-      const ask = (asked: MeshFile) => diagnose(backend, asked, target, kinematic, flags, signal);
+      const ask = (asked: MeshFile) =>
+        namingMeshes(paths, () => diagnose(backend, asked, target, kinematic, flags, signal));
       const answer = await ask(file);
       const mended: string[] = [];
       if (flags.weldTo !== undefined) {

@@ -9,7 +9,7 @@ import { fromError, fromResolveAnswer } from '../../transport/messages/answers.j
 import type { Backend, CliContext } from '../backend.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
-import { filesOf, readInputs, withRest } from '../inputs.js';
+import { filesOf, namingMeshes, readInputs, withRest } from '../inputs.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { requestMessage } from '../remote.js';
 import { drawReport, type UpAxis } from '../report-picture.js';
@@ -52,7 +52,8 @@ export async function runExplain(start: string, target: string, flags: ExplainFl
     ...toRequest(inputs, flags, 'explain'),
     include: { contacts: true, vertices: true, reasons: true, path: inputs.mesh.vertexCount <= MAX_PATH_VERTICES },
   };
-  const { answer, refusal, checks } = await explain(request, flags, cli);
+  const paths = { start, target, rest: flags.rest };
+  const { answer, refusal, checks } = await namingMeshes(paths, () => explain(request, flags, cli));
   const report: EmbeddedReport = {
     format: REPORT_FORMAT,
     title: `${basename(start)} → ${basename(target)}`,
@@ -68,7 +69,7 @@ export async function runExplain(start: string, target: string, flags: ExplainFl
   if (flags.quiet !== true) {
     cli.terminal.out.write(`written  ${output}${picture === undefined ? '' : `, ${picture}`}\n`);
   }
-  if (refusal) throw refusal;
+  if (refusal) return namingMeshes(paths, () => Promise.reject(refusal));
   return answer ? exitCodeOfReport(answer.report) : EXIT.INTERNAL;
 }
 

@@ -8,7 +8,7 @@ import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { assertClosedSurface, enclosedVolume } from '../flow/closed-surface.js';
 import { type FlowResult, type FlowSettings, flow } from '../flow/normal-flow.js';
 import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
-import { type Inputs, naming, readInputs } from '../inputs.js';
+import { type Inputs, naming, namingMeshes, readInputs } from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { withInterrupt } from '../terminal.js';
 import { withBackend } from '../with-backend.js';
@@ -37,7 +37,7 @@ export async function runFlow(path: string, flags: FlowFlags, cli: CliContext): 
   const inputs = { ...read, file: toSingleIfNeeded(read.file, flags.output) };
   const surface = read.firstOf ? { ...inputs, file: weldElements(inputs.file, read.firstOf) } : inputs;
   const settings = await naming(path, async () => settingsFor(surface, flags));
-  const result = await run(path, surface, settings, flags, cli);
+  const result = await namingMeshes({ start: path }, () => run(path, surface, settings, flags, cli));
   if (flags.output !== undefined) await writeMeshAnswer(flags.output, path, inputs, result.positions, cli.terminal);
   const summary = summarise(result, surface.file.triangles, settings, flags.offset);
   if (flags.json === true) cli.terminal.out.write(`${JSON.stringify(toJson(summary, result), null, 2)}\n`);

@@ -9,7 +9,7 @@ import { readApiKey } from '../api-key.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatCount, formatPlural } from '../format.js';
-import { readInputs } from '../inputs.js';
+import { namingMeshes, readInputs } from '../inputs.js';
 import { parseServerUrl } from '../remote-http.js';
 import { withInterrupt } from '../terminal.js';
 import { UnreachableError } from '../unreachable.js';
@@ -48,7 +48,9 @@ export async function runLoadCommand(flags: LoadFlags, cli: CliContext): Promise
     for (const sessions of flags.sessions) {
       const { door, rate, warmUp, deadline, quality, duration: seconds } = flags;
       const run = { address, door, subject, sessions, rate, seconds, warmUp, deadline, quality, signal };
-      const figures = await runLoad({ ...run, label: 'interstice load' }).catch((thrown: unknown) => {
+      const figures = await namingMeshes({ start: flags.mesh, target: flags.target }, () =>
+        runLoad({ ...run, label: 'interstice load' }),
+      ).catch((thrown: unknown) => {
         if (thrown instanceof IntersticeError) throw thrown;
         throw new UnreachableError(door === 'http' ? base.origin : grpc, thrown);
       });

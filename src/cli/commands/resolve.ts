@@ -13,6 +13,7 @@ import {
   filesOf,
   type InputFlags,
   type Inputs,
+  namingMeshes,
   type RestFlags,
   readInputs,
   refuseInclude,
@@ -51,9 +52,9 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
   if (flags.trace !== undefined) await prepareTraceFolder(flags.trace, paths);
   const request = toRequest(inputs, flags, 'resolve');
   if (flags.quiet !== true) noteScale(request, cli);
-  const { answer, trace, forget } = flags.job
-    ? await resolveAsJob(request, start, flags, cli)
-    : await resolve(request, inputs, flags, cli);
+  const { answer, trace, forget } = await namingMeshes({ start, target, rest: flags.rest }, () =>
+    flags.job ? resolveAsJob(request, start, flags, cli) : resolve(request, inputs, flags, cli),
+  );
   if (flags.output !== undefined) {
     await writeMeshAnswer(flags.output, start, inputs, answer.positions, cli.terminal);
     await forget?.();

@@ -6,7 +6,15 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
-import { filesOf, type InputFlags, type Inputs, type RestFlags, readInputs, withRest } from '../inputs.js';
+import {
+  filesOf,
+  type InputFlags,
+  type Inputs,
+  namingMeshes,
+  type RestFlags,
+  readInputs,
+  withRest,
+} from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { describeUntangling } from '../progress.js';
@@ -46,9 +54,9 @@ export async function runUntangle(path: string, flags: UntangleFlags, cli: CliCo
   const read = { ...named, file: toSingleIfNeeded(named.file, flags.output) };
   const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags, 'untangle') };
   const request = toRequest(inputs, layers, flags);
-  const { answer, forget } = flags.job
-    ? await untangleAsJob(request, path, flags, cli)
-    : await untangle(request, path, flags, cli);
+  const { answer, forget } = await namingMeshes({ start: path, rest: flags.rest }, () =>
+    flags.job ? untangleAsJob(request, path, flags, cli) : untangle(request, path, flags, cli),
+  );
   if (flags.output !== undefined) {
     await writeMeshAnswer(flags.output, path, inputs, answer.positions, cli.terminal);
     await forget?.();
