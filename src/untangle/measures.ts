@@ -1,15 +1,15 @@
 import type { Positions } from '../contract/mesh.js';
 import { distanceOf } from '../mesh/lengths.js';
+import type { EdgeList } from '../mesh/limited-edges.js';
 import { ownLength } from '../mesh/rest-lengths.js';
-import type { CollisionMesh } from '../mesh/types.js';
 import type { Guidance } from './sides.js';
 import { outsideOf, type Topology } from './topology.js';
 
-/** float64[E] lengths of the contact edges at rest; if the mesh has none, those in the start. */
-export function lengthsAtRest({ edges, restLengths }: CollisionMesh, start: Positions): Float64Array {
-  const lengths = new Float64Array(edges.length / 2);
+/** float64[n] lengths of edges at rest; where an edge has none, that in the start. */
+export function lengthsAtRest({ ends, rest }: EdgeList, start: Positions): Float64Array {
+  const lengths = new Float64Array(ends.length / 2);
   for (let e = 0; e < lengths.length; e++)
-    lengths[e] = ownLength(restLengths?.edges[e]) ?? distanceOf(start, edges[2 * e], edges[2 * e + 1]);
+    lengths[e] = ownLength(rest?.[e]) ?? distanceOf(start, ends[2 * e], ends[2 * e + 1]);
   return lengths;
 }
 

@@ -1,8 +1,10 @@
 import type { Positions } from '../contract/mesh.js';
 import type { ContourReport, ContourSheet, DisplacementReport } from '../contract/untangle.js';
 import { distanceOf } from '../mesh/lengths.js';
+import { allEdges } from '../mesh/limited-edges.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Contour, Role } from './contours.js';
+import { lengthsAtRest } from './measures.js';
 import { pointOf } from './pierces.js';
 import { kindOf, type Region } from './regions.js';
 import { type Decision, partOf, turnAlong } from './sides.js';
@@ -65,15 +67,19 @@ export function measureMoved(x: Positions, start: Positions, isChosen: (v: numbe
   return { vertices, mean: vertices > 0 ? sum / vertices : 0, max };
 }
 
-/** Longest and shortest edge relative to its length at rest; 1 if no edge counts. @param lengths float64[E] at rest */
-export function measureStretch({ edges, inverseMasses }: CollisionMesh, x: Positions, lengths: Float64Array) {
+/** Longest and shortest edge relative to its length at rest, edges inside solids included; 1 if no edge counts. */
+export function measureStretch(mesh: CollisionMesh, x: Positions, start: Positions) {
+  const { inverseMasses } = mesh;
   let [maxStretch, minStretch] = [0, Number.POSITIVE_INFINITY];
-  for (let e = 0; e < lengths.length; e++) {
-    const [a, b] = [edges[2 * e], edges[2 * e + 1]];
-    if (lengths[e] === 0 || (inverseMasses[a] === 0 && inverseMasses[b] === 0)) continue;
-    const stretch = distanceOf(x, a, b) / lengths[e];
-    maxStretch = Math.max(maxStretch, stretch);
-    minStretch = Math.min(minStretch, stretch);
+  for (const edges of allEdges(mesh)) {
+    const lengths = lengthsAtRest(edges, start);
+    for (let e = 0; e < lengths.length; e++) {
+      const [a, b] = [edges.ends[2 * e], edges.ends[2 * e + 1]];
+      if (lengths[e] === 0 || (inverseMasses[a] === 0 && inverseMasses[b] === 0)) continue;
+      const stretch = distanceOf(x, a, b) / lengths[e];
+      maxStretch = Math.max(maxStretch, stretch);
+      minStretch = Math.min(minStretch, stretch);
+    }
   }
   return maxStretch === 0 ? { maxStretch: 1, minStretch: 1 } : { maxStretch, minStretch };
 }

@@ -111,7 +111,7 @@ class Untangling {
     this.#path = new Path(this.#frame, tools.onPiece);
     this.#start = this.#frame.toEngine(positions, 'positions');
     this.#rules = { kinematicPairs: parameters.kinematicPairs, countsKinematic: false, maxPairs: MOST_PAIRS };
-    this.#lengths = lengthsAtRest(mesh, positions);
+    this.#lengths = lengthsAtRest({ ends: mesh.edges, rest: mesh.restLengths?.edges }, positions);
     this.#regions = new Int32Array(mesh.vertexCount).fill(-1);
     this.#pushed = new Uint8Array(mesh.vertexCount);
     const surface = surfaceOf(this.#topology, positions);
@@ -360,7 +360,7 @@ class Untangling {
       contours: describeContours(this.#topology, first.at, first),
       regions: measureMoved(answer, positions, (v) => this.#isPushed(v)),
       outside: measureMoved(answer, positions, (v) => !this.#isPushed(v)),
-      ...measureStretch(mesh, answer, this.#lengths),
+      ...measureStretch(mesh, answer, positions),
       leftOutPierces: found.leftOutPierces,
       leftOutVertices: found.leftOutVertices,
       limitedRegions: found.limitedRegions,

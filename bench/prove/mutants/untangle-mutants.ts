@@ -152,8 +152,8 @@ export const UNTANGLE_MUTANTS: readonly Mutant[] = [
       {
         file: 'src/untangle/measures.js',
         function: 'lengthsAtRest',
-        instead: (original: (...of: unknown[]) => unknown, mesh: object, start: unknown) =>
-          original({ ...mesh, restLengths: undefined }, start),
+        instead: (original: (...of: unknown[]) => unknown, edges: object, start: unknown) =>
+          original({ ...edges, rest: undefined }, start),
       },
     ],
     scenes: ['dented', 'crossed'],

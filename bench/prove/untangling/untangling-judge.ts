@@ -95,7 +95,7 @@ function judgeMotion(
     find(TOLD, `${report.leftOutVertices} vertices left out, regions have ${inRegions}`);
   const lengths = rest ?? start;
   let [longest, shortest] = [0, Number.POSITIVE_INFINITY];
-  for (const [a, b] of surface.edges) {
+  for (const [a, b] of surface.lengths) {
     const atRest = distance(lengths, a, lengths, b);
     if (atRest === 0 || (surface.kinematic[a] && surface.kinematic[b])) continue;
     const stretch = distance(positions, a, positions, b) / atRest;
