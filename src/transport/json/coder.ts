@@ -34,7 +34,7 @@ export interface CoderOptions {
   readonly thread?: () => Worker;
   /** Total size of bodies that may wait for the thread; one body may always wait. */
   readonly maxWaitingBytes?: number;
-  /** Called when the thread has died. */
+  /** Called when the thread has died, or cannot be started. */
   readonly onLost?: (reason: IntersticeError) => void;
 }
 
@@ -61,7 +61,8 @@ interface Job {
 /**
  * Decodes and encodes JSON. Large JSON goes to a thread, one job at a time, with tenants in turn, so that it does not
  * block the event loop. The thread starts with the first large JSON, does not keep an idle process alive, and is
- * replaced when it dies; its current job then fails with a retryable error.
+ * replaced when it dies; its current job then fails with a retryable error, as a job does for which it cannot start: on
+ * the event loop large JSON would block everybody for seconds.
  */
 export class JsonCoder {
   private readonly largeBytes: number;
@@ -186,7 +187,7 @@ export class JsonCoder {
   }
 
   private async send(job: Job): Promise<void> {
-    this.thread ??= this.start();
+    this.thread ??= this.start(job);
     // A job keeps the process alive until it is done.
     this.thread.ref();
     const { task, transfer } = await job.pack();
@@ -200,14 +201,15 @@ export class JsonCoder {
     this.next();
   }
 
-  private start(): Worker {
-    const thread = this.startThread();
+  /** @throws DEVICE_LOST if the system has no thread to give now */
+  private start({ hintOnLoss }: Job): Worker {
+    const thread = this.created(hintOnLoss);
     const lose = (cause: unknown) => {
       if (this.thread !== thread) return;
       this.thread = undefined;
       void thread.terminate();
       const job = this.running;
-      const reason = lossOf(cause, job?.hintOnLoss);
+      const reason = lossOf('The JSON thread was lost.', cause, job?.hintOnLoss);
       this.onLost(reason);
       if (job) this.finish(job, () => job.fail(reason));
     };
@@ -221,6 +223,16 @@ export class JsonCoder {
     thread.on('exit', (code) => lose(new Error(`The thread ended with code ${code}.`)));
     return thread;
   }
+
+  private created(hintOnLoss: string): Worker {
+    try {
+      return this.startThread();
+    } catch (cause) {
+      const reason = lossOf('The JSON thread could not be started.', cause, hintOnLoss);
+      this.onLost(reason);
+      throw reason;
+    }
+  }
 }
 
 function startThread(): Worker {
@@ -231,7 +243,7 @@ function startThread(): Worker {
 
 const draining = () => drainingError('This server is shutting down.');
 
-function lossOf(cause: unknown, hint: string | undefined): IntersticeError {
+function lossOf(message: string, cause: unknown, hint: string | undefined): IntersticeError {
   if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return new IntersticeError('OUT_OF_DEVICE_MEMORY', 'The JSON thread ran out of memory.', {
       cause,
@@ -239,7 +251,7 @@ function lossOf(cause: unknown, hint: string | undefined): IntersticeError {
     });
   }
   // The cause may quote the request, so it is only logged.
-  return new IntersticeError('DEVICE_LOST', 'The JSON thread was lost.', {
+  return new IntersticeError('DEVICE_LOST', message, {
     cause,
     ...(hint === undefined ? {} : { hint }),
   });

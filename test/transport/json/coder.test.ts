@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
+import type { IntersticeError } from '../../../src/contract/errors.js';
 import { type CoderOptions, JsonCoder } from '../../../src/transport/json/coder.js';
 import { appendMember, type Reading } from '../../../src/transport/json/coder-work.js';
 import { encodeJson } from '../../../src/transport/json/encode.js';
@@ -190,8 +191,20 @@ t.test('a thread that cannot be started takes nothing else with it', async (t) =
     if (isBroken) throw new Error('planted: no more threads');
     return new Worker(new URL('../../../src/transport/json/coder-thread.js', import.meta.url));
   };
-  const coder = open(t, { largeBytes: 0, thread });
-  await t.rejects(coder.read(body('{}')), { message: /no more threads/ });
+  const told: IntersticeError[] = [];
+  const coder = open(t, { largeBytes: 0, thread, onLost: (reason) => told.push(reason) });
+  const [first, behind] = [coder.read(body('{}')), coder.read(body('{"a": 1}'))];
+  for (const one of [first, behind])
+    await t.rejects(one, {
+      code: 'DEVICE_LOST',
+      retryable: true,
+      message: /could not be started/,
+      hint: /send.*again/,
+    });
+  const answer = { positions: { data: new Uint8Array(4) } };
+  await t.rejects(coder.write('StepResponse', answer, true), { code: 'DEVICE_LOST', hint: /same frame/ });
+  t.match(told[0]?.cause, { message: /no more threads/ }, 'for the log');
+  t.equal(told.length, 3);
   isBroken = false;
   t.same(await coder.read(body('{}')), { decoded: { message: {}, usedArrays: false } });
 });
