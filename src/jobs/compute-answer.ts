@@ -59,27 +59,84 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
   }
 }
 
+/** What a stage hands on to the later ones. */
+interface Stages {
+  readonly run: EngineRun;
+  readonly checked: CheckedAnswer;
+  readonly listed: ListedPairs;
+}
+
 async function compute(
   prepared: PreparedStep,
   job: JobRun,
   host: StepHost,
   path: PathRecord | undefined,
 ): Promise<ComputedAnswer> {
-  const { context, deadline, stopwatch } = job;
+  const step = withCheckpoints(prepared, job);
+  const scope = pathScopeOf(step.mesh, step.parameters.verify);
+  const onState = bothOf(job.context.onState, path?.add);
+  const trail = new StateTrail(step, job.context.verifier, scope, onState);
+  // A device that reports every state takes one step at a time, with a pause after each. It does so only if something needs
+  // the states. Otherwise the start is the only state to fall back to, which suffices after a finding, a fault of the service.
+  const isListening = scope !== undefined || onState !== undefined || job.context.engine.hasCheapStates === true;
+  const run = await runEngine(step, job, host, trail, isListening);
+  const checked = await checkAnswer(step, job, host, trail, run.resolution);
+  const listed = await listPairs(step, job, checked.chosen.state.positions);
+  const described = describe(step, job, host, { run, checked, listed });
+  noteCosts(step, job, { run, checked, listed }, described.finish);
+  const { state, findings } = checked.chosen;
+  const { contacts } = listed;
+  const { told, report, vertices, reasons } = described;
+  return {
+    answer: {
+      positions: state.positions,
+      report,
+      ...(contacts ? { contacts: withMultipliers(contacts, told.holds, step.chosen.frame) } : {}),
+      ...(reasons ? { reasons } : {}),
+      ...(vertices ? { vertices } : {}),
+      ...(path ? { path: path.finish() } : {}),
+    },
+    engine: state.engine,
+    findings,
+  };
+}
+
+/** The step whose tests of the answer end when the caller has gone away, or the budget and its grace have ended. */
+function withCheckpoints(prepared: PreparedStep, job: JobRun): PreparedStep {
   const rules = {
     ...prepared.rules,
     checkpoint: job.duringGrace('while the answer was verified'),
-    hasTimeToPrepare: () => deadline.hasTimeToPrepare(),
+    hasTimeToPrepare: () => job.deadline.hasTimeToPrepare(),
   };
-  const step: PreparedStep = { ...prepared, rules };
-  const { mesh, parameters, images, contactDistance, costs } = step;
-  const { verifier, now, engine } = context;
-  const onState = bothOf(context.onState, path?.add);
-  const scope = pathScopeOf(mesh, parameters.verify);
-  const trail = new StateTrail(step, verifier, scope, onState);
-  // A device that reports every state takes one step at a time, with a pause after each. It does so only if something needs
-  // the states. Otherwise the start is the only state to fall back to, which suffices after a finding, a fault of the service.
-  const isListening = scope !== undefined || onState !== undefined || engine.hasCheapStates === true;
+  return { ...prepared, rules };
+}
+
+interface EngineRun {
+  /** restated for the target that the caller requested */
+  readonly resolution: Resolution;
+  readonly target: ReturnType<typeof engineTargetOf>;
+  /** µs before the engine, in it, and of these in {@link StateTrail.accept} */
+  readonly opening: number;
+  readonly inEngine: number;
+  readonly pieces: number;
+}
+
+/**
+ * Runs the engine, and follows its path.
+ *
+ * @param isListening whether the trail gets every state
+ * @throws CANCELLED; DEADLINE_EXCEEDED and DRAINING under FAIL
+ */
+async function runEngine(
+  step: PreparedStep,
+  job: JobRun,
+  host: StepHost,
+  trail: StateTrail,
+  isListening: boolean,
+): Promise<EngineRun> {
+  const { context, deadline, stopwatch } = job;
+  const { mesh, parameters, images, rules, contactDistance } = step;
+  const { now } = context;
   const target = engineTargetOf(mesh, step.chosen.range, images);
   const opening = stopwatch.lap();
   let pieces = 0;
@@ -113,24 +170,67 @@ async function compute(
   if (job.times.onBudget === 'FAIL' && resolution.status === 'DEADLINE' && trail.problem === undefined) {
     throw job.isEnding ? draining() : deadlineExceeded('in the engine');
   }
+  return { resolution, target, opening, inEngine, pieces };
+}
 
+interface CheckedAnswer {
+  readonly chosen: ChosenAnswer;
+  /** whether the engine has ended in the chosen state */
+  readonly isLast: boolean;
+  /** the step that ended in the chosen state; 0 = not known */
+  readonly lastStep: number;
+  /** µs */
+  readonly check: number;
+}
+
+/** Chooses the answer among the states of the trail, by the exact test; reports a fault of the engine. */
+async function checkAnswer(
+  step: PreparedStep,
+  job: JobRun,
+  host: StepHost,
+  trail: StateTrail,
+  resolution: Resolution,
+): Promise<CheckedAnswer> {
+  const { context, stopwatch } = job;
+  const { parameters, rules } = step;
   context.onPhase?.('ANSWER_CHECK');
   trail.finish(resolution.positions, resolution.steps);
-  const chosen = await chooseAnswer(step, trail, verifier);
+  const chosen = await chooseAnswer(step, trail, context.verifier);
   if (chosen.problem) {
     context.onFinding({
       ...chosen.problem,
       request: host.toRequest(),
       resolved: parameters,
       ...(rules.excluded ? { excluded: rules.excluded.items } : {}),
-      engine: engine.description.name,
+      engine: context.engine.description.name,
       version: algorithmVersion,
     });
   }
-  const { positions } = chosen.state;
   trail.endAt(chosen.state);
   const check = stopwatch.lap();
   job.checkpoint('while the answer was verified');
+  const isLast = trail.isLast(chosen.state);
+  return { chosen, isLast, lastStep: isLast ? trail.lastStep : 0, check };
+}
+
+/** What the time budget has left room for. */
+interface ListedPairs {
+  /** undefined = there was no time; its distance is undefined = nothing is near */
+  readonly measured: { readonly minDistance: number | undefined } | undefined;
+  /** contacts that may hold vertices; undefined = not wanted, or there was no time */
+  readonly holding: Awaited<ReturnType<typeof listContacts>>;
+  /** contacts of the answer; undefined = not wanted, or there was no time */
+  readonly contacts: Awaited<ReturnType<typeof listContacts>>;
+  /** µs */
+  readonly distances: number;
+  readonly listing: number;
+}
+
+/** Finds the pairs that are near in the answer. @throws CANCELLED; DEADLINE_EXCEEDED under FAIL */
+async function listPairs(step: PreparedStep, job: JobRun, positions: Positions): Promise<ListedPairs> {
+  const { deadline, stopwatch } = job;
+  const { verifier } = job.context;
+  const { contactDistance } = step;
   const measured = deadline.hasTimeForDistances()
     ? await unlessOver(() => ({ minDistance: measureMinDistance(step, positions, verifier) }))
     : undefined;
@@ -140,13 +240,26 @@ async function compute(
     contactDistance === undefined ? undefined : await listContacts(step, positions, verifier, contactDistance);
   const listing = stopwatch.lap();
   job.checkpoint('while the answer was verified');
+  return { measured, holding, contacts, distances, listing };
+}
 
-  const isLast = trail.isLast(chosen.state);
+/**
+ * Reports on the answer.
+ *
+ * @returns also what the engine has reported, as far as it describes the answer, and the µs that all of this took
+ * @throws CANCELLED; DEADLINE_EXCEEDED under FAIL
+ */
+function describe(step: PreparedStep, job: JobRun, host: StepHost, { run, checked, listed }: Stages) {
+  const { parameters, images, contactDistance } = step;
+  const { resolution, target } = run;
+  const { chosen, isLast, lastStep } = checked;
+  const { measured, holding, contacts } = listed;
+  const { positions } = chosen.state;
   const { holds, ...figures } = resolutionOf(chosen, resolution, images.target);
   // What held and pushed the vertices in later states does not in an earlier one.
   const told: Resolution = isLast && holds ? { ...figures, holds } : figures;
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
-  timings.verify += opening + pieces + check + distances + listing;
+  timings.verify += run.opening + run.pieces + checked.check + listed.distances + listed.listing;
   const { report, vertices } = buildReport(step, {
     answer: positions,
     minDistance: measured?.minDistance,
@@ -165,38 +278,37 @@ async function compute(
       }),
     ],
     timings,
-    budget: describeBudget(job, costs),
-    engine: engine.description.name,
+    budget: describeBudget(job, step.costs),
+    engine: job.context.engine.description.name,
     isRebuilt: host.isRebuilt?.() ?? false,
   });
   const isCut = (v: number) => target.isCut(v);
-  const explained = { answer: positions, resolution: told, lastStep: isLast ? trail.lastStep : 0, isCut };
-  const reasons = holding && explain(step, { ...explained, contacts: holding });
+  const reasons = holding && explain(step, { answer: positions, resolution: told, lastStep, isCut, contacts: holding });
   job.checkpoint('while the answer was verified');
   // Mapping back counts as "verify", piece by piece. What remains is measuring the answer for the report, and the engine's
   // work besides its stages: transfers, counting, waiting for its device.
-  const finish = stopwatch.lap();
-  timings.readback = Math.max(0, inEngine - pieces - sumOf(resolution.timings)) + finish;
+  const finish = job.stopwatch.lap();
+  timings.readback = Math.max(0, run.inEngine - run.pieces - sumOf(resolution.timings)) + finish;
   timings.total = job.sinceReceived();
+  return { told, report, vertices, reasons, finish };
+}
+
+/** Remembers how long the stages took, for the deadlines of later steps. @param finish µs of the report */
+function noteCosts(
+  { costs, memory }: PreparedStep,
+  job: JobRun,
+  { run, checked, listed }: Stages,
+  finish: number,
+): void {
+  const { resolution, pieces } = run;
+  const { chosen, check } = checked;
   const { search, geometry, backward, forward } = resolution.timings;
   costs.noteRun(resolution.searches, search / 1000, resolution.steps, (geometry + backward + forward + pieces) / 1000);
-  if (chosen.wasTested) noteCheck(costs, step.memory, check / 1000, chosen.isCutShort);
-  if (measured) costs.noteDistances(distances / 1000);
+  if (chosen.wasTested) noteCheck(costs, memory, check / 1000, chosen.isCutShort);
+  if (listed.measured) costs.noteDistances(listed.distances / 1000);
   costs.noteFinish(finish / 1000);
   const hadPairs = resolution.proximitySetReused || resolution.searches > 0;
-  if (resolution.status === 'DEADLINE' && resolution.steps === 0 && (hadPairs || deadline.hadNoRoom)) costs.relax();
-  return {
-    answer: {
-      positions,
-      report,
-      ...(contacts ? { contacts: withMultipliers(contacts, told.holds, step.chosen.frame) } : {}),
-      ...(reasons ? { reasons } : {}),
-      ...(vertices ? { vertices } : {}),
-      ...(path ? { path: path.finish() } : {}),
-    },
-    engine: chosen.state.engine,
-    findings: chosen.findings,
-  };
+  if (resolution.status === 'DEADLINE' && resolution.steps === 0 && (hadPairs || job.deadline.hadNoRoom)) costs.relax();
 }
 
 /** @param check of the answer, ms */
