@@ -186,6 +186,7 @@ export class Proximity {
         continue;
       }
       if (!isInBox(box, i, x)) return false;
+      // Two axes are enough: no point passes, and a box that is flat in both but no point only costs a search.
       if (moves && box[6 * i] === box[6 * i + 3] && box[6 * i + 1] === box[6 * i + 4]) return false;
     }
     return true;
