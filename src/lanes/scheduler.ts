@@ -53,7 +53,9 @@ export class Scheduler {
       this.ledger.loseLane(lane);
       if (!this.isClosed) options.onWorkerLost?.(reason);
       for (const job of [...lane.jobs.keys()]) {
+        // Also if its answer had arrived: its caller, who was still reading states, does not get it.
         job.held = undefined;
+        job.hasBuilt = false;
         this.finish(lane, job);
       }
     };

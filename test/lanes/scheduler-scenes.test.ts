@@ -142,6 +142,22 @@ for (const [what, ask] of [
   );
 }
 
+t.test('a scene says that it was lost also if its thread ends while the states of its step are read', async (t) => {
+  let hear: (reason: IntersticeError) => void = () => {};
+  const lost = new Promise<IntersticeError>((resolve) => {
+    hear = resolve;
+  });
+  const scheduler = schedulerOf(t, 'createSoonMortalEngine', { onWorkerLost: (reason) => hear(reason) });
+  const scene = sceneOf(flyer());
+  await scheduler.open(openTask(scene), { claim: CLAIM });
+  const dying = scheduler.step(stepTask(scene, flyer(70).start), {
+    claim: CLAIM,
+    onState: async () => void (await lost),
+  });
+  t.equal((await refusalOf(dying)).code, 'DEVICE_LOST');
+  t.ok((await scheduler.step(stepTask(scene, flyer(1).start), { claim: CLAIM })).report.sessionRebuilt);
+});
+
 t.test('a scene that was lost says so until a step that says so is accepted', async (t) => {
   const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
   const scene = sceneOf(flyer());
