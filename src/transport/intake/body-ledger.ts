@@ -178,8 +178,10 @@ export class BodyAccount {
 
   /** Releases the whole charge; the account cannot grow again. Further calls do nothing. */
   release(): void {
-    if (this.held > 0) this.ledger.charge(this.client, this.held, 0);
+    const { held } = this;
+    // First, because the ledger then offers the room to answers that wait, and this one's may be among them.
     this.held = 0;
     this.isReleased = true;
+    if (held > 0) this.ledger.charge(this.client, held, 0);
   }
 }

@@ -173,3 +173,21 @@ t.test('in any order of arrivals the bound holds, and all that is released is go
   for (const { account } of open) account.release();
   t.equal(ledger.bytes, 0);
 });
+
+t.test('an answer that waits for room takes none when its own request ends and so makes room', async (t) => {
+  const ledger = new BodyLedger(8 * MiB);
+  const other = ledger.open('b');
+  other.growTo(4 * MiB);
+  const leaving = ledger.open('a');
+  leaving.growTo(3 * MiB);
+  const left = new AbortController();
+  const waiting = leaving.growToAnswer(4 * MiB, left.signal);
+  // As a connection that closes does: the memory is given back before the signal is aborted.
+  leaving.release();
+  t.equal(ledger.bytes, 4 * MiB);
+  left.abort();
+  await waiting;
+  t.equal(ledger.bytes, 4 * MiB);
+  other.release();
+  t.equal(ledger.bytes, 0);
+});
