@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type ErrorCode, IntersticeError } from '../contract/errors.js';
-import type { MeshInput } from '../contract/mesh.js';
+import type { MeshInput, MeshLimits } from '../contract/mesh.js';
 import { assertSameTopology, type MeshFile, readMeshFile, toMeshInput } from '../mesh/files/index.js';
 import { quote } from '../mesh/files/lines.js';
 import { weldElements } from '../mesh/weld.js';
@@ -77,6 +77,7 @@ export interface Inputs {
  * Reads the files of a command. The kinematic vertices are those of the options file, of `--kinematic` and of
  * `--kinematic-from` together, except that `--kinematic-from` replaces the `kinematicFrom` of the file.
  *
+ * @param limits of the meshes, if they are known
  * @throws UsageError for a file that cannot be opened, IntersticeError for its content; both name the file
  */
 export async function readInputs(
@@ -84,9 +85,10 @@ export async function readInputs(
   path: string,
   otherPath: string | undefined,
   flags: InputFlags,
+  limits?: MeshLimits,
 ): Promise<Inputs> {
-  const file = await naming(path, () => readMeshFile(path));
-  const other = otherPath === undefined ? undefined : await naming(otherPath, () => readMeshFile(otherPath));
+  const file = await naming(path, () => readMeshFile(path, limits));
+  const other = otherPath === undefined ? undefined : await naming(otherPath, () => readMeshFile(otherPath, limits));
   if (other !== undefined) await naming(`${otherPath}`, async () => assertSameTopology(file, other));
   const options = await readOptionsOf(operation, path, file, flags);
   const marks = options.kinematic?.slice() ?? new Uint8Array(file.vertexCount);

@@ -3,6 +3,8 @@ import type { Environment } from '../config/reader.js';
 import { SETTINGS } from '../config/settings.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeasuredOperations } from '../contract/events.js';
+import type { MeshLimits } from '../contract/mesh.js';
+import { STRUCTURAL_LIMITS } from '../mesh/limits.js';
 import type { OperationsOptions } from '../session/operations.js';
 import type { Backend, BackendChoice } from './backend.js';
 import { UsageError } from './exit-codes.js';
@@ -59,6 +61,23 @@ export function localConfig(environment: Environment, choice: BackendChoice, com
     }),
     command,
   );
+}
+
+/**
+ * The limits of a mesh that is computed in this process: a file is refused as soon as it exceeds them, not when it has
+ * been read. Its size alone proves nothing, because comments and other data may take any share of it.
+ *
+ * @returns undefined for a mesh that a service computes, which has limits of its own
+ */
+export function readingLimits(
+  choice: BackendChoice & { readonly weld?: boolean },
+  environment: Environment,
+  command: string,
+): MeshLimits | undefined {
+  if (choice.server !== undefined) return undefined;
+  const { maxVertices, maxElements } = localConfig(environment, choice, command).limits;
+  // Welding drops elements, and no vertices.
+  return { maxVertices, maxElements: choice.weld ? STRUCTURAL_LIMITS.maxElements : maxElements };
 }
 
 const dropUnset = (values: Environment): Environment =>

@@ -190,6 +190,35 @@ t.test('input that is refused ends with 3 and names the place', async (t) => {
   }
 });
 
+t.test('a file is read no further than to the first vertex or element beyond the limits', async (t) => {
+  const folder = t.testdir({
+    'vertices.obj': `${triangle}v 1 1 1\nv broken\n`,
+    'vertices2.obj': triangle,
+    'elements.obj': `${triangle.replace('v 0 1 0', 'v 0 1 0\nv 1 1 0')}f 2 3 4\nf broken\n`,
+  });
+  const env = { INTERSTICE_MAX_VERTICES: '3', INTERSTICE_MAX_ELEMENTS: '1' };
+  const tooLarge = { status: 3, stderr: /TOO_LARGE: vertices\.obj: .*4 vertices; the limit is 3/ };
+  for (const argv of [
+    ['check', 'vertices.obj'],
+    ['doctor', 'vertices.obj'],
+    ['flow', 'vertices.obj', '--offset', '1'],
+    ['untangle', 'vertices.obj'],
+    ['resolve', 'vertices.obj', 'vertices.obj'],
+    ['certify', 'vertices.obj', 'vertices.obj', '-o', 'c.certificate'],
+    ['explain', 'vertices.obj', 'vertices.obj', '-o', 'r.html'],
+    ['resolve', 'vertices.obj', 'vertices2.obj', '--sequence', '-o', 'out'],
+  ])
+    t.match(await run(argv, { cwd: folder, env }), tooLarge, argv.join(' '));
+  const elements = { INTERSTICE_MAX_ELEMENTS: '1' };
+  t.match(await run(['check', 'elements.obj'], { cwd: folder, env: elements }), {
+    status: 3,
+    stderr: /TOO_LARGE: elements\.obj: .*2 elements; the limit is 1/,
+  });
+  t.match(await run(['check', 'elements.obj', '--weld'], { cwd: folder, env: elements }), {
+    stderr: /MALFORMED_BODY: elements\.obj/,
+  });
+});
+
 t.test('with --json a refusal is a problem document on stdout as well', async (t) => {
   const folder = t.testdir({ 'broken.obj': 'v 0 0 zero\n' });
   const { status, stdout, stderr } = main(['check', 'broken.obj', '--json'], { cwd: folder });

@@ -11,6 +11,7 @@ import { writeCertificate } from '../certificate.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural, formatRows } from '../format.js';
 import { filesOf, type InputFlags, naming, namingMeshes, readInputs } from '../inputs.js';
+import { readingLimits } from '../local.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
@@ -74,7 +75,11 @@ async function resolve(
   flags: CertifyFlags,
   cli: CliContext,
 ): Promise<{ readonly request: ResolveRequest; readonly answer: ResolveAnswer }> {
-  const asked = toRequest(await readInputs('resolve', start, target, flags), flags, 'certify');
+  const asked = toRequest(
+    await readInputs('resolve', start, target, flags, readingLimits(flags, cli.terminal.env, 'certify')),
+    flags,
+    'certify',
+  );
   const request: ResolveRequest = {
     ...asked,
     // The service also tests every piece, with the numbers of the certificate.

@@ -6,6 +6,7 @@ import type { BackendChoice, CliContext } from '../backend.js';
 import { EXIT } from '../exit-codes.js';
 import { formatNumber, formatPair, formatPairs, formatPlural, formatRows } from '../format.js';
 import { type InputFlags, type Inputs, namingMeshes, readInputs } from '../inputs.js';
+import { readingLimits } from '../local.js';
 import { withInterrupt } from '../terminal.js';
 import { withBackend } from '../with-backend.js';
 
@@ -24,7 +25,7 @@ export async function runCheck(
   flags: CheckFlags,
   cli: CliContext,
 ): Promise<number> {
-  const inputs = await readInputs('check', path, pathEnd, flags);
+  const inputs = await readInputs('check', path, pathEnd, flags, readingLimits(flags, cli.terminal.env, 'check'));
   const request = toRequest(inputs, flags);
   const answer = await namingMeshes({ start: path, target: pathEnd }, () =>
     withInterrupt((signal) =>

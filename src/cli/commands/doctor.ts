@@ -15,6 +15,7 @@ import {
   naming,
   namingMeshes,
 } from '../inputs.js';
+import { readingLimits } from '../local.js';
 import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { withInterrupt } from '../terminal.js';
@@ -57,8 +58,10 @@ export async function runDoctor(
   }
   if (flags.distance !== undefined && flags.weldTo === undefined && flags.sewTo === undefined)
     throw new UsageError('--distance is for --weld-to and --sew-to.', 'doctor');
-  const file = await naming(path, () => readMeshFile(path));
-  const target = targetPath === undefined ? undefined : await naming(targetPath, () => readMeshFile(targetPath));
+  const limits = readingLimits(flags, cli.terminal.env, 'doctor');
+  const file = await naming(path, () => readMeshFile(path, limits));
+  const target =
+    targetPath === undefined ? undefined : await naming(targetPath, () => readMeshFile(targetPath, limits));
   if (target) await naming(`${targetPath}`, async () => assertSameTopology(file, target));
   const kinematic = await readKinematic(file, flags);
   const paths = { start: path, target: targetPath };

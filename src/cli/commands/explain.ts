@@ -10,6 +10,7 @@ import type { Backend, CliContext } from '../backend.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
 import { filesOf, namingMeshes, readInputs, withRest } from '../inputs.js';
+import { readingLimits } from '../local.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { requestMessage } from '../remote.js';
 import { drawReport, type UpAxis } from '../report-picture.js';
@@ -46,7 +47,7 @@ export async function runExplain(start: string, target: string, flags: ExplainFl
   if (picture !== undefined && !/\.png$/i.test(picture)) {
     throw new UsageError(`The picture is a PNG, so its name must end in .png, not ${picture}.`, 'explain');
   }
-  const read = await readInputs('resolve', start, target, flags);
+  const read = await readInputs('resolve', start, target, flags, readingLimits(flags, cli.terminal.env, 'explain'));
   const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags, 'explain') };
   const request: ResolveRequest = {
     ...toRequest(inputs, flags, 'explain'),

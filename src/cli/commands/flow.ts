@@ -9,6 +9,7 @@ import { assertClosedSurface, enclosedVolume } from '../flow/closed-surface.js';
 import { type FlowResult, type FlowSettings, flow } from '../flow/normal-flow.js';
 import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
 import { type Inputs, naming, namingMeshes, readInputs } from '../inputs.js';
+import { readingLimits } from '../local.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { withInterrupt } from '../terminal.js';
 import { withBackend } from '../with-backend.js';
@@ -33,7 +34,13 @@ const MAX_DEFAULT_STEPS = 1000;
 export async function runFlow(path: string, flags: FlowFlags, cli: CliContext): Promise<number> {
   refuseValues(flags);
   if (flags.output !== undefined) await assertMeshOutput(flags.output, [path], 'flow');
-  const read = await readInputs('resolve', path, undefined, flags.weld === true ? { weld: true } : {});
+  const read = await readInputs(
+    'resolve',
+    path,
+    undefined,
+    flags.weld === true ? { weld: true } : {},
+    readingLimits(flags, cli.terminal.env, 'flow'),
+  );
   const inputs = { ...read, file: toSingleIfNeeded(read.file, flags.output) };
   const surface = read.firstOf ? { ...inputs, file: weldElements(inputs.file, read.firstOf) } : inputs;
   const settings = await naming(path, async () => settingsFor(surface, flags));

@@ -19,6 +19,7 @@ import {
   refuseInclude,
   withRest,
 } from '../inputs.js';
+import { readingLimits } from '../local.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { prepareTraceFolder } from '../outputs.js';
 import type { RunBounds } from '../progress.js';
@@ -45,7 +46,7 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
   refuseConflicts(flags);
   const paths = [start, target, ...filesOf(flags)];
   if (flags.output !== undefined) await assertMeshOutput(flags.output, paths, 'resolve');
-  const named = await readInputs('resolve', start, target, flags);
+  const named = await readInputs('resolve', start, target, flags, readingLimits(flags, cli.terminal.env, 'resolve'));
   const single = (file: MeshFile): MeshFile => toSingleIfNeeded(file, flags.output);
   const read = { ...named, file: single(named.file), other: named.other && single(named.other) };
   const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags, 'resolve') };

@@ -10,6 +10,7 @@ import type { BackendSession, CliContext } from '../backend.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatNumber, formatPlural, formatSeconds } from '../format.js';
 import { type Inputs, naming, readInputs, refuseInclude, withRest } from '../inputs.js';
+import { readingLimits } from '../local.js';
 import { toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { assertOutputs, countFinished, type Frame, hashesOf, keysOf, orderFrames } from '../sequence/frames.js';
 import { addToJournal, hashFile, type JournalEntry, readJournal, writeJournal } from '../sequence/journal.js';
@@ -31,7 +32,7 @@ interface Sequence {
  * the next frame, in one session. Returns the exit code: the highest of all frames.
  */
 export async function runSequence(files: readonly string[], flags: ResolveFlags, cli: CliContext): Promise<number> {
-  const { sequence, journal } = await prepare(files, flags);
+  const { sequence, journal } = await prepare(files, flags, cli);
   const { folder, frames, finished } = sequence;
   const kept = frames.slice(0, finished).map((_, frame) => journal.get(frame)!);
   await writeJournal(folder, kept);
@@ -50,13 +51,19 @@ export async function runSequence(files: readonly string[], flags: ResolveFlags,
   return Math.max(...codes);
 }
 
-async function prepare(files: readonly string[], flags: ResolveFlags) {
+async function prepare(files: readonly string[], flags: ResolveFlags, { terminal }: CliContext) {
   const { output: folder, trace } = flags;
   if (folder === undefined) throw new UsageError('--sequence needs -o FOLDER for the answers.', 'resolve');
   if (trace !== undefined) throw new UsageError('--trace cannot be used with --sequence.', 'resolve');
   const frames = orderFrames(files);
   const start = frames[0]!;
-  const read = await readInputs('resolve', start.input, undefined, flags);
+  const read = await readInputs(
+    'resolve',
+    start.input,
+    undefined,
+    flags,
+    readingLimits(flags, terminal.env, 'resolve'),
+  );
   refuseInclude(read.options, flags, 'resolve');
   const file = toSingleIfNeeded(read.file, start.name);
   const inputs = { ...read, file, mesh: await withRest(read.mesh, file, flags, 'resolve') };

@@ -15,6 +15,7 @@ import {
   readInputs,
   withRest,
 } from '../inputs.js';
+import { readingLimits } from '../local.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { describeUntangling } from '../progress.js';
@@ -50,7 +51,7 @@ export async function runUntangle(path: string, flags: UntangleFlags, cli: CliCo
     await assertWritable(flags.picture, paths);
   }
   const layers = (flags.layer ?? []).map(readLayer);
-  const named = await readInputs('resolve', path, undefined, flags);
+  const named = await readInputs('resolve', path, undefined, flags, readingLimits(flags, cli.terminal.env, 'untangle'));
   const read = { ...named, file: toSingleIfNeeded(named.file, flags.output) };
   const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags, 'untangle') };
   const request = toRequest(inputs, layers, flags);
