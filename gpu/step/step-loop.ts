@@ -1,3 +1,4 @@
+import { IntersticeError } from '../../src/contract/errors.js';
 import type { StageTimings } from '../../src/contract/report.js';
 import type { StepInput } from '../../src/solver/engine.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -22,6 +23,13 @@ import { SweepPlan } from './sweep-plan.js';
 
 /** Stamps in the pairs have 30 bits; if a request begins beyond half of them, the clock restarts with a new P. */
 const CLOCK_LIMIT = 2 ** 29;
+
+/**
+ * Readings in a row without a step after which a run is endless. A run that goes on makes a step with every second
+ * reading; the others are pauses. Those of one step are at most 32 for rounds of sweeps, and some 260 to shrink boxes,
+ * which halve a leap until it is no longer than δ.
+ */
+const MOST_IDLE_READINGS = 512;
 
 /** The control block before the first request. */
 const NEW_CONTROL: ControlBlock = CONTROL.unpack(new ArrayBuffer(CONTROL.bytes));
@@ -129,6 +137,7 @@ export class StepLoop {
    *
    * @param opening contains the opening of the request; the first batch is recorded after it
    * @returns whether the caller stopped the run
+   * @throws INTERNAL if the run neither makes a step nor ends
    */
   async run(opening: Recording, request: LoopRequest): Promise<boolean> {
     const { input, settings, holds } = request;
@@ -148,6 +157,7 @@ export class StepLoop {
       }
     };
     const shouldStop = () => input.shouldStop?.() ?? false;
+    let idleReadings = 0;
     for (;;) {
       const isStopped = shouldStop();
       const next = this.#nextOf(inFlight, isStepwise, settings);
@@ -160,6 +170,7 @@ export class StepLoop {
         if (count > 0 && inFlight.length < maxInFlight) continue;
       }
       const oldest = inFlight.shift()!;
+      const stepsBefore = this.#control.steps;
       let state = await this.#readStatus(oldest, request, states);
       if (!isStopped && this.#phases.isArrivalDue(this.#control, settings) && !shouldStop()) {
         discardAll();
@@ -172,6 +183,13 @@ export class StepLoop {
         if (!isStopped) this.#plan.end();
         discardAll();
         return isStopped;
+      }
+      idleReadings = this.#control.steps === stepsBefore ? idleReadings + 1 : 0;
+      if (idleReadings > MOST_IDLE_READINGS) {
+        discardAll();
+        const { phase, steps } = this.#control;
+        const at = `state ${state}, phase ${phase}, after ${steps} steps`;
+        throw new IntersticeError('INTERNAL', `A run on the device neither ends nor makes another step: ${at}.`);
       }
       if (state === STATE.RUNNING) continue;
       // The run has paused: the batches submitted after the pause did nothing.
