@@ -7,7 +7,6 @@ import type { EngineUnits, Resolution, Scene, StepInput } from '../src/solver/en
 import { pairLimit } from '../src/solver/pair-budget.js';
 import type { SavedDeviceScene, SavedScene } from '../src/solver/saved-scene.js';
 import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js';
-import { stepLimitOf } from '../src/solver/step-shares.js';
 import { strainElementsOf } from '../src/solver/strain/elements.js';
 import type { DeviceMemory } from './device/memory.js';
 import { Reader } from './device/readback.js';
@@ -379,8 +378,7 @@ export class GpuScene implements Scene {
     // than the copy.
     this.#residentX.set(final.positions);
     this.#isResidentXKnown = true;
-    const { stepsBefore } = this.#phases;
-    const wasCut = stepsBefore >= stepLimitOf('ADVANCE', this.#settings);
+    const { stepsBefore, wasCut } = this.#phases;
     return toResolution({ ...final, timings, wasStopped, stepsBefore, wasCut });
   }
 }

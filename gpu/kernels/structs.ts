@@ -94,7 +94,10 @@ export const CONTROL = new Struct('Control', {
   unfinished: ['u32', 'Unfinished vertices of the last step.'],
   touching: ['u32', 'Pairs without a certificate in the last step.'],
   phase: ['u32', 'PHASE_ADVANCE to PHASE_REFINE; where the run needs another phase, that one.'],
-  ending: ['u32', 'How the pull-back ended where the shortening of edges follows.'],
+  ending: [
+    'u32',
+    'How Algorithm 1 ended where the pull-back follows; how that ended where the shortening of edges follows.',
+  ],
   hasAim: ['u32', '1 = the sweeps of the step have made y: its forward step is next.'],
   keptAt: ['u32', 'Clock of the step whose contact multipliers are kept by pair; 0 = none are.'],
   poorSteps: ['u32', 'Steps of the pull-back in a row that gained too little.'],

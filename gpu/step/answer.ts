@@ -159,7 +159,7 @@ export interface AnswerParts extends FinalState {
   readonly wasStopped: boolean;
   /** steps of this request before the pull-back */
   readonly stepsBefore: number;
-  /** whether Algorithm 1 has used up its step limit before the pull-back */
+  /** whether its step limit has ended Algorithm 1 before the pull-back */
   readonly wasCut: boolean;
 }
 

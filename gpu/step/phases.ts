@@ -17,6 +17,7 @@ export class Phases {
   readonly #vertexCount: number;
   #phase: Phase = PHASE.ADVANCE;
   #stepsBefore = 0;
+  #wasCut = false;
   /** whether the step to be recorded next has already begun and had no room for its candidates */
   #continuesStep = false;
   readonly #rounds = new RoundsAhead();
@@ -45,6 +46,11 @@ export class Phases {
     return this.#stepsBefore;
   }
 
+  /** Whether its step limit has ended Algorithm 1, and the pull-back followed. */
+  get wasCut(): boolean {
+    return this.#wasCut;
+  }
+
   /** Whether one workgroup may select the contacts of a step. */
   get canSelectAlone(): boolean {
     return this.#steps.canSelectAlone;
@@ -70,6 +76,7 @@ export class Phases {
   begin(keepsMultipliers: boolean): void {
     this.#phase = PHASE.ADVANCE;
     this.#stepsBefore = 0;
+    this.#wasCut = false;
     this.#keepsMultipliers = keepsMultipliers;
     this.#continuesStep = false;
     this.#roundsDone = 0;
@@ -93,10 +100,13 @@ export class Phases {
    *
    * @param upload writes parameters and control block of the new phase to the device
    */
-  open(encoder: Recording, { phase, steps }: ControlBlock, upload: () => void): void {
+  open(encoder: Recording, { phase, steps, ending }: ControlBlock, upload: () => void): void {
     if (!isPhaseAfter(phase)) throw new Error(`A run asked for phase ${phase}.`);
     this.#phase = phase;
-    if (phase === PHASE.PULL) this.#stepsBefore = steps;
+    if (phase === PHASE.PULL) {
+      this.#stepsBefore = steps;
+      this.#wasCut = ending === STATE.AT_STEP_LIMIT;
+    }
     this.#hasAim = false;
     upload();
     const pass = encoder.beginComputePass();

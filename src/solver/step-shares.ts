@@ -41,7 +41,7 @@ export function stepLimitOf(phase: StepPhase, settings: Pick<Settings, 'stepLimi
  *
  * @param ended how the pull-back has ended
  * @param unfinished number of vertices with motion left, kinematic ones included
- * @param wasCut whether Algorithm 1 has used up its step limit
+ * @param wasCut whether its step limit has ended Algorithm 1, which may also end by itself in its last step
  */
 export function statusAfterPullBack(ended: Status, unfinished: number, wasCut: boolean): Status {
   if (unfinished === 0 || (ended !== 'CONVERGED' && ended !== 'STALLED')) return ended;

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import type { Engine } from '../../src/solver/engine.js';
+import { reservedStepsOf } from '../../src/solver/step-shares.js';
 import { pinch, randomScene, stackSwap } from '../solver/cases.js';
 import { CaseIntersects, resolveJudged } from './judged-resolve.js';
 import { examplePair, rmsOf, STRETCH_ROUNDING, stretchOf } from './nearness.js';
@@ -87,6 +88,28 @@ export async function expectPulledBackAtLimit(t: Test, engine: Engine): Promise<
     const stretch = stretchOf(judged, target);
     t.ok(stretch <= 1.1 * (1 + STRETCH_ROUNDING), `${stepLimit} steps: an edge is ${stretch} times as long`);
   }
+}
+
+/** Two plates would end beyond each other. */
+const CROSSING = -4e-3;
+
+/** Algorithm 1 stalls in the last step of its share: it has not been cut off, and the run ends as with more steps. */
+export async function expectStalledInLastStep(t: Test, engine: Engine): Promise<void> {
+  const { mesh, start, target } = pinch(CROSSING).build();
+  const resolve = async (stepLimit: number) => {
+    const { scene, resolve } = await openCase(engine, mesh, start, target, { quality: 'BALANCED', stepLimit });
+    const answer = await resolve();
+    scene.close();
+    return answer;
+  };
+  const whole = await resolve(512);
+  t.equal(whole.status, 'STALLED');
+  const advanced = whole.steps - whole.pullBack!.steps;
+  let stepLimit = advanced;
+  while (stepLimit - reservedStepsOf(stepLimit) < advanced) stepLimit++;
+  t.equal(stepLimit - reservedStepsOf(stepLimit), advanced);
+  const { status, steps, positions } = await resolve(stepLimit);
+  t.strictSame({ status, steps, positions }, { status: whole.status, steps: whole.steps, positions: whole.positions });
 }
 
 /** A run asks a few times a step whether it should stop; one that has asked this often is endless. */

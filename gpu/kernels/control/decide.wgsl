@@ -89,6 +89,7 @@ fn decide() {
   let hasArrived = parameters.hasEarlyPullBack == 1u && atomicLoad(&control.lateCount) == 0u;
   let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone || hasArrived);
   let isHandedOver = isRunning && handedOver(ended);
+  control.ending = select(control.ending, ended, isHandedOver);
   control.phase = select(control.phase, PHASE_PULL, isHandedOver);
   control.state = pausedForSearch(select(select(state, ended, isRunning), NEEDS_PHASE, isHandedOver), wanted, true);
   clearCounters();
@@ -119,6 +120,7 @@ fn open() {
   let hasArrived = parameters.hasEarlyPullBack == 1u && atomicLoad(&control.lateCount) == 0u;
   let isHandedOver = isAsked && (hasArrived || (limited == AT_STEP_LIMIT && handedOver(limited)));
   control.phase = select(PHASE_ADVANCE, PHASE_PULL, isHandedOver);
+  control.ending = select(limited, CONVERGED, hasArrived);
   let ended = select(limited, CONVERGED, unfinished == 0u);
   // A search may follow the opening.
   control.state = pausedForSearch(select(ended, NEEDS_PHASE, isHandedOver), search, false);

@@ -250,7 +250,7 @@ export class TwoWay {
     });
     run.pullBack = { steps: run.steps - stepsBefore, before };
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
-    return statusAfterPullBack(status, residuals.unfinished, stepsBefore >= stepLimitOf('ADVANCE', this.#settings));
+    return statusAfterPullBack(status, residuals.unfinished, ended === 'STEP_LIMIT');
   }
 
   /**

@@ -14,6 +14,7 @@ import {
   expectNearerWithMoreSteps,
   expectPulledBackAtLimit,
   expectRandomRunsSafe,
+  expectStalledInLastStep,
 } from '../../support/random-runs.js';
 import { roundsOf, shareOf } from '../../support/share.js';
 
@@ -69,6 +70,10 @@ else {
   t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
 
   t.test('every step limit ends a run', (t) => expectEveryLimitEnds(t, engine));
+
+  t.test('a run that stalls in the last step that its limit allows has stalled', (t) =>
+    expectStalledInLastStep(t, engine),
+  );
 
   t.test('FINE ends no farther than BALANCED', (t) => expectFineNoFarther(t, engine));
 
