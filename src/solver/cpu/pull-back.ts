@@ -184,12 +184,14 @@ export class PullBack {
       const status = this.#pull(run);
       if (status === 'DEADLINE') return status;
       const [held, wants] = [this.#held.slice(), this.#wants.slice()];
-      const ended = this.#shortenEdges(run) ?? status;
-      // The report states what held the vertices on their way to y*, and which wanted to move on, not what did so in the
-      // last steps.
-      this.#held.set(held);
-      this.#wants.set(wants);
-      return ended;
+      try {
+        return this.#shortenEdges(run) ?? status;
+      } finally {
+        // The report states what held the vertices on their way to y*, and which wanted to move on, not what did so in
+        // the last steps, of which the last one may have been abandoned.
+        this.#held.set(held);
+        this.#wants.set(wants);
+      }
     } catch (thrown) {
       if (thrown instanceof StepAbandoned) return 'DEADLINE';
       throw thrown;

@@ -1,8 +1,11 @@
 import t from 'tap';
+import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import type { Scene, StepInput } from '../../../src/solver/engine.js';
 import { findIntersections } from '../../../src/verify/state.js';
+import { openCase } from '../../support/open-case.js';
 import { pinnedStack } from '../../support/pinned-stack.js';
 import { shareOf } from '../../support/share.js';
+import { stackSwap } from '../cases.js';
 
 const { x, y, mesh, open } = pinnedStack(24);
 
@@ -47,6 +50,38 @@ t.test('a step that is abandoned, at any point, changes nothing', async (t) => {
     t.equal(countIntersecting(next.states), 0, 'the scene serves on');
   }
   t.ok(inSearch > 3 && inForward > 0, `${inSearch} times in the search, ${inForward} times after it`);
+});
+
+/** Last steps that only shorten edges follow. */
+const TAUT = { quality: 'BALANCED', stretchLimit: 1.01 } as const;
+
+t.test('an abandoned last step tells as unfinished what a stop before it does', async (t) => {
+  const { mesh, start, target } = stackSwap(8).build();
+  const run = async (more: Partial<StepInput>) => {
+    const { scene, resolve } = await openCase(createCpuEngine(), mesh, start, target, TAUT);
+    const answer = await resolve(more);
+    scene.close();
+    return answer;
+  };
+  let shortened = 0;
+  const whole = await run({
+    onState: (_, from) => {
+      if (from?.phase === 'SHORTENING') shortened ||= from.step;
+    },
+  });
+  t.ok(shortened > 0, 'it shortens edges');
+  for (let last = shortened; last < whole.steps; last++) {
+    let steps = 0;
+    const onProgress: StepInput['onProgress'] = (progress) => {
+      steps = progress.steps;
+    };
+    const stopped = await run({ onProgress, shouldStop: () => steps >= last });
+    steps = 0;
+    const abandoned = await run({ onProgress, timeLeft: () => (steps >= last ? 0 : Number.POSITIVE_INFINITY) });
+    t.equal(abandoned.status, 'DEADLINE');
+    t.ok(abandoned.unfinishedVertices > 0);
+    t.strictSame({ ...abandoned, timings: undefined }, { ...stopped, timings: undefined });
+  }
 });
 
 // The kinematic corners stay: under BALANCED the first search is the first of the pull-back.
