@@ -344,7 +344,7 @@ export class TwoWay {
     // PAPER is exactly Algorithm 1 of the paper.
     if (guard === 'RADIUS' || !this.#proximity.isValid || run.steps >= stepLimit || input.shouldStop?.()) return;
     if (aimAtPrescribed(x, y, input.y, this.#mesh.kinematic, residuals.r, epsilon) === 0) return;
-    const { limitedIn } = forward;
+    const { limitedIn, touching } = forward;
     const limiter = forward.limiter.slice();
     this.#step++;
     try {
@@ -356,9 +356,10 @@ export class TwoWay {
     } catch (thrown) {
       if (!(thrown instanceof StepAbandoned)) throw thrown;
     } finally {
-      // Limiting pairs of the other vertices remain those of the last ordinary step.
+      // Limiting and touching pairs of the other vertices remain those of the last ordinary step.
       forward.limiter.set(limiter);
       forward.limitedIn = limitedIn;
+      forward.touching = touching;
     }
   }
 

@@ -3,6 +3,7 @@ import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { aimAtPrescribed, allOrNothing, settleArrived } from '../../../src/solver/cpu/arrive.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
+import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
 import { pinch } from '../cases.js';
 
@@ -64,6 +65,32 @@ t.test('the last step obeys the step limit and the caller', async (t) => {
   const stopped = await run({}, steps - 1);
   t.equal(stopped.resolution.steps, steps - 1);
   t.same(stopped.positions, limited.positions);
+});
+
+t.test('pairs that touched before the last step are told after it', async (t) => {
+  const scene = pinch(1e-3);
+  const slope = (at: number, to: number): void => {
+    const corner = (u: number, v: number): number => {
+      const height = 0.37 * u + 0.61 * v;
+      return scene.vertex([0.1 + u, at + height, v], [0.1 + u, to + height, v]);
+    };
+    scene.triangle(corner(0, 0), corner(0.01, 0), corner(0, 0.01));
+  };
+  // So near that no plane separates them, beside the plates: each wants to be beyond the other.
+  slope(0, 0.01);
+  slope(1e-8, -0.01);
+  const { mesh, start, target } = scene.build();
+  const run = async (stepLimit: number) => {
+    const parameters = { quality: 'FAST', stepLimit, activationDistance: 1e-3 } as const;
+    const { scene, resolve } = await openCase(createCpuEngine(), mesh, start, target, parameters);
+    const answer = await resolve();
+    scene.close();
+    return answer;
+  };
+  const { steps, touchingPairs } = await run(200);
+  const before = await run(steps - 1);
+  t.ok(before.touchingPairs > 0, `${before.touchingPairs} touch`);
+  t.equal(touchingPairs, before.touchingPairs);
 });
 
 t.test('without room the vertices stay in place, and limiting pairs of other vertices are reported', async (t) => {
