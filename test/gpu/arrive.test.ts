@@ -3,6 +3,7 @@ import type { ParametersInput } from '../../src/contract/parameters.js';
 import { pinch } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
 import { type Judged, resolveJudged } from '../support/judged-resolve.js';
+import { openCase } from '../support/open-case.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -45,6 +46,30 @@ else {
     const stopped = await run({}, steps - 1);
     t.equal(stopped.resolution.steps, steps - 1);
     t.same(stopped.positions, limited.positions);
+  });
+
+  t.test('if the last step uses up the step limit, the run has no pull-back', async (t) => {
+    const { mesh, start, target } = pinch(3e-4).build();
+    // Of 33 steps one is left to the pull-back.
+    const [before, after] = await Promise.all(
+      [32, 33].map((stepLimit) => openCase(engine, mesh, start, target, { quality: 'BALANCED', stepLimit })),
+    );
+    const phases: unknown[] = [];
+    const without = await before!.resolve();
+    const { status, steps, pullBack, unfinishedVertices } = await after!.resolve({
+      onState: (_, from) => phases.push(from?.phase),
+    });
+    t.strictSame(
+      { status, steps, pullBack, last: phases.at(-1) },
+      {
+        status: 'STEP_LIMIT',
+        steps: 33,
+        pullBack: undefined,
+        last: 'ARRIVAL',
+      },
+    );
+    t.equal(unfinishedVertices, without.unfinishedVertices, 'as many vertices have motion left as before it');
+    for (const { scene } of [before!, after!]) scene.close();
   });
 
   t.test('without room the vertices stay in place, and limiting pairs of other vertices are reported', async (t) => {

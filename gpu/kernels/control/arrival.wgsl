@@ -1,5 +1,6 @@
 // The last step of kinematic vertices (forward/arrive.wgsl), by one thread. `openArrival`: a run of Algorithm 1 that has ended is under
-// way again. `closeArrival`: it is as it was, one step on if a vertex has moved.
+// way again. `closeArrival`: it is as it was, one step on if a vertex has moved. Where the limit has ended it, and this step was the only one that was
+// left to the pull-back, the run is over.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
@@ -27,7 +28,9 @@ fn closeArrival() {
   control.residual = bitcast<f32>(atomicLoad(&control.residualBits));
   control.unfinished = atomicLoad(&control.unfinishedCount);
   control.short = 0u;
-  control.state = control.stateBefore;
+  let isOver = control.stateBefore == NEEDS_PHASE && control.ending == AT_STEP_LIMIT &&
+    control.steps >= parameters.stepLimit + parameters.reservedSteps;
+  control.state = select(control.stateBefore, AT_STEP_LIMIT, isOver);
   clearCounters();
   writeArguments();
 }
