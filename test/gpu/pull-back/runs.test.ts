@@ -6,6 +6,7 @@ import type { Engine, Resolution } from '../../../src/solver/engine.js';
 import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
+import { expectTruthAtLimits } from '../../support/limited-runs.js';
 import { examplePair, randomPullBack } from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
 import {
@@ -68,6 +69,8 @@ else {
   });
 
   t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
+
+  t.test('runs of tiny scenes with any limit end, and tell the truth', (t) => expectTruthAtLimits(t, engine, 12));
 
   t.test('every step limit ends a run', (t) => expectEveryLimitEnds(t, engine));
 

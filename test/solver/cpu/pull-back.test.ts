@@ -4,6 +4,7 @@ import type { Quality } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
+import { expectTruthAtLimits } from '../../support/limited-runs.js';
 import { examplePair, randomPullBack, rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
@@ -125,6 +126,8 @@ t.test('stopping after any state leaves a safe one and status DEADLINE', async (
 });
 
 t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
+
+t.test('runs of tiny scenes with any limit end, and tell the truth', (t) => expectTruthAtLimits(t, engine, 24));
 
 t.test('every step limit ends a run', (t) => expectEveryLimitEnds(t, engine));
 
