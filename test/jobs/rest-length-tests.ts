@@ -79,6 +79,23 @@ export function testRestLengths(t: Test, engine: Engine): void {
     t.ok(Math.max(...stretches(none.positions, sheet.rest)) > 1.5, 'stretchLimit 0 is off');
   });
 
+  t.test('a start that is its own target is shortened to its lengths at rest', async (t) => {
+    const { vertexCount, triangles, rest } = sheet;
+    const mesh = { vertexCount, triangles, restLengths: { positions: rest } };
+    for (const [quality, isShortened] of [
+      ['FAST', false],
+      ['BALANCED', true],
+      ['FINE', true],
+    ] as const) {
+      const { answer } = await runJob({ mesh, start: wide, target: wide, parameters: { quality } }, engine);
+      const longest = Math.max(...stretches(answer.positions, rest));
+      if (isShortened) t.ok(longest <= SIGMA + ROUNDING, `${quality}: longest ${longest}`);
+      else t.same([...answer.positions], [...wide], `${quality} moves nothing`);
+      t.equal(answer.report.overlongEdges > 0, !isShortened);
+      t.equal(answer.report.status, 'CONVERGED');
+    }
+  });
+
   t.test('lengths at rest equal to those of the target change only rounding', async (t) => {
     const plain = await resolve(undefined);
     const same = await resolve({ positions: wide });

@@ -110,8 +110,9 @@ fn open() {
   control.radius = radius;
   let fits = atomicLoad(&control.invalidCount) == 0u && control.isReused == 1u &&
     (hasBoxes || radius >= parameters.radiusMin);
-  // Strains may be out of their limits where nothing is to move.
-  let isAsked = unfinished > 0u || parameters.hasStrains == 1u;
+  // Strains, and edges with lengths at rest, may be out of their limits where nothing is to move.
+  let hasOwnLimits = parameters.hasStrains == 1u || (parameters.hasRest == 1u && parameters.hasPullBack == 1u);
+  let isAsked = unfinished > 0u || hasOwnLimits;
   let isReused = fits && isAsked;
   control.isReused = select(0u, 1u, isReused);
   let search = select(SEARCH_ALL, SEARCH_NONE, isReused);
