@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
-import { refusalOf } from '../support/job.js';
+import { refusalOf, runJob } from '../support/job.js';
 import { floorScene, judgeFloor, randomFloorScene, wordsOf } from '../support/large-floor.js';
 import { seeded } from '../support/random.js';
 import { DirectSession } from '../support/scenes.js';
@@ -130,3 +130,41 @@ t.test('a body that rests in one frame and moves in the next counts from then on
   t.equal(larger.report.unreachedKinematic, 0, 'and not for a larger one');
   t.equal(session.findings.length, 0);
 });
+
+t.test('a triangle does not pass through one of 10¹⁸ edges that rests', async (t) => {
+  // Corners in float32, and a plane with 0 inside the triangle. The rounding of heights in double
+  // is hundreds of edges there, so that no direction proves the two triangles apart.
+  const p = [2774984829576413000, 3173161970459214000, 2058516664638505000];
+  const q = [-3155268518228787000, -2948023770532544500, 986571992394104800];
+  const r = [-2394701140924039000, -3398300170385883000, -5103605321671115000];
+  const n = unit(cross(p, q));
+  const u = unit(p);
+  const v = cross(n, u);
+  const corner = (k: number, height: number): number[] =>
+    [0, 1, 2].map((c) => 0.6 * (Math.cos(2.1 * k) * u[c]! + Math.sin(2.1 * k) * v[c]!) + height * n[c]!);
+  const at = (height: number) =>
+    Float32Array.from([...p, ...q, ...r, ...corner(0, height), ...corner(1, height), ...corner(2, height)]);
+  const mesh = {
+    vertexCount: 6,
+    triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),
+    kinematic: Uint8Array.of(1, 1, 1, 0, 0, 0),
+  };
+  const parameters = { quality: 'FAST', activationDistance: 0.1 } as const;
+  const { answer, findings } = await runJob({ mesh, start: at(0.5), target: at(-0.5), parameters }, engine);
+  t.equal(findings.length, 0);
+  for (const k of [0, 1, 2]) {
+    const height = [0, 1, 2].reduce((sum, c) => sum + n[c]! * answer.positions[9 + 3 * k + c]!, 0);
+    t.ok(height > 0.4, `corner ${k} is at the height ${height}`);
+  }
+});
+
+const cross = ([a, b, c]: readonly number[], [d, e, f]: readonly number[]): number[] => [
+  b! * f! - c! * e!,
+  c! * d! - a! * f!,
+  a! * e! - b! * d!,
+];
+
+function unit(vector: readonly number[]): number[] {
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}

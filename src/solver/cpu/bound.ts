@@ -136,7 +136,8 @@ export function mergeSlots({ alphaGuard, alphas, limiters, runs }: BoundArrays, 
  * every α up to that with which the pass begins, the pair can neither bound nor violate anything: α only falls from
  * there. Heights are linear in α, so both ends suffice. A skipped pair is not checked either, and x' is rounded at its
  * own coordinates, which may lie far beyond those that the floor covers: δ/2 and the rounding of two vertices there
- * must remain. Within nine times the coordinates that the floor covers this is less than δ.
+ * must remain. Within nine times the coordinates that the floor covers this is less than δ. The heights themselves, in double,
+ * err by less than δ/8, which is two floors; where they may err by more, nothing is skipped (forward.ts).
  */
 function staysApart(arrays: BoundArrays, p: number, { skipMargin: margin }: BoundNumbers): boolean {
   const { x, y, vertex, normal, most } = arrays;

@@ -7,10 +7,39 @@ import { CORNERS, SIDE_A } from '../pair-kinds.js';
 export const apartAlong = { x: 0, y: 0, z: 0, by: 0 };
 
 /**
+ * Bound of the rounding of a separation along n in double, over the largest coordinate L of boxes or positions. Let
+ * u = 2⁻⁵³. An offset c − o is at most 2L on each axis, so Σ_c |n_c (c − o)_c| ≤ 2√3 L. One difference, one product and
+ * two sums make 4u of that for a height, 28 u L for two heights, and their difference 7 u L. 2⁻⁴⁶ = 128 u also covers
+ * heights after a motion (bound.ts), which have one product and one sum more.
+ */
+export const SEPARATION_ERROR = 2 ** -46;
+
+/**
+ * The distance beyond which {@link areBoxesApart} may drop a pair: the cutoff or, if the rounding of a separation may
+ * exceed the tolerance, infinity, so that no pair is dropped. With the floor δ/100 and an edge of ten δ this takes
+ * coordinates of 10¹⁰ edges, which only vertices at rest may have (resting.ts). An infinite coordinate does not count,
+ * because boxes with one are never apart.
+ *
+ * @param box float32[6·V] trust boxes
+ */
+export function cutoffOver(box: Float32Array, cutoff: number, tolerance: number): number {
+  return SEPARATION_ERROR * largestOf(box) < tolerance ? cutoff : Number.POSITIVE_INFINITY;
+}
+
+function largestOf(values: Float32Array): number {
+  let largest = 0;
+  for (let k = 0; k < values.length; k++) {
+    const size = Math.abs(values[k]);
+    if (size > largest && size < Number.POSITIVE_INFINITY) largest = size;
+  }
+  return largest;
+}
+
+/**
  * Whether the trust boxes of a pair are separated along n by more than a distance, both in `apartAlong`: min over side
- * a of n·(box corner) − max over side b, in double. With float32 boxes its rounding is 2⁻²⁹ of the float32 one, and
- * what it is compared with (δ or Dmax) is far above either, so no margin is needed. A height that is NaN (0 times an
- * infinite box) fails every comparison, so such boxes are never apart.
+ * a of n·(box corner) − max over side b, in double. There is no margin for its rounding, which {@link cutoffOver} keeps
+ * far below the distance. A height that is NaN (0 times an infinite box) fails every comparison, so such boxes are
+ * never apart.
  *
  * @param box float32[6·V] trust boxes
  * @param x float32[3·V] the pair's first vertex is the origin of the heights

@@ -10,6 +10,7 @@ import {
   mergeSlots,
   PASS,
 } from './bound.js';
+import { SEPARATION_ERROR } from './box-separation.js';
 import { boxBound, isInBox } from './boxes.js';
 import { CHECK, type CheckArrays, NO_PAIR } from './check.js';
 import { distanceAt, ROUND_UP } from './motion.js';
@@ -116,7 +117,7 @@ export class Forward {
   #counts: Int32Array = new Int32Array(0);
   readonly #slots = team.slots;
   #run = 0;
-  /** a pair that stays farther apart than this is skipped */
+  /** a pair that stays farther apart than this is skipped; infinity = none is */
   #skipMargin = 0;
   readonly #scratch: Scratch;
 
@@ -156,6 +157,7 @@ export class Forward {
     // apart.
     const cap = f(0.5 * gamma * Math.max(0, radius - floor));
     let farthest = 0;
+    let farthestAtRest = 0;
     for (let i = 0; i < moving.length; i++) {
       let a = 1;
       if (moving[i]) {
@@ -166,12 +168,14 @@ export class Forward {
         }
         for (let c = 3 * i; c < 3 * i + 3; c++)
           farthest = Math.max(farthest, Math.abs(x[c]) + a * Math.abs(y[c] - x[c]));
-      }
+      } else for (let c = 3 * i; c < 3 * i + 3; c++) farthestAtRest = Math.max(farthestAtRest, Math.abs(x[c]));
       for (let c = 3 * i; c < 3 * i + 3; c++) motion[c] = y[c] - x[c];
       alpha[i] = a;
       alphaGuard[i] = a;
     }
-    this.#skipMargin = marginToSkip(delta, farthest);
+    // The rounding of heights in double must stay far below the margin; vertices at rest may lie anywhere (resting.ts).
+    const isCertain = SEPARATION_ERROR * Math.max(farthest, farthestAtRest) < delta / 8;
+    this.#skipMargin = isCertain ? marginToSkip(delta, farthest) : Number.POSITIVE_INFINITY;
   }
 
   #bound(input: ForwardInput): void {

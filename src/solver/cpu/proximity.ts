@@ -12,6 +12,7 @@ import { PLACEMENT_ERROR } from '../rigid/twist.js';
 import type { SavedProximity } from '../saved-scene.js';
 import type { Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
+import { cutoffOver } from './box-separation.js';
 import { fillTrustBoxes, isInBox, markUnserved, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
 import { distanceAt, isFew, isSameAt, ROUND_UP } from './motion.js';
 import { PairSet } from './pair-set.js';
@@ -256,7 +257,7 @@ export class Proximity {
       this.#mask[v] = (isPassive ? PASSIVE : 0) | (GROUP_BIT << label[v]);
     }
     try {
-      this.#search.search(boxes, after, delta, this.#rules, this.#comfortable, pairs);
+      this.#search.search(boxes, after, this.#cutoff, this.#rules, this.#comfortable, pairs);
       this.isValid = true;
     } catch (thrown) {
       if (!(thrown instanceof PairBudgetExceeded)) throw thrown;
@@ -276,7 +277,8 @@ export class Proximity {
    */
   tighten(x: Float32Array, y: Float32Array): void {
     shrinkTrustBoxes(this.boxes, x, y, this.#reach);
-    dropApart(this.pairs, this.boxes.box, x, this.#settings.delta, this.#rules.distances);
+    const cutoff = this.#cutoff;
+    if (cutoff < Number.POSITIVE_INFINITY) dropApart(this.pairs, this.boxes.box, x, cutoff, this.#rules.distances);
   }
 
   /**
@@ -362,11 +364,10 @@ export class Proximity {
 
   /** Searches from the cursor on, with the current boxes and masks. Returns false if P exceeded its budget. */
   #find(x: Float32Array, search: UnfinishedSearch, pulse?: () => void): boolean {
-    const { guard, searchRadiusMax, delta } = this.#settings;
-    const cutoff = guard === 'RADIUS' ? searchRadiusMax : delta;
+    const { guard } = this.#settings;
     const { budget, cursor } = search;
     try {
-      this.#search.search(this.boxes, x, cutoff, this.#rules, budget, this.pairs, pulse, cursor);
+      this.#search.search(this.boxes, x, this.#cutoff, this.#rules, budget, this.pairs, pulse, cursor);
       return true;
     } catch (thrown) {
       if (thrown instanceof StepAbandoned && guard === 'BOXES') this.#unfinished = search;
@@ -375,6 +376,12 @@ export class Proximity {
       this.#found = Math.max(this.#limit + 1, thrown.found);
       return false;
     }
+  }
+
+  /** A dropped pair must stay a floor apart: the rounding of its separation may take a quarter of that from the cutoff. */
+  get #cutoff(): number {
+    const { guard, searchRadiusMax, delta, floor } = this.#settings;
+    return cutoffOver(this.boxes.box, guard === 'RADIUS' ? searchRadiusMax : delta, floor / 4);
   }
 
   get #comfortable(): number {

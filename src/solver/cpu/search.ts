@@ -19,7 +19,7 @@ export interface PairRules {
   readonly border?: KinematicBorder | undefined;
   /** excluded pairs and pairs of ignored parts; undefined = none */
   readonly isIgnored: PairPredicate | undefined;
-  /** float32[V] δ by vertex, which replaces growth and cutoff; undefined = one δ for all */
+  /** float32[V] δ by vertex, which replaces growth and a finite cutoff; undefined = one δ for all */
   readonly distances?: Float32Array | undefined;
 }
 
@@ -179,7 +179,8 @@ export class ProximitySearch {
   /**
    * @param x float32[3·V] current state
    * @param rules with the same `distances` in every search
-   * @param cutoff pairs that stay farther apart than this anywhere in their boxes are excluded; engine units
+   * @param cutoff pairs that stay farther apart than this anywhere in their boxes are excluded; engine units; infinity =
+   *   none is, whatever the `distances` (cutoffOver)
    * @param pulse called at short intervals; may throw
    * @param cursor where to begin, with the boxes and masks of the search that moved it; if `pulse` throws, it states
    *   the progress of the search, and P contains all pairs before it
@@ -211,7 +212,8 @@ export class ProximitySearch {
       rods: { ...trees.edges.walked, size: 2, first: rodStart },
       particles: { ...trees.particles.walked, size: 1, first: 0 },
     };
-    const { isIgnored, distances } = rules;
+    const { isIgnored } = rules;
+    const distances = cutoff < Number.POSITIVE_INFINITY ? rules.distances : undefined;
     const input = { box: boxes.box, x, cutoff, distances, isIgnored, budget, pulse };
     for (; cursor.kind < PAIR_KINDS.length; cursor.kind++, cursor.leaf = 0) {
       const { a, b } = PAIR_KINDS[cursor.kind];

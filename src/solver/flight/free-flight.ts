@@ -1,6 +1,7 @@
 import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { KEPT, PASSIVE } from '../constants.js';
+import { cutoffOver } from '../cpu/box-separation.js';
 import { distanceAt, isSameAt } from '../cpu/motion.js';
 import { PairSet } from '../cpu/pair-set.js';
 import { type PairRules, ProximitySearch, SearchTrees } from '../cpu/search.js';
@@ -34,9 +35,6 @@ const MAX_FAILURES = 50_000;
 
 /** Pairs between two pulses: they take about ten milliseconds. */
 const PAIRS_PER_PULSE = 4096;
-
-/** Rounding of a separation of two boxes along a direction, in double, over the largest coordinate; with a margin. */
-const SEPARATION_ERROR = 2 ** -46;
 
 /** One request before its first step. */
 export interface FlightRun {
@@ -143,8 +141,7 @@ export class FreeFlight {
     const pairs = new PairSet();
     pairs.acquire();
     const boxes = { box: waysBetween(x, flight.z), growth: delta / 2 };
-    // A direction that separates two boxes proves nothing if its rounding may exceed the cutoff.
-    const cutoff = SEPARATION_ERROR * largestOf(boxes.box) < delta ? delta : Number.POSITIVE_INFINITY;
+    const cutoff = cutoffOver(boxes.box, delta, delta);
     const budget = comfortablePairs(mesh.contactVertices.length, this.#pairLimit);
     const trees = new SearchTrees();
     try {
@@ -183,8 +180,4 @@ export class FreeFlight {
     }
     return false;
   }
-}
-
-function largestOf(values: Float32Array): number {
-  return values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
 }

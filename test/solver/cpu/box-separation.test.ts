@@ -1,6 +1,7 @@
 import t from 'tap';
-import { apartAlong, areBoxesApart } from '../../../src/solver/cpu/box-separation.js';
-import { CORNERS, PAIR_KINDS, SIDE_A } from '../../../src/solver/pair-kinds.js';
+import { apartAlong, areBoxesApart, cutoffOver } from '../../../src/solver/cpu/box-separation.js';
+import { CLOSEST_POINTS, closest } from '../../../src/solver/cpu/closest.js';
+import { CORNERS, PAIR_KINDS, SIDE_A, VT } from '../../../src/solver/pair-kinds.js';
 import { seeded } from '../../support/random.js';
 
 const random = seeded();
@@ -64,3 +65,39 @@ for (const [kind, { name }] of PAIR_KINDS.entries()) {
     }
   });
 }
+
+t.test('boxes so far out that rounding exceeds the distance between them are apart from nothing', async (t) => {
+  // A vertex whose box contains a plane through far corners: 3 p + 2 q + r = 0, all float32, so the plane contains 0.
+  const by = 0.1;
+  let [seemedApart, dropped] = [0, 0];
+  for (let n = 0; n < 20_000; n++) {
+    const unit = 2 ** random.between(56, 64);
+    const power = 2 ** Math.floor(Math.log2(unit)) * 2 ** -19;
+    const corner = (): number[] => [0, 1, 2].map(() => power * Math.round((unit * (2 * random() - 1)) / power));
+    const [p, q] = [corner(), corner()];
+    const r = p.map((value, c) => -3 * value - 2 * q[c]!);
+    const x = Float32Array.from([0.2, 0.3, 0.4, ...p, ...q, ...r]);
+    if ([...p, ...q, ...r].some((value, k) => value !== x[k + 3])) continue;
+    const box = Float32Array.from(
+      [0, 1, 2, 3].flatMap((v) =>
+        [-1, 1].flatMap((side) => [0, 1, 2].map((c) => x[3 * v + c]! + (v === 0 ? side : 0))),
+      ),
+    );
+    CLOSEST_POINTS[VT]!(x, ...IDS);
+    const d = Math.sqrt(closest.squared);
+    const drops = (cutoff: number): boolean => {
+      Object.assign(apartAlong, { x: closest.x / d, y: closest.y / d, z: closest.z / d, by: cutoff });
+      return d > cutoff && areBoxesApart(box, x, VT, ...IDS);
+    };
+    if (drops(by)) seemedApart++;
+    if (drops(cutoffOver(box, by, by / 400))) dropped++;
+  }
+  t.ok(seemedApart > 0, `${seemedApart} seem to be apart by ${by}`);
+  t.equal(dropped, 0);
+});
+
+t.test('the cutoff holds to coordinates of ten thousand million edges', async (t) => {
+  t.equal(cutoffOver(Float32Array.of(1e10, -3, 2), 0.1, 0.00025), 0.1);
+  t.equal(cutoffOver(Float32Array.of(3, -1e11, 2), 0.1, 0.00025), Number.POSITIVE_INFINITY);
+  t.equal(cutoffOver(Float32Array.of(3, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY), 0.1, 0.00025), 0.1);
+});

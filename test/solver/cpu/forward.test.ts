@@ -2,7 +2,7 @@ import t from 'tap';
 import { isInBox } from '../../../src/solver/cpu/boxes.js';
 import { Forward, type ForwardInput } from '../../../src/solver/cpu/forward.js';
 import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
-import { CORNERS, EE, SIDE_A, VE, VV } from '../../../src/solver/pair-kinds.js';
+import { CORNERS, EE, SIDE_A, VE, VT, VV } from '../../../src/solver/pair-kinds.js';
 import { bitsOf, checkCommit, inputOf } from '../../support/forward-input.js';
 import { KINDS, pairsOf } from '../../support/pair-shapes.js';
 import { seeded } from '../../support/random.js';
@@ -243,4 +243,29 @@ t.test('a pair is not skipped if the written positions may be rounded by more th
     if (!(x[0] - x[1] > x[3] - x[4])) met++;
   }
   t.equal(met, 0, 'none has come to the other, or past it');
+});
+
+t.test('a pair is not skipped if the rounding of its heights may exceed its distance', async (t) => {
+  // The plane x + y + z = 0 through far corners, and a vertex that moves through it. Along (1, 1, 1)/√3 the corners are at
+  // the heights of rounding alone: at 10¹⁶ a few units, in double.
+  const c = f(1 / Math.sqrt(3));
+  const forward = new Forward(4);
+  let crossed = 0;
+  for (let n = 0; n < 1000; n++) {
+    const size = 10 ** random.between(15.6, 17);
+    const unit = 2 ** (Math.floor(Math.log2(size)) - 20);
+    const place = () => unit * Math.round((size * random.between(-1, 1)) / unit);
+    const [px, py, qx, qy] = [place(), place(), place(), place()];
+    const corners = [px, py, -px - py, qx, qy, -qx - qy, -px - qx, -py - qy, px + py + qx + qy];
+    const [u, v] = [random.between(-1, 1), random.between(-1, 1)];
+    const at = (height: number) => [u + c * height, v + c * height, -u - v + c * height];
+    const x = Float32Array.from([...at(random.between(0.15, 0.6)), ...corners]);
+    const y = Float32Array.from([...at(-random.between(0.01, 0.2)), ...corners]);
+    const pairs = pairsOf([]);
+    pairs.push(VT, 0, 1, 2, 3, c, c, c);
+    pairs.stamp[0] = 0;
+    forward.advance(inputOf(pairs, x, y, { step: 9 }));
+    if (x[0] + x[1] + x[2] < 0) crossed++;
+  }
+  t.equal(crossed, 0, 'none has passed through the plane');
 });
