@@ -45,6 +45,7 @@ import {
   SWEPT_STRAIN,
   TRAVEL,
   TRUSTED_SHARE,
+  UNDERFLOW_ERROR,
   UNIT_ROUNDOFF,
   WINDOW,
 } from '../../src/solver/constants.js';
@@ -221,7 +222,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
 /** Constants that WGSL declares as f32. */
 const FLOATS: Readonly<Record<string, number>> = {
   ...{ LONG_SPREAD, LONG_ROUNDING, LONG_EXTENT_ERROR },
-  ...{ ERROR_FACTOR, DROP_MARGIN, FACE_SHARE, NO_BOUND, TRUSTED_SHARE, STALE_GAP },
+  ...{ ERROR_FACTOR, UNDERFLOW_ERROR, DROP_MARGIN, FACE_SHARE, NO_BOUND, TRUSTED_SHARE, STALE_GAP },
   ...{ RECOVERY, MIN_DELTA_SHARE, AIM_GROWTH, SHORTFALL_WEIGHT, MIN_MOVABLE_WEIGHT, MIN_SINE, MIN_AREA_SHARE },
   ...{
     BOX_LOSS,

@@ -1,4 +1,4 @@
-import { ERROR_FACTOR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
+import { ERROR_FACTOR, UNDERFLOW_ERROR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { foldThreads, launch } from '../device/dispatch.js';
 import type { KernelSet } from '../device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../device/memory.js';
@@ -285,7 +285,7 @@ function objectToVerdict(cases: CommitCases, { next }: CommitAnswer, v: number, 
     if (!isInBox) return 'it left its box';
     // Sums of three doubles: exact except for their last bits, which the device's own e covers a thousand times.
     if (!(room >= 0)) return `it broke its half-space by ${-room}`;
-  } else if (isInBox && room > SURE_MARGIN * Math.max(cases.error[pair], ERROR_FACTOR * spread)) {
+  } else if (isInBox && room > SURE_MARGIN * Math.max(cases.error[pair], ERROR_FACTOR * spread + UNDERFLOW_ERROR)) {
     return `it was sent back though it keeps its half-space by ${room}`;
   }
   return undefined;

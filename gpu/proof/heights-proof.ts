@@ -1,4 +1,4 @@
-import { ERROR_FACTOR, LONG_SPREAD, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
+import { ERROR_FACTOR, LONG_SPREAD, UNDERFLOW_ERROR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../src/solver/pair-kinds.js';
 import { foldThreads, launch } from '../device/dispatch.js';
 import { KernelSet } from '../device/kernel.js';
@@ -47,7 +47,7 @@ export function judgeHeights(cases: ProofCases, answers: Float32Array): Proof {
     for (let kind = 0; kind < PAIR_KINDS.length; kind++) {
       const first = ANSWER.WORDS * (PAIR_KINDS.length * pair + kind);
       const answer = answers.subarray(first, first + ANSWER.WORDS);
-      const coarse = ERROR_FACTOR * Math.max(...spreads.slice(0, CORNERS[kind]));
+      const coarse = ERROR_FACTOR * Math.max(...spreads.slice(0, CORNERS[kind])) + UNDERFLOW_ERROR;
       const e = longError(answer, coarse, Math.max(...extents.slice(0, CORNERS[kind]))) ?? coarse;
       // A corner that lies far behind lo and hi keeps its height in float32.
       const allowed = heights.map((h) => (Math.abs(h) < LONG_HEIGHT - coarse ? e : coarse));

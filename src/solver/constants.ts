@@ -16,6 +16,13 @@ export const UNIT_ROUNDOFF = 2 ** -23;
 export const ERROR_FACTOR = 8 * UNIT_ROUNDOFF;
 
 /**
+ * The part of e that covers underflow, where errors are no share of a result. A device may replace any number below 2⁻¹²⁶ by
+ * 0: both coordinates and the difference, times |n_c|, on three axes, three products and two sums. That is less than
+ * (3√3 + 5)·2⁻¹²⁶ for a unit n, and twice this is less than 2⁻¹²⁰.
+ */
+export const UNDERFLOW_ERROR = 2 ** -120;
+
+/**
  * Σ_c |n_c d_c| of a pair, engine units, beyond which its heights are computed more exactly than in float32: e, 2⁻²⁰ of
  * it, would be 2⁻¹¹ or more, half of the floor δ/100 of an edge of one unit at the default δ of a tenth of an edge, and
  * only gaps above 2e are certificates. Pairs of elements shorter than hundreds of edges never reach this.

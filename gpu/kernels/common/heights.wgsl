@@ -29,9 +29,9 @@ fn spreadOf(n: vec3f, d: vec3f) -> f32 {
   return abs(n.x * d.x) + abs(n.y * d.y) + abs(n.z * d.z);
 }
 
-// e of heights whose largest Σ_c |n_c d_c| this is.
+// e of heights whose largest Σ_c |n_c d_c| this is. The second term covers what is replaced by 0 because it is subnormal.
 fn errorOf(spread: f32) -> f32 {
-  return ERROR_FACTOR * spread;
+  return ERROR_FACTOR * spread + UNDERFLOW_ERROR;
 }
 
 // Whether this gap is a certificate (docs/method.md, S1).

@@ -1,4 +1,4 @@
-import { ERROR_FACTOR, LONG_SPREAD, TRUSTED_SHARE } from '../constants.js';
+import { ERROR_FACTOR, LONG_SPREAD, TRUSTED_SHARE, UNDERFLOW_ERROR } from '../constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
 import { CLOSEST_POINTS, closest } from './closest.js';
 import type { PairArrays } from './pair-set.js';
@@ -11,7 +11,8 @@ import type { PairArrays } from './pair-set.js';
  * The subtraction has a relative error of u, each product of u, each of the two sums of u relative to its terms, so
  * |h_k − exact| ≤ ((1+u)⁴ − 1)·Σ_c |n_c d_c| < 5u·Σ_c |n_c d_c|. The bound e = 8u·max_k Σ_c |n_c d_c| leaves slack for the
  * rounding of e itself and of the few scalar operations that combine heights (docs/method.md, S1 and S6). Up to terms in
- * u² it is twice the error, four times where operations round to nearest; the check needs twice (forward.ts).
+ * u² it is twice the error, four times where operations round to nearest; the check needs twice (forward.ts). Numbers near
+ * the smallest float32 round by no share of themselves: 2⁻¹²⁰ is added to e for these, which changes no e above 2⁻⁹⁶.
  *
  * Any float vector n is a valid certificate: if gap = min_a h − max_b h > 2e, the exact heights of side a lie strictly
  * above those of side b, so a plane with normal n separates the convex hulls of both sides.
@@ -189,9 +190,9 @@ export function measureCorner(
   }
 }
 
-/** e = 8u·Σ_c |n_c d_c|, the bound of a height's rounding error. */
+/** e = 8u·Σ_c |n_c d_c| and the share of underflow, the bound of a height's rounding error. */
 export function heightError(sum: number): number {
-  return f(ERROR_FACTOR * sum);
+  return f(ERROR_FACTOR * sum + UNDERFLOW_ERROR);
 }
 
 /** Fills `heights` for pair p of P along its stored normal. */

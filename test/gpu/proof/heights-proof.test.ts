@@ -163,7 +163,7 @@ t.test('the judge of heights', async (t) => {
         const own = [0, 1, 2, 3].map((slot) => heights[slot < corners ? slot : corners - 1]!);
         const lo = Math.min(...own.slice(0, SIDE_A[kind]));
         const hi = Math.max(...own.slice(SIDE_A[kind], corners));
-        const coarse = 8 * 2 ** -23 * Math.max(...spreads.slice(0, corners));
+        const coarse = 8 * 2 ** -23 * Math.max(...spreads.slice(0, corners)) + 2 ** -120;
         const height = Math.max(Math.abs(lo), Math.abs(hi));
         const isLong = coarse > 8 * 2 ** -23 * LONG_SPREAD && height < 100;
         const e = isLong

@@ -62,7 +62,7 @@ for (const kind of KINDS) {
           );
         }
         const sides = Math.max(Math.abs(heights.lo), Math.abs(heights.hi));
-        const tight = reach > 1.001 * LONG_SPREAD ? 2 ** -47 * reach + 2 ** -20 * sides : 2 ** -20 * reach;
+        const tight = reach > 1.001 * LONG_SPREAD ? 2 ** -47 * reach + 2 ** -20 * sides : 2 ** -20 * reach + 2 ** -120;
         if (!(heights.error <= 1.001 * tight)) isTight = false;
         const used = measured.slice(0, CORNERS[kind]);
         const lo = Math.min(...used.slice(0, SIDE_A[kind]));
@@ -129,6 +129,31 @@ t.test('long, nearly tangent pairs are never certified wrongly, and are certifie
     t.equal(wrong, 0, `${KIND_NAMES[kind]}: nothing was certified that is not parted`);
     t.ok(crossings > 5, `${crossings} were not parted by the normal found`);
     t.equal(refused, 0, 'nor refused with a gap of 100 roundings');
+  }
+});
+
+t.test('coordinates that differ by the smallest float32 numbers are not certified wrongly', async (t) => {
+  const smallest = 2 ** -149;
+  for (const kind of KINDS) {
+    const { a, b } = sidesOf(kind);
+    let [rounded, wrong] = [0, 0];
+    for (let n = 0; n < 4000; n++) {
+      // No coordinate is subnormal, but differences and their products are.
+      const x = Float32Array.from({ length: 12 }, () => 2 ** -126 + random.int(2 ** random.int(6)) * smallest);
+      const pair = lonePair(kind);
+      pair.normal.set(placeNormal());
+      measurePair(pair, 0, x, 0);
+      if (pair.gap[0] > 2 * pair.error[0] && !(exactGap(x, a, b, pair.normal) > 0n)) wrong++;
+      const normal = [pair.normal[0], pair.normal[1], pair.normal[2]] as const;
+      for (let v = 1; v < CORNERS[kind]; v++) {
+        measureCorner(x, 3 * v, x, 0, ...normal);
+        const off = absolute(toProductUnits(corner.height) - exactHeight(x, v, 0, normal));
+        if (off > 0n) rounded++;
+        if (2n * off > toProductUnits(corner.error)) wrong++;
+      }
+    }
+    t.ok(rounded > 1000, `${KIND_NAMES[kind]}: ${rounded} heights are rounded`);
+    t.equal(wrong, 0, `${KIND_NAMES[kind]}: each by half of e at most`);
   }
 });
 
