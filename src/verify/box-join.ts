@@ -20,8 +20,34 @@ export interface Reach {
   gap: number;
 }
 
-/** Factor on the gap of boxes, because computed distances carry rounding of a few 2^-53 of the pair's extent. */
-export const REACH_SLACK = 1 + 2 ** -40;
+/**
+ * A computed distance may be less than the gap of the boxes: closest points within two edges are off by the rounding of their
+ * weights, and their difference by less than 40 · 2^-53 of the pair's extent, which is at most that of the state.
+ */
+const DISTANCE_ERROR = 2 ** -46;
+
+/** Covers the rounding of a gap of boxes and of the sum below, a few 2^-53 of the distance. */
+const REACH_ROUNDING = 1 + 2 ** -40;
+
+/** How much the distances of pairs in a state may fall short of the gaps of their boxes. @param x float64[3·V] */
+export function shortfallOf(x: Float64Array): number {
+  let extent = 0;
+  for (let axis = 0; axis < 3; axis++) {
+    let low = Number.POSITIVE_INFINITY;
+    let high = Number.NEGATIVE_INFINITY;
+    for (let k = axis; k < x.length; k += 3) {
+      if (x[k] < low) low = x[k];
+      if (x[k] > high) high = x[k];
+    }
+    if (high - low > extent) extent = high - low;
+  }
+  return DISTANCE_ERROR * extent;
+}
+
+/** The gap of boxes up to which pairs must be visited to find those whose distance, as computed, is at most this. */
+export function reachTo(distance: number, shortfall: number): number {
+  return REACH_ROUNDING * (distance + shortfall);
+}
 
 /**
  * Visits all pairs of leaves, and each leaf with itself, whose closed boxes are within reach of each other, each once.

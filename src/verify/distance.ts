@@ -2,7 +2,7 @@ import type { ElementPair } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { REACH_SLACK, type Reach } from './box-join.js';
+import { type Reach, reachTo, shortfallOf } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { type ContactList, FoundContacts } from './contact-list.js';
 import { checkRules, collectElements, distanceRelations, gather, idsOf, readPositions } from './elements.js';
@@ -38,13 +38,15 @@ export function findDistances(
   if (alone) return alone;
   const capacity = Math.max(1, rules.maxPairs);
   const closest = new FirstFindings(capacity, compareByDistance);
-  const reach: Reach = { gap: closerThan * REACH_SLACK };
-  visitClosePairs(mesh, positions, rules, reach, (code, ids, points) => {
+  const x = readPositions(mesh, positions, 'positions');
+  const shortfall = shortfallOf(x);
+  const reach: Reach = { gap: reachTo(closerThan, shortfall) };
+  visitClosePairs(mesh, x, rules, reach, (code, ids, points) => {
     if (points.distance > closerThan) return;
     closest.offer({ code, ids, distance: points.distance, normal: points.findNormal(code) });
     // Once the list is full, only closer pairs matter: the search narrows while it runs.
     const worst = closest.worst?.distance;
-    if (worst !== undefined) reach.gap = Math.min(reach.gap, worst * REACH_SLACK);
+    if (worst !== undefined) reach.gap = Math.min(reach.gap, reachTo(worst, shortfall));
   });
   const list = closest.list();
   return {
@@ -64,7 +66,8 @@ function findLeastDistance(
   const x = readPositions(mesh, positions, 'positions');
   const relations = distanceRelations(collectElements(mesh));
   const by = { kind: 'NEAR', skipsKinematic: skipsKinematic(rules) } as const;
-  const found = new PairSearch(mesh, rules.checkpoint).sift([x], relations, closerThan * REACH_SLACK, by, () => {});
+  const gap = reachTo(closerThan, shortfallOf(x));
+  const found = new PairSearch(mesh, rules.checkpoint).sift([x], relations, gap, by, () => {});
   const least = found?.nearest[0]?.distance;
   return found && { minDistance: least !== undefined && least <= closerThan ? least : undefined, closePairs: [] };
 }
@@ -117,9 +120,11 @@ export function findContacts(
   if (closerThan === Infinity) {
     throw new IntersticeError('INVALID_PARAMETER', 'closerThan is Infinity; contacts need a finite distance.');
   }
+  checkRules(rules);
+  const x = readPositions(mesh, positions, 'positions');
   const found = new FoundContacts(maxContacts);
   try {
-    visitClosePairs(mesh, positions, rules, { gap: closerThan * REACH_SLACK }, (code, ids, points) => {
+    visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan, shortfallOf(x)) }, (code, ids, points) => {
       if (points.distance > closerThan) return;
       if (found.count === maxContacts) throw tooMany(maxContacts, closerThan);
       found.add(code, ids, points);
@@ -140,13 +145,11 @@ function tooMany(maxContacts: number, closerThan: number): IntersticeError {
 
 function visitClosePairs(
   mesh: CollisionMesh,
-  positions: Positions,
+  x: Float64Array,
   rules: PairRules,
   reach: Reach,
   visitClose: VisitClose,
 ): void {
-  checkRules(rules);
-  const x = readPositions(mesh, positions, 'positions');
   const search = new PairSearch(mesh, rules.checkpoint);
   const closest = new ClosestPoints();
   const points = new Float64Array(12);

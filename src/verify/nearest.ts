@@ -1,6 +1,6 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { REACH_SLACK, type Reach } from './box-join.js';
+import { type Reach, reachTo, shortfallOf } from './box-join.js';
 import { type Clearance, findCalm, ListMaker, MOST_RESTLESS, measureMotion, reachOf } from './clearance.js';
 import { ClosestPoints } from './closest.js';
 import { findDistances } from './distance.js';
@@ -144,7 +144,7 @@ class NearSearch {
   #sift(within: number): Nearest | undefined {
     const by = { kind: 'NEAR', skipsKinematic: this.skips, keeps: REMEMBERED } as const;
     const search = new PairSearch(this.#mesh, this.#rules.checkpoint);
-    const found = search.sift([this.#x], this.#relations, within * REACH_SLACK, by, () => {});
+    const found = search.sift([this.#x], this.#relations, reachTo(within, shortfallOf(this.#x)), by, () => {});
     const nearest = found?.nearest
       .filter(({ distance }) => distance <= within)
       .map(({ relation: { code }, i, j, distance }) => ({ code, i, j, distance }));
@@ -157,7 +157,8 @@ class NearSearch {
    * @param list collects all pairs within a larger distance
    */
   #search(within: number, resting?: Uint8Array, list?: ListMaker): Nearest {
-    const reach: Reach = { gap: (list?.width ?? within) * REACH_SLACK };
+    const shortfall = shortfallOf(this.#x);
+    const reach: Reach = { gap: reachTo(list?.width ?? within, shortfall) };
     const visited = new PairSearch(this.#mesh, this.#rules.checkpoint);
     const nearest: NearPair[] = [];
     let beyond = within;
@@ -169,7 +170,7 @@ class NearSearch {
       const { distance } = this.#closest;
       if (list && !list.isGivenUp) {
         list.add(code, i, j, distance);
-        reach.gap = (list.isGivenUp ? beyond : list.width) * REACH_SLACK;
+        reach.gap = reachTo(list.isGivenUp ? beyond : list.width, shortfall);
       }
       if (distance > beyond) return;
       nearest.push({ code, i, j, distance });
@@ -178,7 +179,7 @@ class NearSearch {
       if (nearest.length < REMEMBERED) return;
       // From here on only nearer pairs matter: the search narrows while it runs.
       beyond = nearest[REMEMBERED - 1].distance;
-      if (!list || list.isGivenUp) reach.gap = Math.min(reach.gap, beyond * REACH_SLACK);
+      if (!list || list.isGivenUp) reach.gap = Math.min(reach.gap, reachTo(beyond, shortfall));
     };
     visited.forEach([this.#x], this.#relations, reach, this.skips, visit, resting);
     return { beyond, nearest };

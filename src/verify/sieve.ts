@@ -1,7 +1,7 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import { team } from '../threads/here.js';
 import { defineStage } from '../threads/stage.js';
-import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, REACH_SLACK, type Reach } from './box-join.js';
+import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, type Reach, reachTo, shortfallOf } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { type BorderElements, copyPoint, type ElementSet, type Relation } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
@@ -58,9 +58,6 @@ const MOST_LEFT = 2 ** 16;
 const MAX_SETS = 5;
 const MAX_RELATIONS = 4;
 
-/** Factor on a distance that bounds the gaps of boxes, and on what float32 rounds off it. */
-const SHARED_REACH_SLACK = REACH_SLACK * (1 + 2 ** -22);
-
 interface SetArrays {
   readonly start: Uint32Array;
   readonly order: Uint32Array;
@@ -109,6 +106,8 @@ interface SieveNumbers {
   readonly keeps: number;
   readonly isPlain: number;
   readonly gap: number;
+  /** NEAR: of the state (box-join.ts) */
+  readonly shortfall: number;
   /** largest number of pairs of two leaves */
   readonly most: number;
   readonly relations: number;
@@ -186,7 +185,7 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
         if (!closest.findWithin(code, points, reach.gap) || closest.distance >= least[last]) continue;
         keepNear(least, nearest, kept, last, closest.distance, r, i, j);
         // The k nearest of all are no farther apart than those of a task.
-        if (least[last] < Number.POSITIVE_INFINITY) reach.gap = lower(shared, least[last]);
+        if (least[last] < Number.POSITIVE_INFINITY) reach.gap = lower(shared, reachTo(least[last], numbers.shortfall));
       } else if (isPath) {
         gatherCorners(x, code, a.corners, 3 * p, b.corners, 3 * q, a === b, points);
         gatherCorners(arrays.to, code, a.corners, 3 * p, b.corners, 3 * q, a === b, ends);
@@ -226,9 +225,9 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
 /** On a path, pairs of kinematic elements may guard others, so that whole leaves of them are visited. */
 const skippedBy = (isPath: boolean, skipsKinematic: boolean): number => (skipsKinematic && !isPath ? ALL_KINEMATIC : 0);
 
-/** Reduces the reach of all threads to a distance. @returns the reach */
-function lower(shared: Int32Array, distance: number): number {
-  const wanted = bitsAbove(distance * SHARED_REACH_SLACK);
+/** Reduces the reach of all threads to this one. @returns the reach */
+function lower(shared: Int32Array, reach: number): number {
+  const wanted = bitsAbove(Math.min(reach, LARGEST_FLOAT));
   for (let word = Atomics.load(shared, 1); wanted < word; ) {
     const before = Atomics.compareExchange(shared, 1, word, wanted);
     if (before === word) return fromBits(wanted);
@@ -343,7 +342,7 @@ export function sieve(
         keeps: keptOfTask,
         isPlain: arePlain(x) ? 1 : 0,
       },
-      ...{ gap, most, relations: relations.length },
+      ...{ gap, shortfall: kind === 'NEAR' ? shortfallOf(states[0]) : 0, most, relations: relations.length },
       ...{ code0: code(0), a0: side(0, 'a'), b0: side(0, 'b'), code1: code(1), a1: side(1, 'a'), b1: side(1, 'b') },
       ...{ code2: code(2), a2: side(2, 'a'), b2: side(2, 'b'), code3: code(3), a3: side(3, 'a'), b3: side(3, 'b') },
     },

@@ -3,6 +3,8 @@ import type { ElementPair } from '../../src/contract/elements.js';
 import { team } from '../../src/threads/here.js';
 import { NO_VERTEX } from '../../src/verify/contact-list.js';
 import { findContacts, findDistances } from '../../src/verify/distance.js';
+import { VerifierMemory } from '../../src/verify/memory.js';
+import { findMinDistance } from '../../src/verify/nearest.js';
 import { seeded } from '../support/random.js';
 import { enumerateDistance } from './distance-oracle.js';
 import { makeMesh, PROTECT, SKIP } from './make-mesh.js';
@@ -232,3 +234,29 @@ t.test('the memory of contacts is counted during the search and released', async
   t.throws(() => findContacts(mesh, positions, rules, 10, all - 1), { code: 'TOO_LARGE' });
   t.equal(account.own, before, 'also after a refusal');
 });
+
+t.test(
+  'a pair is found at its own distance, also where that is less than the gap of the boxes by rounding',
+  async (t) => {
+    // Nearly parallel rods with closest points a few roundings from their ends: the computed distance is less than the gap
+    // between their boxes by 2⁻⁵³ of their length, which is far more than 2⁻⁵³ of the gap.
+    const x = Float32Array.from([
+      ...[-0.0000032723376079957234, 2.7297110557556152, 0.0000017974396087083733],
+      ...[0.8397526741027832, 0.0000010834960448846687, 0.0000025005967927427264],
+      ...[1.6748853415293752e-9, 8.70658323215423e-10, 1.6422682103112152e-9],
+      ...[0.8397526741027832, 2.024379552878486e-9, 0.0000025005967927427264],
+    ]);
+    const mesh = makeMesh({ vertexCount: 4, segments: [0, 1, 2, 3] });
+    const rules = { ...PROTECT, maxPairs: 1 };
+    const least = findDistances(mesh, x, rules, Number.POSITIVE_INFINITY).minDistance!;
+    const gap = x[4]! - x[10]!;
+    t.ok(least < gap * (1 - 2 ** -40), `${least} is less than the gap of ${gap}`);
+    t.equal(findDistances(mesh, x, rules, least).minDistance, least, 'as the limit');
+    t.equal(findContacts(mesh, x, rules, least).kinds.length, 1, 'as a contact');
+    const memory = new VerifierMemory(mesh);
+    t.equal(findMinDistance(mesh, x, rules, Number.POSITIVE_INFINITY, memory), least);
+    const shifted = x.map((value, k) => (k % 3 === 0 ? value + 4 : value));
+    const expected = findDistances(mesh, shifted, rules, Number.POSITIVE_INFINITY).minDistance;
+    t.equal(findMinDistance(mesh, shifted, rules, Number.POSITIVE_INFINITY, memory), expected, 'as a remembered pair');
+  },
+);
