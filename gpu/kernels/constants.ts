@@ -181,10 +181,9 @@ export const NO_PART = 0xffffffff;
  * corners (search/walk-pairs.wgsl). Each of the two heights that are compared errs by 4u L. Heights count from a
  * point in one of the boxes, so the separation is at most L: its sum, and that of the cut and the slack, err by u L each.
  * Together 10u L. A height along n bounds a distance only times |n|, which exceeds 1 by 2u where roots and quotients are
- * rounded to the nearest; WGSL allows 8.5u. A device that used all of it could drop a pair that comes nearer than the cut
- * by 2.5u L: less than the floor, which is all that a pair outside P must keep (docs/method.md, S3).
+ * rounded to the nearest; WGSL allows 8.5u. Together 18.5u L.
  */
-const DROP_MARGIN = 16 * UNIT_ROUNDOFF;
+const DROP_MARGIN = 20 * UNIT_ROUNDOFF;
 
 /**
  * e of heights that are computed in integers (common/long-heights.wgsl): the part that does not grow with the pair, and
