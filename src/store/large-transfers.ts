@@ -40,7 +40,7 @@ export class LargeTransfers {
     let client: Client | undefined;
     try {
       this.refuse();
-      client = this.idle.pop() ?? (await this.open());
+      client = this.takeIdle() ?? (await this.open());
       const result = await within(this.timeoutMs + bytes / MIN_BYTES_PER_MS, work(client));
       this.idle.push(client);
       return result;
@@ -52,6 +52,18 @@ export class LargeTransfers {
       if (next) next();
       else this.busyCount--;
     }
+  }
+
+  /**
+   * An idle connection that has lost the server connects again in its own time, and refuses commands until then; where the
+   * store is up, a new one is there sooner.
+   */
+  private takeIdle(): Client | undefined {
+    for (let client = this.idle.pop(); client; client = this.idle.pop()) {
+      if (client.isReady) return client;
+      this.discard(client);
+    }
+    return undefined;
   }
 
   private async open(): Promise<Client> {

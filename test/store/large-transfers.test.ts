@@ -3,6 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import { LargeTransfers } from '../../src/store/large-transfers.js';
+import type { Client } from '../../src/store/redis-client.js';
 import type { RedisStore } from '../../src/store/redis-store.js';
 import type { StoreEvent } from '../../src/store/session-store.js';
 
@@ -227,4 +229,21 @@ t.test('large values on a slow wire', { skip: lacksRedis }, async (t) => {
     await other.store.close();
     await Promise.all(lost);
   });
+});
+
+t.test('an idle connection that has lost the server is given up, and another one is opened', async (t) => {
+  const made: { isReady: boolean; isOpen: boolean }[] = [];
+  const connect = () => {
+    const client = { isReady: true, isOpen: true, connect: async () => {}, destroy: () => (client.isOpen = false) };
+    made.push(client);
+    return client as unknown as Client;
+  };
+  const transfers = new LargeTransfers(connect, 1, BRIEF_MS, () => {});
+  const use = () => transfers.run(1, async (client) => made.indexOf(client as unknown as (typeof made)[number]));
+  t.equal(await use(), 0);
+  t.equal(await use(), 0, 'it is used again');
+  made[0]!.isReady = false;
+  t.equal(await use(), 1);
+  t.notOk(made[0]!.isOpen, 'it does not go on connecting');
+  t.equal(transfers.clients.length, 1);
 });

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import { Random } from '../prove/scenes/random.js';
+import { alignTable } from '../table.js';
+import { BOUNDS } from './bounds.js';
+import { climb } from './climb.js';
+
+const HELP = `npm run bounds -- [--seed N] [--seconds N]
+
+Looks for inputs that come as near as possible to the bounds of rounding on which safety rests, each for some seconds
+(default 5), by climbing from random ones. Prints the largest error over its bound; exit code 1 if one is above 1.
+`;
+
+const { values } = parseArgs({
+  options: { seed: { type: 'string' }, seconds: { type: 'string' }, help: { type: 'boolean' } },
+});
+if (values.help) process.stdout.write(HELP);
+else run(Number(values.seed ?? Date.now() % 2 ** 31), Number(values.seconds ?? 5));
+
+function run(seed: number, seconds: number): void {
+  if (!Number.isInteger(seed) || !(seconds > 0)) throw new Error('--seed needs a whole number, --seconds one above 0.');
+  process.stdout.write(`seed ${seed}, ${seconds} s each\n\n`);
+  const rows = BOUNDS.map((bound) => {
+    const end = performance.now() + 1000 * seconds;
+    const { ratio, input, tried } = climb(bound, new Random(seed), () => performance.now() > end);
+    if (ratio > 1) {
+      process.exitCode = 1;
+      process.stdout.write(`${bound.name} is exceeded: ${JSON.stringify(input)}\n`);
+    }
+    return [bound.name, bound.at, ratio.toPrecision(3), String(tried)];
+  });
+  process.stdout.write(`${alignTable([['bound', 'derived in', 'largest ratio', 'inputs'], ...rows])}\n`);
+}
