@@ -6,12 +6,13 @@ import { HttpClient } from '../../src/load/http-client.js';
 import { asBuffer } from '../../src/load/messages.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
+import { roundsOf } from '../support/share.js';
 
 /** Largest body of the services under test: small, so that too much is soon said. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 
 /** How long malformed input is thrown at one port, seconds. Longer campaigns set it, with TAP_TIMEOUT=0. */
-export const FUZZ_SECONDS = Number(process.env.INTERSTICE_FUZZ_SECONDS || '12');
+export const FUZZ_SECONDS = Number(process.env.INTERSTICE_FUZZ_SECONDS || roundsOf(12, 2));
 if (!(FUZZ_SECONDS > 0)) throw new Error('INTERSTICE_FUZZ_SECONDS must be a number of seconds.');
 
 /** Times FUZZ_SECONDS after which the attacks end whatever they have not met: before the limit of a test file, five minutes. */

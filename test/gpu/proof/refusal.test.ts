@@ -8,6 +8,7 @@ import { CONVOY_MUTANTS } from '../../../bench/prove/mutants/convoy-mutants.js';
 import type { Fault } from '../../../bench/prove/mutants/fault.js';
 import { plant, removePlant } from '../../../bench/prove/mutants/planting.js';
 import { openTestDevice } from '../../support/gpu.js';
+import { shareOf } from '../../support/share.js';
 
 /** Faults in the kernels of the product, in a copy of the build: the engine itself must refuse its adapter. */
 
@@ -56,7 +57,7 @@ async function told(build: string, options: string, tell: string): Promise<strin
 /** The reason for which the engine of this build does not open; empty when it opens. */
 const refusalOf = (build: string): Promise<string> => told(build, '', "reason ?? ''");
 
-for (const { name, faults, reason } of FAULTS) {
+for (const { name, faults, reason } of shareOf(FAULTS, 3)) {
   t.test(`the engine refuses an adapter: ${name}`, options, async (t) => {
     const build = await plant({ name: `refusal-${name}`, faults });
     t.teardown(() => removePlant(build));

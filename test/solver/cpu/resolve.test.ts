@@ -2,12 +2,15 @@ import t from 'tap';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
 import { expectRandomRunsSafe, randomAlgorithm1 } from '../../support/random-runs.js';
+import { shareOf } from '../../support/share.js';
 import { CASES, stackSwap } from '../cases.js';
 
 const engine = createCpuEngine();
 
+const underPaper = shareOf(CASES, 3).map(({ name }) => name);
+
 for (const { name, mesh, start, target, parameters, status, mostSteps, kinematicArrive } of CASES) {
-  for (const preset of ['TUNED', 'PAPER'] as const) {
+  for (const preset of underPaper.includes(name) ? (['TUNED', 'PAPER'] as const) : (['TUNED'] as const)) {
     t.test(`${name}, ${preset}`, async (t) => {
       const paper = { preset, activationDistance: 1e-3, stepLimit: 60 } as const;
       const judged = await resolveJudged(engine, mesh, start, target, preset === 'PAPER' ? paper : parameters);
