@@ -9,6 +9,17 @@ import type { Random } from '../prove/scenes/random.js';
 import type { Bound } from './climb.js';
 import { exactHeight, exactly, ONE, ratioOf } from './exact.js';
 
+/** How far a direction may be from a unit vector while its numbers are varied, as a share. */
+const UNIT_SLACK = 1e-3;
+/** Gap of boxes in a state of size 1, from which a shortfall is measured: below, doubles hardly resolve it. */
+const LEAST_GAP = 1e-9;
+/** Sizes between which no square of a double underflows or overflows. */
+const [SMALLEST, LARGEST] = [1e-30, 1e30];
+/** Spreads of heights in float32 and in double, engine units; between them the pair may be taken as either. */
+const [SHORT, LONG] = [512, 513];
+
+const isUnit = (n: ArrayLike<number>): boolean => Math.abs(Math.hypot(n[0]!, n[1]!, n[2]!) - 1) <= UNIT_SLACK;
+
 const many = (count: number, draw: () => number): number[] => Array.from({ length: count }, draw);
 
 function unitVector(random: Random): number[] {
@@ -31,7 +42,7 @@ function heights(name: string, size: (random: Random) => number, isIn: (spread: 
     ratio: (input) => {
       const [n, o, x] = [input.subarray(0, 3), input.subarray(3, 6), input.subarray(6)] as Float32Array[];
       const spread = Math.abs(n[0] * (x[0] - o[0])) + Math.abs(n[1] * (x[1] - o[1])) + Math.abs(n[2] * (x[2] - o[2]));
-      if (Math.abs(Math.hypot(...n) - 1) > 1e-3 || !isIn(spread)) return Number.NaN;
+      if (!isUnit(n) || !isIn(spread)) return Number.NaN;
       measureCorner(x, 0, o, 0, n[0], n[1], n[2]);
       const error = exactly(corner.height) * ONE - exactHeight(n, x, o);
       return error === 0n ? 0 : 2 * ratioOf(error, exactly(corner.error) * ONE);
@@ -55,7 +66,7 @@ const separation: Bound = {
   ratio: (input) => {
     const n = input.subarray(0, 3);
     const x = Float32Array.from(input.subarray(3, 15));
-    if (Math.abs(Math.hypot(...n) - 1) > 1e-3) return Number.NaN;
+    if (!isUnit(n)) return Number.NaN;
     const box = new Float32Array(24);
     for (let v = 0; v < 4; v++) {
       for (let c = 0; c < 3; c++) {
@@ -107,7 +118,7 @@ function reach(name: string, code: PairCode, cornersOfA: number): Bound {
         const [a, b] = [side(0, cornersOfA, axis), side(cornersOfA, 4, axis)];
         gap = Math.max(gap, Math.min(...a) - Math.max(...b), Math.min(...b) - Math.max(...a));
       }
-      if (!(gap > 1e-9)) return Number.NaN;
+      if (!(gap > LEAST_GAP)) return Number.NaN;
       closest.find(code, x);
       // How much of the room beyond the distance is used up.
       const room = reachTo(closest.distance, shortfallOf(x)) - closest.distance;
@@ -127,7 +138,9 @@ const motion: Bound = {
   },
   ratio: (input) => {
     const [x, known] = [Float64Array.from(input.subarray(0, 6)), Float64Array.from(input.subarray(6))];
-    if (input.some((value) => value !== 0 && (Math.abs(value) < 1e-30 || Math.abs(value) > 1e30))) return Number.NaN;
+    const isOut = (value: number): boolean =>
+      value !== 0 && !(Math.abs(value) >= SMALLEST && Math.abs(value) <= LARGEST);
+    if (input.some(isOut)) return Number.NaN;
     const lengths = measureMotion(x, known);
     // Any common shift will do: the exact motion between the two is bounded by the sum of both.
     let squared = 0n;
@@ -147,13 +160,13 @@ export const BOUNDS: readonly Bound[] = [
   heights(
     'twice the error of a height in float32, over e',
     (random) => 10 ** random.between(-6, 2.7),
-    (spread) => spread > 1e-6 && spread <= 512,
+    (spread) => spread > 1e-6 && spread <= SHORT,
   ),
   heights('the same near the smallest float32', TINY, (spread) => spread < 1e-25),
   heights(
     'the same for a long pair, in double',
     (random) => 10 ** random.between(2.8, 8),
-    (spread) => spread > 513 && spread < 1e12,
+    (spread) => spread > LONG && spread < 1e12,
   ),
   separation,
   reach('shortfall of the distance of a vertex and a triangle', VERTEX_TRIANGLE, 1),
