@@ -21,3 +21,5 @@ export function everyNth<T>(entries: readonly T[], n: number, seed: number): rea
 /** The whole run has set it; a file that runs by itself, or with some others, tries everything. */
 const isShared = process.env.TEST_SHARES === '1';
 const seed = Number(process.env.TEST_SEED ?? 0);
+if (!Number.isInteger(seed) || seed < 0)
+  throw new Error(`TEST_SEED must be a whole number, not ${process.env.TEST_SEED}.`);
