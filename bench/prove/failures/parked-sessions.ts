@@ -13,10 +13,10 @@ import { ServerProcess } from '../server.js';
 import { assert } from './tools.js';
 
 /**
- * bytes of the device: less than the sessions hold together, so that one parks another, and enough for a step of any of
- * them beside the others at work
+ * bytes of the device: room for two of the three sessions whatever is drawn, so that one parks another, and enough for a
+ * step of any of them beside the others at work
  */
-const DEVICE_BYTES = { cpu: 130_000, webgpu: 1_600_000 };
+const DEVICE_BYTES = { cpu: 130_000, webgpu: 1_300_000 };
 /** s: longer than the time between two requests on a busy machine, or sessions would expire between any two of them */
 const IDLE_TIMEOUT = 1.5;
 /** ms: every other wait is longer than a session lives */
