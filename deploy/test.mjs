@@ -14,8 +14,8 @@
  *
  * All files of a run derive their random numbers from one seed, TEST_SEED, which is printed.
  *
- * `npm test` without words tries a share of each long table, which the seed chooses (test/support/share.ts); with words,
- * or with INTERSTICE_LONG_TESTS=1, it tries all of it.
+ * `npm test` without words tries a share of each long table, which the seed chooses (test/support/share.ts), and of the
+ * files of some folders (SHARED_FOLDERS); with words, or with INTERSTICE_LONG_TESTS=1, it tries all of them.
  *
  * With INTERSTICE_RERUN_FAILED=1, for machines that do other work at the same time, up to two failed files are run once
  * more, alone and with the same seed. A file that then passes has failed because of its timing, or because of leftovers
@@ -46,6 +46,11 @@ const APART = /^(bench\/(cluster|load)|clients|conformance|gpu\/device|observe|p
  */
 const TOUCHES_PROCESS =
   /\bprocess\.(?!env\.(INTERSTICE_(REQUIRE|DATA)|TEST_))|node:(child_process|cluster|v8|vm|worker_threads)|\bglobal(This)?\b|mockImport|mock\.timers|ServerProcess|collect-garbage|served-program/;
+/**
+ * Folders whose files take a third of the time of all, and concern what lies around the engine and the service: of so
+ * many files of each the shared run takes one.
+ */
+const SHARED_FOLDERS = { bench: 3, clients: 3, 'examples/solver/test': 3, cli: 2, 'gpu/device': 2 };
 /**
  * The longest files start first, so that no core is idle while the last file runs. `npm test` prints the times; the
  * order of shorter files does not matter.
@@ -106,6 +111,23 @@ const findTests = (words) => {
     .filter(({ name }) => (words.length === 0 ? true : words.some((word) => `test/${name}.test.ts`.includes(word))));
 };
 
+/** Above every number of parts of a table, so that the share of files says nothing about the shares of tables. */
+const TABLE_SHARES = 1 << 16;
+
+/** Returns the files of a shared run. Those of a folder that start first, which take longest, count separately. */
+const shareOf = (files) => {
+  const counts = new Map();
+  const turn = Math.floor(Number(seed) / TABLE_SHARES);
+  return files.filter(({ name }) => {
+    const folder = Object.keys(SHARED_FOLDERS).find((start) => name.startsWith(`${start}/`));
+    if (folder === undefined) return true;
+    const kind = `${folder} ${FIRST.includes(name)}`;
+    const index = counts.get(kind) ?? 0;
+    counts.set(kind, index + 1);
+    return index % SHARED_FOLDERS[folder] === turn % SHARED_FOLDERS[folder];
+  });
+};
+
 const indent = (text, by = '      ') => text.trimEnd().replace(/^/gm, by);
 
 const inSeconds = (number) => `${number.toFixed(1)} s`;
@@ -156,7 +178,6 @@ const words = process.argv.slice(2);
 const seed = process.env.TEST_SEED || String(randomInt(2 ** 31));
 const isShared = words.length === 0 && process.env.INTERSTICE_LONG_TESTS !== '1';
 print(`TEST_SEED=${seed}`);
-if (isShared) print('of long tables a share that the seed chooses; all of them: INTERSTICE_LONG_TESTS=1');
 const failed = [];
 const results = [];
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -170,12 +191,18 @@ if (words.length === 0) {
   print(isClean ? ' ok   style' : 'FAIL  style: `npx biome check --write .` repairs most of it');
 }
 
-const queue = findTests(words);
+const known = findTests(words);
+const queue = isShared ? shareOf(known) : known;
+if (isShared) {
+  print(
+    `${queue.length} of ${known.length} files and a share of long tables, which the seed chooses; all: INTERSTICE_LONG_TESTS=1`,
+  );
+}
 if (queue.length === 0) {
   print(words.length === 0 ? 'no compiled tests; run `npm run build`' : `no test file matches ${words.join(', ')}`);
   total.failed += 1;
 }
-const missing = words.length === 0 ? FIRST.filter((name) => !queue.some((file) => file.name === name)) : [];
+const missing = words.length === 0 ? FIRST.filter((name) => !known.some((file) => file.name === name)) : [];
 if (missing.length > 0) {
   print(`FAIL  files that start first are not there: ${missing.join(', ')}`);
   total.failed += missing.length;
