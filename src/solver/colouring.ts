@@ -29,33 +29,37 @@ export function colourEdges(corner: Uint32Array, inverseMass: Float32Array): Edg
   const colour = new Uint32Array(count);
   // Bit c: colour c is used at the vertex; colours from 32 on are in lists.
   const used = new Uint32Array(inverseMass.length);
-  const beyond = new UsedColours(inverseMass.length);
-  let colours = 0;
+  let beyond: UsedColours | undefined;
+  const sizes: number[] = [];
   for (let e = 0; e < count; e++) {
     const a = corner[2 * e];
     const b = corner[2 * e + 1];
     const isFreeA = inverseMass[a] === 0;
     const isFreeB = inverseMass[b] === 0;
-    const taken = ((isFreeA ? 0 : used[a]) | (isFreeB ? 0 : used[b])) >>> 0;
-    // The lowest bit that is not set.
-    const free =
-      taken === ALL_USED
-        ? beyond.smallestFree(e, isFreeA ? -1 : a, isFreeB ? -1 : b)
-        : 31 - Math.clz32(~taken & (taken + 1));
-    colour[e] = free;
-    if (free + 1 > colours) colours = free + 1;
-    if (free < 32) {
-      used[a] |= 1 << free;
-      used[b] |= 1 << free;
+    const taken = (isFreeA ? 0 : used[a]) | (isFreeB ? 0 : used[b]);
+    let free: number;
+    if (taken !== ALL_USED) {
+      // The lowest bit that is not set.
+      const bit = ~taken & (taken + 1);
+      free = 31 - Math.clz32(bit);
+      used[a] |= bit;
+      used[b] |= bit;
     } else {
+      beyond ??= new UsedColours(inverseMass.length);
+      free = beyond.smallestFree(e, isFreeA ? -1 : a, isFreeB ? -1 : b);
       beyond.add(free, a);
       beyond.add(free, b);
     }
+    colour[e] = free;
+    if (free === sizes.length) sizes.push(0);
+    sizes[free]++;
   }
-  return { colour, offsets: offsetsOf(colour, colours), colours };
+  const offsets = new Uint32Array(sizes.length + 1);
+  for (let c = 0; c < sizes.length; c++) offsets[c + 1] = offsets[c] + sizes[c];
+  return { colour, offsets, colours: sizes.length };
 }
 
-const ALL_USED = 0xffffffff;
+const ALL_USED = -1;
 
 /** Colours from 32 on by vertex, for the few vertices with more edges than that. */
 class UsedColours {

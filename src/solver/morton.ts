@@ -56,35 +56,49 @@ const MANY = 1 << 15;
 /** Sorts 0…count−1 by code with a stable radix sort: equal codes stay in index order. `code` is not changed. */
 export function sortByCode(count: number, code: Uint32Array, order: Uint32Array): void {
   const bits = count < MANY ? 10 : 15;
-  const mask = 2 ** bits - 1;
   const passes = 30 / bits;
-  const places = new Uint32Array(mask + 1);
-  // The rest of a code is moved together with its index, because a look-up by index would miss the caches.
-  const spare = new Uint32Array(count);
-  let rest: Uint32Array | Uint16Array = code;
-  for (let pass = 1; pass <= passes; pass++) {
-    places.fill(0);
-    for (let s = 0; s < count; s++) places[rest[s] & mask]++;
+  const places = placesOf(count, code, bits, passes);
+  // The rest of a code lies beside its index, because a look-up by index would miss the caches.
+  let from = new Uint32Array(2 * count);
+  const first = places[0];
+  const mask = 2 ** bits - 1;
+  for (let s = 0; s < count; s++) {
+    const c = code[s];
+    const to = 2 * first[c & mask]++;
+    from[to] = c >>> bits;
+    from[to + 1] = s;
+  }
+  let spare = from;
+  for (let pass = 1; pass < passes - 1; pass++) {
+    const next = places[pass];
+    const into = spare === from ? new Uint32Array(2 * count) : spare;
+    for (let n = 0; n < 2 * count; n += 2) {
+      const c = from[n];
+      const to = 2 * next[c & mask]++;
+      into[to] = c >>> bits;
+      into[to + 1] = from[n + 1];
+    }
+    [from, spare] = [into, from];
+  }
+  const last = places[passes - 1];
+  for (let n = 0; n < 2 * count; n += 2) order[last[from[n]]++] = from[n + 1];
+}
+
+/** Returns the number of codes with a lower digit, for each value of each digit, the lowest digit first. */
+function placesOf(count: number, code: Uint32Array, bits: number, passes: number): readonly Uint32Array[] {
+  const mask = 2 ** bits - 1;
+  const places = Array.from({ length: passes }, () => new Uint32Array(mask + 1));
+  places.forEach((place, pass) => {
+    const shift = pass * bits;
+    for (let s = 0; s < count; s++) place[(code[s] >>> shift) & mask]++;
     let sum = 0;
     for (let digit = 0; digit <= mask; digit++) {
-      const size = places[digit];
-      places[digit] = sum;
+      const size = place[digit];
+      place[digit] = sum;
       sum += size;
     }
-    // Alternates between the buffers, so that the last pass ends in `order`.
-    const [index, to] = (passes - pass) % 2 === 0 ? [spare, order] : [order, spare];
-    if (pass === passes) {
-      for (let s = 0; s < count; s++) to[places[rest[s] & mask]++] = index[s];
-      return;
-    }
-    const left = (passes - pass) * bits <= 16 ? new Uint16Array(count) : new Uint32Array(count);
-    for (let s = 0; s < count; s++) {
-      const place = places[rest[s] & mask]++;
-      to[place] = pass === 1 ? s : index[s];
-      left[place] = rest[s] >>> bits;
-    }
-    rest = left;
-  }
+  });
+  return places;
 }
 
 /**
@@ -97,16 +111,17 @@ export function mortonOrder(x: Float32Array): Uint32Array {
   const count = x.length / 3;
   let [lx, ly, lz] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let [hx, hy, hz] = [-lx, -ly, -lz];
+  // Without branches: along a row of a grid every vertex is a new extreme, which processors predict badly.
   for (let k = 0; k < x.length; k += 3) {
     const inX = x[k];
     const inY = x[k + 1];
     const inZ = x[k + 2];
-    if (inX < lx) lx = inX;
-    if (inX > hx) hx = inX;
-    if (inY < ly) ly = inY;
-    if (inY > hy) hy = inY;
-    if (inZ < lz) lz = inZ;
-    if (inZ > hz) hz = inZ;
+    lx = Math.min(lx, inX);
+    hx = Math.max(hx, inX);
+    ly = Math.min(ly, inY);
+    hy = Math.max(hy, inY);
+    lz = Math.min(lz, inZ);
+    hz = Math.max(hz, inZ);
   }
   // mortonCode sums the two bounds of a box, which doubles the coordinates of a point: the factor cancels exactly.
   const extent = Math.max(hx - lx, hy - ly, hz - lz);
