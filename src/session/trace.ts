@@ -91,7 +91,12 @@ export class TraceWriter {
   private goBackTo(at: number): void {
     // The state at this place is written anew, so one state fewer is lost than is removed here.
     if (at < this.count) this.discarded += this.count - at - 1;
-    while (this.count > at) rmSync(join(this.folder, nameOfState(--this.count)));
+    while (this.count > at) {
+      this.count--;
+      rmSync(join(this.folder, nameOfState(this.count)));
+      // Absent where nothing was left out. One of a removed state would excuse meetings of the state that replaces it.
+      rmSync(join(this.folder, nameOfOrigin(this.count)), { force: true });
+    }
   }
 
   private write(positions: Positions): void {

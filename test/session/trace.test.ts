@@ -40,6 +40,18 @@ t.test('a trace has the form that the command line writes', async (t) => {
   t.strictSame(read.triangles, request.mesh.triangles);
 });
 
+t.test('what was left out on the way to a discarded state is removed with it', async (t) => {
+  const folder = t.testdir();
+  const trace = (await RequestTrace.open(request, { folder, onFailure: neverFails }))!;
+  const [start, discarded, answer] = [0, 0.1, 0.2].map((z) => Float64Array.from(at(z)));
+  trace.add(start!, 0);
+  trace.add(discarded!, 1, { phase: 'FORWARD', step: 1, leftOut: [{ vertices: [0], patch: [1, 2] }] });
+  t.ok(readdirSync(join(folder, 'r-1')).includes('left-out-00001.json'));
+  trace.add(answer!, 1);
+  trace.finish({ positions: answer!, report: freshReport() });
+  t.strictSame(readdirSync(join(folder, 'r-1')), ['state-00000.ply', 'state-00001.ply', 'trace.json']);
+});
+
 t.test('request ids that are not plain names, or are repeated, get another folder', async (t) => {
   const folder = t.testdir();
   for (const requestId of [undefined, '../up', 'a/b', 'r-1', 'r-1']) {
