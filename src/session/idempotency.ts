@@ -75,10 +75,11 @@ export class IdempotencyKeys {
     });
   }
 
-  succeed(tenant: string, request: CreateSessionRequest, session: Session): void {
+  succeed(tenant: string, { request, work }: Omit<KeyedCreation, 'ended'>, session: Session): void {
     const name = nameOf(tenant, request.idempotencyKey);
     const entry = this.entries.get(name);
-    if (!entry) return;
+    // After a creation was abandoned, another one may use the same key.
+    if (entry?.work !== work) return;
     // An untangled start differs from the one that the key stands for.
     entry.hash = session.untangled ? hashOf(entry) : session.contentHash;
     const { parameters, label, idleTimeoutSeconds, untangle } = request;
@@ -94,7 +95,6 @@ export class IdempotencyKeys {
 
   fail(tenant: string, { request, work }: Omit<KeyedCreation, 'ended'>): void {
     const name = nameOf(tenant, request.idempotencyKey);
-    // After a creation was abandoned, another one may use the same key.
     if (this.entries.get(name)?.work === work) this.entries.delete(name);
   }
 

@@ -130,7 +130,7 @@ export class SessionCreation {
         throw cancelled();
       }
       this.live.enter(session, place);
-      if (request.idempotencyKey) this.live.idempotencyKeys.succeed(tenant, request, session);
+      if (request.idempotencyKey) this.live.idempotencyKeys.succeed(tenant, { request, work }, session);
       onChange(tenant, 'created');
       work.succeed(session);
     } catch (thrown) {
