@@ -196,17 +196,26 @@ export class Piece {
 
   #tooMany = false;
 
-  /** Tests every pair of different groups. @returns the groups, by index, of pairs that would meet */
+  /**
+   * Tests every pair of different groups of which one moves; two that stay where they are end as near as they began. So
+   * every pair that fails has a group that moves, and a walk that ends early has found one.
+   *
+   * @returns the groups, by index, of pairs that would meet; none = no pair does
+   */
   #meet(twists: readonly Twist[]): Set<number> {
     const { x, excluded, pulse } = this.#around;
     const { floor, delta } = this.#settings;
     const planes = new PlaneTest(x, this.z, floor);
+    // By label; 0 rests.
+    const moves = [false, ...this.placements.map((placement) => placement !== undefined)];
     const met = new Set<number>();
     let count = 0;
     const test = (kind: number, v0: number, v1: number, v2: number, v3: number): boolean => {
-      if (planes.passes(kind, v0, v1, v2, v3)) return true;
-      const groups = [this.#label[v0] - 1, this.#label[SIDE_A[kind] === 1 ? v1 : v2] - 1];
-      const moving = groups.filter((g) => g >= 0 && this.#shares[g] > 0);
+      const a = this.#label[v0];
+      const b = this.#label[SIDE_A[kind] === 1 ? v1 : v2];
+      if ((!moves[a] && !moves[b]) || planes.passes(kind, v0, v1, v2, v3)) return true;
+      const groups = [a - 1, b - 1];
+      const moving = groups.filter((g) => moves[g + 1]);
       for (const g of moving) met.add(g);
       count++;
       // No direction separates the pair at x already, so no row can lead past it.

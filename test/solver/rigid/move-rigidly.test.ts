@@ -6,6 +6,7 @@ import { makeLayers } from '../../../examples/scenes/layers.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { findBounds, measureMesh } from '../../../src/mesh/measure.js';
+import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { CoordinateFrame } from '../../../src/solver/frame.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
 import { rangeOf } from '../../../src/solver/range.js';
@@ -17,6 +18,18 @@ import { testPath } from '../../../src/verify/path.js';
 import { findIntersections } from '../../../src/verify/state.js';
 import { seeded } from '../../support/random.js';
 import { flatSheet } from '../../support/sheet.js';
+
+const RULES = { kinematicPairs: 'SKIP', maxPairs: 4 } as const;
+
+/** The frame of a float32 start, and the settings of a request under it. */
+function settingsFor(mesh: CollisionMesh, start: Float32Array, target: Float32Array, overrides: ParametersInput) {
+  const measures = measureMesh(mesh, start);
+  const { parameters } = resolveParameters({ quality: 'FAST', ...overrides }, measures);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
+  const { activationDistance } = parameters;
+  const { floor } = rangeOf(activationDistance, frame, measures.bounds, findBounds(mesh, target), 'FLOAT32');
+  return { frame, settings: toSettings(parameters, { scale: frame.scale, floor }) };
+}
 
 const CASES = Number(process.env.TEST_CASES ?? 60);
 /** A group that is turned aside took pinned vertices with it; parallel edges, 5e-5 of their length apart, turn. */
@@ -132,6 +145,64 @@ t.test('a sheet moves away from the origin in one piece, where rounding already 
   t.equal(pieces, 1);
   t.same(x, y, 'and arrives');
 });
+
+/** Float32 points above a tilted ground, by less than `most`: a plane along the direction of its nearest point certifies nothing. */
+function pointsOn(ground: readonly (readonly number[])[], most: number, wanted: number): number[] {
+  const [a, b, c] = ground;
+  const [u, v] = [b, c].map((end) => end.map((p, k) => p - a[k]));
+  const cross = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+  const normal = cross.map((p) => p / Math.hypot(...cross));
+  const heightOf = (p: readonly number[]) => normal.reduce((sum, n, k) => sum + n * (p[k] - a[k]), 0);
+  const random = seeded(1);
+  const points: number[] = [];
+  while (points.length < 3 * wanted) {
+    const [s, r] = [random.between(0.2, 0.4), random.between(0.2, 0.4)];
+    const within = a.map((p, k) => p + s * u[k] + r * v[k]);
+    const height = heightOf(within);
+    const point = within.map((p, k) => Math.fround(p - height * normal[k]));
+    if (heightOf(point) > 1e-12 && heightOf(point) < most) points.push(...point);
+  }
+  return points;
+}
+
+t.test(
+  'a group meets nothing although hundreds of pairs of another group that cannot move fail their test',
+  async (t) => {
+    const grains = 400;
+    const ground = [
+      [-46, -46, 4],
+      [37, -2, 47],
+      [-2, 37, -50],
+    ];
+    const resting = pointsOn(ground, 1e-9, grains);
+    const wall = [99, 100, 100, 101, 100, 100, 100, 100, 120];
+    const flier = [100, 99, 60, 100, 101, 60, 100, 100, 59];
+    const start = Float32Array.from([...ground.flat(), ...resting, ...wall, ...flier]);
+    const target = start.map((p, k) => {
+      if (k >= start.length - 9) return k % 3 === 2 ? p + 400 : p;
+      return k >= 9 && k < 9 + 3 * grains && k % 3 === 0 ? p + 5 : p;
+    });
+    const first = 3 + grains;
+    const mesh = buildMesh({
+      vertexCount: start.length / 3,
+      triangles: Uint32Array.of(0, 1, 2, first, first + 1, first + 2, first + 3, first + 4, first + 5),
+      particles: Uint32Array.from({ length: grains }, (_, n) => 3 + n),
+    });
+    t.equal(findIntersections(mesh, start, RULES).intersectionCount, 0);
+    const { frame, settings } = settingsFor(mesh, start, target, { leap: 1, activationDistance: 0.05 });
+    const x = frame.toEngine(start);
+    let previous = x.slice();
+    let collisions = 0;
+    const onPiece = (state: Float32Array): void => {
+      collisions += testPath(mesh, previous, state, RULES).collisionCount;
+      previous = state.slice();
+    };
+    new RigidMotion(mesh).move(settings, {
+      ...{ x, target: frame.toEngine(target), onPiece, mayContinue: () => true, pulse: () => undefined },
+    });
+    t.equal(collisions, 0);
+  },
+);
 
 t.test('two cloths that exchange places are left to the steps after the first test', async (t) => {
   const { mesh: input, start, target, parameters: overrides } = requestOf(makeLayers(200));
