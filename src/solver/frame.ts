@@ -279,15 +279,20 @@ export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar, r
   if (isTooCoarse(floor, delta)) {
     const smallest = roundUpForReading(FLOORS_PER_DELTA * rounding);
     const isEngines = storageOf(frame) === rounding;
+    const isSubnormal = frame.largestCaller < 2 ** (LEAST_EXPONENT[scalar] + MANTISSA_BITS[scalar]);
     const reason = isEngines
       ? 'the engine computes in float32, and the mesh is very large for it'
       : rounding === FLOOR_PER_RESTING * resting
         ? 'the engine computes in float32, which rounds the coordinates of resting vertices too much for it'
-        : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
+        : `the ${scalar.toLowerCase()} coordinates of the answer are ${isSubnormal ? 'subnormal numbers, which are coarse' : 'very large for it'}`;
     // The engine has centred the coordinates: wider numbers or another origin help only where the rounding is that of the
     // answer, and wider ones only a caller who does not send them.
     const wider = scalar === 'FLOAT32' && !isEngines ? ', send float64' : '';
-    const nearer = isEngines ? ', or send a mesh of smaller extent' : ', or move the mesh closer to the origin';
+    const nearer = isEngines
+      ? ', or send a mesh of smaller extent'
+      : isSubnormal
+        ? ', or choose a smaller unit'
+        : ', or move the mesh closer to the origin';
     throw new IntersticeError(
       'TOLERANCE_TOO_SMALL',
       `activationDistance ${delta} is smaller than rounding allows here (${reason}); it must be at least ${smallest}.`,
@@ -311,8 +316,11 @@ function isTooCoarse(floor: number, delta: number): boolean {
  * {@link floorOf}.
  */
 export function roundingOf(frame: CoordinateFrame, scalar: Scalar, resting = 0): number {
-  const ulp = frame.largestCaller === 0 ? 0 : 2 ** (exponentOf(frame.largestCaller) - MANTISSA_BITS[scalar]);
-  return Math.max(storageOf(frame), ulpsPerFloor(resting) * ulp, FLOOR_PER_RESTING * resting);
+  return Math.max(
+    storageOf(frame),
+    ulpsPerFloor(resting) * ulpAt(frame.largestCaller, scalar),
+    FLOOR_PER_RESTING * resting,
+  );
 }
 
 /**
@@ -338,6 +346,14 @@ function storageOf({ largestEngine, scale }: CoordinateFrame): number {
 }
 
 const MANTISSA_BITS = { FLOAT32: 23, FLOAT64: 52 } as const;
+
+/** exponent of the smallest number above 0, which is the ulp of every subnormal */
+const LEAST_EXPONENT = { FLOAT32: -149, FLOAT64: -1074 } as const;
+
+/** The ulp of the numbers of a scalar up to a power of two; 0 of 0. */
+function ulpAt(largest: number, scalar: Scalar): number {
+  return largest === 0 ? 0 : 2 ** Math.max(exponentOf(largest) - MANTISSA_BITS[scalar], LEAST_EXPONENT[scalar]);
+}
 
 /** least number of ulps of the answer's scalar in a floor; more if resting vertices take a share of the floor */
 const ulpsPerFloor = (resting: number): number => (resting > 0 ? 8 : 4);

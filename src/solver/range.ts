@@ -39,7 +39,9 @@ export interface Range {
  * (with the bits of start or target), and a resting one by η ≤ F/2.75. Together this is less than 0.49 F < F/2. Two
  * resting vertices belong to pairs that are the same in start and answer.
  *
- * If the map between the caller's numbers and the engine's is exact in both directions, every state is safe.
+ * If the map between the caller's numbers and the engine's is exact in both directions, every state is safe. Subnormal
+ * float32 numbers are the exception, but all of them round by half of one ulp, and the floor has four of these if the
+ * start is subnormal; otherwise it has four larger ones.
  *
  * An engine leaves `safe` only if contacts push a vertex beyond start and target: by more than twice the coordinate, or
  * into the next power of two if the answer's ulp decides.

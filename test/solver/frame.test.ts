@@ -241,6 +241,16 @@ t.test('a δ at which rounding would decide is refused with the smallest suffici
   }
 });
 
+t.test('subnormal numbers of float32 have one ulp, and a δ below 64 of it is refused', async (t) => {
+  const ulp = 2 ** -149;
+  const tiny = fit(Float32Array.of(-512 * ulp, 0, 0, 512 * ulp, 0, 0), 512 * ulp);
+  const { message, hint } = caught(() => floorOf(63 * ulp, tiny, 'FLOAT32'));
+  t.match(message, /subnormal numbers.*at least 8\.97e-44/);
+  t.match(hint, /at least 8\.97e-44, send float64, or choose a smaller unit\./);
+  t.equal(floorOf(64.1 * ulp, tiny, 'FLOAT32') / tiny.scale, 4 * ulp);
+  t.equal(floorOf(ulp, tiny, 'FLOAT64') / tiny.scale, ulp / 100, 'doubles are fine there');
+});
+
 t.test('un-centring cannot close the half of the floor that an engine keeps', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
