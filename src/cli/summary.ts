@@ -134,7 +134,9 @@ export function summariseRun(report: Report, facts: RunFacts): string {
   rows.push([
     'min distance',
     report.minDistance === undefined
-      ? 'nothing within reach'
+      ? report.warnings.some(({ code }) => code === 'MIN_DISTANCE_NOT_MEASURED')
+        ? 'not measured'
+        : 'nothing within reach'
       : `${formatNumber(report.minDistance)} in the unit of the mesh`,
   ]);
   if (report.maxStretch > 0) rows.push(['max stretch', `${formatNumber(report.maxStretch)} × ${nameOf(facts)}`]);
@@ -199,7 +201,7 @@ const WARNING_HINTS: Readonly<Record<string, string>> = {
   ZERO_LENGTH_EDGE: 'Merge the two vertices, or move them apart.',
   ZERO_AREA_TRIANGLE: 'Remove the triangle, or move a corner off the line.',
   DELTA_ABOVE_HALF_EDGE: 'Set a smaller --activation-distance, or use a coarser mesh.',
-  OVERLONG_EDGES: 'Use --quality balanced or fine, a larger --stretch-limit, or a target that is easier to reach.',
+  OVERLONG_EDGES: 'The flags for that are --quality, --stretch-limit, --time-budget and --step-limit.',
   TARGET_SCALED: 'Convert one of the files, so that both are in the same unit.',
   DELTA_ABOVE_HEIGHT: 'Set a smaller --activation-distance, or remove the thinnest triangles.',
 };

@@ -1,7 +1,7 @@
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
-import type { Fidelity, PullBackReport } from '../contract/report.js';
+import type { Fidelity, PullBackReport, Status } from '../contract/report.js';
 import type { PullBackFigures } from '../solver/engine.js';
 import { compareToTarget, type Differences, measureStretch } from './differences.js';
 import { findOverlongEdges, type OverlongEdges } from './overlong-edges.js';
@@ -52,11 +52,20 @@ export function describePullBack(
   return { steps, before: measureAnswer(step, state, false).fidelity, after };
 }
 
-/** Overlong edges are the most visible flaw of an answer, so the warning names them. */
+/**
+ * The remedy of edges or elements out of their limits if the run has ended early: its last steps bring them back, so
+ * nothing is known of what contacts would allow.
+ */
+export const remedyOfEarlyEnd = (status: Status): string | undefined =>
+  status === 'DEADLINE' || status === 'STEP_LIMIT'
+    ? `The run ended early (${status}), and its last steps would have served the limits: allow more time or steps, or send the target again from this answer.`
+    : undefined;
+
+/** Overlong edges are the most visible flaw of an answer, so the warning names them. @param status of the run */
 export function warnOfOverlong(
   { count, worst, worstIndex }: OverlongEdges,
   { stretchLimit, quality, method }: Parameters,
-  hasRest: boolean,
+  { hasRest, status }: { readonly hasRest: boolean; readonly status: Status },
 ): Warning[] {
   if (!worst) return [];
   const { a, b, stretch } = worst;
@@ -67,7 +76,8 @@ export function warnOfOverlong(
       ? 'Volume-preserving impulses do not limit lengths; method TWO_WAY does.'
       : quality === 'FAST'
         ? 'Qualities BALANCED and FINE keep edges within the limit where the path allows it.'
-        : 'Contacts on the path allow no more: choose a target that is easier to reach, a larger limit, or smaller steps.';
+        : (remedyOfEarlyEnd(status) ??
+          'Contacts on the path allow no more: choose a target that is easier to reach, a larger limit, or smaller steps.');
   return [
     {
       code: 'OVERLONG_EDGES',

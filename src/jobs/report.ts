@@ -45,6 +45,7 @@ export function buildReport(
   const { target } = step.images;
   const { frame } = step.chosen;
   const { resolution, answer, verification, minDistance } = result;
+  const status = statusOf(resolution, verification);
   const { differences, maxStretch, overlong, fidelity } = measureAnswer(step, answer, isPerVertex);
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
   // The engine measured them before its last step; and those of a state that was not sent limit nothing in the answer.
@@ -53,7 +54,7 @@ export function buildReport(
   const ignored = describeExcluded(mesh, step.rules.excluded);
   const intersecting = describeIntersecting(result.findings);
   const report: Report = {
-    status: statusOf(resolution, verification),
+    status,
     steps: resolution.steps,
     searches: resolution.searches,
     proximitySetReused: resolution.proximitySetReused,
@@ -89,9 +90,9 @@ export function buildReport(
       ...ignored.warnings,
       ...intersecting.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
-      ...warnOfOverlong(overlong, parameters, mesh.restLengths !== undefined),
+      ...warnOfOverlong(overlong, parameters, { hasRest: mesh.restLengths !== undefined, status }),
       ...warnOfRemaining(resolution),
-      ...warnOfStrained(strain, parameters.quality),
+      ...warnOfStrained(strain, parameters.quality, status),
       ...result.warnings,
     ],
     sessionRebuilt: result.isRebuilt,

@@ -1,12 +1,13 @@
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Quality } from '../contract/parameters.js';
-import type { StrainReport } from '../contract/report.js';
+import type { Status, StrainReport } from '../contract/report.js';
 import { NO_CORNER } from '../mesh/strain.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame } from '../solver/frame.js';
 import { deformationGradient, determinant, principalStrains } from '../solver/strain/deformation.js';
 import { arePlain, signOfVolume } from '../verify/predicates.js';
+import { remedyOfEarlyEnd } from './fidelity.js';
 
 /**
  * A principal strain counts as out of its limits if it exceeds them by more than this, a length relative to that at
@@ -119,7 +120,7 @@ function roundingOf(
 }
 
 /** The warning names elements out of their strain limits, like that of overlong edges. */
-export function warnOfStrained(strain: StrainReport | undefined, quality: Quality): Warning[] {
+export function warnOfStrained(strain: StrainReport | undefined, quality: Quality, status: Status): Warning[] {
   if (!strain?.worst) return [];
   const { violated, worst } = strain;
   const { element, strain: value, limit } = worst;
@@ -128,7 +129,8 @@ export function warnOfStrained(strain: StrainReport | undefined, quality: Qualit
   const remedy =
     quality === 'FAST'
       ? 'Qualities BALANCED and FINE keep strains within their limits where the path allows it.'
-      : 'Contacts, pins or the number of sweeps allow no more: choose a target that is easier to reach, wider limits, FINE, or send the target again.';
+      : (remedyOfEarlyEnd(status) ??
+        'Contacts, pins or the number of sweeps allow no more: choose a target that is easier to reach, wider limits, FINE, or send the target again.');
   return [
     {
       code: 'STRAINED_ELEMENTS',

@@ -126,7 +126,9 @@ t.test('everything that weakens the answer is mentioned', async (t) => {
   t.match(summary({ verification: { ...verification, performed: 'NONE' } }), /not verified/);
   t.match(summary({ touchingPairs: 2 }), /touching +2 pairs/);
   t.match(summary({ ignoredPairCount: 5 }), /ignored +5 pairs/);
-  t.match(summary({ minDistance: undefined }), /nothing within reach/);
+  t.match(summary({ minDistance: undefined }), /min distance +nothing within reach/);
+  const warnings = [{ code: 'MIN_DISTANCE_NOT_MEASURED', message: 'It is omitted.', count: 1 }];
+  t.match(summary({ minDistance: undefined, warnings }), /min distance +not measured/);
 });
 
 t.test('the summary names the files of answer and trace', async (t) => {

@@ -1,8 +1,11 @@
 import t from 'tap';
 import { SCENES } from '../../examples/scenes/index.js';
 import type { Positions } from '../../src/contract/mesh.js';
-import type { ParametersInput } from '../../src/contract/parameters.js';
+import type { Parameters, ParametersInput } from '../../src/contract/parameters.js';
+import type { Status } from '../../src/contract/report.js';
 import type { ResolveRequest } from '../../src/contract/requests.js';
+import { warnOfOverlong } from '../../src/jobs/fidelity.js';
+import { warnOfStrained } from '../../src/jobs/strained-elements.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { fakeEngine, resolution } from '../support/fake-engine.js';
 import { runJob, spike } from '../support/job.js';
@@ -71,6 +74,27 @@ t.test('without a pull-back the report omits it but still counts overlong edges'
   const ended = (await runJob(sleeve({ quality: 'BALANCED', stepLimit: 2 }), createCpuEngine())).answer.report;
   t.equal(ended.status, 'STEP_LIMIT');
   t.notOk('pullBack' in ended, 'the phase was not reached');
+});
+
+t.test('a run that has ended early says so instead of blaming contacts for what is out of its limits', async (t) => {
+  const { report } = (await runJob(sleeve({ quality: 'BALANCED', stepLimit: 12 }), createCpuEngine())).answer;
+  t.equal(report.status, 'STEP_LIMIT');
+  t.ok(report.overlongEdges > 0, `${report.overlongEdges} overlong edges`);
+  const { message } = report.warnings.find(({ code }) => code === 'OVERLONG_EDGES')!;
+  t.match(message, /ended early \(STEP_LIMIT\)/);
+  t.notMatch(message, /Contacts/);
+
+  const worst = { a: 0, b: 1, stretch: 2 };
+  const parameters = { stretchLimit: 1.1, quality: 'BALANCED', method: 'TWO_WAY' } as Parameters;
+  const words = (status: Status) => {
+    const [edges] = warnOfOverlong({ count: 1, worst, worstIndex: 0 }, parameters, { hasRest: false, status });
+    const element = { kind: 'triangle', index: 0, vertices: [0, 1, 2] } as const;
+    const strain = { violated: 1, inverted: 0, min: 1, max: 2, worst: { element, strain: 2, limit: 1.1 } };
+    const [elements] = warnOfStrained(strain, 'BALANCED', status);
+    return [edges!.message, elements!.message];
+  };
+  for (const status of ['CONVERGED', 'STALLED'] as const) for (const each of words(status)) t.match(each, /Contacts/);
+  for (const each of words('DEADLINE')) t.match(each, /ended early \(DEADLINE\).*allow more time/);
 });
 
 t.test('both states are measured against the target of the caller, even if the engine had a nearer one', async (t) => {

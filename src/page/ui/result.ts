@@ -174,6 +174,7 @@ const countOf = (elements: Uint32Array | undefined, width: number): string | und
 
 function figures(report: Report, unit: LengthUnit): HTMLElement {
   const { minDistance, worstEdge } = report;
+  const isMeasured = !report.warnings.some(({ code }) => code === 'MIN_DISTANCE_NOT_MEASURED');
   return definitions('figures', [
     [
       'Distance to target',
@@ -190,7 +191,11 @@ function figures(report: Report, unit: LengthUnit): HTMLElement {
     [
       'Smallest gap',
       minDistance === undefined ? '–' : formatLength(minDistance, unit),
-      minDistance === undefined ? 'nothing is near' : 'between elements that share no vertex',
+      minDistance === undefined
+        ? isMeasured
+          ? 'nothing is near'
+          : 'not measured'
+        : 'between elements that share no vertex',
     ],
     [
       'Residual',
