@@ -88,7 +88,7 @@ export const ERRORS = {
   DEADLINE_EXCEEDED: kind(
     504,
     'DEADLINE_EXCEEDED',
-    'Allow more time. RETURN_SAFE returns the last safe state, once the start has been verified.',
+    'Allow more time. With RETURN_SAFE, a resolve or a step returns the last safe state once its start has been verified.',
   ),
   CANCELLED: kind(499, 'CANCELLED', 'The caller disconnected; nothing was changed.'),
   DEVICE_LOST: kind(503, 'UNAVAILABLE', 'Retry; the device is being reopened.', true),

@@ -196,6 +196,8 @@ export class Explorer implements ResultActions {
   #setPlaying(isPlaying: boolean): void {
     this.#isPlaying = isPlaying;
     if (!isPlaying) cancelAnimationFrame(this.#nextPicture);
+    // Screen readers would read out every place that the path passes.
+    byId('place').setAttribute('aria-live', isPlaying ? 'off' : 'polite');
     const button = byId('play');
     setPressed(button, isPlaying);
     button.setAttribute('aria-label', isPlaying ? 'Stop' : 'Play the path');

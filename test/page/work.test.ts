@@ -249,6 +249,85 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
     t.same(end, answer, 'which ends with the answer');
   });
 
+  await t.test('a result without room among the jobs is asked for again without its path', async (t) => {
+    const page = await open(t);
+    const asked: boolean[] = [];
+    const pathOf = (request: Request) =>
+      (request.postDataJSON() as { resolve: { include: { path: boolean } } }).resolve.include.path;
+    await page.route(/\/v1\/jobs$/, async (route) => {
+      asked.push(pathOf(route.request()));
+      await route.fallback();
+    });
+    await page.route(QUESTION, async (route) => {
+      if (asked.length > 1) return route.fallback();
+      const error = { code: 'QUOTA_EXCEEDED', message: 'The result has no room.', hint: '', retryable: true };
+      const id = /jobs\/([^?]+)/.exec(route.request().url())![1]!;
+      const ended = new Date().toISOString();
+      await route.fulfill({ json: { id, state: 'JOB_FAILED', label: '', created: ended, ended, bytes: '0', error } });
+    });
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await untilAnswered(page);
+    t.same(asked, [true, false]);
+    t.match(await page.textContent('#no-path'), /memory of the service for results/);
+  });
+
+  await t.test('a screen reader hears each phase once, and neither the clock nor the places of a path', async (t) => {
+    const page = await open(t);
+    await holdJobs(page);
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await textOnce(page, '#busy:not([hidden]) #busy-note', 'step');
+    // Writes the texts of all live regions that change from now on.
+    await page.evaluate(`(() => {
+      globalThis.heard = [];
+      const live = '[aria-live]:not([aria-live="off"]), [role="status"], [role="alert"], output:not([aria-live="off"])';
+      new MutationObserver((changes) => {
+        for (const { target } of changes) {
+          const region = (target.nodeType === 1 ? target : target.parentElement)?.closest(live);
+          if (region) heard.push(region.id);
+        }
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    })()`);
+    const heard = () => page.evaluate<string[]>('heard.splice(0)');
+    const note = await page.textContent('#busy-note');
+    await page.waitForSelector(`#busy-note:not(:text-is(${JSON.stringify(note)}))`);
+    t.same(await heard(), [], 'the clock goes on in silence');
+    t.equal(await page.getAttribute('#busy-text', 'role'), 'status');
+    await page.click('#cancel');
+    await page.unroute(QUESTION);
+    await page.click('#rerun');
+    await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+    await untilAnswered(page);
+    await heard();
+    await page.click('#play');
+    await page.waitForSelector('#play[aria-pressed="false"]');
+    const places = (await heard()).filter((id) => id === 'place').length;
+    t.ok(places <= 1, `of a path that is played at most the end is read out, not ${places} places`);
+    await page.keyboard.press('Home');
+    await page.waitForSelector('#place:has-text("start")');
+    t.ok((await heard()).includes('place'), 'a state that the user chooses is');
+  });
+
+  await t.test('the page says whether the smallest gap is large or was not measured', async (t) => {
+    const page = await open(t);
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await untilAnswered(page);
+    const gap = async (warnings: object[]) => {
+      await page.evaluate(`(() => {
+        const { explorer } = interstice;
+        const { study } = explorer;
+        const report = { ...study.answer.report, minDistance: undefined, warnings: ${JSON.stringify(warnings)} };
+        explorer.amend({ ...study, answer: { ...study.answer, report } });
+      })()`);
+      return (await page.textContent('#result')) ?? '';
+    };
+    t.match(await gap([]), /Smallest gap–nothing is near/);
+    const omitted = { code: 'MIN_DISTANCE_NOT_MEASURED', message: 'It is omitted.', count: 1 };
+    t.match(await gap([omitted]), /Smallest gap–not measured/);
+  });
+
   await t.test('the page says that a path is missing because it is too large for one message', async (t) => {
     const page = await open(t);
     const asked: boolean[] = [];

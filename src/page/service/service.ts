@@ -131,8 +131,9 @@ export class Service {
     try {
       return await ask(path);
     } catch (thrown) {
-      // A path of very many steps, or so many contacts that the service lists none.
-      if (!(thrown instanceof ServiceError) || thrown.code !== 'TOO_LARGE' || !path) throw thrown;
+      // A path of very many steps, or so many contacts that the service lists none, or a result for which jobs have no room.
+      const isTooMuch = thrown instanceof ServiceError && /^(TOO_LARGE|QUOTA_EXCEEDED)$/.test(thrown.code);
+      if (!isTooMuch || !path) throw thrown;
       return await ask(false);
     }
   }

@@ -19,10 +19,16 @@ const UNTANGLE_PHASES: Readonly<Record<UntanglePhase, string>> = {
   CHECKING_ANSWER: 'The service tests the answer…',
 };
 
-/** Shows the card that says what the page does. */
+/**
+ * Shows the card that says what the page does.
+ *
+ * @param text is read out by screen readers whenever it changes @param note is not, so it may contain a clock
+ */
 export function showBusy(text: string, note: string): void {
   byId('busy').hidden = false;
-  byId('busy-text').textContent = text;
+  const said = byId('busy-text');
+  // Writing the same text again would have it read out again.
+  if (said.textContent !== text) said.textContent = text;
   byId('busy-note').textContent = note;
 }
 

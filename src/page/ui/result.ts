@@ -105,7 +105,7 @@ function resultSections(study: Study | undefined, unit: LengthUnit, actions: Res
             make(
               'p',
               { className: 'note', id: 'no-path' },
-              'The states on the way are missing because they did not fit into one message. The slider shows the straight line from the start to the answer, which was not tested.',
+              'The states on the way are missing because they did not fit into one message, or into the memory of the service for results. The slider shows the straight line from the start to the answer, which was not tested.',
             ),
           ),
         ]),

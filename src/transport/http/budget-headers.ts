@@ -9,6 +9,8 @@ interface Budget {
 
 const BUDGET_HEADER = 'interstice-time-budget-ms';
 const ON_BUDGET_HEADER = 'interstice-on-budget';
+/** Parameters of one step with bare positions, as JSON. */
+export const OVERRIDE_HEADER = 'interstice-override';
 
 /**
  * Adds the time budget of the headers to the request, for callers that send a file as the body. A body that repeats the
@@ -37,9 +39,12 @@ export function refuseOnBudgetHeader(request: FastifyRequest): void {
   refuseHeader(request, ON_BUDGET_HEADER);
 }
 
-function refuseHeader(request: FastifyRequest, name: string): void {
+/** Refuses a header that has no effect on this operation. @throws INVALID_PARAMETER */
+export function refuseHeader(request: FastifyRequest, name: string): void {
   if (request.headers[name] === undefined) return;
-  throw new IntersticeError('INVALID_PARAMETER', `This operation does not support the header ${name}.`);
+  throw new IntersticeError('INVALID_PARAMETER', `This operation does not support the header ${name}.`, {
+    hint: 'Send the request without it.',
+  });
 }
 
 function readMilliseconds(header: string | string[] | undefined): number | undefined {

@@ -3,7 +3,7 @@ import { hasPreflight, OPERATIONS, type OperationRow } from '../../contract/oper
 import { type AnswerOf, invoke, type OperationName, type RequestOf } from '../../contract/operations.js';
 import { CONVERTERS } from '../messages/converters.js';
 import { AnswerStream } from './answer-stream.js';
-import { refuseBudgetHeaders } from './budget-headers.js';
+import { OVERRIDE_HEADER, refuseBudgetHeaders, refuseHeader } from './budget-headers.js';
 import { contextOf } from './call-context.js';
 import { chooseType, MESSAGE_TYPES, type MessageType, refuseQuery, type StreamType } from './media-types.js';
 import { answerType, readMessage, sendMessage } from './message-body.js';
@@ -60,7 +60,11 @@ export function addOperationRoute<K extends OperationName>(
   const { operations } = options;
   const row: OperationRow = OPERATIONS[name];
   const { checkHead = (request) => checkMessageHead(request, row), read = defaultRead(name), headers } = parts;
-  const onRequest = async (request: FastifyRequest): Promise<void> => checkHead(request);
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    // Parameters for one step: elsewhere they would be dropped silently.
+    if (name !== 'step') refuseHeader(request, OVERRIDE_HEADER);
+    checkHead(request);
+  };
   app.route({
     method: row.httpMethod,
     url: row.httpPath,

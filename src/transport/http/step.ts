@@ -11,7 +11,7 @@ import { toParameters, withSet } from '../messages/fields.js';
 import { toStepRequest } from '../messages/requests.js';
 import { reportHeader, serverTiming } from './answer-headers.js';
 import { roomForAnswer } from './bodies.js';
-import { withBudgetHeaders } from './budget-headers.js';
+import { OVERRIDE_HEADER, withBudgetHeaders } from './budget-headers.js';
 import {
   bodyType,
   chooseType,
@@ -29,8 +29,6 @@ import type { RouteParts, StreamedAnswer } from './operation-route.js';
 
 const BARE_TYPE = 'application/octet-stream';
 
-/** Parameters of one step with bare positions, as JSON. */
-const OVERRIDE_HEADER = 'interstice-override';
 const FRAME_HEADER = 'interstice-frame';
 
 /** Names of the scalars in queries and headers, and in the contract. */

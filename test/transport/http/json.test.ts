@@ -109,7 +109,12 @@ t.test('the time budget may be in a header or in the body', async (t) => {
   t.match((await check(headers)).json(), {
     code: 'INVALID_PARAMETER',
     message: /does not support the header interstice-on-budget/,
+    hint: 'Send the request without it.',
   });
+  // Parameters that would have no effect are not dropped silently.
+  const override = { 'interstice-override': '{"stepLimit": 3}' };
+  for (const refused of [await send(override), await check(override)])
+    t.match(refused.json(), { code: 'INVALID_PARAMETER', message: /header interstice-override/ });
   const ofCheck = { 'interstice-time-budget-ms': '250' };
   for (const [own, over] of [[ofCheck], [{}, { timeBudget: '0.25s' }], [ofCheck, { timeBudget: '0.25s' }]] as const) {
     t.equal((await check(own ?? {}, over)).statusCode, 200);
