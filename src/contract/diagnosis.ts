@@ -100,6 +100,6 @@ export interface Diagnosis {
   /** δ and leap that a resolve would use, the caller's unit */
   readonly activationDistance?: number;
   readonly leap?: number;
-  /** the smallest budget with which a resolve makes progress on this machine; absent if no resolve was possible */
+  /** a budget with which a resolve makes progress on this machine: what one step took; absent if no resolve was possible */
   readonly smallestTimeBudgetSeconds?: number;
 }

@@ -21,7 +21,8 @@ const FLOOR_SHARE = 100;
 
 /**
  * Finds what is wrong with a mesh, and with a target if there is one. If there is no problem, the job makes one step of
- * a resolve: a refusal of it is a finding too, and its time is the smallest budget that makes progress with this mesh.
+ * a resolve: a refusal of it is a finding too, and with a budget of its time a resolve makes progress. Less may do: a
+ * process that has just started, or whose cores are busy, takes longer.
  *
  * @throws IntersticeError: TOO_LARGE, SIZE_MISMATCH, INVALID_MESH (parts), INVALID_PARAMETER (maxElements), CANCELLED
  */
@@ -119,7 +120,7 @@ function describeBudget(seconds: number, searchMs: number, target: Positions | u
     unit: 'seconds',
     message: `One check takes ${show(searchMs)} ms here, ${target ? 'a resolve of a single step' : 'a resolve that moves nothing'} ${show(1000 * seconds)} ms.`,
     advice: target
-      ? 'A time budget below this makes no progress on this machine; in a session later steps cost less.'
+      ? 'A smaller time budget may end before the first step. The first request of a process takes longer than later ones, and in a session later steps cost less.'
       : 'A time budget must be longer than this; with a target the doctor measures a step as well.',
   });
 }

@@ -29,6 +29,8 @@ t.test('a mesh without problems has no findings', async (t) => {
   t.same(codesOf(diagnosis), SILENT);
   t.equal(diagnosis.accepted, true);
   t.ok(diagnosis.smallestTimeBudgetSeconds! > 0);
+  // It was measured once: less may do in a process that is warm.
+  t.match(findingOf(diagnosis, 'SMALLEST_TIME_BUDGET')!.advice, /may end before the first step/);
   t.ok(Math.abs(diagnosis.activationDistance! - 0.1 * diagnosis.medianEdge!) < 1e-12);
   t.match(diagnosis.components, [{ name: 'component 1', vertexCount: 81, triangleCount: 128, closed: false }]);
 });
