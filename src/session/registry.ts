@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { IntersticeError } from '../contract/errors.js';
-import type { ListSessionsAnswer, ListSessionsRequest, SessionInfo } from '../contract/sessions.js';
+import {
+  KEY_PREFIX,
+  type ListSessionsAnswer,
+  type ListSessionsRequest,
+  type SessionInfo,
+} from '../contract/sessions.js';
 import { pageOf } from './pages.js';
 import type { Session } from './session.js';
 
@@ -200,7 +205,8 @@ function exceeded(message: string): IntersticeError {
   return new IntersticeError('QUOTA_EXCEEDED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
-/** Callers send any text as an id: messages repeat only a well-formed id. */
+/** Callers send any text as an id, or as the key of a creation: messages repeat only a well-formed id. */
 function quoteId(id: string): string {
+  if (id.startsWith(KEY_PREFIX)) return 'with this idempotency key';
   return isSessionId(id) ? id : 'with this id; ids are 32 hexadecimal digits';
 }
