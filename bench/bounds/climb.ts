@@ -24,7 +24,7 @@ export interface Worst {
 /** Changes of an input without a larger ratio after which another one is drawn. */
 const PATIENCE = 120;
 
-/** Tries inputs until the time is over, climbing from each one drawn to larger ratios by changing a few of its numbers. */
+/** Tries inputs until it is over, which is asked after each, climbing from each one drawn to larger ratios by changing a few of its numbers. */
 export function climb({ draw, ratio, numbers }: Bound, random: Random, isOver: () => boolean): Worst {
   let worst: Worst = { ratio: Number.NEGATIVE_INFINITY, input: [], tried: 0 };
   let tried = 0;
@@ -32,7 +32,7 @@ export function climb({ draw, ratio, numbers }: Bound, random: Random, isOver: (
     let input = numbers.from(draw(random));
     let reached = ratio(input);
     tried++;
-    for (let left = PATIENCE; left > 0 && !Number.isNaN(reached); left--) {
+    for (let left = PATIENCE; left > 0 && !Number.isNaN(reached) && !isOver(); left--) {
       const next = input.slice();
       for (let changes = 1 + random.below(3); changes > 0; changes--) change(next, random);
       const value = ratio(next);

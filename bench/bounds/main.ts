@@ -4,14 +4,20 @@ import { alignTable } from '../table.js';
 import { BOUNDS } from './bounds.js';
 import { climb } from './climb.js';
 
-const HELP = `npm run bounds -- [--seed N] [--seconds N]
+const HELP = `npm run bounds -- [--seed N] [--seconds N] [--only TEXT]
 
 Looks for inputs that come as near as possible to the bounds of rounding on which safety rests, each for some seconds
-(default 5), by climbing from random ones. Prints the largest error over its bound; exit code 1 if one is above 1.
+(default 5), by climbing from random ones. Prints the largest error over its bound; exit code 1 if one is above 1. --only
+selects the bounds whose name or file contains a text.
 `;
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string' }, seconds: { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    seed: { type: 'string' },
+    seconds: { type: 'string' },
+    only: { type: 'string', default: '' },
+    help: { type: 'boolean' },
+  },
 });
 if (values.help) process.stdout.write(HELP);
 else run(Number(values.seed ?? Date.now() % 2 ** 31), Number(values.seconds ?? 5));
@@ -19,7 +25,8 @@ else run(Number(values.seed ?? Date.now() % 2 ** 31), Number(values.seconds ?? 5
 function run(seed: number, seconds: number): void {
   if (!Number.isInteger(seed) || !(seconds > 0)) throw new Error('--seed needs a whole number, --seconds one above 0.');
   process.stdout.write(`seed ${seed}, ${seconds} s each\n\n`);
-  const rows = BOUNDS.map((bound) => {
+  const chosen = BOUNDS.filter(({ name, at }) => `${name} ${at}`.includes(values.only));
+  const rows = chosen.map((bound) => {
     const end = performance.now() + 1000 * seconds;
     const { ratio, input, tried } = climb(bound, new Random(seed), () => performance.now() > end);
     if (ratio > 1) {

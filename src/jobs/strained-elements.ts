@@ -96,7 +96,8 @@ function isInverted(answer: Positions, own: Uint32Array, gradients: Float64Array
 
 type Point = readonly [number, number, number];
 
-function roundingOf(
+/** Strain by which rounding may change that of an element. @param own its corners @param gradients [9] b_1, b_2, b_3 */
+export function roundingOf(
   answer: Positions,
   own: Uint32Array,
   gradients: Float64Array,

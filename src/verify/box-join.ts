@@ -24,13 +24,13 @@ export interface Reach {
  * A computed distance may be less than the gap of the boxes: closest points within two edges are off by the rounding of their
  * weights, and their difference by less than 40 · 2^-53 of the pair's extent, which is at most that of the state.
  */
-const DISTANCE_ERROR = 2 ** -46;
+export const DISTANCE_ERROR = 2 ** -46;
 
 /** Covers the rounding of a gap of boxes and of the sum below, a few 2^-53 of the distance. */
 const REACH_ROUNDING = 1 + 2 ** -40;
 
-/** How much the distances of pairs in a state may fall short of the gaps of their boxes. @param x float64[3·V] */
-export function shortfallOf(x: Float64Array): number {
+/** The largest side of the box of a state. @param x float64[3·V] */
+export function extentOf(x: Float64Array): number {
   let extent = 0;
   for (let axis = 0; axis < 3; axis++) {
     let low = Number.POSITIVE_INFINITY;
@@ -41,7 +41,12 @@ export function shortfallOf(x: Float64Array): number {
     }
     if (high - low > extent) extent = high - low;
   }
-  return DISTANCE_ERROR * extent;
+  return extent;
+}
+
+/** How much the distances of pairs in a state may fall short of the gaps of their boxes. @param x float64[3·V] */
+export function shortfallOf(x: Float64Array): number {
+  return DISTANCE_ERROR * extentOf(x);
 }
 
 /** The gap of boxes up to which pairs must be visited to find those whose distance, as computed, is at most this. */

@@ -2,7 +2,6 @@ import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Relation } from './elements.js';
 import type { PairCode } from './pair-kinds.js';
-import { LARGEST_PROVEN, SMALLEST_PROVEN } from './separation.js';
 
 /**
  * What is known of one state if all of it may have moved since: every pair of elements is farther apart than `within`,
@@ -163,6 +162,13 @@ const LONGEST_PAUSE = 64;
 /** A list that has served this many tests was worth its cost. */
 const PAYS_AFTER = 2;
 
+/**
+ * Distances that a list may cover, the unit of the state. It keeps its gaps in float32: beyond 2¹²⁸ they would be infinite, and
+ * their pairs count as apart for ever.
+ */
+const SMALLEST_LISTED = 2 ** -100;
+export const LARGEST_LISTED = 2 ** 100;
+
 /** What a list should cover beyond the distance for pairs at rest, and the least that it must; unit of the state. */
 export interface Room {
   readonly room: number;
@@ -217,7 +223,7 @@ export class ClearancePlan {
     const motion = 2 * Math.max(...motions);
     const room = Math.min(LASTS * motion, WIDEST * usualEdge(mesh, x));
     if (room < LASTS_AT_LEAST * motion) return undefined;
-    if (!(room >= SMALLEST_PROVEN && room <= LARGEST_PROVEN)) return undefined;
+    if (!(room >= SMALLEST_LISTED && room <= LARGEST_LISTED)) return undefined;
     // A search that is ended early has made no list, and the next search must not try again at once.
     this.#served = 0;
     return { room, least: LASTS_AT_LEAST * motion };
@@ -235,8 +241,9 @@ export class ClearancePlan {
   }
 }
 
-/** Factor that makes a float32 smaller than the number that it is rounded from. */
+/** Factor that makes a float32 smaller than the number that it is rounded from, from the smallest normal number on. */
 const BELOW = 1 - 2 ** -22;
+const SMALLEST_NORMAL = 2 ** -126;
 
 /** Number of gaps in the sample that determines which gaps are the largest. */
 const GAP_SAMPLES = 4096;
@@ -290,7 +297,7 @@ export class ListMaker {
     this.#codes[n] = code;
     this.#pairs[2 * n] = i;
     this.#pairs[2 * n + 1] = j;
-    this.#gaps[n] = BELOW * gap;
+    this.#gaps[n] = gap > SMALLEST_NORMAL ? BELOW * gap : 0;
   }
 
   /** Drops about the farthest quarter. */

@@ -17,10 +17,18 @@ const VANISHING_SHARE = 2 ** -40;
  */
 const PLANE_MARGIN = 2 ** -40;
 
+/** How far a computed distance may be above the true one, as a share of the pair's extent ({@link ClosestPoints}). */
+export const DISTANCE_EXCESS = 2 ** -23;
+
 /**
  * The closest points of two elements. Every candidate is a true pair of points, so the distance is never below the true
  * one by more than rounding (a few 2^-53 of the pair's extent); the smallest candidate in a fixed order wins.
  * There is no parallel threshold: the ends of both edges are always candidates.
+ *
+ * It may be above the true one where two sides are nearly parallel. Let their sine be s, u = 2^-53 and M the extent. The
+ * weights inside a triangle are off by a few u/s, those inside two edges by a few u/s², where a shift along both moves the
+ * points apart by s of it: a few u/s·M either way. The boundary, which is a candidate too, is within s·M. The smaller of both
+ * is largest at s of about √u, a few √u·M = a few 2^-26.5·M.
  */
 export class ClosestPoints {
   /** float64[4] weights of the vertices of side a, then of side b; each side sums to 1 */

@@ -1,14 +1,21 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { type Reach, reachTo, shortfallOf } from './box-join.js';
-import { type Clearance, findCalm, ListMaker, MOST_RESTLESS, measureMotion, reachOf } from './clearance.js';
-import { ClosestPoints } from './closest.js';
+import { extentOf, type Reach, reachTo, shortfallOf } from './box-join.js';
+import {
+  type Clearance,
+  findCalm,
+  LARGEST_LISTED,
+  ListMaker,
+  MOST_RESTLESS,
+  measureMotion,
+  reachOf,
+} from './clearance.js';
+import { ClosestPoints, DISTANCE_EXCESS } from './closest.js';
 import { findDistances } from './distance.js';
 import { checkRules, collectElements, distanceRelations, gather, type Relation, readPositions } from './elements.js';
 import { compareStates, isPairResting, type KnownDistances, type NearPair, type VerifierMemory } from './memory.js';
 import type { PairCode } from './pair-kinds.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
-import { LARGEST_PROVEN } from './separation.js';
 import type { PairRules } from './types.js';
 
 /** Number of remembered pairs: if the nearest one moves apart, the next nearest takes its place. */
@@ -104,7 +111,7 @@ class NearSearch {
     const within = now.length === 0 ? closerThan : Math.min(closerThan, Math.max(...now));
     const isHurried = this.#rules.hasTimeToPrepare?.() === false;
     const room = isHurried ? undefined : memory.distancePlan.begin(memory.motions, this.#mesh, this.#x);
-    if (room === undefined || within + room.room > LARGEST_PROVEN) return this.#sift(within) ?? this.#search(within);
+    if (room === undefined || within + room.room > LARGEST_LISTED) return this.#sift(within) ?? this.#search(within);
     const list = new ListMaker(this.#relations, within, room);
     const found = this.#search(within, undefined, list);
     const made = list.finish(positions.slice(), !this.skips);
@@ -158,7 +165,9 @@ class NearSearch {
    */
   #search(within: number, resting?: Uint8Array, list?: ListMaker): Nearest {
     const shortfall = shortfallOf(this.#x);
-    const reach: Reach = { gap: reachTo(list?.width ?? within, shortfall) };
+    // A list is about true distances, below the computed ones by up to this.
+    const excess = list ? DISTANCE_EXCESS * extentOf(this.#x) : 0;
+    const reach: Reach = { gap: reachTo(list ? list.width + excess : within, shortfall) };
     const visited = new PairSearch(this.#mesh, this.#rules.checkpoint);
     const nearest: NearPair[] = [];
     let beyond = within;
@@ -169,8 +178,8 @@ class NearSearch {
       if (!this.#closest.findWithin(code, this.#points, reach.gap)) return;
       const { distance } = this.#closest;
       if (list && !list.isGivenUp) {
-        list.add(code, i, j, distance);
-        reach.gap = reachTo(list.isGivenUp ? beyond : list.width, shortfall);
+        list.add(code, i, j, Math.max(0, distance - excess));
+        reach.gap = reachTo(list.isGivenUp ? beyond : list.width + excess, shortfall);
       }
       if (distance > beyond) return;
       nearest.push({ code, i, j, distance });

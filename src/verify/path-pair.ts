@@ -38,9 +38,9 @@ import { type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } f
  * determinant, three times that and two additions (36u) for the sums of three, which are compared undivided: 288u; 512u
  * is used.
  */
-const PLANE_ROUNDING = 16 * 2 ** -53;
-const TURNING_ROUNDING = 20 * 2 ** -53;
-const COPLANARITY_ROUNDING = 512 * 2 ** -53;
+export const PLANE_ROUNDING = 16 * 2 ** -53;
+export const TURNING_ROUNDING = 20 * 2 ** -53;
+export const COPLANARITY_ROUNDING = 512 * 2 ** -53;
 /** Scaling brings coordinate differences into this range; outside it nothing is certified. */
 const SMALLEST_EXTENT = 2 ** -100;
 const LARGEST_EXTENT = 2 ** 100;
@@ -59,11 +59,11 @@ const MAX_INTERVALS = 2000;
 /** Decides one pair after the other in the same scratch memory, so that millions of pairs cost no allocation. */
 export class PathMeeting {
   /** float64[12] offsets from the first vertex at t = 0 and t = 1 */
-  private readonly start = new Float64Array(12);
-  private readonly end = new Float64Array(12);
+  protected readonly start = new Float64Array(12);
+  protected readonly end = new Float64Array(12);
   /** float64[12] the same at the ends and the middle of the interval in question */
-  private readonly early = new Float64Array(12);
-  private readonly late = new Float64Array(12);
+  protected readonly early = new Float64Array(12);
+  protected readonly late = new Float64Array(12);
   private readonly middle = new Float64Array(12);
   /** float64[3] normals of a plane that is tried, of one that turns at the ends of the interval */
   private readonly earlyNormal = new Float64Array(3);
@@ -73,9 +73,9 @@ export class PathMeeting {
   private sideA = 1;
   private count = 4;
   /** M of the derivation, per axis */
-  private sizeX = 0;
-  private sizeY = 0;
-  private sizeZ = 0;
+  protected sizeX = 0;
+  protected sizeY = 0;
+  protected sizeZ = 0;
 
   /**
    * @param start float64[12] vertices of side a, then of side b, at t = 0; unused elements are ignored
@@ -84,11 +84,7 @@ export class PathMeeting {
    *   certainly have none
    */
   findImpact(code: PairCode, start: Float64Array, end: Float64Array): number | undefined {
-    const shape = shapeOf(code);
-    this.code = code;
-    this.sideA = shape.a;
-    this.count = shape.a + shape.b;
-    if (!this.localise(start, end)) return 0;
+    if (!this.load(code, start, end)) return 0;
     let examined = 0;
     let time = 0;
     let length = 1;
@@ -104,6 +100,15 @@ export class PathMeeting {
         if (length < SHORTEST_INTERVAL || ++examined > MAX_INTERVALS) return time;
       }
     }
+  }
+
+  /** @returns false if nothing can be certified ({@link localise}) */
+  protected load(code: PairCode, start: Float64Array, end: Float64Array): boolean {
+    const shape = shapeOf(code);
+    this.code = code;
+    this.sideA = shape.a;
+    this.count = shape.a + shape.b;
+    return this.localise(start, end);
   }
 
   /** Whether the elements certainly have no common point in [from, to]. */
@@ -218,7 +223,7 @@ export class PathMeeting {
   }
 
   /** Least n0·x1 + n1·x0 of a less the largest of b: twice the least middle coefficient of the derivation. */
-  private separationBetween(n0: Float64Array, n1: Float64Array): number {
+  protected separationBetween(n0: Float64Array, n1: Float64Array): number {
     const { sideA, count, early, late } = this;
     let lowA = Infinity;
     let highB = -Infinity;
@@ -239,7 +244,7 @@ export class PathMeeting {
   }
 
   /** S of the derivation. */
-  private sizeAlong(nx: number, ny: number, nz: number): number {
+  protected sizeAlong(nx: number, ny: number, nz: number): number {
     return Math.abs(nx) * this.sizeX + Math.abs(ny) * this.sizeY + Math.abs(nz) * this.sizeZ;
   }
 
@@ -259,7 +264,7 @@ export class PathMeeting {
   }
 
   /** f at one time. */
-  private separationAlong(points: Float64Array, nx: number, ny: number, nz: number): number {
+  protected separationAlong(points: Float64Array, nx: number, ny: number, nz: number): number {
     const { sideA, count } = this;
     let lowA = Infinity;
     let highB = -Infinity;
@@ -287,7 +292,7 @@ export class PathMeeting {
     );
   }
 
-  private interpolate(t: number, x: Float64Array): void {
+  protected interpolate(t: number, x: Float64Array): void {
     const { start, end } = this;
     const rest = 1 - t;
     const numbers = 3 * this.count;
@@ -377,7 +382,7 @@ function stretch(n: Float64Array, squared: number): void {
  * det(A, B, C) of the offsets of the second point at p's time, the third at q's and the fourth at r's; the first is
  * 0.
  */
-function determinant(p: Float64Array, q: Float64Array, r: Float64Array): number {
+export function determinant(p: Float64Array, q: Float64Array, r: Float64Array): number {
   return (
     p[3] * (q[7] * r[11] - q[8] * r[10]) + p[4] * (q[8] * r[9] - q[6] * r[11]) + p[5] * (q[6] * r[10] - q[7] * r[9])
   );

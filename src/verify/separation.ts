@@ -5,11 +5,11 @@
  * of two of them and at most 4M·|n|; its own rounding, that of |n| and of the quotient are below 8u of it. All this is
  * less than 64u·M, and 2^-40 is 8192u.
  */
-const MARGIN = 2 ** -40;
+export const MARGIN = 2 ** -40;
 
 /** Extents outside of this range prove nothing: products of four factors and their squares might over- or underflow. */
-export const SMALLEST_PROVEN = 2 ** -200;
-export const LARGEST_PROVEN = 2 ** 200;
+const SMALLEST_PROVEN = 2 ** -200;
+const LARGEST_PROVEN = 2 ** 200;
 /** Squared lengths below this may have lost their digits. */
 const SMALLEST_SQUARE = 2 ** -900;
 

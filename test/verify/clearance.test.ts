@@ -76,6 +76,42 @@ for (const shift of [0, 3, 1e6]) {
   });
 }
 
+t.test('sheets so large that float32 does not hold their gaps get the verdicts of a complete test', async (t) => {
+  const unit = 1e40;
+  const { mesh, x } = sheets(9, 0.3);
+  for (let k = 0; k < x.length; k++) x[k]! *= unit;
+  const memory = new VerifierMemory(mesh);
+  let meeting = 0;
+  for (let round = 0; round < 40; round++) {
+    const drift = 0.03 * Math.sin(round / 6) * unit;
+    for (let k = 0; k < x.length; k++) x[k]! += random.between(-0.004, 0.004) * unit;
+    for (let v = 0; v < 81; v++) x[3 * v + 2]! += drift;
+    const state = x.slice();
+    const alone = findIntersections(mesh, state, PROTECT);
+    t.same(verdictOf(findIntersections(mesh, state, PROTECT, memory)), verdictOf(alone), `round ${round}`);
+    if (alone.intersectionCount > 0) meeting++;
+    const closerThan = [0.02, 0.4, 2][round % 3]! * unit;
+    const { minDistance } = findDistances(mesh, state, { ...PROTECT, maxPairs: 1 }, closerThan);
+    t.equal(findMinDistance(mesh, state, PROTECT, closerThan, memory), minDistance, `round ${round}`);
+  }
+  t.ok(meeting > 0 && meeting < 40, `${meeting} of 40 states intersect`);
+});
+
+t.test('no gap of a list exceeds the one that was added', async (t) => {
+  const { mesh } = sheets(3, 0.3);
+  const relations = stateRelations(collectElements(mesh));
+  const maker = new ListMaker(relations, 0, { room: 1, least: 0.5 });
+  // Below the smallest float32, near it, and normal numbers.
+  const added = Array.from({ length: 60 }, (_, n) => (1 + random()) * 2 ** [-151, -150, -149, -140, -127, -20][n % 6]!);
+  added.forEach((gap, n) => {
+    maker.add(relations[0]!.code, n, n, gap);
+  });
+  const { list } = maker.finish(new Float64Array(0), true)!;
+  list.gaps.forEach((gap, n) => {
+    t.ok(gap <= added[list.pairs[2 * n]!]!);
+  });
+});
+
 t.test('no proven gap exceeds the distance of a pair', async (t) => {
   const closest = new ClosestPoints();
   const points = new Float64Array(12);

@@ -65,7 +65,7 @@ export interface BoundNumbers {
  * Error of two written vertices along a unit normal, over the largest coordinate: 2·√3·(1 + 2) u, rounded up. With the
  * motion m = y − x, writing fl(x + αm) errs by u of x' and by 2u of αm.
  */
-const WRITE_ERROR = 12 * UNIT_ROUNDOFF;
+export const WRITE_ERROR = 12 * UNIT_ROUNDOFF;
 
 /** α of a frozen vertex until the slots are merged: below any bound. */
 export const FROZEN = -1;

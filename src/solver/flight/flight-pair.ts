@@ -6,7 +6,7 @@ import { CORNERS, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
  * have an error of less than 5·2⁻⁵³, and 8·2⁻⁵³ covers the rounding of the bound itself and of a difference of two
  * heights.
  */
-const DOUBLE_ERROR = 2 ** -50;
+export const DOUBLE_ERROR = 2 ** -50;
 
 /** Share of its gap that a pair keeps if it cannot pass, so that the next step has a usable normal. */
 const LEFT_OF_GAP = 0.1;
@@ -17,7 +17,7 @@ const LEFT_OF_GAP = 0.1;
  */
 const KEPT_ON_THE_WAY = 0.5;
 
-type Vector = readonly [number, number, number];
+export type Vector = readonly [number, number, number];
 
 /** A pair whose vertices move from x to z, all in one straight piece. */
 export interface MovingPair {
@@ -69,7 +69,7 @@ export function passableShare(pair: MovingPair, floor: number): number {
 }
 
 /** min_a n·p − max_b n·p − 2e, n a unit vector; not above 0 if nothing is certain. */
-function gapAlong(n: Vector, p: Float32Array, kind: number, vertices: ArrayLike<number>): number {
+export function gapAlong(n: Vector, p: Float32Array, kind: number, vertices: ArrayLike<number>): number {
   const sideA = SIDE_A[kind];
   const o = 3 * vertices[0];
   let lo = 0;

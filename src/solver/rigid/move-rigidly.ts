@@ -8,7 +8,7 @@ import { NearPairs } from './near-pairs.js';
 import { Piece, type PlannedGroup, type Surroundings } from './piece.js';
 import { compose, NO_ROTATION, type Rotation } from './rotation.js';
 import { Inertia } from './slide.js';
-import { fitTwist, PLACEMENT_ERROR, Placement, shorten, type Twist, takesTo } from './twist.js';
+import { fitTwist, MEASURED_ERROR, Placement, shorten, type Twist, takesTo } from './twist.js';
 
 /** Pieces of one request. */
 const MAX_PIECES = 12;
@@ -172,7 +172,7 @@ function motionOf(
 ): Twist {
   if (pullBack && prescribed.length > 0) {
     const twist = fitTwist(prescribed, x, target);
-    if (takesTo(prescribed, new Placement(twist), x, target, PLACEMENT_ERROR * floor)) return twist;
+    if (takesTo(prescribed, new Placement(twist), x, target, MEASURED_ERROR * floor)) return twist;
   }
   return fitTwist(vertices, x, target);
 }

@@ -4,7 +4,7 @@ import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import type { MovingElements } from './moving-elements.js';
 import { DOUBLE_ERROR, isCertified } from './plane-test.js';
 import { turn, type Vector } from './rotation.js';
-import { PLACEMENT_ERROR, type Placement } from './twist.js';
+import { MEASURED_ERROR, type Placement } from './twist.js';
 
 /**
  * In the middle of a piece, where a rotation contracts its group, a pair keeps this share of the floor, because
@@ -171,7 +171,7 @@ class NearPair {
     const before = this.#gap(this.#x, this.#normal);
     const after = this.#gap(z, n);
     const lack = Math.min(before.gap, this.#floor / 2) - after.gap;
-    const most = (PLACEMENT_ERROR * this.#floor) ** 2;
+    const most = (MEASURED_ERROR * this.#floor) ** 2;
     let moved = false;
     for (let s = 0; s < this.#vertex.length; s++) {
       const k = 3 * this.#vertex[s];

@@ -20,6 +20,12 @@ const MAX_ANGLE = Math.PI / 2;
 /** |ε| of a placed vertex is at most this share of the floor. */
 export const PLACEMENT_ERROR = 1 / 8;
 
+/** Covers the rounding of an image in double, relative; a few 2⁻⁵³ of the coordinates that it is computed from. */
+const IMAGE_ROUNDING = 2 ** -20;
+
+/** The same, where ε is measured from an image in double. */
+export const MEASURED_ERROR = (1 - IMAGE_ROUNDING) * PLACEMENT_ERROR;
+
 /** Returns the twist scaled by `share`, and by more if it turns by more than a right angle. */
 export function shorten({ centre, shift, spin }: Twist, share: number): Twist {
   const angle = Math.hypot(...spin);
@@ -97,7 +103,7 @@ export function place(
   floor: number,
   z: Float32Array,
 ): void {
-  const snap = (PLACEMENT_ERROR * floor) ** 2;
+  const snap = (MEASURED_ERROR * floor) ** 2;
   for (const v of vertices) {
     const k = 3 * v;
     placement.at(x, k, image);
@@ -126,16 +132,13 @@ export function takesTo(
   });
 }
 
-/** Covers the rounding of an image in double, relative; a few 2⁻⁵³ of the coordinates that it is computed from. */
-const IMAGE_ROUNDING = 2 ** -20;
-
 /**
  * Returns the largest coordinate that a placed vertex may have: √3 (u/2) max|z| ≤ floor/8. Beyond it, rounding z would
  * bring pairs together. It is at least twice the largest coordinate of the start, whose floor is 8√3 u max|x| or more
  * (solver/frame.ts), so a mesh far from the origin can move away from it.
  */
 export function reachOf(floor: number): number {
-  return ((1 - IMAGE_ROUNDING) * PLACEMENT_ERROR * floor) / ((Math.sqrt(3) / 2) * UNIT_ROUNDOFF);
+  return (MEASURED_ERROR * floor) / ((Math.sqrt(3) / 2) * UNIT_ROUNDOFF);
 }
 
 function meanOf(vertices: Uint32Array, x: Float32Array): Vector {

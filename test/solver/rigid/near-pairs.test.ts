@@ -72,6 +72,33 @@ t.test('pairs nearer than the floor neither cross nor lose their gap, piece afte
   t.ok(settled > 300 && worn > 30, 'rounding was worth a test');
 });
 
+t.test('a grain does not pass through a sliver that is nearer to it than its sides are', async (t) => {
+  // Eight floors wide, with an angle of less than 1e-5 between its long sides. A target moves the grain by less than floor/8.
+  const floor = 2 ** -10;
+  const scene = new SceneBuilder();
+  const first = scene.vertex([-480, 0, 0]);
+  scene.vertex([480, 0, 0]);
+  scene.vertex([470, 0.009, 0]);
+  scene.triangle(first, first + 1, first + 2);
+  const grain = scene.vertex([300, 0.0037, floor / 20]);
+  scene.particle(grain);
+  const { mesh: input, start } = scene.build();
+  const mesh = buildMesh(input);
+  const x = Float32Array.from(start);
+  const label = new Uint8Array(mesh.vertexCount).fill(1);
+  const near = new NearPairs(new MovingElements(mesh, true), x, label, 4 * floor, undefined, () => undefined);
+  const placement = new Placement({ centre: [0, 0, 0], shift: [1, 0, 0], spin: [0, 0, 0.1] });
+  const image = new Float64Array(3);
+  placement.at(x, 3 * grain, image);
+  const target = x.slice();
+  target.set([image[0], image[1], image[2] - 0.12 * floor], 3 * grain);
+  const z = x.slice();
+  place(Uint32Array.of(0, 1, 2, 3), placement, x, target, floor, z);
+  t.ok(z[3 * grain + 2] < 0, 'the grain is set onto its target');
+  const { fails } = near.settle(x, z, label, [placement], [0.1], floor);
+  t.ok(fails[0] || testPath(mesh, x, z, RULES).collisionCount === 0);
+});
+
 t.test('a group with more near pairs than are listed does not move rigidly', async (t) => {
   const random = seeded(5);
   // 320,000 pairs within the radius.
