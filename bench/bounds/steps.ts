@@ -123,7 +123,8 @@ function keptGap(name: string, kind: number, cornersOfA: number): Bound {
       const before = x.slice();
       const gamma = f(1 + 4 * Math.abs(input[28]!));
       forward.advance(inputOf(pairs, x, y, { gamma, floor, delta: f(1e6), radius: 1e30 }));
-      if (forward.touching > 0) return Number.NaN;
+      // Vertices that stay keep their gap, bit for bit.
+      if (!(forward.largestMove > 0)) return Number.NaN;
       const [from, to] = [exactGap(pairs.normal, before, kind), exactGap(pairs.normal, x, kind)];
       if (to <= 0n) return Number.POSITIVE_INFINITY;
       const half = exactly(floor / 2) * ONE;

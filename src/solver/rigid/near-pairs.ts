@@ -37,11 +37,12 @@ const REPAIRS = 4;
  *
  * and its distance is then at least σ (g − max |ε_a − ε_b|) ≥ cos(θ/2) (g − max |ε_a − ε_b|).
  *
- * With |ε| ≤ floor/8 (twist.ts) every pair that is at least a floor apart passes: it ends at 3/4 of the floor or more,
- * and keeps more than half of it on the way. Closer pairs are listed here and tested one by one. On the way they may
- * lose no more than rounding to the caller's numbers allows. At z a pair below half of the floor may lose nothing;
- * otherwise the frames of a session would reduce its gap without end. The gap that rounding takes from them at z is
- * restored by moving their corners apart within |ε| ≤ floor/8.
+ * Distances are those of the closest points: where one is a floor or more, the true one is at least 0.99 floors
+ * (cpu/closest.ts). With |ε| ≤ floor/8 (twist.ts) every such pair passes: it ends at 0.74 floors or more, and keeps more than
+ * half of the floor on the way. Closer pairs are listed here and tested one by one. On the way they may lose no more than
+ * rounding to the caller's numbers allows. At z a pair below half of the floor may lose nothing; otherwise the frames of a
+ * session would reduce its gap without end. The gap that rounding takes from them at z is restored by moving their corners
+ * apart within |ε| ≤ floor/8.
  */
 export class NearPairs {
   /** kind and four vertices of each pair; undefined = not searched yet */
