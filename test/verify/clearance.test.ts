@@ -97,6 +97,31 @@ t.test('sheets so large that float32 does not hold their gaps get the verdicts o
   t.ok(meeting > 0 && meeting < 40, `${meeting} of 40 states intersect`);
 });
 
+t.test('edges parallel to 1e-8, whose computed distance is above the true one, are not passed over', async (t) => {
+  let listed = 0;
+  for (let trial = 0; trial < 150; trial++) {
+    const sine = 10 ** random.between(-8.5, -6.5);
+    const [a, b] = [random.between(0, 3), random.between(0, 3)];
+    const along = [Math.cos(a) * Math.cos(b), Math.sin(a) * Math.cos(b), Math.sin(b)];
+    const across = [-Math.sin(a), Math.cos(a), 0];
+    const at = (p: number, q: number) => [0, 1, 2].map((c) => p * along[c]! + q * across[c]!);
+    // Two crossing edges, and two particles a little farther apart.
+    const edges = [...at(-0.5, 0), ...at(0.5, 0), ...at(-0.45, -sine / 2), ...at(0.45, sine / 2)];
+    const x = Float64Array.from([...edges, 5, 5, 5, 5 + sine / 20, 5, 5]);
+    const mesh = makeMesh({ vertexCount: 6, segments: [0, 1, 2, 3], particles: [4, 5] });
+    const memory = new VerifierMemory(mesh);
+    for (let round = 0; round < 12; round++) {
+      for (let k = 0; k < x.length; k++) x[k]! += (sine / 40_000) * random.between(-1, 1);
+      const state = x.slice();
+      findIntersections(mesh, state, PROTECT, memory);
+      if (memory.distanceClearance) listed++;
+      const { minDistance } = findDistances(mesh, state, { ...PROTECT, maxPairs: 1 }, 1);
+      t.equal(findMinDistance(mesh, state, PROTECT, 1, memory), minDistance, `trial ${trial}, round ${round}`);
+    }
+  }
+  t.ok(listed > 500, `${listed} of 1800 states had a list`);
+});
+
 t.test('no gap of a list exceeds the one that was added', async (t) => {
   const { mesh } = sheets(3, 0.3);
   const relations = stateRelations(collectElements(mesh));
