@@ -42,7 +42,7 @@ t.test('a job whose cancelling loses its answer is cancelled; one that never was
   service.plan(/DELETE \/v1\/jobs\//, 'lose-answer');
   const cancelled = await run(['job', 'cancel', id, ...at]);
   t.equal(cancelled.status, 0, cancelled.stderr);
-  t.match(cancelled.stdout, `job ${id}  stopped and forgotten`);
+  t.match(cancelled.stdout, `job ${id}  forgotten; if it still ran, it stops`);
   t.same(await list(), []);
   t.match(await run(['job', 'cancel', id, ...at]), { status: 3, stderr: /JOB_NOT_FOUND/ });
 });
@@ -103,7 +103,7 @@ t.test('an interrupt leaves the job, and the printed command fetches its answer'
   t.match((await run(['job', 'list', ...at])).stdout, new RegExp(`^${id}  done.*submitted .* ago  start.obj\n$`));
   t.match(JSON.parse((await run(['job', 'watch', id, '--json', ...at])).stdout), { id, state: 'JOB_DONE' });
 
-  t.match(await run(['job', 'cancel', id, ...at]), { status: 0, stdout: /stopped and forgotten/ });
+  t.match(await run(['job', 'cancel', id, ...at]), { status: 0, stdout: /forgotten; if it still ran, it stops/ });
   const gone = await run(['job', 'fetch', id, '--json', ...at]);
   t.equal(gone.status, 3);
   t.match(JSON.parse(gone.stdout), { code: 'JOB_NOT_FOUND' });

@@ -110,7 +110,7 @@ export async function runJobFetch(
 export async function runJobCancel(id: string, flags: JobFlags, cli: CliContext): Promise<number> {
   await withJobs(flags, cli, (open, signal) => open.delete(id, signal));
   if (flags.json === true) printJson(cli, {});
-  else if (flags.quiet !== true) cli.terminal.out.write(`job ${id}  stopped and forgotten\n`);
+  else if (flags.quiet !== true) cli.terminal.out.write(`job ${id}  forgotten; if it still ran, it stops\n`);
   return EXIT.OK;
 }
 
