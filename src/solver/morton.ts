@@ -19,17 +19,18 @@ export function gridOf(count: number, box: Float32Array): Grid {
   let hx = Number.NEGATIVE_INFINITY;
   let hy = hx;
   let hz = hx;
+  // Without branches: along a row of a grid every box is a new extreme, which processors predict badly.
   for (let i = 0; i < count; i++) {
     const q = 6 * i;
     const x = box[q] + box[q + 3];
     const y = box[q + 1] + box[q + 4];
     const z = box[q + 2] + box[q + 5];
-    if (x < lx) lx = x;
-    if (x > hx) hx = x;
-    if (y < ly) ly = y;
-    if (y > hy) hy = y;
-    if (z < lz) lz = z;
-    if (z > hz) hz = z;
+    lx = Math.min(lx, x);
+    hx = Math.max(hx, x);
+    ly = Math.min(ly, y);
+    hy = Math.max(hy, y);
+    lz = Math.min(lz, z);
+    hz = Math.max(hz, z);
   }
   // One cell size for the three axes keeps nodes of flat scenes compact; a single point gets cell 0.
   const extent = Math.max(hx - lx, hy - ly, hz - lz);
@@ -55,50 +56,57 @@ const MANY = 1 << 15;
 
 /** Sorts 0…count−1 by code with a stable radix sort: equal codes stay in index order. `code` is not changed. */
 export function sortByCode(count: number, code: Uint32Array, order: Uint32Array): void {
-  const bits = count < MANY ? 10 : 15;
-  const passes = 30 / bits;
-  const places = placesOf(count, code, bits, passes);
-  // The rest of a code lies beside its index, because a look-up by index would miss the caches.
-  let from = new Uint32Array(2 * count);
-  const first = places[0];
-  const mask = 2 ** bits - 1;
-  for (let s = 0; s < count; s++) {
-    const c = code[s];
-    const to = 2 * first[c & mask]++;
-    from[to] = c >>> bits;
-    from[to + 1] = s;
-  }
-  let spare = from;
-  for (let pass = 1; pass < passes - 1; pass++) {
-    const next = places[pass];
-    const into = spare === from ? new Uint32Array(2 * count) : spare;
-    for (let n = 0; n < 2 * count; n += 2) {
-      const c = from[n];
-      const to = 2 * next[c & mask]++;
-      into[to] = c >>> bits;
-      into[to + 1] = from[n + 1];
-    }
-    [from, spare] = [into, from];
-  }
-  const last = places[passes - 1];
-  for (let n = 0; n < 2 * count; n += 2) order[last[from[n]]++] = from[n + 1];
+  if (count < MANY) sortByThreeDigits(count, code, order);
+  else sortByTwoDigits(count, code, order);
 }
 
-/** Returns the number of codes with a lower digit, for each value of each digit, the lowest digit first. */
-function placesOf(count: number, code: Uint32Array, bits: number, passes: number): readonly Uint32Array[] {
-  const mask = 2 ** bits - 1;
-  const places = Array.from({ length: passes }, () => new Uint32Array(mask + 1));
-  places.forEach((place, pass) => {
-    const shift = pass * bits;
-    for (let s = 0; s < count; s++) place[(code[s] >>> shift) & mask]++;
-    let sum = 0;
-    for (let digit = 0; digit <= mask; digit++) {
-      const size = place[digit];
-      place[digit] = sum;
-      sum += size;
-    }
-  });
-  return places;
+function sortByThreeDigits(count: number, code: Uint32Array, order: Uint32Array): void {
+  const low = new Uint32Array(1 << 10);
+  const middle = new Uint32Array(1 << 10);
+  const high = new Uint32Array(1 << 10);
+  for (let s = 0; s < count; s++) {
+    const c = code[s];
+    low[c & 1023]++;
+    middle[(c >>> 10) & 1023]++;
+    high[c >>> 20]++;
+  }
+  for (const digit of [low, middle, high]) toPlaces(digit);
+  // Few codes stay in the caches, so they are looked up by index.
+  const spare = new Uint32Array(count);
+  for (let s = 0; s < count; s++) order[low[code[s] & 1023]++] = s;
+  for (let n = 0; n < count; n++) spare[middle[(code[order[n]] >>> 10) & 1023]++] = order[n];
+  for (let n = 0; n < count; n++) order[high[code[spare[n]] >>> 20]++] = spare[n];
+}
+
+function sortByTwoDigits(count: number, code: Uint32Array, order: Uint32Array): void {
+  const low = new Uint32Array(1 << 15);
+  const high = new Uint32Array(1 << 15);
+  for (let s = 0; s < count; s++) {
+    const c = code[s];
+    low[c & 32767]++;
+    high[c >>> 15]++;
+  }
+  toPlaces(low);
+  toPlaces(high);
+  // The high digit lies beside the index, because a look-up by index would miss the caches.
+  const pairs = new Uint32Array(2 * count);
+  for (let s = 0; s < count; s++) {
+    const c = code[s];
+    const n = 2 * low[c & 32767]++;
+    pairs[n] = c >>> 15;
+    pairs[n + 1] = s;
+  }
+  for (let n = 0; n < 2 * count; n += 2) order[high[pairs[n]]++] = pairs[n + 1];
+}
+
+/** Replaces the number of codes with each value of a digit by the number of those with a lower one. */
+function toPlaces(sizes: Uint32Array): void {
+  let sum = 0;
+  for (let digit = 0; digit < sizes.length; digit++) {
+    const size = sizes[digit];
+    sizes[digit] = sum;
+    sum += size;
+  }
 }
 
 /**
@@ -111,7 +119,6 @@ export function mortonOrder(x: Float32Array): Uint32Array {
   const count = x.length / 3;
   let [lx, ly, lz] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let [hx, hy, hz] = [-lx, -ly, -lz];
-  // Without branches: along a row of a grid every vertex is a new extreme, which processors predict badly.
   for (let k = 0; k < x.length; k += 3) {
     const inX = x[k];
     const inY = x[k + 1];
