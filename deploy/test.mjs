@@ -1,5 +1,5 @@
 /**
- * The whole test run: style, then every compiled test file, three at a time. A file that touches its process has its
+ * The whole test run: style, then every compiled test file, four at a time. A file that touches its process has its
  * own process; the others run one after another in as few processes as there are lanes, because for most of them
  * starting a process would take longer than their tests.
  *
@@ -33,8 +33,8 @@ import { Lane, runAlone } from './test-process.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Folders of compiled tests; the second belongs to a separate package. */
 const TEST_FOLDERS = [join(root, 'dist', 'test'), join(root, 'dist', 'examples', 'solver', 'test')];
-/** Files that compute at the same time: one per core on a small machine. */
-const COMPUTING_LANES = 2;
+/** Files that compute at the same time: one more than the cores of a small machine, because every file waits at times. */
+const COMPUTING_LANES = 3;
 /** Files that start services and mostly wait for them, for a clock or for a socket: one more at a time costs little. */
 const WAITING =
   /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|page|rough|server|transport)\b/;
