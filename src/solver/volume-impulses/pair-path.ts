@@ -20,6 +20,11 @@ const ROUNDING = 32 * 2 ** -53;
  * apart.
  */
 const SHORTEST_INTERVAL = 2 ** -14;
+/**
+ * Floors that a pair which began at least half a floor apart keeps on the way. Both ends of a piece are rounded to the numbers
+ * that are sent, which brings two elements nearer by less than 0.49 floors (range.ts), and by no more in between.
+ */
+const FLOORS_ON_THE_WAY = 0.49;
 /** Bounds the work for pairs that remain close for a long time. */
 const MOST_INTERVALS = 400;
 
@@ -45,7 +50,8 @@ export class PairPath {
   /**
    * Whether the motion of a pair counts as a collision: true unless it is certain that
    * - at the end its elements are half a floor apart, or as far as they were if that was less,
-   * - and on the way half of that. A pair whose vertices all move alike never collides.
+   * - and on the way 0.49 floors ({@link FLOORS_ON_THE_WAY}), or half as far as they were if that was less than half a floor.
+   * A pair whose vertices all move exactly alike never collides.
    *
    * @param kind VT [a | i j k] or EE [a b | c d]
    * @param floor engine units
@@ -68,7 +74,7 @@ export class PairPath {
     const kept = Math.min(floor / 2, gapBefore);
     if (!(kept > 0)) return true;
     if (this.#gap(z, this.#q, v0, v1, v2, v3) < kept) return true;
-    return this.#meetsOnTheWay(kept / 2);
+    return this.#meetsOnTheWay(gapBefore < floor / 2 ? gapBefore / 2 : FLOORS_ON_THE_WAY * floor);
   }
 
   /** Returns the gap that a plane certifies between the sides in this state; negative or 0 = no plane does. */
@@ -190,7 +196,10 @@ export class PairPath {
     for (let i = 0; i < 12; i++) out[i] = (1 - t) * p[i] + t * q[i];
   }
 
-  /** @returns whether the vertices move relative to each other */
+  /**
+   * @returns whether the vertices move relative to each other. Equal differences prove that they do not only where no difference
+   *   was rounded: a vertex at 10⁻²⁰ may change sides of a triangle of size 1, and its differences round to the same doubles.
+   */
   #load(x: Float32Array, z: Float32Array, v0: number, v1: number, v2: number, v3: number): boolean {
     const p = this.#p;
     const q = this.#q;
@@ -210,7 +219,19 @@ export class PairPath {
     this.#sizeX = sx;
     this.#sizeY = sy;
     this.#sizeZ = sz;
-    return moves;
+    return moves || !(isAtRest(x, z, v0, v1, v2, v3) || this.#isExact(x, z, v0, v1, v2, v3));
+  }
+
+  /** Whether the differences of {@link #load} are exact. */
+  #isExact(x: Float32Array, z: Float32Array, v0: number, v1: number, v2: number, v3: number): boolean {
+    const corners = [v0, v1, v2, v3];
+    for (let slot = 1; slot < 4; slot++) {
+      for (let c = 0; c < 3; c++) {
+        const [i, o] = [3 * corners[slot] + c, 3 * v0 + c];
+        if (roundingOf(x[i], x[o]) !== 0 || roundingOf(z[i], z[o]) !== 0) return false;
+      }
+    }
+    return true;
   }
 
   #put(slot: number, x: Float32Array, z: Float32Array, origin: number, v: number): void {
@@ -219,4 +240,15 @@ export class PairPath {
       this.#q[3 * slot + c] = z[3 * v + c] - z[3 * origin + c];
     }
   }
+}
+
+function isAtRest(x: Float32Array, z: Float32Array, ...corners: readonly number[]): boolean {
+  return corners.every((v) => x[3 * v] === z[3 * v] && x[3 * v + 1] === z[3 * v + 1] && x[3 * v + 2] === z[3 * v + 2]);
+}
+
+/** The exact a − b − fl(a − b), by Knuth's TwoSum. */
+function roundingOf(a: number, b: number): number {
+  const difference = a - b;
+  const back = a - difference;
+  return a - (difference + back) + (back - b);
 }

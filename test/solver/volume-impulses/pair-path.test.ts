@@ -46,6 +46,45 @@ t.test('a pair that moves as one never meets; a pair that touches and moves does
   t.ok(meets(VT, from, [0.25, 0.25, 1, ...TRIANGLE]), 'nothing parts them at the start');
 });
 
+t.test('a motion that the differences of coordinates round away is a motion', async (t) => {
+  // The triangle lies in the plane x + y = 0, and no coordinate in which the vertex moves is 0 in it.
+  const triangle = [1, -1, -1, -1, 1, -2, -1, 1, 3];
+  for (const size of [1e-15, 1e-17, 1e-20, 1e-30]) {
+    t.ok(meets(VT, [size, 0, 0, ...triangle], [-size, 0, 0, ...triangle]), `through the triangle by ${size}`);
+    t.notOk(meets(VT, [size, 0, 0, ...triangle], [size, 0, 0, ...triangle]), `at rest, ${size} from it`);
+  }
+});
+
+/*
+ * Numbers that are sent differ from those of the engine by up to half an ulp, and four ulp are at most a floor: by F/8 per coordinate.
+ */
+t.test('a pair that passes stays apart when both ends are rounded', async (t) => {
+  const { between, seed } = seeded();
+  t.comment(`TEST_SEED=${seed}`);
+  // Along the diagonal, where the rounding of all coordinates adds up, and across it.
+  const at = (height: number, u: number, w: number) => [
+    height / Math.sqrt(3) + u / Math.SQRT2 + w / Math.sqrt(6),
+    height / Math.sqrt(3) - u / Math.SQRT2 + w / Math.sqrt(6),
+    height / Math.sqrt(3) - (2 * w) / Math.sqrt(6),
+  ];
+  let [passed, met] = [0, 0];
+  for (let n = 0; n < 2000; n++) {
+    // A vertex passes the first corner of a triangle.
+    const height = -between(0.25, 0.7) * FLOOR;
+    const triangle = [...at(0, 0, 0), ...at(1, between(-0.5, 0.5), 0), ...at(1, between(0.6, 1), between(-0.3, 0.3))];
+    const from = [...at(height, -between(0.2, 1), between(-1, 1) * FLOOR), ...triangle];
+    const to = [...at(height, between(0.2, 1), between(-1, 1) * FLOOR), ...triangle];
+    if (meets(VT, from, to)) continue;
+    passed++;
+    const [start, end] = [from, to].map((x) =>
+      Float64Array.from(Float32Array.from(x), (value, i) => value + (i < 3 ? FLOOR : -FLOOR) / 8),
+    );
+    if (pathMeets('VERTEX_TRIANGLE', start, end) !== undefined) met++;
+  }
+  t.ok(passed > 100, `${passed} pairs pass`);
+  t.equal(met, 0);
+});
+
 /*
  * The verifier calls an end of a long thin pair a meeting where doubles cannot tell it apart: the direction of a gap g is off by
  * about 2⁻⁵³ S/g, S the size of the pair, which tilts a plane by 2⁻⁵³ S²/g at its ends; that is less than g only where
