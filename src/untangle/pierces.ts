@@ -70,29 +70,28 @@ export function readPierces(
 }
 
 function meet({ mesh: { edges, triangles }, turn }: Topology, edge: number, triangle: number, x: Float64Array) {
-  const heightOf = (v: number): number => {
-    const [i, j, k] = [3 * triangles[3 * triangle], 3 * triangles[3 * triangle + 1], 3 * triangles[3 * triangle + 2]];
-    // orient3d is negative where v lies above the plane from which the corners run counter-clockwise.
-    return -orient3d(
-      x[i],
-      x[i + 1],
-      x[i + 2],
-      x[j],
-      x[j + 1],
-      x[j + 2],
-      x[k],
-      x[k + 1],
-      x[k + 2],
-      x[3 * v],
-      x[3 * v + 1],
-      x[3 * v + 2],
-    );
-  };
-  const [low, high] = [heightOf(edges[2 * edge]), heightOf(edges[2 * edge + 1])];
+  const corners = [triangles[3 * triangle], triangles[3 * triangle + 1], triangles[3 * triangle + 2]];
+  const ends = [edges[2 * edge], edges[2 * edge + 1]];
+  const p = scaledToOne([...corners, ...ends].flatMap((v) => [x[3 * v], x[3 * v + 1], x[3 * v + 2]]));
+  // orient3d is negative where a point lies above the plane from which the corners run counter-clockwise.
+  const heightOf = (k: number): number =>
+    -orient3d(p[0]!, p[1]!, p[2]!, p[3]!, p[4]!, p[5]!, p[6]!, p[7]!, p[8]!, p[k]!, p[k + 1]!, p[k + 2]!);
+  const [low, high] = [heightOf(9), heightOf(12)];
   const at = low === high ? 0.5 : Math.min(1, Math.max(0, low / (low - high)));
   // An end that lies in the plane counts as lying on the side opposite to the other end.
   const sign = Math.sign(low) || -Math.sign(high);
   return { at, side: turn[triangle] * sign };
+}
+
+/**
+ * Coordinates times a power of two, which is exact, so that the largest is about 1: a volume is a product of three, which beyond
+ * 10¹⁰² would be infinite and below 10⁻¹⁰⁷ nothing. Only what is 10³⁰⁷ times smaller than the largest is rounded.
+ */
+function scaledToOne(coordinates: readonly number[]): number[] {
+  const largest = coordinates.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  // 2¹⁰²³ is the largest power of two; smaller coordinates become as large as it makes them.
+  const exponent = largest > 0 ? Math.min(1023, -Math.floor(Math.log2(largest))) : 0;
+  return coordinates.map((value) => value * 2 ** exponent);
 }
 
 /** Point of a pierce. */
