@@ -12,8 +12,10 @@ export const DOUBLE_ERROR = 2 ** -50;
 const LEFT_OF_GAP = 0.1;
 
 /**
- * Share of the floor, or of its distance if that is less, by which a direction must separate a pair at x. A direction that
- * separates it by less there, and by far more at z, would let the pair come as near as that on the way.
+ * Share of the floor by which a direction must separate a pair at x, or of its distance if that is less than this share of
+ * the floor. A direction that separates it by less there, and by far more at z, would let the pair come as near as that on
+ * the way; but both ends are rounded to the numbers that are sent, which brings two elements nearer by up to 0.49 floors
+ * (range.ts).
  */
 const KEPT_ON_THE_WAY = 0.5;
 
@@ -32,7 +34,7 @@ export interface MovingPair {
 
 /**
  * Returns the share of the motion from x to z that a pair allows: 1 if it stays apart on the whole piece, by half of the
- * floor or of its distance if that is less, and ends no closer than the floor, or than it began.
+ * floor, or of its distance if that is less than half of the floor, and ends no closer than the floor, or than it began.
  *
  * Corners move as p(s) = x + s (z − x), all with the same s. For a fixed direction n and corners a, b of the two sides
  *
@@ -56,10 +58,12 @@ export function passableShare(pair: MovingPair, floor: number): number {
   CLOSEST_POINTS[kind](z, v0, v1, v2, v3);
   const after: Vector = [closest.x, closest.y, closest.z];
   const least = Math.min(distance, floor);
+  const near = KEPT_ON_THE_WAY * floor;
+  const needed = distance < near ? KEPT_ON_THE_WAY * distance : near;
   let best = 0;
   for (const n of directions(pair, before, after)) {
     const from = gapAlong(n, x, kind, vertices);
-    if (!(from > 0 && from >= KEPT_ON_THE_WAY * least)) continue;
+    if (!(from > 0 && from >= needed)) continue;
     const to = gapAlong(n, z, kind, vertices);
     if (to >= least) return 1;
     const kept = Math.max(Math.min(from, floor), LEFT_OF_GAP * from);

@@ -40,3 +40,26 @@ t.test('a flight that passes another point keeps half of the floor from it', asy
   }
   t.ok(whole > 400 && near > 0, `${whole} flew the whole way, ${near} came nearer than the floor`);
 });
+
+t.test('a flight that begins less than a floor apart keeps half of the floor, too', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const direction = (): number[] => {
+    const n = [0, 1, 2].map(() => random.between(-1, 1));
+    return n.map((value) => value / Math.hypot(...n));
+  };
+  let whole = 0;
+  for (let n = 0; n < 4000; n++) {
+    const near = FLOOR * random.between(0.5, 1);
+    const far = FLOOR * 10 ** random.between(-0.3, 1);
+    const [from, to] = [direction().map((value) => near * value), direction().map((value) => far * value)];
+    const x = Float32Array.of(0, 0, 0, ...from);
+    const z = Float32Array.of(0, 0, 0, ...to);
+    if (passableShare({ x, z, kind: VV, vertices: [0, 1] }, FLOOR) < 1) continue;
+    whole++;
+    const least = leastOnTheWay(x, z, 1);
+    // The numbers are rounded to float32 after the draw.
+    if (least < 0.4999 * FLOOR) t.fail(`case ${n}: ${least / FLOOR} floors`);
+  }
+  t.ok(whole > 1000, `${whole} flew the whole way`);
+});
