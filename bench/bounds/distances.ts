@@ -1,4 +1,5 @@
 import { CLOSEST_POINTS, closest } from '../../src/solver/cpu/closest.js';
+import { STORAGE_PER_UNIT } from '../../src/solver/frame.js';
 import { EE, VT } from '../../src/solver/pair-kinds.js';
 import { DISTANCE_ERROR, reachTo, shortfallOf } from '../../src/verify/box-join.js';
 import { measureMotion } from '../../src/verify/clearance.js';
@@ -105,41 +106,33 @@ const motion: Bound = {
   },
 };
 
-/** @param name of the pair */
-function shortfall(name: string, code: PairCode): Bound {
+/**
+ * How far a computed distance is from the true one.
+ *
+ * @param sign −1 = below it, 1 = above it
+ * @param share of the extent that it may be off
+ */
+function distanceError(name: string, at: string, code: PairCode, sign: -1 | 1, share: number): Bound {
   const points = new ClosestPoints();
   return {
-    name: `distance of ${name} below the true one`,
-    at: 'src/verify/box-join.ts',
+    name,
+    at,
     numbers: Float64Array,
     draw: corners,
     ratio: (input) => {
       if (!isMiddling(input)) return Number.NaN;
       const x = Float64Array.from(input);
       points.find(code, x);
-      return (exactDistance(code, x) - points.distance) / (DISTANCE_ERROR * extentOf(x));
+      return (sign * (points.distance - exactDistance(code, x))) / (share * extentOf(x));
     },
   };
 }
 
-function excess(name: string, code: PairCode): Bound {
-  const points = new ClosestPoints();
-  return {
-    name: `distance of ${name} above the true one`,
-    at: 'src/verify/closest.ts',
-    numbers: Float64Array,
-    draw: corners,
-    ratio: (input) => {
-      if (!isMiddling(input)) return Number.NaN;
-      const x = Float64Array.from(input);
-      points.find(code, x);
-      return (points.distance - exactDistance(code, x)) / (DISTANCE_EXCESS * extentOf(x));
-    },
-  };
-}
+const shortfall = (name: string, code: PairCode): Bound =>
+  distanceError(`distance of ${name} below the true one`, 'src/verify/box-join.ts', code, -1, DISTANCE_ERROR);
 
-/** Floor over the largest coordinate of a start (src/solver/frame.ts). */
-const STORAGE = 8 * Math.sqrt(3) * 2 ** -23;
+const excess = (name: string, code: PairCode): Bound =>
+  distanceError(`distance of ${name} above the true one`, 'src/verify/closest.ts', code, 1, DISTANCE_EXCESS);
 
 /** The shift between the closest points that a solver finds and the true ones, as a share of a tenth of the floor. */
 function guiding(name: string, kind: number, code: PairCode): Bound {
@@ -153,7 +146,7 @@ function guiding(name: string, kind: number, code: PairCode): Bound {
       const x = Float32Array.from(input);
       CLOSEST_POINTS[kind](x, 0, 1, 2, 3);
       const distance = exactDistance(code, x);
-      return Math.sqrt(Math.max(0, closest.squared - distance * distance)) / (0.1 * STORAGE * largestOf(x));
+      return Math.sqrt(Math.max(0, closest.squared - distance * distance)) / (0.1 * STORAGE_PER_UNIT * largestOf(x));
     },
   };
 }

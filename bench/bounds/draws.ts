@@ -20,3 +20,6 @@ export function unitVector(random: Random): number[] {
 
 export const largestOf = (values: ArrayLike<number>): number =>
   Array.from(values).reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+
+/** The least floor of a pair that is moved, engine units. */
+export const LEAST_FLOOR = 1e-3;

@@ -1,15 +1,13 @@
+import { STORAGE_PER_UNIT } from '../../src/solver/frame.js';
 import { EE, VT } from '../../src/solver/pair-kinds.js';
-import { PlaneTest } from '../../src/solver/rigid/plane-test.js';
+import { PlaneTest, ROUND_DOWN } from '../../src/solver/rigid/plane-test.js';
 import { PLACEMENT_ERROR, Placement, place, reachOf } from '../../src/solver/rigid/twist.js';
 import { EDGE_EDGE, type PairCode, VERTEX_TRIANGLE } from '../../src/verify/pair-kinds.js';
 import type { Random } from '../prove/scenes/random.js';
 import type { Bound } from './climb.js';
-import { largestOf, many, unitVector } from './draws.js';
+import { LEAST_FLOOR, largestOf, many, unitVector } from './draws.js';
 import { exactly, ONE, ratioOf, toIntegers } from './exact.js';
 import { distanceOf, exactDistance } from './exact-distance.js';
-
-/** Floor over the largest coordinate of a start (src/solver/frame.ts). */
-const STORAGE = 8 * Math.sqrt(3) * 2 ** -23;
 
 const ONLY = Uint32Array.of(0);
 
@@ -41,7 +39,7 @@ function placed(name: string, isAtTarget: boolean): Bound {
       const image = new Float64Array(3);
       placement.at(x, 0, image);
       // The least floor that covers the start and the image.
-      const floor = Math.max(STORAGE * known, ((1 + 2 ** -24) * largestOf(image)) / reachOf(1));
+      const floor = Math.max(STORAGE_PER_UNIT * known, ((1 + 2 ** -24) * largestOf(image)) / reachOf(1));
       const off = (isAtTarget ? PLACEMENT_ERROR : 2) * floor;
       const target = Float32Array.from(image, (value, c) => value + off * input[3 + c]!);
       const z = new Float32Array(3);
@@ -58,9 +56,6 @@ function placed(name: string, isAtTarget: boolean): Bound {
     },
   };
 }
-
-/** Share of a distance that the closest points may miss (plane-test.ts). */
-const ROUND_DOWN = 1 - 1e-6;
 
 /** Two elements of two groups, and the linear piece that moves them past or towards each other. */
 function drawPiece(random: Random): number[] {
@@ -85,7 +80,7 @@ function keptDistance(name: string, kind: number, code: PairCode, cornersOfA: nu
       const z = Float32Array.from(x, (value, k) => value + input[12 + k]!);
       const largest = Math.max(largestOf(x), largestOf(z));
       if (!(largest > 1e-3 && largest < 1e4)) return Number.NaN;
-      const floor = Math.max(1e-3, STORAGE * largest);
+      const floor = Math.max(LEAST_FLOOR, STORAGE_PER_UNIT * largest);
       if (!new PlaneTest(x, z, floor).passes(kind, 0, 1, 2, 3)) return Number.NaN;
       const least = Math.min(exactDistance(code, x), floor / 2) * ROUND_DOWN;
       const { values, unit } = toIntegers([...x, ...z]);

@@ -2,10 +2,11 @@ import { WRITE_ERROR } from '../../src/solver/cpu/bound.js';
 import { SEPARATION_ERROR } from '../../src/solver/cpu/box-separation.js';
 import { Forward, type ForwardInput } from '../../src/solver/cpu/forward.js';
 import { PairSet } from '../../src/solver/cpu/pair-set.js';
+import { STORAGE_PER_UNIT } from '../../src/solver/frame.js';
 import { EE, VT } from '../../src/solver/pair-kinds.js';
 import type { Random } from '../prove/scenes/random.js';
 import type { Bound } from './climb.js';
-import { isUnit, largestOf, many, unitVector, vector } from './draws.js';
+import { isUnit, LEAST_FLOOR, largestOf, many, unitVector, vector } from './draws.js';
 import { exactly, ONE, ratioOf, signedRatioOf } from './exact.js';
 import { exactGap } from './heights.js';
 
@@ -117,7 +118,7 @@ function keptGap(name: string, kind: number, cornersOfA: number): Bound {
     ratio: (input) => {
       const { x, y, normal } = readPair(input, cornersOfA);
       if (!isUnit(normal) || !(largestOf(x) < 1e4 && largestOf(y) < 1e4)) return Number.NaN;
-      const floor = f(Math.max(1e-3, 8 * Math.sqrt(3) * 2 ** -23 * Math.max(largestOf(x), largestOf(y))));
+      const floor = f(Math.max(LEAST_FLOOR, STORAGE_PER_UNIT * Math.max(largestOf(x), largestOf(y))));
       pairs.normal.set(normal);
       pairs.stamp[0] = BEFORE;
       const before = x.slice();
@@ -154,7 +155,7 @@ function skipped(name: string, kind: number, cornersOfA: number): Bound {
       pairs.normal.set(normal);
       pairs.stamp[0] = BEFORE;
       const radius = 1 + 10 * Math.abs(input[28]!);
-      forward.advance(inputOf(pairs, x, y, { gamma: f(0.9), floor: 1e-3, delta: DELTA, radius }));
+      forward.advance(inputOf(pairs, x, y, { gamma: f(0.9), floor: LEAST_FLOOR, delta: DELTA, radius }));
       // A pair that is not skipped is measured.
       if (pairs.stamp[0] === NOW) return Number.NaN;
       const farthest = Math.max(largestOf(x), largestOf(y));

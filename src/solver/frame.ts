@@ -362,7 +362,7 @@ const ulpsPerFloor = (resting: number): number => (resting > 0 ? 8 : 4);
 const FLOOR_PER_RESTING = 2.75;
 
 /** 8√3 u */
-const STORAGE_PER_UNIT = 8 * Math.sqrt(3) * UNIT_ROUNDOFF;
+export const STORAGE_PER_UNIT = 8 * Math.sqrt(3) * UNIT_ROUNDOFF;
 
 /** δ must be at least this many floors; otherwise rounding would decide contact */
 export const FLOORS_PER_DELTA = 16;

@@ -15,7 +15,7 @@ const KEPT_SHARE = 3 / 4;
 export const DOUBLE_ERROR = 2 ** -48;
 
 /** The distance of the closest points is an upper bound of the distance, true to a few roundings. */
-const ROUND_DOWN = 1 - 1e-6;
+export const ROUND_DOWN = 1 - 1e-6;
 
 /**
  * The heights of a pair along n at one end: gap = least height of side a minus largest height of side b, and the
