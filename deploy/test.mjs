@@ -50,7 +50,17 @@ const TOUCHES_PROCESS =
  * Folders whose files take a third of the time of all, and concern what lies around the engine and the service: of so
  * many files of each the shared run takes one.
  */
-const SHARED_FOLDERS = { bench: 3, clients: 3, 'examples/solver/test': 3, cli: 2, 'gpu/device': 2 };
+const SHARED_FOLDERS = {
+  bench: 3,
+  clients: 3,
+  'examples/solver/test': 3,
+  'gpu/device': 3,
+  cli: 2,
+  'gpu/proof': 2,
+  page: 2,
+  rough: 2,
+  server: 2,
+};
 /**
  * The longest files start first, so that no core is idle while the last file runs. `npm test` prints the times; the
  * order of shorter files does not matter.

@@ -58,6 +58,6 @@ else {
   });
 
   t.test('Random scenes with extreme targets stay free of intersections at every step.', (t) =>
-    expectRandomRunsSafe(t, engine, roundsOf(12, 3), (random) => randomAlgorithm1(random, 25)),
+    expectRandomRunsSafe(t, engine, roundsOf(12, 6), (random) => randomAlgorithm1(random, 25)),
   );
 }

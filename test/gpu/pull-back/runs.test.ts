@@ -47,7 +47,7 @@ async function answersOf(engine: Engine, mesh: MeshInput, start: Float64Array, t
 if (!engine) t.test('the pull-back of the GPU engine: its runs', options, async () => undefined);
 else {
   t.test('random scenes with wild targets stay free of intersections at every step', (t) =>
-    expectRandomRunsSafe(t, engine, roundsOf(12, 3), (random) => ({ ...randomPullBack(random), stepLimit: 20 })),
+    expectRandomRunsSafe(t, engine, roundsOf(12, 6), (random) => ({ ...randomPullBack(random), stepLimit: 20 })),
   );
 
   t.test('stopping after any state leaves a safe one and status DEADLINE', async (t) => {
