@@ -1,3 +1,4 @@
+import { symmetricEigen } from '../strain/symmetric-eigen.js';
 import type { Volumes } from './volumes.js';
 
 /**
@@ -167,48 +168,20 @@ export class Zones {
 
 /**
  * Returns the inverse of a symmetric positive semi-definite 3 × 3 matrix on the axes on which it has more than
- * {@link LEAST_INERTIA} of its largest eigenvalue, by Jacobi rotations; 0 on the others.
+ * {@link LEAST_INERTIA} of its largest eigenvalue; 0 on the others.
+ *
+ * @param m [9] row by row
  */
-export function pseudoInverse(matrix: readonly number[]): number[] {
-  const a = [...matrix];
-  const v = [1, 0, 0, 0, 1, 0, 0, 0, 1];
-  for (let sweep = 0; sweep < 32; sweep++) {
-    const off = Math.abs(a[1]) + Math.abs(a[2]) + Math.abs(a[5]);
-    if (off <= 1e-16 * (Math.abs(a[0]) + Math.abs(a[4]) + Math.abs(a[8]))) break;
-    for (const [p, q] of [
-      [0, 1],
-      [0, 2],
-      [1, 2],
-    ]) {
-      const apq = a[3 * p + q];
-      if (apq === 0) continue;
-      const theta = (a[4 * q] - a[4 * p]) / (2 * apq);
-      const t = (theta >= 0 ? 1 : -1) / (Math.abs(theta) + Math.hypot(theta, 1));
-      const cos = 1 / Math.hypot(t, 1);
-      const sin = t * cos;
-      for (let k = 0; k < 3; k++) {
-        const [kp, kq] = [a[3 * k + p], a[3 * k + q]];
-        a[3 * k + p] = cos * kp - sin * kq;
-        a[3 * k + q] = sin * kp + cos * kq;
-      }
-      for (let k = 0; k < 3; k++) {
-        const [pk, qk] = [a[3 * p + k], a[3 * q + k]];
-        a[3 * p + k] = cos * pk - sin * qk;
-        a[3 * q + k] = sin * pk + cos * qk;
-        const [vp, vq] = [v[3 * k + p], v[3 * k + q]];
-        v[3 * k + p] = cos * vp - sin * vq;
-        v[3 * k + q] = sin * vp + cos * vq;
-      }
-    }
-  }
-  const eigenvalues = [a[0], a[4], a[8]];
-  const least = LEAST_INERTIA * Math.max(...eigenvalues);
+export function pseudoInverse(m: readonly number[]): number[] {
+  const values = new Float64Array(3);
+  const vectors = new Float64Array(9);
+  symmetricEigen(Float64Array.of(m[0], m[4], m[8], m[1], m[2], m[5]), values, vectors);
+  const least = LEAST_INERTIA * Math.max(...values);
   const inverse = new Array<number>(9).fill(0);
-  eigenvalues.forEach((value, axis) => {
+  values.forEach((value, axis) => {
     if (!(value > least)) return;
-    for (let i = 0; i < 3; i++) {
-      for (let j = 0; j < 3; j++) inverse[3 * i + j] += (v[3 * i + axis] * v[3 * j + axis]) / value;
-    }
+    const along = vectors.subarray(3 * axis, 3 * axis + 3);
+    for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) inverse[3 * i + j] += (along[i] * along[j]) / value;
   });
   return inverse;
 }
