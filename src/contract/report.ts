@@ -110,7 +110,10 @@ export interface PullBackReport {
 
 /** How the method VOLUME_IMPULSES reached its answer. */
 export interface ImpulseReport {
-  /** Share of the motion that was carried out: 1 unless collisions remained, or the budget ended. */
+  /**
+   * Share of the motion that the sent positions have made: 1 unless collisions remained, the budget or the step limit
+   * ended, or an earlier state was sent.
+   */
   readonly motionShare: number;
   /** Searches for colliding pairs. */
   readonly rounds: number;

@@ -179,6 +179,8 @@ interface CheckedAnswer {
   readonly isLast: boolean;
   /** the step that ended in the chosen state; 0 = not known */
   readonly lastStep: number;
+  /** states that the engine reported up to the chosen one; 0 = it is the start */
+  readonly states: number;
   /** µs */
   readonly check: number;
 }
@@ -210,7 +212,8 @@ async function checkAnswer(
   const check = stopwatch.lap();
   job.checkpoint('while the answer was verified');
   const isLast = trail.isLast(chosen.state);
-  return { chosen, isLast, lastStep: isLast ? trail.lastStep : 0, check };
+  const states = trail.isStart(chosen.state) ? 0 : chosen.state.at;
+  return { chosen, isLast, lastStep: isLast ? trail.lastStep : 0, states, check };
 }
 
 /** What the time budget has left room for. */
@@ -255,7 +258,7 @@ function describe(step: PreparedStep, job: JobRun, host: StepHost, { run, checke
   const { chosen, isLast, lastStep } = checked;
   const { measured, holding, contacts } = listed;
   const { positions } = chosen.state;
-  const { holds, ...figures } = resolutionOf(chosen, resolution, images.target);
+  const { holds, ...figures } = resolutionOf(checked, resolution, images.target);
   // What held and pushed the vertices in later states does not in an earlier one.
   const told: Resolution = isLast && holds ? { ...figures, holds } : figures;
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
@@ -323,20 +326,18 @@ function noteCheck(costs: StepCosts, memory: VerifierMemory, check: number, isCu
 
 /**
  * If the answer is an earlier state than the engine's last, the engine's status, residuals and limiting pairs do not
- * describe it. One that is cut short is the start.
+ * describe it, and it has made a smaller share of the motion. One that is cut short is the start.
  */
-function resolutionOf(
-  { state, isCutShort, isCutBack }: ChosenAnswer,
-  resolution: Resolution,
-  target: Positions,
-): Resolution {
-  if (!isCutShort && !isCutBack) return resolution;
+function resolutionOf({ chosen, states }: CheckedAnswer, resolution: Resolution, target: Positions): Resolution {
+  const { state, problem, isCutShort, isCutBack } = chosen;
+  if (!problem && !isCutShort && !isCutBack) return resolution;
+  const { impulses } = resolution;
   return {
     ...resolution,
-    status: isCutShort ? 'DEADLINE' : 'STALLED',
+    status: isCutShort && !problem ? 'DEADLINE' : 'STALLED',
     ...progressUnknown(state.positions, target),
     limitingPairs: [],
-    ...(isCutShort && resolution.impulses ? { impulses: { ...resolution.impulses, motionShare: 0 } } : {}),
+    ...(impulses ? { impulses: { ...impulses, motionShare: impulses.shares[states - 1] ?? 0 } } : {}),
   };
 }
 

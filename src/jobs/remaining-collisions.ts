@@ -1,9 +1,12 @@
 import type { Warning } from '../contract/errors.js';
 import type { Resolution } from '../solver/engine.js';
 
-/** Warns that volume-preserving impulses have failed: the answer is the last state without collisions. */
+/**
+ * Warns that volume-preserving impulses have failed: the answer is the last state without collisions, or an earlier one.
+ * A run that has not failed may have the status STALLED too, if an earlier state is sent; no pair remains then.
+ */
 export function warnOfRemaining({ impulses, status }: Pick<Resolution, 'impulses' | 'status'>): Warning[] {
-  if (!impulses || status !== 'STALLED' || impulses.motionShare === 1) return [];
+  if (!impulses || status !== 'STALLED' || impulses.remainingPairs === 0) return [];
   const { motionShare, remainingPairs, rounds } = impulses;
   const way = motionShare === 0 ? 'none of the motion' : `${(100 * motionShare).toPrecision(3)} % of the motion`;
   return [

@@ -1,10 +1,10 @@
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
-import type { BudgetReport, Report, Timings, Verification, VertexReport } from '../contract/report.js';
+import type { BudgetReport, ImpulseReport, Report, Timings, Verification, VertexReport } from '../contract/report.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
-import type { Resolution } from '../solver/engine.js';
+import type { ImpulseFigures, Resolution } from '../solver/engine.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import { measurePairs } from '../verify/distance.js';
 import type { StateFindings } from '../verify/types.js';
@@ -70,7 +70,7 @@ export function buildReport(
     ...(overlong.worst ? { worstEdge: overlong.worst } : {}),
     ...(strain ? { strain } : {}),
     ...(resolution.pullBack ? { pullBack: describePullBack(step, resolution.pullBack, fidelity) } : {}),
-    ...(resolution.impulses ? { impulses: resolution.impulses } : {}),
+    ...(resolution.impulses ? { impulses: describeImpulses(resolution.impulses) } : {}),
     ...(minDistance === undefined ? {} : { minDistance }),
     pairs: resolution.pairs,
     touchingPairs: resolution.touchingPairs,
@@ -108,6 +108,11 @@ export function buildReport(
       unreachedKinematic: Uint32Array.from(differences.unreachedKinematic),
     },
   };
+}
+
+/** The figures without what only the choice of an answer needs. */
+function describeImpulses({ shares: _, ...told }: ImpulseFigures): ImpulseReport {
+  return told;
 }
 
 /**

@@ -64,6 +64,8 @@ export interface EnginePushes {
 export interface ImpulseFigures {
   /** share of the motion that was made; 1 = all of it */
   readonly motionShare: number;
+  /** by accepted state: the share that it has made; ascending */
+  readonly shares: readonly number[];
   /** number of searches for colliding pairs, N of Table 1, over all pieces, abandoned ones included */
   readonly rounds: number;
   /** number of solves of Eq. 4 */

@@ -1,9 +1,12 @@
 import t from 'tap';
 import type { ParametersInput } from '../../src/contract/parameters.js';
+import { HOLDS } from '../../src/contract/path.js';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 import { openEngine } from '../../src/jobs/engines.js';
+import type { EnginePositions } from '../../src/solver/engine.js';
 import { CASES, stackSwap } from '../solver/cases.js';
-import { runJob } from '../support/job.js';
+import { between, fakeEngine, resolution } from '../support/fake-engine.js';
+import { runJob, spike } from '../support/job.js';
 
 const requestOf = (
   { mesh, start, target }: Pick<ResolveRequest, 'mesh' | 'start' | 'target'>,
@@ -57,4 +60,38 @@ t.test('parameters of the other method are named, and its preset is refused', as
     code: 'INVALID_PARAMETER',
     message: /PAPER/,
   });
+});
+
+t.test('the share of the motion is that of the state that is sent, also after a fall-back', async (t) => {
+  const figures = { rounds: 4, newtonIterations: 1, solverIterations: 1, volumes: 1 };
+  // The spike reaches the triangle after two thirds of its way.
+  for (const [shares, sent, remainingPairs] of [
+    [[0.25, 0.5, 0.75, 1], 0.5, 0],
+    [[0.25, 0.5, 0.75], 0.5, 3],
+    [[0.75, 1], 0, 0],
+  ] as const) {
+    const engine = fakeEngine((step) => {
+      let last: EnginePositions = step.x.slice();
+      shares.forEach((share, k) => {
+        last = between(step.x, step.y, share);
+        step.onState?.(last, { phase: 'IMPULSES', step: k + 1 });
+      });
+      const motionShare = shares.at(-1)!;
+      const status = motionShare === 1 ? 'CONVERGED' : 'STALLED';
+      const impulses = { ...figures, motionShare, shares, remainingPairs };
+      return { ...resolution(step, last, status, shares.length), impulses };
+    });
+    const request = { ...spike(1, 1.5), include: { vertices: true, reasons: true } };
+    const { report, positions, reasons, vertices } = (await runJob(request, engine)).answer;
+    t.same(positions, between(request.start as Float32Array, request.target as Float32Array, sent));
+    t.match(report, { status: 'STALLED', verification: { fellBack: true }, residual: 1, unfinishedVertices: 3 });
+    t.same(report.impulses, { ...figures, motionShare: sent, remainingPairs });
+    t.same([...vertices!.residual], [0, 0, 0, 1, 1, 1]);
+    const holds = Array.from(reasons!.holds, (hold) => HOLDS[hold]);
+    t.same(holds.slice(3), sent > 0 ? holds.slice(3) : ['BOX', 'BOX', 'BOX'], 'it wanted to move, and did not');
+    t.notOk(holds.includes('SETTLED'));
+    const messages = report.warnings.filter(({ code }) => code === 'COLLISIONS_REMAIN').map(({ message }) => message);
+    t.equal(messages.length, remainingPairs > 0 ? 1 : 0, 'pairs collide only if the method has failed');
+    for (const message of messages) t.match(message, /the answer has made 50\.0 % of the motion/);
+  }
 });

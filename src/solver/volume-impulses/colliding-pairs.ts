@@ -32,12 +32,13 @@ export class CollidingPairs {
   /**
    * Replaces the tetrahedra by those of the pairs that collide while all vertices move straight from x to z.
    *
-   * @returns whether all of them were found; false if there are too many, or z is not finite
+   * @returns whether all of them were found; false if there are too many, or if z is not finite, and then the
+   *   tetrahedra are still those of the last search
    */
   find(x: Float32Array, z: Float32Array, volumes: Volumes, pulse: () => void): boolean {
-    volumes.clear();
     // A box with a coordinate that is not a number overlaps nothing.
     if (!hasOnlyFinite(z)) return false;
+    volumes.clear();
     const floor = this.#floor;
     try {
       this.#moving.find(x, z, floor / 2, pulse, (kind, v0, v1, v2, v3) => {

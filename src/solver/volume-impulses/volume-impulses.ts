@@ -58,6 +58,8 @@ export class VolumeImpulses {
   readonly #isDeflected: Uint8Array;
   /** share of the motion that x has made */
   #share = 0;
+  /** the same for every accepted state */
+  readonly #shares: number[] = [];
   #pieces = 0;
   #rounds = 0;
   #mostVolumes = 0;
@@ -110,6 +112,7 @@ export class VolumeImpulses {
       }
       this.#x.set(this.#z);
       this.#share += length;
+      this.#shares.push(this.#share);
       this.#pieces++;
       onState?.(this.#x, { phase: 'IMPULSES', step: this.#pieces });
       onProgress?.({ steps: this.#pieces, residual: 1 - this.#share, unfinishedVertices: this.#unfinished() });
@@ -204,6 +207,7 @@ export class VolumeImpulses {
     const remaining = isStalled ? this.#volumes.count : 0;
     const impulses: ImpulseFigures = {
       motionShare: this.#share,
+      shares: this.#shares,
       rounds: this.#rounds,
       newtonIterations: this.#response.iterations,
       solverIterations: this.#response.solverIterations,
