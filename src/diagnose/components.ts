@@ -53,7 +53,7 @@ export function findComponents(mesh: CollisionMesh): Components {
 
 /** Describes the components, and which of them are bodies that a solver would not move. */
 export function describeComponents(
-  { mesh, x, surface, componentOf, names }: Subject,
+  { mesh, x, surface, componentOf, names, maxElements }: Subject,
   { sizes }: Components,
 ): { components: DiagnosedComponent[]; findings: DiagnosisFinding[] } {
   const count = Math.min(sizes.length, MOST_LISTED);
@@ -76,15 +76,16 @@ export function describeComponents(
       high[3 * rank + axis] = Math.max(high[3 * rank + axis], x[3 * v + axis]);
     }
   }
+  const isClosed = (rank: number): boolean => triangles[rank] > 0 && open[rank] === 0;
   const components = sizes.slice(0, count).map(({ firstVertex, vertexCount }, rank) => ({
     name: names[rank],
     firstVertex,
     vertexCount,
     triangleCount: triangles[rank],
-    closed: triangles[rank] > 0 && open[rank] === 0,
+    closed: isClosed(rank),
     size: Math.hypot(...[0, 1, 2].map((axis) => high[3 * rank + axis] - low[3 * rank + axis])),
   }));
-  const bodies = components.filter(({ closed }, rank) => closed && isDynamic[rank] === 1);
+  const bodies = [...sizes.keys()].filter((rank) => isClosed(rank) && isDynamic[rank] === 1);
   if (bodies.length === 0 || bodies.length === sizes.length) return { components, findings: [] };
   return {
     components,
@@ -93,13 +94,13 @@ export function describeComponents(
         code: 'KINEMATIC_CANDIDATE',
         severity: 'NOTE',
         count: bodies.length,
-        elements: bodies.map(({ firstVertex }) => vertexRef(firstVertex)),
+        elements: bodies.slice(0, maxElements).map((rank) => vertexRef(sizes[rank].firstVertex)),
         message: `${plural(bodies.length, 'component is a closed surface', 'components are closed surfaces')} beside open ones: ${bodies
           .slice(0, 4)
-          .map(
-            ({ name, vertexCount, firstVertex }) =>
-              `${name} (${plural(vertexCount, 'vertex', 'vertices')} from ${firstVertex} on)`,
-          )
+          .map((rank) => {
+            const { vertexCount, firstVertex } = sizes[rank];
+            return `${names[rank]} (${plural(vertexCount, 'vertex', 'vertices')} from ${firstVertex} on)`;
+          })
           .join('; ')}.`,
         advice:
           'If it is a body that your solver moves, mark its vertices as kinematic (--kinematic, --kinematic-from): cloth gives way, the body does not.',

@@ -1,6 +1,7 @@
 import type { Diagnosis, DiagnosisFinding, Severity } from '../contract/diagnosis.js';
 import type { ElementRef } from '../contract/elements.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
+import type { KinematicPairs } from '../contract/parameters.js';
 import { buildMesh } from '../mesh/build.js';
 import { medianLength } from '../mesh/lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
@@ -24,6 +25,10 @@ export interface DiagnoseInput {
   readonly positions: Positions;
   readonly target?: Positions | undefined;
   readonly maxElements: number;
+  /** of the resolve that is considered; default SKIP */
+  readonly kinematicPairs?: KinematicPairs;
+  /** whether a resolve would exclude pairs that intersect in the start; default false: it would refuse them */
+  readonly ignoresIntersections?: boolean;
 }
 
 /** Functions that the caller supplies, because this folder may not import them. */
@@ -68,7 +73,16 @@ export function findEverything(input: DiagnoseInput, tools: DiagnoseTools): Find
   const { findings: ofVertices, seams } = findVertices(subject);
   checkpoint();
   const { components: listed, findings: ofComponents } = describeComponents(subject, components);
-  const { findings: ofPairs, searchMs, pairCount, ...regions } = findIntersectionRegions(subject, now);
+  const { ignoresIntersections = false, kinematicPairs = 'SKIP' } = input;
+  const {
+    findings: ofPairs,
+    searchMs,
+    pairCount,
+    ...regions
+  } = findIntersectionRegions(subject, {
+    ...{ kinematicPairs, now },
+    isAccepted: ignoresIntersections,
+  });
   const lengths = tools.lengthsOf(mesh, restrict(input.positions, readable.x));
   const isRefused = 'code' in lengths;
   const findings = [
@@ -76,13 +90,13 @@ export function findEverything(input: DiagnoseInput, tools: DiagnoseTools): Find
     ...ofUnits,
     ...findTargetMismatch(subject),
     ...findCoarseCoordinates(subject),
-    ...(pairCount > 0 ? ofVertices : ofVertices.map(asAccepted)),
+    ...(pairCount > 0 && !ignoresIntersections ? ofVertices : ofVertices.map(asAccepted)),
     ...findFlippedPanels(subject, seams),
     ...findTopology(subject),
     ...findThinTriangles(subject),
     ...ofPairs,
-    ...(isRefused ? [lengths] : findThinGaps(subject, lengths, pairCount === 0)),
-    ...(isRefused ? [] : findOverlongTargets(subject, lengths.stretchLimit)),
+    ...(isRefused ? [lengths] : findThinGaps(subject, { ...lengths, kinematicPairs }, pairCount === 0)),
+    ...(isRefused ? [] : findOverlongTargets(subject, { ...lengths, hasRest: input.mesh.restLengths !== undefined })),
     ...ofComponents,
   ];
   return {
@@ -99,8 +113,8 @@ export function findEverything(input: DiagnoseInput, tools: DiagnoseTools): Find
 }
 
 /**
- * Coincident vertices that are never tested against each other (kinematic, or in parts that ignore each other) are
- * accepted.
+ * Coincident vertices are accepted if they are never tested against each other (kinematic, or in parts that ignore each
+ * other), or if their pairs are excluded.
  */
 const asAccepted = (one: DiagnosisFinding): DiagnosisFinding =>
   one.severity === 'PROBLEM' ? { ...one, severity: 'WARNING' } : one;
@@ -113,7 +127,7 @@ const restrict = (positions: Positions, x: Float64Array): Positions =>
 
 function toSubject(
   mesh: CollisionMesh,
-  { x, y, triangleIds }: Readable,
+  { x, y, isNamed, triangleIds }: Readable,
   { componentOf, names }: { readonly componentOf: Int32Array; readonly names: readonly string[] },
   { positions, maxElements }: DiagnoseInput,
   checkpoint: () => void,
@@ -129,6 +143,7 @@ function toSubject(
     precision: positions instanceof Float32Array ? 2 ** -23 : 2 ** -52,
     medianEdge: medianLength(lengths),
     surface: readSurface(mesh.triangles, mesh.vertexCount),
+    isNamed,
     componentOf,
     names,
     triangle: (index): ElementRef => ({

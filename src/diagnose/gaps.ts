@@ -1,6 +1,8 @@
 import type { DiagnosisFinding } from '../contract/diagnosis.js';
-import { findDistances } from '../verify/distance.js';
-import { finding, type Subject, show } from './subject.js';
+import type { KinematicPairs } from '../contract/parameters.js';
+import type { CollisionMesh } from '../mesh/types.js';
+import { countClosePairs } from '../verify/distance.js';
+import { finding, plural, type Subject, show } from './subject.js';
 
 /** Lengths that a resolve would use, the caller's unit. */
 export interface Lengths {
@@ -14,31 +16,63 @@ export interface Lengths {
 
 /**
  * Compares the smallest distances of the start with those that a resolve needs: below the floor no step can be
- * certified, so that the two elements do not move; gaps below the contact offset are widened in the answer.
+ * certified, so that the two elements do not move; gaps below the contact offset of a pair are widened in the answer.
  *
  * @param isFree whether there are no intersections; only then distances are meaningful
  */
-export function findThinGaps(subject: Subject, lengths: Lengths, isFree: boolean): DiagnosisFinding[] {
+export function findThinGaps(
+  subject: Subject,
+  lengths: Lengths & { readonly kinematicPairs: KinematicPairs },
+  isFree: boolean,
+): DiagnosisFinding[] {
   if (!isFree) return [];
   const { mesh, x, checkpoint, maxElements } = subject;
-  const { activationDistance: delta, contactOffset, floor } = lengths;
-  const rules = { kinematicPairs: 'SKIP', maxPairs: Math.max(1, maxElements), checkpoint } as const;
-  const { minDistance, closePairs } = findDistances(mesh, x, rules, contactOffset);
-  if (minDistance === undefined) return [];
+  const { activationDistance: delta, contactOffset, floor, kinematicPairs } = lengths;
+  const rules = { kinematicPairs, maxPairs: maxElements, checkpoint } as const;
+  const offsets = offsetsOf(mesh, lengths);
+  const most = Math.max(floor, ...new Set(offsets));
+  const gapOf = (a: readonly number[], b: readonly number[]): number =>
+    Math.max(floor, (largestOf(offsets, a) + largestOf(offsets, b)) / 2);
+  const found = countClosePairs(mesh, x, rules, most, (a, b, distance) => distance <= gapOf(a, b));
+  const { minDistance, closePairs, closeCount: count } = found;
+  if (minDistance === undefined || count === 0) return [];
   const isTight = minDistance < floor;
   const elements = closePairs.map(({ a, b }, index) => ({ kind: 'pair', index, vertices: [...a, ...b] }));
+  const hasOwn = mesh.parts.some((part) => part.activationDistance !== undefined || part.contactOffset !== undefined);
+  const gap = hasOwn
+    ? 'the gap that an answer leaves between their parts'
+    : `${show(Math.max(contactOffset, floor))}, the gap of an answer`;
   return [
     finding({
       code: 'THIN_GAP',
       severity: isTight ? 'WARNING' : 'NOTE',
-      count: closePairs.length,
+      count,
       measure: minDistance,
       unit: 'length',
       elements,
-      message: `The smallest gap is ${show(minDistance)}, ${show(minDistance / delta)} of δ (${show(delta)}); ${closePairs.length >= rules.maxPairs ? 'at least ' : ''}${closePairs.length} pairs are below ${show(contactOffset)}, the gap of an answer.`,
+      message: `The smallest gap is ${show(minDistance)}, ${show(minDistance / delta)} of δ (${show(delta)}); ${plural(count, 'pair is', 'pairs are')} below ${gap}.`,
       advice: isTight
         ? `Below ${show(floor)} single precision cannot tell such a pair from one that touches: the service opens the gap where it can, and may hold the pair in place. Move the layers apart, or send double precision nearer to the origin.`
         : 'Accepted: the answer opens such gaps, which moves the layers apart by the same amount. A smaller contactOffset keeps the gaps.',
     }),
   ];
 }
+
+/**
+ * float64[V] the contact offset of the part of each vertex. Without one of its own a part takes the same share of its δ as
+ * the parameters do of theirs. A side of a pair has the largest offset of its vertices, the pair the mean of both sides.
+ */
+function offsetsOf(
+  { parts, vertexCount }: CollisionMesh,
+  { activationDistance, contactOffset }: Lengths,
+): Float64Array {
+  const offsets = new Float64Array(vertexCount).fill(contactOffset);
+  for (const { firstVertex, vertexCount: count, activationDistance: own, contactOffset: offset } of parts) {
+    const usual = own === undefined ? contactOffset : (contactOffset / activationDistance) * own;
+    offsets.fill(offset ?? usual, firstVertex, firstVertex + count);
+  }
+  return offsets;
+}
+
+const largestOf = (offsets: Float64Array, vertices: readonly number[]): number =>
+  vertices.reduce((most, v) => Math.max(most, offsets[v]), 0);

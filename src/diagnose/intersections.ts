@@ -1,5 +1,6 @@
 import type { Contour, DiagnosisFinding, IntersectionRegion } from '../contract/diagnosis.js';
 import type { ElementPair } from '../contract/elements.js';
+import type { KinematicPairs } from '../contract/parameters.js';
 import { findIntersections } from '../verify/state.js';
 import { patchDepth } from './depth.js';
 import { finding, plural, type Subject, show } from './subject.js';
@@ -19,11 +20,21 @@ export interface Intersections {
   readonly searchMs: number;
 }
 
-/** Every intersection of the start, in regions that are connected through elements. */
-export function findIntersectionRegions(subject: Subject, now: () => number): Intersections {
+/**
+ * Every intersection of the start, in regions that are connected through elements.
+ *
+ * @param kinematicPairs whether pairs of wholly kinematic elements count
+ * @param isAccepted whether a resolve would exclude these pairs instead of refusing the start
+ * @param now ms
+ */
+export function findIntersectionRegions(
+  subject: Subject,
+  about: { readonly kinematicPairs: KinematicPairs; readonly isAccepted: boolean; readonly now: () => number },
+): Intersections {
   const { mesh, x, checkpoint, maxElements } = subject;
+  const { kinematicPairs, isAccepted, now } = about;
   const begin = now();
-  const rules = { kinematicPairs: 'SKIP', maxPairs: MOST_PAIRS, checkpoint } as const;
+  const rules = { kinematicPairs, maxPairs: MOST_PAIRS, checkpoint } as const;
   const {
     intersectionCount: pairCount,
     intersections: pairs,
@@ -41,7 +52,7 @@ export function findIntersectionRegions(subject: Subject, now: () => number): In
     findings.push(
       finding({
         code: 'INTERSECTION',
-        severity: 'PROBLEM',
+        severity: isAccepted ? 'WARNING' : 'PROBLEM',
         count: pairCount,
         measure: Math.max(...regions.map(({ depth }) => depth)),
         unit: 'length',
@@ -49,12 +60,13 @@ export function findIntersectionRegions(subject: Subject, now: () => number): In
           .slice(0, maxElements)
           .map(({ a, b }, index) => ({ kind: 'pair', index, vertices: [...a, ...b] })),
         message: `${plural(pairCount, 'pair of elements intersects', 'pairs of elements intersect')} in ${plural(groups.length, 'region')}${bound}: ${listed.join('; ')}${rest}.`,
-        advice:
-          'A start must be free of intersections. Small ones: resolve with onIntersectingStart IGNORE_PAIRS (--on-intersecting-start), which excludes these pairs until they separate. Otherwise untangle the start first (interstice untangle, POST /v1/untangle).',
+        advice: isAccepted
+          ? 'Under onIntersectingStart IGNORE_PAIRS these pairs are neither constrained nor tested until they separate, and only the target can separate them.'
+          : 'A start must be free of intersections. Small ones: resolve with onIntersectingStart IGNORE_PAIRS (--on-intersecting-start), which excludes these pairs until they separate. Otherwise untangle the start first (interstice untangle, POST /v1/untangle).',
       }),
     );
   }
-  if (kinematicIntersectionCount > 0) {
+  if (kinematicIntersectionCount > 0 && kinematicPairs === 'SKIP') {
     findings.push(
       finding({
         code: 'KINEMATIC_INTERSECTION',

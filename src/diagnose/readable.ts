@@ -13,6 +13,8 @@ export interface Readable {
   readonly mesh: CollisionMesh | undefined;
   readonly x: Float64Array;
   readonly y: Float64Array | undefined;
+  /** uint8[V] 1 = an element that was left out names it */
+  readonly isNamed: Uint8Array;
   /** uint32[T] the caller's index of each triangle that was kept; boundary faces of tetrahedra come after these */
   readonly triangleIds: Uint32Array;
   readonly findings: readonly DiagnosisFinding[];
@@ -58,6 +60,7 @@ export function readReadable(
 ): Readable {
   const { vertexCount } = input;
   const badVertices = new Uint8Array(vertexCount);
+  const isNamed = new Uint8Array(vertexCount);
   const findings: DiagnosisFinding[] = [];
   const x = readFinite(positions, vertexCount, 'positions', badVertices, maxElements, findings);
   const y = target && readFinite(target, vertexCount, 'target', badVertices, maxElements, findings);
@@ -66,7 +69,7 @@ export function readReadable(
   for (const [name, kind, width] of KINDS) {
     const elements = input[name];
     if (!elements || elements.length % width !== 0) continue;
-    const sorted = sortOut(elements, kind, width, badVertices, maxElements);
+    const sorted = sortOut(elements, { kind, width, isBad: badVertices, isNamed }, maxElements);
     findings.push(...sorted.findings);
     kept[name] = sorted.elements;
     if (name === 'triangles') triangleIds = sorted.ids;
@@ -86,10 +89,10 @@ export function readReadable(
         advice: 'Send triangles, segments, particles or tetrahedra.',
       }),
     );
-    return { mesh: undefined, x, y, triangleIds, findings };
+    return { mesh: undefined, x, y, isNamed, triangleIds, findings };
   }
   try {
-    return { mesh: build(clean), x, y, triangleIds, findings };
+    return { mesh: build(clean), x, y, isNamed, triangleIds, findings };
   } catch (thrown) {
     if (!(thrown instanceof IntersticeError) || thrown.code !== 'INVALID_MESH' || !clean.tetrahedra?.length)
       throw thrown;
@@ -106,8 +109,9 @@ export function readReadable(
         advice: 'Mesh the solid again.',
       }),
     );
-    const { tetrahedra: _, ...rest } = clean;
-    return { mesh: build(rest), x, y, triangleIds, findings };
+    const { tetrahedra, ...rest } = clean;
+    for (const v of tetrahedra ?? []) isNamed[v] = 1;
+    return { mesh: build(rest), x, y, isNamed, triangleIds, findings };
   }
 }
 
@@ -153,13 +157,13 @@ function readFinite(
   return x;
 }
 
+/** @param about the vertices; `isNamed` receives those of the elements that are left out */
 function sortOut(
   elements: Uint32Array,
-  kind: string,
-  width: number,
-  bad: Uint8Array,
+  about: { readonly kind: string; readonly width: number; readonly isBad: Uint8Array; readonly isNamed: Uint8Array },
   maxElements: number,
 ): { elements: Uint32Array; ids: Uint32Array<ArrayBuffer>; findings: DiagnosisFinding[] } {
+  const { kind, width, isBad, isNamed } = about;
   const count = elements.length / width;
   const counts = new Map<Fault, number>();
   const named = new Map<Fault, ElementRef[]>();
@@ -168,11 +172,13 @@ function sortOut(
   let end = 0;
   for (let i = 0; i < count; i++) {
     const vertices = Array.from(elements.subarray(width * i, width * (i + 1)));
-    const fault = faultOf(vertices, bad, seen);
+    const fault = faultOf(vertices, isBad, seen);
     if (!fault) {
       ids[end++] = i;
       continue;
     }
+    // An id that does not exist is not written.
+    for (const v of vertices) isNamed[v] = 1;
     counts.set(fault, (counts.get(fault) ?? 0) + 1);
     const list = named.get(fault) ?? [];
     named.set(fault, list);

@@ -6,9 +6,13 @@ import { edgeRef, finding, plural, type Subject, show } from './subject.js';
 /**
  * Finds edges that are longer in the target itself than σ allows, relative to their length in the start.
  *
- * @param limit σ; 0 = none
+ * @param stretchLimit σ; 0 = none
+ * @param hasRest whether lengths at rest were sent, to which a resolve then relates the limit instead of the target's own
  */
-export function findOverlongTargets(subject: Subject, limit: number): DiagnosisFinding[] {
+export function findOverlongTargets(
+  subject: Subject,
+  { stretchLimit: limit, hasRest }: { readonly stretchLimit: number; readonly hasRest: boolean },
+): DiagnosisFinding[] {
   const { mesh, x, y, maxElements } = subject;
   if (!y || limit === 0) return [];
   const elements: ElementRef[] = [];
@@ -35,8 +39,9 @@ export function findOverlongTargets(subject: Subject, limit: number): DiagnosisF
       unit: 'ratio',
       elements,
       message: `${plural(count, 'edge is', 'edges are')} stretched beyond the limit of ${show(limit)} by the target itself, the worst to ${show(worst)} times its length.`,
-      advice:
-        'The answer respects the limit and stops short of such a target. If the stretch is intended, raise stretchLimit or set it to 0.',
+      advice: hasRest
+        ? 'The answer keeps to the lengths at rest that were sent, and stops short of a target that exceeds them. If the stretch is intended, raise stretchLimit or set it to 0.'
+        : 'stretchLimit is relative to the lengths in the target, so the answer follows it and keeps this stretch. Send restLengths to limit lengths relative to those at rest.',
     }),
   ];
 }

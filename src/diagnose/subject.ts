@@ -15,6 +15,8 @@ export interface Subject {
   /** the caller's unit; 0 if every edge has length 0 */
   readonly medianEdge: number;
   readonly surface: Surface;
+  /** uint8[V] 1 = an element names it that cannot be read, and that `mesh` does not contain */
+  readonly isNamed: Uint8Array;
   /** int32[V] rank of the component, -1 = in no element */
   readonly componentOf: Int32Array;
   /** by rank of the component */

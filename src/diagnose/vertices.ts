@@ -79,8 +79,8 @@ function describeCoincident(
   });
 }
 
-function findUnused({ mesh, maxElements }: Subject): DiagnosisFinding[] {
-  const isUsed = new Uint8Array(mesh.vertexCount);
+function findUnused({ mesh, isNamed, maxElements }: Subject): DiagnosisFinding[] {
+  const isUsed = isNamed.slice();
   for (const list of [mesh.contactVertices, mesh.tetrahedra]) for (const v of list) isUsed[v] = 1;
   const elements: ElementRef[] = [];
   let count = 0;

@@ -9,6 +9,7 @@ import { scalarOf } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { CoordinateFrame, roundingOf } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
+import { rangeOfDistances } from '../solver/part-distances.js';
 import type { JobContext } from './job-run.js';
 import { resolveJob } from './step-job.js';
 
@@ -45,14 +46,18 @@ export async function diagnoseJob(request: DiagnoseRequest, context: JobContext)
       const { parameters: all } = resolveParameters(parameters, measures, { ...context, engine: context.engine });
       leap = all.leap;
       const frame = CoordinateFrame.fit(x, measures.medianEdge, measures.bounds);
-      const floor = Math.max(all.activationDistance / FLOOR_SHARE, roundingOf(frame, scalarOf(x)));
+      const { smallest } = rangeOfDistances(built, all.activationDistance);
+      const floor = Math.max(smallest / FLOOR_SHARE, roundingOf(frame, scalarOf(x)));
       return { ...all, floor };
     } catch (thrown) {
       return refusal(thrown);
     }
   };
   const { searchMs, ...found } = findEverything(
-    { mesh, positions, target, maxElements },
+    {
+      ...{ mesh, positions, target, maxElements, kinematicPairs: parameters.kinematicPairs ?? 'SKIP' },
+      ignoresIntersections: parameters.onIntersectingStart === 'IGNORE_PAIRS',
+    },
     { build: (input) => buildMesh(input, context.limits), lengthsOf, checkpoint, now: context.now },
   );
   // A target in other units or axes is accepted, although its answer is not what the caller meant.
@@ -70,7 +75,7 @@ export async function diagnoseJob(request: DiagnoseRequest, context: JobContext)
   return {
     ...found,
     accepted: isReadable && refused.length === 0,
-    findings,
+    findings: findings.map((one) => ({ ...one, elements: one.elements.slice(0, maxElements) })),
     ...(leap === undefined ? {} : { leap }),
     ...(smallest === undefined ? {} : { smallestTimeBudgetSeconds: smallest }),
   };

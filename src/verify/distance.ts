@@ -7,7 +7,15 @@ import { ClosestPoints } from './closest.js';
 import { type ContactList, FoundContacts } from './contact-list.js';
 import { checkRules, collectElements, distanceRelations, gather, idsOf, readPositions } from './elements.js';
 import { isExcluded } from './excluded.js';
-import { codeOf, compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
+import {
+  codeOf,
+  compareFindings,
+  type Finding,
+  FirstFindings,
+  type PairCode,
+  shapeOf,
+  toElementPair,
+} from './pair-kinds.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
 import type { DistanceFindings, PairRules } from './types.js';
 
@@ -53,6 +61,42 @@ export function findDistances(
     minDistance: list[0]?.distance,
     closePairs: list.slice(0, rules.maxPairs).map(toElementPair),
   };
+}
+
+/** Whether a pair counts as close, by its vertices and its distance. */
+export type IsClose = (a: readonly number[], b: readonly number[], distance: number) => boolean;
+
+/**
+ * Counts the close pairs among those of {@link findDistances}, and names the closest `rules.maxPairs` of them.
+ *
+ * @param closerThan finite, ≥ 0: no pair beyond it is close
+ * @returns `minDistance` is the smallest distance not above `closerThan`, whether or not its pair counts
+ * @throws like findDistances
+ */
+export function countClosePairs(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  closerThan: number,
+  isClose: IsClose,
+): DistanceFindings & { readonly closeCount: number } {
+  checkReach(closerThan);
+  checkRules(rules);
+  const x = readPositions(mesh, positions, 'positions');
+  const closest = new FirstFindings(Math.max(1, rules.maxPairs), compareByDistance);
+  let closeCount = 0;
+  let least = Number.POSITIVE_INFINITY;
+  visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan, shortfallOf(x)) }, (code, ids, points) => {
+    const { distance } = points;
+    const sideA = shapeOf(code).a;
+    if (distance > closerThan) return;
+    least = Math.min(least, distance);
+    if (!isClose(ids.slice(0, sideA), ids.slice(sideA), distance)) return;
+    closeCount++;
+    closest.offer({ code, ids, distance, normal: points.findNormal(code) });
+  });
+  const closePairs = closest.list().slice(0, rules.maxPairs).map(toElementPair);
+  return { minDistance: least === Number.POSITIVE_INFINITY ? undefined : least, closePairs, closeCount };
 }
 
 /** If only the smallest distance is requested, several threads can search for it. @returns undefined = they cannot */

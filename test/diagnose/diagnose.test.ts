@@ -1,7 +1,10 @@
 import t from 'tap';
 import type { DiagnoseRequest } from '../../src/contract/diagnosis.js';
+import type { PartInput } from '../../src/contract/mesh.js';
+import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import { runJob } from '../support/job.js';
 import { flatSheet } from '../support/sheet.js';
-import { box, codesOf, diagnose, findingOf, type Shape, sheet, together } from './shapes.js';
+import { box, codesOf, diagnose, findingOf, requestOf, type Shape, sheet, together } from './shapes.js';
 
 const plain = sheet(8, 0.01);
 /** beside the budget, which is always told */
@@ -247,4 +250,107 @@ t.test('a diagnosis can be cancelled, and input that is not a mesh is refused', 
   );
   await t.rejects(diagnose(plain, { positions: new Float64Array(3) }), { code: 'SIZE_MISMATCH' });
   await t.rejects(diagnose(plain, { target: new Float64Array(3) }), { code: 'SIZE_MISMATCH' });
+});
+
+t.test('counts are complete, and lists hold no more than the limit, whatever it is', async (t) => {
+  const boxes = Array.from({ length: 70 }, (_, k) => box([k, 0, 5], [k + 0.5, 0.5, 5.5]));
+  const shape = together(plain, sheet(8, 0.01, 1e-5), ...boxes);
+  const ask = (maxElements: number) => diagnose(shape, { maxElements });
+  const all = await ask(65_536);
+  t.ok(findingOf(all, 'THIN_GAP')!.count > 100);
+  t.equal(findingOf(all, 'KINEMATIC_CANDIDATE')!.count, 70, 'those beyond the components that are listed too');
+  for (const maxElements of [0, 1, 16]) {
+    const { findings } = await ask(maxElements);
+    t.same(
+      findings.map(({ code, count }) => [code, count]),
+      all.findings.map(({ code, count }) => [code, count]),
+    );
+    t.ok(findings.every(({ elements }) => elements.length <= maxElements));
+  }
+  const { count, message } = findingOf(all, 'THIN_GAP')!;
+  t.match(message, `${count.toLocaleString('en')} pairs are below`);
+  const closed = await diagnose(together(...boxes));
+  t.equal(findingOf(closed, 'KINEMATIC_CANDIDATE'), undefined, 'none is beside an open surface');
+});
+
+t.test('a thin gap is one below the gap that an answer leaves between those parts', async (t) => {
+  const shape = together(plain, sheet(8, 0.01, 1e-4), sheet(8, 0.01, 1e-4, 1));
+  const vertexCount = shape.x.length / 3;
+  const between = async (...own: Partial<PartInput>[]) => {
+    const { mesh } = requestOf(shape);
+    const parts = own.map((part, k) => ({ name: `part ${k}`, firstVertex: 81 * k, vertexCount: 81, ...part }));
+    return diagnose(shape, { mesh: { ...mesh, vertexCount, parts } });
+  };
+  // δ is 0.001, an eighth of it 0.000125.
+  t.match(findingOf(await between({}, {}, {}), 'THIN_GAP'), { severity: 'NOTE', message: /below 0.000125/ });
+  t.equal(findingOf(await between({ contactOffset: 0 }, {}, {}), 'THIN_GAP'), undefined, 'the mean of both sides');
+  const wide = findingOf(await between({ contactOffset: 0.001 }, { contactOffset: 0 }, {}), 'THIN_GAP');
+  t.match(wide, { severity: 'NOTE', message: /below the gap that an answer leaves between their parts/ });
+  t.ok(Math.abs(wide!.measure! - 1e-4) < 1e-9);
+  t.equal(
+    findingOf(await between({ activationDistance: 2e-4 }, {}, {}), 'THIN_GAP'),
+    undefined,
+    'a share of its own δ',
+  );
+  t.equal(findingOf(await between({}, {}, { contactOffset: 0.001 }), 'THIN_GAP')!.count, 0 + wide!.count);
+});
+
+t.test('a start that intersects is accepted where its pairs are to be ignored', async (t) => {
+  const size = 0.0078125;
+  const shape = together(sheet(8, size), sheet(8, size), box([0.02, 0.02, -0.01], [0.031, 0.031, 0.01]));
+  const positions = Float32Array.from(shape.x);
+  const refused = await diagnose(shape, { positions });
+  t.equal(refused.accepted, false);
+  t.match(findingOf(refused, 'INTERSECTION'), { severity: 'PROBLEM' });
+  t.match(findingOf(refused, 'COINCIDENT_VERTICES'), { severity: 'PROBLEM' });
+  const ignored = await diagnose(shape, { positions, parameters: { onIntersectingStart: 'IGNORE_PAIRS' } });
+  t.equal(ignored.accepted, true);
+  t.match(findingOf(ignored, 'INTERSECTION'), {
+    severity: 'WARNING',
+    count: findingOf(refused, 'INTERSECTION')!.count,
+  });
+  t.same(ignored.regions, refused.regions);
+  t.notOk(ignored.findings.some(({ severity }) => severity === 'PROBLEM'));
+  t.ok(ignored.smallestTimeBudgetSeconds! > 0);
+});
+
+t.test('a vertex of an element that cannot be read is no vertex without an element', async (t) => {
+  const infinite = await diagnose({ ...plain, x: plain.x.map((v, k) => (k === 0 ? Number.NaN : v)) });
+  t.match(findingOf(infinite, 'ELEMENT_NOT_FINITE'), { severity: 'PROBLEM' });
+  t.equal(findingOf(infinite, 'UNUSED_VERTICES'), undefined);
+  const [a, b] = plain.triangles as [number, number];
+  const twice = { x: [...plain.x, 5, 5, 5, 6, 6, 6], triangles: [...plain.triangles, 81, 81, a, a, b, 9999] };
+  t.match(findingOf(await diagnose(twice), 'UNUSED_VERTICES'), { count: 1, elements: [{ index: 82 }] });
+});
+
+t.test('what is said of a stretched target is what a resolve of it does', async (t) => {
+  const wide = target(plain, ([x, y, z]) => [1.5 * x!, y!, z!]);
+  const { mesh, positions } = requestOf(plain);
+  for (const [restLengths, follows] of [
+    [undefined, true],
+    [{ positions }, false],
+  ] as const) {
+    const own = { ...mesh, ...(restLengths ? { restLengths } : {}) };
+    const { advice } = findingOf(await diagnose(plain, { ...wide, mesh: own }), 'TARGET_STRETCHED')!;
+    t.match(advice, follows ? /the answer follows it/ : /stops short/);
+    const { answer } = await runJob(
+      { mesh: own, start: positions, target: wide.target, parameters: {} },
+      createCpuEngine(),
+    );
+    t.equal(answer.report.distanceToTargetMax < 1e-6, follows);
+  }
+});
+
+t.test('kinematic pairs are judged as a resolve with the same parameters judges them', async (t) => {
+  const shape = together(plain, box([0.02, 0.02, -0.01], [0.031, 0.031, 0.01]));
+  const mesh = { ...requestOf(shape).mesh, kinematic: new Uint8Array(shape.x.length / 3).fill(1) };
+  const skipped = await diagnose(shape, { mesh });
+  t.equal(skipped.accepted, true);
+  t.same([skipped.regionCount, findingOf(skipped, 'INTERSECTION')], [0, undefined]);
+  const { count } = findingOf(skipped, 'KINEMATIC_INTERSECTION')!;
+  const kept = await diagnose(shape, { mesh, parameters: { kinematicPairs: 'PROTECT' } });
+  t.equal(kept.accepted, false);
+  t.match(findingOf(kept, 'INTERSECTION'), { severity: 'PROBLEM', count });
+  t.equal(findingOf(kept, 'KINEMATIC_INTERSECTION'), undefined, 'they are constrained');
+  t.equal(kept.regionCount, 1);
 });
