@@ -1,5 +1,6 @@
 import type { MeshInput, Positions } from '../../src/contract/mesh.js';
 import type { UntangleAnswer, UntangleOptions } from '../../src/contract/untangle.js';
+import { unitsOf } from '../../src/jobs/untangle-job.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
 import type { Engine } from '../../src/solver/engine.js';
@@ -21,8 +22,9 @@ export async function untangleOne(
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, positions);
   const { parameters } = resolveParameters({}, measures);
+  const units = unitsOf(mesh, positions, measures, parameters.activationDistance);
   return untangle(
-    { mesh, positions, measures, parameters, options },
+    { mesh, positions, measures, ...units, parameters, options },
     {
       engine,
       testState: findIntersections,

@@ -98,7 +98,10 @@ export interface UntangleReport {
   readonly status: UntangleStatus;
   readonly piercesBefore: number;
   readonly piercesAfter: number;
-  /** at the beginning of each iteration */
+  /**
+   * Pierces of the state at which each iteration begins, then of the state that would be next. An iteration that
+   * returns to the best state begins there.
+   */
   readonly piercesByIteration: readonly number[];
   /** without those that were still undecided when the budget ended */
   readonly contours: readonly ContourReport[];
@@ -146,9 +149,10 @@ export interface UntangleAnswer {
 
 export type UntanglePhase = 'UNTANGLING' | 'PULLING_BACK' | 'CHECKING_ANSWER';
 
+/** Of the state at which the iteration begins or, in later phases, of that at which the pull-back begins. */
 export interface UntangleProgress {
   readonly phase: UntanglePhase;
-  /** from 1 */
+  /** from 1; in later phases the last one */
   readonly iteration: number;
   readonly pierces: number;
   readonly contours: number;

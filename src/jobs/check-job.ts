@@ -34,7 +34,7 @@ export function checkJob(
   checkPositions(positions, mesh.vertexCount, 'positions');
   if (pathEnd) {
     checkPositions(pathEnd, mesh.vertexCount, 'pathEnd');
-    checkRange(positions, pathEnd, 'pathEnd');
+    checkRange(positions, pathEnd, 'pathEnd', { startName: 'positions' });
   }
   const checkpoint = (): void => {
     if (isCancelled()) throw cancelled();

@@ -83,7 +83,7 @@ export async function prepareStep(
     vertexCount,
     fitted && scenes && { frame: fitted.frame, image: scenes.acquireImage(3 * vertexCount, job) },
   );
-  checkRange(start, target, 'target', { start: box, target: checked.box });
+  checkRange(start, target, 'target', { boxes: { start: box, target: checked.box } });
   const { measures } = scene;
   const { parameters, warnings, smallestDelta, rules } = settleParameters(task.parameters, mesh, measures, job);
   const contactDistance = contactDistanceOf(include, parameters.activationDistance);

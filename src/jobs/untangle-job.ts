@@ -1,17 +1,20 @@
 import type { StateListener } from '../contract/call-context.js';
-import { cancelled } from '../contract/errors.js';
+import { cancelled, type Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
+import type { MethodName } from '../contract/parameters.js';
 import type { UntangleRequest } from '../contract/untangle.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
 import { buildMesh } from '../mesh/build.js';
 import { measureMesh } from '../mesh/measure.js';
-import { checkPositions, isEqual } from '../mesh/positions.js';
-import type { CollisionMesh } from '../mesh/types.js';
+import { checkPositions, checkRange, isEqual, scalarOf } from '../mesh/positions.js';
+import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
-import { type UntanglePiece, untangle } from '../untangle/index.js';
+import { findResting } from '../solver/resting.js';
+import { type UntanglePiece, type UntangleProblem, untangle } from '../untangle/index.js';
 import { type JobContext, JobRun } from './job-run.js';
 import { settleParameters } from './prepare-step.js';
 import { warningsOf } from './report.js';
+import { frameFor } from './scene-frame.js';
 import type { UntangleTask } from './tasks.js';
 import { testState } from './verifier.js';
 
@@ -28,13 +31,16 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
   const { engine, verifier, isCancelled, isEnding = () => false, onUntangleProgress, onPhase } = context;
   const mesh = buildMesh(input, context.limits);
   checkPositions(positions, mesh.vertexCount, 'positions');
+  checkRange(positions, positions, 'positions', { startName: 'positions' });
   const measures = measureMesh(mesh, positions);
-  const { parameters, warnings } = settleParameters(asked, mesh, measures, job);
+  const { method, ...others } = asked;
+  const { parameters, warnings, smallestDelta } = settleParameters(others, mesh, measures, job);
+  const { frame, floor } = unitsOf(mesh, positions, measures, smallestDelta);
   job.checkpoint('before the untangling');
   const onPiece = context.onState && pathTo(context.onState, positions, mesh);
   onPhase?.('SOLVING');
   const answer = await untangle(
-    { mesh, positions, measures, parameters, options: optionsOf(request) },
+    { mesh, positions, measures, frame, floor, parameters, options: optionsOf(request) },
     {
       engine,
       testState: (...state) => testState(verifier, ...state),
@@ -58,12 +64,36 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
     regions: new Uint32Array(regions.buffer, regions.byteOffset, regions.length),
     report: {
       ...answer.report,
-      warnings: warningsOf(mesh, measures, warnings),
+      warnings: warningsOf(mesh, measures, [...warnOfMethod(method), ...warnings]),
       engine: engine.description.name,
       version: algorithmVersion,
       seconds: (context.now() - begin) / 1000,
     },
   };
+}
+
+/**
+ * The engine's coordinates and the floor of an untangling. Its kinematic vertices stay where they are, so they rest.
+ *
+ * @param delta the smallest δ of all parts, the caller's unit
+ * @throws TOLERANCE_TOO_SMALL, COORDINATE_RANGE
+ */
+export function unitsOf(
+  mesh: CollisionMesh,
+  positions: Positions,
+  { medianEdge, bounds }: MeshMeasures,
+  delta: number,
+): Pick<UntangleProblem, 'frame' | 'floor'> {
+  const extent = { start: bounds, target: undefined, findResting: () => findResting(mesh, positions, positions) };
+  const { frame, range } = frameFor(undefined, positions, medianEdge, extent, delta, scalarOf(positions));
+  return { frame, floor: range.floor };
+}
+
+/** The pull-back is made by TWO_WAY, so the other parameters have their meaning and their defaults under it. */
+function warnOfMethod(method: MethodName | undefined): Warning[] {
+  if (method === undefined || method === 'TWO_WAY') return [];
+  const message = `method ${method} has no effect: an untangling pulls back by TWO_WAY.`;
+  return [{ code: 'PARAMETER_WITHOUT_EFFECT', message, count: 1 }];
 }
 
 /** The options of the untangling in the request. */

@@ -49,20 +49,21 @@ export function checkPositions(
  *
  * @param start, target [3·V], finite
  * @param name of the target in messages
- * @param boxes of both, if known
+ * @param known boxes of both, and the name of the start in messages, "start" if absent
  * @throws IntersticeError COORDINATE_RANGE, naming the first vertex
  */
 export function checkRange(
   start: Positions,
   target: Positions,
   name: string,
-  boxes?: { readonly start: Box; readonly target: Box },
+  known: { readonly boxes?: { readonly start: Box; readonly target: Box }; readonly startName?: string } = {},
 ): void {
+  const { boxes, startName = 'start' } = known;
   const box = boxes?.start ?? measureBox(start);
   const reached = boxes?.target ?? measureBox(target);
   // Magnitude and distance are largest at the ends of the box, and rounding is monotone: if the ends pass, all
   // coordinates pass. Only a refusal searches for the vertex that it names.
-  if (largestIn(box) > MAX_COORDINATE) checkMagnitude(start, 'start');
+  if (largestIn(box) > MAX_COORDINATE) checkMagnitude(start, startName);
   if (largestIn(reached) > MAX_COORDINATE) checkMagnitude(target, name);
   const { centre, extent } = centreOf(box);
   const limit = MAX_EXTENTS_AWAY * extent;
@@ -70,7 +71,7 @@ export function checkRange(
     const i = start.findIndex((coordinate) => Math.abs(coordinate) > limit);
     throw new IntersticeError(
       'COORDINATE_RANGE',
-      `${nameCoordinate('start', i)} is ${start[i]}; the limit is ${MAX_EXTENTS_AWAY} times the extent of ${extent}.`,
+      `${nameCoordinate(startName, i)} is ${start[i]}; the limit is ${MAX_EXTENTS_AWAY} times the extent of ${extent}.`,
       { element: nameVertex(Math.floor(i / 3)), hint: 'Move the mesh closer to the origin.' },
     );
   }

@@ -3,6 +3,7 @@ import type { Parameters } from '../contract/parameters.js';
 import type { UntangleOptions, UntangleProgress } from '../contract/untangle.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { Engine } from '../solver/engine.js';
+import type { CoordinateFrame } from '../solver/frame.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import type { RegionsLeftOut } from './left-out.js';
 
@@ -13,6 +14,9 @@ export interface UntangleProblem {
   readonly positions: Positions;
   /** of the start */
   readonly measures: MeshMeasures;
+  /** the engine's coordinates, and the floor in them, for a start that is its own target (frameFor in src/jobs) */
+  readonly frame: CoordinateFrame;
+  readonly floor: number;
   /** complete (resolveParameters); the pull-back is a resolve with them, except that the method is TWO_WAY */
   readonly parameters: Parameters;
   readonly options: UntangleOptions;

@@ -1,12 +1,17 @@
 import type { ElementPair } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import type { UntangleAnswer, UntangleReport, UntangleStatus } from '../contract/untangle.js';
-import { isEqual, scalarOf } from '../mesh/positions.js';
+import type {
+  UntangleAnswer,
+  UntanglePhase,
+  UntangleProgress,
+  UntangleReport,
+  UntangleStatus,
+} from '../contract/untangle.js';
+import { isEqual } from '../mesh/positions.js';
 import { createCpuEngine } from '../solver/cpu/engine.js';
 import type { EnginePositions, Scene } from '../solver/engine.js';
-import { CoordinateFrame, floorOf } from '../solver/frame.js';
-import { rangeOfDistances } from '../solver/part-distances.js';
+import type { CoordinateFrame } from '../solver/frame.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { Budget, type Ended, endOf, whyGivenUp } from './budget.js';
 import { type Contour, findContours } from './contours.js';
@@ -50,6 +55,9 @@ interface Pushed {
   readonly pushingEngine: string;
 }
 
+/** The progress within a phase. */
+type Told = Omit<UntangleProgress, 'phase'>;
+
 interface Analysis {
   readonly at: Float64Array;
   /** of these numbers */
@@ -70,7 +78,7 @@ interface Analysis {
  * The numbers of the answer are tested exactly: FREE means that they have no intersection. However the untangling ends,
  * the answer is the state with the fewest pierces; if no state has fewer than the start, it is the start.
  *
- * @throws the refusals of hints, bounds and the coordinate frame; TOLERANCE_TOO_SMALL for pairs that meet only when the
+ * @throws the refusals of hints and bounds; TOLERANCE_TOO_SMALL for pairs that meet only when the
  *   engine rounds the start; INVALID_PARAMETER for a reversed contour that the start does not have; TOO_LARGE for a start with more than a million pierces; errors of the engine, except a lack of
  *   memory and a lost device
  */
@@ -96,18 +104,19 @@ class Untangling {
   readonly #budget: Budget;
   readonly #gains = new Gains();
   readonly #path: Path;
+  /** the state with which the pull-back would begin, and the last iteration */
+  #told: Told = { iteration: 1, pierces: 0, contours: 0, regionVertices: 0 };
 
   constructor(problem: UntangleProblem, tools: UntangleTools) {
-    const { mesh, positions, measures, parameters, options } = problem;
+    const { mesh, positions, measures, parameters, options, frame, floor } = problem;
     checkBounds(options);
     this.#problem = problem;
     this.#tools = tools;
     this.#budget = new Budget(tools);
     this.#topology = describeTopology(mesh);
     this.#ids = new ElementIds(this.#topology);
-    this.#frame = CoordinateFrame.fit(positions, measures.medianEdge, measures.bounds);
-    const { smallest } = rangeOfDistances(mesh, parameters.activationDistance);
-    this.#floor = floorOf(smallest, this.#frame, scalarOf(positions));
+    this.#frame = frame;
+    this.#floor = floor;
     this.#path = new Path(this.#frame, tools.onPiece);
     this.#start = this.#frame.toEngine(positions, 'positions');
     this.#rules = { kinematicPairs: parameters.kinematicPairs, countsKinematic: false, maxPairs: MOST_PAIRS };
@@ -156,6 +165,7 @@ class Untangling {
       leftOutPierces: 0,
       limitedRegions: 0,
     };
+    this.#told = toldOf(run.first, findings, 1);
     const leftOut = new Set<number>();
     let x = this.#start;
     try {
@@ -166,18 +176,22 @@ class Untangling {
           findings = await this.#budget.measure(() => this.#test(at, this.#budget.pulse));
         }
         const { intersectionCount: count } = findings;
-        run.counts.push(count);
         const here: Tested = { x, at, findings, iteration: n };
         const isGuessed = 2 * guessedPierces(analysis) > analysis.pairs.length;
         const noted = this.#gains.note(here, isGuessed, () => this.#isNear(this.#toCaller(here.x)));
         if (noted === 'BEST') this.#path.keep();
+        // A free state is where the pull-back begins, even if it is too far away to be the best one.
+        const isBack = noted === 'BACK' && count > 0;
         // After a return to the best state, the pieces since then do not belong to the path.
-        if (noted === 'BACK' && count > 0) this.#path.forget();
-        const from = noted === 'BACK' ? this.#gains.best! : here;
+        if (isBack) this.#path.forget();
+        const from = isBack ? this.#gains.best! : here;
+        run.counts.push(from.findings.intersectionCount);
         const isReadable = from.findings.intersectionCount <= MOST_PAIRS;
         if (n > 1 && isReadable) analysis = this.#beginAnalysis(from.at, from.findings, n);
         if (count > 0 && isReadable) this.#analyse(analysis, n);
-        this.#tell('UNTANGLING', n, count, analysis);
+        const told = toldOf(analysis, from.findings, n);
+        this.#tell('UNTANGLING', told);
+        this.#told = noted === 'ON' && count > 0 ? { ...this.#told, iteration: n } : told;
         // A free state that is too far away belongs to the path if its pull-back is the answer.
         if (count === 0) run.free = x;
         else if (this.#gains.isHopeless || !isReadable) run.ended = 'NO_PROGRESS';
@@ -291,7 +305,7 @@ class Untangling {
     const over = free ? undefined : this.#budget.whyOver();
     if (over) return { x: undefined, ended: over };
     const x = free ?? best;
-    this.#tell('PULLING_BACK', 0, free ? 0 : tested!.findings.intersectionCount, undefined);
+    this.#tell('PULLING_BACK', this.#told);
     const leftOut = free ? undefined : new RegionsLeftOut(this.#topology, tested!.findings.intersections, []);
     const { mesh, parameters } = this.#problem;
     const tools = {
@@ -309,14 +323,8 @@ class Untangling {
     return maxDisplacement === undefined || measureMoved(sent, positions, () => true).max <= maxDisplacement;
   }
 
-  #tell(
-    phase: 'UNTANGLING' | 'PULLING_BACK' | 'CHECKING_ANSWER',
-    iteration: number,
-    pierces: number,
-    analysis: Analysis | undefined,
-  ): void {
-    const regionVertices = analysis?.regions.reduce((sum, { vertices }) => sum + vertices.length, 0) ?? 0;
-    this.#tools.onProgress?.({ phase, iteration, pierces, contours: analysis?.contours.length ?? 0, regionVertices });
+  #tell(phase: UntanglePhase, told: Told): void {
+    this.#tools.onProgress?.({ phase, ...told });
   }
 
   /** Returns the findings of an earlier test of these very numbers; undefined = they have not been tested. */
@@ -330,7 +338,7 @@ class Untangling {
    */
   async #answer(found: Pushed, pulled: EnginePositions | undefined): Promise<UntangleAnswer> {
     const { mesh, positions } = this.#problem;
-    this.#tell('CHECKING_ANSWER', 0, this.#gains.best?.findings.intersectionCount ?? 0, undefined);
+    this.#tell('CHECKING_ANSWER', this.#told);
     const { first } = found;
     const before = first.findings.intersectionCount;
     const fewest = this.#gains.best?.findings.intersectionCount ?? before;
@@ -352,6 +360,8 @@ class Untangling {
     const { findings, positions: answer } = best;
     const after = findings.intersectionCount;
     const status: UntangleStatus = after === 0 ? 'FREE' : after < before ? 'PARTIAL' : 'UNRESOLVED';
+    // No iteration follows a free state. If it is too far away even after the pull-back, nothing more is gained.
+    const ended = found.ended ?? (found.free && after > 0 ? 'NO_PROGRESS' : undefined);
     const report: UntangleReport = {
       status,
       piercesBefore: before,
@@ -365,7 +375,7 @@ class Untangling {
       leftOutVertices: found.leftOutVertices,
       limitedRegions: found.limitedRegions,
       pushingEngine: found.pushingEngine,
-      ...(found.ended ? { ended: found.ended } : {}),
+      ...(ended ? { ended } : {}),
       remaining: findings.intersections.slice(0, NAMED),
     };
     return { positions: answer, report, regions: this.#regions };
@@ -380,6 +390,12 @@ class Untangling {
     const images = { startEngine: this.#start, targetEngine: this.#start, start: positions, target: positions };
     return this.#frame.toCaller({ engine, ...images });
   }
+}
+
+/** @param findings of the state that was analysed @param iteration that begins there */
+function toldOf({ contours, regions }: Analysis, { intersectionCount }: StateFindings, iteration: number): Told {
+  const regionVertices = regions.reduce((sum, { vertices }) => sum + vertices.length, 0);
+  return { iteration, pierces: intersectionCount, contours: contours.length, regionVertices };
 }
 
 /** Returns the number of pierces of contours whose side is a guess. */

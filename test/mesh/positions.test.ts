@@ -64,9 +64,9 @@ t.test('accepted positions come with their bounding box, which the check of the 
   t.same(start, [10, 0, 0, 12, 1, 1]);
   const far = Float64Array.of(0, 0, 0, 3e12, 0, 0);
   const target = checkPositions(far, 2, 'target');
-  t.throws(() => checkRange(cube, far, 'target', { start, target }), {
+  t.throws(() => checkRange(cube, far, 'target', { boxes: { start, target } }), {
     code: 'COORDINATE_RANGE',
     message: /vertex 1/,
   });
-  t.doesNotThrow(() => checkRange(cube, cube, 'target', { start, target: start }));
+  t.doesNotThrow(() => checkRange(cube, cube, 'target', { boxes: { start, target: start } }));
 });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { untangleOne } from '../../bench/untangle/run-one.js';
+import type { UntangleProgress } from '../../src/contract/untangle.js';
 import { Gains, type Strategy } from '../../src/untangle/gains.js';
 import { seeded } from '../support/random.js';
 import { dent } from './dent.js';
@@ -13,13 +14,30 @@ t.test('iterations without a gain go back to the best state', async (t) => {
     begun.push(x.slice());
     return n === 1 ? 'OWN' : begun[0]!.slice();
   });
-  const { report } = await untangleOne(tangle, stuck);
-  const [first, best, ...others] = report.piercesByIteration as [number, number, ...number[]];
-  t.ok(best < first && others.every((count) => count === first));
+  const progress: UntangleProgress[] = [];
+  const { report } = await untangleOne(tangle, stuck, { onProgress: (told) => progress.push(told) });
+  const [first, best] = report.piercesByIteration as [number, number];
+  t.ok(best < first);
   const isBest = (x: Float32Array): boolean => x.every((p, k) => p === begun[1]![k]);
   t.notOk(isBest(begun[2]!), 'it goes on for a while');
   t.ok(begun.slice(3, 8).some(isBest), 'and then begins at the best state');
   t.equal(report.piercesAfter, best, 'which is the answer');
+  const beginnings = begun.slice(0, 8).map((x) => (isBest(x) ? best : first));
+  t.same(report.piercesByIteration.slice(0, 8), beginnings, 'the report tells what each iteration begins with');
+  const phases = progress.map(({ phase }) => phase);
+  t.same(phases, [...new Array(9).fill('UNTANGLING'), 'PULLING_BACK', 'CHECKING_ANSWER']);
+  t.same(
+    progress.map(({ iteration }) => iteration),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9],
+  );
+  t.same(
+    progress.map(({ pierces }) => pierces),
+    [...report.piercesByIteration, best, best],
+    'and so does the progress, which then tells of the state that is pulled back',
+  );
+  const { contours, regionVertices } = progress[7]!;
+  t.ok(contours > 0);
+  for (const told of progress.slice(-2)) t.match(told, { contours, regionVertices });
 });
 
 t.test('after the last gain every strategy gets its full number of iterations', async (t) => {
