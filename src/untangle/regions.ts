@@ -95,7 +95,8 @@ export function regionsOf(
     const members = { vertices, isLimited, spans, cuts };
     found.push(regionOf(tools, contour, c, role, label, members, sheet?.isKinematic === true));
   }
-  if (found.length > 0 || why === 'BODY' || why === 'HINT') return found;
+  const { isTurned } = decision;
+  if (found.length > 0 || why === 'BODY' || (why === 'HINT' && !isTurned)) return found;
   const options = ROLES.flatMap((role) =>
     ([1, -1] as const).map((label) => ({
       role,
@@ -104,8 +105,10 @@ export function regionsOf(
     })),
   ).filter(({ vertices }) => vertices.length > 0);
   if (options.length === 0) return [];
-  const sign = decision.isTurned ? -1 : 1;
-  const best = options.reduce((least, option) => (sign * option.cost < sign * least.cost ? option : least));
+  const least = options.reduce((best, option) => (option.cost < best.cost ? option : best));
+  // The choice is between both sides of one sheet: the same sheet on its other side is the reverse.
+  const isReverse = ({ role, label }: (typeof options)[number]) => role === least.role && label !== least.label;
+  const best = (isTurned && options.find(isReverse)) || least;
   return [regionOf(tools, contour, c, best.role, best.label, { ...best, spans: [], cuts: [] }, false)];
 }
 

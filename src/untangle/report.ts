@@ -28,10 +28,12 @@ export function describeContours(
     const own = regions.filter((region) => region.contour === id);
     const sheet = (role: Role): ContourSheet => {
       const part = partOf(topology, contour, role);
-      const right = decision.right[role] * turnAlong(topology, contour, (1 - role) as Role);
+      const region = own.find((one) => one.role === role);
+      // Where the decision finds nothing on a wrong side, the region with the least work is pushed to a side of its own.
+      const right = (region?.right ?? decision.right[role]) * turnAlong(topology, contour, (1 - role) as Role);
       return {
         ...(part < 0 ? {} : { part: topology.mesh.parts[part]!.name }),
-        wrongVertices: own.find((region) => region.role === role)?.vertices.length ?? 0,
+        wrongVertices: region?.vertices.length ?? 0,
         ...(right === 0 ? {} : { side: right > 0 ? ('ALONG_NORMALS' as const) : ('AGAINST_NORMALS' as const) }),
       };
     };

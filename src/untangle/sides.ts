@@ -5,12 +5,15 @@ import type { Layering } from './layering.js';
 import { narrowSides } from './narrow.js';
 import { Patches, type Separation, separate } from './patches.js';
 import { rowOf, type Topology } from './topology.js';
+import type { TurnedRegions } from './turned.js';
 
 /** The information that decides sides, besides the state itself. */
 export interface Guidance {
   readonly layers: readonly { readonly inner: number; readonly outer: number; readonly side: LayerSide }[];
   /** contours whose decision is reversed */
   readonly turned: ReadonlySet<number>;
+  /** the regions of such contours in earlier iterations, whose sides later contours keep */
+  readonly turnedRegions: TurnedRegions;
   /** uint8[V] 1 = the vertex was on a wrong side in the last iteration; guesses keep that decision */
   readonly wasWrong: Uint8Array;
   /** float64[V] share of the surface of each vertex */
@@ -33,6 +36,8 @@ export interface Decision {
   /** 0.5 to 1 */
   readonly confidence: number;
   readonly isTurned: boolean;
+  /** it keeps the side of a contour that was reversed in an earlier iteration */
+  readonly isKept: boolean;
   readonly separations: readonly [Separation, Separation];
   readonly patches: Patches;
 }
@@ -72,7 +77,8 @@ export function decideSides(
     const both = separations.get(c)!;
     const contour = contours[c]!;
     const told = toldSides(topology, x, contour, guidance, both, colours);
-    const guess = told ?? guessSides(topology, x, contour, crossing, c, both, colours, guidance);
+    const kept = told?.why === 'BODY' ? undefined : keptSides(topology, x, contour, crossing, c, guidance);
+    const guess = kept ?? told ?? guessSides(topology, x, contour, crossing, c, both, colours, guidance);
     // Contours with connected patches are reversed together, because sheets cannot lie on both sides of each other.
     const isTurned =
       guess.why !== 'BODY' &&
@@ -84,6 +90,7 @@ export function decideSides(
       ...guess,
       ...(isTurned ? { right, why: 'HINT' as const, confidence: 1 } : {}),
       isTurned,
+      isKept: kept !== undefined,
       separations: both,
       patches,
     });
@@ -134,6 +141,25 @@ function toldSides(
     return { right: sidesUpon(role, above as Label, relationOf(topology, x, contour)), why: 'HINT', confidence: 1 };
   }
   return undefined;
+}
+
+/** Returns the sides of a reversed contour that this one continues. Of a sheet with itself, the roles are not known. */
+function keptSides(
+  topology: Topology,
+  x: Float64Array,
+  contour: Contour,
+  crossing: Crossing,
+  c: number,
+  { turnedRegions }: Guidance,
+): Guess | undefined {
+  if (crossing.sheets[0] === crossing.sheets[1]) return undefined;
+  const ends = crossing.ends.get(c)!;
+  const sheets = ROLES.map((role) => sheetOf(topology, contour, role));
+  const [a, b] = ROLES.map((role) => turnedRegions.sideOf(sheets[role]!, sheets[1 - role]!, ends[role]));
+  if (!a && !b) return undefined;
+  const relation = relationOf(topology, x, contour);
+  const right: RightSides = a && b ? [a, b] : a ? sidesUpon(0, a, relation) : sidesUpon(1, b as Label, relation);
+  return { right, why: 'HINT', confidence: 1 };
 }
 
 function guessSides(

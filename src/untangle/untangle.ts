@@ -14,8 +14,8 @@ import type { EnginePositions, Scene } from '../solver/engine.js';
 import type { CoordinateFrame } from '../solver/frame.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { Budget, type Ended, endOf, whyGivenUp } from './budget.js';
-import { type Contour, findContours } from './contours.js';
-import { groupCrossings } from './crossings.js';
+import { type Contour, findContours, type Role } from './contours.js';
+import { groupCrossings, sheetOf } from './crossings.js';
 import { Gains, isGuess, isShortened, type Tested } from './gains.js';
 import { checkBounds, readHints, refuseUnknownContours } from './hints.js';
 import { Layering } from './layering.js';
@@ -31,6 +31,7 @@ import { describeContours, measureMoved, measureStretch } from './report.js';
 import { refuseRounded } from './rounding.js';
 import { type Decision, decideSides, type Guidance } from './sides.js';
 import { describeTopology, type Topology } from './topology.js';
+import { TurnedRegions } from './turned.js';
 
 const MAX_ITERATIONS = 60;
 /** Steps of the engine in an iteration. */
@@ -129,6 +130,7 @@ class Untangling {
       ...surface,
       layering: new Layering(this.#topology, surface.areas, measures.typicalEdge, this.#budget.pulse),
       wasWrong: new Uint8Array(mesh.vertexCount),
+      turnedRegions: new TurnedRegions(),
     };
   }
 
@@ -241,6 +243,12 @@ class Untangling {
         else regions.push(...regionsOf(tools, contours, c, crossing, decision));
         decisions.set(c, decision);
       }
+    }
+    for (const { contour, role, right, vertices } of regions) {
+      const { isTurned, isKept } = decisions.get(contour)!;
+      if (!isTurned && !isKept) continue;
+      const [sheet, other] = [role, 1 - role].map((of) => sheetOf(topology, contours[contour]!, of as Role));
+      this.#guidance.turnedRegions.add({ sheet: sheet!, other: other!, right, vertices });
     }
   }
 

@@ -26,13 +26,13 @@ function lined() {
 }
 
 /** Two layers that cross in the middle, so that nothing but a hint tells which one is above. */
-function crossed(random: Random) {
+function crossed(random: Random, middle = SIZE / 2, slope = 0.2) {
   const scene = new Surfaces();
   const jitter = () => random.between(-0.05, 0.05);
   scene.grid('lower', SIZE, SIZE, (u, v) => ({ at: [SIZE * u + jitter(), SIZE * v + jitter(), 0] }));
   scene.grid('upper', SIZE, SIZE, (u, v) => {
     const x = SIZE * u + 0.3 + jitter();
-    return { at: [x, SIZE * v + 0.2 + jitter(), 0.2 * (x - SIZE / 2)] };
+    return { at: [x, SIZE * v + 0.2 + jitter(), slope * (x - middle)] };
   });
   return scene.build();
 }
@@ -125,6 +125,34 @@ t.test('a guess can be reversed by the id of its contour', async (t) => {
   );
   t.equal(turned.report.status, 'FREE');
 });
+
+t.test(
+  'a guess that takes several iterations to reverse stays reversed, and the report says what was pushed',
+  async (t) => {
+    // In the state in which the sheets first cross, the work on both sides tells the guess, and later the contours are others.
+    for (const [middle, slope] of [
+      [0.35 * SIZE, 0.2],
+      [0.45 * SIZE, 0.2],
+      [0.45 * SIZE, 0.8],
+    ] as const) {
+      const tangle = crossed(seeded(7), middle, slope);
+      const guessed = await untangleOne(tangle, engine);
+      const turned = await untangleOne({ ...tangle, turned: [0] }, engine);
+      t.same([guessed.report.status, turned.report.status], ['FREE', 'FREE']);
+      const heights = [guessed, turned].map(({ positions }) => meanHeight(positions as Float64Array));
+      t.ok(
+        heights[0]! > 0 && heights[1]! < 0,
+        `${heights}: the upper sheet ends above the lower one, and reversed below`,
+      );
+      for (const { report } of [guessed, turned]) {
+        const { why, sheets } = report.contours[0]!;
+        t.equal(why, report === turned.report ? 'HINT' : 'COST');
+        const pushed = sheets.filter(({ wrongVertices }) => wrongVertices > 0);
+        t.ok(pushed.length === 1 && pushed[0]!.side !== undefined, 'the side to which it was pushed');
+      }
+    }
+  },
+);
 
 t.test('an untangling that ends by budget, cancellation or limit returns the best state', async (t) => {
   const tangle = dent(seeded(7), 1.2);
