@@ -33,9 +33,13 @@ export function warnOfBudget(
   const warnings: Warning[] = [];
   const { timeBudgetSeconds } = job.times;
   if (job.isEnding && status === 'DEADLINE') {
+    const made = `${steps} ${steps === 1 ? 'step' : 'steps'}`;
+    const state = omitted.isCutShort
+      ? `the start, because the time budget of ${timeBudgetSeconds} s ended while the outcome of ${made} was tested`
+      : `the safe state after ${made}`;
     warnings.push({
       code: 'SERVER_SHUTS_DOWN',
-      message: `The server shuts down: the answer is the safe state after ${steps} ${steps === 1 ? 'step' : 'steps'}. Another server can continue from it.`,
+      message: `The server shuts down: the answer is ${state}. Another server can continue from it.`,
       count: 1,
     });
   } else if (omitted.isCutShort) {

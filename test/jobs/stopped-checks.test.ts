@@ -104,6 +104,24 @@ t.test('a motion that was made and is not sent is no motion', async (t) => {
   t.same(answer.report.impulses, { ...figures, motionShare: 0 });
 });
 
+t.test('a shutdown whose last test did not end in time says that the answer is the start', async (t) => {
+  const clock = { time: 0 };
+  let [isEnding, tests] = [false, 0];
+  const verifier = watched((check) => {
+    if (check === 'findIntersections' && ++tests === 2) clock.time += 10_000;
+  });
+  const { answer } = await runJob(withBudget('RETURN_SAFE'), fakeEngine(stepping(4)), {
+    ...{ clock, verifier, isEnding: () => isEnding },
+    onProgress: ({ steps }) => {
+      isEnding = steps === 2;
+    },
+  });
+  t.same(answer.positions, withBudget('RETURN_SAFE').start);
+  t.match(answer.report, { status: 'DEADLINE', steps: 2 });
+  const { SERVER_SHUTS_DOWN: told } = warningsOf(answer.report);
+  t.match(told, /^The server shuts down: the answer is the start, /);
+});
+
 t.test('RETURN_SAFE: a state whose test did not end is never sent, even if the engine pierces', async (t) => {
   const piercing: Behaviour = (step) => resolution(step, step.y.slice(), 'CONVERGED', 1);
   const request = withBudget('RETURN_SAFE', spike(1, 1.5));
