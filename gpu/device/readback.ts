@@ -21,8 +21,9 @@ export interface Reading {
 }
 
 /**
- * Bytes of staging buffers whose sizes are powers of two, so that readings of similar sizes share them. Above these
- * sizes, scenes read the same sizes again.
+ * Bytes of staging buffers whose sizes are powers of two, so that readings of similar sizes share them. A larger reading
+ * takes a buffer that is at least as large as itself: only the largest ones are kept, because the sizes of some readings
+ * change with the number of pairs, and a buffer for each of them would fill the device.
  */
 const SHARED_BYTES = { least: 256, most: 2 ** 24 };
 
@@ -50,11 +51,11 @@ export class Reader {
    * Prepares the staging buffer for a reading of this many bytes, for {@link record}.
    *
    * @returns undefined = it is ready
-   * @throws OUT_OF_DEVICE_MEMORY, and nothing has changed
+   * @throws OUT_OF_DEVICE_MEMORY; the readings that were recorded are not affected
    */
   reserve(bytes: number): Promise<void> | undefined {
     const size = stagingSize(bytes);
-    return this.#free.get(size)?.length ? undefined : this.#obtain(size);
+    return this.#freeFor(size)?.length ? undefined : this.#obtain(size);
   }
 
   /**
@@ -64,7 +65,7 @@ export class Reader {
    */
   record(encoder: GPUCommandEncoder, slices: readonly Slice[]): Reading {
     const total = totalOf(slices);
-    const staging = this.#free.get(stagingSize(total))?.pop();
+    const staging = this.#freeFor(stagingSize(total))?.pop();
     if (!staging) throw new Error(`Copies of ${total} bytes are recorded, and no memory was reserved for them.`);
     const offsets: number[] = [];
     let at = 0;
@@ -108,7 +109,29 @@ export class Reader {
     this.#free.clear();
   }
 
+  /** The free staging buffers that a reading of this size takes one of; undefined = there is none. */
+  #freeFor(size: number): GPUBuffer[] | undefined {
+    if (size <= SHARED_BYTES.most) return this.#free.get(size);
+    let least = Number.POSITIVE_INFINITY;
+    for (const [other, { length }] of this.#free) if (length > 0 && other >= size) least = Math.min(least, other);
+    return this.#free.get(least);
+  }
+
+  /** Frees the staging buffers above the shared sizes that no reading uses. */
+  #freeLarge(): void {
+    for (const [size, buffers] of this.#free) {
+      if (size <= SHARED_BYTES.most) continue;
+      for (const buffer of buffers) {
+        this.#all.delete(buffer);
+        this.#memory.free(buffer);
+      }
+      this.#free.delete(size);
+    }
+  }
+
   async #obtain(size: number): Promise<void> {
+    // None of them was large enough.
+    if (size > SHARED_BYTES.most) this.#freeLarge();
     const buffer = await this.#memory.obtain('staging', size, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
     this.#all.add(buffer);
     this.#put(buffer);

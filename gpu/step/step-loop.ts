@@ -158,51 +158,54 @@ export class StepLoop {
     };
     const shouldStop = () => input.shouldStop?.() ?? false;
     let idleReadings = 0;
-    for (;;) {
-      const isStopped = shouldStop();
-      const next = this.#nextOf(inFlight, isStepwise, settings);
-      const count = isStopped ? 0 : next.steps;
-      // Without a step to record, a search, or the status of the opening or of the end of the run, must still be read.
-      if (count > 0 || inFlight.length === 0) {
-        this.#record(encoder, isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next, settings, isStepwise);
-        inFlight.push(await this.#batches.submit(encoder, count, input.onState !== undefined));
-        encoder = this.#newEncoder();
-        if (count > 0 && inFlight.length < maxInFlight) continue;
-      }
-      const oldest = inFlight.shift()!;
-      const stepsBefore = this.#control.steps;
-      let state = await this.#readStatus(oldest, request, states);
-      if (!isStopped && this.#phases.isArrivalDue(this.#control, settings) && !shouldStop()) {
+    try {
+      for (;;) {
+        const isStopped = shouldStop();
+        const next = this.#nextOf(inFlight, isStepwise, settings);
+        const count = isStopped ? 0 : next.steps;
+        // Without a step to record, a search, or the status of the opening or of the end of the run, must still be read.
+        if (count > 0 || inFlight.length === 0) {
+          this.#record(encoder, isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next, settings, isStepwise);
+          inFlight.push(await this.#batches.submit(encoder, count, input.onState !== undefined));
+          encoder = this.#newEncoder();
+          if (count > 0 && inFlight.length < maxInFlight) continue;
+        }
+        const oldest = inFlight.shift()!;
+        const stepsBefore = this.#control.steps;
+        let state = await this.#readStatus(oldest, request, states);
+        if (!isStopped && this.#phases.isArrivalDue(this.#control, settings) && !shouldStop()) {
+          discardAll();
+          this.#batches.recordArrival(encoder);
+          const batch = await this.#batches.submit(encoder, 1, input.onState !== undefined);
+          encoder = this.#newEncoder();
+          state = await this.#readStatus(batch, request, states, true);
+        }
+        if (isStopped || isFinal(state)) {
+          if (!isStopped) this.#plan.end();
+          return isStopped;
+        }
+        idleReadings = this.#control.steps === stepsBefore ? idleReadings + 1 : 0;
+        if (idleReadings > MOST_IDLE_READINGS) {
+          const { phase, steps } = this.#control;
+          const at = `state ${state}, phase ${phase}, after ${steps} steps`;
+          throw new IntersticeError('INTERNAL', `A run on the device neither ends nor makes another step: ${at}.`);
+        }
+        if (state === STATE.RUNNING) continue;
+        // The run has paused: the batches submitted after the pause did nothing.
         discardAll();
-        this.#batches.recordArrival(encoder);
-        const batch = await this.#batches.submit(encoder, 1, input.onState !== undefined);
-        encoder = this.#newEncoder();
-        state = await this.#readStatus(batch, request, states, true);
+        if (state === STATE.NEEDS_PHASE) {
+          // Finer steps go on from the last state, the others from the best one.
+          if (this.#control.phase !== PHASE.REFINE) states.dropWaiting();
+          this.#plan.end();
+          this.#openPhase(encoder, request);
+          continue;
+        }
+        if (shouldStop()) return true;
+        await this.#resume(state, encoder, request, oldest);
       }
-      if (isStopped || isFinal(state)) {
-        if (!isStopped) this.#plan.end();
-        discardAll();
-        return isStopped;
-      }
-      idleReadings = this.#control.steps === stepsBefore ? idleReadings + 1 : 0;
-      if (idleReadings > MOST_IDLE_READINGS) {
-        discardAll();
-        const { phase, steps } = this.#control;
-        const at = `state ${state}, phase ${phase}, after ${steps} steps`;
-        throw new IntersticeError('INTERNAL', `A run on the device neither ends nor makes another step: ${at}.`);
-      }
-      if (state === STATE.RUNNING) continue;
-      // The run has paused: the batches submitted after the pause did nothing.
+    } finally {
+      // The copies of a run that ends before it has read them, also by an error or a listener that throws, are free again.
       discardAll();
-      if (state === STATE.NEEDS_PHASE) {
-        // Finer steps go on from the last state, the others from the best one.
-        if (this.#control.phase !== PHASE.REFINE) states.dropWaiting();
-        this.#plan.end();
-        this.#openPhase(encoder, request);
-        continue;
-      }
-      if (shouldStop()) return true;
-      await this.#resume(state, encoder, request, oldest);
     }
   }
 

@@ -21,14 +21,25 @@ import type { OpenAnswer, OpenTask } from './tasks.js';
  *
  * @throws the refusals of mesh, parameters and start; CANCELLED; what the engine refuses to open
  */
-export async function openJob(
-  { state, parameters: requested, ...arrival }: OpenTask,
+export async function openJob(task: OpenTask, scenes: ResidentScenes, context: JobContext): Promise<OpenAnswer> {
+  const job = new JobRun(task, context);
+  const mesh = buildMesh(task.state.mesh, context.limits);
+  try {
+    return await openScene(task, mesh, scenes, job);
+  } catch (thrown) {
+    context.verifier.forget?.(mesh);
+    throw thrown;
+  }
+}
+
+/** @param mesh as built from the task */
+async function openScene(
+  { state, parameters: requested }: OpenTask,
+  mesh: CollisionMesh,
   scenes: ResidentScenes,
-  context: JobContext,
+  job: JobRun,
 ): Promise<OpenAnswer> {
   const { key, start, mesh: input } = state;
-  const job = new JobRun(arrival, context);
-  const mesh = buildMesh(input, context.limits);
   checkPositions(start, mesh.vertexCount, 'start');
   checkRange(start, start, 'start');
   const measures = state.measures ?? measureMesh(mesh, start);
@@ -62,7 +73,7 @@ export async function openJob(
   const verified = { level: verify === 'PATH' ? verify : 'STATE', kinematicPairs, findings } as const;
   const known = { engine: startEngine, kinematicPairs, verified, excluded: rules.excluded };
   scene.commit({ ...scene.state, ...known }, chosen);
-  await scene.prepare(context.engine, { mesh, parameters, chosen });
+  await scene.prepare(job.context.engine, { mesh, parameters, chosen });
   scenes.put(key, scene);
   return {
     measures,

@@ -15,18 +15,22 @@ export async function resolveJob({ request, ...arrival }: ResolveTask, context: 
   const { mesh, start, timeBudgetSeconds, onBudget } = request;
   const job = new JobRun({ ...arrival, timeBudgetSeconds, onBudget }, context);
   const scene = buildScene({ meshVersion: 0, mesh, stateVersion: 0, start }, context.limits);
-  const step = await prepareStep(request, scene, job);
-  const { answer } = await computeAnswer(step, job, {
-    run: async (input) => {
-      try {
-        return await (await scene.prepare(context.engine, step)).resolve(input);
-      } finally {
-        scene.discard();
-      }
-    },
-    toRequest: () => request,
-  });
-  return answer;
+  try {
+    const step = await prepareStep(request, scene, job);
+    const { answer } = await computeAnswer(step, job, {
+      run: async (input) => {
+        try {
+          return await (await scene.prepare(context.engine, step)).resolve(input);
+        } finally {
+          scene.discard();
+        }
+      },
+      toRequest: () => request,
+    });
+    return answer;
+  } finally {
+    context.verifier.forget?.(scene.held.mesh);
+  }
 }
 
 /**

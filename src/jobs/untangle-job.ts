@@ -39,7 +39,7 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
   job.checkpoint('before the untangling');
   const onPiece = context.onState && pathTo(context.onState, positions, mesh);
   onPhase?.('SOLVING');
-  const answer = await untangle(
+  const untangling = untangle(
     { mesh, positions, measures, frame, floor, parameters, options: optionsOf(request) },
     {
       engine,
@@ -57,6 +57,7 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
       onPiece,
     },
   );
+  const answer = await untangling.finally(() => verifier.forget?.(mesh));
   if (isCancelled()) throw cancelled();
   const { regions } = answer;
   return {

@@ -1,10 +1,17 @@
 import t from 'tap';
+import { IntersticeError } from '../../src/contract/errors.js';
+import { monotonicMs } from '../../src/jobs/clock.js';
+import type { JobContext } from '../../src/jobs/job-run.js';
+import { openJob } from '../../src/jobs/open-job.js';
+import { ResidentScenes } from '../../src/jobs/resident-scenes.js';
+import { untangleJob } from '../../src/jobs/untangle-job.js';
 import {
   canFilter,
   exactVerifier,
   FilteredStates,
   type FilteringEngine,
   testState,
+  type Verifier,
   verifierFor,
 } from '../../src/jobs/verifier.js';
 import { VerifierMemory } from '../../src/verify/memory.js';
@@ -12,7 +19,8 @@ import type { StateFilter } from '../../src/verify/state.js';
 import { flatGrid } from '../gpu/filter/soups.js';
 import { fakeEngine, resolution } from '../support/fake-engine.js';
 import { openTestEngine } from '../support/gpu.js';
-import { runJob } from '../support/job.js';
+import { LIMITS, runJob } from '../support/job.js';
+import { openTask, sceneOf } from '../support/scenes.js';
 import { PROTECT } from '../verify/make-mesh.js';
 
 const grid = (height: number) => flatGrid(24, (u, v) => [u, v, height * Math.sin(9 * u) * Math.cos(7 * v)]);
@@ -38,6 +46,15 @@ function engineWith(open: () => StateFilter): FilteringEngine & { readonly opene
     opened: () => opened,
   };
 }
+
+const contextOf = (verifier: Verifier): Omit<JobContext, 'engine'> => ({
+  verifier,
+  limits: LIMITS,
+  allowUnverified: false,
+  now: monotonicMs,
+  isCancelled: () => false,
+  onFinding: () => undefined,
+});
 
 /** Doubts every pair: right, if not much help. */
 function doubter(onClose = () => {}): StateFilter {
@@ -195,6 +212,40 @@ t.test('the filter of a forgotten mesh is closed, and opened again if the mesh r
   t.equal(engine.opened(), 2, 'the other one is still there');
   await states.findIntersections(one, x, PROTECT);
   t.equal(engine.opened(), 3);
+});
+
+t.test('what a device keeps for the mesh of a request ends with the request', async (t) => {
+  const filters = { opened: 0, closed: 0 };
+  const open = (): StateFilter => {
+    filters.opened++;
+    return {
+      findDoubtful: async () => ({ pairsTested: 0, pairs: new Uint32Array(0) }),
+      close: () => filters.closed++,
+    };
+  };
+  const verifier = verifierFor(engineWith(open));
+  const input = { vertexCount: mesh.vertexCount, triangles: mesh.triangles };
+  const still = { mesh: input, start: x, target: x.map((value) => value + 1), parameters: {} };
+  const arrives = fakeEngine((step) => resolution(step, step.y, 'CONVERGED', 1));
+  await runJob(still, arrives, { verifier });
+  t.same(filters, { opened: 1, closed: 1 }, 'a resolve');
+  const fails = fakeEngine(() => Promise.reject(new IntersticeError('TOO_LARGE', 'too many pairs')));
+  await t.rejects(runJob(still, fails, { verifier }), { code: 'TOO_LARGE' });
+  t.same(filters, { opened: 2, closed: 2 }, 'one that fails');
+  const task = { request: { mesh: input, positions: x, parameters: {} }, receivedAt: 0, queuedAt: 0 };
+  await untangleJob(task, { ...contextOf(verifier), engine: arrives });
+  t.ok(filters.opened > 2);
+  t.equal(filters.closed, filters.opened, 'an untangling');
+  const scenes = new ResidentScenes();
+  const state = sceneOf({ mesh: input, start: x });
+  const opening = openJob(openTask(state), scenes, {
+    ...contextOf(verifier),
+    engine: { ...arrives, open: () => Promise.reject(new IntersticeError('TOO_LARGE', 'too many pairs')) },
+  });
+  await t.rejects(opening, { code: 'TOO_LARGE' });
+  t.equal(filters.closed, filters.opened, 'a session that is not opened');
+  await openJob(openTask(state), scenes, { ...contextOf(verifier), engine: arrives });
+  t.equal(filters.closed, filters.opened - 1, 'a session keeps it');
 });
 
 const { engine, options } = await openTestEngine();

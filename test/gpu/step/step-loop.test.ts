@@ -2,7 +2,7 @@ import t from 'tap';
 import type { OpenedAdapter } from '../../../gpu/device/adapter.js';
 import { createGpuEngine } from '../../../gpu/engine.js';
 import { stackSwap } from '../../solver/cases.js';
-import { needAdapter } from '../../support/gpu.js';
+import { needAdapter, openSpecialEngine } from '../../support/gpu.js';
 import { refusalOf } from '../../support/job.js';
 import { openCase } from '../../support/open-case.js';
 
@@ -68,3 +68,25 @@ for (const runsAhead of [false, true]) {
     sound.scene.close();
   });
 }
+
+t.test('a listener that throws while steps are in flight costs no memory', options, async (t) => {
+  const engine = await openSpecialEngine(t, { runsAhead: true });
+  const { mesh, start, target } = stackSwap(8).build();
+  const { scene, resolve } = await openCase(engine, mesh, start, target);
+  const interrupt = async (after: number): Promise<void> => {
+    let left = after;
+    const onProgress = () => {
+      if (left-- === 0) throw new Error('the listener fails');
+    };
+    await t.rejects(resolve({ onProgress }), /the listener fails/);
+  };
+  // Until it has as many staging buffers as a run may use, and knows how far ahead a run may go.
+  for (let n = 0; n < 6; n++) await resolve();
+  const before = scene.bytes;
+  for (let after = 0; after < 6; after++) {
+    await interrupt(after);
+    t.match(await resolve(), { status: 'CONVERGED' }, 'the scene stays usable');
+  }
+  t.equal(scene.bytes, before);
+  scene.close();
+});
