@@ -80,14 +80,20 @@ export function isSettled(frame: bigint | undefined, last: LastStep): boolean {
  * Whether a new step is a retry of a pending one.
  *
  * @param pending its frame is the requested one, or the one that it got when it started
+ * @param last the last accepted step
  * @throws FRAME_CONFLICT
  */
-export function isRetryOf(request: StepRequest, pending: { frame: bigint | undefined; request: StepRequest }): boolean {
+export function isRetryOf(
+  request: StepRequest,
+  pending: { readonly frame: bigint | undefined; readonly request: StepRequest },
+  last: LastStep,
+): boolean {
   if (request.frame === undefined || request.frame !== pending.frame) return false;
   if (isSamePayload(request, pending.request)) return true;
   throw new IntersticeError(
     'FRAME_CONFLICT',
     `Frame ${request.frame} is already being computed for a different payload.`,
+    { frame: last.frame, hint: 'Wait for the answer of the other step, or use a new frame.' },
   );
 }
 

@@ -8,7 +8,7 @@ import type { ScheduleHooks, Scheduler } from '../lanes/scheduler.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { type Call, claimOf, isExpired, type SessionClock } from './call.js';
 import { checkFrame, checkPlace, isRetryOf, isSettled, judgeFrame } from './frames.js';
-import type { SessionKeeper } from './keeper.js';
+import { type SessionKeeper, SessionMoved } from './keeper.js';
 import { ownCopy } from './payload.js';
 import type { QueuedSteps } from './pending-work.js';
 import type { Registry } from './registry.js';
@@ -90,7 +90,7 @@ export class StepQueue {
       judgeFrame(request, session.lastStep);
       return this.replay();
     }
-    const pending = this.steps.find((step) => !step.work.isAbandoned && isRetryOf(request, step));
+    const pending = this.steps.find((step) => !step.work.isAbandoned && isRetryOf(request, step, session.lastStep));
     const step = pending ?? this.add(call);
     const answer = step.work.join(call);
     if (!pending && step.hasWaited) context.onQueued?.(() => Math.max(0, this.steps.indexOf(step)));
@@ -151,6 +151,8 @@ export class StepQueue {
       }
     } catch (thrown) {
       step.work.fail(thrown);
+      // The steps behind it follow the session, in their order: none is judged by a state that is not its own any longer.
+      if (thrown instanceof SessionMoved) this.cancel(thrown);
     }
     this.steps.shift();
     const [next] = this.steps;

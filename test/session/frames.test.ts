@@ -53,11 +53,18 @@ t.test('a frame that is not greater than the last one is settled, whatever is pe
 });
 
 t.test('a request with the frame and payload of a pending step is a retry', async (t) => {
-  t.ok(isRetryOf(step(5n), { frame: 5n, request: step(5n) }));
-  t.ok(isRetryOf(step(5n), { frame: 5n, request: step(undefined) }), 'a step that was given its frame');
-  t.notOk(isRetryOf(step(6n), { frame: 5n, request: step(5n) }));
-  t.notOk(isRetryOf(step(undefined), { frame: undefined, request: step(undefined) }), 'unset is never a retry');
-  t.throws(() => isRetryOf(step(5n, 2), { frame: 5n, request: step(5n) }), { code: 'FRAME_CONFLICT' });
+  t.ok(isRetryOf(step(5n), { frame: 5n, request: step(5n) }, { frame: 4n }));
+  t.ok(isRetryOf(step(5n), { frame: 5n, request: step(undefined) }, { frame: 4n }), 'a step that was given its frame');
+  t.notOk(isRetryOf(step(6n), { frame: 5n, request: step(5n) }, { frame: 4n }));
+  t.notOk(
+    isRetryOf(step(undefined), { frame: undefined, request: step(undefined) }, { frame: 4n }),
+    'unset is never a retry',
+  );
+  t.throws(() => isRetryOf(step(5n, 2), { frame: 5n, request: step(5n) }, { frame: 4n }), {
+    code: 'FRAME_CONFLICT',
+    frame: 4n,
+    hint: /Wait for the answer/,
+  });
 });
 
 t.test('a step that continues from another frame than that of the session says how to react', async (t) => {
