@@ -93,7 +93,8 @@ export class IdempotencyKeys {
     this.nameOf.set(session, name);
   }
 
-  fail(tenant: string, { request, work }: Omit<KeyedCreation, 'ended'>): void {
+  /** The creation has failed, or a store keeps its key. */
+  release(tenant: string, { request, work }: Omit<KeyedCreation, 'ended'>): void {
     const name = nameOf(tenant, request.idempotencyKey);
     if (this.entries.get(name)?.work === work) this.entries.delete(name);
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { IntersticeError } from '../contract/errors.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { SessionInfo } from '../contract/sessions.js';
 import type { Scheduler } from '../lanes/scheduler.js';
@@ -47,6 +48,9 @@ export interface KeeperOptions {
 export class SessionMoved extends Error {
   override readonly name = 'SessionMoved';
 }
+
+/** The session has been deleted or has expired, and the store is the one that had it. */
+class SessionGone extends SessionMoved {}
 
 /** A checkpoint may take this share of the time of the solver. */
 const CHECKPOINT_SHARE = 1 / 40;
@@ -121,7 +125,7 @@ export class SessionKeeper {
       throw unavailable(thrown);
     }
     if (!position) {
-      if (this.store.generation === kept.generation) throw new SessionMoved('it is not in the store');
+      if (this.store.generation === kept.generation) throw new SessionGone('it is not in the store');
       kept.generation = this.store.generation;
       this.fallBehind(session, 'The store has lost a session; it is written again from memory.');
     } else if (position.epoch > kept.epoch) {
@@ -173,7 +177,8 @@ export class SessionKeeper {
     const { untangle: _, ...info } = infoOf(session);
     const token = kept.pending?.token ?? randomBytes(8).toString('hex');
     try {
-      if (kept.isBehind) await this.writeAll(session);
+      if (kept.isBehind) await this.catchUp(session);
+      if (session.lastStep.frame >= frame) throw new SessionMoved('it has got the frame');
       const verdict = await store.commit({
         ...refOf(session),
         from: session.lastStep.frame,
@@ -315,11 +320,28 @@ export class SessionKeeper {
     await kept.writing?.catch(() => {});
     if (session.hasEnded) return;
     try {
-      if (kept.isBehind) await this.writeAll(session, await this.copyScene(session));
+      if (kept.isBehind) await this.catchUp(session);
       else if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoint(session))?.written;
     } catch (thrown) {
-      if (!isDown(thrown) && !(thrown instanceof SessionMoved)) throw thrown;
+      // The store lacks nothing of a session that has ended.
+      if (thrown instanceof SessionGone) kept.isBehind = false;
+      else if (!isDown(thrown) && !(thrown instanceof SessionMoved)) throw thrown;
     }
+  }
+
+  /**
+   * Writes what the store lacks of a session. It first asks what the store has: the session may have ended or moved while the
+   * store was down, and would otherwise be written anew.
+   *
+   * @throws SessionMoved, StoreDown
+   */
+  private async catchUp(session: Session): Promise<void> {
+    try {
+      await this.confirm(session);
+    } catch (thrown) {
+      throw thrown instanceof IntersticeError && thrown.cause instanceof StoreDown ? thrown.cause : thrown;
+    }
+    if (session.kept!.isBehind) throw new StoreDown(this.store.health.reason);
   }
 
   private async checkpoint(session: Session): Promise<{ readonly written: Promise<void> } | undefined> {

@@ -150,9 +150,10 @@ export class Registry {
     return session?.tenant === tenant ? session : undefined;
   }
 
-  /** @returns false when the session was removed earlier */
+  /** @returns false when the session was removed earlier; the id may then be that of a session that was loaded since */
   remove(session: Session): boolean {
-    if (!this.sessions.delete(session.id)) return false;
+    if (this.sessions.get(session.id) !== session) return false;
+    this.sessions.delete(session.id);
     const own = this.ofTenant.get(session.tenant);
     own?.delete(session.order);
     if (own?.size === 0) this.ofTenant.delete(session.tenant);

@@ -4,7 +4,7 @@ import type { CreateSessionRequest, SessionInfo } from '../contract/sessions.js'
 import type { Scheduler } from '../lanes/scheduler.js';
 import { admitCreation } from './admission.js';
 import { type Call, claimOf, expiryOf, type SessionClock, withBudget } from './call.js';
-import type { CreationWork } from './idempotency.js';
+import type { CreationWork, KeyedCreation } from './idempotency.js';
 import type { SessionKeeper } from './keeper.js';
 import type { LiveSessions, LiveSessionsOptions } from './live-sessions.js';
 import { ownCopy } from './payload.js';
@@ -91,6 +91,13 @@ export class SessionCreation {
     return work;
   }
 
+  /** A store keeps the keys of its sessions, which any process may end: this one keeps those of creations that run here. */
+  private settleKey(tenant: string, creation: Omit<KeyedCreation, 'ended'>, session: Session): void {
+    const { idempotencyKeys } = this.live;
+    if (this.options.keeper) idempotencyKeys.release(tenant, creation);
+    else idempotencyKeys.succeed(tenant, creation, session);
+  }
+
   private async open(request: CreateSessionRequest, call: Call, place: Reservation, work: CreationWork): Promise<void> {
     const { scheduler, clock, allowUnverified, onChange, keeper } = this.options;
     const { mesh, label = '' } = request;
@@ -119,7 +126,7 @@ export class SessionCreation {
       if (other !== undefined) {
         const info = await keeper!.describe({ tenant, id: other });
         place.release();
-        if (request.idempotencyKey) this.live.idempotencyKeys.fail(tenant, { request, work });
+        if (request.idempotencyKey) this.live.idempotencyKeys.release(tenant, { request, work });
         this.live.inBackground('forget a session', scheduler.forget(key));
         work.succeed(info ?? refuseUnknown(other));
         return;
@@ -130,12 +137,12 @@ export class SessionCreation {
         throw cancelled();
       }
       this.live.enter(session, place);
-      if (request.idempotencyKey) this.live.idempotencyKeys.succeed(tenant, { request, work }, session);
+      if (request.idempotencyKey) this.settleKey(tenant, { request, work }, session);
       onChange(tenant, 'created');
       work.succeed(session);
     } catch (thrown) {
       place.release();
-      if (request.idempotencyKey) this.live.idempotencyKeys.fail(tenant, { request, work });
+      if (request.idempotencyKey) this.live.idempotencyKeys.release(tenant, { request, work });
       this.live.inBackground('forget a session', scheduler.forget(key));
       work.fail(thrown);
     }

@@ -14,6 +14,8 @@ const MAX_WORK_MS = 5000;
 export interface FinderHooks {
   /** Builds a session that is in the store only. @throws SESSION_NOT_FOUND */
   readonly load: (id: string, tenant: string) => Promise<Session>;
+  /** Whether a step of the session waits or runs here. */
+  readonly hasSteps: (session: Session) => boolean;
   /** Frees what this process holds of a session that now belongs to another one. */
   readonly drop: (session: Session) => void;
 }
@@ -25,6 +27,8 @@ export interface FinderHooks {
  */
 export class SessionFinder {
   private readonly arriving = new Map<string, Promise<Session>>();
+  /** of sessions that have just moved: all calls wait for the end of one pause, so that their order is kept there, too */
+  private readonly pauses = new Map<string, Promise<void>>();
 
   constructor(
     private readonly registry: Registry,
@@ -40,7 +44,10 @@ export class SessionFinder {
    *   session
    */
   async use<T>(id: string, tenant: string, work: (session: Session) => T | Promise<T>): Promise<T> {
+    const name = nameOf(id, tenant);
     for (let moves = 0; ; moves++) {
+      const pause = this.pauses.get(name);
+      if (pause) await pause;
       const startedAt = this.clock.monotonicMs();
       const session = await this.find(id, tenant);
       try {
@@ -51,10 +58,7 @@ export class SessionFinder {
         if (!(thrown instanceof SessionMoved)) throw thrown;
         this.hooks.drop(session);
         if (moves < MAX_MOVES) {
-          // Two processes that claim at once would fence each other without end, so each waits for a random time, scaled by that of the work.
-          const worked = this.clock.monotonicMs() - startedAt;
-          const pause = Math.random() * (moves + 1) * Math.min(worked, MAX_WORK_MS);
-          await new Promise<void>((resolve) => this.clock.after(pause, resolve));
+          this.beginPause(name, (moves + 1) * Math.min(this.clock.monotonicMs() - startedAt, MAX_WORK_MS));
           continue;
         }
         throw new IntersticeError(
@@ -69,6 +73,22 @@ export class SessionFinder {
     }
   }
 
+  /**
+   * Two processes that claim at once would fence each other without end, so each waits for a random time, scaled by that of
+   * the work. The steps of a session that wait here learn of its move one after the other, in their order: the first of them
+   * begins the pause, and the others, like calls that arrive meanwhile, wait for the same one.
+   */
+  private beginPause(name: string, longestMs: number): void {
+    if (this.pauses.has(name)) return;
+    const pause = new Promise<void>((resolve) => {
+      this.clock.after(Math.random() * longestMs, resolve);
+    });
+    this.pauses.set(
+      name,
+      pause.then(() => void this.pauses.delete(name)),
+    );
+  }
+
   /** Resolves when a session that is being loaded is here, or was not found; at once if none is being loaded. */
   async arrivalOf(id: string, tenant: string): Promise<void> {
     await this.arriving.get(nameOf(id, tenant))?.catch(() => {});
@@ -79,8 +99,8 @@ export class SessionFinder {
     const pending = this.arriving.get(name);
     if (pending) return pending;
     const session = this.registry.peek(id, tenant);
-    // Its current work is compared with the store when it ends.
-    if (session && session.workCount > 0) return session;
+    // A step is compared with the store when it ends, a check is not.
+    if (session && this.hooks.hasSteps(session)) return session;
     if (!session && !isSessionId(id)) return refuseUnknown(id);
     const found = this.confirmOrLoad(session, id, tenant).finally(() => this.arriving.delete(name));
     this.arriving.set(name, found);

@@ -50,6 +50,7 @@ export class Sessions {
       keeper &&
       new SessionFinder(live.registry, keeper, clock, {
         load: (id, tenant) => takeOver(id, tenant, live, keeper, options),
+        hasSteps: (session) => live.queueOf(session).isBusy,
         drop: (session) => live.drop(session),
       });
   }

@@ -14,7 +14,7 @@ export function openRoom(t: Test, more: Partial<OperationsOptions> = {}) {
   const scheduler = new FakeScheduler();
   const clock = new FakeClock();
   const events: OperationEvent[] = [];
-  const logged: object[] = [];
+  const logged: Record<string, unknown>[] = [];
   const operations = new ScheduledOperations(
     scheduler,
     {
