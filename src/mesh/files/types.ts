@@ -59,6 +59,11 @@ export function guessFormat(name: string): MeshFormat | undefined {
   return extension === undefined ? undefined : (extension.toLowerCase() as MeshFormat);
 }
 
+/** The ending of a file's name if it is that of a mesh in a format other than OBJ and PLY, without the dot. */
+export function otherEnding(name: string): string | undefined {
+  return (/\.(glb|gltf)$/i.exec(name) ?? FOREIGN.exec(name))?.[1]?.toLowerCase();
+}
+
 /** A glTF file, and the morph target that may follow its name: `shirt.glb#Smile`. */
 export function splitMorph(name: string): { readonly path: string; readonly morph: string | undefined } {
   const [, path, morph] = /^(.*\.(?:glb|gltf))#(.+)$/is.exec(name) ?? [];

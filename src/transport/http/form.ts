@@ -8,6 +8,8 @@ import {
   errorOfFile,
   guessFormat,
   type MeshFile,
+  type MeshFormat,
+  otherEnding,
   readMesh,
   toMeshInput,
 } from '../../mesh/files/index.js';
@@ -240,7 +242,7 @@ async function readMeshPart(
     yield* chunks;
   };
   try {
-    return await readMesh(whole(), guessFormat(fileName) ?? sniffFormat(head), limits);
+    return await readMesh(whole(), formatOfPart(fileName, head), limits);
   } catch (thrown) {
     if (!(thrown instanceof IntersticeError) || REQUEST_ERRORS.has(thrown.code)) throw thrown;
     throw errorOfFile(label, thrown);
@@ -250,8 +252,24 @@ async function readMeshPart(
 /** Errors that concern the whole request, not one file. */
 const REQUEST_ERRORS: ReadonlySet<string> = new Set(['CANCELLED', 'INTERNAL']);
 
+/** @throws UNSUPPORTED_MEDIA_TYPE for a file of another format, by its name or its first bytes */
+function formatOfPart(fileName: string, head: Uint8Array): MeshFormat {
+  const format = guessFormat(fileName);
+  if (format) return format;
+  const other = otherEnding(fileName) ?? (isBinaryGltf(head) ? 'glb' : undefined);
+  if (other === undefined) return sniffFormat(head);
+  throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `this is a .${other} file, and a form takes OBJ and PLY files.`, {
+    hint: OTHER_FORMAT_HINT,
+  });
+}
+
+const OTHER_FORMAT_HINT =
+  'Export the mesh as .ply or .obj, which keep the order of its vertices. The command line and the page also read .glb and .gltf.';
+
+const isBinaryGltf = (head: Uint8Array): boolean => Buffer.from(head.subarray(0, 4)).toString('latin1') === 'glTF';
+
 /** A PLY file starts with a line "ply"; an OBJ file has no such mark, so it is the default. */
-function sniffFormat(head: Uint8Array): 'obj' | 'ply' {
+function sniffFormat(head: Uint8Array): MeshFormat {
   return /^ply\r?[\n\r]/.test(Buffer.from(head.subarray(0, 5)).toString('latin1')) ? 'ply' : 'obj';
 }
 

@@ -68,6 +68,25 @@ t.test('the format is sniffed where the name does not tell', async (t) => {
   t.equal(blob.headers['content-type'], 'application/octet-stream', 'the kind of the first start');
 });
 
+t.test('a file of another format is refused by that name, and not read as OBJ', async (t) => {
+  const { send } = await openForms(t);
+  const glb = 'glTF\u0002\u0000\u0000\u0000 and so on';
+  for (const [filename, body, ending] of [
+    ['shirt.GLB', glb, 'glb'],
+    ['shirt', glb, 'glb'],
+    ['shirt.gltf', '{"asset":{}}', 'gltf'],
+    ['shirt.stl', 'solid shirt', 'stl'],
+  ] as const) {
+    const answer = await send([{ name: 'start', filename, body }, targetPart]);
+    t.equal(answer.statusCode, 415, answer.body);
+    t.match(answer.json(), {
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: `start "${filename}": this is a .${ending} file, and a form takes OBJ and PLY files.`,
+      hint: /Export the mesh as \.ply or \.obj/,
+    });
+  }
+});
+
 t.test('several files are one mesh, in order', async (t) => {
   const { send, operations } = await openForms(t);
   const answer = await send([
