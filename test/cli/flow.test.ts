@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { describeFlow, summarise } from '../../src/cli/commands/flow.js';
 import { assertClosedSurface, enclosedVolume } from '../../src/cli/flow/closed-surface.js';
 import { smooth, vertexNormals } from '../../src/cli/flow/normals.js';
+import type { Report } from '../../src/contract/report.js';
 import { readMeshFile } from '../../src/mesh/files/index.js';
 import { openService } from '../clients/service.js';
 import { boxesObj, insideOut } from './boxes.js';
+import { sampleReport } from './fakes.js';
 import { run } from './in-process.js';
 import { verticesOf } from './sheets.js';
 
@@ -170,4 +173,27 @@ t.test('normals weigh triangles by area; smoothing keeps a plane flat and moves 
   const same = flat.slice();
   smooth(fan, same, 0);
   t.strictSame(same, flat);
+});
+
+t.test('a step whose smallest gap was not measured is told apart from one with nothing within reach', async (t) => {
+  const warnings = [{ code: 'MIN_DISTANCE_NOT_MEASURED', message: 'The time was over.', count: 1 }];
+  const measured = sampleReport({ minDistance: 0.25 });
+  const [far, unmeasured] = [
+    sampleReport({ minDistance: undefined }),
+    sampleReport({ minDistance: undefined, warnings }),
+  ];
+  const rows: [reports: Report[], gap: RegExp, unmeasured: number][] = [
+    [[measured, far], /^smallest gap +0\.25 in the unit of the mesh$/m, 0],
+    [[measured, unmeasured], /^smallest gap +0\.25 in the unit of the mesh; not measured after 1 step$/m, 1],
+    [[far, unmeasured], /^smallest gap +nothing within reach; not measured after 1 step$/m, 1],
+    [[unmeasured, unmeasured], /^smallest gap +not measured: /m, 2],
+  ];
+  const triangles = Uint32Array.of(0, 1, 2);
+  const settings = { distance: 1, steps: 2, smoothing: 0 };
+  for (const [reports, gap, unmeasuredSteps] of rows) {
+    const result = { positions: new Float32Array(9), reports, reached: Float64Array.of(1, 1, 1) };
+    const summary = summarise(result, triangles, settings, 1);
+    t.equal(summary.unmeasuredSteps, unmeasuredSteps);
+    t.match(describeFlow('a.obj', summary, undefined).replace(/^ +/gm, ''), gap);
+  }
 });

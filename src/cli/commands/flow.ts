@@ -1,5 +1,6 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { ParametersInput } from '../../contract/parameters.js';
+import type { Report } from '../../contract/report.js';
 import { distanceOf, medianLength } from '../../mesh/lengths.js';
 import { weldElements } from '../../mesh/weld.js';
 import { encodeJson } from '../../transport/json/encode.js';
@@ -119,8 +120,10 @@ export interface FlowSummary {
   readonly heldVertices: number;
   /** vertices of triangles; means and counts are over these */
   readonly surfaceVertices: number;
-  /** smallest distance of two elements after any step; absent if no pair was ever within reach */
+  /** smallest distance of two elements after any step where it was measured; absent if no pair was ever within reach */
   readonly minDistance?: number;
+  /** steps after which it was not measured, because their time budget had ended */
+  readonly unmeasuredSteps: number;
   /** steps that did not converge */
   readonly unconvergedSteps: number;
   readonly seconds: number;
@@ -155,19 +158,30 @@ export function summarise(
     heldVertices,
     surfaceVertices: surface.size,
     ...(gaps.length === 0 ? {} : { minDistance: Math.min(...gaps) }),
+    unmeasuredSteps: reports.filter(isUnmeasured).length,
     unconvergedSteps: reports.filter(({ status }) => status !== 'CONVERGED').length,
     seconds: reports.reduce((total, { timings }) => total + timings.total / 1e6, 0),
   };
 }
+
+const isUnmeasured = ({ warnings }: Report): boolean =>
+  warnings.some(({ code }) => code === 'MIN_DISTANCE_NOT_MEASURED');
 
 const toJson = (summary: FlowSummary, { reports }: FlowResult): object => ({
   ...summary,
   lastReport: encodeJson('Report', reports.at(-1)!, { arrays: true }),
 });
 
+function describeGap({ minDistance, unmeasuredSteps, steps }: FlowSummary): string {
+  if (unmeasuredSteps === steps) return 'not measured: the time budgets left no time for it';
+  const gap =
+    minDistance === undefined ? 'nothing within reach' : `${formatNumber(minDistance)} in the unit of the mesh`;
+  return unmeasuredSteps === 0 ? gap : `${gap}; not measured after ${formatPlural(unmeasuredSteps, 'step')}`;
+}
+
 /** The result as a few lines of text. */
-function describeFlow(path: string, summary: FlowSummary, writtenTo: string | undefined): string {
-  const { offset, meanOffset, leastOffset, leastOffsetVertex, heldVertices, surfaceVertices, minDistance } = summary;
+export function describeFlow(path: string, summary: FlowSummary, writtenTo: string | undefined): string {
+  const { offset, meanOffset, leastOffset, leastOffsetVertex, heldVertices, surfaceVertices } = summary;
   const direction = offset > 0 ? 'outwards' : 'inwards';
   const held = `${formatCount(heldVertices)} of ${formatPlural(surfaceVertices, 'vertex', 'vertices')}`;
   const rows: [string, string][] = [
@@ -176,10 +190,7 @@ function describeFlow(path: string, summary: FlowSummary, writtenTo: string | un
       `mean ${formatNumber(meanOffset)}, least ${formatNumber(leastOffset)} (vertex ${leastOffsetVertex}) of ${formatNumber(offset)} in the unit of the mesh`,
     ],
     ['held back', `${held} came less than half as far`],
-    [
-      'smallest gap',
-      minDistance === undefined ? 'nothing within reach' : `${formatNumber(minDistance)} in the unit of the mesh`,
-    ],
+    ['smallest gap', describeGap(summary)],
   ];
   if (summary.unconvergedSteps > 0) {
     rows.push(['unfinished', `${formatPlural(summary.unconvergedSteps, 'step')} ended before they had converged`]);
