@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import '../closed-pipe.js';
 import { openOperations, requestOf } from '../../examples/resolve-scene.js';
 import { SCENES } from '../../examples/scenes/index.js';
 import { IntersticeError } from '../../src/contract/errors.js';

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import '../closed-pipe.js';
 import { Random } from '../prove/scenes/random.js';
 import { alignTable } from '../table.js';
 import { BOUNDS } from './bounds.js';

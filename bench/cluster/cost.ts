@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import '../closed-pipe.js';
 import { SCENES } from '../../examples/scenes/index.js';
 import { readConfig } from '../../src/config/config.js';
 import { createOperations } from '../../src/session/operations.js';

@@ -1,5 +1,6 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import '../closed-pipe.js';
 import { describeMachine } from '../machine.js';
 import { resultFile, writeResult } from '../result-file.js';
 import { lacksCluster } from './cluster.js';

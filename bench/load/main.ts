@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, constants, loadavg } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import '../closed-pipe.js';
 import { formatTable } from '../../src/load/table.js';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';

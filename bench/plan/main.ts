@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import '../closed-pipe.js';
 import { startService } from '../../src/cli/service-process.js';
 import { runLoad } from '../../src/load/run.js';
 import { makeSheets } from '../../src/load/sheets.js';

@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import '../closed-pipe.js';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';
 import { type EngineRun, runCampaign } from './campaign.js';

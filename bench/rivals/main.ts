@@ -1,3 +1,4 @@
+import '../closed-pipe.js';
 import { SCENES as SOLVER_SCENES } from '../../examples/solver/scenes/index.js';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';

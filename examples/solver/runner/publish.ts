@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import '../../../bench/closed-pipe.js';
 import { SCENES } from '../scenes/index.js';
 import { type Scene, SIZES, type Size } from '../scenes/types.js';
 import { type State, startOf } from '../src/integrator.js';

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
 import { SIZES, type Size } from '../scenes/types.js';
