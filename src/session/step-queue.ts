@@ -32,6 +32,8 @@ interface QueuedStep {
   /** the requested frame, or the one that the step got when it started */
   frame: bigint | undefined;
   isStarted: boolean;
+  /** whether a lane computes it */
+  isComputed: boolean;
   /** whether it has waited behind another step, so that {@link QueuedSteps} counted it */
   readonly hasWaited: boolean;
   /** of the arrays of the request */
@@ -93,7 +95,8 @@ export class StepQueue {
     const pending = this.steps.find((step) => !step.work.isAbandoned && isRetryOf(request, step, session.lastStep));
     const step = pending ?? this.add(call);
     const answer = step.work.join(call);
-    if (!pending && step.hasWaited) context.onQueued?.(() => Math.max(0, this.steps.indexOf(step)));
+    if (step.hasWaited && !step.isStarted) context.onQueued?.(() => Math.max(0, this.steps.indexOf(step)));
+    if (step.isComputed) context.onStart?.();
     if (!pending) this.startNext();
     const { value, isFirst } = await answer;
     return isFirst ? value : { ...value, isReplay: true };
@@ -113,6 +116,7 @@ export class StepQueue {
       request,
       frame: request.frame,
       isStarted: false,
+      isComputed: false,
       hasWaited,
       bytes,
       work: new SharedWork<StepAnswer, StepCall>(this.services.clock, () => {
@@ -182,7 +186,8 @@ export class StepQueue {
    *
    * @param call the first that waits: its time budget and priority apply
    */
-  private async compute({ work, hasWaited }: QueuedStep, call: StepCall, frame: bigint): Promise<ResolveAnswer> {
+  private async compute(step: QueuedStep, call: StepCall, frame: bigint): Promise<ResolveAnswer> {
+    const { work, hasWaited } = step;
     const { session } = this;
     const { scheduler, clock, registry, residency, onFinding, keeper } = this.services;
     const { context, expiresAt } = call;
@@ -190,6 +195,11 @@ export class StepQueue {
     // its time is over, whatever the lane is doing at that moment.
     if (!isHard(call)) work.leaveDeadlineToWork();
     const listeners = listenersOf(work.waiters);
+    step.isComputed = false;
+    const onStart = () => {
+      step.isComputed = true;
+      listeners.onStart?.();
+    };
     // A step never computes with settings that the store then refuses.
     while (session.kept?.deciding) await session.kept.deciding;
 
@@ -215,6 +225,7 @@ export class StepQueue {
       claim: claimOf(call, request.priority, session.key),
       onFinding,
       ...listeners,
+      onStart,
       ...(onState ? { onState } : {}),
     };
 
@@ -263,7 +274,7 @@ export class StepQueue {
 
 type Listeners = Pick<CallContext, 'onQueued' | 'onStart' | 'onProgress' | 'onPhase'>;
 
-/** Notifies the calls that wait when the step starts; a retry that joins later gets no notifications. */
+/** Notifies the calls that wait when the step starts; a retry that joins later learns that it has started, and nothing else. */
 function listenersOf(calls: readonly StepCall[]): Listeners {
   return {
     ...togetherOf('onQueued', calls),

@@ -170,3 +170,27 @@ t.test('a step that waits behind others of its session says so, and ends with th
   const { error } = await operations.getJob({ jobId: jobs[2]!.id, waitSeconds: 5 });
   t.ok(error instanceof IntersticeError && error.code === 'CANCELLED');
 });
+
+t.test('a job of a step that a call has sent before waits and runs as that step does', async (t) => {
+  const { operations, scheduler } = openRoom(t);
+  scheduler.isManual = false;
+  const { id: sessionId } = await operations.createSession(opening());
+  scheduler.isManual = true;
+  const steps = [1, 2].map((k) => ({ sessionId, frame: BigInt(k), target: at(k) }));
+  const calls = steps.map((step) => operations.step(step));
+  await settle();
+  const [first, second] = scheduler.steps;
+  t.notOk(second, 'one at a time');
+  const jobOf = async (step: (typeof steps)[number]) => (await operations.submitJob({ step })).id;
+  const early = await jobOf(steps[0]!);
+  t.match(await operations.getJob({ jobId: early }), { state: 'JOB_WAITING' }, 'no thread has it yet');
+  t.match(await operations.getJob({ jobId: await jobOf(steps[1]!) }), { state: 'JOB_WAITING', ahead: 1 });
+  first!.hooks.onStart?.();
+  const late = await jobOf(steps[0]!);
+  t.match(await operations.getJob({ jobId: late }), { state: 'JOB_RUNNING', started: Number });
+  first!.finish();
+  await settle();
+  t.match(await operations.getJob({ jobId: late }), { state: 'JOB_DONE', started: Number });
+  scheduler.steps[1]!.finish();
+  await Promise.all(calls);
+});
