@@ -7,7 +7,7 @@ import type { StepOutcome, StepTask } from '../jobs/tasks.js';
 import type { ScheduleHooks, Scheduler } from '../lanes/scheduler.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { type Call, claimOf, isExpired, type SessionClock } from './call.js';
-import { checkFrame, checkPlace, isRetryOf, isSettled, judgeFrame } from './frames.js';
+import { checkFrame, checkPlace, isRetryOf, isSettled, judgeFrame, type LastStep, type Verdict } from './frames.js';
 import { type SessionKeeper, SessionMoved } from './keeper.js';
 import { ownCopy } from './payload.js';
 import type { QueuedSteps } from './pending-work.js';
@@ -143,11 +143,10 @@ export class StepQueue {
   private async run(step: QueuedStep): Promise<void> {
     step.isStarted = true;
     try {
-      const verdict = judgeFrame(step.request, this.session.lastStep);
+      const verdict = this.judge(step) ?? (await this.judgeAgain(step));
       if (verdict.kind === 'replay') {
         step.work.succeed(this.replay());
       } else {
-        checkPlace(step.request, this.session.lastStep);
         const { frame } = verdict;
         step.frame = frame;
         step.work.succeed({ ...(await this.computeInTime(step, frame)), frame, isReplay: false });
@@ -163,6 +162,28 @@ export class StepQueue {
     if (next) this.services.queuedSteps.leave(this.session.tenant, next.bytes);
     else this.onChange('idle');
     this.startNext();
+  }
+
+  /** @returns undefined if the step is not to be refused yet, see {@link judgeAgain} @throws as {@link verdictOn} */
+  private judge({ request, hasWaited }: QueuedStep): Verdict | undefined {
+    try {
+      return verdictOn(request, this.session.lastStep);
+    } catch (refusal) {
+      if (this.services.keeper && hasWaited) return undefined;
+      throw refusal;
+    }
+  }
+
+  /**
+   * Before a step that has waited is refused because of its frame, the store is asked whether the session has gone on elsewhere:
+   * nobody has asked it when the step came to a busy session, and the step before it may have ended without a query, too.
+   *
+   * @throws as {@link verdictOn}; SessionMoved, STORE_UNAVAILABLE, CANCELLED
+   */
+  private async judgeAgain({ request, work }: QueuedStep): Promise<Verdict> {
+    await this.services.keeper?.confirm(this.session);
+    if (work.isAbandoned) throw cancelled();
+    return verdictOn(request, this.session.lastStep);
   }
 
   /** Computes a step within the time budget of the first call, and if that was not enough, again for the next one. */
@@ -270,6 +291,13 @@ export class StepQueue {
     const { storedAnswer, lastStep } = this.session;
     return { ...storedAnswer!, frame: lastStep.frame, isReplay: true };
   }
+}
+
+/** @throws FRAME_OUT_OF_ORDER, FRAME_CONFLICT, FRAME_LOST, INVALID_PARAMETER */
+function verdictOn(request: StepRequest, last: LastStep): Verdict {
+  const verdict = judgeFrame(request, last);
+  if (verdict.kind === 'accept') checkPlace(request, last);
+  return verdict;
 }
 
 type Listeners = Pick<CallContext, 'onQueued' | 'onStart' | 'onProgress' | 'onPhase'>;

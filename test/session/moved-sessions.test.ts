@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import { cancelled } from '../../src/contract/errors.js';
 import type { StoreFailure } from '../../src/session/keeper.js';
 import { StoreDown } from '../../src/store/session-store.js';
 import { LIMITS, refusalOf } from '../support/job.js';
@@ -64,6 +65,44 @@ t.test('sessions that move', { skip: lacksRedis }, async (t) => {
       (await all).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.frame : String(outcome.reason))),
       frames,
     );
+  });
+
+  t.test('a step behind one that was given up is not refused for frames that another process has', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    const { id: sessionId } = await a.operations.createSession(opening());
+    const step = a.scheduler.step.bind(a.scheduler);
+    let stop = () => {};
+    const begun = new Promise<void>((resolve) => {
+      // A thread notices only at its next step that nobody waits any longer.
+      a.scheduler.step = () => {
+        resolve();
+        a.scheduler.step = step;
+        return new Promise((_, reject) => {
+          stop = () => reject(cancelled());
+        });
+      };
+    });
+    const abort = new AbortController();
+    const first = { sessionId, frame: 1n, target: at(1) };
+    const givenUp = refusalOf(a.operations.step(first, { signal: abort.signal }));
+    await begun;
+    abort.abort();
+    t.equal((await givenUp).code, 'CANCELLED');
+    await b.operations.step(first);
+    const next = a.operations.step({ sessionId, frame: 2n, afterFrame: 1n, target: at(2) });
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    next.then(end, end);
+    await settle();
+    stop();
+    while (!isOver) {
+      await settle();
+      a.clock.advance(1000);
+    }
+    t.match(await next, { frame: 2n });
   });
 
   t.test('a change that learns late of a move does not touch the session that has come back', async (t) => {
