@@ -165,18 +165,19 @@ export class StepQueue {
   }
 
   /** @returns undefined if the step is not to be refused yet, see {@link judgeAgain} @throws as {@link verdictOn} */
-  private judge({ request, hasWaited }: QueuedStep): Verdict | undefined {
+  private judge({ request }: QueuedStep): Verdict | undefined {
     try {
       return verdictOn(request, this.session.lastStep);
     } catch (refusal) {
-      if (this.services.keeper && hasWaited) return undefined;
+      if (this.services.keeper) return undefined;
       throw refusal;
     }
   }
 
   /**
-   * Before a step that has waited is refused because of its frame, the store is asked whether the session has gone on elsewhere:
-   * nobody has asked it when the step came to a busy session, and the step before it may have ended without a query, too.
+   * Before a step is refused because of its frame, the store is asked whether the session has gone on elsewhere: nobody asks when
+   * a step comes to a busy session, the step before it may have ended without a query, and a step that comes while its session is
+   * being loaded gets the state of when that began.
    *
    * @throws as {@link verdictOn}; SessionMoved, STORE_UNAVAILABLE, CANCELLED
    */

@@ -105,6 +105,45 @@ t.test('sessions that move', { skip: lacksRedis }, async (t) => {
     t.match(await next, { frame: 2n });
   });
 
+  t.test(
+    'a step that comes while its session is loaded is not refused for frames that were accepted since',
+    async (t) => {
+      const prefix = prefixOf();
+      const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+      const { id: sessionId } = await b.operations.createSession(opening());
+      const claim = a.store.claim.bind(a.store);
+      let go = () => {};
+      const claimed = new Promise<void>((resolve) => {
+        a.store.claim = async (session) => {
+          const stored = await claim(session);
+          a.store.claim = claim;
+          resolve();
+          await new Promise<void>((release) => {
+            go = release;
+          });
+          return stored;
+        };
+      });
+      const check = a.operations.check({ sessionId });
+      await claimed;
+      await b.operations.step({ sessionId, frame: 1n, target: at(1) });
+      const next = a.operations.step({ sessionId, frame: 2n, afterFrame: 1n, target: at(2) });
+      let isOver = false;
+      const end = () => {
+        isOver = true;
+      };
+      next.then(end, end);
+      await settle();
+      go();
+      while (!isOver) {
+        await settle();
+        a.clock.advance(1000);
+      }
+      t.match(await next, { frame: 2n });
+      await check;
+    },
+  );
+
   t.test('a change that learns late of a move does not touch the session that has come back', async (t) => {
     const prefix = prefixOf();
     const [a, b] = [await processOf(t, prefix, 'refuse', 1), await processOf(t, prefix)];
