@@ -20,6 +20,9 @@ const DIFFERENCE_ERROR = 8;
 /** The same with the weights' own error, after one refinement. */
 const DISTANCE_ERROR = 8;
 const TRIES = 400;
+/** Coordinates below 2^30 are not scaled, larger ones by a power of two. */
+const NOT_SCALED = 29;
+const FAR_SCALES = [30, 31, 45, 63, 64, 65, 90, 110, 126];
 
 const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 
@@ -189,5 +192,31 @@ if (device) {
         t.ok(found.above <= DISTANCE_ERROR, `nor above it (${found.above} u·extent)`);
       });
     }
+
+    t.test(`${KIND_NAMES[kind]}: points of any size have the weights of nearer ones, bit for bit`, async (t) => {
+      const points = new Float32Array(12 * TRIES);
+      for (let n = 0; n < TRIES; n++) {
+        const shape = SHAPES[n % SHAPES.length]!;
+        const pair = placePair(random, kind, shape);
+        const largest = pair.reduce((size, c) => Math.max(size, Math.abs(c)), 0);
+        const unit = 2 ** -Math.floor(Math.log2(largest || 1));
+        points.set(
+          pair.map((c) => c * unit),
+          12 * n,
+        );
+      }
+      const near = await measure(points.map((c) => c * 2 ** NOT_SCALED));
+      t.ok(near.every(Number.isFinite));
+      for (const exponent of FAR_SCALES) {
+        const far = await measure(points.map((c) => c * 2 ** exponent));
+        let different = 0;
+        for (let k = 0; k < far.length; k++) {
+          const isSquare = k % 8 === 7;
+          const expected = k % 8 < 4 ? near[k]! : near[k]! * 2 ** (exponent - NOT_SCALED);
+          if (!isSquare && far[k] !== Math.fround(expected)) different++;
+        }
+        t.equal(different, 0, `2^${exponent}`);
+      }
+    });
   }
 }

@@ -36,6 +36,20 @@ for (const falling of ['CLOTH', 'BOX'] as const) {
   }
 }
 
+t.test('A level plane of any size holds cloth at the contact offset.', options, async (t) => {
+  for (const exponent of [24, 40, 60, 66, 76, 90]) {
+    const { mesh, start, target } = floorScene({ half: 2 ** exponent });
+    const request = { mesh, start: Float32Array.from(start), target: Float32Array.from(target) };
+    const { answer, faults } = await judgeFloor(engine!, request);
+    t.same(faults, []);
+    const { report } = answer;
+    t.match(report, { status: 'CONVERGED', touchingPairs: 0 });
+    // The contact offset is δ/8, and motions of less than δ/50 are not made.
+    const delta = report.resolved.activationDistance;
+    t.ok(report.minDistance! > delta / 8 - delta / 50, `2^${exponent} m: ${report.minDistance! / delta} δ`);
+  }
+});
+
 t.test('bodies that fall onto a plane of any size, slope, place and unit are safe', options, async (t) => {
   let [answered, refused] = [0, 0];
   for (let n = 0; n < 25; n++) {

@@ -13,7 +13,7 @@ struct Closest {
   weight: vec4f,
   // p - q: from the closest point of side b to that of side a
   difference: vec3f,
-  // of the difference
+  // of the difference times the power of two by which closestInTurns scales coordinates: 1 below 2^30
   squared: f32,
 }
 
@@ -67,10 +67,37 @@ fn crossed(q: vec3f, v: vec3f, isExchanged: bool) -> vec3f {
 //
 // Three turns and four; one alone is a to ij, or a to cd, and nothing further. Where i and j are one point it is a to i.
 //
+// Vertices at rest may lie anywhere (src/solver/resting.ts), and the terms of an interior solution have four factors. With
+// coordinates below 2^30 a component of a difference is below 2^31, one of a cross product below 2^63, and a dot product of two
+// of these below 3 · 2^126, which is finite. Larger coordinates are multiplied by a power of two, and the difference by its
+// inverse. Neither rounds, but for numbers below 2^-28, which may become 0. Beside coordinates of 2^79 and more the square of an
+// edge of one unit is below CLOSEST_TINY.
+fn closestInTurns(p0: vec3f, p1: vec3f, p2: vec3f, p3: vec3f, isEdges: bool, turns: u32) -> Closest {
+  let scale = closestScale(max(max(abs(p0), abs(p1)), max(abs(p2), abs(p3))));
+  let found = closestScaled(scale * p0, scale * p1, scale * p2, scale * p3, isEdges, turns);
+  return Closest(found.weight, inverseOfPower(scale) * found.difference, found.squared);
+}
+
+// The exponent field of 1, and those of the least coordinate that is scaled and of what the largest one is scaled to.
+const ONE_FIELD: u32 = 127u;
+const FAR_FIELD: u32 = ONE_FIELD + 30u;
+const SCALED_FIELD: u32 = ONE_FIELD + 29u;
+
+// 1 if no coordinate reaches 2^30, otherwise the power of two that takes the largest one to at least 2^29, below 2^30.
+fn closestScale(largest: vec3f) -> f32 {
+  let bits = bitcast<vec3u>(largest);
+  let exponent = max(bits.x, max(bits.y, bits.z)) >> 23u;
+  return select(1.0, bitcast<f32>((ONE_FIELD + SCALED_FIELD - exponent) << 23u), exponent >= FAR_FIELD);
+}
+
+fn inverseOfPower(power: f32) -> f32 {
+  return bitcast<f32>(((2u * ONE_FIELD) << 23u) - bitcast<u32>(power));
+}
+
 // One body for every turn and for both shapes: a software driver takes its time for every line of machine code, and what is
 // written out turn by turn it has to compile as often (docs/method.md, cold start). Where the two shapes differ by a sign,
 // factors are exchanged and motions negated, which no rounding notices.
-fn closestInTurns(p0: vec3f, p1: vec3f, p2: vec3f, p3: vec3f, isEdges: bool, turns: u32) -> Closest {
+fn closestScaled(p0: vec3f, p1: vec3f, p2: vec3f, p3: vec3f, isEdges: bool, turns: u32) -> Closest {
   var best: Closest;
   var point = p0;
   var begin = select(p1, p2, isEdges);

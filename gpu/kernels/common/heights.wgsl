@@ -12,6 +12,10 @@
 // The differences come first: what the coordinates share cancels there. An adapter proves that its compiler leaves the order
 // as it is (gpu/proof/heights-proof.ts).
 
+// Vertices at rest may lie anywhere (src/solver/resting.ts). Where a difference or a height is out of range (common/range.wgsl),
+// nothing is known of the heights: they are those of no certificate, finite and below every gap that is asked for.
+// #include "common/range.wgsl"
+
 struct Heights {
   // of the four slots; slots that the kind does not use repeat a height of side b
   h: vec4f,
@@ -44,22 +48,42 @@ fn gapOf(heights: Heights, distance: f32) -> f32 {
   return min(heights.gap, distance);
 }
 
+// lo is below, and hi above, every height in range by far more than an e, so that maxima with what is known cannot hide them.
+const UNKNOWN_HEIGHT: f32 = 1e38;
+const UNKNOWN_ERROR: f32 = 1e37;
+
+fn unknownHeights() -> Heights {
+  return Heights(vec4f(0.0), -UNKNOWN_HEIGHT, UNKNOWN_HEIGHT, -2.0 * UNKNOWN_HEIGHT, UNKNOWN_ERROR);
+}
+
+fn areKnown(heights: Heights) -> bool {
+  return heights.error < UNKNOWN_ERROR;
+}
+
 fn measureHeights(kind: u32, p: Corners, n: vec3f) -> Heights {
   let d1 = p.p1 - p.p0;
   let h1 = heightOf(n, d1);
   var h2 = h1;
   var h3 = h1;
   var reach = spreadOf(n, d1);
+  var sizes = reach;
   if (kind <= VE) {
     let d2 = p.p2 - p.p0;
     h2 = heightOf(n, d2);
     h3 = h2;
-    reach = max(reach, spreadOf(n, d2));
+    let spread2 = spreadOf(n, d2);
+    reach = max(reach, spread2);
+    sizes += spread2;
     if (kind <= EE) {
       let d3 = p.p3 - p.p0;
       h3 = heightOf(n, d3);
-      reach = max(reach, spreadOf(n, d3));
+      let spread3 = spreadOf(n, d3);
+      reach = max(reach, spread3);
+      sizes += spread3;
     }
+  }
+  if (!isSumInRange(sizes)) {
+    return unknownHeights();
   }
   // h0 = 0: the first vertex is the origin of the heights.
   var lo = 0.0;

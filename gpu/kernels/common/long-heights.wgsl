@@ -65,7 +65,7 @@ fn extentOf(d: vec3f) -> f32 {
 // measureHeights, and in integers where the pair is long.
 fn measureAnyHeights(kind: u32, p: Corners, n: vec3f) -> Heights {
   var heights = measureHeights(kind, p, n);
-  if (!isLong(heights.error)) {
+  if (!isLong(heights.error) || !areKnown(heights)) {
     return heights;
   }
   var h = heights.h;

@@ -91,10 +91,19 @@ const SURELY_WITHIN: f32 = 0.57;
 // within any leap that is not just as short, and no motion at all otherwise.
 const SMALLEST_DIVISOR: f32 = 1e-30;
 
+// By the exponent (common/range.wgsl).
+fn isFinite(size: f32) -> bool {
+  return (bitcast<u32>(size) >> 23u) < 255u;
+}
+
 // Where a vertex gets at most before the next search.
 fn leapEnd(at: vec3f, to: vec3f) -> vec3f {
   let d = to - at;
   let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
+  // A vertex that no element has may have a motion that is no float32. Any end serves.
+  if (!isFinite(largest)) {
+    return at;
+  }
   // Targets may lie so far away that the square of the distance has no float32: take it in units of the largest part.
   if (largest <= SURELY_WITHIN * control.leap) {
     return to;

@@ -6,7 +6,8 @@
 // Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a mask bit or a
 // vertex in common, belong to two ignored parts or are excluded (src/mesh/excluded-pairs.ts). A pair is dropped only if n,
 // the direction of its closest points, keeps it further apart than the cut wherever in the boxes its vertices are:
-// lo - hi > cut + 16 u L, where L bounds the terms of every height used, u = 2^-23.
+// lo - hi > cut + 20 u L, where L bounds the terms of every height used, u = 2^-23 (DROP_MARGIN). A pair with a term that is out of
+// range, as with a vertex at rest that is that far away, is kept.
 //
 // Counting and writing are one pipeline run twice with another flag, not two: two compilations may round differently, and
 // a pair that is counted once and not written, or the reverse, would tear P.
@@ -19,6 +20,7 @@
 // query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
 // #include "common/dispatch.wgsl"
 // #include "common/closest.wgsl"
+// #include "common/range.wgsl"
 // #include "search/cells.wgsl"
 // #include "search/pair-rules.wgsl"
 
@@ -261,8 +263,8 @@ fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
   let near = closestInTurns(a, positionOf(v.y), positionOf(v.z), positionOf(v.w), !isOfTriangles(), turns);
   let d = near.difference;
   let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
-  // Nothing is known of the direction of what is this small, and nothing this close could be dropped.
-  if (largest <= CLOSEST_TINY) {
+  // Nothing is known of the direction of what is this small, and nothing this close could be dropped; nor of what is out of range.
+  if (largest <= CLOSEST_TINY || !isSumInRange(abs(d.x) + abs(d.y) + abs(d.z))) {
     return Found(true, vec3f(0.0));
   }
   let scaled = d / largest;
@@ -275,14 +277,17 @@ fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
   // length the compiler does not know: unrolled, it would double the kernel.
   var lowA = vec2f(FAR, 0.0);
   var highB = vec2f(FAR, 0.0);
+  // The sum of all of these: a minimum or maximum may drop what is out of range.
+  var sizes = 0.0;
   for (var k = 0u; k < corners; k++) {
     let isSideA = k == 0u || (k == 1u && !isOfTriangles());
     let height = lowest(v[k], a, select(-n, n, isSideA));
+    sizes += height.y;
     lowA = select(lowA, lower(lowA, height), isSideA);
     highB = select(lower(highB, height), highB, isSideA);
   }
   let apart = lowA.x + highB.x;
-  return Found(apart <= cut + DROP_MARGIN * max(lowA.y, highB.y), n);
+  return Found(!isSumInRange(sizes) || apart <= cut + DROP_MARGIN * max(lowA.y, highB.y), n);
 }
 
 fn lower(p: vec2f, q: vec2f) -> vec2f {
