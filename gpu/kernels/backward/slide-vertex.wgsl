@@ -1,5 +1,6 @@
 // What backward/slide.wgsl does to a stuck vertex, for kernels that bind what it does. `y` is bound as words, as forward/guard.wgsl binds it.
 // #include "common/corners.wgsl"
+// #include "common/range.wgsl"
 // #include "common/heights.wgsl"
 // #include "common/corners-of-x.wgsl"
 

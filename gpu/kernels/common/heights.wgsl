@@ -12,9 +12,9 @@
 // The differences come first: what the coordinates share cancels there. An adapter proves that its compiler leaves the order
 // as it is (gpu/proof/heights-proof.ts).
 
-// Vertices at rest may lie anywhere (src/solver/resting.ts). Where a difference or a height is out of range (common/range.wgsl),
-// nothing is known of the heights: they are those of no certificate, finite and below every gap that is asked for.
-// #include "common/range.wgsl"
+// Vertices at rest may lie anywhere (src/solver/resting.ts). Where a difference or a height is out of range (common/range.wgsl,
+// which kernels include before this file), nothing is known of the heights: they are those of no certificate, finite and below
+// every gap that is asked for.
 
 struct Heights {
   // of the four slots; slots that the kind does not use repeat a height of side b

@@ -15,6 +15,7 @@
 // float32 costs at most ten roundings of u max(|lo|, |hi|) (certificate.ts), for which 16u leaves room as well.
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
+// #include "common/range.wgsl"
 // #include "common/heights.wgsl"
 
 // Heights above this keep their float32 value, which errs by less than 28 where coordinates are below LONG_RANGE: they do not wrap.

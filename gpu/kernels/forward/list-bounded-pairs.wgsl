@@ -9,6 +9,7 @@
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
 // #include "common/lengths.wgsl"
+// #include "common/range.wgsl"
 // #include "common/heights.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> motions: array<vec4f>;
