@@ -1,4 +1,4 @@
-// Boxes in 16 bytes, for the walks: cells of a grid over all boxes of a search, 15 bits a coordinate. A box that overlaps
+// Boxes in 16 bytes, for the walks: cells of a grid over the boxes of a search that do not rest, 15 bits a coordinate. A box that overlaps
 // another also does so in cells: lows are taken down and highs up by a cell more than rounding can take (three roundings of
 // at most 2^-23 of 32766 cells), and what lies outside the grid is moved to its edge, which keeps the order. Cells only
 // save reads: whatever passes them is compared exactly.

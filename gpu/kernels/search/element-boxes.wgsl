@@ -18,7 +18,7 @@
 @group(0) @binding(4) var<storage, read> mask: array<u32>;
 @group(0) @binding(5) var<storage, read_write> tree: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> cells: array<vec4u>;
-// of all boxes (search/trust-boxes.wgsl)
+// of the boxes of vertices that do not rest (search/trust-boxes.wgsl)
 @group(0) @binding(7) var<storage, read> extent: array<u32, 6>;
 // u32[oldPairs + queries]: 1 = kept; after the prefix sum the place of a kept pair
 @group(0) @binding(8) var<storage, read_write> offsets: array<u32>;
@@ -100,12 +100,14 @@ const FINEST: f32 = 1e-6;
 const SMALLEST_SIZE: f32 = 1e-20;
 
 fn cellsOf(lo: vec3f, hi: vec3f, bits: u32) -> vec4u {
-  // Halves: a difference of two coordinates might have no float32.
-  let origin = 0.5 * vec3f(valueOf(extent[0]), valueOf(extent[1]), valueOf(extent[2]));
-  let end = 0.5 * vec3f(valueOf(~extent[3]), valueOf(~extent[4]), valueOf(~extent[5]));
+  // Halves: a difference of two coordinates might have no float32. Where all vertices rest there is no extent, and any grid serves.
+  let isAny = extent[0] != EXTENT_NONE;
+  let origin = select(vec3f(0.0), 0.5 * vec3f(valueOf(extent[0]), valueOf(extent[1]), valueOf(extent[2])), isAny);
+  let end = select(vec3f(0.0), 0.5 * vec3f(valueOf(~extent[3]), valueOf(~extent[4]), valueOf(~extent[5])), isAny);
   let size = max(max(end - origin, FINEST * max(abs(origin), abs(end))), vec3f(SMALLEST_SIZE));
   let scale = f32(CELL_TOP - 1u) / size;
-  let low = clamp((0.5 * lo - origin) * scale, vec3f(0.0), vec3f(f32(CELL_TOP - 1u)));
-  let high = clamp((0.5 * hi - origin) * scale, vec3f(0.0), vec3f(f32(CELL_TOP - 1u)));
+  // What lies outside is moved to the edge of the grid before it is scaled, by which it might become infinite.
+  let low = min(clamp(0.5 * lo - origin, vec3f(0.0), size) * scale, vec3f(f32(CELL_TOP - 1u)));
+  let high = min(clamp(0.5 * hi - origin, vec3f(0.0), size) * scale, vec3f(f32(CELL_TOP - 1u)));
   return packCells(vec3u(max(low - 1.0, vec3f(0.0))), vec3u(high + 1.0), bits);
 }

@@ -1,4 +1,4 @@
-// The extent of all boxes of a search, as keys whose order is that of the numbers: six words, the lows and the inverted
+// The extent of the boxes of a search that do not rest, as keys whose order is that of the numbers: six words, the lows and the inverted
 // highs, each the smallest seen.
 const EXTENT_NONE: u32 = 0xffffffffu;
 

@@ -5,7 +5,8 @@
 // that stays, and for all under guard RADIUS. KEPT vertices (not wanted in a partial search) keep the box they have.
 // x_i lies inside under any rounding: min(x, e) - reach <= x.
 //
-// In: control, x, y (four words a vertex), inverse masses (0 = kinematic), wanted. Out: box, mask, vertices; extent, which holds no box before.
+// In: control, x, y (four words a vertex), inverse masses (0 = kinematic), wanted. Out: box, mask, vertices; extent, which holds no box before,
+// of the boxes of all vertices that do not rest: kinematic ones at their targets may lie so far away that all others would lie in one cell.
 // One thread a vertex.
 // #include "common/dispatch.wgsl"
 // #include "search/extent.wgsl"
@@ -24,7 +25,7 @@
 @group(0) @binding(6) var<storage, read_write> mask: array<u32>;
 // three vec4f a vertex, for search/walk-pairs.wgsl: x, the box's lo and hi, each in one read
 @group(0) @binding(7) var<storage, read_write> vertices: array<vec4f>;
-// of all boxes (search/extent.wgsl)
+// of the boxes of vertices that do not rest (search/extent.wgsl)
 @group(0) @binding(8) var<storage, read_write> extent: array<atomic<u32>, 6>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -70,7 +71,8 @@ fn fillTrustBoxes(
   }
   vertices[3u * i + 1u] = vec4f(lo, 0.0);
   vertices[3u * i + 2u] = vec4f(hi, 0.0);
-  for (var side = 0u; side < 2u * axes; side++) {
+  let sides = select(2u * axes, 0u, isStill && isKinematic);
+  for (var side = 0u; side < sides; side++) {
     let isLow = side < 3u;
     let key = keyOf(select(hi[side % 3u], lo[side % 3u], isLow));
     widen(side, select(~key, key, isLow));

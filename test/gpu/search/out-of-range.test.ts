@@ -31,6 +31,7 @@ async function run(
   code: string,
   contents: Readonly<Record<string, ArrayBuffer>>,
   result: string,
+  entryPoint = 'probe',
 ): Promise<Float32Array> {
   const bindings = bindingsOf(code);
   const module = device.createShaderModule({ code });
@@ -38,7 +39,7 @@ async function run(
     entries: bindings.map(({ index, type }) => ({ binding: index, visibility: 4, buffer: { type } })),
   });
   const layout = device.createPipelineLayout({ bindGroupLayouts: [group] });
-  const pipeline = await device.createComputePipelineAsync({ layout, compute: { module, entryPoint: 'probe' } });
+  const pipeline = await device.createComputePipelineAsync({ layout, compute: { module, entryPoint } });
   const buffers = bindings.map(({ name, type }) => {
     const usage = type === 'uniform' ? UNIFORM | COPY_DST : STORAGE | COPY_DST | COPY_SRC;
     const buffer = device.createBuffer({ size: ROOM, usage });
@@ -153,6 +154,37 @@ fn probe() {
       const length = Math.hypot(x!, y!, z!);
       t.ok(length === 0 || Math.abs(length - 1) < 1e-3, `${name}: the normal is ${[x, y, z]}`);
     });
+  });
+
+  t.test('Vertices at rest do not widen the grid in which the boxes of the others lie.', async (t) => {
+    const places: readonly { readonly at: Point; readonly isKinematic: boolean; readonly moves: boolean }[] = [
+      { at: [1, 2, 3], isKinematic: false, moves: false },
+      { at: [-4, 0, 1], isKinematic: false, moves: true },
+      { at: [0, 6, 0], isKinematic: true, moves: true },
+      { at: [2 ** 60, -(2 ** 60), 0], isKinematic: true, moves: false },
+      { at: [-FAR, FAR, FAR], isKinematic: true, moves: false },
+    ];
+    const words = await run(
+      device,
+      loadKernel('search/trust-boxes'),
+      {
+        control: SEARCH_CONTROL.pack({ vertices: places.length, leap: 2, reach: 0.5 }),
+        x: Float32Array.from(places.flatMap(({ at }) => at)).buffer,
+        y: Float32Array.from(places.flatMap(({ at: [x, y, z], moves }) => [x, y, moves ? z + 1 : z, 0])).buffer,
+        inverseMass: Float32Array.from(places.map(({ isKinematic }) => (isKinematic ? 0 : 1))).buffer,
+        extent: new Uint32Array(6).fill(0xffffffff).buffer,
+      },
+      'extent',
+      'fillTrustBoxes',
+    );
+    // Keys whose order is that of the numbers (search/extent.wgsl), the highs inverted.
+    const numberOf = (key: number) => {
+      const bits = key >= 0x80000000 ? key & 0x7fffffff : ~key;
+      return new Float32Array(Int32Array.of(bits).buffer)[0];
+    };
+    const keys = new Uint32Array(words.buffer, 0, 6);
+    const ends = [...keys].map((key, side) => numberOf(side < 3 ? key : ~key >>> 0));
+    t.strictSame(ends, [-4.5, -0.5, -0.5, 1.5, 6.5, 3.5]);
   });
 
   t.test('A motion beyond float32 leads to a place that is one.', async (t) => {
