@@ -249,7 +249,12 @@ const BENCH_WALLS: readonly BenchWall[] = [
     // The campaign reaches the service through its doors only; what it plants is named by the types of the product. Surfaces build meshes
     // and know nothing but the contract's types.
     folder: 'bench/prove/',
-    code: [/^src\/paths\.ts$/, /^src\/mesh\/files\//, /^bench\/machine\.ts$/, /^bench\/untangle\/surfaces\.ts$/],
+    code: [
+      /^src\/paths\.ts$/,
+      /^src\/mesh\/files\//,
+      /^bench\/(machine|closed-pipe)\.ts$/,
+      /^bench\/untangle\/surfaces\.ts$/,
+    ],
     types: [/^src\//],
     hasPackages: true,
   },
@@ -258,7 +263,7 @@ const BENCH_WALLS: readonly BenchWall[] = [
     code: [
       /^src\/(contract|transport|load)\//,
       /^src\/paths\.ts$/,
-      /^bench\/(prove\/server|machine)\.ts$/,
+      /^bench\/(prove\/server|machine|closed-pipe)\.ts$/,
       /^examples\//,
     ],
     types: [],
