@@ -63,7 +63,7 @@ export class LiveSessions {
   /** If a store keeps the sessions, takes memory for one more from those that have not been used for longest. */
   async makeRoom(tenant: string, bytes: number): Promise<void> {
     const { keeper } = this.options;
-    if (!keeper) return;
+    if (!keeper || this.registry.exceedsLimit(bytes)) return;
     for (const session of this.residency.idle()) {
       if (this.registry.hasRoom(tenant, bytes)) return;
       if (session.kept?.isBehind) continue;

@@ -234,6 +234,7 @@ export class LongJobs {
       const { maxJobBytes: limit } = this.options.quotas;
       const demand = this.bytes - job.bytes + bytes;
       if (limit === 0 || demand <= limit) return;
+      if (bytes > limit) refuseSize('result', bytes, limit);
       throw new IntersticeError(
         'QUOTA_EXCEEDED',
         `The result has ${bytes} bytes; all jobs together would hold ${demand}, and the limit is ${limit}.`,
@@ -249,6 +250,7 @@ export class LongJobs {
     const demand = this.bytes + bytes;
     if (own >= maxJobsPerTenant) refuse(`You have ${own} jobs, and the limit for one tenant is ${maxJobsPerTenant}.`);
     if (this.jobs.size >= maxJobs) refuse(`This server holds ${maxJobs} jobs already, which is its limit.`);
+    if (maxJobBytes > 0 && bytes > maxJobBytes) refuseSize('job', bytes, maxJobBytes);
     if (maxJobBytes > 0 && demand > maxJobBytes)
       refuse(`The job needs ${bytes} bytes; all jobs would hold ${demand}, and the limit is ${maxJobBytes}.`);
   }
@@ -259,6 +261,12 @@ function bytesOfAnswer({ resolve, step, untangle }: JobWork): number {
   if (untangle) return untangle.positions.byteLength;
   const { target, start } = step ?? resolve;
   return (target ?? start)?.byteLength ?? 0;
+}
+
+/** There would be no room if no other job were there. */
+function refuseSize(what: string, bytes: number, limit: number): never {
+  const message = `The ${what} has ${bytes} bytes, and all jobs together may hold ${limit} (INTERSTICE_MAX_JOB_BYTES).`;
+  throw new IntersticeError('TOO_LARGE', message);
 }
 
 function refuse(message: string): never {

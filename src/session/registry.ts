@@ -69,7 +69,7 @@ export class Registry {
    *
    * @param bytes of host memory that the session will take
    * @param id of a session that exists elsewhere
-   * @throws QUOTA_EXCEEDED
+   * @throws QUOTA_EXCEEDED, TOO_LARGE
    */
   reserve(tenant: string, bytes: number, id = newId()): Reservation {
     this.refuseOneMore(tenant, bytes);
@@ -98,7 +98,7 @@ export class Registry {
    * Refuses if there is no room for another session; takes no place.
    *
    * @param bytes of host memory that the session will take at least
-   * @throws QUOTA_EXCEEDED
+   * @throws QUOTA_EXCEEDED, TOO_LARGE
    */
   refuseOneMore(tenant: string, bytes: number): void {
     const { maxSessions, maxSessionsPerTenant } = this.quotas;
@@ -110,6 +110,12 @@ export class Registry {
       throw exceeded(`This server holds ${maxSessions} sessions already, which is its limit.`);
     }
     this.refuseBytes(bytes);
+  }
+
+  /** Whether so many bytes would have no room if there were no session. */
+  exceedsLimit(bytes: number): boolean {
+    const { maxSessionBytes: limit } = this.quotas;
+    return limit > 0 && bytes > limit;
   }
 
   hasRoom(tenant: string, bytes: number): boolean {
@@ -124,13 +130,19 @@ export class Registry {
 
   /**
    * @param growth bytes of host memory on top of those that all sessions hold now
-   * @throws QUOTA_EXCEEDED with demand and limit
+   * @throws QUOTA_EXCEEDED with demand and limit; TOO_LARGE if there would be no room without all other sessions
    */
   refuseBytes(growth: number): void {
     const { maxSessionBytes: limit } = this.quotas;
     if (limit === 0 || growth <= 0) return;
     const demand = this.hostBytes + this.reservedBytes + growth;
     if (demand <= limit) return;
+    if (this.exceedsLimit(growth)) {
+      throw new IntersticeError(
+        'TOO_LARGE',
+        `The request needs ${growth} bytes, and all sessions together may hold ${limit} (INTERSTICE_MAX_SESSION_BYTES).`,
+      );
+    }
     throw exceeded(
       `The request needs ${growth} bytes; all sessions together would hold ${demand}, and the limit is ${limit}.`,
     );

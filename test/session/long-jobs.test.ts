@@ -247,8 +247,18 @@ t.test('number and bytes are limited, even before the body, and no result exceed
   await t.rejects(tight.operations.submitJob(job()), { code: 'QUOTA_EXCEEDED', message: /120 bytes/ });
   tight.works[0]!.finish(new Float32Array(41));
   await settle();
-  t.match(await tight.operations.getJob({ jobId }), { state: 'JOB_FAILED', error: { code: 'QUOTA_EXCEEDED' } });
+  t.match(await tight.operations.getJob({ jobId }), { state: 'JOB_FAILED', error: { code: 'TOO_LARGE' } });
   t.equal(tight.operations.stats().jobBytes, 0);
+
+  const two = openJobs(t, { maxJobBytes: 300 });
+  const first = await two.operations.submitJob(job());
+  await two.operations.submitJob(job());
+  two.works[0]!.finish(new Float32Array(50));
+  await settle();
+  const crowded = { state: 'JOB_FAILED', error: { code: 'QUOTA_EXCEEDED' } };
+  t.match(await two.operations.getJob({ jobId: first.id }), crowded, 'it has room without the other job');
+  const none = openJobs(t, { maxJobBytes: 119 });
+  await t.rejects(none.operations.submitJob(job()), { code: 'TOO_LARGE', message: /120 bytes.* may hold 119/ });
 });
 
 t.test('a closed service refuses jobs', async (t) => {

@@ -106,8 +106,13 @@ t.test('quotas of the server, of a tenant and of host memory; pending creations 
   t.match(third, { code: 'QUOTA_EXCEEDED', message: /2 sessions.*limit for one tenant is 2/, retryAfterSeconds: 5 });
   const large = opening({ start: new Float32Array(120) });
   t.match(await refusalOf(operations.createSession(large, tenant('bert'))), {
+    code: 'TOO_LARGE',
+    message: /needs 1452 bytes.* all sessions together may hold 1000/,
+    retryAfterSeconds: undefined,
+  });
+  t.match(await refusalOf(operations.createSession(opening({ start: new Float32Array(75) }), tenant('bert'))), {
     code: 'QUOTA_EXCEEDED',
-    message: /needs 1452 bytes.* the limit is 1000/,
+    message: /needs 912 bytes.* the limit is 1000/,
   });
   scheduler.opens.at(-1)!.finish();
   const { id } = await second;
