@@ -47,14 +47,38 @@ interface Fixture {
 }
 
 /** Random elements, some of them touching, with the pairs and boxes of the reference engine's search. */
-function fixture(overrides: Partial<Settings> = {}): Fixture {
-  const random = seeded();
+function fixture(overrides: Partial<Settings> = {}, seed?: number): Fixture {
+  const random = seeded(seed);
   t.comment(`seed ${random.seed}`);
   const settings = makeSettings({ delta: 0.2, ...overrides });
   const { mesh, x, y } = looseScene(random, { elements: 220, side: 6, travel: 1.5, kinematic: 0.15, still: 0.2 });
   const proximity = new Proximity(mesh, settings);
   proximity.renew(x, y);
   return { mesh, settings, x, y, pairs: proximity.pairs, box: proximity.boxes.box };
+}
+
+/** Weights below this may be 0 on the device: they err by u times the aspect ratio of an element, which is below 2^10 here. */
+const TIED_WEIGHT = 2 ** -13;
+
+/**
+ * A fixture without a contact whose closest feature is a tie: the form VOLUME depends on which feature it is, so that device
+ * and reference could push such a contact in different directions.
+ */
+function fixtureWithoutTies(overrides: Partial<Settings>): Fixture {
+  const seeds = seeded();
+  for (;;) {
+    const seed = Math.floor(seeds() * 2 ** 31);
+    const f = fixture(overrides, seed);
+    const { pairs, settings } = f;
+    let hasTie = false;
+    for (let p = 0; p < pairs.count; p++) {
+      measurePair(pairs, p, f.x, 1);
+      const isNear = pairs.distance[p] < 2 * settings.delta;
+      hasTie ||= isNear && pairs.weight.subarray(4 * p, 4 * p + 4).some((w) => w > 0 && w < TIED_WEIGHT);
+    }
+    // Measuring leaves normals behind, which would be the last ones of the pairs.
+    if (!hasTie) return fixture(overrides, seed);
+  }
 }
 
 const moves = (x: Float32Array, y: Float32Array, v: number): boolean =>
@@ -184,7 +208,7 @@ else {
 
   for (const contact of ['GAP', 'VOLUME'] as const) {
     t.test(`the contact sweep, ${contact}: all variants give the contacts and pushes of the reference`, async (t) => {
-      const f = fixture({ contact });
+      const f = contact === 'VOLUME' ? fixtureWithoutTies({ contact }) : fixture({ contact });
       const runs: { y: Float32Array; rows: number[] }[] = [];
       let control: Record<string, number> = {};
       let delta: Float32Array = new Float32Array(0);
