@@ -1,9 +1,10 @@
+import './closed-pipe.js';
 import { openOperations } from '../examples/resolve-scene.js';
 import type { Operations } from '../src/contract/operations.js';
 import { SceneBuilder } from '../test/support/scene-builder.js';
 
 /**
- * How near cloth comes to a resting triangle of any size: the table of docs/method.md (Frame and units).
+ * How near cloth comes to a resting triangle of any size: the table of docs/method.md (Decisions).
  *
  *   node dist/bench/far-planes.js [ENGINE,… [SLOPE,… [EXPONENT,…]]]      default cpu,webgpu 0,1,30 14,16,18,20,22,23,24,26,28,30
  *
@@ -16,7 +17,7 @@ const [engines = 'cpu,webgpu', slopes = '0,1,30', exponents = '14,16,18,20,22,23
 
 type Vector = readonly [number, number, number];
 
-/** Vertices of a side of the cloth, and what it hangs above the plane and moves down. */
+/** Edges of a side of the cloth, its mean height above the plane, and how far it is sent down. Lengths are edges. */
 const SIDE = 8;
 const ABOVE = 0.6;
 const DOWN = 1.5;

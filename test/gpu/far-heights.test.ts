@@ -2,17 +2,9 @@ import t from 'tap';
 import { BUFFER_USAGE, MAP_MODE } from '../../gpu/device/flags.js';
 import { loadKernel } from '../../gpu/shaders.js';
 import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
-import { openSharedAdapter } from '../support/shared-device.js';
+import { openSharedDevice } from '../support/shared-device.js';
 
-const opening = await openSharedAdapter({ allowSoftware: true });
-const { opened } = opening;
-const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
-t.teardown(() => opened?.close());
-const device = (await opened?.requestDevice())?.device;
-
-t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
-  t.ok(opened, opening.reason ?? 'opened');
-});
+const { device } = await openSharedDevice(t);
 
 const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 

@@ -1,3 +1,4 @@
+import type { Test } from 'tap';
 import { type AdapterOpening, type AdapterOptions, type OpenedDevice, openAdapter } from '../../gpu/device/adapter.js';
 
 /** One device of this process, and the engines that use it. */
@@ -69,4 +70,26 @@ export async function openSharedAdapter(options: AdapterOptions): Promise<Adapte
       },
     },
   };
+}
+
+export interface SharedDevice {
+  /** undefined = there is no adapter */
+  readonly device: GPUDevice | undefined;
+  /** options of the tests that need it */
+  readonly needsAdapter: { readonly skip?: string };
+}
+
+/**
+ * Opens the shared device of a file that runs kernels itself, closes it in a teardown, and adds a test that fails where an adapter is required
+ * and there is none; without INTERSTICE_REQUIRE_GPU=1 the tests are skipped with the reason.
+ */
+export async function openSharedDevice(t: Test): Promise<SharedDevice> {
+  const opening = await openSharedAdapter({ allowSoftware: true });
+  const { opened, reason } = opening;
+  const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: reason };
+  t.teardown(() => opened?.close());
+  t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
+    t.ok(opened, reason ?? 'opened');
+  });
+  return { device: (await opened?.requestDevice())?.device, needsAdapter };
 }

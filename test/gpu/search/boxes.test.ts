@@ -6,24 +6,16 @@ import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
 import { looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
-import { openSharedAdapter } from '../../support/shared-device.js';
+import { openSharedDevice } from '../../support/shared-device.js';
 import { DeviceScene } from './device-scene.js';
 
 /** Leap, quotient, product, sum and growth: a few u of coordinates of a few units. */
 const ROUNDING = 16 * 2 ** -23;
 
-const opening = await openSharedAdapter({ allowSoftware: true });
-const { opened } = opening;
-const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
-t.teardown(() => opened?.close());
-const device = (await opened?.requestDevice())?.device;
+const { device } = await openSharedDevice(t);
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);
-
-t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
-  t.ok(opened, opening.reason ?? 'opened');
-});
 
 if (device) {
   const memory = new DeviceMemory(device, new MemoryBudget());

@@ -6,7 +6,7 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { EE, VE, VT, VV } from '../../../src/solver/pair-kinds.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
-import { openSharedAdapter } from '../../support/shared-device.js';
+import { openSharedDevice } from '../../support/shared-device.js';
 import { DeviceScene, type Found } from './device-scene.js';
 
 /** A cut that drops no pair: P is then exactly the overlaps of the grown hulls. */
@@ -14,18 +14,10 @@ const NO_CUT = 1e30;
 /** Rounding of the growth of one face, coordinates up to about 2: overlaps by less are left to the device. */
 const FACE_ROUNDING = 5e-7;
 
-const opening = await openSharedAdapter({ allowSoftware: true });
-const { opened } = opening;
-const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
-t.teardown(() => opened?.close());
-const device = (await opened?.requestDevice())?.device;
+const { device } = await openSharedDevice(t);
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);
-
-t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
-  t.ok(opened, opening.reason ?? 'opened');
-});
 
 /** Triangles and rods of sizes 1:1000 and free points in a cube of side 2. */
 function mixedScene(elements: number): { mesh: CollisionMesh; x: Float32Array } {

@@ -12,7 +12,7 @@ import { distancesByVertex } from '../../../src/solver/part-distances.js';
 import { looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
-import { openSharedAdapter } from '../../support/shared-device.js';
+import { openSharedDevice } from '../../support/shared-device.js';
 import { keysOf } from '../../support/trust-oracle.js';
 import { DeviceScene, type Found, keysFound } from './device-scene.js';
 
@@ -21,18 +21,10 @@ const CUT_ROUNDING = 1e-5;
 const ROOM = 200_000;
 const KINDS = ['VERTEX_TRIANGLE', 'EDGE_EDGE', 'VERTEX_EDGE', 'VERTEX_VERTEX'] as const;
 
-const opening = await openSharedAdapter({ allowSoftware: true });
-const { opened } = opening;
-const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
-t.teardown(() => opened?.close());
-const device = (await opened?.requestDevice())?.device;
+const { device } = await openSharedDevice(t);
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);
-
-t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
-  t.ok(opened, opening.reason ?? 'opened');
-});
 
 t.test('The keys follow the mesh, by kind, in ascending order.', async (t) => {
   const excluded = new ExcludedPairs([

@@ -5,14 +5,10 @@ import { buildMesh } from '../../../src/mesh/build.js';
 import { EE, VT } from '../../../src/solver/pair-kinds.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
-import { openSharedAdapter } from '../../support/shared-device.js';
+import { openSharedDevice } from '../../support/shared-device.js';
 import { DeviceScene, type Found } from './device-scene.js';
 
-const opening = await openSharedAdapter({ allowSoftware: true });
-const { opened } = opening;
-const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
-t.teardown(() => opened?.close());
-const device = (await opened?.requestDevice())?.device;
+const { device } = await openSharedDevice(t);
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);
@@ -20,10 +16,6 @@ t.comment(`seed ${random.seed}`);
 const DELTA = 0.1;
 const ROOM = 50_000;
 const f = Math.fround;
-
-t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
-  t.ok(opened, opening.reason ?? 'opened');
-});
 
 type Point = readonly [number, number, number];
 

@@ -3,22 +3,14 @@ import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
 import { SEARCH_CONTROL, SEARCH_WALK } from '../../../gpu/kernels/structs.js';
 import { bindingsOf, loadKernel } from '../../../gpu/shaders.js';
 import { EE, VT } from '../../../src/solver/pair-kinds.js';
-import { openSharedAdapter } from '../../support/shared-device.js';
+import { openSharedDevice } from '../../support/shared-device.js';
 
 /*
  * Numbers out of range in the functions of the search, planted, because on most drivers a search does not come by them:
  * entry points that read vertices and boxes from its buffers are added to its kernels.
  */
 
-const opening = await openSharedAdapter({ allowSoftware: true });
-const { opened } = opening;
-const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
-t.teardown(() => opened?.close());
-const device = (await opened?.requestDevice())?.device;
-
-t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
-  t.ok(opened, opening.reason ?? 'opened');
-});
+const { device } = await openSharedDevice(t);
 
 const { STORAGE, UNIFORM, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 const ROOM = 4096;

@@ -6,16 +6,12 @@ import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { type Place, write } from '../../../gpu/device/place.js';
 import { DeviceScan, scanLevels } from '../../../gpu/search/scan.js';
 import { seeded } from '../../support/random.js';
-import { openSharedAdapter } from '../../support/shared-device.js';
+import { openSharedDevice } from '../../support/shared-device.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 const MOST = 2 ** 32 - 1;
 
-const opening = await openSharedAdapter({ allowSoftware: true });
-const { opened } = opening;
-const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
-t.teardown(() => opened?.close());
-const device = (await opened?.requestDevice())?.device;
+const { device } = await openSharedDevice(t);
 const kernels = device && (await KernelSet.load(device, 'search'));
 
 const random = seeded();
@@ -41,10 +37,6 @@ t.test('Dispatches fold if one dimension is too short.', async (t) => {
     t.ok(x <= 65_535 && y <= 65_535 && z === 1, `${groups}: ${x} × ${y}`);
     t.ok(x * y >= groups && (groups === 0 || x * (y - 1) < groups), 'enough, and no row too many');
   }
-});
-
-t.test('An adapter is found if one is required.', needsAdapter, async (t) => {
-  t.ok(opened, opening.reason ?? 'opened');
 });
 
 if (device && kernels) {
