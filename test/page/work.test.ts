@@ -17,7 +17,24 @@ import {
 /** Questions for the state of a job. */
 const QUESTION = /\/v1\/jobs\/[^/]+\?wait=/;
 
+/** Layouts beside and below each other. */
+const VIEWPORTS = [
+  [1400, 900],
+  [1024, 640],
+  [768, 1024],
+  [360, 740],
+] as const;
+
 const RESOLVING = { steps: 7, residual: 0.25, unfinishedVertices: 3 };
+
+const coveredByProgress = `(() => {
+  const boundsOf = (id) => document.getElementById(id).getBoundingClientRect();
+  const busy = boundsOf('busy');
+  return ['legend', 'tools'].filter((id) => {
+    const { left, right, top, bottom } = boundsOf(id);
+    return left < busy.right && busy.left < right && top < busy.bottom && busy.top < bottom;
+  });
+})()`;
 
 // A browser and an engine beside other work take their time.
 t.setTimeout(600_000);
@@ -123,6 +140,7 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
 
   await t.test('an untangling survives a reload, and work that replaces it stops it', async (t) => {
     const page = await open(t);
+    const usual = page.viewportSize()!;
     await openTangled(page);
     const untangleProgress = { phase: 'UNTANGLING', iteration: 2, pierces: '9', contours: 1, regionVertices: 5 };
     const isSubmission = (one: Request) => one.method() === 'POST' && /\/v1\/jobs$/.test(one.url());
@@ -136,6 +154,12 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
     const held = await holdJobs(page, { untangleProgress });
     await page.click('#untangle');
     await page.waitForSelector('#busy-kept:not([hidden])');
+    for (const [width, height] of VIEWPORTS) {
+      await page.setViewportSize({ width, height });
+      const covered = await page.evaluate<string[]>(coveredByProgress);
+      t.same(covered, [], `the progress covers neither legend nor tools at ${width} × ${height}`);
+    }
+    await page.setViewportSize(usual);
     const before = submissions;
     await held.reload();
     t.match(await textOnce(page, '#untangled', 'free'), /no intersection/);
