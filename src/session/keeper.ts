@@ -3,7 +3,13 @@ import { IntersticeError } from '../contract/errors.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { SessionInfo } from '../contract/sessions.js';
 import type { Scheduler } from '../lanes/scheduler.js';
-import { type SessionName, type SessionStore, StoreDown, type StoredSession } from '../store/session-store.js';
+import {
+  type SessionName,
+  type SessionStore,
+  StoreDown,
+  type StoredSession,
+  type WriteVerdict,
+} from '../store/session-store.js';
 import type { SessionClock } from './call.js';
 import { KeptCreation } from './kept-creation.js';
 import { KeptLifetime } from './kept-lifetime.js';
@@ -88,10 +94,10 @@ export class SessionKeeper {
   }
 
   /** Called when this process has claimed and built a session, which it keeps from now on. */
-  adopt(session: Session, { epoch, order, token, logged, log, checkpoint }: StoredSession): void {
+  adopt(session: Session, { epoch, order, key, token, logged, log, checkpoint }: StoredSession): void {
     const { generation } = this.store;
     // Loading has renewed the time to live some time ago, so its entry renews it again.
-    const known = { epoch, order, token, logged, touchedAt: Number.NEGATIVE_INFINITY, generation };
+    const known = { epoch, order, key, token, logged, touchedAt: Number.NEGATIVE_INFINITY, generation };
     session.kept = keptState(
       { ...known, meshHash: hashMesh(session.opening.mesh) },
       {
@@ -115,6 +121,7 @@ export class SessionKeeper {
    */
   async confirm(session: Session): Promise<void> {
     const kept = session.kept!;
+    const { generation } = this.store;
     let position: Awaited<ReturnType<SessionStore['peek']>>;
     try {
       position = await this.store.peek(nameOf(session));
@@ -124,6 +131,8 @@ export class SessionKeeper {
       if (thrown instanceof StoreDown && this.options.onFailure === 'continue') return;
       throw unavailable(thrown);
     }
+    // The one from before the query: the store may have lost everything after it had found the session.
+    if (position) kept.generation = generation;
     if (!position) {
       if (this.store.generation === kept.generation) throw new SessionGone('it is not in the store');
       kept.generation = this.store.generation;
@@ -176,10 +185,9 @@ export class SessionKeeper {
     // A step has been made, so the origin of the start is no longer reported.
     const { untangle: _, ...info } = infoOf(session);
     const token = kept.pending?.token ?? randomBytes(8).toString('hex');
-    try {
-      if (kept.isBehind) await this.catchUp(session);
+    const commit = async () => {
       if (session.lastStep.frame >= frame) throw new SessionMoved('it has got the frame');
-      const verdict = await store.commit({
+      return store.commit({
         ...refOf(session),
         from: session.lastStep.frame,
         frame,
@@ -189,7 +197,10 @@ export class SessionKeeper {
         entry: pack(entryOf(step, by)),
         ttlMs: ttlOf(session),
       });
-      if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
+    };
+    try {
+      if (kept.isBehind) await this.catchUp(session);
+      await this.writeTwice(session, commit);
     } catch (thrown) {
       if (!isDown(thrown)) throw thrown;
       if (onFailure === 'refuse') {
@@ -253,6 +264,16 @@ export class SessionKeeper {
   }
 
   /**
+   * Compares a session in memory with the store after the writes that are under way: for calls that are not about the session
+   * itself, and do not wait for its steps.
+   *
+   * @throws as {@link confirm}
+   */
+  review(session: Session): Promise<void> {
+    return this.inTurn(session, () => this.confirm(session));
+  }
+
+  /**
    * Does one write after the other: frames and changes of settings. The store gets with each of them a description of the
    * session, which contains its last frame and its settings; none of them may be out of date, or still be refused.
    */
@@ -269,9 +290,21 @@ export class SessionKeeper {
     return decision;
   }
 
-  private async update(session: Session): Promise<void> {
+  private update(session: Session): Promise<void> {
     const fields = { settings: pack(session.settings), info: pack(infoOf(session)) };
-    const verdict = await ask(() => this.store.update(refOf(session), fields, ttlOf(session)));
+    return ask(() => this.writeTwice(session, () => this.store.update(refOf(session), fields, ttlOf(session))));
+  }
+
+  /**
+   * Writes again what the store has refused, if it did so only because it had lost the session or its last frames, which
+   * were then written again from memory.
+   *
+   * @throws SessionMoved, StoreDown
+   */
+  private async writeTwice(session: Session, write: () => Promise<WriteVerdict>): Promise<void> {
+    if ((await write()) === 'stored') return;
+    await this.catchUp(session);
+    const verdict = await write();
     if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
   }
 
@@ -320,8 +353,8 @@ export class SessionKeeper {
     await kept.writing?.catch(() => {});
     if (session.hasEnded) return;
     try {
-      if (kept.isBehind) await this.catchUp(session);
-      else if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoint(session))?.written;
+      await this.catchUp(session);
+      if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoint(session))?.written;
     } catch (thrown) {
       // The store lacks nothing of a session that has ended.
       if (thrown instanceof SessionGone) kept.isBehind = false;
@@ -408,6 +441,7 @@ export class SessionKeeper {
       frame: lastStep.frame,
       token: kept.token,
       order: kept.order,
+      ...(kept.key ? { key: kept.key } : {}),
       base: checkpoint ? 'checkpoint' : head ? 'lost' : 'opening',
       logged,
       meshHash: kept.meshHash,

@@ -25,16 +25,9 @@ export interface CreationOptions {
 export class KeptCreation {
   constructor(private readonly options: CreationOptions) {}
 
-  /** The session of an idempotency key, of any process. @throws INVALID_PARAMETER for another payload; STORE_UNAVAILABLE */
-  async findKey(tenant: string, request: CreateSessionRequest): Promise<KeyedSession | undefined> {
-    const known = await ask(() => this.options.store.findKey(tenant, request.idempotencyKey!));
-    if (known) this.refuseOtherPayload(known, request);
-    return known;
-  }
-
-  /** The same, whatever its payload. @throws STORE_UNAVAILABLE */
-  async idOfKey(tenant: string, key: string): Promise<string | undefined> {
-    return (await ask(() => this.options.store.findKey(tenant, key)))?.id;
+  /** The session of an idempotency key, of any process. @throws STORE_UNAVAILABLE */
+  findKey(tenant: string, key: string): Promise<KeyedSession | undefined> {
+    return ask(() => this.options.store.findKey(tenant, key));
   }
 
   /**
@@ -47,10 +40,9 @@ export class KeptCreation {
     const { store, quotas, clock, by } = this.options;
     const { mesh, start, idempotencyKey } = request;
     const meshHash = hashMesh(mesh);
-    const key = idempotencyKey && {
-      name: idempotencyKey,
-      digest: digestOfCreation(request, hashContent(mesh, start)),
-    };
+    const key = idempotencyKey
+      ? { name: idempotencyKey, digest: digestOfCreation(request, hashContent(mesh, start)) }
+      : undefined;
     const verdict = await ask(() =>
       store.create({
         ...nameOf(session),
@@ -76,11 +68,13 @@ export class KeptCreation {
     }
     const { generation } = store;
     const touchedAt = clock.monotonicMs();
-    session.kept = keptState({ epoch: 1, order: verdict.order, meshHash, generation, token: '', logged: 0, touchedAt });
+    const { order } = verdict;
+    session.kept = keptState({ epoch: 1, order, meshHash, key, generation, token: '', logged: 0, touchedAt });
     return undefined;
   }
 
-  private refuseOtherPayload(known: KeyedSession, request: CreateSessionRequest): void {
+  /** @throws INVALID_PARAMETER if the key stands for another payload */
+  refuseOtherPayload(known: KeyedSession, request: CreateSessionRequest): void {
     if (known.digest === digestOfCreation(request, hashContent(request.mesh, request.start))) return;
     throw new IntersticeError(
       'INVALID_PARAMETER',

@@ -1,5 +1,6 @@
 import type { StepRequest } from '../contract/sessions.js';
 import type { StepOutcome, StepTask } from '../jobs/tasks.js';
+import type { SessionKey } from '../store/session-store.js';
 
 /** A step that was computed. */
 export interface ComputedStep {
@@ -15,6 +16,8 @@ export interface KeptState {
   readonly epoch: number;
   readonly order: number;
   readonly meshHash: string;
+  /** of its creation; undefined = none */
+  readonly key: SessionKey | undefined;
   /** the generation of the store when it last had the session */
   generation: string;
   /** of the last commit that the store has confirmed */
@@ -47,7 +50,10 @@ export interface KeptState {
   touchedAt: number;
 }
 
-type KnownState = Pick<KeptState, 'epoch' | 'order' | 'meshHash' | 'generation' | 'token' | 'logged' | 'touchedAt'>;
+type KnownState = Pick<
+  KeptState,
+  'epoch' | 'order' | 'meshHash' | 'key' | 'generation' | 'token' | 'logged' | 'touchedAt'
+>;
 /** What the store has of a session whose owner has changed. */
 type StoredHistory = Pick<KeptState, 'loggedAtCheckpoint' | 'loggedBytes' | 'checkpointBytes'>;
 

@@ -9,6 +9,7 @@ import { type Quotas, Registry, type Reservation } from './registry.js';
 import { Residency } from './residency.js';
 import type { Session } from './session.js';
 import { StepQueue, type StepServices } from './step-queue.js';
+import { StoreWatch } from './store-watch.js';
 
 export interface LiveSessionsOptions extends Omit<StepServices, 'registry' | 'residency'> {
   readonly scheduler: StepServices['scheduler'] & Pick<Scheduler, 'park' | 'dropSaved' | 'forget'>;
@@ -28,6 +29,7 @@ export class LiveSessions {
   readonly residency: Residency;
   readonly idempotencyKeys = new IdempotencyKeys();
   private readonly idle: IdleWatch;
+  private readonly storeWatch: StoreWatch | undefined;
   private readonly queues = new Map<Session, StepQueue>();
   private readonly stepServices: StepServices;
 
@@ -43,6 +45,14 @@ export class LiveSessions {
     );
     this.idle = new IdleWatch(clock, (session) => this.end(session, 'expired'));
     const { registry, residency } = this;
+    this.storeWatch =
+      keeper &&
+      new StoreWatch(
+        clock,
+        () => residency.idle(),
+        (session) => this.review(session),
+        (thrown) => options.onBackgroundFailure('compare a session with the store', thrown),
+      );
     this.stepServices = { scheduler, clock, queuedSteps, registry, residency, onFinding, trace, keeper };
   }
 
@@ -77,6 +87,21 @@ export class LiveSessions {
   drop(session: Session): void {
     if (this.leave(session, new SessionMoved('it is another process’s')))
       this.options.onChange(session.tenant, 'moved');
+  }
+
+  /** The sessions that were created under an idempotency key, for the case that the store has lost them. */
+  withKey(tenant: string, key: string): readonly Session[] {
+    return [...this.registry.all()].filter((one) => one.tenant === tenant && one.kept?.key?.name === key);
+  }
+
+  /** Compares a session with the store: writes what that has lost, and drops a session that has left. @throws STORE_UNAVAILABLE */
+  async review(session: Session): Promise<void> {
+    try {
+      if (!session.hasEnded) await this.options.keeper?.review(session);
+    } catch (thrown) {
+      if (!(thrown instanceof SessionMoved)) throw thrown;
+      this.drop(session);
+    }
   }
 
   markUsed(session: Session): void {
@@ -138,5 +163,6 @@ export class LiveSessions {
 
   close(): void {
     this.idle.close();
+    this.storeWatch?.close();
   }
 }

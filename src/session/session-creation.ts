@@ -2,6 +2,7 @@ import { cancelled } from '../contract/errors.js';
 import type { EngineDescription, Limits } from '../contract/server-info.js';
 import type { CreateSessionRequest, SessionInfo } from '../contract/sessions.js';
 import type { Scheduler } from '../lanes/scheduler.js';
+import type { KeyedSession } from '../store/session-store.js';
 import { admitCreation } from './admission.js';
 import { type Call, claimOf, expiryOf, type SessionClock, withBudget } from './call.js';
 import type { CreationWork, KeyedCreation } from './idempotency.js';
@@ -47,7 +48,8 @@ export class SessionCreation {
       return known.describe();
     }
     if (keeper && !(known instanceof SharedWork)) {
-      const kept = request.idempotencyKey ? await keeper.creation.findKey(tenant, request) : undefined;
+      const kept = request.idempotencyKey ? await this.findKept(keeper, tenant, request.idempotencyKey) : undefined;
+      if (kept) keeper.creation.refuseOtherPayload(kept, request);
       const info = kept && (await keeper.describe({ tenant, id: kept.id }));
       if (info) return info;
       await this.live.makeRoom(tenant, minHostBytes(request.mesh, request.start));
@@ -72,7 +74,20 @@ export class SessionCreation {
       known.work.cancel(cancelled());
       await known.ended;
     }
-    return await this.options.keeper?.creation.idOfKey(tenant, key);
+    const { keeper } = this.options;
+    return keeper && (await this.findKept(keeper, tenant, key))?.id;
+  }
+
+  /**
+   * The session of a key in the store, also if the store has lost it and this process still has it: it is then written again.
+   *
+   * @throws STORE_UNAVAILABLE
+   */
+  private async findKept(keeper: SessionKeeper, tenant: string, key: string): Promise<KeyedSession | undefined> {
+    const known = await keeper.creation.findKey(tenant, key);
+    const held = known ? [] : this.live.withKey(tenant, key);
+    for (const session of held) await this.live.review(session);
+    return held.length > 0 ? keeper.creation.findKey(tenant, key) : known;
   }
 
   /** The creation under the key of the request that runs in this process. @throws INVALID_PARAMETER for another payload */

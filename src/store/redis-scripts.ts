@@ -141,15 +141,16 @@ if left ~= -1 and left < least then touch(least) end
 return {epoch, bytes}`,
 };
 
-/** Returns nil, or the fields of the session, its mesh and its log. */
+/** Returns nil, or the fields of the session, its mesh and its log, and name and digest of its key or nil. */
 export const READ: Script = {
   name: 'read',
   isWrite: false,
   text: `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
-local f = redis.call('HMGET', KEYS[1], 'frame', 'token', 'order', 'base', 'logged', 'mesh', 'opening', 'settings', 'info', 'head', 'checkpoint')
+local f = redis.call('HMGET', KEYS[1], 'frame', 'token', 'order', 'base', 'logged', 'mesh', 'opening', 'settings', 'info', 'head', 'checkpoint', 'key')
 local mesh = redis.call('GET', ARGV[1] .. ':mesh:' .. ARGV[2] .. ':' .. f[6])
-return {f[1], f[2], tonumber(f[3]), f[4], tonumber(f[5]), f[7], f[8], f[9], f[10], f[11], mesh, redis.call('LRANGE', KEYS[2], 0, -1)}`,
+local digest = f[12] and redis.call('HGET', ARGV[1] .. ':key:' .. ARGV[2] .. ':' .. f[12], 'digest')
+return {f[1], f[2], tonumber(f[3]), f[4], tonumber(f[5]), f[7], f[8], f[9], f[10], f[11], mesh, redis.call('LRANGE', KEYS[2], 0, -1), f[12], digest}`,
 };
 
 /** ARGV from 4: hash, mesh. Stores the mesh for a minute, for the session that is written next. */
@@ -227,24 +228,40 @@ touch(tonumber(ARGV[4]))
 return 'stored'`,
 };
 
-/** ARGV from 4: ttl, epoch, frame, token, order, base, hash, opening, settings, info, head or '', checkpoint or '', owner, logged. */
+/**
+ * ARGV from 4: ttl, epoch, frame, token, order, base, hash, opening, settings, info, head or '', checkpoint or '', owner, logged,
+ * name of the key or '', digest. A session that the store still has keeps its order; one whose order another session has got
+ * since gets the next one, because a page of a list begins after an order.
+ */
 export const REPLACE: Script = {
   name: 'replace',
   isWrite: true,
   text: `${TOUCH}
-local at = redis.call('HMGET', KEYS[1], 'epoch', 'frame')
+local at = redis.call('HMGET', KEYS[1], 'epoch', 'frame', 'order')
 if at[1] and tonumber(at[1]) > tonumber(ARGV[5]) then return 'fenced' end
 -- Frames are compared as text: they do not fit into the numbers of Lua.
 if at[2] and (#at[2] > #ARGV[6] or (#at[2] == #ARGV[6] and at[2] > ARGV[6])) then return 'fenced' end
 if not use(ARGV[10]) then return 'mesh' end
-redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'frame', ARGV[6], 'token', ARGV[7], 'order', ARGV[8], 'base', ARGV[9], 'logged', ARGV[17],
+local last = prefix .. ':last-order:' .. tenant
+local order = at[3] or ARGV[8]
+local others = redis.call('ZRANGEBYSCORE', KEYS[5], order, order)
+if others[1] and not at[3] then order = redis.call('INCR', last) end
+if tonumber(redis.call('GET', last) or '0') < tonumber(order) then redis.call('SET', last, order) end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'frame', ARGV[6], 'token', ARGV[7], 'order', order, 'base', ARGV[9], 'logged', ARGV[17],
   'dropped', ARGV[17], 'mesh', ARGV[10], 'opening', ARGV[11], 'settings', ARGV[12], 'info', ARGV[13], 'owner', ARGV[16], 'seen', now)
 redis.call('DEL', KEYS[2])
 if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'head', ARGV[14]) else redis.call('HDEL', KEYS[1], 'head') end
 if ARGV[15] ~= '' then redis.call('HSET', KEYS[1], 'checkpoint', ARGV[15]) else redis.call('HDEL', KEYS[1], 'checkpoint') end
-redis.call('ZADD', KEYS[5], ARGV[8], id)
-local last = prefix .. ':last-order:' .. tenant
-if tonumber(redis.call('GET', last) or '0') < tonumber(ARGV[8]) then redis.call('SET', last, ARGV[8]) end
+redis.call('HDEL', KEYS[1], 'key')
+if ARGV[18] ~= '' then
+  local named = prefix .. ':key:' .. tenant .. ':' .. ARGV[18]
+  local holder = redis.call('HGET', named, 'id')
+  if not holder or holder == id then
+    redis.call('HSET', KEYS[1], 'key', ARGV[18])
+    redis.call('HSET', named, 'id', id, 'digest', ARGV[19])
+  end
+end
+redis.call('ZADD', KEYS[5], order, id)
 touch(tonumber(ARGV[4]))
 return 'stored'`,
 };

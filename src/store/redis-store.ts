@@ -106,6 +106,7 @@ export class RedisStore implements SessionStore {
     ];
     const args = [...head.map(String), meshHash, opening, settings, info, this.owner];
     const run = async () => (await this.run(CREATE, session, args)) as readonly Reply[];
+    await this.readGeneration();
     let reply = await run();
     if (textOf(reply[0]) === 'mesh') {
       await this.putMesh(session, session);
@@ -142,13 +143,14 @@ export class RedisStore implements SessionStore {
   }
 
   async claim(name: SessionName): Promise<StoredSession | undefined> {
+    await this.readGeneration();
     const claimed = await this.run(CLAIM, name, [this.owner, String(LEAST_LEFT_MS), String(MIN_BYTES_PER_MS)]);
     if (claimed === null) return undefined;
     const [epoch, bytes] = claimed as readonly Reply[];
     // If another process claims the session before this is read, its epoch fences this process as at any later time.
     const reply = await this.link.transfer(READ, this.keysOf(name), this.argsOf(name), Number(bytes));
     if (reply === null) return undefined;
-    const [frame, token, order, base, logged, opening, settings, info, head, checkpoint, mesh, log] =
+    const [frame, token, order, base, logged, opening, settings, info, head, checkpoint, mesh, log, key, digest] =
       reply as readonly Reply[];
     if (mesh === null) throw new StoreDown('The store has lost the mesh of a session.');
     return {
@@ -164,6 +166,7 @@ export class RedisStore implements SessionStore {
       head: (head as Buffer | null) ?? undefined,
       checkpoint: (checkpoint as Buffer | null) ?? undefined,
       mesh: mesh as Buffer,
+      ...(key && digest ? { key: { name: decodeURIComponent(textOf(key)), digest: textOf(digest) } } : {}),
       log: log as readonly Buffer[],
     };
   }
@@ -194,10 +197,11 @@ export class RedisStore implements SessionStore {
   }
 
   async replace(session: WholeSession): Promise<WriteVerdict> {
-    const { ttlMs, epoch, frame, token, order, base, meshHash, opening, settings, info, head, checkpoint, logged } =
-      session;
+    const { ttlMs, epoch, frame, token, order, base, meshHash, opening, settings, info, head, checkpoint } = session;
+    const { logged, key } = session;
     const position = [ttlMs, epoch, frame, token, order, base, meshHash].map(String);
-    const args = [...position, opening, settings, info, head ?? '', checkpoint ?? '', this.owner, String(logged)];
+    const end = [this.owner, String(logged), key ? nameOf(key.name) : '', key?.digest ?? ''];
+    const args = [...position, opening, settings, info, head ?? '', checkpoint ?? '', ...end];
     const bytes = args.reduce((sum, { length }) => sum + length, 0);
     const run = async () => textOf(await this.run(REPLACE, session, args, bytes));
     let reply = await run();

@@ -20,7 +20,7 @@ export interface SessionStore {
   peek(name: SessionName): Promise<StoredPosition | undefined>;
   /**
    * Changes when the store has lost everything: its data were deleted, or it started without them. As of the last
-   * {@link peek}.
+   * {@link create}, {@link claim} or {@link peek}; if the store loses everything during one of the first two, the one before that.
    */
   readonly generation: string;
   /** A session as its owner sees it, without taking it over. @throws StoreDown */
@@ -96,7 +96,14 @@ export interface NewStoredSession extends SessionName, MeshReference, StoredFiel
   /** 0 = until deleted */
   readonly ttlMs: number;
   readonly quotas: { readonly maxSessions: number; readonly maxSessionsPerTenant: number };
-  readonly key?: { readonly name: string; readonly digest: string } | undefined;
+  readonly key?: SessionKey | undefined;
+}
+
+/** An idempotency key. */
+export interface SessionKey {
+  readonly name: string;
+  /** of the request that it was used for */
+  readonly digest: string;
 }
 
 export interface KeyedSession {
@@ -135,6 +142,8 @@ export interface StoredCheckpoint extends SessionRef {
 }
 
 export interface WholeSession extends SessionRef, MeshReference, StoredFields {
+  /** of its creation; it stays with another session if that has been created under it since */
+  readonly key?: SessionKey | undefined;
   readonly frame: bigint;
   readonly token: string;
   readonly order: number;
@@ -154,6 +163,8 @@ export interface StoredSession extends StoredPosition, StoredFields {
   readonly order: number;
   readonly base: Base;
   readonly mesh: Uint8Array;
+  /** of its creation */
+  readonly key?: SessionKey | undefined;
   /** in the order of their frames */
   readonly log: readonly Uint8Array[];
   /** number of entries logged so far, including dropped ones */

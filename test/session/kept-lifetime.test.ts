@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import type { FakeClock } from './fake-scheduler.js';
 import { opening, openRoom, stepOf } from './room.js';
 
 /** The time to live of sessions in a store. The service has the clock of the test, and the store its own. */
@@ -23,6 +24,8 @@ t.test('the time to live in the store', { skip: lacksRedis }, async (t) => {
     await store.touch({ tenant: 'default', id: 'none', epoch: 1 }, 0);
     return { ...openRoom(t, { store: { sessions: store, onFailure: 'refuse' } }), store };
   }
+  /** Timers besides the one that compares idle sessions with the store. */
+  const timersOf = ({ timerCount }: Pick<FakeClock, 'timerCount'>) => timerCount - 1;
   type Room = Awaited<ReturnType<typeof roomOf>>;
 
   const keysOf = (prefix: string, id: string) => ['session', 'log'].map((what) => `${prefix}:${what}:default:${id}`);
@@ -61,7 +64,7 @@ t.test('the time to live in the store', { skip: lacksRedis }, async (t) => {
     await t.rejects(check);
 
     t.equal(await isRenewed(room, prefix, id), false, 'not without work');
-    t.equal(clock.timerCount, 1, 'that of its idle timeout');
+    t.equal(timersOf(clock), 1, 'that of its idle timeout');
   });
 
   t.test('a new idle timeout applies to the work that runs', async (t) => {
@@ -73,12 +76,12 @@ t.test('the time to live in the store', { skip: lacksRedis }, async (t) => {
     scheduler.isManual = true;
     const step = operations.step(stepOf(session, 1));
     await until(() => scheduler.steps.length === 1);
-    t.equal(clock.timerCount, 0, 'a session that never expires needs none');
+    t.equal(timersOf(clock), 0, 'a session that never expires needs none');
     await operations.updateSession({ sessionId: id, idleTimeoutSeconds: IDLE });
     t.equal(await isRenewed(room, prefix, id), true);
     await operations.deleteSession(id);
     await t.rejects(step, { code: 'CANCELLED' });
-    t.equal(clock.timerCount, 0, 'nor does one that has left');
+    t.equal(timersOf(clock), 0, 'nor does one that has left');
   });
 
   t.test('a session does not expire while a process loads it', async (t) => {
@@ -104,7 +107,7 @@ t.test('the time to live in the store', { skip: lacksRedis }, async (t) => {
     scheduler.steps[1]!.finish();
     t.match(await step, { frame: 2n });
     t.equal(await isRenewed(room, prefix, id), false, 'not afterwards');
-    t.equal(clock.timerCount, 1, 'that of its idle timeout');
+    t.equal(timersOf(clock), 1, 'that of its idle timeout');
   });
 });
 

@@ -1,0 +1,140 @@
+import t, { type Test } from 'tap';
+import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import type { FrameCommit } from '../../src/store/session-store.js';
+import { refusalOf } from '../support/job.js';
+import { settle } from './fake-scheduler.js';
+import { at, opening, openRoom } from './room.js';
+
+// A machine that does much else takes long to start servers; nothing is judged by time.
+t.setTimeout(600_000);
+
+/** A store that has lost everything, and processes that still have its sessions in memory. */
+
+t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+
+  let count = 0;
+  const prefixOf = () => `test-${++count}`;
+  async function processOf(t: Test, prefix: string) {
+    const store = await redis.open(prefix);
+    return { store, ...openRoom(t, { store: { sessions: store, onFailure: 'refuse' } }) };
+  }
+  const lose = () => redis.cli('FLUSHALL');
+  const KEYED = opening({ idempotencyKey: 'one: key' });
+
+  t.test('a session is written again with its key', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    const { id: sessionId } = await a.operations.createSession(KEYED);
+    lose();
+    await a.operations.step({ sessionId, target: at(1) });
+    t.equal((await b.operations.createSession(KEYED)).id, sessionId);
+    t.equal((await refusalOf(b.operations.createSession({ ...KEYED, label: 'x' }))).code, 'INVALID_PARAMETER');
+    // The key goes with the session to the next process.
+    await b.operations.step({ sessionId, target: at(1) });
+    lose();
+    await b.operations.step({ sessionId, target: at(1) });
+    t.equal((await a.operations.createSession(KEYED)).id, sessionId);
+    await a.operations.deleteSession('key:one: key');
+    t.equal(redis.cli('KEYS', `${prefix}:key:*`), '', 'it is free');
+  });
+
+  t.test('the process that has the session answers for its key before the session is used again', async (t) => {
+    const a = await processOf(t, prefixOf());
+    const { id } = await a.operations.createSession(KEYED);
+    lose();
+    t.equal((await refusalOf(a.operations.createSession({ ...KEYED, label: 'x' }))).code, 'INVALID_PARAMETER');
+    lose();
+    t.equal((await a.operations.createSession(KEYED)).id, id);
+    lose();
+    await a.operations.deleteSession('key:one: key');
+    t.equal((await refusalOf(a.operations.getSession(id))).code, 'SESSION_NOT_FOUND');
+    t.not((await a.operations.createSession(KEYED)).id, id);
+  });
+
+  t.test('a key that was used again stays with the new session', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    const { id: first } = await a.operations.createSession(KEYED);
+    lose();
+    const { id: second } = await b.operations.createSession(KEYED);
+    await a.operations.step({ sessionId: first, target: at(1) });
+    t.equal((await a.operations.createSession(KEYED)).id, second);
+    await a.operations.deleteSession(first);
+    t.equal((await a.operations.createSession(KEYED)).id, second);
+  });
+
+  t.test('a list shows a session that was written again beside those that were created since', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    const { id: first } = await a.operations.createSession(opening());
+    lose();
+    const { id: second } = await b.operations.createSession(opening());
+    await a.operations.step({ sessionId: first, target: at(1) });
+    const listed: string[] = [];
+    let pageToken = '';
+    do {
+      const page = await b.operations.listSessions({ pageSize: 1, pageToken });
+      listed.push(...page.sessions.map(({ id }) => id));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== '');
+    t.same(listed, [second, first]);
+  });
+
+  for (const what of ['a step', 'a change'] as const) {
+    t.test(`${what} that is under way during the loss takes effect`, async (t) => {
+      const prefix = prefixOf();
+      const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+      const { id: sessionId } = await a.operations.createSession(KEYED);
+      await a.operations.step({ sessionId, frame: 1n, target: at(8) });
+      const { store } = a;
+      const [commit, update] = [store.commit.bind(store), store.update.bind(store)];
+      let losses = 0;
+      const loseOnce = () => {
+        if (losses++ === 0) lose();
+      };
+      store.commit = (frame: FrameCommit) => {
+        loseOnce();
+        return commit(frame);
+      };
+      store.update = (...change) => {
+        loseOnce();
+        return update(...change);
+      };
+      if (what === 'a step')
+        t.match(await a.operations.step({ sessionId, frame: 2n, target: at(8) }), { positions: at(6) });
+      else await a.operations.updateSession({ sessionId, label: 'new' });
+      const frame = what === 'a step' ? 2n : 1n;
+      t.match(await b.operations.getSession(sessionId), { frame, label: what === 'a step' ? '' : 'new' });
+    });
+  }
+
+  t.test('a process that ends writes the sessions that the store has lost', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    const { id: sessionId } = await a.operations.createSession(KEYED);
+    await a.operations.step({ sessionId, target: at(8) });
+    lose();
+    await a.operations.close();
+    t.match(await b.operations.step({ sessionId, frame: 2n, afterFrame: 1n }), { positions: at(6) });
+  });
+
+  t.test('a deleted session does not come back', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    // A loss before the creation is none of the session.
+    lose();
+    const { id: sessionId } = await a.operations.createSession(opening({ idleTimeoutSeconds: 0 }));
+    await b.operations.deleteSession(sessionId);
+    a.clock.advance(60_000);
+    for (let turn = 0; turn < 200 && a.operations.stats().sessions > 0; turn++) await settle();
+    t.match(a.operations.stats(), { sessions: 0, hostBytes: 0 }, 'its memory is free');
+    t.same(
+      a.events.flatMap((event) => (event.type === 'session' ? [event.change] : [])),
+      ['created', 'moved'],
+    );
+    lose();
+    t.equal((await refusalOf(a.operations.getSession(sessionId))).code, 'SESSION_NOT_FOUND');
+  });
+});
