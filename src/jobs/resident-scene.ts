@@ -96,9 +96,13 @@ export class ResidentScene {
 
   /** Copies everything that the next step depends on besides mesh and positions and that is not on a device. */
   save(): SavedSession {
+    return this.#saveWith(this.#saved ?? this.#scene?.save?.());
+  }
+
+  /** @param scene what was saved of the engine's scene; undefined = nothing */
+  #saveWith(scene: SavedScene | undefined): SavedSession {
     const { engine, kinematicPairs, verified, excluded, version: stateVersion } = this.#state;
     const fitted = this.#fitted;
-    const scene = this.#saved ?? this.#scene?.save?.();
     return {
       meshVersion: this.#held.version,
       stateVersion,
@@ -126,8 +130,11 @@ export class ResidentScene {
 
   /** {@link save}, including what the last step began from, because it may turn out that the step was not accepted. */
   async saveAll(): Promise<SavedSession> {
-    // If the device is lost or has no room for copies, the pairs are lost too, and the saved session says so.
-    const saveRest = (thrown: unknown) => (thrown instanceof IntersticeError ? this.save() : Promise.reject(thrown));
+    // If the device is lost, or it or the host has no room for copies, the pairs are lost too, and the saved session says so.
+    const saveRest = (thrown: unknown) => {
+      if (thrown instanceof IntersticeError || thrown instanceof RangeError) return this.#saveWith(undefined);
+      throw thrown;
+    };
     // A step that is not accepted takes its mesh with it.
     const before = this.#replaced?.saved ?? this.#before;
     return { ...(await this.#saveOrRead().catch(saveRest)), before };
@@ -135,9 +142,7 @@ export class ResidentScene {
 
   /** {@link save}, including the data on a device. */
   async #saveOrRead(): Promise<SavedSession> {
-    const saved = this.save();
-    const scene = saved.scene ?? (await this.#scene?.read?.());
-    return { ...saved, scene, isSceneLost: this.hasLostPairs || (this.#hasPairs && !scene) };
+    return this.#saveWith(this.#saved ?? this.#scene?.save?.() ?? (await this.#scene?.read?.()));
   }
 
   /** Called before a step runs: keeps what it begins from. */

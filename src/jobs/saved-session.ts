@@ -3,7 +3,7 @@ import type { KinematicPairs } from '../contract/parameters.js';
 import type { Scalar } from '../mesh/positions.js';
 import type { EnginePositions } from '../solver/engine.js';
 import type { FrameFields } from '../solver/frame.js';
-import type { SavedScene } from '../solver/saved-scene.js';
+import { isSavedScene, type SavedScene } from '../solver/saved-scene.js';
 import type { Verified } from './held-state.js';
 
 /**
@@ -31,3 +31,21 @@ export interface SavedSession {
   /** from before the step that led to this state, in case it was not accepted; undefined = not kept */
   readonly before?: SavedSession | undefined;
 }
+
+/** Whether data of another process are such a session of a mesh with this many vertices, as {@link isSavedScene} means it. */
+export function isSavedSession(saved: SavedSession, vertexCount: number): boolean {
+  const { meshVersion, stateVersion, fitted, engine, excluded, checkMs, scene, isSceneLost, before } = saved;
+  return (
+    [meshVersion, stateVersion].every(Number.isSafeInteger) &&
+    Number.isFinite(checkMs) &&
+    typeof isSceneLost === 'boolean' &&
+    (fitted === undefined || isFrame(fitted.frame)) &&
+    (engine === undefined || (engine instanceof Float32Array && engine.length === 3 * vertexCount)) &&
+    (excluded === undefined || Array.isArray(excluded)) &&
+    (scene === undefined || isSavedScene(scene, vertexCount)) &&
+    (before === undefined || isSavedSession(before, vertexCount))
+  );
+}
+
+const isFrame = ({ origin, scale, largestEngine, largestCaller }: FrameFields): boolean =>
+  origin.length === 3 && [...origin, scale, largestEngine, largestCaller].every(Number.isFinite);

@@ -112,6 +112,8 @@ export class SceneLedger {
    */
   finish(record: SceneRecord, held: HeldVersions | undefined, saved?: SavedSession): void {
     record.pending--;
+    // The thread has released the scene, and could not save anything of it.
+    if (record.held && !held && !saved) record.isLost = true;
     record.held = held;
     if (saved) record.saved = saved;
     if (held) record.saved = undefined;

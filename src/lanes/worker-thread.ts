@@ -162,10 +162,12 @@ async function compute(message: JobMessage, context: JobContext): Promise<JobTyp
       const { key, isForGood } = message.input;
       const mesh = scenes.find(key)?.held.mesh;
       if (mesh) verifier.forget?.(mesh);
-      const saved = isForGood ? null : await scenes.readLast(key);
-      scenes.drop(key);
-      if (scenes.count === 0) team.memory.trim(0);
-      return saved;
+      try {
+        return isForGood ? null : await scenes.readLast(key);
+      } finally {
+        scenes.drop(key);
+        if (scenes.count === 0) team.memory.trim(0);
+      }
     }
     case 'save':
       return (await scenes.find(message.input.key)?.copy()) ?? null;

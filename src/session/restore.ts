@@ -1,3 +1,4 @@
+import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { EngineDescription } from '../contract/server-info.js';
 import type { Scheduler } from '../lanes/scheduler.js';
@@ -8,6 +9,7 @@ import {
   type CheckpointRecord,
   type EntryRecord,
   type HeadRecord,
+  isCheckpoint,
   type OpeningRecord,
   unpack,
 } from './stored-session.js';
@@ -19,6 +21,8 @@ export interface RestoreServices {
   readonly engine: EngineDescription;
   /** as in {@link OpeningRecord.by} */
   readonly by: string;
+  /** called if records of the same origin as this process cannot be used, with the reason; the scene then counts as lost */
+  readonly onUnreadable: (reason: unknown) => void;
 }
 
 export interface Restored {
@@ -35,8 +39,8 @@ export interface Restored {
 /**
  * Builds a session of another process from its records in the store. Its frames since the last checkpoint are computed
  * again, and the last one must give exactly the numbers that were sent. If it does not, or if they cannot be computed
- * here (another algorithm version, engine or adapter, or a frame that a time limit has cut short), the scene counts as
- * lost.
+ * here (another algorithm version, engine or adapter, a frame that a time limit has cut short, or a record that has been
+ * damaged), the scene counts as lost.
  *
  * @returns undefined if another version of the service has written the records
  * @throws the refusals of an opening or a step for lack of memory, of a thread or of the device; DRAINING
@@ -62,14 +66,21 @@ export async function restoreSession(
     return new Session({ ...begin, label, idleTimeoutSeconds }, opened, rules);
   };
   let session = makeSession();
-  const repeated = await repeatHistory(session, stored, opening, services);
+  let repeated: number | undefined;
+  try {
+    repeated = await repeatHistory(session, stored, opening, services);
+  } catch (thrown) {
+    if (isOfProcess(thrown)) throw thrown;
+    services.onUnreadable(thrown);
+  }
   const isExact = repeated !== undefined && (!head || isSameState(session.state, head.answer.positions));
   if (!isExact) {
     await scheduler.forget(key);
     session = makeSession();
     if (head) {
       const { changes, answer } = head;
-      const lastTarget = head.lastTarget ?? lastTargetOf(stored) ?? start;
+      // If nothing says which it was, parts without a target stay where they are.
+      const lastTarget = head.lastTarget ?? lastTargetOf(stored, mesh) ?? answer.positions;
       session.goTo({
         changes,
         positions: answer.positions,
@@ -88,7 +99,7 @@ export async function restoreSession(
     if (!isExact) session.sceneBytes = head.sceneBytes;
   }
   session.update(settings);
-  return { session, scene: isExact ? 'exact' : 'lost', repeated: isExact ? repeated : 0 };
+  return { session, scene: isExact ? 'exact' : 'lost', repeated: isExact ? (repeated ?? 0) : 0 };
 }
 
 /** @returns number of frames that were computed again; undefined if that is not possible */
@@ -103,6 +114,8 @@ async function repeatHistory(
   const entries = stored.log.map((bytes) => unpack<EntryRecord>(bytes));
   if (base?.by !== by || !entries.every((entry) => entry?.by === by && entry.isRepeatable)) return undefined;
   const { key, tenant } = session;
+  if (checkpoint && !isCheckpoint(checkpoint, session.meshInput.vertexCount))
+    throw new TypeError('The checkpoint is not one of this mesh.');
   const { priority } = session.opening;
   const { measures } = opening.opened;
   const hooks = { claim: { tenant, session: key, priority: 'INTERACTIVE' as const }, hasPlace: true };
@@ -127,8 +140,17 @@ async function repeatHistory(
   return entries.length;
 }
 
-function lastTargetOf({ log, checkpoint }: StoredSession): Positions | undefined {
-  return unpack<EntryRecord>(log.at(-1))?.target ?? unpack<CheckpointRecord>(checkpoint)?.place.lastTarget;
+/** Whether a refusal concerns this process and its present state, not what is to be computed: another attempt may succeed. */
+function isOfProcess(thrown: unknown): boolean {
+  return thrown instanceof IntersticeError && (thrown.retryable || thrown.code === 'TOO_LARGE');
+}
+
+/** undefined = not known */
+function lastTargetOf({ log, checkpoint }: StoredSession, { vertexCount }: MeshInput): Positions | undefined {
+  const { place } = unpack<CheckpointRecord>(checkpoint) ?? {};
+  const target = unpack<EntryRecord>(log.at(-1))?.target ?? place?.lastTarget;
+  const isTarget = target instanceof Float32Array || target instanceof Float64Array;
+  return isTarget && target.length === 3 * vertexCount ? target : undefined;
 }
 
 /** Compares bit for bit. */

@@ -4,7 +4,7 @@ import type { ParametersInput } from '../contract/parameters.js';
 import type { Report } from '../contract/report.js';
 import type { Priority, ResolveAnswer } from '../contract/requests.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
-import type { SavedSession } from '../jobs/saved-session.js';
+import { isSavedSession, type SavedSession } from '../jobs/saved-session.js';
 import type { OpenAnswer } from '../jobs/tasks.js';
 import { ownCopy } from './payload.js';
 import type { MeshChanges, RepeatedStep, SessionPlace } from './session.js';
@@ -59,6 +59,22 @@ export interface CheckpointRecord {
   readonly saved: SavedSession;
 }
 
+/** Whether a record has the form of a checkpoint of a mesh with this many vertices. @throws TypeError or returns false if not */
+export function isCheckpoint({ place, saved }: CheckpointRecord, vertexCount: number): boolean {
+  const isState = (positions: unknown): boolean =>
+    (positions instanceof Float32Array || positions instanceof Float64Array) && positions.length === 3 * vertexCount;
+  const { kinematic, masses } = place.changes;
+  const versions = [place.meshVersion, place.stateVersion, place.lastVersion];
+  return (
+    isState(place.positions) &&
+    isState(place.lastTarget) &&
+    versions.every(Number.isSafeInteger) &&
+    (kinematic === undefined || (kinematic instanceof Uint8Array && kinematic.length === vertexCount)) &&
+    (masses === undefined || (masses instanceof Float32Array && masses.length === vertexCount)) &&
+    isSavedSession(saved, vertexCount)
+  );
+}
+
 /** Increases when the meaning of the bytes changes, so that no process reads a format that it does not know. */
 const FORMAT = 1;
 
@@ -70,14 +86,14 @@ export function pack(value: unknown): Uint8Array {
 /** @returns undefined if another version of the service has written the bytes */
 export function unpack<T>(bytes: Uint8Array | undefined): T | undefined {
   if (!bytes) return undefined;
-  let envelope: { readonly format: number; readonly value: T };
+  let envelope: { readonly format: number; readonly value: T } | null;
   try {
     envelope = deserialize(bytes) as typeof envelope;
   } catch {
     return undefined;
   }
   // The arrays are views into the received bytes; each is copied, so that none keeps all of them in memory.
-  return envelope.format === FORMAT ? ownCopy(envelope.value) : undefined;
+  return envelope?.format === FORMAT ? ownCopy(envelope.value) : undefined;
 }
 
 /** Whether the same step on the same scene gives the same bytes again. */

@@ -7,7 +7,7 @@ import { type RestoreServices, restoreSession } from './restore.js';
 import type { Session } from './session.js';
 
 export interface TakeOverServices
-  extends Omit<RestoreServices, 'by'>,
+  extends Omit<RestoreServices, 'by' | 'onUnreadable'>,
     Pick<LiveSessionsOptions, 'onChange' | 'onBackgroundFailure'> {}
 
 /**
@@ -46,7 +46,9 @@ async function load(
   const place = live.registry.reserve(tenant, bytes, id);
   const { key } = place;
   try {
-    const restored = await restoreSession(stored, { tenant, id }, key, { ...services, by: keeper.by });
+    const onUnreadable = (err: unknown) =>
+      keeper.log({ level: 'error', event: 'store', session: id, err }, 'The scene of a session could not be rebuilt.');
+    const restored = await restoreSession(stored, { tenant, id }, key, { ...services, by: keeper.by, onUnreadable });
     if (!restored) return refuseUnknown(id);
     const { session, scene, repeated } = restored;
     keeper.adopt(session, stored);

@@ -1,6 +1,7 @@
 import type { ElementPair } from '../contract/elements.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { EngineUnits } from './engine.js';
+import { PAIR_KINDS } from './pair-kinds.js';
 
 /**
  * The data that a scene holds between two resolves, as plain data that threads can exchange: a scene opened with it
@@ -64,3 +65,65 @@ export interface SavedDeviceScene {
       }
     | undefined;
 }
+
+/**
+ * Whether data of another process are such a scene of a mesh with this many vertices: no array is too short or too long, and no
+ * pair names a vertex that the mesh does not have. It does not say that the numbers are those that the other process computed.
+ */
+export function isSavedScene(scene: SavedScene, vertexCount: number): boolean {
+  const { parameters, units, step, proximity, device } = scene;
+  return (
+    isRecord(parameters) &&
+    isRecord(units) &&
+    areNumbers(units.scale, units.floor) &&
+    isCount(step) &&
+    (proximity === undefined || isProximity(proximity, vertexCount)) &&
+    (device === undefined || isDeviceScene(device, vertexCount))
+  );
+}
+
+function isProximity(saved: SavedProximity, vertexCount: number): boolean {
+  const { kind, vertex, normal, box, growth, mask, searched, radius, partialBudget, worn, excluded } = saved;
+  return (
+    kind instanceof Uint8Array &&
+    kind.every((one) => one < PAIR_KINDS.length) &&
+    arePairs(vertex, kind.length, vertexCount) &&
+    isFloats(normal, 3 * kind.length) &&
+    isFloats(box, 6 * vertexCount) &&
+    mask instanceof Uint8Array &&
+    mask.length === vertexCount &&
+    (isFloats(searched, 0) || isFloats(searched, 3 * vertexCount)) &&
+    areNumbers(growth, radius, partialBudget, worn) &&
+    isListOrAbsent(excluded)
+  );
+}
+
+function isDeviceScene(saved: SavedDeviceScene, vertexCount: number): boolean {
+  const { orderedAt, pairCapacity, candidateCapacity, excluded, pairs } = saved;
+  const isWhole =
+    isFloats(orderedAt, 3 * vertexCount) &&
+    isCount(pairCapacity) &&
+    isCount(candidateCapacity) &&
+    isListOrAbsent(excluded);
+  if (!isWhole || !pairs) return isWhole;
+  const { vertex, info, normal, distance, box, radius } = pairs;
+  return (
+    info instanceof Uint32Array &&
+    info.length <= pairCapacity &&
+    arePairs(vertex, info.length, vertexCount) &&
+    isFloats(normal, 4 * info.length) &&
+    isFloats(distance, info.length) &&
+    isFloats(box, 6 * vertexCount) &&
+    areNumbers(radius)
+  );
+}
+
+const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+const areNumbers = (...values: readonly number[]): boolean =>
+  values.every((value) => typeof value === 'number' && !Number.isNaN(value));
+const isListOrAbsent = (list: unknown): boolean => list === undefined || Array.isArray(list);
+const isFloats = (array: unknown, length: number): boolean => array instanceof Float32Array && array.length === length;
+/** Unused places of a pair are −1. */
+const arePairs = (vertex: Int32Array, count: number, vertexCount: number): boolean =>
+  vertex instanceof Int32Array && vertex.length === 4 * count && vertex.every((v) => v >= -1 && v < vertexCount);

@@ -172,3 +172,28 @@ t.test('a scene that was lost says so until a step that says so is accepted', as
   const last = stepTask(committed(scene, next, positions), flyer(3).start, { nextVersion: 4 });
   t.notOk((await scheduler.step(last, { claim: CLAIM })).report.sessionRebuilt);
 });
+
+for (const [reason, factory] of [
+  ['for lack of memory', 'createShortOfMemoryEngine'],
+  ['because of a fault', 'createFaultySaveEngine'],
+] as const) {
+  t.test(`a scene that cannot be saved ${reason} is freed all the same, and its next step says so`, async (t) => {
+    const scheduler = schedulerOf(t, factory);
+    let scene = sceneOf(flyer());
+    await scheduler.open(openTask(scene), { claim: CLAIM });
+    for (const [x, isRebuilt] of [
+      [1, false],
+      [2, true],
+      [3, true],
+      [4, false],
+    ] as const) {
+      const task = stepTask(scene, flyer(x).start);
+      const answer = await scheduler.step(task, { claim: CLAIM });
+      t.equal(answer.report.sessionRebuilt, isRebuilt);
+      scene = committed(scene, task, answer.positions);
+      if (x < 3) await scheduler.park(scene.key);
+    }
+    await scheduler.forget(scene.key);
+    t.equal(scheduler.sceneCount, 0);
+  });
+}

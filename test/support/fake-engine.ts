@@ -220,6 +220,22 @@ export const createGreedyEngine = () =>
     return resolution(step, step.x.slice(), 'DEADLINE', hoard.length);
   });
 
+/** Keeps pairs, and cannot save them: for lack of memory, or because of a fault. */
+const unsavable = (failure: Error) => () => {
+  const engine = fakeEngine(stepping(1));
+  const open = async (mesh: CollisionMesh, parameters: Parameters, units: EngineUnits) => ({
+    ...(await engine.open(mesh, parameters, units)),
+    // So large that no step keeps a copy of what it begins from.
+    bytes: 2 ** 30,
+    save: () => {
+      throw failure;
+    },
+  });
+  return { ...engine, open };
+};
+export const createShortOfMemoryEngine = unsavable(new RangeError('Array buffer allocation failed'));
+export const createFaultySaveEngine = unsavable(new TypeError('It has no pairs.'));
+
 /** Places of the memory that a held read shares with its test; each is 0 until it has happened. */
 export const READ = { began: 0, engineClosed: 1, mayEnd: 2, ended: 3 } as const;
 
