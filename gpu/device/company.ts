@@ -49,6 +49,7 @@ export async function openCompany({
   if (storageBuffers < MOST_SHARED_BUFFERS)
     return `the device binds ${storageBuffers} storage buffers at a time, and ${MOST_SHARED_BUFFERS} are needed.`;
   const { memory, kernels } = device;
+  const own = memory.fork();
   const isSoftware = opened.description.software;
   const load = async (...stages: readonly KernelStage[]): Promise<KernelSet> => {
     const shared = await KernelSet.loadShared(memory.device, ...stages);
@@ -73,10 +74,11 @@ export async function openCompany({
       findSharedObjection(memory.device, { alone: kernels, together }, isSoftware),
     );
     if (objection !== undefined) return `their kernels do not compute what those of one scene do: ${objection}`;
-    const own = memory.fork();
     const convoy = await own.checkAllocations('the convoy', () => new Convoy(own, isSoftware, settings));
     return { convoy, kernels: together, jobs: { jobs: settings.scenes, vertices: CONVOY_VERTICES } };
   } catch (thrown) {
+    // A convoy for which the device has no memory has no owner.
+    own.freeAll();
     return thrown instanceof Error ? thrown.message : String(thrown);
   }
 }

@@ -43,14 +43,14 @@ export async function openTestEngine(
   return { engine: undefined, options: { skip: reason } };
 }
 
-/** Opens the first adapter as often as a test wants. @throws Error with the reason where an adapter is required and there is none */
+/** Opens the first adapter as often as a test wants, with another function if the test has one. @throws Error with the reason where an adapter is required and there is none */
 export async function needAdapter(): Promise<{
-  readonly open: (special?: Partial<AdapterOptions>) => Promise<OpenedAdapter>;
+  readonly open: (special?: Partial<AdapterOptions>, how?: typeof openAdapter) => Promise<OpenedAdapter>;
   /** options of the tests that need it */
   readonly options: { readonly skip?: string };
 }> {
-  const open = async (special: Partial<AdapterOptions> = {}) => {
-    const { opened, reason } = await openAdapter({ allowSoftware: true, ...special });
+  const open = async (special: Partial<AdapterOptions> = {}, how = openAdapter) => {
+    const { opened, reason } = await how({ allowSoftware: true, ...special });
     if (!opened) throw new Error(reason);
     return opened;
   };

@@ -10,6 +10,7 @@ import { proveSweeps } from '../../../gpu/proof/sweeps-proof.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { needAdapter } from '../../support/gpu.js';
 import { shareOf } from '../../support/share.js';
+import { ShortMemory } from '../../support/short-device.js';
 
 // A software driver compiles every kernel on first use, and those with a fault each time: minutes on a busy machine.
 t.setTimeout(600_000);
@@ -46,15 +47,26 @@ function watched(opened: OpenedAdapter, refuses: (wanted: Pipeline) => boolean):
 
 const { open, options } = await needAdapter();
 
-async function openWatched(refuses: (wanted: Pipeline) => boolean = () => false, special: LiveDeviceOptions = {}) {
-  const opened = await open();
+/** @param lacks the buffers, by label, of which those in the device's account find no memory */
+async function openWatched(
+  refuses: (wanted: Pipeline) => boolean = () => false,
+  special: LiveDeviceOptions = {},
+  lacks?: string,
+) {
+  const [short, budget] = [new ShortMemory(), new MemoryBudget()];
+  // Proofs have accounts of their own.
+  short.isRefused = (label) => label === lacks && budget.total > 0;
+  const opened = await open({}, lacks === undefined ? undefined : short.open);
   t.teardown(() => opened.close());
   const [adapter, labels] = watched(opened, refuses);
-  return { device: await LiveDevice.open(adapter, new MemoryBudget(), special), labels };
+  return { device: await LiveDevice.open(adapter, budget, special), labels };
 }
 
 /** Opens a device for scenes that submit together; their kernels of a stage are compiled after those for a scene alone. */
-async function openTogether(refuses: (wanted: Pipeline, isShared: boolean) => boolean, storageBuffers?: number) {
+async function openTogether(
+  refuses: (wanted: Pipeline, isShared: boolean) => boolean,
+  { storageBuffers, lacks }: { readonly storageBuffers?: number; readonly lacks?: string } = {},
+) {
   const compiled = new Set<string>();
   const warnings: string[] = [];
   const { device } = await openWatched(
@@ -65,6 +77,7 @@ async function openTogether(refuses: (wanted: Pipeline, isShared: boolean) => bo
       return refuses(wanted, isShared);
     },
     { convoy: { scenes: 8, delay: 1 }, storageBuffers, warn: (message) => warnings.push(message) },
+    lacks,
   );
   return { device, warnings };
 }
@@ -132,17 +145,19 @@ t.test('scenes submit together from the start, and sweep with the kernels of sce
 
 t.test('if scenes cannot submit together, a warning says so, and each submits alone', options, async (t) => {
   const obstacles = [
-    [undefined, /Every scene submits alone: .*forward\/write.*out of registers/],
-    [11, /Every scene submits alone: .* 11 storage buffers .* 12 are needed/],
+    [/Every scene submits alone: .*forward\/write.*out of registers/, {}, true],
+    [/Every scene submits alone: .* 11 storage buffers .* 12 are needed/, { storageBuffers: 11 }, false],
+    [/Every scene submits alone: The device has no memory for the convoy/, { lacks: 'no sizes' }, false],
   ] as const;
-  for (const [buffers, reason] of shareOf(obstacles, 2)) {
+  for (const [reason, adapter, isRefused] of shareOf(obstacles, 3)) {
     const { device, warnings } = await openTogether(
-      ({ label }, isShared) => isShared && /^forward\/write/.test(label ?? ''),
-      buffers,
+      ({ label }, isShared) => isRefused && isShared && /^forward\/write/.test(label ?? ''),
+      adapter,
     );
     t.equal(device.together, undefined);
     t.equal(warnings.length, 1);
     t.match(warnings[0], reason);
+    t.equal(device.memory.budget.total, 0, 'and what scenes would have shared is free');
     t.notOk((await device.forMesh(IN_COMPANY)).convoy);
   }
 });
