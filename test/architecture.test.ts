@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   verify: ['contract', 'mesh', 'threads'],
   diagnose: ['contract', 'mesh', 'verify'],
   solver: ['contract', 'mesh', 'threads'],
-  untangle: ['contract', 'solver', 'diagnose', 'verify', 'mesh'],
+  untangle: ['contract', 'solver', 'diagnose', 'verify', 'mesh', 'threads'],
   gpu: ['contract', 'solver', 'verify', 'mesh', 'threads'],
   // A job's thread chooses its engine, so this is the one room below the composition root that may open the GPU engine.
   jobs: ['contract', 'solver', 'diagnose', 'untangle', 'verify', 'mesh', 'gpu'],

@@ -2,6 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshLimits, Positions } from '../contract/mesh.js';
 import { buildMesh } from '../mesh/build.js';
 import { checkPositions } from '../mesh/positions.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import { ResidentScene } from './resident-scene.js';
 import type { SavedSession } from './saved-session.js';
 import type { HeldVersions, SceneDelta, SceneState } from './tasks.js';
@@ -13,6 +14,9 @@ export class ResidentScenes {
   private readonly images = new Map<object, Float32Array>();
   /** of earlier jobs */
   private freeImages: Float32Array[] = [];
+
+  /** @param forget frees what a device keeps for a mesh; called for one whose states will not be tested again */
+  constructor(private readonly forget: (mesh: CollisionMesh) => void = () => undefined) {}
 
   /**
    * Memory for the image of one step's target. It is reused, because new memory costs as much as the values that are
@@ -53,14 +57,19 @@ export class ResidentScenes {
 
   /** Also frees the memory for images: the dropped scene may have been the largest, and the next step allocates what it needs. */
   drop(key: number): void {
-    this.scenes.get(key)?.discard();
+    const scene = this.scenes.get(key);
+    if (scene) this.forget(scene.held.mesh);
+    scene?.discard();
     this.scenes.delete(key);
     this.freeImages = [];
   }
 
   /** What the session of a scene continues from, read for the last time: the scene is dropped afterwards. */
   async readLast(key: number): Promise<SavedSession | null> {
-    return (await this.scenes.get(key)?.saveAll()) ?? null;
+    const scene = this.scenes.get(key);
+    // The copies of what is read have its room.
+    if (scene) this.forget(scene.held.mesh);
+    return (await scene?.saveAll()) ?? null;
   }
 
   find(key: number): ResidentScene | undefined {
@@ -84,7 +93,7 @@ export class ResidentScenes {
    * @throws the refusals of mesh and positions; INTERNAL if something that is needed was not sent
    */
   bring(delta: SceneDelta, limits: MeshLimits): ResidentScene {
-    const { key, meshVersion, stateVersion } = delta;
+    const { key } = delta;
     const scene = this.scenes.get(key);
     if (!scene) {
       const mesh = delta.mesh ?? missing('mesh', key);
@@ -95,22 +104,31 @@ export class ResidentScenes {
       this.scenes.set(key, built);
       return built;
     }
-    let positions: Positions | undefined;
-    if (scene.state.version !== stateVersion) {
-      positions = delta.start ?? missing('start', key);
-      checkPositions(positions, scene.held.mesh.vertexCount, 'start');
-    }
-    const build = () => {
-      const input = delta.mesh ?? missing('mesh', key);
-      return { version: meshVersion, input, mesh: buildMesh(input, limits) };
-    };
-    if (scene.returnToMesh(meshVersion, build, positions && { version: stateVersion, positions })) return scene;
-    const mesh = scene.held.version === meshVersion ? undefined : build();
-    // The state first: what is kept with the replaced mesh is then of the last accepted step.
-    if (positions) scene.replaceState(stateVersion, positions);
-    if (mesh) scene.replaceMesh(mesh);
+    const before = scene.held.mesh;
+    bringForward(scene, delta, limits);
+    // A session rarely returns to a mesh that was replaced.
+    if (scene.held.mesh !== before) this.forget(before);
     return scene;
   }
+}
+
+/** Brings a scene to the versions that its session has committed. @throws like {@link ResidentScenes.bring} */
+function bringForward(scene: ResidentScene, delta: SceneDelta, limits: MeshLimits): void {
+  const { key, meshVersion, stateVersion } = delta;
+  let positions: Positions | undefined;
+  if (scene.state.version !== stateVersion) {
+    positions = delta.start ?? missing('start', key);
+    checkPositions(positions, scene.held.mesh.vertexCount, 'start');
+  }
+  const build = () => {
+    const input = delta.mesh ?? missing('mesh', key);
+    return { version: meshVersion, input, mesh: buildMesh(input, limits) };
+  };
+  if (scene.returnToMesh(meshVersion, build, positions && { version: stateVersion, positions })) return;
+  const mesh = scene.held.version === meshVersion ? undefined : build();
+  // The state first: what is kept with the replaced mesh is then of the last accepted step.
+  if (positions) scene.replaceState(stateVersion, positions);
+  if (mesh) scene.replaceMesh(mesh);
 }
 
 /** @throws the refusals of mesh and positions */

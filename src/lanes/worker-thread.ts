@@ -66,8 +66,8 @@ team.memory.open(new ByteAccount(setup.accounts.work));
 here.device = new ByteAccount(setup.accounts.device);
 team.join(setup.helpers);
 const engine = await openEngineOrRefuse();
-const scenes = new ResidentScenes();
 const verifier = verifierFor(engine);
+const scenes = new ResidentScenes(verifier.forget);
 
 /** Bytes that this thread keeps for its next job, however long that takes. */
 const sharedBytes = (): number =>
@@ -160,8 +160,6 @@ async function compute(message: JobMessage, context: JobContext): Promise<JobTyp
       return stepJob(message.input, scenes, context);
     case 'park': {
       const { key, isForGood } = message.input;
-      const mesh = scenes.find(key)?.held.mesh;
-      if (mesh) verifier.forget?.(mesh);
       try {
         return isForGood ? null : await scenes.readLast(key);
       } finally {

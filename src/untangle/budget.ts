@@ -1,5 +1,6 @@
 import { type ErrorCode, IntersticeError } from '../contract/errors.js';
 import type { UntangleReport } from '../contract/untangle.js';
+import { MemoryShort } from '../threads/account.js';
 import type { UntangleTools } from './problem.js';
 
 export type Ended = NonNullable<UntangleReport['ended']>;
@@ -77,7 +78,7 @@ export class Budget {
 
 /**
  * Errors of engines after which the best state so far is the answer: the request exceeds its memory or that of the
- * device, or the device is lost.
+ * device, or the device is lost. Where all requests together have no more memory, {@link MemoryShort} says so.
  */
 const ENDS: Partial<Record<ErrorCode, Ended>> = {
   TOO_LARGE: 'MEMORY',
@@ -88,6 +89,7 @@ const ENDS: Partial<Record<ErrorCode, Ended>> = {
 /** Why the best state so far is the answer. @throws any other error unchanged */
 export function whyGivenUp(thrown: unknown): Ended {
   if (thrown instanceof Interrupted) return thrown.why;
+  if (thrown instanceof MemoryShort) return 'MEMORY';
   const why = thrown instanceof IntersticeError ? ENDS[thrown.code] : undefined;
   if (why) return why;
   throw thrown;

@@ -140,21 +140,24 @@ class Untangling {
     // If the engine accepts only lists of pairs, the CPU engine makes the steps. The pull-back, which leaves out few
     // pairs, runs on the engine.
     const engine = own.leavesOutByRule ? own : createCpuEngine({ maxPairBytes: own.maxPairBytes });
-    const scene = await engine.open(
-      mesh,
-      { ...parameters, method: 'TWO_WAY', quality: 'FAST', stepLimit: STEPS, stretchLimit: 0 },
-      { scale: this.#frame.scale, floor: this.#floor },
-    );
-    try {
-      const found = { ...(await this.#pushAll(scene)), pushingEngine: engine.description.name };
-      const pulled = await this.#pullBack(found);
-      return await this.#answer({ ...found, ended: endOf(found.ended, pulled.ended) }, pulled.x);
-    } finally {
-      scene.close();
-    }
+    let scene: Scene | undefined;
+    const sceneOfSteps = async (): Promise<Scene> => {
+      scene ??= await engine.open(
+        mesh,
+        { ...parameters, method: 'TWO_WAY', quality: 'FAST', stepLimit: STEPS, stretchLimit: 0 },
+        { scale: this.#frame.scale, floor: this.#floor },
+      );
+      return scene;
+    };
+    // Its memory is free for the pull-back and for the test of the answer.
+    const pushed = await this.#pushAll(sceneOfSteps).finally(() => scene?.close());
+    const found = { ...pushed, pushingEngine: engine.description.name };
+    const pulled = await this.#pullBack(found);
+    return this.#answer({ ...found, ended: endOf(found.ended, pulled.ended) }, pulled.x);
   }
 
-  async #pushAll(scene: Scene): Promise<Omit<Pushed, 'pushingEngine'>> {
+  /** @param sceneOfSteps opens the scene that makes the steps; what it throws ends the pushing, as an error of a step */
+  async #pushAll(sceneOfSteps: () => Promise<Scene>): Promise<Omit<Pushed, 'pushingEngine'>> {
     // The intersections of the start are those of the caller's numbers, because the engine's numbers may be rounded.
     const start = Float64Array.from(this.#problem.positions);
     let findings = await this.#budget.measure(() => this.#test(start, this.#tools.checkpoints?.start));
@@ -205,7 +208,7 @@ class Untangling {
         run.limitedRegions += analysis.regions.filter(({ isLimited }) => isLimited).length;
         const rule = new RegionsLeftOut(this.#topology, analysis.pairs, analysis.regions);
         if (n === 1) this.#refuseRounded(rule);
-        x = await this.#step(scene, from.x, this.#aim(from.x, analysis), rule, n);
+        x = await this.#step(await sceneOfSteps(), from.x, this.#aim(from.x, analysis), rule, n);
       }
     } catch (thrown) {
       run.ended = whyGivenUp(thrown);

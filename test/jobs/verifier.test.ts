@@ -236,7 +236,7 @@ t.test('what a device keeps for the mesh of a request ends with the request', as
   await untangleJob(task, { ...contextOf(verifier), engine: arrives });
   t.ok(filters.opened > 2);
   t.equal(filters.closed, filters.opened, 'an untangling');
-  const scenes = new ResidentScenes();
+  const scenes = new ResidentScenes(verifier.forget);
   const state = sceneOf({ mesh: input, start: x });
   const opening = openJob(openTask(state), scenes, {
     ...contextOf(verifier),
@@ -246,6 +246,14 @@ t.test('what a device keeps for the mesh of a request ends with the request', as
   t.equal(filters.closed, filters.opened, 'a session that is not opened');
   await openJob(openTask(state), scenes, { ...contextOf(verifier), engine: arrives });
   t.equal(filters.closed, filters.opened - 1, 'a session keeps it');
+  await openJob(openTask(state), scenes, { ...contextOf(verifier), engine: arrives });
+  t.equal(filters.closed, filters.opened - 1, 'in place of the scene that it had');
+  const changed = { ...input, kinematic: new Uint8Array(mesh.vertexCount).fill(1) };
+  const delta = { ...state, start: undefined, saved: undefined, wasLost: false };
+  scenes.bring({ ...delta, mesh: changed, meshVersion: state.meshVersion + 1 }, LIMITS);
+  t.equal(filters.closed, filters.opened, 'not for a mesh that was replaced');
+  scenes.drop(state.key);
+  t.equal(filters.closed, filters.opened, 'once');
 });
 
 const { engine, options } = await openTestEngine();

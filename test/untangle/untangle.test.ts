@@ -5,6 +5,7 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import type { Engine } from '../../src/solver/engine.js';
+import { MemoryShort } from '../../src/threads/account.js';
 import type { UntanglePiece } from '../../src/untangle/index.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
@@ -245,12 +246,13 @@ t.test(
 
 t.test('an engine without room for the pairs leaves the best state', async (t) => {
   const tangle = dent(seeded(7), 1.2);
-  /** an engine whose scenes together have room for so many resolves */
-  const cramped = (room: number): Engine => {
+  /** an engine whose scenes together have room for so many resolves, or that has none for a scene */
+  const cramped = (room: number, shortage?: Error): Engine => {
     let left = room;
     return {
       ...engine,
       open: async (mesh, parameters, units) => {
+        if (shortage) throw shortage;
         const scene = await engine.open(mesh, parameters, units);
         return {
           bytes: scene.bytes,
@@ -267,6 +269,12 @@ t.test('an engine without room for the pairs leaves the best state', async (t) =
   const none = await untangleOne(tangle, cramped(0));
   t.match(none.report, { status: 'UNRESOLVED', ended: 'MEMORY' });
   t.same(none.positions, tangle.positions, 'the start, bit for bit');
+  const tight = new IntersticeError('OUT_OF_DEVICE_MEMORY', 'The scene takes too much memory.');
+  for (const shortage of [tight, new MemoryShort(2, 3, 4)]) {
+    const { report, positions } = await untangleOne(tangle, cramped(0, shortage));
+    t.match(report, { status: 'UNRESOLVED', ended: 'MEMORY' }, shortage.message);
+    t.same(positions, tangle.positions);
+  }
   const free = await untangleOne(tangle, engine);
   const iterations = free.report.piercesByIteration.length - 1;
   const pushed = await untangleOne(tangle, cramped(iterations));
