@@ -1,14 +1,15 @@
 import type { Bindings, BoundRange, Kernel } from '../device/kernel.js';
+import type { Place } from '../device/place.js';
 import type { Launch } from '../device/recording.js';
-import { UNIFORM_BYTES } from './address.js';
+import { SLOT_BYTES, UNIFORM_BYTES } from './address.js';
 
 /** Dispatches that can be merged into one: of one kernel, over the same buffers. */
 export interface Mergeable {
   readonly key: number;
   /** equal for dispatches that can share a bind group */
   readonly group: string;
-  /** the buffer of dispatch sizes */
-  readonly sizes: GPUBuffer;
+  /** the buffer of dispatch sizes, and the byte at which its binding begins */
+  readonly sizes: { readonly buffer: GPUBuffer; readonly offset: number };
 }
 
 /** A dispatch of a scene, with what a dispatch of many scenes needs to know of it. */
@@ -51,8 +52,11 @@ export class BoundDispatches {
       known = { buffers: this.#textOf(ranges), elements: elementsOf(kernel, ranges), mergeable: new Map() };
       this.#known.set(bindings, known);
     }
-    const sizes = 'place' in size ? size.place.buffer : this.#noSizes;
-    const { key, group } = known.mergeable.get(kernel)?.get(sizes) ?? this.#note(known, kernel, sizes);
+    const buffer = 'place' in size ? size.place.buffer : this.#noSizes;
+    const noted = known.mergeable.get(kernel)?.get(buffer);
+    const offset = 'place' in size ? windowOf(kernel, size.place) : 0;
+    const { key, group, sizes } =
+      noted?.sizes.offset === offset ? noted : this.#note(known, kernel, { buffer, offset });
     return { launch, key, group, sizes, elements: known.elements };
   }
 
@@ -62,13 +66,14 @@ export class BoundDispatches {
     this.#keys.clear();
   }
 
-  #note({ buffers, mergeable }: Known, kernel: Kernel, sizes: GPUBuffer): Mergeable {
-    const bound = `${buffers} ${this.#numberOf(sizes)}`;
+  #note({ buffers, mergeable }: Known, kernel: Kernel, sizes: Mergeable['sizes']): Mergeable {
+    const { buffer, offset } = sizes;
+    const bound = `${buffers} ${this.#numberOf(buffer)} ${offset}`;
     const text = `${kernel.entryPoint} ${bound}`;
     const key = this.#keys.get(text) ?? this.#keys.size;
     this.#keys.set(text, key);
     const noted = { key, group: `${kernel.file} ${bound}`, sizes };
-    mergeable.set(kernel, (mergeable.get(kernel) ?? new Map<GPUBuffer, Mergeable>()).set(sizes, noted));
+    mergeable.set(kernel, (mergeable.get(kernel) ?? new Map<GPUBuffer, Mergeable>()).set(buffer, noted));
     return noted;
   }
 
@@ -82,6 +87,21 @@ export class BoundDispatches {
     this.#numbers.set(buffer, this.#count);
     return this.#count++;
   }
+}
+
+/**
+ * The byte at which the binding of the sizes of a scene's dispatches begins. A uniform binding has
+ * {@link UNIFORM_BYTES}, and the sizes of all scenes may take more: then scenes of different windows share no dispatch.
+ *
+ * A window contains the whole place. A place that crosses the end of a window has one that begins with it. The last
+ * window of a buffer ends with its last multiple of {@link SLOT_BYTES}, and so after every place, because places begin
+ * and end at such multiples.
+ */
+function windowOf({ shared }: Kernel, { buffer, offset, size }: Place): number {
+  if (shared!.uniforms !== 'uniform') return 0;
+  const window = UNIFORM_BYTES * Math.floor(offset / UNIFORM_BYTES);
+  const last = SLOT_BYTES * Math.floor((buffer.size - UNIFORM_BYTES) / SLOT_BYTES);
+  return Math.min(offset + size > window + UNIFORM_BYTES ? offset : window, last);
 }
 
 function elementsOf({ shared }: Kernel, ranges: readonly BoundRange[]): Uint32Array {

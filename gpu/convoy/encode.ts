@@ -123,7 +123,7 @@ export class DispatchEncoder {
     const { kernel, bindings } = launch;
     const shared = kernel.shared!;
     const made = kernel.groupOf(
-      bindings.ranges.map(({ buffer }, n) => bindingOf(buffer, shared.bindings[n]!.type)),
+      bindings.ranges.map(({ buffer }, n) => bindingOf({ buffer }, shared.bindings[n]!.type)),
       [
         { binding: shared.places, resource: { buffer: places, size: shared.placeBytes * MOST_SCENES } },
         { binding: shared.sizes, resource: bindingOf(sizes, shared.uniforms) },
@@ -146,14 +146,14 @@ export interface EncodePlan {
 }
 
 /** A buffer of the arena has room for a uniform of full size (arena.ts). */
-const bindingOf = (buffer: GPUBuffer, type: SharedBinding['type']): GPUBufferBinding =>
-  type === 'uniform' ? { buffer, size: UNIFORM_BYTES } : { buffer };
+const bindingOf = (range: GPUBufferBinding, type: SharedBinding['type']): GPUBufferBinding =>
+  type === 'uniform' ? { ...range, size: UNIFORM_BYTES } : range;
 
 /** Writes how many workgroups a scene's own dispatch would have, and where its buffers begin (address.ts). @param at word */
-function writePlace(words: Uint32Array, at: number, { launch, elements }: Bound): void {
+function writePlace(words: Uint32Array, at: number, { launch, elements, sizes }: Bound): void {
   const { kernel, size } = launch;
   if ('place' in size) {
-    const offset = size.place.offset + size.offset;
+    const offset = size.place.offset + size.offset - sizes.offset;
     // A read beyond it would give the size of another scene's dispatch.
     if (kernel.shared!.uniforms === 'uniform' && offset + DISPATCH_BYTES > UNIFORM_BYTES)
       throw new Error('The size of a dispatch lies behind the end of its binding.');

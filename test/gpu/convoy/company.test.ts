@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
+import { UNIFORM_BYTES } from '../../../gpu/convoy/address.js';
+import { BUFFER_USAGE } from '../../../gpu/device/flags.js';
 import type { GpuEngine } from '../../../gpu/engine.js';
+import type { GpuScene } from '../../../gpu/scene.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import type { Resolution, StepInput } from '../../../src/solver/engine.js';
@@ -139,6 +142,21 @@ else {
     const large = await openCase(tight, mesh, start, target, { stepLimit: 1 });
     await large.resolve().catch(() => undefined);
     t.strictSame(tight.convoyCounts, counts, 'a large scene submits alone');
+  });
+
+  t.test('Scenes get the same bytes where their dispatch sizes exceed a uniform binding.', async (t) => {
+    const { mesh, start, target } = stackSwap(3).build();
+    const open = () => openCase(engine, mesh, start, target, { quality: 'BALANCED', stepLimit: 6 });
+    const near = await open();
+    const expected = digestOf(await near.resolve());
+    // As much as the sizes of two hundred meshes with hundreds of colours of edges.
+    const { memory } = near.scene as GpuScene;
+    const { STORAGE } = BUFFER_USAGE;
+    await memory.checkAllocations('sizes', () => memory.place('stepArguments', 3 * UNIFORM_BYTES, STORAGE));
+    const beyond = await open();
+    const answers = await Promise.all([near, beyond].map(({ resolve }) => resolve()));
+    t.equal(digestOf(answers[1]!), expected);
+    for (const { scene } of [near, beyond]) scene.close();
   });
 
   t.test('A scene for which the arena has no room opens alone.', async (t) => {

@@ -7,24 +7,46 @@ import type { Launch } from '../../../gpu/device/recording.js';
 /** A plan names buffers and needs no device. */
 const memory = { allocate: () => ({}) } as unknown as DeviceMemory;
 
-/** A dispatch of a kernel without buffers, whose size lies at this byte of a buffer. */
-function sizedAt(offset: number, uniforms: 'uniform' | 'read-only-storage'): Launch {
+/** Bytes of the sizes of a scene with many colours of edges; they do not divide a uniform binding. */
+const SIZES = 768;
+
+/** Dispatches of scenes, of a kernel without buffers, whose sizes lie one after the other in one buffer. */
+function sizedDispatches(count: number, uniforms: 'uniform' | 'read-only-storage'): Launch[] {
   const shared = { placeBytes: 32, bindings: [], uniforms };
-  const place = { buffer: {} as GPUBuffer, offset, size: 256 };
   const kernel = { entryPoint: 'sweepSmall', file: 'small/sweeps', shared };
-  return { kernel, bindings: { ranges: [] }, size: { place, offset: 0 }, most: 1 } as unknown as Launch;
+  // A device may allow buffers of any length.
+  const buffer = { size: SIZES * count + 4 } as GPUBuffer;
+  return Array.from({ length: count }, (_, n) => {
+    const place = { buffer, offset: SIZES * n, size: SIZES };
+    return { kernel, bindings: { ranges: [] }, size: { place, offset: 12 }, most: 1 } as unknown as Launch;
+  });
 }
 
-t.test('sizes beyond the range of a uniform binding are refused', async (t) => {
+t.test('sizes beyond the range of a uniform binding are bound in windows', async (t) => {
   const encoder = new DispatchEncoder(memory, true);
-  const last = UNIFORM_BYTES - 256;
-  t.equal(encoder.plan([[sizedAt(last, 'uniform')]]).words[2], last / 4);
-  t.throws(() => encoder.plan([[sizedAt(UNIFORM_BYTES, 'uniform')]]), /size of a dispatch lies behind the end/);
-  t.equal(
-    encoder.plan([[sizedAt(UNIFORM_BYTES, 'read-only-storage')]]).words[2],
-    UNIFORM_BYTES / 4,
-    'a storage buffer has no such limit',
-  );
+  const windowsOf = (launches: readonly Launch[]) => {
+    const { merged, offsets, words } = encoder.plan(launches.map((one) => [one]));
+    return merged.map(([{ sizes, launch }, ...others], n) => {
+      [launch, ...others.map((one) => one.launch)].forEach(({ size }, scene) => {
+        const at = 4 * words[offsets[n]! / 4 + 8 * scene + 2]!;
+        if ('place' in size) t.equal(sizes.offset + at, size.place.offset + size.offset);
+        t.ok(at + 12 <= UNIFORM_BYTES && sizes.offset + UNIFORM_BYTES <= sizes.buffer.size);
+      });
+      return [sizes.offset, 1 + others.length];
+    });
+  };
+  const launches = sizedDispatches(250, 'uniform');
+  t.strictSame(windowsOf(launches.slice(0, 60)), [[0, 60]], 'those in one window share a dispatch');
+  const across = 85 * SIZES;
+  t.strictSame(windowsOf(launches.slice(80, 140)), [
+    [0, 5],
+    [across, 1],
+    [UNIFORM_BYTES, 54],
+  ]);
+  const last = 250 * SIZES - UNIFORM_BYTES;
+  t.strictSame(windowsOf(launches.slice(190)), [[last, 60]]);
+  const stored = sizedDispatches(250, 'read-only-storage').slice(80, 140);
+  t.equal(encoder.plan(stored.map((one) => [one])).merged.length, 1, 'a storage buffer needs none');
 });
 
 t.test(
