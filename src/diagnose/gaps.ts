@@ -1,6 +1,6 @@
 import type { DiagnosisFinding } from '../contract/diagnosis.js';
 import type { KinematicPairs } from '../contract/parameters.js';
-import type { CollisionMesh } from '../mesh/types.js';
+import { fillContactOffsets, lengthOfPair } from '../mesh/part-lengths.js';
 import { countClosePairs } from '../verify/distance.js';
 import { finding, plural, type Subject, show } from './subject.js';
 
@@ -29,10 +29,10 @@ export function findThinGaps(
   const { mesh, x, checkpoint, maxElements } = subject;
   const { activationDistance: delta, contactOffset, floor, kinematicPairs } = lengths;
   const rules = { kinematicPairs, maxPairs: maxElements, checkpoint } as const;
-  const offsets = offsetsOf(mesh, lengths);
+  const usual = { delta, offsetShare: contactOffset / delta, scale: 1 };
+  const offsets = fillContactOffsets(mesh.parts, usual, new Float64Array(mesh.vertexCount).fill(contactOffset));
   const most = Math.max(floor, ...new Set(offsets));
-  const gapOf = (a: readonly number[], b: readonly number[]): number =>
-    Math.max(floor, (largestOf(offsets, a) + largestOf(offsets, b)) / 2);
+  const gapOf = (a: readonly number[], b: readonly number[]): number => Math.max(floor, offsetOf(offsets, a, b));
   const found = countClosePairs(mesh, x, rules, most, (a, b, distance) => distance <= gapOf(a, b));
   const { minDistance, closePairs, closeCount: count } = found;
   if (minDistance === undefined || count === 0) return [];
@@ -58,21 +58,8 @@ export function findThinGaps(
   ];
 }
 
-/**
- * float64[V] the contact offset of the part of each vertex. Without one of its own a part takes the same share of its δ as
- * the parameters do of theirs. A side of a pair has the largest offset of its vertices, the pair the mean of both sides.
- */
-function offsetsOf(
-  { parts, vertexCount }: CollisionMesh,
-  { activationDistance, contactOffset }: Lengths,
-): Float64Array {
-  const offsets = new Float64Array(vertexCount).fill(contactOffset);
-  for (const { firstVertex, vertexCount: count, activationDistance: own, contactOffset: offset } of parts) {
-    const usual = own === undefined ? contactOffset : (contactOffset / activationDistance) * own;
-    offsets.fill(offset ?? usual, firstVertex, firstVertex + count);
-  }
-  return offsets;
+/** The contact offset of a pair. @param offsets float64[V] @param a vertices of its sides */
+function offsetOf(offsets: Float64Array, a: readonly number[], b: readonly number[]): number {
+  const [v0, v1, v2 = -1, v3 = -1] = [...a, ...b];
+  return lengthOfPair(offsets, a.length, a.length + b.length, v0, v1, v2, v3);
 }
-
-const largestOf = (offsets: Float64Array, vertices: readonly number[]): number =>
-  vertices.reduce((most, v) => Math.max(most, offsets[v]), 0);

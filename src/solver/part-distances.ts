@@ -1,16 +1,16 @@
 import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Parameters } from '../contract/parameters.js';
+import { lengthOfPair } from '../mesh/part-lengths.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { CORNERS, SIDE_A } from './pair-kinds.js';
 import { isAboveHalfEdge, longestLengthOf, nameTypicalEdge, refuseCrowding } from './parameters.js';
 import type { Settings } from './settings.js';
 
 /**
- * Activation distances of parts: a part may have its own δ, otherwise it takes `parameters.activationDistance`. The δ
- * of a side of a pair is the largest δ of its vertices' parts (an element may join two parts), and the δ of the pair is
- * the mean of both sides. If boxes are grown by half of the δ of their side, they find exactly the pairs within the
- * pair's δ.
+ * Activation distances of parts: a part may have its own δ, otherwise it takes `parameters.activationDistance`. That of a
+ * pair is the mean of both sides (mesh/part-lengths.ts). So if boxes are grown by half of the δ of their side, they find
+ * exactly the pairs within the pair's δ.
  */
 
 /** Smallest and largest δ of a vertex, in the unit of `delta`; `delta` itself if there are no parts. */
@@ -40,7 +40,7 @@ export function smallestDistance(distances: Float32Array | undefined, delta: num
   return distances?.reduce((min, distance) => Math.min(min, distance)) ?? delta;
 }
 
-/** δ of a pair: the mean of its sides; the δ of a side is the largest of its vertices. @param distances float32[V] */
+/** δ of a pair. @param distances float32[V] */
 export function pairActivationDistance(
   distances: Float32Array,
   kind: number,
@@ -49,13 +49,7 @@ export function pairActivationDistance(
   v2: number,
   v3: number,
 ): number {
-  const d = distances;
-  const corners = CORNERS[kind];
-  if (SIDE_A[kind] === 2) return (Math.max(d[v0], d[v1]) + Math.max(d[v2], d[v3])) / 2;
-  let ofB = d[v1];
-  if (corners > 2) ofB = Math.max(ofB, d[v2]);
-  if (corners > 3) ofB = Math.max(ofB, d[v3]);
-  return (d[v0] + ofB) / 2;
+  return lengthOfPair(distances, SIDE_A[kind], CORNERS[kind], v0, v1, v2, v3);
 }
 
 /** {@link pairActivationDistance} of pair p of P. */

@@ -1,14 +1,14 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { Parameters } from '../contract/parameters.js';
+import { fillContactOffsets } from '../mesh/part-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Engine } from './engine.js';
 import type { Settings } from './settings.js';
 
 /**
  * Contact offsets of parts: the gap for which a contact of the pull-back aims, whereas the activation distance is the
- * gap at which it begins. A part without an offset takes the same share of its own δ as the parameters do of theirs,
- * contactOffset / δ. The offset of a pair follows from its vertices like δ (part-distances.ts): a side has the largest
- * offset of its vertices' parts, the pair the mean of both sides. No part's offset exceeds its δ, so no pair's does.
+ * gap at which it begins. The rule of a part and of a pair is in mesh/part-lengths.ts. No part's offset exceeds its δ, so
+ * no pair's does.
  *
  * A contact aims at the offset of its pair, or at less if the pair began nearer, so that tiny gaps of a start are not
  * opened at once (cpu/contact-aims.ts).
@@ -20,13 +20,8 @@ import type { Settings } from './settings.js';
 export function offsetsByVertex(mesh: CollisionMesh, settings: Settings): Float32Array | undefined {
   const { pullBack, delta, scale } = settings;
   if (!pullBack || !mesh.parts.some(({ contactOffset }) => contactOffset !== undefined)) return undefined;
-  const offsets = new Float32Array(mesh.vertexCount);
-  for (const { firstVertex, vertexCount, activationDistance, contactOffset } of mesh.parts) {
-    const ownDelta = activationDistance === undefined ? delta : activationDistance * scale;
-    const offset = contactOffset === undefined ? pullBack.offset * ownDelta : contactOffset * scale;
-    offsets.fill(offset, firstVertex, firstVertex + vertexCount);
-  }
-  return offsets;
+  const usual = { delta, offsetShare: pullBack.offset, scale };
+  return fillContactOffsets(mesh.parts, usual, new Float32Array(mesh.vertexCount));
 }
 
 /**

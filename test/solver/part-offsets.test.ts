@@ -3,10 +3,9 @@ import type { IntersticeError } from '../../src/contract/errors.js';
 import type { PartInput } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { AIM_GROWTH } from '../../src/solver/constants.js';
-import { aimOf, aimsOf, offsetOf } from '../../src/solver/cpu/contact-aims.js';
+import { aimOf } from '../../src/solver/cpu/contact-aims.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { PairSet } from '../../src/solver/cpu/pair-set.js';
-import { Scratch } from '../../src/solver/cpu/workspace.js';
 import { checkPartOffsets, offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { runJob } from '../support/job.js';
 import { PLAN as PULL_BACK } from '../support/pull-back-bench.js';
@@ -37,22 +36,6 @@ t.test(
     t.equal(offsetsByVertex(mesh, makeSettings()), undefined, 'FAST aims at none');
   },
 );
-
-t.test('the offset of a pair is the mean of both sides, like its δ', async (t) => {
-  const offsetBetween = (...lengths: Lengths[]): number => {
-    const mesh = meshOf(...lengths);
-    const aims = aimsOf(mesh, settings, PULL_BACK, new Scratch());
-    const pairs = new PairSet();
-    pairs.push(0, 0, 3, 4, 5, 0, 0, 0);
-    return offsetOf(pairs, 0, settings.delta, aims);
-  };
-  // 0.5 is δ in engine units, of which a quarter is the offset; contact offsets of parts are scaled by 4.
-  t.equal(offsetBetween({}, {}), 0.125);
-  t.equal(offsetBetween({ contactOffset: 0.125 }, {}), (0.5 + 0.125) / 2);
-  t.equal(offsetBetween({ contactOffset: 0 }, { contactOffset: 0 }), 0);
-  t.equal(offsetBetween({ activationDistance: 0.25, contactOffset: 0.25 }, {}), (1 + 0.125) / 2);
-  t.equal(offsetBetween({ contactOffset: 0.125 }, { contactOffset: 0.125 }), 0.5);
-});
 
 t.test('an aim is the offset, or a little more than the distance at the start', async (t) => {
   const aims = { offsets: new Float32Array(0), offsetShare: 0.5 };
