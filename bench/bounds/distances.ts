@@ -1,7 +1,7 @@
 import { CLOSEST_POINTS, closest } from '../../src/solver/cpu/closest.js';
 import { STORAGE_PER_UNIT } from '../../src/solver/frame.js';
 import { EE, VT } from '../../src/solver/pair-kinds.js';
-import { DISTANCE_ERROR, reachTo, shortfallOf } from '../../src/verify/box-join.js';
+import { DISTANCE_ERROR, reachTo, slackOf } from '../../src/verify/box-join.js';
 import { measureMotion } from '../../src/verify/clearance.js';
 import { ClosestPoints, DISTANCE_EXCESS } from '../../src/verify/closest.js';
 import { EDGE_EDGE, type PairCode, VERTEX_TRIANGLE } from '../../src/verify/pair-kinds.js';
@@ -67,14 +67,18 @@ function reach(name: string, code: PairCode, cornersOfA: number): Bound {
       const side = (from: number, to: number, axis: number) =>
         Array.from({ length: to - from }, (_, k) => x[3 * (from + k) + axis]!);
       let gap = 0;
+      const boxes = new Float64Array(12);
       for (const axis of [0, 1, 2]) {
         const [a, b] = [side(0, cornersOfA, axis), side(cornersOfA, 4, axis)];
+        [boxes[axis], boxes[axis + 3]] = [Math.min(...a), Math.max(...a)];
+        [boxes[axis + 6], boxes[axis + 9]] = [Math.min(...b), Math.max(...b)];
         gap = Math.max(gap, Math.min(...a) - Math.max(...b), Math.min(...b) - Math.max(...a));
       }
       if (!(gap > LEAST_GAP)) return Number.NaN;
       points.find(code, x);
       // How much of the room beyond the distance is used up.
-      const room = reachTo(points.distance, shortfallOf(x)) - points.distance;
+      const [slackA, slackB] = slackOf(boxes);
+      const room = reachTo(points.distance) + slackA! + slackB! - points.distance;
       return Math.max(0, gap - points.distance) / room;
     },
   };

@@ -6,6 +6,8 @@ export interface JoinedTree {
   readonly nodes: Pick<MeshTree['nodes'], 'right' | 'size'>;
   /** uint8[M] properties of everything below a node: {@link ALL_KINEMATIC} | {@link ALL_RESTING} */
   readonly quiet: Uint8Array;
+  /** float64[M] of {@link slackOf}, where pairs are looked for by their computed distances; absent = by their boxes */
+  readonly slack?: Float64Array | undefined;
 }
 
 /** Bits of {@link JoinedTree.quiet}. */
@@ -21,52 +23,59 @@ export interface Reach {
 }
 
 /**
- * A computed distance may be less than the gap of the boxes: closest points within two edges are off by the rounding of their
- * weights, and their difference by less than 40 · 2^-53 of the pair's extent, which is at most that of the state.
+ * How much the computed distance of a pair may be below the gap of its boxes, as a share of their sizes. A join that looks
+ * for distances therefore adds the slack of both boxes to its reach.
+ *
+ * Let d be the computed distance, g the largest gap along an axis, e and f the largest sides of the two boxes, M the largest
+ * difference of a coordinate between two corners of the pair, and u = 2^-53. The closest points are convex combinations of the
+ * corners but for the rounding of weights that sum to 1, and their difference is computed to within 40u·M in all, so
+ * d ≥ g − 40u·M. Along every axis corners differ by at most e + f + max(g, 0). Hence
+ *
+ *   g ≤ (d + 40u (e + f)) / (1 − 40u).
+ *
+ * DISTANCE_ERROR = 128u leaves two thirds for the rounding of e, f and the products. REACH_ROUNDING covers the quotient, and the
+ * rounding of g and of the sums, a few u each. Where a product underflows, 40u (e + f) is less than half of the smallest
+ * double, so that d, which is rounded to a multiple of it as g is, is no less than g.
+ *
+ * The box of a node contains those below it, so that its gaps are smaller and its sides larger, also as computed, since rounding
+ * is monotone. A pair of nodes out of reach therefore holds no pair of elements within it.
  */
 export const DISTANCE_ERROR = 2 ** -46;
 
-/** Covers the rounding of a gap of boxes and of the sum below, a few 2^-53 of the distance. */
 const REACH_ROUNDING = 1 + 2 ** -40;
 
-/** The largest side of the box of a state. @param x float64[3·V] */
-export function extentOf(x: Float64Array): number {
-  let extent = 0;
-  for (let axis = 0; axis < 3; axis++) {
-    let low = Number.POSITIVE_INFINITY;
-    let high = Number.NEGATIVE_INFINITY;
-    for (let k = axis; k < x.length; k += 3) {
-      if (x[k] < low) low = x[k];
-      if (x[k] > high) high = x[k];
-    }
-    if (high - low > extent) extent = high - low;
+/** The gap of boxes, less the slack of both, up to which pairs are visited to find those whose computed distance is at most this. */
+export function reachTo(distance: number): number {
+  return REACH_ROUNDING * distance;
+}
+
+/** The slack of each box ({@link DISTANCE_ERROR}). @param boxes float64[6·M] @returns float64[M] */
+export function slackOf(boxes: Float64Array): Float64Array {
+  const slack = new Float64Array(boxes.length / 6);
+  for (let n = 0, k = 0; n < slack.length; n++, k += 6) {
+    slack[n] =
+      DISTANCE_ERROR * Math.max(boxes[k + 3] - boxes[k], boxes[k + 4] - boxes[k + 1], boxes[k + 5] - boxes[k + 2]);
   }
-  return extent;
+  return slack;
 }
 
-/** How much the distances of pairs in a state may fall short of the gaps of their boxes. @param x float64[3·V] */
-export function shortfallOf(x: Float64Array): number {
-  return DISTANCE_ERROR * extentOf(x);
-}
-
-/** The gap of boxes up to which pairs must be visited to find those whose distance, as computed, is at most this. */
-export function reachTo(distance: number, shortfall: number): number {
-  return REACH_ROUNDING * (distance + shortfall);
-}
+const roomOf = (slack: Float64Array | undefined, n: number, m: number): number =>
+  slack === undefined ? 0 : slack[n] + slack[m];
 
 /**
  * Visits all pairs of leaves, and each leaf with itself, whose closed boxes are within reach of each other, each once.
  *
  * @param boxes float64[6·M] of the tree's nodes
  * @param skipped bits of `quiet`: pairs of leaves that both have one of them are not visited
+ * @param visit also receives the slack of both leaves, 0 without slack
  * @param first node, together with `second`, below which to join; default the root with itself
  */
 export function joinLeaves(
-  { nodes, quiet }: JoinedTree,
+  { nodes, quiet, slack }: JoinedTree,
   boxes: Float64Array,
   reach: Reach,
   skipped: number,
-  visit: (n: number, m: number) => void,
+  visit: (n: number, m: number, room: number) => void,
   first = 0,
   second = 0,
 ): void {
@@ -84,7 +93,7 @@ export function joinLeaves(
     const rightM = right[m];
     if (n === m) {
       if (rightN === 0) {
-        visit(n, n);
+        visit(n, n, roomOf(slack, n, n));
         continue;
       }
       stack[top++] = rightN;
@@ -97,9 +106,10 @@ export function joinLeaves(
       continue;
     }
     // The visitor may have reduced the reach since the pair was pushed.
-    if (!isWithin(boxes, n, boxes, m, reach.gap)) continue;
+    const room = roomOf(slack, n, m);
+    if (!isWithin(boxes, n, boxes, m, reach.gap + room)) continue;
     if (rightN === 0 && rightM === 0) {
-      visit(n, m);
+      visit(n, m, room);
     } else if (rightM === 0 || (rightN !== 0 && size[n] >= size[m])) {
       stack[top++] = rightN;
       stack[top++] = m;
@@ -122,7 +132,7 @@ export function joinLeaves(
  * @returns uint32[2·n]
  */
 export function expandPairs(
-  { nodes, quiet }: JoinedTree,
+  { nodes, quiet, slack }: JoinedTree,
   boxes: Float64Array,
   gap: number,
   skipped: number,
@@ -137,7 +147,7 @@ export function expandPairs(
     const add = (n: number, m: number): void => {
       if ((quiet[n] & quiet[m] & skipped) !== 0) return;
       if (n === m) same.push(n, n);
-      else if (isWithin(boxes, n, boxes, m, gap)) others.push(n, m);
+      else if (isWithin(boxes, n, boxes, m, gap + roomOf(slack, n, m))) others.push(n, m);
     };
     for (let k = 0; k < pairs.length; k += 2) {
       const n = pairs[k];

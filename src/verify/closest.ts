@@ -59,14 +59,21 @@ export class ClosestPoints {
   /**
    * Like {@link find}, but stops early if a plane proves that the pair is farther apart.
    *
-   * @param limit ≥ 0, may be Infinity
+   * @param least ≥ 0, may be Infinity
+   * @param excess the limit exceeds `least` by this share of the pair's extent
    * @returns whether `distance` is at most the limit; if not, all fields are undefined
    */
-  findWithin(code: PairCode, points: Float64Array, limit: number): boolean {
+  findWithin(code: PairCode, points: Float64Array, least: number, excess = 0): boolean {
     const scale = this.localise(code, points);
+    const limit = least + excess * this.pairExtent;
     if (scale === 1 && (this.isBeyond(code, limit) || this.isApart(limit))) return false;
     this.findScaled(code, scale);
     return this.distance <= limit;
+  }
+
+  /** The largest difference of a coordinate from that of the first corner. */
+  get pairExtent(): number {
+    return this.extent / this.scale;
   }
 
   /**
@@ -166,8 +173,8 @@ export class ClosestPoints {
     if (this.extent === 0 || (this.extent >= SMALLEST_UNSCALED && this.extent <= LARGEST_UNSCALED)) return 1;
     let largest = 0;
     for (let k = 0; k < end; k++) largest = Math.max(largest, Math.abs(points[k]));
-    // Coordinates are scaled before the subtraction if that would overflow, and after it if they are tiny.
-    const before = largest > LARGEST_UNSCALED ? 2 ** -exponentOf(largest) : 1;
+    // Coordinates are scaled before the subtraction if that might overflow, and after it if their differences are tiny.
+    const before = this.extent > LARGEST_UNSCALED ? 2 ** -exponentOf(largest) : 1;
     this.extent = this.subtractOrigin(points, end, before);
     let after = 1;
     if (this.extent > 0 && this.extent < SMALLEST_UNSCALED) {

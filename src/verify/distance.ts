@@ -2,7 +2,7 @@ import type { ElementPair } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { type Reach, reachTo, shortfallOf } from './box-join.js';
+import { type Reach, reachTo } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { type ContactList, FoundContacts } from './contact-list.js';
 import { checkRules, collectElements, distanceRelations, gather, idsOf, readPositions } from './elements.js';
@@ -16,7 +16,7 @@ import {
   shapeOf,
   toElementPair,
 } from './pair-kinds.js';
-import { PairSearch, skipsKinematic } from './pair-search.js';
+import { PairSearch, skipsKinematic, type VisitPair } from './pair-search.js';
 import type { DistanceFindings, PairRules } from './types.js';
 
 /** Receives a pair while `closest` holds its closest points; ids are those of side a, then of side b. */
@@ -47,14 +47,13 @@ export function findDistances(
   const capacity = Math.max(1, rules.maxPairs);
   const closest = new FirstFindings(capacity, compareByDistance);
   const x = readPositions(mesh, positions, 'positions');
-  const shortfall = shortfallOf(x);
-  const reach: Reach = { gap: reachTo(closerThan, shortfall) };
+  const reach: Reach = { gap: reachTo(closerThan) };
   visitClosePairs(mesh, x, rules, reach, (code, ids, points) => {
     if (points.distance > closerThan) return;
     closest.offer({ code, ids, distance: points.distance, normal: points.findNormal(code) });
     // Once the list is full, only closer pairs matter: the search narrows while it runs.
     const worst = closest.worst?.distance;
-    if (worst !== undefined) reach.gap = Math.min(reach.gap, reachTo(worst, shortfall));
+    if (worst !== undefined) reach.gap = Math.min(reach.gap, reachTo(worst));
   });
   const list = closest.list();
   return {
@@ -86,7 +85,7 @@ export function countClosePairs(
   const closest = new FirstFindings(Math.max(1, rules.maxPairs), compareByDistance);
   let closeCount = 0;
   let least = Number.POSITIVE_INFINITY;
-  visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan, shortfallOf(x)) }, (code, ids, points) => {
+  visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan) }, (code, ids, points) => {
     const { distance } = points;
     const sideA = shapeOf(code).a;
     if (distance > closerThan) return;
@@ -110,7 +109,7 @@ function findLeastDistance(
   const x = readPositions(mesh, positions, 'positions');
   const relations = distanceRelations(collectElements(mesh));
   const by = { kind: 'NEAR', skipsKinematic: skipsKinematic(rules) } as const;
-  const gap = reachTo(closerThan, shortfallOf(x));
+  const gap = reachTo(closerThan);
   const found = new PairSearch(mesh, rules.checkpoint).sift([x], relations, gap, by, () => {});
   const least = found?.nearest[0]?.distance;
   return found && { minDistance: least !== undefined && least <= closerThan ? least : undefined, closePairs: [] };
@@ -168,7 +167,7 @@ export function findContacts(
   const x = readPositions(mesh, positions, 'positions');
   const found = new FoundContacts(maxContacts);
   try {
-    visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan, shortfallOf(x)) }, (code, ids, points) => {
+    visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan) }, (code, ids, points) => {
       if (points.distance > closerThan) return;
       if (found.count === maxContacts) throw tooMany(maxContacts, closerThan);
       found.add(code, ids, points);
@@ -199,7 +198,7 @@ function visitClosePairs(
   const points = new Float64Array(12);
   const skips = skipsKinematic(rules);
   const relations = distanceRelations(collectElements(mesh));
-  search.forEach([x], relations, reach, skips, (relation, i, j, isKinematic) => {
+  const visit: VisitPair = (relation, i, j, isKinematic) => {
     if (isKinematic && skips) return;
     const { code } = relation;
     gather(x, relation, i, j, points);
@@ -207,7 +206,8 @@ function visitClosePairs(
     if (!closest.findWithin(code, points, reach.gap)) return;
     const ids = idsOf(relation, i, j);
     if (!isExcluded(rules.excluded, code, ids)) visitClose(code, ids, closest);
-  });
+  };
+  search.forEach([x], relations, reach, skips, visit, undefined, true);
 }
 
 function checkReach(closerThan: number): void {

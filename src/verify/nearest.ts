@@ -1,6 +1,6 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { extentOf, type Reach, reachTo, shortfallOf } from './box-join.js';
+import { DISTANCE_ERROR, type Reach, reachTo } from './box-join.js';
 import {
   type Clearance,
   findCalm,
@@ -20,6 +20,12 @@ import type { PairRules } from './types.js';
 
 /** Number of remembered pairs: if the nearest one moves apart, the next nearest takes its place. */
 const REMEMBERED = 4;
+
+/**
+ * How far the gap of a pair in a list is below its computed distance, as a share of its extent: the true distance may be less than
+ * that by the first, and what is computed for the pair in a later state less than the true one by the second.
+ */
+const LIST_MARGIN = DISTANCE_EXCESS + DISTANCE_ERROR;
 
 /**
  * The smallest distance between elements that share no vertex: that of `findDistances`, to the bit, with less work if a
@@ -151,7 +157,7 @@ class NearSearch {
   #sift(within: number): Nearest | undefined {
     const by = { kind: 'NEAR', skipsKinematic: this.skips, keeps: REMEMBERED } as const;
     const search = new PairSearch(this.#mesh, this.#rules.checkpoint);
-    const found = search.sift([this.#x], this.#relations, reachTo(within, shortfallOf(this.#x)), by, () => {});
+    const found = search.sift([this.#x], this.#relations, reachTo(within), by, () => {});
     const nearest = found?.nearest
       .filter(({ distance }) => distance <= within)
       .map(({ relation: { code }, i, j, distance }) => ({ code, i, j, distance }));
@@ -164,10 +170,7 @@ class NearSearch {
    * @param list collects all pairs within a larger distance
    */
   #search(within: number, resting?: Uint8Array, list?: ListMaker): Nearest {
-    const shortfall = shortfallOf(this.#x);
-    // A list is about true distances, below the computed ones by up to this.
-    const excess = list ? DISTANCE_EXCESS * extentOf(this.#x) : 0;
-    const reach: Reach = { gap: reachTo(list ? list.width + excess : within, shortfall) };
+    const reach: Reach = { gap: reachTo(list ? list.width : within) };
     const visited = new PairSearch(this.#mesh, this.#rules.checkpoint);
     const nearest: NearPair[] = [];
     let beyond = within;
@@ -175,11 +178,12 @@ class NearSearch {
       if (isKinematic && this.skips) return;
       const { code } = relation;
       gather(this.#x, relation, i, j, this.#points);
-      if (!this.#closest.findWithin(code, this.#points, reach.gap)) return;
+      const isListed = list !== undefined && !list.isGivenUp;
+      if (!this.#closest.findWithin(code, this.#points, reach.gap, isListed ? LIST_MARGIN : 0)) return;
       const { distance } = this.#closest;
-      if (list && !list.isGivenUp) {
-        list.add(code, i, j, Math.max(0, distance - excess));
-        reach.gap = reachTo(list.isGivenUp ? beyond : list.width + excess, shortfall);
+      if (isListed) {
+        list.add(code, i, j, Math.max(0, distance - LIST_MARGIN * this.#closest.pairExtent));
+        reach.gap = reachTo(list.isGivenUp ? beyond : list.width);
       }
       if (distance > beyond) return;
       nearest.push({ code, i, j, distance });
@@ -188,9 +192,9 @@ class NearSearch {
       if (nearest.length < REMEMBERED) return;
       // From here on only nearer pairs matter: the search narrows while it runs.
       beyond = nearest[REMEMBERED - 1].distance;
-      if (!list || list.isGivenUp) reach.gap = Math.min(reach.gap, reachTo(beyond, shortfall));
+      if (!list || list.isGivenUp) reach.gap = Math.min(reach.gap, reachTo(beyond));
     };
-    visited.forEach([this.#x], this.#relations, reach, this.skips, visit, resting);
+    visited.forEach([this.#x], this.#relations, reach, this.skips, visit, resting, true);
     return { beyond, nearest };
   }
 

@@ -1,6 +1,6 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import { spanStates } from './bounds.js';
-import { ALL_KINEMATIC, ALL_RESTING, joinLeaves, pairLeaves, type Reach } from './box-join.js';
+import { ALL_KINEMATIC, ALL_RESTING, joinLeaves, pairLeaves, type Reach, slackOf } from './box-join.js';
 import type { PairList } from './clearance.js';
 import { type ElementSet, EXCLUDED, KINEMATIC, PairFilter, type Relation } from './elements.js';
 import { type LeafElements, mostInLeaf, placeElements, shareElements } from './leaf-elements.js';
@@ -39,6 +39,7 @@ export class PairSearch {
    * @param skipsKinematic pairs of two kinematic elements need not be visited, although some may be
    * @param resting uint8[V]: pairs of two elements all of whose vertices are marked are not visited; absent = all are
    *   visited
+   * @param byDistance the reach is one of computed distances (box-join.ts), of one state
    */
   forEach(
     states: readonly Float64Array[],
@@ -47,6 +48,7 @@ export class PairSearch {
     skipsKinematic: boolean,
     visit: VisitPair,
     resting?: Uint8Array,
+    byDistance = false,
   ): void {
     if (relations.length === 0) return;
     const { tree, boxes, place } = this.open(states, resting !== undefined);
@@ -64,7 +66,8 @@ export class PairSearch {
         if (status !== EXCLUDED) visit(relation, i, j, status === KINEMATIC);
       }
     };
-    joinLeaves({ nodes, quiet }, boxes, reach, skipped, (n, m) => {
+    const slack = byDistance ? slackOf(boxes) : undefined;
+    joinLeaves({ nodes, quiet, slack }, boxes, reach, skipped, (n, m, room) => {
       this.count();
       for (const side of sides) {
         const { a, b } = side;
@@ -74,8 +77,8 @@ export class PairSearch {
           b.prepare(leaf[n]);
           b.prepare(leaf[m]);
         }
-        visitFound(side, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
-        if (a !== b && n !== m) visitFound(side, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap, found));
+        visitFound(side, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap + room, found));
+        if (a !== b && n !== m) visitFound(side, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap + room, found));
       }
     });
   }

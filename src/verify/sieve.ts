@@ -1,7 +1,7 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import { team } from '../threads/here.js';
 import { defineStage } from '../threads/stage.js';
-import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, type Reach, reachTo, shortfallOf } from './box-join.js';
+import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, type Reach, reachTo, slackOf } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { type BorderElements, copyPoint, type ElementSet, type Relation } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
@@ -84,6 +84,8 @@ type SieveArrays = AllSets & {
   readonly isKinematic: Uint8Array;
   /** float64[6·M] boxes of the nodes */
   readonly boxes: Float64Array;
+  /** NEAR: float64[M] slack of the nodes (box-join.ts); empty = none */
+  readonly slack: Float64Array;
   /** float64[3·V] the state, and the end of the path */
   readonly x: Float64Array;
   readonly to: Float64Array;
@@ -106,8 +108,6 @@ interface SieveNumbers {
   readonly keeps: number;
   readonly isPlain: number;
   readonly gap: number;
-  /** NEAR: of the state (box-join.ts) */
-  readonly shortfall: number;
   /** largest number of pairs of two leaves */
   readonly most: number;
   readonly relations: number;
@@ -185,7 +185,7 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
         if (!closest.findWithin(code, points, reach.gap) || closest.distance >= least[last]) continue;
         keepNear(least, nearest, kept, last, closest.distance, r, i, j);
         // The k nearest of all are no farther apart than those of a task.
-        if (least[last] < Number.POSITIVE_INFINITY) reach.gap = lower(shared, reachTo(least[last], numbers.shortfall));
+        if (least[last] < Number.POSITIVE_INFINITY) reach.gap = lower(shared, reachTo(least[last]));
       } else if (isPath) {
         gatherCorners(x, code, a.corners, 3 * p, b.corners, 3 * q, a === b, points);
         gatherCorners(arrays.to, code, a.corners, 3 * p, b.corners, 3 * q, a === b, ends);
@@ -197,7 +197,7 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
       }
     }
   };
-  const tree = { nodes: { right, size }, quiet: isKinematic };
+  const tree = { nodes: { right, size }, quiet: isKinematic, slack: isNear ? arrays.slack : undefined };
   for (let task = from; task < to; task++) {
     count = 0;
     kept = keeps * task;
@@ -208,10 +208,11 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
       boxes,
       reach,
       skippedBy(isPath, skips),
-      (n, m) => {
+      (n, m, room) => {
         relations.forEach(({ a, b }, r) => {
-          examine(r, a, b, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
-          if (a !== b && n !== m) examine(r, a, b, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap, found));
+          examine(r, a, b, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap + room, found));
+          if (a !== b && n !== m)
+            examine(r, a, b, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap + room, found));
         });
       },
       tasks[2 * task],
@@ -282,7 +283,7 @@ export function canSieve(mesh: CollisionMesh): boolean {
 /**
  * @param states one, or for PATH its start and its end
  * @param boxes float64[6·M] of the tree's nodes
- * @param gap reach of the search
+ * @param gap reach of the search; NEAR: one of computed distances (box-join.ts)
  * @param shared holds the arrays of the threads
  * @returns undefined if too many pairs remain
  */
@@ -299,7 +300,10 @@ export function sieve(
 ): SieveResult | undefined {
   const share = shared.share.bind(shared);
   const { nodes, isKinematic: quiet } = tree;
-  const tasks = share(expandPairs({ nodes, quiet }, boxes, gap, skippedBy(kind === 'PATH', skipsKinematic), TASKS));
+  const slack = kind === 'NEAR' ? slackOf(boxes) : undefined;
+  const tasks = share(
+    expandPairs({ nodes, quiet, slack }, boxes, gap, skippedBy(kind === 'PATH', skipsKinematic), TASKS),
+  );
   const count = tasks.length / 2;
   const sets = [...new Set(relations.flatMap(({ a, b }) => [a, b]))];
   const named: Record<string, Uint8Array | Uint32Array | Float64Array> = {};
@@ -332,7 +336,13 @@ export function sieve(
     arrays: {
       ...(named as unknown as AllSets),
       ...{ tasks, right: share(tree.nodes.right), size: share(tree.nodes.size), leaf: share(tree.leaf) },
-      ...{ isKinematic: share(tree.isKinematic), boxes: share(boxes), x, to: share(states[1] ?? states[0]) },
+      ...{
+        isKinematic: share(tree.isKinematic),
+        boxes: share(boxes),
+        slack: share(slack ?? new Float64Array(0)),
+        x,
+        to: share(states[1] ?? states[0]),
+      },
       ...{ shared: words, tested, least, nearest, left },
     },
     numbers: {
@@ -342,7 +352,7 @@ export function sieve(
         keeps: keptOfTask,
         isPlain: arePlain(x) ? 1 : 0,
       },
-      ...{ gap, shortfall: kind === 'NEAR' ? shortfallOf(states[0]) : 0, most, relations: relations.length },
+      ...{ gap, most, relations: relations.length },
       ...{ code0: code(0), a0: side(0, 'a'), b0: side(0, 'b'), code1: code(1), a1: side(1, 'a'), b1: side(1, 'b') },
       ...{ code2: code(2), a2: side(2, 'a'), b2: side(2, 'b'), code3: code(3), a3: side(3, 'a'), b3: side(3, 'b') },
     },

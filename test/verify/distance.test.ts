@@ -146,6 +146,7 @@ t.test('coordinates of any size are measured', async (t) => {
   }
   const tiny = closest('VERTEX_TRIANGLE', [1, 1, 1e-200, 0, 0, 0, 4, 0, 0, 0, 4, 0]).distance as number;
   t.ok(tiny > 0 && tiny <= 1.1e-200, `a gap of 1e-200 over a triangle of size 4 is ${tiny}`);
+  t.equal(closest('VERTEX_VERTEX', [1e300, 0, 1e-200, 1e300, 0, 0]).distance, 1e-200, 'far out, and hardly apart');
 });
 
 t.test('kinematic and ignored pairs are not measured', async (t) => {
