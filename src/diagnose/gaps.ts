@@ -1,6 +1,7 @@
 import type { DiagnosisFinding } from '../contract/diagnosis.js';
 import type { KinematicPairs } from '../contract/parameters.js';
 import { fillContactOffsets, lengthOfPair } from '../mesh/part-lengths.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import { countClosePairs } from '../verify/distance.js';
 import { finding, plural, type Subject, show } from './subject.js';
 
@@ -8,15 +9,24 @@ import { finding, plural, type Subject, show } from './subject.js';
 export interface Lengths {
   /** δ */
   readonly activationDistance: number;
-  /** gap that contacts aim for in the answer */
-  readonly contactOffset: number;
-  /** the smallest gap that the numbers can represent: the certified floor */
+  /** the gap to which contacts open pairs that begin nearer; undefined = the method opens none */
+  readonly opening: Opening | undefined;
+  /** the floor: steps leave at least half of it, and no room to pairs that are nearer */
   readonly floor: number;
+  /** whether the floor follows from the rounding of coordinates, rather than from δ */
+  readonly isFloorRounding: boolean;
+}
+
+export interface Opening {
+  /** for parts without lengths of their own, the caller's unit */
+  readonly gap: number;
+  /** of the parameters and of parts, the length that determines it: itself, or as a share of it */
+  readonly by: 'contactOffset' | 'activationDistance';
 }
 
 /**
- * Compares the smallest distances of the start with those that a resolve needs: below the floor no step can be
- * certified, so that the two elements do not move; gaps below the contact offset of a pair are widened in the answer.
+ * Compares the smallest distances of the start with those that a resolve needs: pairs nearer than the floor have no room to
+ * approach, and contacts open pairs that are nearer than their contact offset or, under quality FAST, than their share of δ.
  *
  * @param isFree whether there are no intersections; only then distances are meaningful
  */
@@ -27,21 +37,17 @@ export function findThinGaps(
 ): DiagnosisFinding[] {
   if (!isFree) return [];
   const { mesh, x, checkpoint, maxElements } = subject;
-  const { activationDistance: delta, contactOffset, floor, kinematicPairs } = lengths;
+  const { activationDistance: delta, floor, kinematicPairs } = lengths;
   const rules = { kinematicPairs, maxPairs: maxElements, checkpoint } as const;
-  const usual = { delta, offsetShare: contactOffset / delta, scale: 1 };
-  const offsets = fillContactOffsets(mesh.parts, usual, new Float64Array(mesh.vertexCount).fill(contactOffset));
-  const most = Math.max(floor, ...new Set(offsets));
-  const gapOf = (a: readonly number[], b: readonly number[]): number => Math.max(floor, offsetOf(offsets, a, b));
+  const gaps = gapsByVertex(mesh, lengths);
+  const most = Math.max(floor, ...new Set(gaps));
+  const gapOf = (a: readonly number[], b: readonly number[]): number => Math.max(floor, gapBetween(gaps, a, b));
   const found = countClosePairs(mesh, x, rules, most, (a, b, distance) => distance <= gapOf(a, b));
   const { minDistance, closePairs, closeCount: count } = found;
   if (minDistance === undefined || count === 0) return [];
   const isTight = minDistance < floor;
+  if (!isTight && !lengths.opening) return [];
   const elements = closePairs.map(({ a, b }, index) => ({ kind: 'pair', index, vertices: [...a, ...b] }));
-  const hasOwn = mesh.parts.some((part) => part.activationDistance !== undefined || part.contactOffset !== undefined);
-  const gap = hasOwn
-    ? 'the gap that an answer leaves between their parts'
-    : `${show(Math.max(contactOffset, floor))}, the gap of an answer`;
   return [
     finding({
       code: 'THIN_GAP',
@@ -50,16 +56,51 @@ export function findThinGaps(
       measure: minDistance,
       unit: 'length',
       elements,
-      message: `The smallest gap is ${show(minDistance)}, ${show(minDistance / delta)} of δ (${show(delta)}); ${plural(count, 'pair is', 'pairs are')} below ${gap}.`,
-      advice: isTight
-        ? `Below ${show(floor)} single precision cannot tell such a pair from one that touches: the service opens the gap where it can, and may hold the pair in place. Move the layers apart, or send double precision nearer to the origin.`
-        : 'Accepted: the answer opens such gaps, which moves the layers apart by the same amount. A smaller contactOffset keeps the gaps.',
+      message: `The smallest gap is ${show(minDistance)}, ${show(minDistance / delta)} of δ (${show(delta)}); ${plural(count, 'pair is', 'pairs are')} below ${nameGap(mesh, lengths)}.`,
+      advice: isTight ? adviseTight(lengths) : adviseOpen(lengths.opening!),
     }),
   ];
 }
 
-/** The contact offset of a pair. @param offsets float64[V] @param a vertices of its sides */
-function offsetOf(offsets: Float64Array, a: readonly number[], b: readonly number[]): number {
+/** float64[V] the gap to which contacts open the pairs of a vertex, the caller's unit. */
+function gapsByVertex({ parts, vertexCount }: CollisionMesh, { activationDistance, opening }: Lengths): Float64Array {
+  const gaps = new Float64Array(vertexCount).fill(opening?.gap ?? 0);
+  if (!opening) return gaps;
+  const usual = { delta: activationDistance, offsetShare: opening.gap / activationDistance, scale: 1 };
+  const read = opening.by === 'contactOffset' ? parts : parts.map((part) => ({ ...part, contactOffset: undefined }));
+  return fillContactOffsets(read, usual, gaps);
+}
+
+function nameGap({ parts }: CollisionMesh, { opening, floor }: Lengths): string {
+  if (!opening) return `${show(floor)}, the floor of a motion`;
+  const hasOwn = parts.some((part) => part.activationDistance !== undefined || part[opening.by] !== undefined);
+  return hasOwn
+    ? 'the gap to which an answer opens nearer pairs of their parts'
+    : `${show(Math.max(opening.gap, floor))}, the gap to which an answer opens nearer pairs`;
+}
+
+function adviseTight({ opening, floor, isFloorRounding }: Lengths): string {
+  const cause = isFloorRounding
+    ? `Below ${show(floor)} single precision cannot tell such a pair from one that touches`
+    : `Below ${show(floor)}, the floor for this δ, such a pair has no room to approach`;
+  const remedy = isFloorRounding
+    ? 'send double precision nearer to the origin'
+    : 'use a smaller activationDistance, from which the floor follows';
+  return opening
+    ? `${cause}: the service opens the gap where it can, and may hold the pair in place. Move the layers apart, or ${remedy}.`
+    : `${cause}, and method VOLUME_IMPULSES opens no gap: a motion that brings it nearer is not made, so the answer may stop near the start. Move the layers apart, ${remedy}, or use method TWO_WAY, which opens gaps.`;
+}
+
+function adviseOpen({ by }: Opening): string {
+  const accepted =
+    'Accepted: where something moves, the answer opens such gaps, which moves the layers apart by the same amount.';
+  return by === 'contactOffset'
+    ? `${accepted} A smaller contactOffset keeps the gaps.`
+    : `${accepted} A smaller activationDistance keeps the gaps; under FAST and PAPER contactOffset has no effect.`;
+}
+
+/** The gap to which contacts open a pair. @param gaps float64[V] @param a, b vertices of its sides */
+function gapBetween(gaps: Float64Array, a: readonly number[], b: readonly number[]): number {
   const [v0, v1, v2 = -1, v3 = -1] = [...a, ...b];
-  return lengthOfPair(offsets, a.length, a.length + b.length, v0, v1, v2, v3);
+  return lengthOfPair(gaps, a.length, a.length + b.length, v0, v1, v2, v3);
 }

@@ -1,15 +1,19 @@
 import type { DiagnoseRequest, Diagnosis, DiagnosisFinding } from '../contract/diagnosis.js';
 import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
+import type { Parameters } from '../contract/parameters.js';
 import { findEverything } from '../diagnose/diagnose.js';
+import type { Opening } from '../diagnose/gaps.js';
 import { finding, show } from '../diagnose/subject.js';
 import { buildMesh } from '../mesh/build.js';
 import { measureMesh } from '../mesh/measure.js';
 import { scalarOf } from '../mesh/positions.js';
-import type { CollisionMesh } from '../mesh/types.js';
+import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
+import { MIN_DELTA_SHARE } from '../solver/constants.js';
 import { CoordinateFrame, roundingOf } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
+import { findResting } from '../solver/resting.js';
 import type { JobContext } from './job-run.js';
 import { resolveJob } from './step-job.js';
 
@@ -45,10 +49,10 @@ export async function diagnoseJob(request: DiagnoseRequest, context: JobContext)
       const measures = measureMesh(built, x);
       const { parameters: all } = resolveParameters(parameters, measures, { ...context, engine: context.engine });
       leap = all.leap;
-      const frame = CoordinateFrame.fit(x, measures.medianEdge, measures.bounds);
-      const { smallest } = rangeOfDistances(built, all.activationDistance);
-      const floor = Math.max(smallest / FLOOR_SHARE, roundingOf(frame, scalarOf(x)));
-      return { ...all, floor };
+      const least = rangeOfDistances(built, all.activationDistance).smallest / FLOOR_SHARE;
+      const rounding = roundingOver(built, x, target ?? positions, measures, least);
+      const floor = Math.max(least, rounding);
+      return { ...all, opening: openingOf(all), floor, isFloorRounding: rounding > least };
     } catch (thrown) {
       return refusal(thrown);
     }
@@ -79,6 +83,35 @@ export async function diagnoseJob(request: DiagnoseRequest, context: JobContext)
     ...(leap === undefined ? {} : { leap }),
     ...(smallest === undefined ? {} : { smallestTimeBudgetSeconds: smallest }),
   };
+}
+
+/** The gap to which contacts of these parameters open nearer pairs (solver/cpu/contact-aims.ts, solver/cpu/candidates.ts). */
+function openingOf({ method, quality, contactOffset, activationDistance }: Parameters): Opening | undefined {
+  if (method === 'VOLUME_IMPULSES') return undefined;
+  return quality === 'FAST'
+    ? { gap: MIN_DELTA_SHARE * activationDistance, by: 'activationDistance' }
+    : { gap: contactOffset, by: 'contactOffset' };
+}
+
+/**
+ * The part of the floor that follows from rounding, as a resolve determines it (scene-frame.ts): vertices at rest do not count
+ * where they alone would raise the floor.
+ *
+ * @param least the part that follows from δ
+ */
+function roundingOver(
+  mesh: CollisionMesh,
+  x: Positions,
+  target: Positions,
+  { medianEdge, bounds }: MeshMeasures,
+  least: number,
+): number {
+  const scalar = scalarOf(x);
+  const rounding = roundingOf(CoordinateFrame.fit(x, medianEdge, bounds), scalar);
+  const resting = rounding <= least ? undefined : findResting(mesh, x, target);
+  if (!resting) return rounding;
+  const frame = CoordinateFrame.fit(x, medianEdge, resting.start);
+  return roundingOf(frame, scalar, resting.roundingUnder(frame));
 }
 
 /** The seconds that one step of a resolve takes, checks included; a finding = the step is refused. */

@@ -293,7 +293,7 @@ function refusePaperOnly(input: ParametersInput, { activationDistance }: Paramet
   }
 }
 
-/** Whether a δ is so long that neighbouring elements of the mesh push each other apart. */
+/** Whether a δ is so long that neighbouring elements of the mesh may push each other apart. */
 export function isAboveHalfEdge(delta: number, { typicalEdge }: MeshMeasures): boolean {
   return typicalEdge > 0 && delta > typicalEdge / 2;
 }
@@ -304,12 +304,14 @@ export function nameTypicalEdge({ typicalEdge, medianEdge }: MeshMeasures): stri
   return `${name} (${typicalEdge})`;
 }
 
-function warnOfScale({ activationDistance: delta }: Parameters, measures: MeshMeasures): Warning[] {
+/** Volume-preserving impulses have no contacts that δ could push apart: they take their floor from it, and no more. */
+function warnOfScale({ activationDistance: delta, method }: Parameters, measures: MeshMeasures): Warning[] {
+  if (method === 'VOLUME_IMPULSES') return [];
   const warnings: Warning[] = [];
   if (isAboveHalfEdge(delta, measures)) {
     warnings.push({
       code: 'DELTA_ABOVE_HALF_EDGE',
-      message: `activationDistance ${delta} exceeds half ${nameTypicalEdge(measures)}: neighbouring elements push each other apart. A usual value is ${DELTA_PER_EDGE * measures.typicalEdge}.`,
+      message: `activationDistance ${delta} exceeds half ${nameTypicalEdge(measures)}: neighbouring elements may push each other apart. A usual value is ${DELTA_PER_EDGE * measures.typicalEdge}.`,
       count: 1,
     });
   }
@@ -323,8 +325,25 @@ function warnOfScale({ activationDistance: delta }: Parameters, measures: MeshMe
   return warnings;
 }
 
-/** Only TUNED has trust boxes: their size has no effect under PAPER. */
+/** Only TUNED has trust boxes: their size has no effect under PAPER. Only the pull-back has contact offsets: FAST has none. */
 function warnOfUnused(input: ParametersInput, parameters: Parameters, defaultLeap: number): Warning[] {
+  const { contactOffset, activationDistance } = parameters;
+  const isOffsetUnread = parameters.method === 'TWO_WAY' && parameters.quality === 'FAST';
+  const unread: Warning[] =
+    isOffsetUnread && input.contactOffset !== undefined && contactOffset !== OFFSET_PER_DELTA * activationDistance
+      ? [
+          {
+            code: 'PARAMETER_WITHOUT_EFFECT',
+            message:
+              'contactOffset has no effect under quality FAST, which opens gaps to a quarter of activationDistance.',
+            count: 1,
+          },
+        ]
+      : [];
+  return [...unread, ...warnOfBoxes(input, parameters, defaultLeap)];
+}
+
+function warnOfBoxes(input: ParametersInput, parameters: Parameters, defaultLeap: number): Warning[] {
   if (parameters.preset !== 'PAPER') return [];
   const defaults = { reach: REACH_PER_DELTA * parameters.activationDistance, leap: defaultLeap };
   return (['reach', 'leap'] as const)

@@ -70,7 +70,7 @@ export function distanceOfPair(
  */
 export function checkPartDistances(
   mesh: Pick<CollisionMesh, 'parts'>,
-  { preset, searchRadiusMin }: Parameters,
+  { preset, searchRadiusMin, method }: Parameters,
   measures: MeshMeasures,
 ): Warning[] {
   const warnings: Warning[] = [];
@@ -93,10 +93,10 @@ export function checkPartDistances(
         { element, hint: `Set searchRadiusMin to at least ${delta}, or use preset TUNED.` },
       );
     }
-    if (isAboveHalfEdge(delta, measures)) {
+    if (method !== 'VOLUME_IMPULSES' && isAboveHalfEdge(delta, measures)) {
       warnings.push({
         code: 'DELTA_ABOVE_HALF_EDGE',
-        message: `activationDistance ${delta} of part ${JSON.stringify(name)} exceeds half ${nameTypicalEdge(measures)}: neighbouring elements push each other apart.`,
+        message: `activationDistance ${delta} of part ${JSON.stringify(name)} exceeds half ${nameTypicalEdge(measures)}: neighbouring elements may push each other apart.`,
         element,
         count: 1,
       });

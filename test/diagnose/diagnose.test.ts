@@ -1,12 +1,19 @@
 import t from 'tap';
 import type { DiagnoseRequest } from '../../src/contract/diagnosis.js';
 import type { PartInput } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
+import { openEngine } from '../../src/jobs/engines.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { runJob } from '../support/job.js';
 import { flatSheet } from '../support/sheet.js';
 import { box, codesOf, diagnose, findingOf, requestOf, type Shape, sheet, together } from './shapes.js';
 
 const plain = sheet(8, 0.01);
+/** Two triangles, ± size. */
+const plane = (size: number): Shape => ({
+  x: [-size, -size, 0, size, -size, 0, size, size, 0, -size, size, 0],
+  triangles: [0, 1, 2, 0, 2, 3],
+});
 /** beside the budget, which is always told */
 const SILENT = ['SMALLEST_TIME_BUDGET'];
 const problems = async (shape: Shape, more: Partial<DiagnoseRequest> = {}) => {
@@ -285,7 +292,7 @@ t.test('a thin gap is one below the gap that an answer leaves between those part
   t.match(findingOf(await between({}, {}, {}), 'THIN_GAP'), { severity: 'NOTE', message: /below 0.000125/ });
   t.equal(findingOf(await between({ contactOffset: 0 }, {}, {}), 'THIN_GAP'), undefined, 'the mean of both sides');
   const wide = findingOf(await between({ contactOffset: 0.001 }, { contactOffset: 0 }, {}), 'THIN_GAP');
-  t.match(wide, { severity: 'NOTE', message: /below the gap that an answer leaves between their parts/ });
+  t.match(wide, { severity: 'NOTE', message: /below the gap to which an answer opens nearer pairs of their parts/ });
   t.ok(Math.abs(wide!.measure! - 1e-4) < 1e-9);
   t.equal(
     findingOf(await between({ activationDistance: 2e-4 }, {}, {}), 'THIN_GAP'),
@@ -293,6 +300,55 @@ t.test('a thin gap is one below the gap that an answer leaves between those part
     'a share of its own δ',
   );
   t.equal(findingOf(await between({}, {}, { contactOffset: 0.001 }), 'THIN_GAP')!.count, 0 + wide!.count);
+});
+
+t.test('what is said of thin gaps is what the method and the quality do with them', async (t) => {
+  const delta = 1e-3;
+  const engine = await openEngine({ engine: 'cpu' });
+  const at = async (gap: number, parameters: ParametersInput) => {
+    const shape = together(sheet(3, 0.01), sheet(3, 0.01, gap));
+    const all = { activationDistance: delta, ...parameters };
+    const { mesh, positions } = requestOf(shape);
+    const shifted = positions.map((value, k) => (k >= 48 && k % 3 === 0 ? value + 0.003 : value));
+    const { answer } = await runJob({ mesh, start: positions, target: shifted, parameters: all }, engine);
+    return { found: findingOf(await diagnose(shape, { parameters: all }), 'THIN_GAP'), report: answer.report };
+  };
+  for (const [parameters, opened, words] of [
+    [{ quality: 'BALANCED' }, delta / 8, /A smaller contactOffset keeps/],
+    [{ quality: 'FAST' }, delta / 4, /A smaller activationDistance keeps.* contactOffset has no effect/],
+    [{ quality: 'FAST', contactOffset: delta }, delta / 4, /A smaller activationDistance keeps/],
+    [{ preset: 'PAPER' }, delta / 4, /A smaller activationDistance keeps/],
+  ] as const) {
+    const name = JSON.stringify(parameters);
+    const { found, report } = await at(0.6 * opened, parameters);
+    t.match(found, { severity: 'NOTE', message: new RegExp(`below ${opened}, the gap to which`), advice: words }, name);
+    // A motion shorter than δ/50 is not made.
+    t.ok(report.minDistance! > 0.99 * opened - delta / 50, `${name} opens to ${report.minDistance}`);
+    t.equal((await at(1.1 * opened, parameters)).found, undefined, name);
+  }
+  const impulses = { method: 'VOLUME_IMPULSES' } as const;
+  const { found, report } = await at(delta / 20, impulses);
+  t.equal(found, undefined);
+  t.ok(Math.abs(report.minDistance! - delta / 20) < 1e-9, `no gap is opened: ${report.minDistance}`);
+  const tight = await at(delta / 500, impulses);
+  t.match(tight.found, { severity: 'WARNING', advice: /VOLUME_IMPULSES opens no gap/ });
+  t.ok(tight.report.minDistance! < delta / 400);
+  const opened = await at(delta / 500, {});
+  t.match(opened.found, { severity: 'WARNING', advice: /no room to approach: the service opens the gap/ });
+  t.ok(opened.report.minDistance! > 0.1 * delta);
+});
+
+t.test('the floor of a diagnosis is that of a resolve, which large geometry at rest does not raise', async (t) => {
+  const gap = 5e-4;
+  const shape = together(sheet(4, 0.017, 0.3), sheet(4, 0.017, 0.3 + gap), plane(500));
+  const vertexCount = shape.x.length / 3;
+  const over = (kinematic: boolean) => {
+    const cloth = { name: 'cloth', firstVertex: 0, vertexCount: vertexCount - 4 };
+    const parts = [cloth, { name: 'plane', firstVertex: vertexCount - 4, vertexCount: 4, kinematic }];
+    return diagnose(shape, { mesh: { ...requestOf(shape).mesh, parts } });
+  };
+  t.equal(findingOf(await over(true), 'THIN_GAP'), undefined, 'a gap of 0.3 δ is far above the floor of δ/100');
+  t.match(findingOf(await over(false), 'THIN_GAP'), { severity: 'WARNING', advice: /single precision cannot tell/ });
 });
 
 t.test('a start that intersects is accepted where its pairs are to be ignored', async (t) => {

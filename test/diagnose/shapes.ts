@@ -1,7 +1,7 @@
 import type { DiagnoseRequest, Diagnosis } from '../../src/contract/diagnosis.js';
 import { diagnoseJob } from '../../src/jobs/diagnose-job.js';
+import { openEngine } from '../../src/jobs/engines.js';
 import { exactVerifier } from '../../src/jobs/verifier.js';
-import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { LIMITS } from '../support/job.js';
 import { flatSheet } from '../support/sheet.js';
 
@@ -50,14 +50,14 @@ export const requestOf = ({ x, triangles }: Shape, more: Partial<DiagnoseRequest
   ...more,
 });
 
-/** Diagnoses a shape on the CPU engine, in this thread. */
-export function diagnose(
+/** Diagnoses a shape on the CPU engine with all its methods, in this thread. */
+export async function diagnose(
   shape: Shape,
   more: Partial<DiagnoseRequest> = {},
   isCancelled = () => false,
 ): Promise<Diagnosis> {
   return diagnoseJob(requestOf(shape, more), {
-    engine: createCpuEngine(),
+    engine: await openEngine({ engine: 'cpu' }),
     limits: { ...LIMITS, maxVertices: 100_000, maxElements: 200_000 },
     allowUnverified: false,
     verifier: exactVerifier,

@@ -161,7 +161,9 @@ function aimedFor(shape: keyof typeof SHAPES, input: MeshInput): number {
 
 /** Whether a diagnosis finds a thin gap. */
 function isThin(mesh: MeshInput, positions: Float64Array): boolean {
-  const lengths = { activationDistance: DELTA, contactOffset: OFFSET, floor: DELTA / 100, stretchLimit: 1.1 };
+  const opening = { gap: OFFSET, by: 'contactOffset' } as const;
+  const floor = { floor: DELTA / 100, isFloorRounding: false };
+  const lengths = { activationDistance: DELTA, opening, ...floor, stretchLimit: 1.1 };
   const { findings } = findEverything(
     { mesh, positions, maxElements: 1 },
     { lengthsOf: () => lengths, checkpoint: () => {}, now: () => 0 },

@@ -265,7 +265,7 @@ t.test('an update that conflicts with the distance of a part is refused, and cha
 t.test('an update replaces the warnings about parameters and keeps those about the mesh', async (t) => {
   const { operations, scheduler } = openRoom(t);
   const message =
-    'activationDistance 0.9 exceeds half the median edge (1): neighbouring elements push each other apart. A usual value is 0.1.';
+    'activationDistance 0.9 exceeds half the median edge (1): neighbouring elements may push each other apart. A usual value is 0.1.';
   scheduler.warnings = [
     { code: 'UNUSED_VERTICES', message: 'one', count: 1 },
     { code: 'DELTA_ABOVE_HALF_EDGE', message, count: 1 },

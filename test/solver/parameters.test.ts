@@ -150,6 +150,14 @@ t.test('warnings contain the numbers', async (t) => {
     warningsOf({ preset: 'PAPER', reach: 3 }).map(({ code }) => code),
     ['PARAMETER_WITHOUT_EFFECT'],
   );
+  t.match(warningsOf({ quality: 'FAST', contactOffset: 0 }), [
+    { code: 'PARAMETER_WITHOUT_EFFECT', message: /^contactOffset has no effect under quality FAST/ },
+  ]);
+  const { contactOffset } = resolve({});
+  t.same(warningsOf({ quality: 'FAST', contactOffset }), [], 'what a report says was in use');
+  t.same(warningsOf({ contactOffset: 0 }), []);
+  const impulses = { method: 'VOLUME_IMPULSES', activationDistance: 5.5 } as const;
+  t.same(warningsOf(impulses), [], 'impulses push no neighbours apart, however large δ is');
 });
 
 t.test('the defaults that need no mesh are those that are used', async (t) => {
