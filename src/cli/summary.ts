@@ -147,7 +147,7 @@ export function summariseRun(report: Report, facts: RunFacts): string {
   if (report.pullBack) rows.push(['pull-back', describePullBack(report.pullBack)]);
   if (report.impulses) rows.push(['impulses', describeImpulses(report.impulses)]);
   if (report.touchingPairs > 0)
-    rows.push(['touching', `${formatPlural(report.touchingPairs, 'pair')} too close to move`]);
+    rows.push(['touching', `${formatPlural(report.touchingPairs, 'pair')} without a certified gap, held in place`]);
   const pairs = report.status === 'CONVERGED' ? [] : report.limitingPairs;
   const edges = report.limitingEdges.slice(0, pairsShown).map((edge) => describeHolding(edge, facts));
   rows.push(...asRows('held by', [...formatPairs(pairs, pairs.length, pairsShown), ...edges]));

@@ -15,6 +15,7 @@ import type { PreparedStep } from './prepare-step.js';
 import { warnOfRemaining } from './remaining-collisions.js';
 import { findStrainedElements, warnOfStrained } from './strained-elements.js';
 import { warnOfScale } from './target-scale.js';
+import { warnOfTouching } from './touching-pairs.js';
 import type { Verifier } from './verifier.js';
 
 /** The result of a step. */
@@ -92,6 +93,7 @@ export function buildReport(
       ...unreachedWarning(differences.unreachedKinematic),
       ...warnOfOverlong(overlong, parameters, { hasRest: mesh.restLengths !== undefined, status }),
       ...warnOfRemaining(resolution),
+      ...warnOfTouching(resolution),
       ...warnOfStrained(strain, parameters.quality, status),
       ...result.warnings,
     ],
