@@ -11,6 +11,7 @@ import {
   type WriteVerdict,
 } from '../store/session-store.js';
 import type { SessionClock } from './call.js';
+import { KeptCheckpoints } from './kept-checkpoints.js';
 import { KeptCreation } from './kept-creation.js';
 import { KeptLifetime } from './kept-lifetime.js';
 import {
@@ -29,7 +30,7 @@ import {
   unavailable,
   withWarning,
 } from './kept-records.js';
-import { type ComputedStep, type KeptState, keptState } from './kept-state.js';
+import { type ComputedStep, keptState } from './kept-state.js';
 import type { Log } from './observation.js';
 import { isSamePayload } from './payload.js';
 import type { Quotas } from './registry.js';
@@ -58,25 +59,14 @@ export class SessionMoved extends Error {
 /** The session has been deleted or has expired, and the store is the one that had it. */
 class SessionGone extends SessionMoved {}
 
-/** A checkpoint may take this share of the time of the solver. */
-const CHECKPOINT_SHARE = 1 / 40;
-/** Frames before the first checkpoint, whatever it costs: many sessions are shorter. */
-const FIRST_CHECKPOINT = 2;
-/** Frames after which a checkpoint is made whatever it costs; well below the number that the store logs. */
-const MAX_FRAMES_BETWEEN = 32;
-/**
- * The inputs since the last checkpoint may have this many times its bytes; then one is made whatever it costs. It adds
- * a quarter to the bytes that are written at most, and a process that loads the session reads five checkpoints at most
- * besides mesh, start and last answer.
- */
-const MAX_BYTES_BETWEEN = 4;
-
 /** Keeps the sessions of this process in the store: all requests to the store, and the reactions to its replies. */
 export class SessionKeeper {
+  readonly checkpoints: KeptCheckpoints;
   readonly creation: KeptCreation;
   readonly lifetime: KeptLifetime;
 
   constructor(private readonly options: KeeperOptions) {
+    this.checkpoints = new KeptCheckpoints(options);
     this.creation = new KeptCreation(options);
     this.lifetime = new KeptLifetime(options);
   }
@@ -155,7 +145,7 @@ export class SessionKeeper {
     } else {
       this.fallBehind(session, 'The store has lost frames of a session; they are written again from memory.');
     }
-    if (kept.isBehind) await this.writeAll(session, await this.copyScene(session));
+    if (kept.isBehind) await this.writeAll(session, await this.checkpoints.copy(session));
   }
 
   /** The computed step that the store has neither confirmed nor refused. @throws SessionMoved if another is requested */
@@ -212,19 +202,6 @@ export class SessionKeeper {
       return session.commit(frame, request, task, withWarning(outcome));
     }
     return this.accept(session, step, token);
-  }
-
-  /** After an answer was sent: copies the scene to the store, if it is time. It does not wait for the write itself. */
-  async afterStep(session: Session): Promise<void> {
-    const { kept } = session;
-    if (!kept || kept.isBehind || kept.writing || kept.cannotSave || session.hasEnded) return;
-    if (!isCheckpointDue(kept)) return;
-    try {
-      const checkpoint = await this.checkpoint(session);
-      checkpoint?.written.catch((err) => this.failedInBackground(err));
-    } catch (err) {
-      this.failedInBackground(err);
-    }
   }
 
   /**
@@ -354,7 +331,7 @@ export class SessionKeeper {
     if (session.hasEnded) return;
     try {
       await this.catchUp(session);
-      if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoint(session))?.written;
+      if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoints.write(session))?.written;
     } catch (thrown) {
       // The store lacks nothing of a session that has ended.
       if (thrown instanceof SessionGone) kept.isBehind = false;
@@ -375,55 +352,6 @@ export class SessionKeeper {
       throw thrown instanceof IntersticeError && thrown.cause instanceof StoreDown ? thrown.cause : thrown;
     }
     if (session.kept!.isBehind) throw new StoreDown(this.store.health.reason);
-  }
-
-  private async checkpoint(session: Session): Promise<{ readonly written: Promise<void> } | undefined> {
-    const { store, clock } = this.options;
-    const kept = session.kept!;
-    const record = await this.copyScene(session);
-    if (!record || session.hasEnded) return undefined;
-    const { logged } = kept;
-    const startedAt = clock.monotonicMs();
-    const bytes = pack(record);
-    const packedAt = clock.monotonicMs();
-    kept.needsCheckpoint = false;
-    kept.loggedAtCheckpoint = logged;
-    kept.loggedBytes = 0;
-    kept.checkpointBytes = bytes.byteLength;
-    kept.computedMs = 0;
-    const write = async () => {
-      try {
-        await store.checkpoint({ ...refOf(session), frame: record.frame, bytes, logged });
-      } catch (thrown) {
-        if (!isDown(thrown)) throw thrown;
-        kept.needsCheckpoint = true;
-      } finally {
-        // The copy on the lane takes about as long as packing it; waiting for the lane is not a cost.
-        kept.checkpointMs = 2 * (packedAt - startedAt) + (clock.monotonicMs() - packedAt);
-      }
-    };
-    const written = write();
-    const end = (): void => {
-      kept.writing = undefined;
-    };
-    kept.writing = written;
-    written.then(end, end);
-    return { written };
-  }
-
-  /** undefined = the engine cannot copy it, or it is not at the last accepted frame */
-  private async copyScene(session: Session): Promise<CheckpointRecord | undefined> {
-    const { scheduler, by } = this.options;
-    const { place, lastStep } = session;
-    const saved = await scheduler.save(session.key);
-    if (!saved || saved.stateVersion !== place.stateVersion || saved.meshVersion !== place.meshVersion)
-      return undefined;
-    if (session.lastStep !== lastStep) return undefined;
-    if (saved.isSceneLost) {
-      session.kept!.cannotSave = saved.scene === undefined;
-      return undefined;
-    }
-    return { frame: lastStep.frame, by, place, saved };
   }
 
   /** Writes everything of a session that the store lacks or has in an older state. @throws SessionMoved, StoreDown */
@@ -463,10 +391,6 @@ export class SessionKeeper {
     this.say(session, 'info', 'The store has all frames of a session again.');
   }
 
-  private failedInBackground(err: unknown): void {
-    this.options.log?.({ level: 'error', event: 'background', err }, 'Could not copy a scene to the store.');
-  }
-
   private fallBehind(session: Session, message: string): void {
     const kept = session.kept!;
     if (!kept.isBehind) this.say(session, 'error', message);
@@ -477,13 +401,6 @@ export class SessionKeeper {
     const { id, lastStep } = session;
     this.options.log?.({ level, event: 'store', session: id, frame: String(lastStep.frame) }, message);
   }
-}
-
-function isCheckpointDue(kept: KeptState): boolean {
-  const frames = kept.logged - kept.loggedAtCheckpoint;
-  const isCheap = frames >= FIRST_CHECKPOINT && kept.checkpointMs <= CHECKPOINT_SHARE * kept.computedMs;
-  const isLong = kept.checkpointBytes > 0 && kept.loggedBytes >= MAX_BYTES_BETWEEN * kept.checkpointBytes;
-  return isCheap || isLong || kept.needsCheckpoint || frames >= MAX_FRAMES_BETWEEN;
 }
 
 const isDown = (thrown: unknown): boolean => thrown instanceof StoreDown;

@@ -150,7 +150,7 @@ export class StepQueue {
         const { frame } = verdict;
         step.frame = frame;
         step.work.succeed({ ...(await this.computeInTime(step, frame)), frame, isReplay: false });
-        if (this.services.keeper) await this.services.keeper.afterStep(this.session);
+        await this.services.keeper?.checkpoints.writeIfDue(this.session);
       }
     } catch (thrown) {
       step.work.fail(thrown);
