@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { IntersticeError } from '../contract/errors.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { SessionInfo } from '../contract/sessions.js';
 import type { Scheduler } from '../lanes/scheduler.js';
@@ -105,27 +104,37 @@ export class SessionKeeper {
   }
 
   /**
-   * Compares a session in memory with the store.
+   * Compares a session in memory with the store, and writes what that lacks. Under `continue`, it does nothing while the store is
+   * down.
    *
    * @throws SessionMoved: it must be loaded again, or has ended; STORE_UNAVAILABLE
    */
   async confirm(session: Session): Promise<void> {
-    const kept = session.kept!;
-    const { generation } = this.store;
-    let position: Awaited<ReturnType<SessionStore['peek']>>;
     try {
-      position = await this.store.peek(nameOf(session));
-      // If replicas must acknowledge, they have the step as soon as they have a write that came after it.
-      if (position && kept.pending?.token === position.token) await this.store.touch(refOf(session), ttlOf(session));
+      await this.compare(session);
     } catch (thrown) {
       if (thrown instanceof StoreDown && this.options.onFailure === 'continue') return;
       throw unavailable(thrown);
     }
+  }
+
+  /**
+   * It asks what the store has before it writes: the session may have ended or moved while the store was down, and would
+   * otherwise be written anew.
+   *
+   * @throws SessionMoved, StoreDown
+   */
+  private async compare(session: Session): Promise<void> {
+    const kept = session.kept!;
+    const { generation: before } = this.store;
+    const position = await this.store.peek(nameOf(session));
+    const { generation } = this.store;
+    // If replicas must acknowledge, they have the step as soon as they have a write that came after it.
+    if (position && kept.pending?.token === position.token) await this.store.touch(refOf(session), ttlOf(session));
     // The one from before the query: the store may have lost everything after it had found the session.
-    if (position) kept.generation = generation;
+    if (position) kept.generation = before;
     if (!position) {
-      if (this.store.generation === kept.generation) throw new SessionGone('it is not in the store');
-      kept.generation = this.store.generation;
+      if (generation === kept.generation) throw new SessionGone('it is not in the store');
       this.fallBehind(session, 'The store has lost a session; it is written again from memory.');
     } else if (position.epoch > kept.epoch) {
       throw new SessionMoved('another process has claimed it');
@@ -145,7 +154,10 @@ export class SessionKeeper {
     } else {
       this.fallBehind(session, 'The store has lost frames of a session; they are written again from memory.');
     }
-    if (kept.isBehind) await this.writeAll(session, await this.checkpoints.copy(session));
+    if (!kept.isBehind) return;
+    await this.writeAll(session, await this.checkpoints.copy(session));
+    // Not before: until it is written, the store lacks it because of the loss.
+    kept.generation = generation;
   }
 
   /** The computed step that the store has neither confirmed nor refused. @throws SessionMoved if another is requested */
@@ -189,7 +201,7 @@ export class SessionKeeper {
       });
     };
     try {
-      if (kept.isBehind) await this.catchUp(session);
+      if (kept.isBehind) await this.compare(session);
       await this.writeTwice(session, commit);
     } catch (thrown) {
       if (!isDown(thrown)) throw thrown;
@@ -244,10 +256,10 @@ export class SessionKeeper {
    * Compares a session in memory with the store after the writes that are under way: for calls that are not about the session
    * itself, and do not wait for its steps.
    *
-   * @throws as {@link confirm}
+   * @throws SessionMoved, STORE_UNAVAILABLE
    */
   review(session: Session): Promise<void> {
-    return this.inTurn(session, () => this.confirm(session));
+    return this.inTurn(session, () => ask(() => this.compare(session)));
   }
 
   /**
@@ -280,7 +292,7 @@ export class SessionKeeper {
    */
   private async writeTwice(session: Session, write: () => Promise<WriteVerdict>): Promise<void> {
     if ((await write()) === 'stored') return;
-    await this.catchUp(session);
+    await this.compare(session);
     const verdict = await write();
     if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
   }
@@ -330,28 +342,13 @@ export class SessionKeeper {
     await kept.writing?.catch(() => {});
     if (session.hasEnded) return;
     try {
-      await this.catchUp(session);
+      await this.compare(session);
       if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoints.write(session))?.written;
     } catch (thrown) {
       // The store lacks nothing of a session that has ended.
       if (thrown instanceof SessionGone) kept.isBehind = false;
       else if (!isDown(thrown) && !(thrown instanceof SessionMoved)) throw thrown;
     }
-  }
-
-  /**
-   * Writes what the store lacks of a session. It first asks what the store has: the session may have ended or moved while the
-   * store was down, and would otherwise be written anew.
-   *
-   * @throws SessionMoved, StoreDown
-   */
-  private async catchUp(session: Session): Promise<void> {
-    try {
-      await this.confirm(session);
-    } catch (thrown) {
-      throw thrown instanceof IntersticeError && thrown.cause instanceof StoreDown ? thrown.cause : thrown;
-    }
-    if (session.kept!.isBehind) throw new StoreDown(this.store.health.reason);
   }
 
   /** Writes everything of a session that the store lacks or has in an older state. @throws SessionMoved, StoreDown */

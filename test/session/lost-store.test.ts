@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
-import type { FrameCommit } from '../../src/store/session-store.js';
+import type { StoreFailure } from '../../src/session/keeper.js';
+import { type FrameCommit, StoreDown } from '../../src/store/session-store.js';
 import { refusalOf } from '../support/job.js';
 import { settle } from './fake-scheduler.js';
 import { at, opening, openRoom } from './room.js';
@@ -16,9 +17,9 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
 
   let count = 0;
   const prefixOf = () => `test-${++count}`;
-  async function processOf(t: Test, prefix: string) {
+  async function processOf(t: Test, prefix: string, onFailure: StoreFailure = 'refuse') {
     const store = await redis.open(prefix);
-    return { store, ...openRoom(t, { store: { sessions: store, onFailure: 'refuse' } }) };
+    return { store, ...openRoom(t, { store: { sessions: store, onFailure } }) };
   }
   const lose = () => redis.cli('FLUSHALL');
   const KEYED = opening({ idempotencyKey: 'one: key' });
@@ -109,6 +110,29 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
       t.match(await b.operations.getSession(sessionId), { frame, label: what === 'a step' ? '' : 'new' });
     });
   }
+
+  t.test('a store that goes down while a session is written again is down like any other', async (t) => {
+    for (const onFailure of ['refuse', 'continue'] as const) {
+      const { operations, store } = await processOf(t, prefixOf(), onFailure);
+      const { id: sessionId } = await operations.createSession(opening({ idempotencyKey: 'key' }));
+      lose();
+      const replace = store.replace.bind(store);
+      store.replace = () => Promise.reject(new StoreDown('It is down.'));
+      const step = () => operations.step({ sessionId, frame: 1n, target: at(8) });
+      if (onFailure === 'refuse') t.match(await refusalOf(step()), { code: 'STORE_UNAVAILABLE', retryable: true });
+      else t.ok((await step()).report.warnings.some(({ code }) => code === 'NOT_STORED'));
+      const keyed = opening({ idempotencyKey: 'key' });
+      t.match(
+        await refusalOf(operations.createSession(keyed)),
+        { code: 'STORE_UNAVAILABLE' },
+        'nobody knows whose it is',
+      );
+      store.replace = replace;
+      t.equal((await operations.createSession(keyed)).id, sessionId);
+      t.match(await step(), { positions: at(4), frame: 1n }, 'it is not lost');
+      t.match(await operations.step({ sessionId, frame: 2n, afterFrame: 1n, target: at(8) }), { positions: at(6) });
+    }
+  });
 
   t.test('a process that ends writes the sessions that the store has lost', async (t) => {
     const prefix = prefixOf();
