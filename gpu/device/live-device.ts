@@ -128,7 +128,11 @@ export class LiveDevice implements SceneDevice {
         const parts = { opened, device: live, more: live.#more, settings: options.convoy, storageBuffers };
         const company = await openCompany(parts);
         if (typeof company !== 'string') live.#company = company;
-        else (options.warn ?? warnOfProcess)(`Every scene submits alone: ${company}`);
+        else {
+          // A device that is lost is not used at all.
+          live.assertUsable();
+          (options.warn ?? warnOfProcess)(`Every scene submits alone: ${company}`);
+        }
       }
       live.assertUsable();
       return live;

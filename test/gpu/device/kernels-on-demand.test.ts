@@ -30,13 +30,16 @@ const STRAINED = { vertexCount: 3, strain };
 type Pipeline = GPUComputePipelineDescriptor;
 
 /** The adapter with a watch over the pipelines that its devices make. @param refuses what the driver does not take */
-function watched(opened: OpenedAdapter, refuses: (wanted: Pipeline) => boolean): [OpenedAdapter, labels: string[]] {
+function watched(
+  opened: OpenedAdapter,
+  refuses: (wanted: Pipeline, device: GPUDevice) => boolean,
+): [OpenedAdapter, labels: string[]] {
   const labels: string[] = [];
   const requestDevice: OpenedAdapter['requestDevice'] = async () => {
     const { device, lost } = await opened.requestDevice();
     const create = device.createComputePipelineAsync.bind(device);
     device.createComputePipelineAsync = async (wanted) => {
-      if (refuses(wanted)) throw new Error('out of registers');
+      if (refuses(wanted, device)) throw new Error('out of registers');
       labels.push(wanted.label ?? '');
       return create(wanted);
     };
@@ -49,7 +52,7 @@ const { open, options } = await needAdapter();
 
 /** @param lacks the buffers, by label, of which those in the device's account find no memory */
 async function openWatched(
-  refuses: (wanted: Pipeline) => boolean = () => false,
+  refuses: (wanted: Pipeline, device: GPUDevice) => boolean = () => false,
   special: LiveDeviceOptions = {},
   lacks?: string,
 ) {
@@ -64,17 +67,17 @@ async function openWatched(
 
 /** Opens a device for scenes that submit together; their kernels of a stage are compiled after those for a scene alone. */
 async function openTogether(
-  refuses: (wanted: Pipeline, isShared: boolean) => boolean,
+  refuses: (wanted: Pipeline, isShared: boolean, device: GPUDevice) => boolean,
   { storageBuffers, lacks }: { readonly storageBuffers?: number; readonly lacks?: string } = {},
+  warnings: string[] = [],
 ) {
   const compiled = new Set<string>();
-  const warnings: string[] = [];
   const { device } = await openWatched(
-    (wanted) => {
+    (wanted, device) => {
       const label = wanted.label ?? '';
       const isShared = compiled.has(label);
       compiled.add(label);
-      return refuses(wanted, isShared);
+      return refuses(wanted, isShared, device);
     },
     { convoy: { scenes: 8, delay: 1 }, storageBuffers, warn: (message) => warnings.push(message) },
     lacks,
@@ -149,7 +152,21 @@ t.test('if scenes cannot submit together, a warning says so, and each submits al
     [/Every scene submits alone: .* 11 storage buffers .* 12 are needed/, { storageBuffers: 11 }, false],
     [/Every scene submits alone: The device has no memory for the convoy/, { lacks: 'no sizes' }, false],
   ] as const;
-  for (const [reason, adapter, isRefused] of shareOf(obstacles, 3)) {
+  const given = shareOf([...obstacles, undefined], 4);
+  if (given.includes(undefined)) {
+    const warnings: string[] = [];
+    const opening = openTogether(
+      ({ label }, isShared, device) => {
+        if (isShared && /^forward\/write/.test(label ?? '')) device.destroy();
+        return false;
+      },
+      {},
+      warnings,
+    );
+    await t.rejects(opening, { code: 'DEVICE_LOST' });
+    t.strictSame(warnings, [], 'not of a device that is lost');
+  }
+  for (const [reason, adapter, isRefused] of given.filter((one) => one !== undefined)) {
     const { device, warnings } = await openTogether(
       ({ label }, isShared) => isRefused && isShared && /^forward\/write/.test(label ?? ''),
       adapter,
