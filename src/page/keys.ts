@@ -1,3 +1,4 @@
+import { isCharacter } from './character-keys.js';
 import type { Explorer } from './explorer.js';
 import { byId } from './ui/dom.js';
 
@@ -19,8 +20,12 @@ const BUTTONS: Readonly<Record<string, string>> = {
   Escape: 'problem-close',
 };
 
-/** Wires keys that work everywhere except in text fields or while a dialog is open. */
-export function wireKeys(explorer: Explorer): void {
+/**
+ * Wires keys that work everywhere except in text fields or while a dialog is open.
+ *
+ * @param hasCharacters whether keys of one character work at all (character-keys.ts)
+ */
+export function wireKeys(explorer: Explorer, hasCharacters: () => boolean): void {
   const steps: Readonly<Record<string, number>> = { ',': -1, '.': 1 };
   const act = (key: string): boolean => {
     const button = BUTTONS[key];
@@ -35,6 +40,7 @@ export function wireKeys(explorer: Explorer): void {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (document.querySelector('dialog[open]')) return;
     const { target, key } = event;
+    if (isCharacter(key) && !hasCharacters()) return;
     const isTyped = target instanceof HTMLInputElement && !['range', 'checkbox'].includes(target.type);
     if (isTyped || target instanceof HTMLSelectElement) return;
     // A slider uses these keys itself.

@@ -1,4 +1,5 @@
 import { Certifier } from './certifier.js';
+import { wireCharacterKeys } from './character-keys.js';
 import { Doctor } from './doctor.js';
 import { readEmbedded } from './embedded.js';
 import { offerExamples } from './examples.js';
@@ -54,7 +55,7 @@ function start(): void {
   for (const id of ['open', 'choose', 'choose-more']) byId(id).addEventListener('click', () => opener.choose());
   byId('help').addEventListener('click', () => byId<HTMLDialogElement>('help-dialog').showModal());
   wireTheme(explorer.stage);
-  wireKeys(explorer);
+  wireKeys(explorer, wireCharacterKeys());
 
   explorer.renderPanes();
   byId('docs-link').hidden = isStandalone;

@@ -260,6 +260,55 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     );
   });
 
+  await t.test('keys of one character can be turned off, by keyboard and for later visits', async (t) => {
+    const page = await open(t);
+    t.equal(await page.getAttribute('#open', 'aria-keyshortcuts'), 'O');
+    const theme = () => page.evaluate<string>('document.documentElement.dataset.theme');
+    const toggle = async () => {
+      await page.focus('#help');
+      await page.keyboard.press('Enter');
+      const box = page.getByRole('checkbox', { name: 'Shortcuts of one letter, digit or sign' });
+      await box.focus();
+      await page.keyboard.press('Space');
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('#help-dialog', { state: 'hidden' });
+      return page.isChecked('#character-keys');
+    };
+    const before = await theme();
+    await page.keyboard.press('d');
+    const after = await theme();
+    t.not(after, before);
+    t.equal(await toggle(), false);
+    for (const visit of ['this visit', 'the next one']) {
+      const now = await theme();
+      for (const key of ['d', 'D', '?', '1', '.']) await page.keyboard.press(key);
+      t.equal(await theme(), now, visit);
+      t.equal(await page.isVisible('#help-dialog'), false);
+      t.equal(await page.getAttribute('#open', 'aria-keyshortcuts'), null, 'nor does a button name its key');
+      t.equal(await page.getAttribute('#theme', 'title'), 'Dark or light');
+      t.equal(await page.getAttribute('#play', 'aria-keyshortcuts'), 'Space', 'other keys remain');
+      await page.reload();
+    }
+    t.equal(await toggle(), true);
+    await page.keyboard.press('?');
+    t.equal(await page.isVisible('#help-dialog'), true);
+    await page.reload();
+    t.equal(await page.getAttribute('#theme', 'title'), 'Dark or light (D)');
+  });
+
+  await t.test('the choice of keys works in a browser that keeps nothing, and the page says so', async (t) => {
+    const page = await open(t);
+    await page.addInitScript(`Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } })`);
+    await page.reload();
+    await page.click('#help');
+    await page.uncheck('#character-keys');
+    t.match(await page.textContent('#character-keys-note'), /ends with this visit/);
+    await page.keyboard.press('Escape');
+    const theme = await page.evaluate<string>('document.documentElement.dataset.theme');
+    await page.keyboard.press('d');
+    t.equal(await page.evaluate<string>('document.documentElement.dataset.theme'), theme);
+  });
+
   await t.test('the player stops when the user shows another state or another pair', async (t) => {
     const page = await open(t);
     await page.setInputFiles('#files', pair);
