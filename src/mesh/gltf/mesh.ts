@@ -35,6 +35,12 @@ export function meshOfGltf(
   const vertexCount = blocks.reduce((sum, block) => sum + block.vertexCount, 0);
   assertWithinLimits(vertexCount, 0, limits);
   const positions = new Float32Array(3 * vertexCount);
+  // More ids than an array holds would end the process, so they are counted before they are collected.
+  assertWithinLimits(
+    vertexCount,
+    blocks.reduce((sum, block) => sum + countElements(block), 0),
+    limits,
+  );
   const elements: Elements = { triangles: [], segments: [], particles: [] };
   for (const block of blocks) {
     writePositions(block, morph, positions);
@@ -44,8 +50,6 @@ export function meshOfGltf(
   const [triangles, segments, particles] = [elements.triangles, elements.segments, elements.particles].map((ids) =>
     Uint32Array.from(ids),
   ) as [Uint32Array, Uint32Array, Uint32Array];
-  const count = triangles.length / 3 + segments.length / 2 + particles.length;
-  assertWithinLimits(vertexCount, count, limits);
   return {
     format: 'ply',
     scalar: 'FLOAT32',
@@ -139,6 +143,15 @@ const TRIANGLES = 4;
 const TRIANGLE_STRIP = 5;
 const TRIANGLE_FAN = 6;
 
+/** Elements of the primitives of a block, at most: strips may hold fewer. */
+function countElements({ primitives, vertexCount }: GltfBlock): number {
+  return primitives.reduce((sum, primitive) => {
+    const count = primitive.getIndices()?.getCount() ?? vertexCount;
+    const mode = primitive.getMode() as number;
+    return sum + (mode === LINES ? count / 2 : mode === TRIANGLES ? count / 3 : count);
+  }, 0);
+}
+
 function addElements(primitive: Primitive, { firstVertex, vertexCount }: GltfBlock, elements: Elements): void {
   const indices = primitive.getIndices();
   const count = indices?.getCount() ?? vertexCount;
@@ -156,8 +169,10 @@ function addElements(primitive: Primitive, { firstVertex, vertexCount }: GltfBlo
   };
   const mode = primitive.getMode() as number;
   if (mode === POINTS) for (let i = 0; i < count; i++) particles.push(at(i));
-  else if (mode === LINES) for (let i = 0; i + 1 < count; i += 2) segments.push(at(i), at(i + 1));
-  else if (mode === LINE_STRIP || mode === LINE_LOOP) {
+  else if (mode === LINES) {
+    if (count % 2 !== 0) throw new IntersticeError('INVALID_MESH', `A primitive of lines has ${count} ends.`);
+    for (let i = 0; i < count; i += 2) segments.push(at(i), at(i + 1));
+  } else if (mode === LINE_STRIP || mode === LINE_LOOP) {
     for (let i = 0; i + 1 < count; i++) segments.push(at(i), at(i + 1));
     if (mode === LINE_LOOP && count > 2) segments.push(at(count - 1), at(0));
   } else if (mode === TRIANGLES) {

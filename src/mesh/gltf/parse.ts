@@ -6,6 +6,9 @@ import { assertWhole, reasonOf } from './whole.js';
 
 /** Reads from bytes in memory by file name, because browsers have no folders. */
 class MemoryIO extends PlatformIO {
+  /** where the file says that each name lies */
+  readonly #uris = new Map<string, string>();
+
   constructor(private readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>) {
     super();
     this.setLogger(new Logger(Logger.Verbosity.SILENT));
@@ -17,6 +20,10 @@ class MemoryIO extends PlatformIO {
   protected override readURI(uri: string, type: 'text'): Promise<string>;
   protected override async readURI(uri: string, type: 'view' | 'text'): Promise<Uint8Array<ArrayBuffer> | string> {
     const name = decodeURIComponent(uri).replace(/^.*[\\/]/, '');
+    const other = this.#uris.get(name);
+    if (other !== undefined && other !== uri)
+      throw new Error(`it refers to ${other} and ${uri}, two files of one name`);
+    this.#uris.set(name, uri);
     const bytes = this.files.get(name);
     if (!bytes) throw new Error(`it refers to ${name}, which was not opened with it`);
     return type === 'text' ? new TextDecoder().decode(bytes) : bytes;

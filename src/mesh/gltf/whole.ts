@@ -1,5 +1,7 @@
 import { GLB_BUFFER, type GLTF, type JSONDocument } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
+import { at, refuse } from './damaged.js';
+import { checkNodes } from './nodes.js';
 
 /** Bytes of a component, by its code in the file. */
 const COMPONENT_BYTES: Readonly<Record<number, number>> = { 5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4 };
@@ -20,7 +22,7 @@ const COMPONENTS: Readonly<Record<string, number>> = {
  * @throws IntersticeError MALFORMED_BODY; Error for JSON of another shape
  */
 export function assertWhole({ json, resources }: JSONDocument): void {
-  const { buffers = [], bufferViews = [], accessors = [], meshes = [], nodes = [], scenes = [] } = json;
+  const { buffers = [], bufferViews = [], accessors = [], meshes = [] } = json;
   buffers.forEach(({ uri, byteLength }, n) => {
     const there = resources[uri ?? GLB_BUFFER]?.byteLength ?? 0;
     if (!isCount(byteLength) || there < byteLength) refuse(`buffer ${n} has ${there} of its ${byteLength} bytes`);
@@ -42,6 +44,10 @@ export function assertWhole({ json, resources }: JSONDocument): void {
       const named = [attributes, ...targets].flatMap((own) => Object.values(own));
       for (const id of [...named, ...(indices === undefined ? [] : [indices])])
         at(accessors, id, `mesh ${n}`, 'accessor');
+      if (indices !== undefined) checkIndices(accessors[indices]!, `accessor ${indices}`);
+      for (const { POSITION: own } of [attributes, ...targets]) {
+        if (own !== undefined && accessors[own]!.type !== 'VEC3') refuse(`the positions of mesh ${n} are no VEC3`);
+      }
       const { POSITION: positions } = attributes;
       if (positions !== undefined && accessors[positions]!.bufferView === undefined) {
         throw new IntersticeError(
@@ -54,7 +60,7 @@ export function assertWhole({ json, resources }: JSONDocument): void {
       }
     }
   });
-  checkTree(nodes, scenes, meshes);
+  checkNodes(json);
 }
 
 /**
@@ -79,6 +85,8 @@ function checkAccessor(
   if (!isCount(count) || Number.isNaN(size)) refuse(`${name} has an invalid count, type or componentType`);
   const check = (view: number, offset: number, items: number, bytes: number, isPacked: boolean) => {
     const { byteLength, byteStride } = at(bufferViews, view, name, 'bufferView');
+    if (!isPacked && byteStride !== undefined && !(byteStride >= bytes))
+      refuse(`entries of ${name} take ${bytes} bytes, but follow each other after ${byteStride}`);
     const stride = isPacked ? bytes : (byteStride ?? bytes);
     const needed = items === 0 ? 0 : (items - 1) * stride + bytes;
     if (!fits(offset, needed, byteLength)) refuse(`${name} goes beyond the end of bufferView ${view}`);
@@ -98,43 +106,22 @@ function checkAccessor(
   }
 }
 
+/** Component types of indices: unsigned integers. */
+const INDEX_TYPES: readonly number[] = [5121, 5123, 5125];
+
+/** Indices of another type would be read as other numbers, and those without data as 0. */
+function checkIndices({ type, componentType, normalized = false, bufferView }: GLTF.IAccessor, name: string): void {
+  if (type !== 'SCALAR' || !INDEX_TYPES.includes(componentType) || normalized) {
+    refuse(`${name} holds indices, but is not of unsigned integers`);
+  }
+  if (bufferView === undefined) refuse(`${name} holds indices, but has no bufferView`);
+}
+
 function readIndex(view: DataView, at: number, bytes: number): number {
   if (bytes === 1) return view.getUint8(at);
   return bytes === 2 ? view.getUint16(at, true) : view.getUint32(at, true);
 }
 
-/** A node has at most one parent, and a node of a scene none: the library would move it to the last that names it. */
-function checkTree(nodes: readonly GLTF.INode[], scenes: readonly GLTF.IScene[], meshes: readonly GLTF.IMesh[]): void {
-  const parentOf = new Map<number, number>();
-  nodes.forEach(({ children = [], mesh }, n) => {
-    if (mesh !== undefined) at(meshes, mesh, `node ${n}`, 'mesh');
-    for (const child of children) {
-      at(nodes, child, `node ${n}`, 'node');
-      const other = parentOf.get(child);
-      if (other !== undefined) refuse(`node ${child} is a child of node ${other} and of node ${n}`);
-      parentOf.set(child, n);
-    }
-  });
-  for (const [n, { nodes: roots = [] }] of scenes.entries()) {
-    for (const root of roots) {
-      at(nodes, root, `scene ${n}`, 'node');
-      const parent = parentOf.get(root);
-      if (parent !== undefined) refuse(`node ${root} of scene ${n} is a child of node ${parent} as well`);
-    }
-  }
-}
-
-function at<T>(list: readonly T[], index: number, who: string, what: string): T {
-  const found = Number.isInteger(index) ? list[index] : undefined;
-  return found ?? refuse(`${who} refers to ${what} ${index}, but there are only ${list.length}`);
-}
-
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 const fits = (offset: number, bytes: number, size: number): boolean =>
   isCount(offset) && isCount(bytes) && offset + bytes <= size;
-
-function refuse(what: string): never {
-  throw new IntersticeError('MALFORMED_BODY', `This glTF file is damaged: ${what}.`, {
-    hint: 'The file, or one that belongs to it, may be incomplete. Export it again.',
-  });
-}

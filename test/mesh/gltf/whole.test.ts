@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readMeshFile } from '../../../src/mesh/files/index.js';
+import { meshOfGltf } from '../../../src/mesh/gltf/mesh.js';
 import { parseGltf } from '../../../src/mesh/gltf/parse.js';
 import { refusalOf } from '../../support/job.js';
 
@@ -34,6 +35,11 @@ const sparse = (count: number, index = 0) => ({
   ],
 });
 
+const withIndices = (indices: object) => ({
+  accessors: [POSITIONS, indices],
+  meshes: [{ primitives: [{ attributes: { POSITION: 0 }, indices: 1 }] }],
+});
+
 const BROKEN: readonly (readonly [what: string, more: object, message: RegExp])[] = [
   ['a buffer that was cut off', { buffers: [{ byteLength: 36, uri: uriOf(CORNERS.subarray(0, 24)) }] }, /24 of its 36/],
   ['a view beyond its buffer', { bufferViews: [{ buffer: 0, byteOffset: 4, byteLength: 36 }] }, /end of buffer 0/],
@@ -55,6 +61,33 @@ const BROKEN: readonly (readonly [what: string, more: object, message: RegExp])[
   ['a scene without its node', { scenes: [{ nodes: [7] }] }, /refers to node 7/],
   ['a node that is its own child', { nodes: [{ mesh: 0, children: [0] }] }, /child of node 0/],
   ['nodes in a circle', { nodes: [{ mesh: 0, children: [1] }, { children: [2] }, { children: [1] }] }, /node 1 is/],
+  ['nodes in a circle of their own', { nodes: [{ mesh: 0 }, { children: [2] }, { children: [1] }] }, /in a circle/],
+  [
+    'a chain of nodes',
+    { nodes: Array.from({ length: 3000 }, (_, n) => (n < 2999 ? { children: [n + 1] } : { mesh: 0 })) },
+    /1024 levels deep/,
+  ],
+  ['a default scene that is none', { scene: 3 }, /the file refers to scene 3/],
+  [
+    'a translation of words',
+    { nodes: [{ mesh: 0, translation: ['5', 0, 0] }] },
+    /translation of node 0 is not 3 numbers/,
+  ],
+  ['a matrix of three numbers', { nodes: [{ mesh: 0, matrix: [1, 0, 0] }] }, /matrix of node 0 is not 16 numbers/],
+  ['positions of two coordinates', { accessors: [{ ...POSITIONS, type: 'VEC2' }] }, /positions of mesh 0 are no VEC3/],
+  [
+    'entries that overlap',
+    { bufferViews: [{ ...VIEW, byteStride: 4 }] },
+    /take 12 bytes, but follow each other after 4/,
+  ],
+  ['indices of floats', withIndices({ bufferView: 0, componentType: 5126, count: 3, type: 'SCALAR' }), /of unsigned/],
+  ['indices of pairs', withIndices({ bufferView: 0, componentType: 5123, count: 3, type: 'VEC2' }), /of unsigned/],
+  [
+    'indices of fractions',
+    withIndices({ bufferView: 0, componentType: 5123, count: 3, type: 'SCALAR', normalized: true }),
+    /of unsigned/,
+  ],
+  ['indices without data', withIndices({ componentType: 5125, count: 3e8, type: 'SCALAR' }), /has no bufferView/],
   [
     'a node with two parents',
     { scenes: [{ nodes: [0, 1] }], nodes: [{ children: [2] }, { children: [2] }, { mesh: 0 }] },
@@ -96,6 +129,47 @@ t.test('JSON that is no glTF is refused in words', async (t) => {
     const inMemory = parseGltf('mesh.gltf', new Map([['mesh.gltf', new TextEncoder().encode(text)]]));
     t.match(await refusalOf(inMemory), refusal, `${text}, in a browser`);
   }
+});
+
+t.test('a matrix that shears or projects, which the library does not keep, is refused', async (t) => {
+  const read = async (matrix: readonly number[]) => {
+    const text = JSON.stringify(gltf({ nodes: [{ mesh: 0, matrix }] }));
+    const opened = await parseGltf('mesh.gltf', new Map([['mesh.gltf', new TextEncoder().encode(text)]]));
+    return [...meshOfGltf('mesh.gltf', opened, undefined).positions];
+  };
+  // A turn by 90° about z, a scale and a shift; as printed with six digits, and mirrored.
+  t.same(await read([0, 2, 0, 0, -3, 0, 0, 0, 0, 0, 1, 0, 5, 6, 7, 1]), [5, 6, 7, 5, 8, 7, 2, 6, 7]);
+  await read([0.866025, 0.5, 0, 0, -0.500001, 0.866025, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+  await read([-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+  for (const matrix of [
+    [1, 0, 0, 0, 0.5, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1],
+    [1, 0, 0, 0.5, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1],
+    [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2],
+  ]) {
+    t.match(await refusalOf(read(matrix)), { code: 'UNIMPLEMENTED', message: /shears or projects/ });
+  }
+});
+
+t.test('what a primitive or a name leaves open is refused', async (t) => {
+  const read = (json: object, more: readonly string[] = []) => {
+    const files = new Map([['mesh.gltf', new TextEncoder().encode(JSON.stringify(json))]]);
+    for (const name of more) files.set(name, new Uint8Array(CORNERS));
+    return parseGltf('mesh.gltf', files).then((opened) => meshOfGltf('mesh.gltf', opened, undefined));
+  };
+  const lines = gltf({ meshes: [{ primitives: [{ attributes: { POSITION: 0 }, mode: 1 }] }] });
+  t.match(await refusalOf(read(lines)), { code: 'INVALID_MESH', message: /A primitive of lines has 3 ends/ });
+  // Counted before they are collected: more than an array holds would end the process.
+  const many = gltf({ nodes: [{ mesh: 0 }] });
+  const small = { maxVertices: 3, maxElements: 0 };
+  const opened = parseGltf('mesh.gltf', new Map([['mesh.gltf', new TextEncoder().encode(JSON.stringify(many))]]));
+  t.match(await refusalOf(opened.then((file) => meshOfGltf('mesh.gltf', file, undefined, small))), {
+    code: 'TOO_LARGE',
+  });
+  const buffers = ['a/mesh.bin', 'b/mesh.bin'].map((uri) => ({ byteLength: 36, uri }));
+  t.match(await refusalOf(read(gltf({ buffers }), ['mesh.bin'])), {
+    code: 'MALFORMED_BODY',
+    message: /a\/mesh\.bin and b\/mesh\.bin, two files of one name/,
+  });
 });
 
 t.test('positions that only a sparse accessor gives are refused', async (t) => {
