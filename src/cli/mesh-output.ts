@@ -35,6 +35,8 @@ export function toSingleIfNeeded(file: MeshFile, output: string | undefined): Me
 /**
  * Writes the elements of the start at the exact positions of the answer, in the format that the output's name selects,
  * and reports on standard error what that format cannot store.
+ *
+ * @param beforeNaming as for {@link writeAtomically}
  */
 export async function writeMeshAnswer(
   path: string,
@@ -42,12 +44,13 @@ export async function writeMeshAnswer(
   { file: start, firstOf }: Pick<Inputs, 'file' | 'firstOf'>,
   answer: Positions,
   terminal: Terminal,
+  beforeNaming?: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const positions = firstOf ? followWelded(answer, firstOf) : answer;
   const scalar = positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   const format = formatOf(path);
   const file = { ...start, format: format === 'gltf' ? start.format : format, scalar, positions } as const;
-  await writeAtomically(path, await writeMeshBytes(file, format));
+  await writeAtomically(path, await writeMeshBytes(file, format), beforeNaming);
   const lost = attributesLost(start, format);
   if (lost.length > 0) terminal.err.write(`warning: ${path} does not hold ${lost.join(', ')} of ${startPath}.\n`);
 }

@@ -9,8 +9,10 @@ const ignoreMissing = (error: NodeJS.ErrnoException): undefined => {
   throw error;
 };
 
-const writingFailure = pathFailure('write', {
+/** Explains why a path cannot be written. */
+export const writingFailure = pathFailure('write', {
   ENOENT: 'a folder of the path does not exist',
+  EISDIR: 'the path is a folder',
   ENOTDIR: 'a part of the path is not a folder',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'links of the path lead in a circle',
@@ -74,17 +76,26 @@ const temporaryOf = (destination: string): string => `${destination}.${process.p
  * Writes a temporary file next to the path and renames it: readers see the old file or the complete new one. A link
  * keeps pointing to the file it names, and an existing file keeps its permissions.
  *
- * @throws UsageError if the path cannot be written
+ * @param beforeNaming called with the path of the complete temporary file; if it fails, nothing was written
+ * @throws UsageError if the path cannot be written; what `beforeNaming` throws
  */
-export async function writeAtomically(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
+export async function writeAtomically(
+  path: string,
+  chunks: Iterable<Uint8Array>,
+  beforeNaming?: (temporary: string) => Promise<void>,
+): Promise<void> {
   try {
-    await replace(path, chunks);
+    await replace(path, chunks, beforeNaming);
   } catch (thrown) {
     throw writingFailure(thrown, path);
   }
 }
 
-async function replace(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
+async function replace(
+  path: string,
+  chunks: Iterable<Uint8Array>,
+  beforeNaming: ((temporary: string) => Promise<void>) | undefined,
+): Promise<void> {
   const existing = await stat(path).catch(ignoreMissing);
   const destination = await destinationOf(path);
   const temporary = temporaryOf(destination);
@@ -96,6 +107,7 @@ async function replace(path: string, chunks: Iterable<Uint8Array>): Promise<void
     } finally {
       await file.close();
     }
+    await beforeNaming?.(temporary);
     await rename(temporary, destination);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SessionStepOptions } from '../../src/cli/backend.js';
@@ -171,13 +171,44 @@ t.test('files that the command did not write are not overwritten', async (t) => 
   t.match((await run(['resolve', ...INPUTS, '-o', 'x.obj'], { cwd })).stderr, /frames need --sequence/);
 });
 
-t.test('a frame that is refused is named, and the ones before it are kept', async (t) => {
+t.test('a frame that is refused is named, and the same command continues once it is repaired', async (t) => {
   const cwd = writeFrames(t.testdir({ in: {} }));
+  await run(argv('--quiet'), { cwd });
   writeFileSync(join(cwd, 'in/f10.obj'), 'v 0 0 0\n');
   const { status, stderr } = await run(argv(), { cwd });
   t.equal(status, 3);
   t.match(stderr, /in\/f10\.obj: .*72 vertices|in\/f10\.obj: .*1 vertices/);
   t.match(stderr, /2 frames in out finished/);
+  writeFrames(cwd);
+  const repaired = await run(argv('--json'), { cwd });
+  t.same(
+    lines(repaired.stdout).map(({ isSkipped }) => isSkipped),
+    [true, true, false, false],
+    "answers of the first run are outdated, but are nobody else's",
+  );
+});
+
+t.test('an answer that the journal cannot list is not written, so that the same command continues', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {} }));
+  process.chdir(cwd);
+  const terminal = recordTerminal({ folder: cwd });
+  let steps = 0;
+  const status = await runWatched(argv(), terminal, () => {
+    if (++steps !== 2) return;
+    renameSync('out/sequence.jsonl', 'kept.jsonl');
+    mkdirSync('out/sequence.jsonl');
+  });
+  t.equal(status, 2, 'as on a full disk, nothing can be added');
+  t.match(terminal.written.err, /Cannot write out\/sequence\.jsonl: the path is a folder/);
+  t.same(readdirSync('out').sort(), ['f1.obj', 'f2.obj', 'sequence.jsonl']);
+  rmSync('out/sequence.jsonl', { recursive: true });
+  renameSync('kept.jsonl', 'out/sequence.jsonl');
+  const { stdout, stderr } = await run(argv('--json'), { cwd });
+  t.same(
+    lines(stdout).map(({ isSkipped }) => isSkipped),
+    [true, true, false, false],
+    stderr,
+  );
 });
 
 t.test('two frames with one name are refused, even with one of the same number between them', async (t) => {

@@ -34,8 +34,8 @@ interface Sequence {
 export async function runSequence(files: readonly string[], flags: ResolveFlags, cli: CliContext): Promise<number> {
   const { sequence, journal } = await prepare(files, flags, cli);
   const { folder, frames, finished } = sequence;
-  const kept = frames.slice(0, finished).map((_, frame) => journal.get(frame)!);
-  await writeJournal(folder, kept);
+  const kept = frames.slice(0, finished).map((_, frame) => journal.entries.get(frame)!);
+  await writeJournal(folder, kept, journal.outputs);
   for (const entry of kept) report({ entry, answer: undefined, isSkipped: true }, frames[entry.frame]!, flags, cli);
   const codes = kept.map(({ exitCode }) => exitCode);
   if (finished < frames.length) codes.push(...(await walk(sequence, flags, cli)));
@@ -119,7 +119,6 @@ function walk(sequence: Sequence, flags: ResolveFlags, cli: CliContext): Promise
             const show = (what = ''): void => line.say(`frame ${done} of ${frames.length - 1}, ${input}${what}`);
             show();
             const computed = await naming(input, () => compute(sequence, done, session, flags, cli, show));
-            await addToJournal(folder, computed.entry);
             line.clear();
             report({ ...computed, isSkipped: false }, frames[done]!, flags, cli);
             codes.push(computed.entry.exitCode);
@@ -153,7 +152,7 @@ async function startOf({ folder, frames, finished, inputs }: Sequence) {
   return positions;
 }
 
-/** Computes and writes one frame; the first is the unchanged start. */
+/** Computes and writes one frame, and lists it in the journal; the first is the unchanged start. */
 async function compute(
   { folder, frames, keys, inputs }: Sequence,
   frame: number,
@@ -180,11 +179,14 @@ async function compute(
     positions = result.positions;
     answer = result.report;
   }
-  const path = join(folder, name);
-  await writeMeshAnswer(path, input, inputs, positions, cli.terminal);
   const exitCode = answer ? exitCodeOfReport(answer) : EXIT.OK;
-  const entry = { frame, key: keys[frame]!, output: name, outputHash: await hashFile(path) };
-  return { entry: { ...entry, status: answer?.status ?? 'START', exitCode }, answer };
+  const told = { frame, key: keys[frame]!, output: name, status: answer?.status ?? 'START', exitCode };
+  let entry: JournalEntry | undefined;
+  await writeMeshAnswer(join(folder, name), input, inputs, positions, cli.terminal, async (temporary) => {
+    entry = { ...told, outputHash: await hashFile(temporary) };
+    await addToJournal(folder, entry);
+  });
+  return { entry: entry!, answer };
 }
 
 /** Writes a line for each frame; of frames from an earlier run only the status is known. */

@@ -4,7 +4,7 @@ import { splitMorph } from '../../mesh/files/index.js';
 import { UsageError } from '../exit-codes.js';
 import { naming } from '../inputs.js';
 import { assertMeshOutput } from '../mesh-output.js';
-import { hashFile, hashText, type JournalEntry } from './journal.js';
+import { hashFile, hashText, type Journal } from './journal.js';
 
 export interface Frame {
   /** as on the command line */
@@ -90,13 +90,9 @@ function referencesOf(text: string): string[] {
 }
 
 /** The number of leading frames that are finished: their keys and their files match the journal. */
-export async function countFinished(
-  folder: string,
-  keys: readonly string[],
-  journal: ReadonlyMap<number, JournalEntry>,
-): Promise<number> {
+export async function countFinished(folder: string, keys: readonly string[], { entries }: Journal): Promise<number> {
   for (const [frame, key] of keys.entries()) {
-    const entry = journal.get(frame);
+    const entry = entries.get(frame);
     if (entry?.key !== key) return frame;
     const hash = await hashFile(join(folder, entry.output)).catch(() => undefined);
     if (hash !== entry.outputHash) return frame;
@@ -110,12 +106,7 @@ export async function countFinished(
  * @throws UsageError for an output that is an input, or an existing file that is not in the journal, because it may
  *   belong to somebody
  */
-export async function assertOutputs(
-  folder: string,
-  frames: readonly Frame[],
-  journal: ReadonlyMap<number, JournalEntry>,
-): Promise<void> {
-  const known = new Set([...journal.values()].map(({ output }) => output));
+export async function assertOutputs(folder: string, frames: readonly Frame[], { outputs }: Journal): Promise<void> {
   for (const { input, name } of frames) {
     const path = join(folder, name);
     await assertMeshOutput(path, [input], 'resolve');
@@ -123,7 +114,7 @@ export async function assertOutputs(
       () => true,
       () => false,
     );
-    if (!isThere || known.has(name)) continue;
+    if (!isThere || outputs.has(name)) continue;
     throw new UsageError(`${path} exists and is no answer of this sequence. Name another folder with -o.`, 'resolve');
   }
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeAtomically, writingFailure } from '../outputs.js';
 
 /** In the folder of a sequence: one line of JSON for each finished frame. */
 const JOURNAL_NAME = 'sequence.jsonl';
@@ -30,35 +31,77 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The entries of a folder, by frame; for a frame that was computed again, the last. A truncated line is ignored. */
-export async function readJournal(folder: string): Promise<Map<number, JournalEntry>> {
+/** What the journal of a folder tells. */
+export interface Journal {
+  /** by frame; for a frame that was computed again, the last */
+  readonly entries: ReadonlyMap<number, JournalEntry>;
+  /** names of all files that this command may have written, outdated answers included */
+  readonly outputs: ReadonlySet<string>;
+}
+
+/** A line for a file that is no answer any more: it may be overwritten. */
+type Outdated = Pick<JournalEntry, 'output'>;
+
+/** Reads the journal of a folder, which may have none. A truncated line is ignored: its file has not got its name yet. */
+export async function readJournal(folder: string): Promise<Journal> {
   const text = await readFile(join(folder, JOURNAL_NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
   const entries = new Map<number, JournalEntry>();
+  const outputs = new Set<string>();
   for (const line of text.split('\n')) {
-    const entry = parseEntry(line);
-    if (entry) entries.set(entry.frame, entry);
+    const value = parseLine(line);
+    if (typeof value?.output !== 'string') continue;
+    outputs.add(value.output);
+    if (isEntry(value)) entries.set(value.frame, value);
   }
-  return entries;
+  return { entries, outputs };
 }
 
-function parseEntry(line: string): JournalEntry | undefined {
+function parseLine(line: string): Partial<JournalEntry> | undefined {
   try {
-    const value = JSON.parse(line) as JournalEntry;
-    return Number.isInteger(value.frame) && typeof value.key === 'string' ? value : undefined;
+    return JSON.parse(line) as Partial<JournalEntry>;
   } catch {
     return undefined;
   }
 }
 
-/** Rewrites the journal with the entries that are still valid. */
-export async function writeJournal(folder: string, entries: readonly JournalEntry[]): Promise<void> {
-  await writeFile(join(folder, JOURNAL_NAME), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+const isEntry = (value: Partial<JournalEntry>): value is JournalEntry =>
+  Number.isInteger(value.frame) && typeof value.key === 'string';
+
+const lineOf = (value: JournalEntry | Outdated): string => `${JSON.stringify(value)}\n`;
+
+/**
+ * Rewrites the journal with the entries that are still valid, and the names of all other files that it has listed: their
+ * frames are computed again, and until then a run that ends early must not leave them as files of somebody else.
+ */
+export async function writeJournal(
+  folder: string,
+  entries: readonly JournalEntry[],
+  outputs: ReadonlySet<string>,
+): Promise<void> {
+  const valid = new Set(entries.map(({ output }) => output));
+  const outdated = [...outputs].filter((output) => !valid.has(output)).map((output) => ({ output }));
+  await writeAtomically(join(folder, JOURNAL_NAME), [Buffer.from([...outdated, ...entries].map(lineOf).join(''))]);
 }
 
-/** Call after the file of the frame is complete. */
+/**
+ * Call when the bytes of the answer are on the disk, and before they get the name of the entry.
+ *
+ * @throws UsageError if the journal cannot be written
+ */
 export async function addToJournal(folder: string, entry: JournalEntry): Promise<void> {
-  await appendFile(join(folder, JOURNAL_NAME), `${JSON.stringify(entry)}\n`);
+  const path = join(folder, JOURNAL_NAME);
+  try {
+    const file = await open(path, 'a');
+    try {
+      await file.writeFile(lineOf(entry));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (thrown) {
+    throw writingFailure(thrown, path);
+  }
 }
