@@ -112,7 +112,7 @@ export interface PullBackReport {
 export interface ImpulseReport {
   /**
    * Share of the motion that the sent positions have made: 1 unless collisions remained, the budget or the step limit
-   * ended, or an earlier state was sent.
+   * ended, less than residualTolerance was left, or an earlier state was sent.
    */
   readonly motionShare: number;
   /** Searches for colliding pairs. */
@@ -122,7 +122,7 @@ export interface ImpulseReport {
   readonly solverIterations: number;
   /** Largest number of collision tetrahedra at once. */
   readonly volumes: number;
-  /** Pairs that still collided when the method gave up. */
+  /** Pairs that still collided when the method gave up; where a search ended at its limit, those that it had found. */
   readonly remainingPairs: number;
 }
 

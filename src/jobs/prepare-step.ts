@@ -7,6 +7,7 @@ import { checkPositions, checkRange, isEqual, scalarOf } from '../mesh/positions
 import { checkRestLengths } from '../mesh/rest-lengths.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { frameLength, type StateToMap } from '../solver/frame.js';
+import { warnOfForeignParts } from '../solver/methods.js';
 import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import { checkPartOffsets } from '../solver/part-offsets.js';
@@ -106,7 +107,7 @@ export async function prepareStep(
     mesh,
     measures,
     parameters,
-    parameterWarnings: warnings,
+    parameterWarnings: [...warnings, ...warnOfForeignParts(mesh, parameters)],
     chosen,
     images,
     rules: checkedStart.rules,

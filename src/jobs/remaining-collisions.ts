@@ -7,12 +7,13 @@ import type { Resolution } from '../solver/engine.js';
  */
 export function warnOfRemaining({ impulses, status }: Pick<Resolution, 'impulses' | 'status'>): Warning[] {
   if (!impulses || status !== 'STALLED' || impulses.remainingPairs === 0) return [];
-  const { motionShare, remainingPairs, rounds } = impulses;
+  const { motionShare, remainingPairs, hasMore, rounds } = impulses;
+  const collide = remainingPairs === 1 ? 'pair still collides' : 'pairs still collide';
   const way = motionShare === 0 ? 'none of the motion' : `${(100 * motionShare).toPrecision(3)} % of the motion`;
   return [
     {
       code: 'COLLISIONS_REMAIN',
-      message: `Volume-preserving impulses failed: after ${rounds} rounds ${remainingPairs} pairs still collide in the shortest piece that was tried, so the answer has made ${way}. Use method TWO_WAY, or smaller steps.`,
+      message: `Volume-preserving impulses failed: after ${rounds} rounds ${hasMore ? 'at least ' : ''}${remainingPairs} ${collide} in the shortest piece that was tried, so the answer has made ${way}. Use method TWO_WAY, or smaller steps.`,
       count: remainingPairs,
     },
   ];

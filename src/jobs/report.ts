@@ -94,7 +94,7 @@ export function buildReport(
       ...warnOfOverlong(overlong, parameters, { hasRest: mesh.restLengths !== undefined, status }),
       ...warnOfRemaining(resolution),
       ...warnOfTouching(resolution),
-      ...warnOfStrained(strain, parameters.quality, status),
+      ...warnOfStrained(strain, parameters, status),
       ...result.warnings,
     ],
     sessionRebuilt: result.isRebuilt,
@@ -113,7 +113,7 @@ export function buildReport(
 }
 
 /** The figures without what only the choice of an answer needs. */
-function describeImpulses({ shares: _, ...told }: ImpulseFigures): ImpulseReport {
+function describeImpulses({ shares: _, hasMore: __, ...told }: ImpulseFigures): ImpulseReport {
   return told;
 }
 

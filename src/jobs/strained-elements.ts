@@ -1,6 +1,6 @@
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import type { Quality } from '../contract/parameters.js';
+import type { Parameters } from '../contract/parameters.js';
 import type { Status, StrainReport } from '../contract/report.js';
 import { NO_CORNER } from '../mesh/strain.js';
 import type { CollisionMesh } from '../mesh/types.js';
@@ -121,17 +121,23 @@ export function roundingOf(
 }
 
 /** The warning names elements out of their strain limits, like that of overlong edges. */
-export function warnOfStrained(strain: StrainReport | undefined, quality: Quality, status: Status): Warning[] {
+export function warnOfStrained(
+  strain: StrainReport | undefined,
+  { quality, method }: Pick<Parameters, 'quality' | 'method'>,
+  status: Status,
+): Warning[] {
   if (!strain?.worst) return [];
   const { violated, worst } = strain;
   const { element, strain: value, limit } = worst;
   const many = violated === 1 ? '1 element has a principal strain' : `${violated} elements have a principal strain`;
   const turned = value < 0 ? ', so it is turned inside out' : '';
   const remedy =
-    quality === 'FAST'
-      ? 'Qualities BALANCED and FINE keep strains within their limits where the path allows it.'
-      : (remedyOfEarlyEnd(status) ??
-        'Contacts, pins or the number of sweeps allow no more: choose a target that is easier to reach, wider limits, FINE, or send the target again.');
+    method === 'VOLUME_IMPULSES'
+      ? 'Volume-preserving impulses do not limit strains; method TWO_WAY does.'
+      : quality === 'FAST'
+        ? 'Qualities BALANCED and FINE keep strains within their limits where the path allows it.'
+        : (remedyOfEarlyEnd(status) ??
+          'Contacts, pins or the number of sweeps allow no more: choose a target that is easier to reach, wider limits, FINE, or send the target again.');
   return [
     {
       code: 'STRAINED_ELEMENTS',

@@ -76,6 +76,8 @@ export interface ImpulseFigures {
   readonly volumes: number;
   /** pairs that still collided when the method ended without a solution; 0 = it found one */
   readonly remainingPairs: number;
+  /** present if the last search ended at its limit: remainingPairs is the number that it had found by then */
+  readonly hasMore?: true;
 }
 
 /** Figures of the pull-back of a resolve. */

@@ -2,6 +2,7 @@ import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { EngineDescription } from '../contract/server-info.js';
+import type { CollisionMesh } from '../mesh/types.js';
 
 /**
  * The values that the method of a request allows for its other parameters. Volume-preserving impulses read
@@ -61,5 +62,23 @@ export function warnOfForeign(input: ParametersInput, { method }: Parameters, us
       code: 'PARAMETER_WITHOUT_EFFECT',
       message: `${name} has no effect under method ${method}.`,
       count: 1,
+    }));
+}
+
+/** The settings of a part that only the two-way method reads. */
+const OF_PARTS = ['activationDistance', 'contactOffset'] as const;
+
+/** Names settings of parts that have no effect under the method of a request. */
+export function warnOfForeignParts(
+  { parts }: Pick<CollisionMesh, 'parts'>,
+  { method }: Pick<Parameters, 'method'>,
+): Warning[] {
+  if (method === 'TWO_WAY') return [];
+  return OF_PARTS.map((name) => ({ name, count: parts.filter((part) => part[name] !== undefined).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ name, count }) => ({
+      code: 'PARAMETER_WITHOUT_EFFECT',
+      message: `The ${name} of ${count === 1 ? '1 part' : `${count} parts`} has no effect under method ${method}.`,
+      count,
     }));
 }

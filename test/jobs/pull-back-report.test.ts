@@ -90,7 +90,7 @@ t.test('a run that has ended early says so instead of blaming contacts for what 
     const [edges] = warnOfOverlong({ count: 1, worst, worstIndex: 0 }, parameters, { hasRest: false, status });
     const element = { kind: 'triangle', index: 0, vertices: [0, 1, 2] } as const;
     const strain = { violated: 1, inverted: 0, min: 1, max: 2, worst: { element, strain: 2, limit: 1.1 } };
-    const [elements] = warnOfStrained(strain, 'BALANCED', status);
+    const [elements] = warnOfStrained(strain, parameters, status);
     return [edges!.message, elements!.message];
   };
   for (const status of ['CONVERGED', 'STALLED'] as const) for (const each of words(status)) t.match(each, /Contacts/);

@@ -44,6 +44,15 @@ t.test('a failure has a warning, the status STALLED, and the remaining pairs', a
   t.equal(report.verification.intersections, 0);
 });
 
+t.test('where the last search ended at its limit, more pairs may remain than are told', async (t) => {
+  const point = CASES.find(({ name }) => name === 'all targets in one point')!;
+  const { report } = (await runJob(requestOf(point), await openEngine({ engine: 'cpu' }))).answer;
+  const { remainingPairs } = report.impulses!;
+  t.notOk('hasMore' in report.impulses!);
+  const [warning] = report.warnings.filter(({ code }) => code === 'COLLISIONS_REMAIN');
+  t.match(warning?.message, `at least ${remainingPairs} pairs still collide`);
+});
+
 t.test('parameters of the other method are named, and its preset is refused', async (t) => {
   const engine = await openEngine({ engine: 'cpu' });
   const scene = stackSwap(4).build();
@@ -56,6 +65,25 @@ t.test('parameters of the other method are named, and its preset is refused', as
   const sentBack = (await runJob(requestOf(scene, { ...report.resolved, damping: 0.9, quality: 'FAST' }), engine))
     .answer;
   t.same(codesOf(sentBack.report.warnings), [], 'what a report says was in use is accepted');
+  const { vertexCount } = scene.mesh;
+  const part = {
+    name: 'all',
+    firstVertex: 0,
+    vertexCount,
+    kinematic: false,
+    activationDistance: 2e-4,
+    contactOffset: 1e-5,
+  };
+  const strainLimits = { rest: scene.start, max: 1.001 };
+  const mesh = { ...scene.mesh, parts: [part], strainLimits };
+  const { warnings } = (await runJob(requestOf({ ...scene, mesh }), engine)).answer.report;
+  const messages = warnings.map(({ code, message }) => `${code} ${message}`);
+  for (const name of ['activationDistance', 'contactOffset'])
+    t.ok(
+      messages.includes(`PARAMETER_WITHOUT_EFFECT The ${name} of 1 part has no effect under method VOLUME_IMPULSES.`),
+    );
+  const strained = messages.find((message) => message.startsWith('STRAINED_ELEMENTS'));
+  t.match(strained, /Volume-preserving impulses do not limit strains; method TWO_WAY does\.$/);
   await t.rejects(runJob(requestOf(scene, { preset: 'PAPER' }), engine), {
     code: 'INVALID_PARAMETER',
     message: /PAPER/,

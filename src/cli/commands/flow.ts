@@ -70,7 +70,11 @@ function settingsFor({ file }: Inputs, flags: FlowFlags): FlowSettings {
   const { triangles, positions, vertexCount } = file;
   assertClosedSurface(triangles, vertexCount);
   const volume = enclosedVolume(triangles, positions);
-  if (volume === 0) throw new IntersticeError('INVALID_MESH', 'The surface encloses no volume; it has no outside.');
+  if (volume === 0) {
+    const hint =
+      'A flow needs a surface around a volume. Is the mesh flat, or does each part lie on one of the opposite orientation?';
+    throw new IntersticeError('INVALID_MESH', 'The surface encloses no volume; it has no outside.', { hint });
+  }
   // A closed surface has every edge twice here, which does not change the median.
   const edges = Float64Array.from(triangles, (vertex, corner) =>
     distanceOf(positions, vertex, triangles[corner - (corner % 3) + ((corner + 1) % 3)]!),

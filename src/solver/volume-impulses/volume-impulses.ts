@@ -63,6 +63,8 @@ export class VolumeImpulses {
   #pieces = 0;
   #rounds = 0;
   #mostVolumes = 0;
+  /** whether the last search found all pairs */
+  #wasComplete = true;
   #counts = { ...countPairs(() => 0), activeContacts: 0, colours: 0 };
 
   constructor(
@@ -139,6 +141,7 @@ export class VolumeImpulses {
       const isComplete = this.#pairs.find(this.#x, this.#z, volumes, this.#pulse);
       this.#rounds++;
       this.#countPairs();
+      this.#wasComplete = isComplete;
       if (!isComplete) return false;
       if (volumes.count === 0) {
         this.#accept(deflected, length);
@@ -213,6 +216,7 @@ export class VolumeImpulses {
       solverIterations: this.#response.solverIterations,
       volumes: this.#mostVolumes,
       remainingPairs: remaining,
+      ...(remaining > 0 && !this.#wasComplete ? { hasMore: true } : {}),
     };
     return {
       status,
