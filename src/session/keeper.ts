@@ -58,6 +58,9 @@ export class SessionMoved extends Error {
 /** The session has been deleted or has expired, and the store is the one that had it. */
 class SessionGone extends SessionMoved {}
 
+/** How often a write is repeated because the store has lost its session meanwhile. */
+const MAX_LOSSES = 4;
+
 /** Keeps the sessions of this process in the store: all requests to the store, and the reactions to its replies. */
 export class SessionKeeper {
   readonly checkpoints: KeptCheckpoints;
@@ -202,7 +205,7 @@ export class SessionKeeper {
     };
     try {
       if (kept.isBehind) await this.compare(session);
-      await this.writeTwice(session, commit);
+      await this.writeAgain(session, commit);
     } catch (thrown) {
       if (!isDown(thrown)) throw thrown;
       if (onFailure === 'refuse') {
@@ -211,6 +214,8 @@ export class SessionKeeper {
         throw unavailable(thrown);
       }
       this.fallBehind(session, 'The store does not accept the frames of a session; the session continues in memory.');
+      // The store may have it nevertheless.
+      kept.token = token;
       return session.commit(frame, request, task, withWarning(outcome));
     }
     return this.accept(session, step, token);
@@ -281,7 +286,7 @@ export class SessionKeeper {
 
   private update(session: Session): Promise<void> {
     const fields = { settings: pack(session.settings), info: pack(infoOf(session)) };
-    return ask(() => this.writeTwice(session, () => this.store.update(refOf(session), fields, ttlOf(session))));
+    return ask(() => this.writeAgain(session, () => this.store.update(refOf(session), fields, ttlOf(session))));
   }
 
   /**
@@ -290,11 +295,13 @@ export class SessionKeeper {
    *
    * @throws SessionMoved, StoreDown
    */
-  private async writeTwice(session: Session, write: () => Promise<WriteVerdict>): Promise<void> {
-    if ((await write()) === 'stored') return;
-    await this.compare(session);
-    const verdict = await write();
-    if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
+  private async writeAgain(session: Session, write: () => Promise<WriteVerdict>): Promise<void> {
+    for (let losses = 0; ; losses++) {
+      const verdict = await write();
+      if (verdict === 'stored') return;
+      if (losses === MAX_LOSSES) throw new SessionMoved(`the store has it ${verdict}`);
+      await this.compare(session);
+    }
   }
 
   /** @throws STORE_UNAVAILABLE */

@@ -20,7 +20,7 @@ export interface KeptState {
   readonly key: SessionKey | undefined;
   /** the generation of the store when it last had the session */
   generation: string;
-  /** of the last commit that the store has confirmed */
+  /** of the last frame that was accepted here: one that the store has confirmed, or may have */
   token: string;
   /** frames that the store has logged */
   logged: number;

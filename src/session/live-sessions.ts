@@ -89,9 +89,11 @@ export class LiveSessions {
       this.options.onChange(session.tenant, 'moved');
   }
 
-  /** The sessions that were created under an idempotency key, for the case that the store has lost them. */
-  withKey(tenant: string, key: string): readonly Session[] {
-    return [...this.registry.all()].filter((one) => one.tenant === tenant && one.kept?.key?.name === key);
+  /** The session that was created under an idempotency key, for the case that the store has lost it. */
+  withKey(tenant: string, key: string): Session | undefined {
+    const held = [...this.registry.all()].filter((one) => one.tenant === tenant && one.kept?.key?.name === key);
+    // An earlier one has ended in another process: otherwise the key would not have been free.
+    return held.at(-1);
   }
 
   /** Compares a session with the store: writes what that has lost, and drops a session that has left. @throws STORE_UNAVAILABLE */

@@ -50,7 +50,9 @@ export class SessionCreation {
     if (keeper && !(known instanceof SharedWork)) {
       const kept = request.idempotencyKey ? await this.findKept(keeper, tenant, request.idempotencyKey) : undefined;
       if (kept) keeper.creation.refuseOtherPayload(kept, request);
-      const info = kept && (await keeper.describe({ tenant, id: kept.id }));
+      const info =
+        kept &&
+        ((await keeper.describe({ tenant, id: kept.id })) ?? this.live.registry.peek(kept.id, tenant)?.describe());
       if (info) return info;
       await this.live.makeRoom(tenant, minHostBytes(request.mesh, request.start));
     }
@@ -85,9 +87,12 @@ export class SessionCreation {
    */
   private async findKept(keeper: SessionKeeper, tenant: string, key: string): Promise<KeyedSession | undefined> {
     const known = await keeper.creation.findKey(tenant, key);
-    const held = known ? [] : this.live.withKey(tenant, key);
-    for (const session of held) await this.live.review(session);
-    return held.length > 0 ? keeper.creation.findKey(tenant, key) : known;
+    const held = known ? undefined : this.live.withKey(tenant, key);
+    if (!held) return known;
+    await this.live.review(held);
+    const found = await keeper.creation.findKey(tenant, key);
+    // The store may have lost it once more.
+    return found ?? (held.hasEnded ? undefined : { id: held.id, digest: held.kept!.key!.digest });
   }
 
   /** The creation under the key of the request that runs in this process. @throws INVALID_PARAMETER for another payload */

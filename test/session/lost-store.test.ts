@@ -134,6 +134,38 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
     }
   });
 
+  t.test('a session that goes on without the store keeps its place if the store has its frame after all', async (t) => {
+    const { operations, store } = await processOf(t, prefixOf(), 'continue');
+    const { id: sessionId } = await operations.createSession(opening());
+    const commit = store.commit.bind(store);
+    store.commit = async (frame) => {
+      await commit(frame);
+      throw new StoreDown('The answer was lost.');
+    };
+    t.match(await operations.step({ sessionId, target: at(8) }), { positions: at(4) });
+    store.commit = commit;
+    // It is not read from the store, which may lose it at any moment.
+    store.claim = () => Promise.reject(new StoreDown('It is down.'));
+    t.match(await operations.step({ sessionId, frame: 2n, afterFrame: 1n, target: at(8) }), { positions: at(6) });
+  });
+
+  t.test('a store that loses a session as often as it is written does not end it', async (t) => {
+    const { operations, store } = await processOf(t, prefixOf());
+    const { id: sessionId } = await operations.createSession(KEYED);
+    const { commit, replace } = { commit: store.commit.bind(store), replace: store.replace.bind(store) };
+    let losses = 0;
+    const loseAfter = async <T>(written: Promise<T>): Promise<T> => {
+      const verdict = await written;
+      if (losses++ < 3) lose();
+      return verdict;
+    };
+    store.replace = (session) => loseAfter(replace(session));
+    lose();
+    t.equal((await operations.createSession(KEYED)).id, sessionId);
+    store.commit = (frame) => commit(frame);
+    t.match(await operations.step({ sessionId, target: at(8) }), { positions: at(4) });
+  });
+
   t.test('a process that ends writes the sessions that the store has lost', async (t) => {
     const prefix = prefixOf();
     const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
