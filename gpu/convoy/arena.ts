@@ -12,10 +12,7 @@ const FIRST_SCENES = 4;
 const SPARE = 2;
 const SLACK = 4;
 
-/**
- * Largest number of scenes of an arena. Their parameters lie in one uniform binding, which has room for a third more, because several scenes may
- * open at the same time.
- */
+/** Largest number of scenes of an arena: their parameters lie in one uniform binding, with room to spare. */
 const MOST_RESIDENT = (3 * UNIFORM_BYTES) / (4 * SLOT_BYTES);
 
 /** Labels whose places begin at multiples of a struct size that does not divide {@link SLOT_BYTES}. */
@@ -53,9 +50,14 @@ export class Arena implements PlaceSource {
   /**
    * Takes a place filled with 0. It may be used once {@link settle} has resolved.
    *
-   * @throws OUT_OF_DEVICE_MEMORY if the budget does not allow a buffer for it; TOO_LARGE. Nothing has changed then.
+   * @throws OUT_OF_DEVICE_MEMORY if the budget does not allow a buffer for it, or for one scene more than
+   *   {@link hasRoom} allows; TOO_LARGE. Nothing has changed then.
    */
   take(label: string, bytes: number): Place {
+    // Several scenes may open at the same time, each of which has seen room.
+    if (label === OF_EVERY_SCENE && !this.hasRoom) {
+      throw new IntersticeError('OUT_OF_DEVICE_MEMORY', `At most ${MOST_RESIDENT} scenes share buffers on a device.`);
+    }
     const pools = this.#labels.get(label) ?? new Pools(this.#memory, label, this.#onFree);
     this.#labels.set(label, pools);
     const place = pools.take(bytes);

@@ -87,6 +87,7 @@ t.test('An arena reports when a uniform binding has no room for another scene.',
   const arena = new Arena(gpu!.memory.fork());
   const places: Place[] = [];
   while (arena.hasRoom) places.push(arena.take('parameters', PARAMETERS.bytes));
+  t.throws(() => arena.take('parameters', PARAMETERS.bytes), { code: 'OUT_OF_DEVICE_MEMORY' });
   t.ok(places.length >= 2 * MOST_SCENES);
   t.ok(places.every(({ offset, size }) => offset + size <= UNIFORM_BYTES));
   arena.give(places.pop()!);
