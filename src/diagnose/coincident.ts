@@ -58,22 +58,23 @@ export function groupCoincident(
 /** Side of a cell in tolerances: few vertices are so near to a border that two cells must be searched. */
 const CELL = 64;
 
-/** A cell no smaller than about one for each vertex of a surface, so that there are not more cells than needed; > 0. */
+/**
+ * The smallest side of a cell, > 0: with it the indices of cells are integers of at most 51 bits. It depends on the largest
+ * coordinate alone, so that a single vertex far away makes cells no wider than that requires.
+ */
 function smallestCell(x: Float64Array, vertices: Uint32Array): number {
-  let [least, most] = [Infinity, -Infinity];
   let largest = 0;
   for (const v of vertices) {
-    for (let axis = 0; axis < 3; axis++) {
-      least = Math.min(least, x[3 * v + axis]);
-      most = Math.max(most, x[3 * v + axis]);
-      largest = Math.max(largest, Math.abs(x[3 * v + axis]));
-    }
+    for (let axis = 0; axis < 3; axis++) largest = Math.max(largest, Math.abs(x[3 * v + axis]));
   }
-  const side = (most - least) / Math.max(1, Math.sqrt(vertices.length));
-  // Indices of cells stay integers of at most 53 bits.
-  return Math.max(side > 0 && Number.isFinite(side) ? side / 4 : 0, largest * 2 ** -50, Number.MIN_VALUE * 2 ** 60);
+  return Math.max(largest * 2 ** -50, Number.MIN_VALUE * 2 ** 60);
 }
 
-/** Cells may share a key, because the distance decides. */
+/** Cells may share a key, because the distance decides. Both halves of an index count: those of float32 numbers end in zeros. */
 const keyOf = (i: number, j: number, k: number): number =>
-  (Math.imul(i % 2 ** 31, 73856093) ^ Math.imul(j % 2 ** 31, 19349663) ^ Math.imul(k % 2 ** 31, 83492791)) >>> 0;
+  (Math.imul(mix(i), 73856093) ^ Math.imul(mix(j), 19349663) ^ Math.imul(mix(k), 83492791)) >>> 0;
+
+const mix = (index: number): number => {
+  const high = Math.floor(index / 2 ** 26);
+  return Math.imul(high, 0x9e3779b1) ^ (index - high * 2 ** 26);
+};

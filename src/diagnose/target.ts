@@ -55,6 +55,8 @@ function commonScale({ mesh, x }: Subject, y: Float64Array): number | undefined 
   ratios.sort((a, b) => a - b);
   const at = (share: number): number => ratios[Math.floor(share * (ratios.length - 1))];
   const median = at(0.5);
+  // Edges without length, or beyond all numbers, are no evidence of another unit.
+  if (!(median > 0 && Number.isFinite(median))) return undefined;
   return at(0.25) >= median * (1 - SPREAD) && at(0.75) <= median * (1 + SPREAD) ? median : undefined;
 }
 

@@ -42,8 +42,13 @@ export function findUnits(subject: Subject): { guess: UnitGuess | undefined; fin
   const extent = extentOf(subject);
   const { medianEdge } = subject;
   if (extent === 0) {
-    const message = 'All vertices have the same position.';
-    return { guess: undefined, findings: [finding({ code: 'NO_EXTENT', severity: 'PROBLEM', count: 1, message })] };
+    // A resolve accepts it: elements at one place that intersect are a finding of their own, and one particle has no extent.
+    const count = subject.mesh.contactVertices.length;
+    if (count === 1) return { guess: undefined, findings: [] };
+    const message = `All ${count} vertices of elements have the same position.`;
+    const advice = 'Nothing can be derived from their distances: activationDistance must be set.';
+    const one = finding({ code: 'NO_EXTENT', severity: 'WARNING', count: 1, message, advice });
+    return { guess: undefined, findings: [one] };
   }
   const guess = guessUnit(extent, medianEdge);
   const size = `The mesh is ${show(extent)} across, with edges of ${show(medianEdge)}`;

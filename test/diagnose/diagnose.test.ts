@@ -92,6 +92,27 @@ t.test('a target in other units or axes is found', async (t) => {
   );
 });
 
+t.test('a target without any length is none in other units', async (t) => {
+  const collapsed = await diagnose(
+    plain,
+    target(plain, () => [0.04, 0.04, 0]),
+  );
+  t.same(codesOf(collapsed), SILENT);
+});
+
+t.test('a mesh without extent is accepted where a resolve accepts it', async (t) => {
+  const at = (mesh: Partial<DiagnoseRequest['mesh']>, vertexCount: number) =>
+    diagnose(
+      { x: Array(3 * vertexCount).fill(1), triangles: [] },
+      { mesh: { vertexCount, ...mesh }, parameters: { activationDistance: 0.1 } },
+    );
+  const particle = await at({ particles: Uint32Array.of(0) }, 1);
+  t.match([codesOf(particle), particle.accepted], [SILENT, true]);
+  const triangle = await at({ triangles: Uint32Array.of(0, 1, 2) }, 3);
+  t.match(findingOf(triangle, 'NO_EXTENT'), { severity: 'WARNING', message: /^All 3 vertices/ });
+  t.equal(triangle.accepted, true);
+});
+
 t.test('coordinates far from the origin are found', async (t) => {
   const far = { ...plain, x: plain.x.map((v) => Math.fround(v + 1000)) };
   const positions = Float32Array.from(far.x);
