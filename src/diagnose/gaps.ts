@@ -38,6 +38,8 @@ export function findThinGaps(
   if (!isFree) return [];
   const { mesh, x, checkpoint, maxElements } = subject;
   const { activationDistance: delta, floor, kinematicPairs } = lengths;
+  // A resolve is refused then (TOLERANCE_TOO_SMALL), and every pair of the mesh may be nearer than the floor.
+  if (floor > delta) return [];
   const rules = { kinematicPairs, maxPairs: maxElements, checkpoint } as const;
   const gaps = gapsByVertex(mesh, lengths);
   const most = Math.max(floor, ...new Set(gaps));

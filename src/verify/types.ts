@@ -46,7 +46,8 @@ export interface DistanceFindings {
 
 export interface PathFindings {
   /**
-   * no pair meets on the straight path; never true for a path that collides, but may be false for one that does not
+   * no pair begins to meet on the straight path; never true for a path that collides and whose start is free, but may be
+   * false for one that does not
    */
   readonly pathFree: boolean;
   /** lower bound of the first impact's time in [0, 1]; undefined if the path is free */

@@ -372,6 +372,15 @@ t.test('the floor of a diagnosis is that of a resolve, which large geometry at r
   t.match(findingOf(await over(false), 'THIN_GAP'), { severity: 'WARNING', advice: /single precision cannot tell/ });
 });
 
+t.test('a floor above δ, with which a resolve is refused, makes no gap thin', async (t) => {
+  // Otherwise all pairs of the sheet, tens of millions, would be nearer than the floor.
+  const shape = together(sheet(40, 0.01, 1), plane(1e9));
+  const found = await diagnose(shape);
+  t.equal(found.accepted, false);
+  t.ok(findingOf(found, 'TOLERANCE_TOO_SMALL'));
+  t.equal(findingOf(found, 'THIN_GAP'), undefined);
+});
+
 t.test('a start that intersects is accepted where its pairs are to be ignored', async (t) => {
   const size = 0.0078125;
   const shape = together(sheet(8, size), sheet(8, size), box([0.02, 0.02, -0.01], [0.031, 0.031, 0.01]));
