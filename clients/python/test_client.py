@@ -3,13 +3,17 @@
 Ends with "N passed, N failed, N skipped".
 """
 
+import datetime
+import email.utils
+import http.server
 import sys
+import threading
 import unittest
 
 import numpy as np
 
-from interstice import Client, Mesh
-from support import MESH
+from interstice import Client, Mesh, Retry, ServiceError
+from support import MESH, START
 from test_grpc import GrpcTests
 from test_jobs import JobTests
 from test_limits import DeadlineTest, LimitTests, TrickleTest
@@ -28,9 +32,55 @@ class ArraysTest(unittest.TestCase):
             Client("127.0.0.1:8080")
 
 
+class ForeignTest(unittest.TestCase):
+    """Against a server that is not the service."""
+
+    def serve(self, status, body, **headers):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["content-length"]))
+                self.send_response(status)
+                for name, value in {"content-length": str(len(body)), **headers}.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        client = Client(f"http://127.0.0.1:{server.server_port}", retry=Retry(attempts=1))
+        self.addCleanup(client.close)
+        return client
+
+    def refusal(self, work, *args):
+        with self.assertRaises(ServiceError) as caught:
+            work(*args)
+        return caught.exception
+
+    def test_json_of_another_service_is_an_unexpected_answer(self):
+        for body in (b"{}", b"[]", b"null", b'{"status": "ok"}'):
+            client = self.serve(200, body)
+            for error in (self.refusal(client.session, MESH, START), self.refusal(client.resolve, MESH, START, START)):
+                self.assertEqual((error.code, error.is_uncertain), ("UNEXPECTED_ANSWER", True), body)
+
+    def test_a_proxy_may_ask_for_a_pause(self):
+        soon = email.utils.format_datetime(datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1))
+        for header, least, most in (("7", 7, 7), (soon, 3000, 3600), ("whenever", None, None)):
+            error = self.refusal(self.serve(503, b"busy", retry_after=header).resolve, MESH, START, START)
+            self.assertEqual((error.code, error.retryable), ("UNREACHABLE", True))
+            if least is None:
+                self.assertIsNone(error.retry_after)
+            else:
+                self.assertTrue(least <= error.retry_after <= most, error.retry_after)
+
+
 def main(urls):
     loader = unittest.defaultTestLoader
-    suite = unittest.TestSuite(map(loader.loadTestsFromTestCase, (ArraysTest, DeadlineTest, TrickleTest)))
+    suite = unittest.TestSuite(map(loader.loadTestsFromTestCase, (ArraysTest, ForeignTest, DeadlineTest, TrickleTest)))
     for url in urls:
         for stream in (False, True) if url.startswith("grpc") else (False,):
             name = f"{url.split(':')[0]}{'_stream' if stream else ''}"

@@ -26,6 +26,7 @@ import {
   infoFromJson,
   meshToJson,
   motionFromJson,
+  objectFromJson,
   positionsToJson,
   untangledFromJson,
   untangleToJson,
@@ -53,7 +54,7 @@ export class Client {
       const work = workToJson(target, { ...options, start }, deadline.left);
       const body = JSON.stringify({ mesh: meshToJson(mesh), parameters, ...work });
       const request = { body, signal, limitSeconds: deadline.limit };
-      return motionFromJson(await this.#connection.requestJson('/v1/resolve', request, onProgress));
+      return this.#connection.requestJson('/v1/resolve', request, motionFromJson, onProgress);
     });
   }
 
@@ -82,7 +83,7 @@ export class Client {
     return this.#within(options, (deadline) => {
       const body = JSON.stringify({ ...subject, ...checkToJson(options, deadline.left) });
       const request = { body, signal, limitSeconds: deadline.limit };
-      return this.#connection.requestJson('/v1/check', request) as Promise<CheckAnswer>;
+      return this.#connection.requestJson('/v1/check', request, objectFromJson) as Promise<CheckAnswer>;
     });
   }
 
@@ -93,7 +94,7 @@ export class Client {
     return this.#within(options, (deadline) => {
       const body = JSON.stringify({ ...subject, ...diagnoseToJson(options, deadline.left) });
       const request = { body, signal, limitSeconds: deadline.limit };
-      return this.#connection.requestJson('/v1/diagnose', request) as Promise<Diagnosis>;
+      return this.#connection.requestJson('/v1/diagnose', request, objectFromJson) as Promise<Diagnosis>;
     });
   }
 
@@ -107,13 +108,13 @@ export class Client {
     return this.#within(options, async (deadline) => {
       const body = JSON.stringify({ ...subject, ...untangleToJson(options, deadline.left) });
       const request = { body, signal, limitSeconds: deadline.limit };
-      return untangledFromJson(await this.#connection.requestJson('/v1/untangle', request, onProgress));
+      return this.#connection.requestJson('/v1/untangle', request, untangledFromJson, onProgress);
     });
   }
 
   /** Engines, limits and defaults of the server. */
   info({ signal }: CallOptions = {}): Promise<ServerInfo> {
-    const attempt = async () => infoFromJson(await this.#connection.requestJson('/v1', { method: 'GET', signal }));
+    const attempt = () => this.#connection.requestJson('/v1', { method: 'GET', signal }, infoFromJson);
     return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
 

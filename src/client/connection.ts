@@ -100,8 +100,29 @@ export class Connection {
     }
   }
 
-  /** Sends JSON, or nothing, and reads JSON. @throws ServiceError, and exceptions of a progress listener */
-  async requestJson(path: string, options: RequestOptions, onProgress?: AnyListener): Promise<unknown> {
+  /**
+   * Sends JSON, or nothing, and reads JSON.
+   *
+   * @param decode of the answer; what it throws means that the answer is not of this service
+   * @throws ServiceError, and exceptions of a progress listener
+   */
+  async requestJson<T>(
+    path: string,
+    options: RequestOptions,
+    decode: (answer: unknown) => T,
+    onProgress?: AnyListener,
+  ): Promise<T> {
+    const answer = await this.#readJson(path, options, onProgress);
+    try {
+      return decode(answer);
+    } catch (cause) {
+      const message = `${this.#base}${path} answered JSON that is not of this service: ${(cause as Error).message}`;
+      const hint = 'Is this the address of an Interstice server?';
+      throw new ServiceError({ code: 'UNEXPECTED_ANSWER', message, hint, isUncertain: true, cause });
+    }
+  }
+
+  async #readJson(path: string, options: RequestOptions, onProgress?: AnyListener): Promise<unknown> {
     if (!onProgress) return this.request(path, options, async (answer) => parseAnswer(await answer.text()));
     const headers = { ...options.headers, accept: ACCEPT_STREAM };
     try {

@@ -16,8 +16,10 @@ import type {
 } from './types.js';
 import {
   durationToJson,
+  identifiedFromJson,
   meshToJson,
   motionFromJson,
+  objectFromJson,
   positionsToJson,
   untangledFromJson,
   untangleToJson,
@@ -81,8 +83,8 @@ export class Job {
     const body = JSON.stringify({ ...work, label, keepFor, idempotencyKey });
     // A proxy may hash on it, so that a submission that is sent again reaches the server that knows the key.
     const headers = { 'x-session-id': idempotencyKey };
-    const attempt = () => connection.requestJson('/v1/jobs', { body, headers, signal });
-    const { id } = (await withRetries(attempt, { policy: connection.retry, signal })) as { id: string };
+    const attempt = () => connection.requestJson('/v1/jobs', { body, headers, signal }, identifiedFromJson);
+    const { id } = await withRetries(attempt, { policy: connection.retry, signal });
     return new Job(connection, id);
   }
 
@@ -139,13 +141,15 @@ export class Job {
   async #fetch(options: JobWaitOptions): Promise<{ readonly untangle?: unknown }> {
     await this.wait(options);
     const { signal } = options;
-    const attempt = () => this.#connection.requestJson(`${this.#path}/result`, { method: 'GET', signal });
-    return (await withRetries(attempt, { policy: this.#connection.retry, signal })) as { readonly untangle?: unknown };
+    const request = { method: 'GET', signal } as const;
+    const attempt = () => this.#connection.requestJson(`${this.#path}/result`, request, objectFromJson);
+    return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
 
   async #ask(query: string, signal: AbortSignal | undefined): Promise<JobStatus> {
-    const attempt = () => this.#connection.requestJson(`${this.#path}${query}`, { method: 'GET', signal });
-    return statusFromJson(await withRetries(attempt, { policy: this.#connection.retry, signal }));
+    const request = { method: 'GET', signal } as const;
+    const attempt = () => this.#connection.requestJson(`${this.#path}${query}`, request, statusFromJson);
+    return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
 }
 

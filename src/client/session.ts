@@ -16,7 +16,7 @@ import type {
   StepResult,
   UntangledState,
 } from './types.js';
-import { checkToJson, positionsToJson, sessionToJson, untangledFromJson } from './wire.js';
+import { checkToJson, objectFromJson, openedFromJson, positionsToJson, sessionToJson } from './wire.js';
 
 /** Attempts of a deletion: the session of an unavailable server ends by its idle timeout. */
 const CLOSE_ATTEMPTS = 3;
@@ -129,7 +129,7 @@ export class Session {
         const positions = positionsToJson(options.positions);
         const body = JSON.stringify({ sessionId, positions, ...checkToJson(options, deadline.left) });
         const request = { headers: this.#routing, body, signal, limitSeconds: deadline.limit };
-        return this.#connection.requestJson('/v1/check', request) as Promise<CheckAnswer>;
+        return this.#connection.requestJson('/v1/check', request, objectFromJson) as Promise<CheckAnswer>;
       });
     });
   }
@@ -241,15 +241,17 @@ export class Session {
     }
     const creation = this.#creation;
     const request = { headers: this.#routing, body: creation.body, ...limits };
-    const session = await this.#connection.requestJson('/v1/sessions', request).catch((thrown: unknown) => {
-      creation.isUncertain ||= !(thrown instanceof ServiceError) || thrown.isUncertain;
-      throw thrown;
-    });
-    const { id, untangle } = session as { readonly id: string; readonly untangle?: object };
+    const session = await this.#connection
+      .requestJson('/v1/sessions', request, openedFromJson)
+      .catch((thrown: unknown) => {
+        creation.isUncertain ||= !(thrown instanceof ServiceError) || thrown.isUncertain;
+        throw thrown;
+      });
+    const { id, untangled } = session;
     this.#id = id;
     this.#answered = 0;
     this.#creation = undefined;
-    if (untangle) this.#begin(untangledFromJson(untangle));
+    if (untangled) this.#begin(untangled);
     if (this.#options.onFrameLost === 'throw')
       this.#base = { frame: this.#lastFrame, mesh: this.#mesh, start: this.#last.slice() };
   }

@@ -67,5 +67,11 @@ async function sendMessage(connection: Connection, work: StepWork, options: Step
     override,
   });
   const request = { headers, body, signal, limitSeconds };
-  return { frame, ...motionFromJson(await connection.requestJson(pathOf(work), request, onProgress)) };
+  const decode = (answer: unknown) => {
+    const motion = motionFromJson(answer);
+    const { length } = motion.positions;
+    if (length !== target.length) throw new TypeError(`it has ${length} coordinates, not ${target.length}`);
+    return motion;
+  };
+  return { frame, ...(await connection.requestJson(pathOf(work), request, decode, onProgress)) };
 }

@@ -134,6 +134,15 @@ export function untangledFromJson(answer: unknown): UntangledState {
   };
 }
 
+/** A created session, and how its start was untangled if that was requested. */
+export function openedFromJson(answer: unknown): {
+  readonly id: string;
+  readonly untangled: UntangledState | undefined;
+} {
+  const { id, untangle } = identifiedFromJson(answer) as { readonly id: string; readonly untangle?: object };
+  return { id, untangled: untangle && untangledFromJson(untangle) };
+}
+
 /** The uint64 fields of the contract, which are text in JSON: each is a count below 2^53. */
 const COUNTS = new Set(
   `
@@ -151,6 +160,19 @@ const COUNTS = new Set(
 /** Parses JSON of the service, with counts as numbers. @throws SyntaxError */
 export function parseAnswer(text: string): unknown {
   return JSON.parse(text, (key, value) => (COUNTS.has(key) && typeof value === 'string' ? Number(value) : value));
+}
+
+/** An answer that needs no conversion. @throws TypeError if it is no object */
+export function objectFromJson(answer: unknown): object {
+  if (typeof answer !== 'object' || answer === null) throw new TypeError('it is no object');
+  return answer;
+}
+
+/** An answer with an identifier. @throws TypeError if it has none */
+export function identifiedFromJson(answer: unknown): { readonly id: string } {
+  const { id } = objectFromJson(answer) as { readonly id?: unknown };
+  if (typeof id !== 'string' || id === '') throw new TypeError('it has no id');
+  return answer as { readonly id: string };
 }
 
 interface PositionsJson {

@@ -97,7 +97,7 @@ export function costsOfEngine(engine: 'cpu' | 'webgpu'): Costs {
 export function readCosts(path: string): Costs {
   const file = knownCosts().includes(path) ? join(FOLDER, `${path}.json`) : path;
   const costs = parseCosts(readText(file, path));
-  const { lanes, baseBytes, machine } = costs ?? {};
+  const { lanes, baseBytes, machine, date, engine, quality } = costs ?? {};
   const sizes = Array.isArray(costs?.sizes) ? [...(costs.sizes as SizeCost[])] : [];
   const isRight = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value > 0;
   const isSize = (size: SizeCost | null): boolean =>
@@ -112,7 +112,9 @@ export function readCosts(path: string): Costs {
   const areSizes = sizes.length > 1 && sizes.every(isSize);
   // No line is defined between two equal sizes.
   const areDifferent = areSizes && new Set(sizes.map(({ triangles }) => triangles)).size === sizes.length;
-  if (!areDifferent || !isRight(lanes) || !isRight(baseBytes) || machine === undefined)
+  const isMachine = typeof machine?.processor === 'string' && isRight(machine.cores);
+  const isNamed = [date, engine, quality].every((text) => typeof text === 'string');
+  if (!areDifferent || !isRight(lanes) || !isRight(baseBytes) || !isMachine || !isNamed)
     throw new Error(`${path} is not a file of costs: "interstice plan --measure" writes one.`);
   return { ...(costs as Costs), sizes: sizes.sort((a, b) => a.triangles - b.triangles) };
 }

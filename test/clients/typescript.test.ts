@@ -252,6 +252,13 @@ t.test('another server is recognised as not being the service', async (t) => {
   t.match(await ask(502), { code: 'UNREACHABLE', retryable: true });
   t.match(await ask(404), { code: 'UNEXPECTED_ANSWER', retryable: false });
   t.match(await ask(200), { code: 'UNEXPECTED_ANSWER', retryable: false });
+  for (const body of ['{}', '[]', 'null', '{"status":"ok"}']) {
+    const other = new Client('http://other', { retry, fetch: (async () => new Response(body)) as typeof fetch });
+    const foreign = { name: 'ServiceError', code: 'UNEXPECTED_ANSWER', isUncertain: true };
+    t.match(await failureOf(other.info()), foreign, body);
+    t.match(await failureOf(other.session(MESH, START)), foreign, body);
+    t.match(await failureOf(other.resolve(MESH, START, START)), foreign, body);
+  }
   t.throws(() => new Client('localhost:8080'), TypeError);
   const never = ((_: unknown, { signal }: RequestInit) =>
     new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))) as typeof fetch;

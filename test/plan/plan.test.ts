@@ -172,6 +172,8 @@ t.test('files of costs are found by name or path, and other files are refused', 
     'words.json': { ...costs, sizes: 'many' },
     'no-quantiles.json': { ...costs, sizes: costs.sizes.map(({ quantiles: _, ...size }) => size) },
     'less-than-nothing.json': { ...costs, sizes: costs.sizes.map((each) => ({ ...each, deviceBytes: -1 })) },
+    'no-machine.json': { ...costs, machine: null },
+    'no-date.json': { ...costs, date: 5 },
     'twice.json': { ...costs, sizes: [costs.sizes[0], costs.sizes[0]] },
   }))
     t.throws(() => readCosts(write(name, value)), /plan --measure/, name);

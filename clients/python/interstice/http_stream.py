@@ -23,12 +23,26 @@ class ListenerFailed(Exception):
         self.reason = reason
 
 
+Result = typing.TypeVar("Result")
+
+
 def json_of(address: str, text: bytes) -> Json:
     try:
-        return typing.cast(Json, with_counts(json.loads(text)))
+        answer = with_counts(json.loads(text))
     except ValueError as cause:
         raise ServiceError(
             errors.UNEXPECTED_ANSWER, f"The answer of {address} is not JSON.", is_uncertain=True) from cause
+    return decoded(address, dict, answer)
+
+
+def decoded(address: str, decode: typing.Callable[[typing.Any], Result], answer: typing.Any) -> Result:
+    """What decode raises means that the answer is not of this service."""
+    try:
+        return decode(answer)
+    except (AttributeError, LookupError, TypeError, ValueError) as cause:
+        raise ServiceError(
+            errors.UNEXPECTED_ANSWER, f"{address} answered JSON that is not of this service ({cause!r}).",
+            hint="Is this the address of an Interstice server?", is_uncertain=True) from cause
 
 
 Teller = typing.Callable[[Json], None]

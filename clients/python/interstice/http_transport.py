@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import collections
+import email.utils
 import http.client
 import json
+import re
 import socket
 import time
 import typing
@@ -16,7 +18,7 @@ from . import errors
 from .errors import ServiceError
 from .http_limit import answers_until, seconds_until
 from .http_messages import base64_of, duration_json, mesh_json, motion_of, positions_json, work_json
-from .http_stream import ACCEPT_STREAM, ListenerFailed, Teller, json_of, read_streamed, teller_of
+from .http_stream import ACCEPT_STREAM, ListenerFailed, Teller, decoded, json_of, read_streamed, teller_of
 from .tls import Tls, TlsDiagnosis
 from .types import (Array, JobTerms, Json, Mesh, ProgressListener, SessionTerms, UntangleListener, Untangling, Work,
                     scalar_of, untangle_progress_of, with_counts)
@@ -111,7 +113,9 @@ class HttpCalls:
             body["idleTimeout"] = duration_json(terms.idle_timeout)
         if terms.untangle is not None:
             body["untangle"] = terms.untangle
-        return self._ask("POST", "/v1/sessions", body, limit=limit)
+        answer = self._ask("POST", "/v1/sessions", body, limit=limit)
+        decoded(self._transport.address, _id_of, answer)
+        return answer
 
     def step(self, session: str, frame: int, after: int, work: Work,
              on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
@@ -125,12 +129,14 @@ class HttpCalls:
                 body[name] = base64_of(getattr(work, name))
         if work.override is not None:
             body["override"] = work.override
-        return motion_of(self._ask("POST", path, body, on_progress and teller_of(on_progress), limit))
+        answer = self._ask("POST", path, body, on_progress and teller_of(on_progress), limit)
+        return decoded(self._transport.address, motion_of, answer)
 
     def resolve(self, mesh: Mesh, parameters: Json, work: Work,
                 on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
         tell = on_progress and teller_of(on_progress)
-        return motion_of(self._ask("POST", "/v1/resolve", _resolve_json(mesh, parameters, work), tell, limit))
+        answer = self._ask("POST", "/v1/resolve", _resolve_json(mesh, parameters, work), tell, limit)
+        return decoded(self._transport.address, motion_of, answer)
 
     def submit(self, terms: JobTerms) -> str:
         body: Json = {"label": terms.label, "idempotencyKey": terms.key}
@@ -141,7 +147,7 @@ class HttpCalls:
             body["resolve"] = _resolve_json(terms.mesh, terms.parameters, terms.work)
         if terms.keep_for is not None:
             body["keepFor"] = duration_json(terms.keep_for)
-        return str(self._ask("POST", "/v1/jobs", body)["id"])
+        return decoded(self._transport.address, _id_of, self._ask("POST", "/v1/jobs", body))
 
     def job(self, job: str, wait: float, limit: typing.Optional[float] = None) -> Json:
         return self._ask("GET", f"{_job_path(job)}?wait={duration_json(wait)}", None, limit=limit)
@@ -237,6 +243,10 @@ class HttpCalls:
         return self._transport.send("POST", path, headers, work.target.data.cast("B"), read, limit)
 
 
+def _id_of(answer: Json) -> str:
+    return str(answer["id"])
+
+
 def _resolve_json(mesh: Mesh, parameters: Json, work: Work) -> Json:
     return {"mesh": mesh_json(mesh, work.target.size // 3), "parameters": parameters, **work_json(work)}
 
@@ -264,8 +274,21 @@ def _refusal(address: str, response: http.client.HTTPResponse) -> ServiceError:
     except (ValueError, TypeError, KeyError):
         # 502, 503 and 504 without a problem document come from a proxy that cannot reach the server.
         if 502 <= response.status <= 504:
-            return errors.unreachable(address, f"status {response.status}")
+            error = errors.unreachable(address, f"status {response.status}")
+            error.retry_after = _retry_after(response)
+            return error
         shown = text[:200].decode("utf-8", "replace")
         return ServiceError(
             errors.UNEXPECTED_ANSWER, f"{address} answered {response.status}: {shown}",
             hint="Is this the address of an Interstice server?", is_uncertain=True)
+
+
+def _retry_after(response: http.client.HTTPResponse) -> typing.Optional[float]:
+    """Seconds. The header is a number of seconds or a date."""
+    header = response.getheader("retry-after") or ""
+    if re.fullmatch(r"[0-9]+", header):
+        return float(header)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except (TypeError, ValueError, IndexError):  # before Python 3.10 a TypeError
+        return None
