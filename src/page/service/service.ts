@@ -13,7 +13,7 @@ import type {
   UntangledState,
   UntangleProgress,
 } from '../../client/types.js';
-import { motionFromJson, untangledFromJson } from '../../client/wire.js';
+import { motionFromJson, objectFromJson, untangledFromJson } from '../../client/wire.js';
 import type { Progress, Report } from '../../contract/report.js';
 import type { Hints } from '../study.js';
 import { type ContractTables, type Decoded, decode } from './decode.js';
@@ -217,7 +217,7 @@ export class Service {
     const all: ListedSession[] = [];
     let query = '';
     do {
-      const answer = await this.#connection.requestJson(`/v1/sessions${query}`, { method: 'GET' });
+      const answer = await this.#connection.requestJson(`/v1/sessions${query}`, { method: 'GET' }, objectFromJson);
       const { sessions, nextPageToken } = answer as { sessions: ListedSession[]; nextPageToken: string };
       all.push(...sessions);
       query = nextPageToken === '' ? '' : `?pageToken=${encodeURIComponent(nextPageToken)}`;
