@@ -223,7 +223,7 @@ export class SessionKeeper {
 
   /**
    * Writes to the store the frames that it lacks, and copies the scenes there, so that other processes continue quickly.
-   * Begins nothing after `ms`, and reports every session whose frames were not written.
+   * Begins nothing after `ms`, waits for nothing longer than that, and reports every session whose frames were not written.
    */
   async handOver(sessions: Iterable<Session>, ms: number): Promise<void> {
     const { clock } = this.options;
@@ -231,7 +231,8 @@ export class SessionKeeper {
     // Scenes can be computed again; frames that only this process has cannot.
     const rank = ({ kept }: Session) => (kept?.isBehind ? 0 : 1);
     for (const session of [...sessions].sort((a, b) => rank(a) - rank(b))) {
-      if (clock.monotonicMs() < end) await this.handOverOne(session);
+      const left = end - clock.monotonicMs();
+      if (left > 0) await this.within(left, this.handOverOne(session));
       if (session.kept?.isBehind && !session.hasEnded)
         this.say(session, 'error', 'A session ends although the store lacks some of its frames.');
     }
@@ -340,6 +341,20 @@ export class SessionKeeper {
     kept.needsCheckpoint ||= !isRepeatable(outcome.report);
     kept.touchedAt = this.options.clock.monotonicMs();
     return session.commit(frame, request, task, outcome);
+  }
+
+  /** Waits for the work, but no longer than `ms`: the store may take that long for an answer. */
+  private async within(ms: number, work: Promise<void>): Promise<void> {
+    let stop = () => {};
+    let isLate = false;
+    const late = new Promise<void>((resolve) => {
+      stop = this.options.clock.after(ms, () => {
+        isLate = true;
+        resolve();
+      });
+    });
+    work.catch((err) => isLate && this.failedInBackground(err));
+    await Promise.race([work, late]).finally(stop);
   }
 
   private async handOverOne(session: Session): Promise<void> {

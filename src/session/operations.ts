@@ -168,6 +168,8 @@ export class ScheduledOperations implements MeasuredOperations {
   private readonly longJobs: LongJobs;
   private probe: Promise<void> | undefined;
   private isClosed = false;
+  /** of the calls that run */
+  private readonly refusals = new Set<(reason: IntersticeError) => void>();
 
   constructor(
     /** public members only, so that tests can pass a fake */
@@ -370,9 +372,13 @@ export class ScheduledOperations implements MeasuredOperations {
     this.scheduler.wrapUp();
   }
 
-  /** Refuses new calls; running calls end with DRAINING. To let them finish, drain the server first. */
+  /**
+   * Refuses new calls; running calls end with DRAINING, at once: the store, or a copy to it, may take longer than their connections
+   * stay open. To let them finish, drain the server first.
+   */
   async close(): Promise<void> {
     this.isClosed = true;
+    for (const refuse of this.refusals) refuse(draining());
     this.sessions.close();
     this.longJobs.close();
     await this.sessions.handOver();
@@ -389,13 +395,23 @@ export class ScheduledOperations implements MeasuredOperations {
   ): Promise<AnswerOf<K>> {
     return this.observation.request(operation, context, async () => {
       try {
-        return await work(this.admit(context));
+        return await this.untilClosed(async () => work(this.admit(context)));
       } catch (thrown) {
         // The memory of idle sessions would block the caller's next attempt.
         if (thrown instanceof IntersticeError && thrown.code === 'OUT_OF_DEVICE_MEMORY')
           this.sessions.live.residency.yieldIdle();
         throw thrown;
       }
+    });
+  }
+
+  /** @throws DRAINING as soon as the operations are closed, and what the work throws */
+  private untilClosed<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.refusals.add(reject);
+      work()
+        .then(resolve, reject)
+        .finally(() => this.refusals.delete(reject));
     });
   }
 

@@ -176,6 +176,21 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
     t.match(await b.operations.step({ sessionId, frame: 2n, afterFrame: 1n }), { positions: at(6) });
   });
 
+  t.test('a process that ends waits for no store that hangs, and refuses the calls that do', async (t) => {
+    const { operations, store, clock } = await processOf(t, prefixOf());
+    const { id: sessionId } = await operations.createSession(KEYED);
+    const peek = store.peek.bind(store);
+    store.peek = () => new Promise(() => {});
+    const step = refusalOf(operations.step({ sessionId, target: at(1) }));
+    await settle();
+    const closing = operations.close();
+    t.equal((await step).code, 'DRAINING');
+    await settle();
+    clock.advance(5000);
+    await closing;
+    store.peek = peek;
+  });
+
   t.test('a deleted session does not come back', async (t) => {
     const prefix = prefixOf();
     const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
