@@ -353,7 +353,7 @@ export class SessionKeeper {
         resolve();
       });
     });
-    work.catch((err) => isLate && this.failedInBackground(err));
+    work.catch((err) => isLate && this.checkpoints.reportFailure(err));
     await Promise.race([work, late]).finally(stop);
   }
 

@@ -39,9 +39,9 @@ export class KeptCheckpoints {
     if (!isCheckpointDue(kept)) return;
     try {
       const checkpoint = await this.write(session);
-      checkpoint?.written.catch((err) => this.failedInBackground(err));
+      checkpoint?.written.catch((err) => this.reportFailure(err));
     } catch (err) {
-      this.failedInBackground(err);
+      this.reportFailure(err);
     }
   }
 
@@ -95,7 +95,8 @@ export class KeptCheckpoints {
     return { frame: lastStep.frame, by, place, saved };
   }
 
-  private failedInBackground(err: unknown): void {
+  /** Logs that a scene could not be copied, while no caller waits for it. */
+  reportFailure(err: unknown): void {
     this.options.log?.({ level: 'error', event: 'background', err }, 'Could not copy a scene to the store.');
   }
 }
