@@ -112,7 +112,8 @@ export interface PullBackReport {
 export interface ImpulseReport {
   /**
    * Share of the motion that the sent positions have made: 1 unless collisions remained, the budget or the step limit
-   * ended, less than residualTolerance was left, or an earlier state was sent.
+   * ended, less than residualTolerance was left, or an earlier state was sent. If targets are out of range
+   * (TARGET_OUT_OF_RANGE), that of the vertex that has made the least.
    */
   readonly motionShare: number;
   /** Searches for colliding pairs. */

@@ -3,7 +3,7 @@ import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import { type Box, checkPositions } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import type { EnginePositions, Resolution } from '../solver/engine.js';
+import type { EnginePositions, ImpulseFigures, Resolution } from '../solver/engine.js';
 import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
 import { type CutTarget, cutTo, type Range } from '../solver/range.js';
 
@@ -79,7 +79,10 @@ export function engineTargetOf(
   };
 }
 
-/** A vertex whose motion is cut to the share s, with the residual r on that part, has 1 − s(1 − r) of its motion left. */
+/**
+ * A vertex whose motion is cut to the share s, with the residual r on that part, has 1 − s(1 − r) of its motion left. If
+ * impulses have made a share of all motions, the vertex with the smallest s has made the least.
+ */
 function restate(resolution: Resolution, { share }: CutTarget, epsilon: number): Resolution {
   const residuals = resolution.residuals.map((r, v) => (share[v] === 1 ? r : 1 - share[v]! * (1 - r)));
   let residual = 0;
@@ -88,10 +91,23 @@ function restate(resolution: Resolution, { share }: CutTarget, epsilon: number):
     residual = Math.max(residual, r);
     if (r >= epsilon) unfinishedVertices++;
   }
-  const { status } = resolution;
+  const { status, impulses } = resolution;
   // The engine converged to the cut target, not to the caller's; more steps would not help.
   const isStalled = status === 'CONVERGED' && residual >= epsilon;
-  return { ...resolution, status: isStalled ? 'STALLED' : status, residuals, residual, unfinishedVertices };
+  const restated = {
+    residuals,
+    residual,
+    unfinishedVertices,
+    ...(impulses ? { impulses: cutShort(impulses, share) } : {}),
+  };
+  return { ...resolution, status: isStalled ? 'STALLED' : status, ...restated };
+}
+
+/** @param share of its motion that each vertex may make */
+function cutShort(impulses: ImpulseFigures, share: CutTarget['share']): ImpulseFigures {
+  const least = share.reduce((min, s) => Math.min(min, s), 1);
+  const { motionShare, shares } = impulses;
+  return { ...impulses, motionShare: least * motionShare, shares: shares.map((made) => least * made) };
 }
 
 function warnOfCut({ count, first }: CutTarget, parameters: Parameters, isDouble: boolean): Warning {

@@ -89,7 +89,9 @@ t.test('the engine gets a cut target, and its report is restated for the whole m
   let sent: Float32Array | undefined;
   const engine = fakeEngine((step) => {
     sent = step.y.slice();
-    return resolution(step, step.y.slice(), 'CONVERGED', 1);
+    const figures = { rounds: 1, newtonIterations: 0, solverIterations: 0, volumes: 0, remainingPairs: 0 };
+    const impulses = { ...figures, motionShare: 1, shares: [1] };
+    return { ...resolution(step, step.y.slice(), 'CONVERGED', 1), impulses };
   });
   // One sheet goes far, the others stay.
   const request = {
@@ -106,6 +108,8 @@ t.test('the engine gets a cut target, and its report is restated for the whole m
   // The answer is rounded to float32, 2^-15 apart here, on a way of 496; and so is r, to 2^-24 of at most 1.
   const rounding = ULP / (1000 - start[47]!) + 2 ** -24;
   t.ok(Math.abs(report.residual - (1 - share)) <= rounding, `${report.residual}, ${share}`);
+  const { motionShare } = report.impulses!;
+  t.ok(Math.abs(motionShare - share) <= rounding, `impulses have made ${motionShare} of it`);
   t.same([...vertices!.residual.subarray(0, 12)], new Array(12).fill(0));
   t.match(report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', count: 4, element: { index: 12 } }]);
 });
