@@ -90,7 +90,11 @@ function measureTriangles(
   }
   if (zeroCount === 0) return { minHeight, warnings: [] };
   const element = refer('triangle', triangles, 3, firstZero);
-  const message = `${zeroCount} triangles have no area. The first is triangle ${firstZero} (${element.vertices.join(', ')}).`;
+  const which = `triangle ${firstZero} (${element.vertices.join(', ')})`;
+  const message =
+    zeroCount === 1
+      ? `1 triangle has no area: ${which}.`
+      : `${zeroCount} triangles have no area. The first is ${which}.`;
   return { minHeight, warnings: [{ code: 'ZERO_AREA_TRIANGLE', message, element, count: zeroCount }] };
 }
 
