@@ -86,7 +86,7 @@ else {
     // Buffers that grow while others run move everything behind them.
     const small = await openSpecialEngine(t, { convoy: CONVOY, firstPairs: 16, firstCandidates: 4 });
     for (const one of shareOf([engine, small], 2)) {
-      const motions = Array.from({ length: roundsOf(6, 2) }, () => randomMotion(random));
+      const motions = Array.from({ length: roundsOf(6, 3) }, () => randomMotion(random));
       const alone: string[][] = [];
       for (const motion of motions) alone.push(await run(one, motion));
       const together = await Promise.all(motions.map((motion) => run(one, motion, () => turns(random.int(30)))));

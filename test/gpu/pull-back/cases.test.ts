@@ -32,7 +32,7 @@ const hasEnded = (status: Status) => status === 'CONVERGED' || status === 'STALL
 
 if (!engine) t.test('the pull-back of the GPU engine: the table of cases', options, async () => undefined);
 else {
-  for (const { name, mesh, start, target, parameters, kinematicArrive } of shareOf(CASES, 3)) {
+  for (const { name, mesh, start, target, parameters, kinematicArrive } of shareOf(CASES, 5)) {
     t.test(`${name}, BALANCED`, async (t) => {
       const stepLimit = STEP_LIMITS[name] ?? 120;
       const asked: ParametersInput = { stepLimit, ...parameters, quality: 'BALANCED' };

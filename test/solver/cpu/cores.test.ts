@@ -87,7 +87,7 @@ const CASES: readonly (readonly [string, number, ParametersInput])[] = [
 ];
 
 t.test('answers have the same bytes for any number of cores', async (t) => {
-  const cases = shareOf(CASES, 2);
+  const cases = shareOf(CASES, 4);
   const alone: object[][] = [];
   for (const of of cases) alone.push(await resolveTwice(...of));
   for (const cores of SOME_AND_MANY) {
