@@ -127,7 +127,9 @@ t.test('stopping after any state leaves a safe one and status DEADLINE', async (
 
 t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
 
-t.test('runs of tiny scenes with any limit end, and tell the truth', (t) => expectTruthAtLimits(t, engine, roundsOf(24, 3)));
+t.test('runs of tiny scenes with any limit end, and tell the truth', (t) =>
+  expectTruthAtLimits(t, engine, roundsOf(24, 3)),
+);
 
 t.test('every step limit ends a run', (t) => expectEveryLimitEnds(t, engine));
 
