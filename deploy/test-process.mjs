@@ -58,15 +58,15 @@ const asksNothing = ({ passed, failed, skipped }) => passed + failed + skipped =
 const asText = (code, signal) => (signal ? `ended by ${signal}` : `exit code ${code}`);
 const LATE = `took longer than ${FILE_LIMIT_MS / 1000} s`;
 
-/** Runs a file in its own process. */
-export const runAlone = ({ file, name }, manner) =>
+/** Runs a file in its own process. @param onAssert receives the title of each assertion */
+export const runAlone = ({ file, name }, manner, onAssert) =>
   new Promise((resolve) => {
     const since = performance.now();
     const tally = emptyTally();
     let final;
     let stderr = '';
     let cost = '';
-    const parser = makeParser(() => tally);
+    const parser = makeParser(() => tally, undefined, onAssert);
     parser.on('complete', (results) => {
       final = results;
     });

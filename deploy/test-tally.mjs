@@ -12,8 +12,9 @@ export const emptyTally = () => ({ passed: 0, failed: 0, skipped: 0, failures: [
  *
  * @param current returns the tally to count in now
  * @param onEnd receives the text after END
+ * @param onAssert receives the title of each assertion
  */
-export function makeParser(current, onEnd = () => undefined) {
+export function makeParser(current, onEnd = () => undefined, onAssert = () => undefined) {
   const parser = new Parser();
   const names = [];
   const count = (node, result, isSummary) => {
@@ -35,6 +36,7 @@ export function makeParser(current, onEnd = () => undefined) {
   const watch = (node) => {
     node.on('assert', (result) => {
       const isSummary = node.sawChild === true;
+      if (!isSummary) onAssert(result.name);
       node.sawChild = false;
       if (node === parser && result.name === BARRIER && result.ok) return;
       if (node === parser && result.name.startsWith(END)) onEnd(result.name.slice(END.length).trim());

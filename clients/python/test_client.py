@@ -38,12 +38,14 @@ class ForeignTest(unittest.TestCase):
     def serve(self, status, body, **headers):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                self.rfile.read(int(self.headers["content-length"]))
+                self.rfile.read(int(self.headers["content-length"] or 0))
                 self.send_response(status)
                 for name, value in {"content-length": str(len(body)), **headers}.items():
                     self.send_header(name.replace("_", "-"), value)
                 self.end_headers()
                 self.wfile.write(body)
+
+            do_GET = do_POST
 
             def log_message(self, *_):
                 pass
@@ -64,8 +66,23 @@ class ForeignTest(unittest.TestCase):
     def test_json_of_another_service_is_an_unexpected_answer(self):
         for body in (b"{}", b"[]", b"null", b'{"status": "ok"}'):
             client = self.serve(200, body)
-            for error in (self.refusal(client.session, MESH, START), self.refusal(client.resolve, MESH, START, START)):
-                self.assertEqual((error.code, error.is_uncertain), ("UNEXPECTED_ANSWER", True), body)
+            job = client.job("8e7c1f64")
+            calls = {
+                "session": lambda: client.session(MESH, START), "resolve": lambda: client.resolve(MESH, START, START),
+                "check": lambda: client.check(MESH, START), "diagnose": lambda: client.diagnose(MESH, START),
+                "untangle": lambda: client.untangle(MESH, START), "info": client.info,
+                "submit": lambda: client.submit(MESH, START, START), "jobs": lambda: list(client.jobs()),
+                "status": job.status, "wait": job.wait, "result": job.result, "untangled": job.untangled,
+            }
+            for name, call in calls.items():
+                with self.subTest(call=name, body=body):
+                    error = self.refusal(call)
+                    self.assertEqual((error.code, error.is_uncertain), ("UNEXPECTED_ANSWER", True))
+        ended = b'{"id": "8e7c1f64", "state": "JOB_DONE", "created": "2026-01-01T00:00:00Z", "ended": "2026-01-01T00:00:01Z"}'
+        job = self.serve(200, ended).job("8e7c1f64")
+        self.assertEqual(job.status().state, "JOB_DONE")
+        for call in (job.result, job.untangled):  # the same answer is no result
+            self.assertEqual(self.refusal(call).code, "UNEXPECTED_ANSWER")
 
     def test_a_proxy_may_ask_for_a_pause(self):
         soon = email.utils.format_datetime(datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1))

@@ -21,12 +21,13 @@ import type {
   UntangleJobOptions,
 } from './types.js';
 import {
+  checkedFromJson,
   checkToJson,
   diagnoseToJson,
+  diagnosisFromJson,
   infoFromJson,
   meshToJson,
   motionFromJson,
-  objectFromJson,
   positionsToJson,
   untangledFromJson,
   untangleToJson,
@@ -83,7 +84,7 @@ export class Client {
     return this.#within(options, (deadline) => {
       const body = JSON.stringify({ ...subject, ...checkToJson(options, deadline.left) });
       const request = { body, signal, limitSeconds: deadline.limit };
-      return this.#connection.requestJson('/v1/check', request, objectFromJson) as Promise<CheckAnswer>;
+      return this.#connection.requestJson('/v1/check', request, checkedFromJson);
     });
   }
 
@@ -94,7 +95,7 @@ export class Client {
     return this.#within(options, (deadline) => {
       const body = JSON.stringify({ ...subject, ...diagnoseToJson(options, deadline.left) });
       const request = { body, signal, limitSeconds: deadline.limit };
-      return this.#connection.requestJson('/v1/diagnose', request, objectFromJson) as Promise<Diagnosis>;
+      return this.#connection.requestJson('/v1/diagnose', request, diagnosisFromJson);
     });
   }
 

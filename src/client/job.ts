@@ -110,17 +110,16 @@ export class Job {
    * @throws ServiceError with the error that the job ended with; TypeError if the job is an untangling
    */
   async result(options: JobWaitOptions = {}): Promise<ResolveResult> {
-    const answer = await this.#fetch(options);
-    if (answer.untangle !== undefined)
-      throw new TypeError(`Job ${this.id} is an untangling; untangled() has its answer.`);
-    return motionFromJson(answer);
+    const { motion } = await this.#fetch(options);
+    if (motion === undefined) throw new TypeError(`Job ${this.id} is an untangling; untangled() has its answer.`);
+    return motion;
   }
 
   /** The same for an untangling. @throws ServiceError with the error of the job; TypeError if the job is a resolve */
   async untangled(options: JobWaitOptions = {}): Promise<UntangledState> {
-    const { untangle } = await this.#fetch(options);
-    if (untangle === undefined) throw new TypeError(`Job ${this.id} is no untangling; result() has its answer.`);
-    return untangledFromJson(untangle);
+    const { untangled } = await this.#fetch(options);
+    if (untangled === undefined) throw new TypeError(`Job ${this.id} is no untangling; result() has its answer.`);
+    return untangled;
   }
 
   /** Stops the job if it has not ended, and forgets it. It is not an error if the job no longer exists. */
@@ -138,11 +137,11 @@ export class Job {
     return `/v1/jobs/${encodeURIComponent(this.id)}`;
   }
 
-  async #fetch(options: JobWaitOptions): Promise<{ readonly untangle?: unknown }> {
+  async #fetch(options: JobWaitOptions): Promise<JobAnswer> {
     await this.wait(options);
     const { signal } = options;
     const request = { method: 'GET', signal } as const;
-    const attempt = () => this.#connection.requestJson(`${this.#path}/result`, request, objectFromJson);
+    const attempt = () => this.#connection.requestJson(`${this.#path}/result`, request, answerFromJson);
     return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
 
@@ -151,6 +150,17 @@ export class Job {
     const attempt = () => this.#connection.requestJson(`${this.#path}${query}`, request, statusFromJson);
     return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
+}
+
+/** One of the two. */
+interface JobAnswer {
+  readonly motion?: ResolveResult;
+  readonly untangled?: UntangledState;
+}
+
+function answerFromJson(answer: unknown): JobAnswer {
+  const { untangle } = objectFromJson(answer) as { readonly untangle?: unknown };
+  return untangle === undefined ? { motion: motionFromJson(answer) } : { untangled: untangledFromJson(untangle) };
 }
 
 interface JobJson extends Omit<JobStatus, 'created' | 'started' | 'ended' | 'expires' | 'error'> {
@@ -162,7 +172,8 @@ interface JobJson extends Omit<JobStatus, 'created' | 'started' | 'ended' | 'exp
 }
 
 function statusFromJson(answer: unknown): JobStatus {
-  const { created, started, ended, expires, error, ...same } = answer as JobJson;
+  const { created, started, ended, expires, error, ...same } = identifiedFromJson(answer) as JobJson;
+  if (typeof same.state !== 'string') throw new TypeError('it has no state');
   return {
     ...same,
     created: new Date(created),

@@ -16,7 +16,7 @@ import type {
   StepResult,
   UntangledState,
 } from './types.js';
-import { checkToJson, objectFromJson, openedFromJson, positionsToJson, sessionToJson } from './wire.js';
+import { checkedFromJson, checkToJson, openedFromJson, positionsToJson, sessionToJson } from './wire.js';
 
 /** Attempts of a deletion: the session of an unavailable server ends by its idle timeout. */
 const CLOSE_ATTEMPTS = 3;
@@ -129,7 +129,7 @@ export class Session {
         const positions = positionsToJson(options.positions);
         const body = JSON.stringify({ sessionId, positions, ...checkToJson(options, deadline.left) });
         const request = { headers: this.#routing, body, signal, limitSeconds: deadline.limit };
-        return this.#connection.requestJson('/v1/check', request, objectFromJson) as Promise<CheckAnswer>;
+        return this.#connection.requestJson('/v1/check', request, checkedFromJson);
       });
     });
   }

@@ -1,7 +1,9 @@
 import type {
+  CheckAnswer,
   CheckOptions,
   Contacts,
   DiagnoseOptions,
+  Diagnosis,
   Mesh,
   Path,
   Positions,
@@ -166,6 +168,20 @@ export function parseAnswer(text: string): unknown {
 export function objectFromJson(answer: unknown): object {
   if (typeof answer !== 'object' || answer === null) throw new TypeError('it is no object');
   return answer;
+}
+
+/** @throws TypeError if it does not say whether the state is free */
+export function checkedFromJson(answer: unknown): CheckAnswer {
+  const checked = objectFromJson(answer) as CheckAnswer;
+  if (typeof checked.intersectionFree !== 'boolean') throw new TypeError('it has no intersectionFree');
+  return checked;
+}
+
+/** @throws TypeError if it does not say whether a resolve would accept the start */
+export function diagnosisFromJson(answer: unknown): Diagnosis {
+  const diagnosis = objectFromJson(answer) as Diagnosis;
+  if (typeof diagnosis.accepted !== 'boolean') throw new TypeError('it has no accepted');
+  return diagnosis;
 }
 
 /** An answer with an identifier. @throws TypeError if it has none */

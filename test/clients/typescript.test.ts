@@ -255,10 +255,28 @@ t.test('another server is recognised as not being the service', async (t) => {
   for (const body of ['{}', '[]', 'null', '{"status":"ok"}']) {
     const other = new Client('http://other', { retry, fetch: (async () => new Response(body)) as typeof fetch });
     const foreign = { name: 'ServiceError', code: 'UNEXPECTED_ANSWER', isUncertain: true };
-    t.match(await failureOf(other.info()), foreign, body);
-    t.match(await failureOf(other.session(MESH, START)), foreign, body);
-    t.match(await failureOf(other.resolve(MESH, START, START)), foreign, body);
+    const job = other.job('8e7c1f64');
+    const calls = {
+      info: () => other.info(),
+      session: () => other.session(MESH, START),
+      resolve: () => other.resolve(MESH, START, START),
+      check: () => other.check(MESH, START),
+      diagnose: () => other.diagnose(MESH, START),
+      untangle: () => other.untangle(MESH, START),
+      submit: () => other.submit(MESH, START, START),
+      status: () => job.status(),
+      wait: () => job.wait(),
+      result: () => job.result(),
+      untangled: () => job.untangled(),
+    };
+    for (const [name, call] of Object.entries(calls)) t.match(await failureOf(call()), foreign, `${name}: ${body}`);
   }
+  const ended = '{"id":"8e7c1f64","state":"JOB_DONE","created":"2026-01-01T00:00:00Z","ended":"2026-01-01T00:00:01Z"}';
+  const job = new Client('http://other', { retry, fetch: async () => new Response(ended) }).job('8e7c1f64');
+  t.match(await job.status(), { state: 'JOB_DONE' });
+  // The same answer is no result.
+  t.match(await failureOf(job.result()), { code: 'UNEXPECTED_ANSWER' });
+  t.match(await failureOf(job.untangled()), { code: 'UNEXPECTED_ANSWER' });
   t.throws(() => new Client('localhost:8080'), TypeError);
   const never = ((_: unknown, { signal }: RequestInit) =>
     new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))) as typeof fetch;

@@ -25,6 +25,17 @@ export function seeded(seed: number = seedFromEnvironment()): Random {
   });
 }
 
+/** So many times the rounds that usually suffice, at most. */
+const MOST = 10;
+
+/**
+ * Counts rounds of random scenes: `usual` of them, and then more while the scenes did not show enough of what a test is
+ * about. A test that makes a fixed number of rounds fails with the seeds that show little.
+ */
+export function* roundsUntil(usual: number, isEnough: () => boolean): Generator<number> {
+  for (let round = 0; round < usual || (round < MOST * usual && !isEnough()); round++) yield round;
+}
+
 function seedFromEnvironment(): number {
   const text = process.env.TEST_SEED;
   if (text === undefined || text === '') return Math.floor(Math.random() * 2 ** 32);

@@ -113,9 +113,7 @@ class HttpCalls:
             body["idleTimeout"] = duration_json(terms.idle_timeout)
         if terms.untangle is not None:
             body["untangle"] = terms.untangle
-        answer = self._ask("POST", "/v1/sessions", body, limit=limit)
-        decoded(self._transport.address, _id_of, answer)
-        return answer
+        return self._ask_for(["id"], "POST", "/v1/sessions", body, limit=limit)
 
     def step(self, session: str, frame: int, after: int, work: Work,
              on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
@@ -147,18 +145,18 @@ class HttpCalls:
             body["resolve"] = _resolve_json(terms.mesh, terms.parameters, terms.work)
         if terms.keep_for is not None:
             body["keepFor"] = duration_json(terms.keep_for)
-        return decoded(self._transport.address, _id_of, self._ask("POST", "/v1/jobs", body))
+        return str(self._ask_for(["id"], "POST", "/v1/jobs", body)["id"])
 
     def job(self, job: str, wait: float, limit: typing.Optional[float] = None) -> Json:
-        return self._ask("GET", f"{_job_path(job)}?wait={duration_json(wait)}", None, limit=limit)
+        return self._ask_for(_JOB, "GET", f"{_job_path(job)}?wait={duration_json(wait)}", None, limit=limit)
 
     def list_jobs(self, page_token: str, label: str) -> Json:
         query = urllib.parse.urlencode([(n, v) for n, v in (("pageToken", page_token), ("label", label)) if v])
-        return self._ask("GET", f"/v1/jobs?{query}" if query else "/v1/jobs", None)
+        return self._ask_for(["jobs"], "GET", f"/v1/jobs?{query}" if query else "/v1/jobs", None)
 
     def job_result(self, job: str) -> Json:
         answer = self._ask("GET", f"{_job_path(job)}/result", None)
-        return {"untangle": answer["untangle"]} if "untangle" in answer else motion_of(answer)
+        return decoded(self._transport.address, _result_of, answer)
 
     def delete_job(self, job: str) -> None:
         self._transport.send("DELETE", _job_path(job), self._routing, None, lambda response: response.read())
@@ -172,18 +170,18 @@ class HttpCalls:
             body = {"sessionId": subject, **question}
         names = {"positions": "positions", "path_end": "pathEnd"}
         body.update({names[key]: positions_json(array) for key, array in arrays.items()})
-        return self._ask("POST", "/v1/check", body, limit=limit)
+        return self._ask_for(["intersectionFree"], "POST", "/v1/check", body, limit=limit)
 
     def diagnose(self, mesh: Mesh, arrays: typing.Dict[str, Array], question: Json,
                  limit: typing.Optional[float] = None) -> Json:
         body: Json = {"mesh": mesh_json(mesh, arrays["positions"].size // 3), **question}
         body.update({name: positions_json(array) for name, array in arrays.items()})
-        return self._ask("POST", "/v1/diagnose", body, limit=limit)
+        return self._ask_for(["accepted"], "POST", "/v1/diagnose", body, limit=limit)
 
     def untangle(self, mesh: Mesh, positions: Array, question: Json,
                  on_progress: typing.Optional[UntangleListener], limit: typing.Optional[float] = None) -> Json:
         tell = None if on_progress is None else _untangle_teller(on_progress)
-        return self._ask("POST", "/v1/untangle", _untangle_json(mesh, positions, question), tell, limit)
+        return self._ask_for(_UNTANGLING, "POST", "/v1/untangle", _untangle_json(mesh, positions, question), tell, limit)
 
     def delete(self, session: str, limit: typing.Optional[float] = None) -> None:
         path = f"/v1/sessions/{urllib.parse.quote(session, safe='')}"
@@ -191,10 +189,16 @@ class HttpCalls:
         self._transport.send("DELETE", path, self._routing, None, lambda response: response.read(), limit, limit is not None)
 
     def info(self) -> Json:
-        return self._ask("GET", "/v1", None)
+        return self._ask_for(["limits"], "GET", "/v1", None)
 
     def close(self) -> None:
         pass
+
+    def _ask_for(self, fields: typing.Sequence[str], method: str, path: str, body: typing.Optional[Json],
+                 on_progress: typing.Optional[Teller] = None, limit: typing.Optional[float] = None) -> Json:
+        """An answer without these fields is not of this service."""
+        answer = self._ask(method, path, body, on_progress, limit)
+        return decoded(self._transport.address, lambda whole: _having(fields, whole), answer)
 
     def _ask(self, method: str, path: str, body: typing.Optional[Json],
              on_progress: typing.Optional[Teller] = None, limit: typing.Optional[float] = None) -> Json:
@@ -243,8 +247,20 @@ class HttpCalls:
         return self._transport.send("POST", path, headers, work.target.data.cast("B"), read, limit)
 
 
-def _id_of(answer: Json) -> str:
-    return str(answer["id"])
+_JOB = ("id", "state", "created")
+_UNTANGLING = ("positions", "report", "regions")
+
+
+def _having(fields: typing.Sequence[str], answer: Json) -> Json:
+    missing = [name for name in fields if name not in answer]
+    if missing:
+        raise LookupError(f"without {', '.join(missing)}")
+    return answer
+
+
+def _result_of(answer: Json) -> Json:
+    """Of a job, which is a resolve or an untangling."""
+    return {"untangle": _having(_UNTANGLING, answer["untangle"])} if "untangle" in answer else motion_of(answer)
 
 
 def _resolve_json(mesh: Mesh, parameters: Json, work: Work) -> Json:

@@ -2,7 +2,7 @@ import t from 'tap';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { isOfIgnoredParts, mayBeIgnored, mayBeSkipped } from '../../support/guarding-oracle.js';
 import { looseScene } from '../../support/loose-scene.js';
-import { seeded } from '../../support/random.js';
+import { roundsUntil, seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 import { allPairs, keysOf, type MeshPair } from '../../support/trust-oracle.js';
 import { aim, missing } from './proximity-truth.js';
@@ -14,8 +14,7 @@ const settings = makeSettings({ delta: 0.05, leap: 0.3 });
 t.test('kinematic pairs: under SKIP those that guard a promised pair, under PROTECT all that move', async (t) => {
   let protectedPairs = 0;
   let guarding = 0;
-  // Enough rounds for the counts at the end: six came to 20 with one seed in some twenty.
-  for (let round = 0; round < 12; round++) {
+  for (const _ of roundsUntil(6, () => protectedPairs > 20 && guarding > 20)) {
     const { mesh, x } = looseScene(random, { elements: 40, side: 3.5, travel: 0, kinematic: 0.6, border: 0.5 });
     const y = aim(random, x, mesh, 0.4);
     const isKinematic = ({ a, b }: MeshPair): boolean => [...a, ...b].every((v) => mesh.kinematic[v] !== 0);
@@ -85,7 +84,7 @@ t.test('pairs of ignored parts are excluded, and only they', async (t) => {
 
 t.test('ignored parts that share elements: the pairs that guard such an element are kept', async (t) => {
   let [kept, excluded] = [0, 0];
-  for (let round = 0; round < 6; round++) {
+  for (const _ of roundsUntil(6, () => kept > 10 && excluded > 100)) {
     const scene = looseScene(random, { elements: 60, side: 3, travel: 0.4, parts: 20, isSewn: true });
     const { x, y } = scene;
     const all = Array.from({ length: 20 }, (_, p) => [p, (p + 1 + random.int(3)) % 20, p, p]).flat();
