@@ -7,7 +7,7 @@ import { findBounds, measureMesh } from '../mesh/measure.js';
 import { measureBox, scalarOf } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { Engine, EnginePositions, Resolution, Scene, StepInput } from '../solver/engine.js';
-import { CoordinateFrame } from '../solver/frame.js';
+import { CoordinateFrame, type FrameFields } from '../solver/frame.js';
 import type { SavedScene } from '../solver/saved-scene.js';
 import { VerifierMemory } from '../verify/memory.js';
 import { keptFor } from '../verify/mesh-tree.js';
@@ -46,8 +46,6 @@ interface PresentSetup {
 export class ResidentScene {
   /** what steps have cost so far, for time budgets */
   readonly costs = new StepCosts();
-  /** whether the engine's scene was lost with its device and has not been used since */
-  hasLostDevice = false;
   #held: HeldMesh;
   #state: HeldState;
   #measures: MeshMeasures | undefined;
@@ -88,10 +86,11 @@ export class ResidentScene {
   /**
    * Whether pairs that the engine had found were lost, with a device, a step that was not accepted, or an engine that
    * cannot save them. The next answer may then differ in bits from one that continues from them. True until the next
-   * step is accepted.
+   * step is accepted. A device that is lost before the first step, or under a scene that was parked and whose first step
+   * since was not accepted, takes no pairs with it: the scene is opened again as it was.
    */
   get hasLostPairs(): boolean {
-    return this.#hasLostPairs || this.hasLostDevice;
+    return this.#hasLostPairs;
   }
 
   /** Copies everything that the next step depends on besides mesh and positions and that is not on a device. */
@@ -176,7 +175,7 @@ export class ResidentScene {
     const { fitted, engine, kinematicPairs, verified, excluded } = saved;
     const hasMesh = saved.meshVersion === this.#held.version;
     const hasState = saved.stateVersion === this.#state.version;
-    this.#fitted = fitted && { frame: CoordinateFrame.of(fitted.frame), scalar: fitted.scalar };
+    this.#fitted = fitted && { frame: this.#frameOf(fitted.frame), scalar: fitted.scalar };
     if (saved.checkMs > 0) this.costs.noteCheck(saved.checkMs);
     if (hasState) {
       this.#state = {
@@ -192,6 +191,12 @@ export class ResidentScene {
     if (!scene || !hasMesh || !hasState || !this.#fitted) return;
     this.#saved = scene;
     this.#hasPairs = hadPairs;
+  }
+
+  /** The present frame, if it has these fields: a step that is repeated was prepared under it. */
+  #frameOf(fields: FrameFields): CoordinateFrame {
+    const present = this.#fitted?.frame;
+    return present?.isSame(fields) ? present : CoordinateFrame.of(fields);
   }
 
   /** Notes that this scene replaces one that died with its thread. */
@@ -298,7 +303,6 @@ export class ResidentScene {
     this.#state = { ...state, positions: this.#ownPositions! };
     this.#invalidateStart();
     this.#fitted = { frame: fitted.frame, scalar: fitted.scalar };
-    this.hasLostDevice = false;
     this.#hasLostPairs = false;
     this.#hasPairs = this.#scene !== undefined;
   }
@@ -351,11 +355,8 @@ export class ResidentScene {
     const { frame } = chosen;
     const { floor } = chosen.range;
     const units = { scale: frame.scale, floor };
-    if (this.#scene?.isUsable === false) {
-      // The fault was not that of this step, so it is not refused: the engine opens another device.
-      this.undo();
-      this.hasLostDevice = true;
-    }
+    // The fault was not that of this step, so it is not refused: the engine opens another device.
+    if (this.#scene?.isUsable === false) this.undo();
     await this.#reopen(engine, mesh, frame);
     const before = this.#setup;
     const isOther = before?.mesh !== mesh || before.frame !== frame || before.parameters.method !== parameters.method;
@@ -406,9 +407,7 @@ export class ResidentScene {
     try {
       return await attempt();
     } catch (thrown) {
-      if (!(thrown instanceof IntersticeError) || thrown.code !== 'DEVICE_LOST') throw thrown;
-      this.hasLostDevice = true;
-      if (hasEffect) throw thrown;
+      if (hasEffect || !(thrown instanceof IntersticeError) || thrown.code !== 'DEVICE_LOST') throw thrown;
       return await attempt();
     }
   }

@@ -58,6 +58,16 @@ export class CoordinateFrame {
     return Object.assign(frame, { origin, scale, largestEngine, largestCaller } satisfies FrameFields);
   }
 
+  /** Whether these are the fields of this frame. */
+  isSame({ origin, scale, largestEngine, largestCaller }: FrameFields): boolean {
+    return (
+      this.origin.every((o, k) => o === origin[k]) &&
+      this.scale === scale &&
+      this.largestEngine === largestEngine &&
+      this.largestCaller === largestCaller
+    );
+  }
+
   /**
    * @param start only its scalar matters; the coordinates come from `bounds`
    * @param medianEdge the caller's unit; if it is 0, it is replaced by the largest side of the bounds, or else by 1

@@ -13,6 +13,18 @@ const tipOf = (positions: Float32Array | Float64Array) => positions[11]!;
 /** Arrives in one step, whatever is in the way. */
 const arriving: Behaviour = (step) => resolution(step, step.y.slice(), 'CONVERGED', 1);
 
+const LOSS = new IntersticeError('DEVICE_LOST', 'the device was lost');
+
+/** Scenes on a device, which arrive unless it is lost. */
+const losingEngine = (isLost: () => boolean) =>
+  fakeEngine(
+    (step) => {
+      if (isLost()) throw LOSS;
+      return resolution(step, step.y.slice(), 'CONVERGED', 1);
+    },
+    { isOnDevice: true },
+  );
+
 /** Counts the tests of the verifier. */
 function countingVerifier() {
   const count = { states: 0, paths: 0 };
@@ -198,18 +210,17 @@ t.test(
 
 t.test('a lost device: the scene is opened again and the step repeated, once', async (t) => {
   let losses = 1;
-  const engine = fakeEngine((step) => {
-    if (losses-- > 0) throw new IntersticeError('DEVICE_LOST', 'the device was lost');
-    return arriving(step, undefined as never);
-  });
+  const engine = losingEngine(() => losses-- > 0);
   const session = new DirectSession(spike(1, 0), engine);
   await session.open();
   const first = await session.step(tipAt(0.9));
   t.same(first.positions, tipAt(0.9));
-  t.ok(first.report.sessionRebuilt);
+  t.notOk(first.report.sessionRebuilt, 'no earlier frame had pairs');
   t.equal(engine.opened.length, 2);
   t.ok(engine.opened[0]?.closed);
-  t.notOk((await session.step(tipAt(0.8))).report.sessionRebuilt);
+  losses = 1;
+  t.ok((await session.step(tipAt(0.8))).report.sessionRebuilt);
+  t.notOk((await session.step(tipAt(0.75))).report.sessionRebuilt);
   losses = 2;
   t.equal((await refusalOf(session.step(tipAt(0.7)))).code, 'DEVICE_LOST');
   const after = await session.step(tipAt(0.6));
@@ -217,8 +228,36 @@ t.test('a lost device: the scene is opened again and the step repeated, once', a
   t.same(after.positions, tipAt(0.6));
 });
 
+t.test('a device that is lost under a parked session takes no pairs with it', async (t) => {
+  let losses = 0;
+  const engine = losingEngine(() => losses-- > 0);
+  const given: boolean[] = [];
+  let isLostInOpening = false;
+  const open: typeof engine.open = async (...request) => {
+    given.push(request[3] !== undefined);
+    if (isLostInOpening && losses-- > 0) throw LOSS;
+    return engine.open(...request);
+  };
+  const session = new DirectSession(spike(1, 0), { ...engine, open });
+  await session.open();
+  await session.step(tipAt(0.9));
+  for (isLostInOpening of [false, true]) {
+    await session.park();
+    given.length = 0;
+    losses = 1;
+    t.notOk((await session.step(tipAt(0.8))).report.sessionRebuilt, 'the step is repeated');
+    await session.park();
+    losses = 2;
+    t.equal((await refusalOf(session.step(tipAt(0.7)))).code, 'DEVICE_LOST');
+    t.notOk((await session.step(tipAt(0.6))).report.sessionRebuilt, 'the step is refused');
+    t.strictSame(given, [true, true, true, true, true], 'every scene was opened with what was saved');
+    losses = 1;
+    if (!isLostInOpening) t.ok((await session.step(tipAt(0.5))).report.sessionRebuilt, 'and later it does');
+  }
+});
+
 t.test('a device that fails between two steps: the next step opens another scene and is not refused', async (t) => {
-  const engine = fakeEngine(arriving);
+  const engine = fakeEngine(arriving, { isOnDevice: true });
   let failed = 0;
   const open: typeof engine.open = async (...request) => {
     const scene = await engine.open(...request);

@@ -24,10 +24,13 @@ export interface Opened {
   closed: boolean;
 }
 
-/** An engine that behaves as a test specifies, and records its calls. It handles no collisions. */
+/**
+ * An engine that behaves as a test specifies, and records its calls. It handles no collisions. Scenes on a device are read, not saved, so that no
+ * step keeps what it begins from.
+ */
 export function fakeEngine(
   behaviour: Behaviour,
-  { hasCheapStates = true } = {},
+  { hasCheapStates = true, isOnDevice = false } = {},
 ): Engine & { readonly opened: Opened[] } {
   const opened: Opened[] = [];
   return {
@@ -37,13 +40,14 @@ export function fakeEngine(
     async open(mesh, parameters, units) {
       const record: Opened = { mesh, parameters, units, configured: [], closed: false };
       opened.push(record);
+      const saved = { parameters, units, step: isOnDevice ? 1 : 0, proximity: undefined };
       return {
         bytes: 0,
         resolve: async (step) => behaviour(step, { mesh }),
         configure: (parameters, units) => {
           record.configured.push({ parameters, units });
         },
-        save: () => ({ parameters, units, step: 0, proximity: undefined }),
+        ...(isOnDevice ? { read: async () => saved } : { save: () => saved }),
         close: () => {
           record.closed = true;
         },
