@@ -3,6 +3,7 @@
 Ends with "N passed, N failed, N skipped".
 """
 
+import concurrent.futures
 import datetime
 import email.utils
 import http.server
@@ -13,6 +14,9 @@ import unittest
 import numpy as np
 
 from interstice import Client, Mesh, Retry, ServiceError
+from interstice.errors import unreachable
+from interstice.retry import with_retries
+from interstice.types import Work
 from support import MESH, START
 from test_grpc import GrpcTests
 from test_jobs import JobTests
@@ -83,6 +87,61 @@ class ForeignTest(unittest.TestCase):
         self.assertEqual(job.status().state, "JOB_DONE")
         for call in (job.result, job.untangled):  # the same answer is no result
             self.assertEqual(self.refusal(call).code, "UNEXPECTED_ANSWER")
+        for body in (b'{"id": 7}', b'{"id": null}'):
+            self.assertEqual(self.refusal(self.serve(200, body).submit, MESH, START, START).code, "UNEXPECTED_ANSWER")
+        for body in (b"[1]", b'"no"', b'{"code": "NO", "retryAfter": 3}', b'{"code": 404}'):
+            self.assertEqual(self.refusal(self.serve(400, body).info).code, "UNEXPECTED_ANSWER")
+        error = self.refusal(self.serve(504, b'{"code": "GATEWAY_TIMEOUT", "message": "no"}').info)
+        self.assertEqual((error.code, error.retryable, error.is_uncertain), ("UNREACHABLE", True, True))
+
+    def test_messages_of_another_service_are_unexpected_answers(self):
+        import grpc
+
+        class Empty(grpc.GenericRpcHandler):
+            def service(self, details):
+                return grpc.unary_unary_rpc_method_handler(lambda *_: b"")
+
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            server = grpc.server(pool, [Empty()])
+            port = server.add_insecure_port("127.0.0.1:0")
+            server.start()
+            with Client(f"grpc://127.0.0.1:{port}", retry=Retry(attempts=1)) as client:
+                job = client.job("8e7c1f64")
+                calls = {
+                    "session": lambda: client.session(MESH, START), "resolve": lambda: client.resolve(MESH, START, START),
+                    "untangle": lambda: client.untangle(MESH, START), "submit": lambda: client.submit(MESH, START, START),
+                    "info": client.info, "status": job.status, "wait": job.wait,
+                    "result": lambda: job._calls.job_result(job.id),
+                }
+                for name, call in calls.items():
+                    with self.subTest(call=name):
+                        error = self.refusal(call)
+                        self.assertEqual((error.code, error.is_uncertain), ("UNEXPECTED_ANSWER", True))
+                self.assertFalse(client.check(MESH, START)["intersectionFree"])
+            server.stop(None).wait()
+
+    def test_a_proxy_may_send_a_step_in_chunks(self):
+        whole = START.tobytes()
+        answers = {"whole": whole, "short": whole[:12], "long": whole + bytes(12)}
+        work = Work(START, *[None] * 8)
+        for name, body in answers.items():
+            chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:10], body[10:])) + b"0\r\n\r\n"
+            client = self.serve(200, chunks, transfer_encoding="chunked", interstice_report="{}")
+            step = client._transport.calls("", False).step
+            with self.subTest(answer=name):
+                if name == "whole":
+                    np.testing.assert_array_equal(step("its-name", 1, 0, work, None)["positions"], START)
+                else:
+                    self.assertEqual(self.refusal(step, "its-name", 1, 0, work, None).code, "UNEXPECTED_ANSWER")
+
+    def test_a_refusal_does_not_hide_that_an_earlier_attempt_has_no_answer(self):
+        failures = [ServiceError("QUEUE_FULL", "busy"), unreachable("there", "gone")]
+
+        def fail():
+            raise failures.pop()
+
+        error = self.refusal(with_retries, fail, Retry(first_pause=0))
+        self.assertEqual((error.code, error.is_uncertain), ("QUEUE_FULL", True))
 
     def test_a_proxy_may_ask_for_a_pause(self):
         soon = email.utils.format_datetime(datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1))

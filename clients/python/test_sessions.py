@@ -6,7 +6,7 @@ import urllib.parse
 import numpy as np
 
 from interstice import Client, FrameLoss, Mesh, Progress, Retry, ServiceError
-from interstice.errors import timed_out
+from interstice.errors import timed_out, unreachable
 from support import MESH, QUICK, START, ClientCase, lowered
 
 
@@ -92,6 +92,21 @@ class SessionTests(ClientCase):
         mesh = Mesh(**{**MESH.__dict__, "kinematic": np.arange(len(START)) < 4})
         expected = self.client.resolve(mesh, first.positions, lowered(0.2), parameters={"activationDistance": 0.03})
         np.testing.assert_array_equal(second.positions, expected.positions)
+
+    def test_a_last_attempt_that_finds_the_session_lost_continues_in_a_new_one(self):
+        client = Client(self.url, retry=Retry(attempts=2, first_pause=0.01))
+        self.addCleanup(client.close)
+        session = self.session(client)
+        session._calls.delete(session.id)
+        step, failures = session._calls.step, [unreachable(self.url, "as if it were restarted")]
+
+        def shaky(*work):
+            if failures:
+                raise failures.pop()
+            return step(*work)
+
+        session._calls.step = shaky
+        self.assertEqual((session.step(lowered(0.05)).frame, session.recreations), (1, 1))
 
     def test_lost_frames_are_told(self):
         session = self.session()

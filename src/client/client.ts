@@ -27,7 +27,7 @@ import {
   diagnosisFromJson,
   infoFromJson,
   meshToJson,
-  motionFromJson,
+  motionTo,
   positionsToJson,
   untangledFromJson,
   untangleToJson,
@@ -55,7 +55,7 @@ export class Client {
       const work = workToJson(target, { ...options, start }, deadline.left);
       const body = JSON.stringify({ mesh: meshToJson(mesh), parameters, ...work });
       const request = { body, signal, limitSeconds: deadline.limit };
-      return this.#connection.requestJson('/v1/resolve', request, motionFromJson, onProgress);
+      return this.#connection.requestJson('/v1/resolve', request, motionTo(target), onProgress);
     });
   }
 

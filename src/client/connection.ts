@@ -1,5 +1,5 @@
 import { Deadline } from './deadline.js';
-import { ServiceError } from './errors.js';
+import { cancelled, ServiceError } from './errors.js';
 import { RETRY_DEFAULTS, type RetryOptions, type RetryPolicy } from './retry.js';
 import { ACCEPT_STREAM, type AnyListener, errorFromJson, ListenerFailed, readStreamed } from './streamed.js';
 import { type Fetch, type FetchResponse, fetchWith, TlsDiagnosis, type TlsFiles } from './tls.js';
@@ -12,8 +12,8 @@ export interface ClientOptions {
   readonly tls?: TlsFiles;
   readonly retry?: RetryOptions;
   /**
-   * seconds that one attempt may take, default 290: Node's `fetch` fails after 300 s without an answer. For longer
-   * steps set both this and a `fetch` without that limit.
+   * seconds that one attempt may take, default 290, at most 2,147,483: Node's `fetch` fails after 300 s without an
+   * answer. For longer steps set both this and a `fetch` without that limit.
    */
   readonly timeoutSeconds?: number;
   /**
@@ -37,6 +37,8 @@ export interface RequestOptions {
 
 const TIMEOUT_SECONDS = 290;
 const ALLOWANCE_SECONDS = 30;
+/** A timer holds milliseconds in 31 bits and would end at once beyond them. */
+const LONGEST_TIMEOUT_SECONDS = 2_147_483;
 
 /** One server. Sends a request once; a failure is a ServiceError that states the cause. */
 export class Connection {
@@ -59,6 +61,12 @@ export class Connection {
     this.#headers = options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` };
     this.timeoutSeconds = options.timeoutSeconds ?? TIMEOUT_SECONDS;
     this.#allowanceSeconds = options.allowanceSeconds ?? ALLOWANCE_SECONDS;
+    if (!(this.timeoutSeconds > 0 && this.timeoutSeconds <= LONGEST_TIMEOUT_SECONDS))
+      throw new TypeError(
+        `timeoutSeconds is ${this.timeoutSeconds}; more than 0 and at most ${LONGEST_TIMEOUT_SECONDS} s are possible.`,
+      );
+    if (!(this.#allowanceSeconds >= 0))
+      throw new TypeError(`allowanceSeconds is ${this.#allowanceSeconds}, expected a number of seconds from 0.`);
     const isEncrypted = url.startsWith('https:');
     if (options.tls && !isEncrypted)
       throw new TypeError(`The option tls needs an address that begins with https://, not ${url}.`);
@@ -79,25 +87,35 @@ export class Connection {
    */
   async request<T>(path: string, options: RequestOptions, read: (answer: FetchResponse) => Promise<T>): Promise<T> {
     const { method = 'POST', body, signal, limitSeconds } = options;
-    const seconds = Math.min(this.timeoutSeconds, limitSeconds ?? Infinity);
-    const limit = AbortSignal.timeout(Math.ceil(seconds * 1000));
+    if (signal?.aborted) throw cancelled(signal.reason);
+    const limit = AbortSignal.timeout(Math.ceil(this.#secondsWithin(limitSeconds) * 1000));
+    const end = signal ? AbortSignal.any([signal, limit]) : limit;
     const contentType: Record<string, string> =
       body === undefined ? {} : { 'content-type': typeof body === 'string' ? JSON_TYPE : 'application/octet-stream' };
-    try {
+    const exchange = async (): Promise<T> => {
       const send = this.#fetch;
       const answer = await send(`${this.#base}${path}`, {
         method,
         headers: { ...contentType, ...this.#headers, ...options.headers },
         ...(body === undefined ? {} : { body }),
-        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        signal: end,
       });
       this.#tls?.recordAnswer();
       if (!answer.ok) throw await readRefusal(answer);
-      return await read(answer);
+      return read(answer);
+    };
+    try {
+      return await endedBy(end, exchange());
     } catch (thrown) {
       if (thrown instanceof ServiceError || thrown instanceof ListenerFailed) throw thrown;
       throw this.#explain(thrown, { signal, limit, limitSeconds });
     }
+  }
+
+  /** Seconds that an attempt with this limit may take. */
+  #secondsWithin(limitSeconds: number | undefined): number {
+    // What is no number is left to the server to refuse.
+    return limitSeconds !== undefined && limitSeconds < this.timeoutSeconds ? limitSeconds : this.timeoutSeconds;
   }
 
   /**
@@ -137,11 +155,9 @@ export class Connection {
     { signal, limit, limitSeconds }: Pick<RequestOptions, 'signal' | 'limitSeconds'> & { readonly limit: AbortSignal },
   ): ServiceError {
     const common = { isUncertain: true, cause: thrown };
-    if (signal?.aborted) {
-      return new ServiceError({ ...common, code: 'CANCELLED', message: 'The caller cancelled the call.' });
-    }
+    if (signal?.aborted) return cancelled(thrown, true);
     if (limit.aborted) {
-      const seconds = Math.min(this.timeoutSeconds, limitSeconds ?? Infinity);
+      const seconds = this.#secondsWithin(limitSeconds);
       const message = `${this.#base} did not answer within ${Number(seconds.toFixed(3))} s.`;
       const hint = hintOfLimit(limitSeconds, this.timeoutSeconds);
       return new ServiceError({ ...common, code: 'TIMEOUT', message, hint });
@@ -152,8 +168,8 @@ export class Connection {
     }
     const refusal = this.#tls?.explain(this.#base, thrown);
     if (refusal) return refusal;
-    const cause = (thrown as { cause?: { message?: string; code?: string } }).cause;
-    const reason = cause?.message || cause?.code || (thrown as Error).message;
+    const { cause, message } = Object(thrown) as { cause?: { message?: string; code?: string }; message?: string };
+    const reason = cause?.message || cause?.code || message || String(thrown);
     return new ServiceError({
       ...common,
       code: 'UNREACHABLE',
@@ -176,13 +192,35 @@ const hintOfLimit = (limitSeconds: number | undefined, timeoutSeconds: number): 
 const ADDRESS_HINT =
   'Is the server running, and is this its address? If it uses TLS, the address begins with https://.';
 const JSON_TYPE = 'application/json';
+/** How the `type` of every problem document of the service begins. */
+const PROBLEM_TYPES = 'urn:interstice:error:';
+
+/** Seconds in which a `fetch` obeys its signal; one that does not is no longer waited for. */
+const OBEY_SECONDS = 5;
+
+/** The result of the work, or the reason of the signal if the work goes on although the signal is aborted. */
+function endedBy<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = () => {
+      timer = setTimeout(() => reject(signal.reason), OBEY_SECONDS * 1000);
+    };
+    signal.addEventListener('abort', end, { once: true });
+    const forget = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    };
+    work.finally(forget).then(resolve, reject);
+  });
+}
 
 /** Reads an unsuccessful answer: a problem document of the service, or anything else from a proxy. */
 async function readRefusal(response: FetchResponse): Promise<ServiceError> {
   const text = await response.text();
   const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'));
   const fields = asObject(text);
-  if (typeof fields?.code === 'string') {
+  // A proxy may answer JSON with a code, too.
+  if (typeof fields?.code === 'string' && String(fields.type).startsWith(PROBLEM_TYPES)) {
     return errorFromJson({ ...fields, message: String(fields.message ?? fields.detail ?? '') }, retryAfterSeconds);
   }
   // 502, 503 and 504 without a problem document come from a proxy that cannot reach the server.

@@ -48,7 +48,8 @@ export class ServiceError extends Error {
   readonly pairCount: number;
   /** last accepted frame of the session, with FRAME_LOST, FRAME_CONFLICT and FRAME_OUT_OF_ORDER */
   readonly frame: number | undefined;
-  readonly isUncertain: boolean;
+  /** whether the server may have executed the request nevertheless, at one of its attempts */
+  isUncertain: boolean;
 
   constructor(fields: ServiceErrorFields) {
     super(`${fields.code}: ${fields.message}`, fields.cause === undefined ? undefined : { cause: fields.cause });
@@ -65,3 +66,7 @@ export class ServiceError extends Error {
     this.isUncertain = fields.isUncertain ?? false;
   }
 }
+
+/** @param isUncertain whether the request may have reached the server */
+export const cancelled = (cause: unknown, isUncertain = false): ServiceError =>
+  new ServiceError({ code: 'CANCELLED', message: 'The caller cancelled the call.', isUncertain, cause });

@@ -1,4 +1,4 @@
-import { ServiceError } from './errors.js';
+import { cancelled, ServiceError } from './errors.js';
 
 /** How calls are retried: only those that the server calls retryable or did not answer. */
 export interface RetryOptions {
@@ -37,14 +37,19 @@ export async function withRetries<T>(
   work: () => Promise<T>,
   { policy, signal, endsAt = Infinity }: RetryLimits,
 ): Promise<T> {
+  let isUncertain = false;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (thrown) {
-      if (!(thrown instanceof ServiceError) || !thrown.retryable || attempt >= policy.attempts) throw thrown;
+      if (!(thrown instanceof ServiceError)) throw thrown;
+      // A refusal says nothing about an earlier attempt without an answer.
+      isUncertain ||= thrown.isUncertain;
+      thrown.isUncertain = isUncertain;
+      if (!thrown.retryable || attempt >= policy.attempts) throw thrown;
       const pause = pauseAfter(attempt, thrown, policy);
       if (pause === undefined || performance.now() + pause >= endsAt) throw thrown;
-      await sleep(pause, signal);
+      await sleep(pause, signal, isUncertain);
     }
   }
 }
@@ -58,11 +63,11 @@ function pauseAfter(attempt: number, error: ServiceError, policy: RetryPolicy): 
   return requested === 0 ? jittered : requested * 1000 + (jittered * policy.firstPauseMs) / policy.longestPauseMs;
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function sleep(ms: number, signal: AbortSignal | undefined, isUncertain: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
-      reject(new ServiceError({ code: 'CANCELLED', message: 'The caller cancelled the call.', cause: signal?.reason }));
+      reject(cancelled(signal?.reason, isUncertain));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', end);

@@ -175,7 +175,7 @@ export class Session {
   /** Does the work on a session that exists; recreates the session if necessary. */
   #withSession<T>(signal: AbortSignal | undefined, deadline: Deadline, work: (id: string) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new ServiceError({ code: 'CANCELLED', message: 'This session is closed.' });
-    const attempt = async (): Promise<T> => {
+    const attempt = async (hasLost = false): Promise<T> => {
       if (this.#id === undefined) {
         await this.#create({ signal, limitSeconds: deadline.limit });
         this.#recreations++;
@@ -186,11 +186,13 @@ export class Session {
       } catch (thrown) {
         if (!(thrown instanceof ServiceError) || !this.#isLost(thrown)) throw thrown;
         if (this.#base && this.#answered > 0) throw this.#goBack(this.#base, thrown);
+        // The attempt that reaches a restarted server may be the last one, so it continues at once in a new session.
+        if (!hasLost && performance.now() < (deadline.endsAt ?? Infinity)) return attempt(true);
         const { code, message, hint, requestId } = thrown;
         throw new ServiceError({ code, message, hint, requestId, retryable: true, cause: thrown });
       }
     };
-    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt: deadline.endsAt });
+    return withRetries(() => attempt(), { policy: this.#connection.retry, signal, endsAt: deadline.endsAt });
   }
 
   /** Whether the session must be created again; its id is then unset. */

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.js';
 import { ServiceError } from './errors.js';
 import type { Positions, Report, StepOptions, StepResult } from './types.js';
-import { bytesOf, motionFromJson, parseAnswer, scalarOf, toBase64, workToJson } from './wire.js';
+import { bytesOf, motionTo, parseAnswer, scalarOf, toBase64, workToJson } from './wire.js';
 
 export interface StepWork {
   /** of the session */
@@ -67,11 +67,5 @@ async function sendMessage(connection: Connection, work: StepWork, options: Step
     override,
   });
   const request = { headers, body, signal, limitSeconds };
-  const decode = (answer: unknown) => {
-    const motion = motionFromJson(answer);
-    const { length } = motion.positions;
-    if (length !== target.length) throw new TypeError(`it has ${length} coordinates, not ${target.length}`);
-    return motion;
-  };
-  return { frame, ...(await connection.requestJson(pathOf(work), request, decode, onProgress)) };
+  return { frame, ...(await connection.requestJson(pathOf(work), request, motionTo(target), onProgress)) };
 }

@@ -218,6 +218,16 @@ export function motionFromJson(answer: unknown) {
   };
 }
 
+/** Decodes an answer to this target. @throws TypeError if its positions have another number or scalar */
+export const motionTo = (target: Positions) => (answer: unknown) => {
+  const motion = motionFromJson(answer);
+  const { length } = motion.positions;
+  if (length !== target.length) throw new TypeError(`it has ${length} coordinates, not ${target.length}`);
+  if (scalarOf(motion.positions) !== scalarOf(target)) throw new TypeError(`its positions are no ${scalarOf(target)}`);
+  if (typeof motion.report !== 'object') throw new TypeError('it has no report');
+  return motion;
+};
+
 function positionsFromJson({ data, scalar }: PositionsJson): Positions {
   const bytes = fromBase64(data);
   return scalar === 'FLOAT64' ? new Float64Array(bytes) : new Float32Array(bytes);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import t from 'tap';
 import { freePort } from '../../bench/cluster/free-port.js';
 import { Client, type Mesh, type Progress, type RetryOptions, ServiceError } from '../../src/client/index.js';
@@ -191,9 +192,12 @@ t.test('the client against the real service', async (t) => {
   await t.test('a caller may cancel a call and close the client', async (t) => {
     const session = await client.session(MESH, START);
     const signal = AbortSignal.abort();
-    t.match(await failureOf(session.step(lowered(0.1), { signal })), { code: 'CANCELLED' });
-    t.equal((await session.step(lowered(0.05))).frame, 2);
     const { id } = session;
+    const before = stepsSeen();
+    t.match(await failureOf(session.step(lowered(0.1), { signal })), { code: 'CANCELLED', isUncertain: false });
+    t.equal(stepsSeen(), before, 'nothing was sent');
+    t.equal((await session.step(lowered(0.05))).frame, 2);
+    t.equal(session.id, id, 'so the session goes on');
     t.equal(await session.close(), true);
     t.equal(await session.close(), true, 'closing twice is no mistake');
     t.equal((await fetch(`${service.url}/v1/sessions/${id}`)).status, 404);
@@ -277,7 +281,24 @@ t.test('another server is recognised as not being the service', async (t) => {
   // The same answer is no result.
   t.match(await failureOf(job.result()), { code: 'UNEXPECTED_ANSWER' });
   t.match(await failureOf(job.untangled()), { code: 'UNEXPECTED_ANSWER' });
+  // Gateways answer such JSON, whatever became of the request behind them.
+  const gateway = (status: number) => async () => new Response('{"code":"GATEWAY","message":"no"}', { status });
+  for (const [status, code] of [
+    [504, 'UNREACHABLE'],
+    [500, 'UNEXPECTED_ANSWER'],
+  ] as const) {
+    const behind = new Client('http://gateway', { retry, fetch: gateway(status) });
+    t.match(await failureOf(behind.info()), { code, retryable: status === 504, isUncertain: true });
+  }
+  const positions = { data: 'AAAAAA==', scalar: 'FLOAT32' };
+  const short = new Client('http://other', {
+    retry,
+    fetch: async () => new Response(JSON.stringify({ positions, report: {} })),
+  });
+  t.match(await failureOf(short.resolve(MESH, START, START)), { code: 'UNEXPECTED_ANSWER', message: /1 coordinates/ });
   t.throws(() => new Client('localhost:8080'), TypeError);
+  for (const wrong of [{ timeoutSeconds: Infinity }, { timeoutSeconds: 3e6 }, { allowanceSeconds: Number.NaN }])
+    t.throws(() => new Client('http://other', wrong), TypeError);
   const never = ((_: unknown, { signal }: RequestInit) =>
     new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))) as typeof fetch;
   const slow = new Client('http://slow', { fetch: never, timeoutSeconds: 0.02 });
@@ -285,4 +306,45 @@ t.test('another server is recognised as not being the service', async (t) => {
   const alive = setInterval(() => {}, 1000);
   t.match(await failureOf(slow.info()), { code: 'TIMEOUT', isUncertain: true });
   clearInterval(alive);
+});
+
+t.test('a fetch that does not obey its signal holds no call', async (t) => {
+  const deaf = new Client('http://deaf', { fetch: () => new Promise(() => {}) });
+  const caller = new AbortController();
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const waiting = failureOf(deaf.info({ signal: caller.signal }));
+  caller.abort();
+  mock.timers.tick(5000);
+  t.match(await waiting, { code: 'CANCELLED', isUncertain: true });
+  const odd = new Client('http://odd', { fetch: () => Promise.reject(undefined), retry: { attempts: 1 } });
+  t.match(await failureOf(odd.info()), { code: 'UNREACHABLE' });
+});
+
+t.test('a last attempt that finds the session lost continues in a new one', async (t) => {
+  const service = await openService();
+  t.teardown(() => service.close());
+  let failures = 0;
+  const shaky: typeof fetch = (...request) =>
+    failures-- > 0 ? Promise.reject(new TypeError('fetch failed')) : fetch(...request);
+  const client = new Client(service.url, { retry: { attempts: 3, firstPauseMs: 1 }, fetch: shaky });
+  const session = await client.session(MESH, START);
+  await fetch(`${service.url}/v1/sessions/${session.id}`, { method: 'DELETE' });
+  failures = 2;
+  t.equal((await session.step(lowered(0.05))).frame, 1);
+  t.equal(session.recreations, 1);
+  await session.close();
+});
+
+t.test('a refusal does not hide that an earlier attempt has no answer', async (t) => {
+  const busy = { type: 'urn:interstice:error:QUEUE_FULL', code: 'QUEUE_FULL', message: 'busy', retryable: true };
+  const answers = [
+    () => Promise.reject(new TypeError('fetch failed')),
+    async () => Response.json(busy, { status: 503 }),
+  ];
+  const client = new Client('http://busy', {
+    fetch: () => answers.shift()!(),
+    retry: { attempts: 2, firstPauseMs: 1 },
+  });
+  t.match(await failureOf(client.submit(MESH, START, START)), { code: 'QUEUE_FULL', isUncertain: true });
 });

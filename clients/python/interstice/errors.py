@@ -36,7 +36,7 @@ class ServiceError(Exception):
         self.frame = frame
         """last accepted frame of the session, with FRAME_LOST, FRAME_CONFLICT and FRAME_OUT_OF_ORDER"""
         self.is_uncertain = is_uncertain
-        """whether the server may have executed the request nevertheless"""
+        """whether the server may have executed the request nevertheless, at one of its attempts"""
 
 
 _ENCRYPTED_HINT = "Is the server running, and is this its address?"
@@ -48,6 +48,11 @@ def unreachable(address: str, reason: str, is_uncertain: bool = True) -> Service
         UNREACHABLE, f"{address} cannot be reached, or the connection broke ({reason}).",
         hint=_ENCRYPTED_HINT if address.startswith(("https:", "grpcs:")) else _PLAIN_HINT, retryable=True,
         is_uncertain=is_uncertain)
+
+
+def unexpected(address: str, why: str) -> ServiceError:
+    return ServiceError(UNEXPECTED_ANSWER, f"The answer of {address} is not of this service: {why}.",
+                        hint="Is this the address of an Interstice server?", is_uncertain=True)
 
 
 def timed_out(address: str, timeout: float, limit: typing.Optional[float] = None) -> ServiceError:

@@ -15,13 +15,13 @@ except ImportError as cause:
     raise ImportError(
         "The gRPC stubs are missing. Run generate.py, or install the package on a machine with protoc.") from cause
 
-from .errors import UNREACHABLE, ServiceError, unreachable
+from .errors import UNREACHABLE, ServiceError, unexpected, unreachable
 from .grpc_errors import error_of_call, plain
 from .grpc_messages import mesh_of, message_of, motion_of, positions_message, with_work
 from .grpc_stream import StepStream
 from .tls import Tls, TlsDiagnosis
 from .types import (Array, JobTerms, Json, Mesh, Progress, ProgressListener, SessionTerms, UntangleListener,
-                    Untangling, Work, untangle_progress_of)
+                    Untangling, Work, moved_of, untangle_progress_of)
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", -1),
@@ -109,7 +109,7 @@ class GrpcCalls:
             request.idle_timeout.FromNanoseconds(round(terms.idle_timeout * 1e9))
         if terms.untangle is not None:
             request.untangle.CopyFrom(message_of(pb.UntangleOptions, terms.untangle))
-        return plain(self._call("CreateSession", request, limit=limit))
+        return self._named(self._call("CreateSession", request, limit=limit))
 
     def step(self, session: str, frame: int, after: int, work: Work,
              on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
@@ -123,17 +123,17 @@ class GrpcCalls:
             request.include.progress = True
         # Only the stream has messages before the answer.
         if self._is_streaming or on_progress is not None:
-            return motion_of(self._streamed(request, on_progress, limit))
-        return motion_of(self._call("Step", request, session, limit))
+            return self._streamed(request, work, on_progress, limit)
+        return self._moved(self._call("Step", request, session, limit), work)
 
     def resolve(self, mesh: Mesh, parameters: Json, work: Work,
                 on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
         request = _resolve_request(mesh, parameters, work)
         if on_progress is not None:
             listener = on_progress
-            return motion_of(self._response_of("ResolveStream", request, lambda progress: listener(
-                Progress(progress.steps, progress.residual, progress.unfinished_vertices)), limit))
-        return motion_of(self._call("Resolve", request, limit=limit))
+            return self._moved(self._response_of("ResolveStream", request, lambda progress: listener(
+                Progress(progress.steps, progress.residual, progress.unfinished_vertices)), limit), work)
+        return self._moved(self._call("Resolve", request, limit=limit), work)
 
     def submit(self, terms: JobTerms) -> str:
         request = pb.SubmitJobRequest(label=terms.label, idempotency_key=terms.key)
@@ -144,19 +144,21 @@ class GrpcCalls:
             request.resolve.CopyFrom(_resolve_request(terms.mesh, terms.parameters, terms.work))
         if terms.keep_for is not None:
             request.keep_for.FromNanoseconds(round(terms.keep_for * 1e9))
-        return str(self._call("SubmitJob", request).id)
+        return str(self._named(self._call("SubmitJob", request))["id"])
 
     def job(self, job: str, wait: float, limit: typing.Optional[float] = None) -> Json:
         request = pb.GetJobRequest(job_id=job)
         request.wait.FromNanoseconds(round(wait * 1e9))
-        return plain(self._call("GetJob", request, limit=limit))
+        return self._named(self._call("GetJob", request, limit=limit))
 
     def list_jobs(self, page_token: str, label: str) -> Json:
         return plain(self._call("ListJobs", pb.ListJobsRequest(page_token=page_token, label=label)))
 
     def job_result(self, job: str) -> Json:
         answer = self._call("GetJobResult", pb.GetJobResultRequest(job_id=job))
-        return {"untangle": plain(answer.untangle)} if answer.HasField("untangle") else motion_of(answer)
+        if answer.HasField("untangle"):
+            return {"untangle": self._placed(answer.untangle)}
+        return motion_of(self._with_positions(answer))
 
     def delete_job(self, job: str) -> None:
         self._call("DeleteJob", pb.DeleteJobRequest(job_id=job))
@@ -184,21 +186,44 @@ class GrpcCalls:
                  on_progress: typing.Optional[UntangleListener], limit: typing.Optional[float] = None) -> Json:
         request = _untangle_request(mesh, positions, question)
         if on_progress is None:
-            return plain(self._call("Untangle", request, limit=limit))
+            return self._placed(self._call("Untangle", request, limit=limit))
         listener = on_progress
-        return plain(self._response_of(
+        return self._placed(self._response_of(
             "UntangleStream", request, lambda progress: listener(untangle_progress_of(plain(progress))), limit))
 
     def delete(self, session: str, limit: typing.Optional[float] = None) -> None:
         self._call("DeleteSession", pb.DeleteSessionRequest(session_id=session), limit=limit)
 
     def info(self) -> Json:
-        return plain(self._call("GetServerInfo", pb.GetServerInfoRequest()))
+        info = self._call("GetServerInfo", pb.GetServerInfoRequest())
+        if not info.HasField("limits"):
+            raise unexpected(self._transport.address, "it has no limits")
+        return plain(info)
 
     def close(self) -> None:
         if self._stream is not None:
             self._stream.close()
         self._stream = None
+
+    def _named(self, answer: typing.Any) -> Json:
+        """A message with an id. One of another service is read as a message without fields."""
+        if not answer.id:
+            raise unexpected(self._transport.address, "it has no id")
+        return plain(answer)
+
+    def _with_positions(self, answer: typing.Any) -> typing.Any:
+        if not answer.HasField("positions"):
+            raise unexpected(self._transport.address, "it has no positions")
+        return answer
+
+    def _placed(self, answer: pb.UntangleResponse) -> Json:
+        return plain(self._with_positions(answer))
+
+    def _moved(self, answer: typing.Any, work: Work) -> Json:
+        try:
+            return moved_of(motion_of(answer), work.target)
+        except ValueError as cause:
+            raise unexpected(self._transport.address, str(cause)) from cause
 
     def _call(self, method: str, request: typing.Any, session: str = "",
               limit: typing.Optional[float] = None) -> typing.Any:
@@ -233,12 +258,12 @@ class GrpcCalls:
             call.cancel()
         raise unreachable(self._transport.address, "the stream ended")
 
-    def _streamed(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener],
-                  limit: typing.Optional[float]) -> pb.StepResponse:
+    def _streamed(self, request: pb.StepRequest, work: Work, on_progress: typing.Optional[ProgressListener],
+                  limit: typing.Optional[float]) -> Json:
         if self._stream is None:
             self._stream = StepStream(self._transport, self._metadata)
         try:
-            return self._stream.step(request, on_progress, limit)
+            return self._moved(self._stream.step(request, on_progress, limit), work)
         except BaseException as thrown:
             # By the contract two refusals end the stream. Without an answer it has ended or is in an unknown state.
             if (not isinstance(thrown, ServiceError) or thrown.is_uncertain

@@ -21,7 +21,7 @@ from .http_messages import base64_of, duration_json, mesh_json, motion_of, posit
 from .http_stream import ACCEPT_STREAM, ListenerFailed, Teller, decoded, json_of, read_streamed, teller_of
 from .tls import Tls, TlsDiagnosis
 from .types import (Array, JobTerms, Json, Mesh, ProgressListener, SessionTerms, UntangleListener, Untangling, Work,
-                    scalar_of, untangle_progress_of, with_counts)
+                    moved_of, scalar_of, untangle_progress_of, with_counts)
 
 
 Result = typing.TypeVar("Result")
@@ -128,13 +128,13 @@ class HttpCalls:
         if work.override is not None:
             body["override"] = work.override
         answer = self._ask("POST", path, body, on_progress and teller_of(on_progress), limit)
-        return decoded(self._transport.address, motion_of, answer)
+        return decoded(self._transport.address, lambda whole: moved_of(motion_of(whole), work.target), answer)
 
     def resolve(self, mesh: Mesh, parameters: Json, work: Work,
                 on_progress: typing.Optional[ProgressListener], limit: typing.Optional[float] = None) -> Json:
         tell = on_progress and teller_of(on_progress)
         answer = self._ask("POST", "/v1/resolve", _resolve_json(mesh, parameters, work), tell, limit)
-        return decoded(self._transport.address, motion_of, answer)
+        return decoded(self._transport.address, lambda whole: moved_of(motion_of(whole), work.target), answer)
 
     def submit(self, terms: JobTerms) -> str:
         body: Json = {"label": terms.label, "idempotencyKey": terms.key}
@@ -225,36 +225,48 @@ class HttpCalls:
 
         def read(response: http.client.HTTPResponse) -> Json:
             report = response.getheader("interstice-report")
-            if report is None or response.length != work.target.nbytes:
-                raise ServiceError(
-                    errors.UNEXPECTED_ANSWER,
-                    f"The answer to the step has {response.length} bytes; {work.target.nbytes} bytes and a report "
-                    "were expected.",
-                    hint="Does a proxy remove headers that begin with interstice-?", is_uncertain=True)
+            # A proxy may send the answer in chunks, without its length.
+            if report is None or response.length not in (None, work.target.nbytes):
+                raise _unexpected_step(f"{response.length} bytes and {'a' if report else 'no'} report", work)
             # Read from the socket directly into the caller's array.
             positions: Array = np.empty((work.target.size // 3, 3), work.target.dtype)
             view, done = positions.data.cast("B"), 0
             while done < len(view):
                 count = response.readinto(view[done:])
+                if count == 0 and response.chunked:
+                    raise _unexpected_step(f"{done} bytes", work)
                 if count == 0:
                     raise http.client.IncompleteRead(b"", len(view) - done)
                 done += count
-            response.read()
+            if response.read():
+                raise _unexpected_step("more bytes", work)
             positions.setflags(write=False)
-            return {"positions": positions, "report": with_counts(json.loads(report))}
+            # http.client reads the bytes of a header as Latin-1.
+            return {"positions": positions, "report": json_of(self._transport.address, report.encode("latin-1"))}
 
         # http.client needs a flat buffer of bytes; this is a view, not a copy.
         return self._transport.send("POST", path, headers, work.target.data.cast("B"), read, limit)
 
 
+def _unexpected_step(what: str, work: Work) -> ServiceError:
+    return ServiceError(
+        errors.UNEXPECTED_ANSWER,
+        f"The answer to the step has {what}; {work.target.nbytes} bytes and a report were expected.",
+        hint="Does a proxy remove headers that begin with interstice-, or change bodies?", is_uncertain=True)
+
+
 _JOB = ("id", "state", "created")
 _UNTANGLING = ("positions", "report", "regions")
+_PROBLEMS = "urn:interstice:error:"
+"""how the type of every problem document of the service begins"""
 
 
 def _having(fields: typing.Sequence[str], answer: Json) -> Json:
     missing = [name for name in fields if name not in answer]
     if missing:
         raise LookupError(f"without {', '.join(missing)}")
+    if "id" in fields and not (isinstance(answer["id"], str) and answer["id"]):
+        raise LookupError("without an id")
     return answer
 
 
@@ -286,8 +298,12 @@ def _json(address: str, response: http.client.HTTPResponse) -> Json:
 def _refusal(address: str, response: http.client.HTTPResponse) -> ServiceError:
     text = response.read()
     try:
-        return errors.from_fields(with_counts(json.loads(text)))
-    except (ValueError, TypeError, KeyError):
+        fields = with_counts(json.loads(text))
+        # A proxy may answer JSON with a code, too.
+        if not fields["type"].startswith(_PROBLEMS):
+            raise ValueError
+        return errors.from_fields(fields)
+    except (ValueError, TypeError, LookupError, AttributeError):
         # 502, 503 and 504 without a problem document come from a proxy that cannot reach the server.
         if 502 <= response.status <= 504:
             error = errors.unreachable(address, f"status {response.status}")

@@ -30,10 +30,13 @@ def with_retries(work: typing.Callable[[], Result], retry: Retry, ends_at: float
 
     ends_at: a time of time.monotonic().
     """
+    is_uncertain = False
     for attempt in range(1, retry.attempts + 1):
         try:
             return work()
         except ServiceError as error:
+            # A refusal says nothing about an earlier attempt without an answer.
+            is_uncertain = error.is_uncertain = is_uncertain or error.is_uncertain
             requested = error.retry_after or 0.0
             if not error.retryable or attempt == retry.attempts or requested > retry.longest_retry_after:
                 raise

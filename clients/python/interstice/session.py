@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import threading
+import time
 import types
 import typing
 import uuid
@@ -195,7 +196,7 @@ class Session:
         if self._is_closed:
             raise ServiceError(errors.CANCELLED, "This session is closed.")
 
-        def attempt() -> Result:
+        def attempt(has_lost: bool = False) -> Result:
             session = self._id
             if session is None:
                 session = self._create(deadline.limit)
@@ -208,7 +209,10 @@ class Session:
                 if self._base is not None and not self._recreates and self._answered > 0:
                     raise self._go_back(self._base) from error
                 error.retryable = True
-                raise
+                if has_lost or time.monotonic() >= deadline.ends_at:
+                    raise
+            # The attempt that reaches a restarted server may be the last one, so it continues at once in a new session.
+            return attempt(True)
 
         return with_retries(attempt, self._retry, deadline.ends_at, self._sleep)
 

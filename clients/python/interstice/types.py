@@ -225,6 +225,14 @@ def positions_of(data: bytes, scalar: str) -> Array:
     return array
 
 
+def moved_of(motion: Json, target: Array) -> Json:
+    """Raises ValueError unless the positions have the number and the scalar of the target."""
+    positions: Array = motion["positions"]
+    if positions.size != target.size or positions.dtype != target.dtype:
+        raise ValueError(f"{positions.size} coordinates of {positions.dtype} to {target.size} of {target.dtype}")
+    return motion
+
+
 def states_of(data: bytes, scalar: str, states: int) -> Array:
     """The states of a path, one after another: (states, V, 3)."""
     array = positions_of(data, scalar)
