@@ -41,6 +41,9 @@ void testMetadata();
 void testLostFrames();
 void testGivenUpOpenings();
 void testRefusedStream();
+void testForeignAnswers();
+void testLastAttempt();
+void testSpentAttempts();
 void testLimits();
 
 /// A tangle of two triangles that are parts, with the hint that frees them.

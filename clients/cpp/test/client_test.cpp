@@ -127,6 +127,9 @@ int main(int count, char** words) {
   testLostFrames();
   testGivenUpOpenings();
   testRefusedStream();
+  testForeignAnswers();
+  testLastAttempt();
+  testSpentAttempts();
   testLimits();
 
   auto apart = lowered<float>(0.2f);

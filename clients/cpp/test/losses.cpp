@@ -175,3 +175,116 @@ void testRefusedStream() {
   check(errorOf(broken).isRetryable() && errorOf(broken).isUncertain(), "a broken call is uncertain");
   check(errorOf(refused, true).isUncertain(), "so is one on a stream that has received a message");
 }
+
+/// Answers without fields, as protobuf reads those of another service. With names, sessions and steps come further.
+class Foreign : public v1::CollisionService::Service {
+ public:
+  std::atomic<bool> namesSessions = false;
+
+  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest*, v1::Session* session) override {
+    if (namesSessions) session->set_id("its-name");
+    return grpc::Status::OK;
+  }
+  grpc::Status StepStream(grpc::ServerContext*,
+                          grpc::ServerReaderWriter<v1::StepStreamResponse, v1::StepRequest>* stream) override {
+    v1::StepRequest request;
+    v1::StepStreamResponse answer;
+    answer.mutable_response();
+    while (stream->Read(&request)) stream->Write(answer);
+    return grpc::Status::OK;
+  }
+  grpc::Status Step(grpc::ServerContext*, const v1::StepRequest*, v1::StepResponse*) override { return grpc::Status::OK; }
+  grpc::Status Resolve(grpc::ServerContext*, const v1::ResolveRequest*, v1::ResolveResponse*) override {
+    return grpc::Status::OK;
+  }
+  grpc::Status Untangle(grpc::ServerContext*, const v1::UntangleRequest*, v1::UntangleResponse*) override {
+    return grpc::Status::OK;
+  }
+  grpc::Status SubmitJob(grpc::ServerContext*, const v1::SubmitJobRequest*, v1::Job*) override { return grpc::Status::OK; }
+  grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest*, v1::Job*) override { return grpc::Status::OK; }
+};
+
+void testForeignAnswers() {
+  Foreign service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  {
+    const Client client("127.0.0.1:" + std::to_string(port));
+    const auto start = lowered<float>(0);
+    v1::ResolveRequest request;
+    *request.mutable_mesh() = pair();
+    *request.mutable_start() = *request.mutable_target() = positionsOf(std::span<const float>(start));
+    const auto isForeign = [](auto&& work) {
+      const auto error = refusalOf(work);
+      return error && error->code() == kUnexpectedAnswer && error->isUncertain();
+    };
+    check(isForeign([&] { client.session(pair(), start); }), "a session without an id is not of this service");
+    check(isForeign([&] { client.resolve(request); }), "nor is a resolve without positions");
+    check(isForeign([&] { client.untangle(tangle()); }), "nor is an untangling");
+    check(isForeign([&] { client.submit({}); }) && isForeign([&] { client.job("one").wait(); }), "nor is a job without an id");
+    service.namesSessions = true;
+    for (const bool isStreaming : {false, true}) {
+      auto session = client.session(pair(), start, {.isStreaming = isStreaming});
+      check(isForeign([&] { session.step(start); }), "nor is a step without positions");
+    }
+  }
+  server->Shutdown();
+}
+
+/// Loses each session once, at the second attempt of its first step.
+class Restarted : public v1::CollisionService::Service {
+ public:
+  std::atomic<int> creations = 0, steps = 0;
+
+  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest*, v1::Session* session) override {
+    session->set_id("session-" + std::to_string(++creations));
+    return grpc::Status::OK;
+  }
+  grpc::Status Step(grpc::ServerContext*, const v1::StepRequest* request, v1::StepResponse* answer) override {
+    if (++steps == 1) return grpc::Status(grpc::StatusCode::UNAVAILABLE, "Socket closed");
+    *answer->mutable_positions() = request->target();
+    return steps == 2 ? lost() : grpc::Status::OK;
+  }
+
+ private:
+  static grpc::Status lost() {
+    v1::Error error;
+    error.set_code("SESSION_NOT_FOUND");
+    google::protobuf::Any detail;
+    detail.PackFrom(error);
+    // google.rpc.Status, of which only the details (field 3) are read.
+    const auto bytes = detail.SerializeAsString();
+    return grpc::Status(grpc::StatusCode::NOT_FOUND, "", "\x1a" + std::string(1, static_cast<char>(bytes.size())) + bytes);
+  }
+};
+
+void testLastAttempt() {
+  Restarted service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  {
+    const Client client("127.0.0.1:" + std::to_string(port), {.retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
+    const auto start = lowered<float>(0);
+    auto session = client.session(pair(), start);
+    const auto error = refusalOf([&] { session.step(start); });
+    check(!error && session.recreations() == 1, "a last attempt that finds the session lost continues in a new one");
+  }
+  server->Shutdown();
+}
+
+void testSpentAttempts() {
+  int tries = 0;
+  const auto error = refusalOf([&] {
+    withRetries({.attempts = 2, .firstPause = Seconds(0.001)}, Clock::time_point::max(), [&] {
+      if (++tries == 1) throw ServiceError::local(kUnreachable, "gone", true);
+      throw ServiceError::local("QUEUE_FULL", "busy", true, false);
+    });
+  });
+  check(error && error->code() == "QUEUE_FULL" && error->isUncertain(), "a refusal does not hide an earlier lost answer");
+}

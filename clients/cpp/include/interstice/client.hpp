@@ -67,13 +67,13 @@ class Client {
   /// Resolves one pair of start and target; the server keeps no state. Here and below a time budget covers all attempts
   /// together.
   v1::ResolveResponse resolve(const v1::ResolveRequest& request) const {
-    return callInBudget<v1::ResolveResponse>(&Stub::Resolve, request);
+    return matching(callInBudget<v1::ResolveResponse>(&Stub::Resolve, request), request.target());
   }
 
   /// The same, with progress several times while the server computes. @param onProgress called in this thread
   v1::ResolveResponse resolve(const v1::ResolveRequest& request,
                               const std::function<void(const v1::Progress&)>& onProgress) const {
-    return inBudget(request, [&](const v1::ResolveRequest& part, std::optional<Seconds> limit) {
+    auto whole = inBudget(request, [&](const v1::ResolveRequest& part, std::optional<Seconds> limit) {
       std::optional<v1::ResolveResponse> answer;
       const auto take = [&](v1::ResolveStreamResponse& message) {
         if (message.has_progress()) onProgress(message.progress());
@@ -83,13 +83,16 @@ class Client {
       if (!answer) throw ServiceError::local(kUnreachable, "The stream ended.", true);
       return std::move(*answer);
     });
+    return matching(std::move(whole), request.target());
   }
 
   /// Submits a resolve, a step or an untangling as a job, which no connection waits for. A submission whose answer was
   /// lost is sent again with its key (a random one unless the request has one), so that there is only one job.
   Job submit(v1::SubmitJobRequest request) const {
     if (request.idempotency_key().empty()) request.set_idempotency_key(randomKey());
-    return job(callWithRetries<v1::Job>(&Stub::SubmitJob, request).id());
+    auto id = callWithRetries<v1::Job>(&Stub::SubmitJob, request).id();
+    if (id.empty()) throw ServiceError::unexpected("The answer to a submission has no id.");
+    return job(std::move(id));
   }
 
   /// A job that was submitted earlier, perhaps by another process. Sends no request.
@@ -114,8 +117,8 @@ class Client {
   /// @param onProgress called several times while the server computes, in this thread; may be empty
   v1::UntangleResponse untangle(const v1::UntangleRequest& request,
                                 const std::function<void(const v1::UntangleProgress&)>& onProgress = {}) const {
-    if (!onProgress) return callInBudget<v1::UntangleResponse>(&Stub::Untangle, request);
-    return inBudget(request, [&](const v1::UntangleRequest& part, std::optional<Seconds> limit) {
+    if (!onProgress) return matching(callInBudget<v1::UntangleResponse>(&Stub::Untangle, request), request.positions());
+    auto whole = inBudget(request, [&](const v1::UntangleRequest& part, std::optional<Seconds> limit) {
       std::optional<v1::UntangleResponse> answer;
       const auto take = [&](v1::UntangleStreamResponse& message) {
         if (message.has_progress()) onProgress(message.progress());
@@ -125,6 +128,7 @@ class Client {
       if (!answer) throw ServiceError::local(kUnreachable, "The stream ended.", true);
       return std::move(*answer);
     });
+    return matching(std::move(whole), request.positions());
   }
 
   /// Engines, limits and defaults of the server.
@@ -132,6 +136,15 @@ class Client {
 
  private:
   using Stub = v1::CollisionService::Stub;
+
+  /// @throws ServiceError UNEXPECTED_ANSWER unless the answer has as many positions as were sent
+  template <typename Answer>
+  static Answer matching(Answer answer, const v1::Positions& sent) {
+    const auto count = answer.positions().data().size();
+    if (count == sent.data().size()) return answer;
+    throw ServiceError::unexpected("The answer to " + std::to_string(sent.data().size()) + " bytes of positions has " +
+                                   std::to_string(count) + " bytes.");
+  }
 
   template <typename Answer, typename Request, typename Method>
   Answer callWithRetries(Method method, const Request& request) const {

@@ -43,10 +43,15 @@ class ServiceError : public std::runtime_error {
   const std::string& code() const { return error_.code(); }
   bool isRetryable() const { return error_.retryable(); }
   const v1::Error& error() const { return error_; }
-  /// Whether the server may have executed the request nevertheless.
+  /// Whether the server may have executed the request nevertheless, at one of its attempts.
   bool isUncertain() const { return isUncertain_; }
   /// Seconds; 0 if the server does not say.
   double retryAfter() const { return error_.retry_after().seconds() + error_.retry_after().nanos() * 1e-9; }
+
+  /// An answer of another service, which protobuf reads as a message without fields.
+  static ServiceError unexpected(const std::string& message) {
+    return local(kUnexpectedAnswer, message, false, true, "Is this the address of an Interstice server?");
+  }
 
  private:
   static std::string hintOf(const v1::Error& error) { return error.hint().empty() ? "" : " (" + error.hint() + ")"; }

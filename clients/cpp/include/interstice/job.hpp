@@ -69,14 +69,19 @@ class Job {
     if (job.state() == v1::JOB_FAILED) throw ServiceError(job.error());
     v1::GetJobResultRequest request;
     request.set_job_id(id_);
-    return call<v1::ResolveResponse>(&Stub::GetJobResult, request);
+    auto answer = call<v1::ResolveResponse>(&Stub::GetJobResult, request);
+    const bool isWhole = answer.has_positions() || (answer.has_untangle() && answer.untangle().has_positions());
+    if (!isWhole) throw ServiceError::unexpected("The result of the job has no positions.");
+    return answer;
   }
 
   v1::Job ask(Seconds wait) const {
     v1::GetJobRequest request;
     request.set_job_id(id_);
     setDuration(*request.mutable_wait(), wait);
-    return call<v1::Job>(&Stub::GetJob, request);
+    auto job = call<v1::Job>(&Stub::GetJob, request);
+    if (job.id().empty()) throw ServiceError::unexpected("The answer has no job.");
+    return job;
   }
 
   template <typename Answer, typename Request, typename Method>

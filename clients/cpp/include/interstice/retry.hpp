@@ -32,18 +32,22 @@ inline void sleepFor(Seconds pause) { std::this_thread::sleep_for(pause); }
 /// @throws ServiceError of the last attempt
 template <typename Work, typename Sleep = void (*)(Seconds)>
 auto withRetries(const Retry& retry, Clock::time_point endsAt, Work&& work, Sleep&& sleep = sleepFor) {
+  bool isUncertain = false;
   for (int attempt = 1;; attempt++) {
     Seconds pause{0};
     try {
       return work();
     } catch (const ServiceError& error) {
       const Seconds requested{error.retryAfter()};
-      if (!error.isRetryable() || attempt >= retry.attempts || requested > retry.longestRetryAfter) throw;
+      // A refusal says nothing about an earlier attempt without an answer.
+      isUncertain = isUncertain || error.isUncertain();
+      const auto last = [&] { return ServiceError(error.error(), isUncertain); };
+      if (!error.isRetryable() || attempt >= retry.attempts || requested > retry.longestRetryAfter) throw last();
       // Half of the pause is random, so that the clients of one server do not all return at once.
       const double chance = std::uniform_real_distribution<double>(0.5, 1)(randomness());
       const Seconds own = std::min(retry.longestPause, retry.firstPause * std::exp2(attempt - 1)) * chance;
       pause = requested > Seconds{0} ? std::max(own, requested + retry.firstPause * chance) : own;
-      if (endsAt != Clock::time_point::max() && Clock::now() + pause >= endsAt) throw;
+      if (endsAt != Clock::time_point::max() && Clock::now() + pause >= endsAt) throw last();
     }
     sleep(pause);
   }

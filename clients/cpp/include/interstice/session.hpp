@@ -206,18 +206,23 @@ class Session {
   std::invoke_result_t<Work&, const std::string&> withSession(const Deadline& deadline, Work&& work) {
     if (isClosed_) throw ServiceError::local(kCancelled, "This session is closed.", false, false);
     return connection_.withRetries(deadline.endsAt(), [&] {
-      if (!id_) {
-        create(deadline.limit());
-        recreations_++;
-      }
-      try {
-        return work(*id_);
-      } catch (const ServiceError& error) {
-        if (!isLost(error)) throw;
-        if (options_.throwsFrameLost && answered_ > 0) throw goBack();
-        auto again = error.error();
-        again.set_retryable(true);
-        throw ServiceError(std::move(again));
+      for (bool hasLost = false;; hasLost = true) {
+        if (!id_) {
+          create(deadline.limit());
+          recreations_++;
+        }
+        try {
+          return work(*id_);
+        } catch (const ServiceError& error) {
+          if (!isLost(error)) throw;
+          if (options_.throwsFrameLost && answered_ > 0) throw goBack();
+          if (hasLost || Clock::now() >= deadline.endsAt()) {
+            auto again = error.error();
+            again.set_retryable(true);
+            throw ServiceError(std::move(again));
+          }
+        }
+        // The attempt that reaches a restarted server may be the last one, so it continues at once in a new session.
       }
     });
   }
@@ -256,11 +261,11 @@ class Session {
   v1::StepResponse send(const v1::StepRequest& request, const StepOptions& options, std::optional<Seconds> limit) {
     // Only the stream has messages before the answer.
     if (!options_.isStreaming && !options.onProgress) {
-      return connection_.call<v1::StepResponse>(&Stub::Step, request, routing_, request.session_id(), limit);
+      return matching(request, connection_.call<v1::StepResponse>(&Stub::Step, request, routing_, request.session_id(), limit));
     }
     if (!stream_) stream_ = std::make_unique<StepStream>(connection_, routing_);
     try {
-      return stream_->step(request, options.onProgress, limit);
+      return matching(request, stream_->step(request, options.onProgress, limit));
     } catch (const ServiceError& error) {
       // By the contract two refusals end the stream. Without an answer it has ended or is in an unknown state.
       const auto& code = error.code();
@@ -272,6 +277,16 @@ class Session {
       stream_.reset();
       throw;
     }
+  }
+
+  /// @throws ServiceError UNEXPECTED_ANSWER unless the positions have the number and the scalar of the target
+  static v1::StepResponse matching(const v1::StepRequest& request, v1::StepResponse answer) {
+    const auto& mine = request.target();
+    const auto& its = answer.positions();
+    const bool isSameScalar = (its.scalar() == v1::FLOAT64) == (mine.scalar() == v1::FLOAT64);
+    if (isSameScalar && its.data().size() == mine.data().size()) return answer;
+    throw ServiceError::unexpected("The answer to a step of " + std::to_string(mine.data().size()) + " bytes has " +
+                                   std::to_string(its.data().size()) + " bytes, or another scalar.");
   }
 
   void keep(const v1::StepRequest& request, const v1::Positions& positions) {
@@ -297,6 +312,7 @@ class Session {
     v1::Session session;
     try {
       session = connection_.call<v1::Session>(&Stub::CreateSession, request, routing_, "", limit);
+      if (session.id().empty()) throw ServiceError::unexpected("The answer to the creation of a session has no id.");
     } catch (const ServiceError& error) {
       isCreationUncertain_ = isCreationUncertain_ || error.isUncertain();
       throw;
