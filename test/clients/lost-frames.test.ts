@@ -69,7 +69,8 @@ t.test('a client notices frames that the store has lost', { skip: lacksRedis }, 
       ...keys,
     );
     service = await start();
-    return { client, session, step, received };
+    const lose = () => fetch(`${service.url}/v1/sessions/${session.id}`, { method: 'DELETE' });
+    return { client, session, step, received, lose };
   }
 
   const opening = (options: SessionOptions) => async (client: Client) => {
@@ -119,7 +120,7 @@ t.test('a client notices frames that the store has lost', { skip: lacksRedis }, 
     const { open } = (await import(pathToFileURL(join(folder, 'example.mjs')).href)) as {
       open: (client: Client, mesh: Mesh, start: Float32Array) => Promise<Opened>;
     };
-    const { client, session, step } = await forgetful(t, (client) => open(client, MESH, START));
+    const { client, session, step, lose } = await forgetful(t, (client) => open(client, MESH, START));
     const fourth = await step(TARGETS[3]!);
     t.equal(session.recreations, 0);
     t.same(session.lastLoss, { kept: 1, answered: 3 });
@@ -130,6 +131,11 @@ t.test('a client notices frames that the store has lost', { skip: lacksRedis }, 
       (await undisturbed.step(TARGETS[3]!)).positions,
       'the bytes of a session that nothing has happened to',
     );
+    // The whole session is lost, with all frames, also those that were sent again.
+    t.ok((await lose()).ok);
+    const fifth = await step(lowered(0.25));
+    t.equal(session.lastLoss?.kept, 0);
+    t.same(fifth.positions, (await undisturbed.step(lowered(0.25))).positions);
     await undisturbed.close();
   });
 });
