@@ -177,7 +177,10 @@ export interface Report {
   readonly intersectingPairs: readonly ElementPair[];
   /** Some of the pairs that stop the vertices farthest from their targets. */
   readonly limitingPairs: readonly ElementPair[];
-  /** Some of the edges at their limit that stop the dynamic vertices farthest from their targets, farthest first. */
+  /**
+   * Some of the edges at their limit that stop the dynamic vertices farthest from their targets, farthest first; none
+   * under VOLUME_IMPULSES.
+   */
   readonly limitingEdges: readonly StretchedEdge[];
   readonly verification: Verification;
   readonly timings: Timings;

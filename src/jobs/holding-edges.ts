@@ -17,8 +17,21 @@ export const MIN_CLOSING = 0.05;
 const AT_LIMIT = 0.995;
 
 /** The distance from its target up to which a vertex has reached it, in the caller's unit. */
-export const nearTarget = (mesh: CollisionMesh, { activationDistance }: Parameters): number =>
-  REACHED_SHARE * rangeOfDistances(mesh, activationDistance).smallest;
+export const nearTarget = (mesh: CollisionMesh, parameters: Parameters): number =>
+  REACHED_SHARE * deltasOf(mesh, parameters).smallest;
+
+/** Smallest and largest δ of a vertex, the caller's unit; those of parts have no effect under VOLUME_IMPULSES. */
+export function deltasOf(
+  mesh: CollisionMesh,
+  { activationDistance, method }: Parameters,
+): { readonly smallest: number; readonly largest: number } {
+  if (method === 'VOLUME_IMPULSES') return { smallest: activationDistance, largest: activationDistance };
+  return rangeOfDistances(mesh, activationDistance);
+}
+
+/** σ of the edges that hold vertices; 0 = none does. Volume-preserving impulses limit no lengths. */
+export const holdingLimit = ({ stretchLimit, method }: Parameters): number =>
+  method === 'VOLUME_IMPULSES' ? 0 : stretchLimit;
 
 /** float64[4·V] direction to the target, a unit vector or 0, and the distance. */
 export function waysOf(answer: Positions, target: Positions): Float64Array {
@@ -54,15 +67,16 @@ export class HeldBy {
 }
 
 /**
- * Offers each vertex the edges at their limit that its way to the target would lengthen, identified by their numbers
- * over all lists.
+ * Offers each dynamic vertex the edges at their limit that its way to the target would lengthen, identified by their
+ * numbers over all lists. Edges do not hold kinematic vertices, whose inverse mass is 0 in every sweep.
  *
+ * @param kinematic uint8[V]
  * @param ways of {@link waysOf}
  * @param sigma σ > 0
  */
 export function offerEdges(
   held: HeldBy,
-  lists: readonly EdgeList[],
+  { lists, kinematic }: { readonly lists: readonly EdgeList[]; readonly kinematic: Uint8Array },
   answer: Positions,
   target: Positions,
   ways: Float64Array,
@@ -83,6 +97,7 @@ export function offerEdges(
         [a, 1],
         [b, -1],
       ] as const) {
+        if (kinematic[v]) continue;
         const along = (sign * (x * ways[4 * v]! + y * ways[4 * v + 1]! + z * ways[4 * v + 2]!)) / length;
         if (along > MIN_CLOSING) held.offer(v, first + e / 2, along);
       }
@@ -119,15 +134,15 @@ export function findLimitingEdges(
   parameters: Parameters,
   maxStretch: number,
 ): StretchedEdge[] {
-  const { stretchLimit: sigma } = parameters;
+  const sigma = holdingLimit(parameters);
   if (sigma === 0 || maxStretch < AT_LIMIT * sigma) return [];
   const lists = edgesUnder(parameters.quality, mesh);
   const ways = waysOf(answer, target);
   const held = new HeldBy(mesh.vertexCount);
-  offerEdges(held, lists, answer, target, ways, sigma);
+  offerEdges(held, { lists, kinematic: mesh.kinematic }, answer, target, ways, sigma);
   const farthest = new FarthestEdges(nearTarget(mesh, parameters));
   for (let v = 0; v < mesh.vertexCount; v++) {
-    if (held.by[v]! >= 0 && !mesh.kinematic[v]) farthest.offer(held.by[v]!, ways[4 * v + 3]!);
+    if (held.by[v]! >= 0) farthest.offer(held.by[v]!, ways[4 * v + 3]!);
   }
   return farthest.edges.map((edge) => {
     const { a, b, rest } = edgeOf(lists, edge);

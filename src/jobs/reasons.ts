@@ -3,8 +3,17 @@ import { HOLDS, type Hold, type Reasons } from '../contract/path.js';
 import type { Contacts } from '../contract/report.js';
 import { type EdgeList, edgesUnder } from '../mesh/limited-edges.js';
 import type { EngineHolds, Resolution } from '../solver/engine.js';
-import { rangeOfDistances } from '../solver/part-distances.js';
-import { edgeOf, HeldBy, MIN_CLOSING, nearTarget, offerEdges, waysOf } from './holding-edges.js';
+import { distancesByVertex, pairActivationDistance } from '../solver/part-distances.js';
+import {
+  deltasOf,
+  edgeOf,
+  HeldBy,
+  holdingLimit,
+  MIN_CLOSING,
+  nearTarget,
+  offerEdges,
+  waysOf,
+} from './holding-edges.js';
 import { type PairList, PairLookup } from './pair-lookup.js';
 import type { PreparedStep } from './prepare-step.js';
 
@@ -18,7 +27,7 @@ const VERTEX_VERTEX = 4;
 
 /** The distance up to which {@link explain} needs the contacts of an answer, in the caller's unit. */
 export function reachOfReasons({ mesh, parameters }: PreparedStep): number {
-  return HOLDING_GAP * rangeOfDistances(mesh, parameters.activationDistance).largest;
+  return HOLDING_GAP * deltasOf(mesh, parameters).largest;
 }
 
 /** The facts from which the reasons of an answer follow. */
@@ -36,9 +45,10 @@ export interface Explained {
 /**
  * The reason for the place of every vertex. From the answer alone, with d the remaining way to the target of v:
  *
- * - a contact holds vertex v if its gap is within δ, v has a weight w > 0 in it, and d would close it: with its normal
- *   n towards the side of v, cos = −n·d/|d| > 0. Of several contacts the one with the largest w·cos holds most;
- * - an edge v u holds it if the edge is at its limit and d would lengthen it.
+ * - a contact holds vertex v if its gap is within the δ of its pair, v has a weight w > 0 in it, and d would close it:
+ *   with its normal n towards the side of v, cos = −n·d/|d| > 0. Of several contacts the one with the largest w·cos
+ *   holds most;
+ * - an edge v u holds a dynamic vertex if the edge is at its limit and d would lengthen it.
  *
  * If the engine has recorded the pair that held the vertex last, and that pair is among those contacts, it is the
  * reason. Where neither a contact nor an edge holds a vertex, the reason follows from how the run ended.
@@ -52,12 +62,14 @@ export function explain(step: PreparedStep, explained: Explained): Reasons {
   const near = nearTarget(mesh, parameters);
   const ways = waysOf(answer, target);
   const best = new HeldBy(vertexCount);
-  offerContacts(best, contacts, ways);
-  const recorded = engine && recordedContacts(engine, contacts, vertexCount, ways);
+  const isNear = withinDelta(step, contacts);
+  offerContacts(best, contacts, isNear, ways);
+  const recorded = engine && recordedContacts(engine, contacts, isNear, vertexCount, ways);
   const found = new FoundPairs(contacts);
   const edges = new HeldBy(vertexCount);
   const list = edgesUnder(parameters.quality, mesh);
-  if (parameters.stretchLimit > 0) offerEdges(edges, list, answer, target, ways, parameters.stretchLimit);
+  const sigma = holdingLimit(parameters);
+  if (sigma > 0) offerEdges(edges, { lists: list, kinematic: mesh.kinematic }, answer, target, ways, sigma);
 
   const reasons = {
     holds: new Uint8Array(vertexCount),
@@ -89,8 +101,27 @@ function ended(status: Resolution['status'], residual: number, epsilon: number):
   return status === 'DEADLINE' ? 'OUT_OF_TIME' : status === 'STEP_LIMIT' ? 'OUT_OF_STEPS' : 'BOX';
 }
 
-function offerContacts(best: HeldBy, contacts: Contacts, ways: Float64Array): void {
+/**
+ * uint8[C] 1 = the gap of a contact is within the δ of its pair; undefined = all are, because {@link reachOfReasons} is
+ * that of the only δ.
+ */
+function withinDelta({ mesh, parameters, chosen }: PreparedStep, contacts: Contacts): Uint8Array | undefined {
+  if (parameters.method === 'VOLUME_IMPULSES') return undefined;
+  const { scale } = chosen.frame;
+  const deltas = distancesByVertex(mesh, { delta: parameters.activationDistance * scale, scale });
+  if (!deltas) return undefined;
+  const { kinds, vertices, distances } = contacts;
+  return kinds.map((kind, c) => {
+    const s = 4 * c;
+    const [v0, v1, v2, v3] = [vertices[s]!, vertices[s + 1]!, vertices[s + 2]!, vertices[s + 3]!];
+    const delta = pairActivationDistance(deltas, kind - 1, v0, v1, v2, v3);
+    return distances[c]! * scale <= HOLDING_GAP * delta ? 1 : 0;
+  });
+}
+
+function offerContacts(best: HeldBy, contacts: Contacts, isNear: Uint8Array | undefined, ways: Float64Array): void {
   for (let c = 0; c < contacts.kinds.length; c++) {
+    if (isNear?.[c] === 0) continue;
     for (let s = 0; s < 4; s++) {
       const strength = strengthOf(contacts, c, s, ways);
       if (strength > 0) best.offer(contacts.vertices[4 * c + s]!, c, strength);
@@ -113,6 +144,7 @@ function strengthOf({ kinds, vertices, weights, normals }: Contacts, c: number, 
 function recordedContacts(
   engine: EngineHolds,
   contacts: Contacts,
+  isNear: Uint8Array | undefined,
   vertexCount: number,
   ways: Float64Array,
 ): Int32Array {
@@ -122,7 +154,7 @@ function recordedContacts(
   for (let v = 0; v < found.length; v++) {
     if (engine.kinds[v]! < 0) continue;
     const c = lookup.find(noted, v);
-    if (c >= 0 && isHolding(contacts, c, v, ways)) found[v] = c;
+    if (c >= 0 && isNear?.[c] !== 0 && isHolding(contacts, c, v, ways)) found[v] = c;
   }
   return found;
 }

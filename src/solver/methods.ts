@@ -60,7 +60,10 @@ export function warnOfForeign(input: ParametersInput, { method }: Parameters, us
     .filter((name) => input[name] !== without[name])
     .map((name) => ({
       code: 'PARAMETER_WITHOUT_EFFECT',
-      message: `${name} has no effect under method ${method}.`,
+      message:
+        name === 'stretchLimit'
+          ? `stretchLimit limits no edge under method ${method}; the report counts edges beyond it all the same.`
+          : `${name} has no effect under method ${method}.`,
       count: 1,
     }));
 }

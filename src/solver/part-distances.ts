@@ -25,7 +25,10 @@ export function rangeOfDistances({ parts }: CollisionMesh, delta: number): { sma
 }
 
 /** float32[V] δ by vertex, engine units; undefined if no part has one of its own. */
-export function distancesByVertex(mesh: CollisionMesh, { delta, scale }: Settings): Float32Array | undefined {
+export function distancesByVertex(
+  mesh: CollisionMesh,
+  { delta, scale }: Pick<Settings, 'delta' | 'scale'>,
+): Float32Array | undefined {
   if (!mesh.parts.some(({ activationDistance }) => activationDistance !== undefined)) return undefined;
   const distances = new Float32Array(mesh.vertexCount).fill(delta);
   for (const { firstVertex, vertexCount, activationDistance } of mesh.parts) {

@@ -76,7 +76,38 @@ t.test('an edge at its limit holds the end whose motion would lengthen it', asyn
   t.ok(Math.abs(pairOf(reasons, 1).distance! - (answer.positions[3]! - answer.positions[0]!)) < 1e-6, 'its length');
   t.equal(holdOf(reasons, 0), 'BOX', 'the other end may go on, as far as the edge is concerned');
   t.equal(holdOf(reasons, 2), 'REACHED');
+  const pulled = { mesh: { ...mesh, kinematic: Uint8Array.of(0, 1, 0, 0) }, start, target, parameters: {} };
+  const ofPulled = await reasonsOf(asking(pulled, { stretchLimit: 1.1 }), engine);
+  t.equal(holdOf(ofPulled.reasons, 1), 'BOX', 'an edge does not hold a kinematic vertex');
+  const description = { ...engine.description, methods: ['TWO_WAY', 'VOLUME_IMPULSES'] } as const;
+  const free = { mesh, start, target, parameters: { method: 'VOLUME_IMPULSES', stretchLimit: 1.1 } } as const;
+  const ofFree = await reasonsOf(asking(free), { ...engine, description });
+  t.same(ofFree.reasons.kinds, [], 'volume-preserving impulses limit no lengths');
+  t.same(ofFree.answer.report.limitingEdges, []);
+  t.equal(ofFree.answer.report.worstEdge, undefined, '1.0999 is within 1.1');
 });
+
+t.test(
+  'a contact that holds a vertex is within the activation distance of its pair, not only of other parts',
+  async (t) => {
+    const { mesh, start, target } = freeSpike(0.3, 0.1);
+    const x = Float32Array.of(...start, 9, 9, 9);
+    const parts = [
+      { name: 'mesh', firstVertex: 0, vertexCount: 6, kinematic: false },
+      { name: 'grain', firstVertex: 6, vertexCount: 1, kinematic: false, activationDistance: 0.5 },
+    ];
+    const scene = { mesh: { ...mesh, vertexCount: 7, particles: Uint32Array.of(6), parts }, start: x };
+    const stays = fakeEngine((step) => resolution(step, step.x.slice(), 'STALLED', 1));
+    for (const [activationDistance, hold] of [
+      [0.1, 'BOX'],
+      [0.4, 'CONTACT'],
+    ] as const) {
+      const request = { ...scene, target: Float32Array.of(...target, 9, 9, 9), parameters: { activationDistance } };
+      const { reasons } = await reasonsOf(asking(request), stays);
+      t.equal(holdOf(reasons, 3), hold, `δ ${activationDistance}, gap 0.3`);
+    }
+  },
+);
 
 t.test('a run that ends early states the reason', async (t) => {
   const steps = await reasonsOf(asking(spike(8, 1), { stepLimit: 1, leap: 0, quality: 'FAST' }));

@@ -1,7 +1,7 @@
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { Answer } from '../doors/door.js';
 import type { Find, Question } from './question.js';
-import { keyOf, type Surface } from './surface.js';
+import { type Element, keyOf, type Surface } from './surface.js';
 
 /** Two doubles that are sums over this many vertices in different orders agree within this share. */
 export const SUM_ROUNDING = 1e-9;
@@ -42,8 +42,7 @@ export function judgeEdges(question: Question, { positions, report }: Answer, fi
   const told = Number(report.overlongEdges);
   const room = LIMIT_SPACINGS * (1 + sigma) * spacingOf(question, positions);
   let [fewest, most, sureWorst, worst] = [0, 0, 0, 0];
-  // The pull-back limits strains, and FAST does not have it: there every edge keeps its own limit.
-  for (const [a, b] of quality === 'FAST' ? surface.lengths : surface.limited) {
+  for (const [a, b] of edgesWithLimit(surface, report.resolved)) {
     if (sigma === 0 || (surface.kinematic[a] && surface.kinematic[b])) continue;
     const rest = restOf(surface, target, a, b);
     const length = lengthOf(positions, a, b);
@@ -75,6 +74,10 @@ export function judgeEdges(question: Question, { positions, report }: Answer, fi
   }
 }
 
+/** The pull-back limits strains, and FAST does not have it: there every edge keeps its own limit. */
+const edgesWithLimit = (surface: Surface, { quality }: Answer['report']['resolved']): readonly Element[] =>
+  quality === 'FAST' ? surface.lengths : surface.limited;
+
 /** @param room see {@link judgeEdges} */
 function judgeLimiting(
   { surface, target }: Question,
@@ -86,11 +89,14 @@ function judgeLimiting(
   const { limitingEdges: told, warnings, resolved } = report;
   // Doors without lists name none, and an empty list may be absent.
   if (isHeld && warnings && !told?.length) find(TOLD_HOLDING, 'no edge is named');
+  // Volume-preserving impulses limit no lengths.
+  if (resolved.method === 'VOLUME_IMPULSES' && told?.length) find(TOLD_HOLDING, `${told.length} edges are named`);
+  const edges = edgesWithLimit(surface, resolved);
   for (const { a, b, stretch } of told ?? []) {
     const rest = restOf(surface, target, a, b);
     const length = lengthOf(positions, a, b);
     const isAtLimit = length + room >= AT_LIMIT * resolved.stretchLimit * rest * (1 - LIMIT_ROUNDING);
-    const isEdge = surface.limited.some(([p, q]) => (p === a && q === b) || (p === b && q === a));
+    const isEdge = edges.some(([p, q]) => (p === a && q === b) || (p === b && q === a));
     const isRatio = Math.abs(stretch - length / rest) <= SUM_ROUNDING * stretch;
     if (!(isAtLimit && isEdge && isRatio))
       find(TOLD_HOLDING, `${a} ${b} told ${stretch}, is ${length / rest} of σ = ${resolved.stretchLimit}`);
