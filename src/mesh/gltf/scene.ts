@@ -1,4 +1,4 @@
-import type { Accessor, Document, mat4, Node, Primitive, Scene } from '@gltf-transform/core';
+import type { Accessor, Document, mat4, Node, Primitive, Scene, vec4 } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 
 /** Vertices of one accessor under one node, in the order of the file; they are consecutive in the mesh. */
@@ -28,7 +28,8 @@ export function sceneOf(document: Document): Scene {
  * The blocks of a scene: nodes depth first, primitives in their order. Primitives of a node that share their positions,
  * and those of their morph targets, share the vertices.
  *
- * @throws UNIMPLEMENTED for a skin, INVALID_MESH for a primitive without positions
+ * @throws UNIMPLEMENTED for a skin or a matrix that flattens, MALFORMED_BODY for a rotation that is none, INVALID_MESH for a
+ *   primitive without positions
  */
 export function listBlocks(document: Document): GltfBlock[] {
   const blocks: GltfBlock[] = [];
@@ -41,6 +42,7 @@ export function listBlocks(document: Document): GltfBlock[] {
         hint: 'Export the posed mesh: apply the armature before the export, or bake it into morph targets.',
       });
     }
+    const matrix = matrixOf(node);
     const groups = new Map<Accessor, Primitive[][]>();
     for (const primitive of mesh.listPrimitives()) {
       const accessor = primitive.getAttribute('POSITION');
@@ -54,12 +56,45 @@ export function listBlocks(document: Document): GltfBlock[] {
     for (const [accessor, lists] of groups) {
       for (const primitives of lists) {
         const vertexCount = accessor.getCount();
-        blocks.push({ node, primitives, accessor, firstVertex, vertexCount, matrix: node.getWorldMatrix() });
+        blocks.push({ node, primitives, accessor, firstVertex, vertexCount, matrix });
         firstVertex += vertexCount;
       }
     }
   });
   return blocks;
+}
+
+/**
+ * Difference of the squared length of a quaternion from 1 up to which it is used as it is: it moves vertices by about this
+ * share of their distance. Single precision and six digits are off by less.
+ */
+const UNIT = 1e-5;
+
+/** The same up to which a quaternion is one that was printed with two digits, and is normalized. */
+const ROUNDED = 0.02;
+
+/** The matrix of a node in the scene. The library inserts a quaternion of any length, which would scale and shear. */
+function matrixOf(node: Node): mat4 {
+  for (let above: Node | null = node; above; above = above.getParentNode()) normalizeRotation(above);
+  const matrix = node.getWorldMatrix();
+  if (matrix.every(Number.isFinite)) return matrix;
+  // The library divides the columns of a matrix by their lengths.
+  throw new IntersticeError(
+    'UNIMPLEMENTED',
+    `A matrix of the node "${node.getName()}", or of one above it, scales to zero along an axis, which is not read.`,
+    { hint: 'Apply the transforms before the export.' },
+  );
+}
+
+function normalizeRotation(node: Node): void {
+  const rotation = node.getRotation();
+  const square = rotation.reduce((sum, value) => sum + value * value, 0);
+  if (Math.abs(square - 1) <= UNIT) return;
+  if (Math.abs(square - 1) > ROUNDED) {
+    const message = `The rotation of the node "${node.getName()}" is no unit quaternion: its length is ${Math.sqrt(square)}.`;
+    throw new IntersticeError('MALFORMED_BODY', message, { hint: 'Export the file again.' });
+  }
+  node.setRotation(rotation.map((value) => value / Math.sqrt(square)) as vec4);
 }
 
 function haveSameTargets(a: Primitive, b: Primitive): boolean {

@@ -150,6 +150,35 @@ t.test('a matrix that shears or projects, which the library does not keep, is re
   }
 });
 
+t.test('a rotation has the length 1, except for its digits, and a matrix of zeros is refused', async (t) => {
+  const read = async (...nodes: object[]) => {
+    const text = JSON.stringify(gltf({ nodes }));
+    const opened = await parseGltf('mesh.gltf', new Map([['mesh.gltf', new TextEncoder().encode(text)]]));
+    return [...meshOfGltf('mesh.gltf', opened, undefined).positions];
+  };
+  const turned = [0, 0, 0, 0, 1, 0, -1, 0, 0];
+  for (const half of [Math.SQRT1_2, 0.7072, 0.708, 0.71]) {
+    const positions = await read({ mesh: 0, rotation: [0, 0, half, half] });
+    t.ok(
+      positions.every((value, i) => Math.abs(value - turned[i]!) < 1e-6),
+      `${half} turns by 90°`,
+    );
+  }
+  for (const rotation of [
+    [0, 0, 0, 0],
+    [0, 0, 1, 1],
+    [0, 0, 0.6, 0.6],
+  ]) {
+    const refusal = { code: 'MALFORMED_BODY', message: /no unit quaternion/ };
+    t.match(await refusalOf(read({ mesh: 0, rotation })), refusal);
+    t.match(await refusalOf(read({ children: [1], rotation }, { mesh: 0 })), refusal, 'also above the mesh');
+    t.same((await read({ mesh: 0 }, { rotation })).length, 9, 'but not elsewhere');
+  }
+  t.same(await read({ mesh: 0, scale: [-2, 0, 1] }), [0, 0, 0, -2, 0, 0, 0, 0, 0], 'a scale may be zero or negative');
+  const flat = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
+  t.match(await refusalOf(read({ mesh: 0, matrix: flat })), { code: 'UNIMPLEMENTED', message: /scales to zero/ });
+});
+
 t.test('what a primitive or a name leaves open is refused', async (t) => {
   const read = (json: object, more: readonly string[] = []) => {
     const files = new Map([['mesh.gltf', new TextEncoder().encode(JSON.stringify(json))]]);
