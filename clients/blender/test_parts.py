@@ -1,6 +1,7 @@
 """Tests the parts of the add-on without Blender, against a running service: test_parts.py URL. Ends with "N passed, N
 failed"."""
 
+import json
 import os
 import socket
 import struct
@@ -216,7 +217,8 @@ class Refusing(service.Service):
 
     def _once(self, method, path, body, headers, limit):
         seen.append((int(headers["interstice-time-budget-ms"]), limit))
-        return 429, {"retry-after": "0.1"}, b'{"code": "QUEUE_FULL", "message": "Full.", "retryable": true}'
+        problem = {"type": "urn:interstice:error:QUEUE_FULL", "code": "QUEUE_FULL", "message": "Full.", "retryable": True}
+        return 429, {"retry-after": "0.1"}, json.dumps(problem).encode()
 
 
 try:
@@ -226,6 +228,37 @@ except service.Refusal as refusal:
     budgets, limits = zip(*seen)
     is_less = all(a > b for a, b in zip(budgets, budgets[1:])) and all(a > b for a, b in zip(limits, limits[1:]))
     check(refusal.code == "QUEUE_FULL" and 1 <= len(seen) < service.ATTEMPTS and is_less, "a time budget covers all attempts")
+
+
+class Foreign(service.Service):
+    """Is answered by something else."""
+
+    answer = (200, {}, b"")
+
+    def _once(self, method, path, *request):
+        return self.answer
+
+
+def code_of(work, *arguments):
+    try:
+        work(*arguments)
+    except service.Refusal as refusal:
+        return refusal.code
+    return None
+
+
+foreign = Foreign(url)
+session = types.SimpleNamespace(service=foreign, path="/v1/sessions/one", id="one", frame=0, shape=start.shape)
+for body in (b"", b"<html>", b"{}", b"[]", b"null", b'{"status": "ok"}'):
+    foreign.answer = (200, {}, body)
+    codes = {
+        code_of(service.Session, foreign, joined.mesh(), start, {}),
+        code_of(service.Session.step, session, target),
+        code_of(service.Session.check, session, start),
+    }
+    check(codes == {"UNEXPECTED_ANSWER"}, f"{body} is no answer of the service")
+    foreign.answer = (502, {}, body)
+    check(code_of(service.Session.step, session, target) == "HTTP_502", f"and {body} no problem of it")
 
 
 def failing():

@@ -4,6 +4,7 @@ Does not use Blender, so it runs and is tested in any Python from 3.9. Positions
 """
 
 import base64
+import contextlib
 import http.client
 import json
 import socket
@@ -75,6 +76,15 @@ def _pause_of(retry_after):
         return min(30.0, float(retry_after))
     except (TypeError, ValueError):
         return 0.5
+
+
+def _problem_of(data):
+    """The problem document of the service; {} for anything else, which a proxy or another service has answered."""
+    try:
+        problem = json.loads(data)
+        return problem if problem["type"].startswith("urn:interstice:error:") else {}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return {}
 
 
 class Service:
@@ -160,10 +170,7 @@ class Service:
             status, answered, data = self._once(method, path, body, headers, left)
             if status < 300:
                 return answered, data
-            try:
-                problem = json.loads(data)
-            except ValueError:
-                problem = {}
+            problem = _problem_of(data)
             pause = _pause_of(answered.get("retry-after"))
             is_over = time.monotonic() + pause - began > (budget or limit)
             if not problem.get("retryable") or attempt == ATTEMPTS or is_over:
@@ -185,7 +192,20 @@ class Service:
     def call_json(self, method, path, message=None):
         body = None if message is None else json.dumps(message).encode()
         _, data = self.call(method, path, body, {"content-type": "application/json", "accept": "application/json"})
-        return json.loads(data) if data else None
+        with self.reading():
+            return json.loads(data)
+
+    @contextlib.contextmanager
+    def reading(self):
+        """What cannot be read is not an answer of this service."""
+        try:
+            yield
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise Refusal(
+                "UNEXPECTED_ANSWER",
+                f"The answer of {self.parts.geturl()} is not one of this service ({error!r}).",
+                "Correct its address in the preferences of the add-on.",
+            ) from error
 
 
 def _delete_unseen(service, key):
@@ -215,15 +235,16 @@ class Session:
         }
         try:
             created = service.call_json("POST", "/v1/sessions", request)
+            with service.reading():
+                self.id = created["id"]
         except Cancelled:
             _delete_unseen(service, key)
             raise
         except Refusal as refusal:
-            if refusal.code in ("UNREACHABLE", "TIMEOUT"):
+            if refusal.code in ("UNREACHABLE", "TIMEOUT", "UNEXPECTED_ANSWER"):
                 _delete_unseen(service, key)
             raise
-        self.path = f"/v1/sessions/{created['id']}"
-        self.id = created["id"]
+        self.path = f"/v1/sessions/{self.id}"
 
     def step(self, target, budget=0.0):
         """Moves from the last answer towards `target`. Returns the new positions and the report. `budget`: s, 0 = none."""
@@ -233,7 +254,8 @@ class Session:
         limit = budget * (1 + GRACE) + ALLOWANCE if budget > 0 else float("inf")
         path = f"{self.path}/steps?frame={self.frame}"
         answered, data = self.service.call("POST", path, body, headers, budget, limit)
-        return np.frombuffer(data, dtype="<f4").reshape(self.shape), json.loads(answered["interstice-report"])
+        with self.service.reading():
+            return np.frombuffer(data, dtype="<f4").reshape(self.shape), json.loads(answered["interstice-report"])
 
     def check(self, positions, held_back=0):
         """Raises Refusal if `positions` intersect: what a program shows is not always what it received.
@@ -243,8 +265,9 @@ class Session:
         answer = self.service.call_json(
             "POST", "/v1/check", {"sessionId": self.id, "positions": positions_of(positions)}
         )
-        if not answer["intersectionFree"]:
-            count = answer["intersectionCount"]
+        with self.service.reading():
+            is_free, count, pairs = answer["intersectionFree"], answer["intersectionCount"], answer["intersections"]
+        if is_free is not True:
             words = (
                 (
                     f"Obstacles or pins leave no room: {held_back} of their vertices cannot go where they are animated, "
@@ -257,7 +280,7 @@ class Session:
                     "Apply the object's transforms, or move it closer to its origin, and try again.",
                 )
             )
-            raise Refusal("INTERSECTING_ANSWER", *words, answer["intersections"])
+            raise Refusal("INTERSECTING_ANSWER", *words, pairs)
 
     def close(self):
         """Deletes the session. If the service cannot be reached, the session ends by its idle timeout."""
