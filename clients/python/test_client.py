@@ -34,6 +34,10 @@ class ArraysTest(unittest.TestCase):
             Client("http://127.0.0.1:1").check(MESH, np.zeros((3, 3), np.float16))
         with self.assertRaises(ValueError):
             Client("127.0.0.1:8080")
+        for wrong in ({"timeout": float("inf")}, {"timeout": 0}, {"allowance": float("nan")}):
+            for url in ("http://127.0.0.1:1", "grpc://127.0.0.1:1"):
+                with self.assertRaises(ValueError):
+                    Client(url, **wrong)
 
 
 class ForeignTest(unittest.TestCase):

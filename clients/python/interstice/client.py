@@ -21,13 +21,15 @@ from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, Untangle
 TIMEOUT = 705.0
 """seconds: the longest time budget that a server grants by default, the eighth of it by which the answer may be late, and half
 a minute for the transfer"""
+LONGEST_TIMEOUT = 2_147_483.0
+"""seconds, as in the TypeScript client: sockets and gRPC take more for an error, or end at once"""
 
 
 class Client:
     """`http://`, `https://`, `grpc://` or `grpcs://` and an address. Calls are retried if that is safe.
 
     tls: a Tls, certificates for `https://` and `grpcs://`, if the system's are not sufficient.
-    timeout: seconds that one attempt may take.
+    timeout: seconds that one attempt may take, at most 2,147,483.
     allowance: seconds that a call may take beyond its time budget and the eighth of it by which the server may be late:
     for the way there and back.
     """
@@ -44,6 +46,10 @@ class Client:
             kind = GrpcTransport
         else:
             raise ValueError(f"{url} is not an address of the form http://host:port or grpc://host:port.")
+        if not 0 < timeout <= LONGEST_TIMEOUT:
+            raise ValueError(f"timeout is {timeout}; more than 0 and at most {LONGEST_TIMEOUT:.0f} s are possible.")
+        if not allowance >= 0:
+            raise ValueError(f"allowance is {allowance}, expected a number of seconds from 0.")
         is_encrypted = scheme.endswith("s")
         if tls is not None and not is_encrypted:
             raise ValueError(f"The option tls needs an address that begins with https:// or grpcs://, not {url}.")
