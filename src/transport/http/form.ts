@@ -105,7 +105,7 @@ export async function readForm<G extends string>(
     request.raw.resume();
     throw error;
   } finally {
-    arrival?.end();
+    watch.end();
   }
   return { files: files as Record<G, NamedMesh[]>, options: options ?? (() => ({})) };
 }
@@ -118,25 +118,50 @@ const unnamedPart = () =>
 /** Some libraries send several files with the same name as `start[]`. */
 const groupNameOf = (fieldName: string): string => fieldName.replace(/\[\]$/, '');
 
-/** Limits the total bytes of all parts, charges them to the body, and ends the wait for parts that do not arrive. */
+/**
+ * Limits the bytes of a form, charges them to the body, and ends the wait for parts that do not arrive. Like those of any other
+ * body, its bytes are all that arrive, and not only the contents of its parts: a form without an announced size is refused
+ * where one with an announced size is. What arrives after the last part is discarded and does not count.
+ */
 class FormWatch {
   #seen = 0;
   #kept = 0;
+  #isEnded = false;
+  #refusal: unknown;
   readonly #limit: number;
   readonly #arrival: Arrival | undefined;
-  readonly #late: Promise<never>;
+  readonly #refused: Promise<never>;
+  #refuse: (reason: unknown) => void = () => {};
 
   constructor(limit: number, arrival: Arrival | undefined) {
     this.#limit = limit;
     this.#arrival = arrival;
-    this.#late = new Promise((_, reject) => arrival?.start(reject));
-    this.#late.catch(() => {});
+    this.#refused = new Promise((_, reject) => {
+      this.#refuse = (reason) => {
+        this.#refusal ??= reason;
+        reject(reason);
+      };
+    });
+    this.#refused.catch(() => {});
+    arrival?.start(this.#refuse);
   }
 
-  add(bytes: number): void {
+  /** Called with every chunk of the body, by its stream: never throws. */
+  receive(bytes: number): void {
+    if (this.#isEnded || this.#refusal !== undefined) return;
     this.#seen += bytes;
-    if (this.#seen > this.#limit) throw tooLarge(undefined, this.#limit);
-    this.#arrival?.receive(bytes);
+    try {
+      if (this.#seen > this.#limit) throw tooLarge(undefined, this.#limit);
+      this.#arrival?.receive(bytes);
+    } catch (reason) {
+      this.#refuse(reason);
+    }
+  }
+
+  /** All parts have been read, or the form is refused. */
+  end(): void {
+    this.#isEnded = true;
+    this.#arrival?.end();
   }
 
   /** Charges a file that was read: its arrays may be larger than its text. @throws QUEUE_FULL */
@@ -145,15 +170,22 @@ class FormWatch {
     this.#arrival?.account.growTo(this.#kept);
   }
 
-  /** The next part or chunk. @throws MALFORMED_BODY if none arrives in time, and converted errors of the parser */
-  inTime<T>(next: Promise<T>): Promise<T> {
-    return Promise.race([next.catch(refuseForm), this.#late]);
+  /**
+   * The next part or chunk.
+   *
+   * @throws TOO_LARGE, QUEUE_FULL, MALFORMED_BODY (none arrives in time), and converted errors of the parser
+   */
+  async inTime<T>(next: Promise<T>): Promise<T> {
+    const value = await Promise.race([next.catch(refuseForm), this.#refused]);
+    // The parser may have had the last part ready before.
+    if (this.#refusal !== undefined) throw this.#refusal;
+    return value;
   }
 }
 
 /** The parts of the form; errors of the parser are converted. */
 async function* partsOf(request: FastifyRequest, watch: FormWatch) {
-  const droppedBeside = watchParts(request.raw);
+  const droppedBeside = watchParts(request.raw, (bytes) => watch.receive(bytes));
   let named = 0;
   const parts = request.parts({
     // FormWatch counts all parts together. A field that is not a file is refused whatever it contains.
@@ -181,9 +213,7 @@ async function* chunksOf(part: MultipartFile, watch: FormWatch): AsyncGenerator<
   for (;;) {
     const next = await watch.inTime(chunks.next());
     if (next.done) return;
-    const chunk = next.value as Uint8Array;
-    watch.add(chunk.byteLength);
-    yield chunk;
+    yield next.value as Uint8Array;
   }
 }
 

@@ -6,14 +6,16 @@ import type { IncomingMessage } from 'node:http';
  * that its limit of parts is reached, and its public Dicer would search all bytes of the form a second time. Without the
  * field, nothing counts as dropped.
  *
+ * @param onBytes called with the size of every chunk, before the parser gets it
  * @returns how many parts have begun, beyond the `delivered` ones
  */
-export function watchParts(raw: IncomingMessage): (delivered: number) => number {
+export function watchParts(raw: IncomingMessage, onBytes: (bytes: number) => void): (delivered: number) => number {
   let parser: unknown;
   const pipe = raw.pipe;
   raw.pipe = (destination, options) => {
     parser = destination;
     raw.pipe = pipe;
+    raw.on('data', (chunk: Uint8Array) => onBytes(chunk.byteLength));
     return pipe.call(raw, destination, options) as typeof destination;
   };
   return (delivered) => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import t from 'tap';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import { openDoor } from '../door.js';
@@ -203,6 +204,18 @@ t.test('a form that is broken, or beyond the limit', async (t) => {
   t.equal(announced.statusCode, 413);
   t.match(announced.json(), { code: 'TOO_LARGE', message: /2048 bytes, but \d{4} bytes/ });
   const { payload, headers } = form([startPart, targetPart]);
+  for (const [bytes, statusCode] of [
+    [2048, 200],
+    [2049, 413],
+  ] as const) {
+    // What stands before the first part counts as well. The size of a stream is not announced.
+    const preamble = Buffer.from(`${'x'.repeat(bytes - payload.length - 2)}\r\n`);
+    const stream = Readable.from([preamble, payload.subarray(0, 100), payload.subarray(100)]);
+    const answer = await app.inject({ method: 'POST', url: '/v1/resolve', headers, payload: stream });
+    t.equal(answer.statusCode, statusCode, answer.body);
+    if (statusCode === 413)
+      t.match(answer.json(), { code: 'TOO_LARGE', message: /2048 bytes, but more than that were sent/ });
+  }
   const cut = await app.inject({
     method: 'POST',
     url: '/v1/resolve',
