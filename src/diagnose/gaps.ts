@@ -2,7 +2,7 @@ import type { DiagnosisFinding } from '../contract/diagnosis.js';
 import type { KinematicPairs } from '../contract/parameters.js';
 import { fillContactOffsets, lengthOfPair } from '../mesh/part-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { countClosePairs } from '../verify/distance.js';
+import { countClosePairs, type IsClose } from '../verify/distance.js';
 import { finding, plural, type Subject, show } from './subject.js';
 
 /** Lengths that a resolve would use, the caller's unit. */
@@ -42,9 +42,11 @@ export function findThinGaps(
   if (floor > delta) return [];
   const rules = { kinematicPairs, maxPairs: maxElements, checkpoint } as const;
   const gaps = gapsByVertex(mesh, lengths);
-  const most = Math.max(floor, ...new Set(gaps));
-  const gapOf = (a: readonly number[], b: readonly number[]): number => Math.max(floor, gapBetween(gaps, a, b));
-  const found = countClosePairs(mesh, x, rules, most, (a, b, distance) => distance <= gapOf(a, b));
+  const different = new Set(gaps);
+  const most = Math.max(floor, ...different);
+  const isClose: IsClose = (ids, sideA, distance) => distance <= Math.max(floor, gapBetween(gaps, ids, sideA));
+  // With one gap for all, no pair beyond it is visited.
+  const found = countClosePairs(mesh, x, rules, most, different.size === 1 ? () => true : isClose);
   const { minDistance, closePairs, closeCount: count } = found;
   if (minDistance === undefined || count === 0) return [];
   const isTight = minDistance < floor;
@@ -101,8 +103,6 @@ function adviseOpen({ by }: Opening): string {
     : `${accepted} A smaller activationDistance keeps the gaps; under FAST and PAPER contactOffset has no effect.`;
 }
 
-/** The gap to which contacts open a pair. @param gaps float64[V] @param a, b vertices of its sides */
-function gapBetween(gaps: Float64Array, a: readonly number[], b: readonly number[]): number {
-  const [v0, v1, v2 = -1, v3 = -1] = [...a, ...b];
-  return lengthOfPair(gaps, a.length, a.length + b.length, v0, v1, v2, v3);
-}
+/** The gap to which contacts open a pair. @param gaps float64[V] @param ids its vertices, `sideA` of them of side a */
+const gapBetween = (gaps: Float64Array, ids: readonly number[], sideA: number): number =>
+  lengthOfPair(gaps, sideA, ids.length, ids[0], ids[1], ids[2] ?? -1, ids[3] ?? -1);

@@ -38,8 +38,6 @@ export class ClosestPoints {
   distance = 0;
   /** float64[12] coordinates relative to the first vertex, scaled */
   private readonly local = new Float64Array(12);
-  /** float64[4] */
-  private readonly trial = new Float64Array(4);
   private bestSquared = Infinity;
   /** largest absolute coordinate in `local` */
   private extent = 0;
@@ -256,7 +254,7 @@ export class ClosestPoints {
   }
 
   private tryPointOnEdge(point: number, from: number, to: number): void {
-    const { local: x, trial } = this;
+    const { local: x } = this;
     const dx = x[3 * to] - x[3 * from];
     const dy = x[3 * to + 1] - x[3 * from + 1];
     const dz = x[3 * to + 2] - x[3 * from + 2];
@@ -267,11 +265,12 @@ export class ClosestPoints {
       dz * (x[3 * point + 2] - x[3 * from + 2]);
     // An edge whose squared length underflows counts as its first end; the error is below the rounding of the extent.
     const t = lengthSquared > 0 ? Math.min(1, Math.max(0, along / lengthSquared)) : 0;
-    trial.fill(0);
-    trial[point] = 1;
-    trial[from] = 1 - t;
-    trial[to] = t;
-    this.consider(trial[0], trial[1], trial[2], trial[3]);
+    this.consider(
+      weightOf(0, point, from, to, t),
+      weightOf(1, point, from, to, t),
+      weightOf(2, point, from, to, t),
+      weightOf(3, point, from, to, t),
+    );
   }
 
   /** Closest points of the two lines, if both lie within the edges. */
@@ -320,6 +319,13 @@ export class ClosestPoints {
     difference[1] = y;
     difference[2] = z;
   }
+}
+
+/** The weight of a corner where a point is closest to the place t of an edge. */
+function weightOf(corner: number, point: number, from: number, to: number, t: number): number {
+  if (corner === point) return 1;
+  if (corner === from) return 1 - t;
+  return corner === to ? t : 0;
 }
 
 function exponentOf(value: number): number {

@@ -62,8 +62,8 @@ export function findDistances(
   };
 }
 
-/** Whether a pair counts as close, by its vertices and its distance. */
-export type IsClose = (a: readonly number[], b: readonly number[], distance: number) => boolean;
+/** Whether a pair counts as close, by its vertices, of which the first `sideA` are those of side a, and its distance. */
+export type IsClose = (ids: readonly number[], sideA: number, distance: number) => boolean;
 
 /**
  * Counts the close pairs among those of {@link findDistances}, and names the closest `rules.maxPairs` of them.
@@ -87,11 +87,12 @@ export function countClosePairs(
   let least = Number.POSITIVE_INFINITY;
   visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan) }, (code, ids, points) => {
     const { distance } = points;
-    const sideA = shapeOf(code).a;
     if (distance > closerThan) return;
     least = Math.min(least, distance);
-    if (!isClose(ids.slice(0, sideA), ids.slice(sideA), distance)) return;
+    if (!isClose(ids, shapeOf(code).a, distance)) return;
     closeCount++;
+    // Of millions of close pairs few can still be named.
+    if (distance > (closest.worst?.distance ?? Number.POSITIVE_INFINITY)) return;
     closest.offer({ code, ids, distance, normal: points.findNormal(code) });
   });
   const closePairs = closest.list().slice(0, rules.maxPairs).map(toElementPair);

@@ -1,8 +1,9 @@
 import t from 'tap';
 import type { ElementPair } from '../../src/contract/elements.js';
 import { team } from '../../src/threads/here.js';
+import { ClosestPoints } from '../../src/verify/closest.js';
 import { NO_VERTEX } from '../../src/verify/contact-list.js';
-import { findContacts, findDistances } from '../../src/verify/distance.js';
+import { countClosePairs, findContacts, findDistances } from '../../src/verify/distance.js';
 import { VerifierMemory } from '../../src/verify/memory.js';
 import { findMinDistance } from '../../src/verify/nearest.js';
 import { seeded } from '../support/random.js';
@@ -53,6 +54,28 @@ t.test('distances agree with enumeration of faces', async (t) => {
       });
     }
   }
+});
+
+t.test('all close pairs are counted, but few get a normal: only those that may be named need one', async (t) => {
+  const { mesh, x } = mixed(5);
+  const closerThan = 1.5;
+  const within = listDistances(mesh, x).filter(({ distance }) => distance <= closerThan);
+  const { findNormal } = ClosestPoints.prototype;
+  let normals = 0;
+  ClosestPoints.prototype.findNormal = function (code) {
+    normals++;
+    return findNormal.call(this, code);
+  };
+  t.teardown(() => {
+    ClosestPoints.prototype.findNormal = findNormal;
+  });
+  const found = countClosePairs(mesh, x, { ...PROTECT, maxPairs: 4 }, closerThan, () => true);
+  t.equal(found.closeCount, within.length);
+  t.equal(found.closePairs.length, 4);
+  found.closePairs.forEach((pair, k) => {
+    t.ok(Math.abs((pair.distance as number) - within[k].distance) <= ROUNDING, `place ${k}: ${named(pair)}`);
+  });
+  t.ok(normals < within.length / 2, `${normals} normals for ${within.length} pairs`);
 });
 
 t.test('pairs farther apart than requested are not listed', async (t) => {
