@@ -24,6 +24,8 @@ export function warnOfBudget(
   { status, steps, timings }: Resolution,
   omitted: {
     readonly isCutShort: boolean;
+    /** the answer is an earlier state than the last one, whose step is not told */
+    readonly isEarlier: boolean;
     readonly isMeasured: boolean;
     readonly lacksContacts: boolean;
     readonly lacksReasons: boolean;
@@ -36,7 +38,9 @@ export function warnOfBudget(
     const made = `${steps} ${steps === 1 ? 'step' : 'steps'}`;
     const state = omitted.isCutShort
       ? `the start, because the time budget of ${timeBudgetSeconds} s ended while the outcome of ${made} was tested`
-      : `the safe state after ${made}`;
+      : omitted.isEarlier
+        ? `a safe state before the last of ${made}`
+        : `the safe state after ${made}`;
     warnings.push({
       code: 'SERVER_SHUTS_DOWN',
       message: `The server shuts down: the answer is ${state}. Another server can continue from it.`,

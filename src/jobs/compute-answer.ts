@@ -274,6 +274,7 @@ function describe(step: PreparedStep, job: JobRun, host: StepHost, { run, checke
       ...(chosen.isCutBack ? [warnOfEarlierState(parameters, images.target)] : []),
       ...warnOfBudget(job, resolution, {
         isCutShort: chosen.isCutShort,
+        isEarlier: !isLast,
         isMeasured: measured !== undefined,
         keepsSearch: host.keepsSearch === true,
         lacksContacts: contactDistance !== undefined && contacts === undefined,

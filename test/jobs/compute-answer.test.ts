@@ -62,3 +62,15 @@ const times = (search: number, geometry: number, backward: number, forward: numb
   backward,
   forward,
 });
+
+t.test('a service that ends names no step for an answer that is an earlier state than the last one', async (t) => {
+  const engine = fakeEngine((step) => {
+    step.onState?.(step.y, { phase: 'FORWARD', step: 1 });
+    return resolution(step, step.y.slice(), 'DEADLINE', 1);
+  });
+  // Its target pierces the triangle, so the start is sent.
+  const { answer } = await runJob(spike(1, 1.5), engine, { isEnding: () => true });
+  t.match(answer.report, { steps: 1, verification: { fellBack: true } });
+  const told = answer.report.warnings.find(({ code }) => code === 'SERVER_SHUTS_DOWN');
+  t.match(told?.message, /the answer is a safe state before the last of 1 step\./);
+});
