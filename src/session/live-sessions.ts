@@ -11,7 +11,7 @@ import type { Session } from './session.js';
 import { StepQueue, type StepServices } from './step-queue.js';
 import { StoreWatch } from './store-watch.js';
 
-export interface LiveSessionsOptions extends Omit<StepServices, 'registry' | 'residency' | 'freeIdle'> {
+export interface LiveSessionsOptions extends Omit<StepServices, 'registry' | 'residency'> {
   readonly scheduler: StepServices['scheduler'] & Pick<Scheduler, 'park' | 'dropSaved' | 'forget'>;
   readonly limits: Pick<Limits, 'maxDeviceBytes'>;
   readonly quotas: Quotas;
@@ -53,8 +53,7 @@ export class LiveSessions {
         (session) => this.review(session),
         (thrown) => options.onBackgroundFailure('compare a session with the store', thrown),
       );
-    const freeIdle = () => this.freeIdle();
-    this.stepServices = { scheduler, clock, queuedSteps, registry, residency, freeIdle, onFinding, trace, keeper };
+    this.stepServices = { scheduler, clock, queuedSteps, registry, residency, onFinding, trace, keeper };
   }
 
   /** Called when a session was created or loaded in this process. */
@@ -71,20 +70,17 @@ export class LiveSessions {
     return this.queues.get(session)!;
   }
 
-  /**
-   * If a store keeps the sessions, frees what this process holds of the one that has not been used for longest. Other calls may
-   * take that room before the caller goes on, or have freed it, so the caller looks again whether it has room.
-   *
-   * @returns false if no session is idle that the store has completely
-   */
-  async freeIdle(): Promise<boolean> {
+  /** If a store keeps the sessions, takes memory for one more from those that have not been used for longest. */
+  async makeRoom(tenant: string, bytes: number): Promise<void> {
     const { keeper } = this.options;
-    const session = keeper && this.residency.idle().find(({ kept }) => !kept?.isBehind);
-    if (!session) return false;
-    await keeper.handOver([session], HAND_OVER_MS);
-    // Meanwhile it may have got work, and even frames that only this process has.
-    if (session.workCount === 0 && !session.kept?.isBehind) this.drop(session);
-    return true;
+    if (!keeper || this.registry.exceedsLimit(bytes)) return;
+    for (const session of this.residency.idle()) {
+      if (this.registry.hasRoom(tenant, bytes)) return;
+      if (session.kept?.isBehind) continue;
+      await keeper.handOver([session], HAND_OVER_MS);
+      // Meanwhile it may have got work, and even frames that only this process has.
+      if (session.workCount === 0 && !session.kept?.isBehind) this.drop(session);
+    }
   }
 
   /** Frees what this process holds of a session that continues in the store. */

@@ -112,22 +112,20 @@ export class Registry {
     this.refuseBytes(bytes);
   }
 
-  /** Whether another session has no room as long as all others stay, and would have room without them. */
-  lacksRoomForOneMore(tenant: string, bytes: number): boolean {
-    try {
-      this.refuseOneMore(tenant, bytes);
-      return false;
-    } catch (thrown) {
-      if (thrown instanceof IntersticeError) return thrown.code === 'QUOTA_EXCEEDED';
-      throw thrown;
-    }
+  /** Whether so many bytes would have no room if there were no session. */
+  exceedsLimit(bytes: number): boolean {
+    const { maxSessionBytes: limit } = this.quotas;
+    return limit > 0 && bytes > limit;
   }
 
-  /** Whether a session cannot grow to so many bytes of host memory as long as all others stay, and could without them. */
-  lacksRoomToGrow(session: Session, bytes: number): boolean {
-    const { maxSessionBytes: limit } = this.quotas;
-    if (limit === 0 || bytes <= session.hostBytes) return false;
-    return bytes <= limit && this.hostBytes - session.hostBytes + this.reservedBytes + bytes > limit;
+  hasRoom(tenant: string, bytes: number): boolean {
+    try {
+      this.refuseOneMore(tenant, bytes);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof IntersticeError) return false;
+      throw thrown;
+    }
   }
 
   /**
@@ -139,7 +137,7 @@ export class Registry {
     if (limit === 0 || growth <= 0) return;
     const demand = this.hostBytes + this.reservedBytes + growth;
     if (demand <= limit) return;
-    if (growth > limit) {
+    if (this.exceedsLimit(growth)) {
       throw new IntersticeError(
         'TOO_LARGE',
         `The request needs ${growth} bytes, and all sessions together may hold ${limit} (INTERSTICE_MAX_SESSION_BYTES).`,

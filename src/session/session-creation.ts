@@ -54,9 +54,7 @@ export class SessionCreation {
         kept &&
         ((await keeper.describe({ tenant, id: kept.id })) ?? this.live.registry.peek(kept.id, tenant)?.describe());
       if (info) return info;
-      const bytes = minHostBytes(request.mesh, request.start);
-      // Nothing may come between the last look at the room and the reservation, or another call takes it.
-      while (this.live.registry.lacksRoomForOneMore(tenant, bytes) && (await this.live.freeIdle()));
+      await this.live.makeRoom(tenant, minHostBytes(request.mesh, request.start));
     }
     // While the store was asked, another call may have begun to create it.
     const running = known instanceof SharedWork ? known : this.runningCreation(request, tenant);

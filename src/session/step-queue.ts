@@ -47,8 +47,6 @@ export interface StepServices {
   readonly queuedSteps: QueuedSteps;
   readonly registry: Registry;
   readonly residency: Residency;
-  /** Frees what this process holds of an idle session that the store has; false if there is none. */
-  readonly freeIdle: () => Promise<boolean>;
   readonly onFinding: ScheduleHooks['onFinding'];
   /** undefined = sessions live in this process only */
   readonly keeper: SessionKeeper | undefined;
@@ -213,7 +211,7 @@ export class StepQueue {
   private async compute(step: QueuedStep, call: StepCall, frame: bigint): Promise<ResolveAnswer> {
     const { work, hasWaited } = step;
     const { session } = this;
-    const { scheduler, clock, registry, residency, freeIdle, onFinding, keeper } = this.services;
+    const { scheduler, clock, registry, residency, onFinding, keeper } = this.services;
     const { context, expiresAt } = call;
     // Under RETURN_SAFE the lane observes the deadline and returns a safe state. Under FAIL the caller is refused when
     // its time is over, whatever the lane is doing at that moment.
@@ -237,10 +235,7 @@ export class StepQueue {
     const task = session.prepareStep(request, call);
     // The answer is kept, too; it is about as large as the target.
     const demand = bytesOf(task.state.mesh, request, task.target) + task.target.byteLength;
-    while (registry.lacksRoomToGrow(session, demand) && (await freeIdle()));
     registry.refuseBytes(demand - session.hostBytes);
-    // While idle sessions were handed over, the last caller may have gone, or the session may have ended.
-    if (work.isAbandoned || session.hasEnded) throw cancelled();
 
     const trace = await this.openTrace(task, context.requestId);
     const onState = trace ? trace.listener(context.onState) : context.onState;
@@ -261,16 +256,14 @@ export class StepQueue {
     let outcome: StepOutcome;
     try {
       outcome = await scheduler.step(task, hooks);
-      // A path, contacts or reasons may be larger than the rest, and their size was not known before.
-      const bytes = session.bytesWith(request, task, outcome);
-      while (registry.lacksRoomToGrow(session, bytes) && (await freeIdle()));
       // The lane met the deadline, but its message may be late: this thread may have been busy.
       for (const late of work.waiters.filter((one) => isHard(one) && isExpired(one.expiresAt, clock))) {
         work.refuse(late, deadlineExceeded('on the way back from the engine'));
       }
       if (work.isAbandoned || session.hasEnded) throw cancelled();
       residency.refuseAboveLimit(outcome.residentBytes);
-      registry.refuseBytes(bytes - session.hostBytes);
+      // A path, contacts or reasons may be larger than the rest, and their size was not known before.
+      registry.refuseBytes(session.bytesWith(request, task, outcome) - session.hostBytes);
     } catch (thrown) {
       // Otherwise memory that the lane took for a parked session, or beyond the limit, would not be counted.
       if (wasParked || isTooLarge(thrown)) residency.park(session);

@@ -5,7 +5,6 @@ import { SCENES } from '../../examples/scenes/index.js';
 import type { IntersticeError } from '../../src/contract/errors.js';
 import type { CreateSessionRequest } from '../../src/contract/sessions.js';
 import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
-import { minHostBytes } from '../../src/session/session.js';
 import type { RedisStore } from '../../src/store/redis-store.js';
 import { StoreDown } from '../../src/store/session-store.js';
 import { LIMITS, refusalOf } from '../support/job.js';
@@ -173,25 +172,6 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     await a.operations.deleteSession(first.id);
     t.match(await b.operations.listSessions({}), { sessions: { length: 1 } });
     t.not((await a.operations.createSession(keyed)).id, first.id, 'the key is free again');
-  });
-
-  t.test('idle sessions make room for a session that grows, and for creations at the same time', async (t) => {
-    const bytes = minHostBytes(OPENING.mesh, FROM);
-    const { operations } = await processOf(t, name(), { maxSessionBytes: 2 * bytes });
-    const { id: idle } = await operations.createSession(OPENING);
-    const { id: sessionId } = await operations.createSession(OPENING);
-    t.match(operations.stats(), { sessions: 2, hostBytes: 2 * bytes }, 'there is no room left');
-    // A start that was sent is kept, to recognise retries.
-    const larger = await operations.step({ sessionId, start: FROM, target: towards(SHARES[0]!) });
-    t.same(larger.positions, expected[0]);
-    t.match(operations.stats(), { sessions: 1 }, 'the other one is in the store');
-    await operations.updateSession({ sessionId: idle, label: 'back' });
-    const include = { path: true };
-    const withPath = await operations.step({ sessionId: idle, target: towards(SHARES[0]!), include });
-    t.same(withPath.positions, expected[0]);
-    const created = await Promise.all([1, 2].map((k) => operations.createSession({ ...OPENING, label: `${k}` })));
-    t.match(await operations.listSessions({}), { sessions: { length: 4 } });
-    for (const session of created) await operations.deleteSession(session.id);
   });
 
   t.test('while the store hangs, a step is refused, and afterwards it is accepted exactly once', async (t) => {
