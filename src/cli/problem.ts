@@ -54,7 +54,8 @@ function hintOf({ code, hint }: IntersticeError): string {
 }
 
 function describeError(error: IntersticeError): string[] {
-  if (error.code === 'CANCELLED') return ['Interrupted. No answer was written.'];
+  if (error.code === 'CANCELLED')
+    return [`Interrupted. ${error.hint === ERRORS.CANCELLED.hint ? 'No answer was written.' : error.hint}`];
   const rows: [string, string][] = [];
   if (error.element !== undefined) rows.push(['at', formatElement(error.element)]);
   formatPairs(error.pairs, error.pairCount, pairsShown).forEach((line, index) => {

@@ -121,6 +121,7 @@ t.test('a signal ends a sequence after a frame, and the same command continues i
   });
   t.equal(status, 130, terminal.written.err);
   t.match(terminal.written.err, /2 frames in out finished; the same command goes on from there/);
+  t.match(terminal.written.err, /Interrupted\. No further answer was written\./, 'those of the frames were');
   t.same(readdirSync('out').sort(), ['f1.obj', 'f2.obj', 'sequence.jsonl']);
   const { stdout } = await run(argv('--json'), { cwd });
   t.same(

@@ -55,7 +55,10 @@ export async function runLoadCommand(flags: LoadFlags, cli: CliContext): Promise
         throw new UnreachableError(door === 'http' ? base.origin : grpc, thrown);
       });
       // Results up to Ctrl-C do not cover the requested duration.
-      if (signal.aborted) throw new IntersticeError('CANCELLED', 'The load was ended. Its sessions are deleted.');
+      if (signal.aborted)
+        throw new IntersticeError('CANCELLED', 'The load was ended.', {
+          hint: 'The sessions of the load are deleted.',
+        });
       results.push({ sessions, figures });
     }
     const { terminal } = cli;

@@ -134,15 +134,18 @@ function walk(sequence: Sequence, flags: ResolveFlags, cli: CliContext): Promise
           `${formatPlural(done, 'frame')} in ${folder} finished; the same command goes on from there.\n`,
         );
       }
-      throw signal.aborted ? cancelled(error) : error;
+      throw signal.aborted ? cancelled(error, done) : error;
     }
   });
 }
 
 /** An abort between two frames ends the run like one during a frame. */
-const cancelled = (error: unknown): unknown =>
-  error instanceof DOMException
-    ? new IntersticeError('CANCELLED', 'The request was cancelled.', { cause: error })
+const cancelled = (error: unknown, done: number): unknown =>
+  error instanceof DOMException || (error instanceof IntersticeError && error.code === 'CANCELLED')
+    ? new IntersticeError('CANCELLED', 'The request was cancelled.', {
+        cause: error,
+        ...(done > 0 ? { hint: 'No further answer was written.' } : {}),
+      })
     : error;
 
 /** The last answer of an earlier run, read back bit for bit, or the first frame. */
