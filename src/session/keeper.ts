@@ -239,6 +239,20 @@ export class SessionKeeper {
   }
 
   /**
+   * Prepares an idle session to leave this process, which goes on: as {@link handOver} does.
+   *
+   * @returns whether the store has confirmed within `ms` that it has all frames, or that the session is no longer this process's
+   */
+  async letGo(session: Session, ms: number): Promise<boolean> {
+    let isStored = false;
+    const onStored = () => {
+      isStored = true;
+    };
+    await this.within(ms, this.handOverOne(session, onStored));
+    return isStored;
+  }
+
+  /**
    * Changes the settings of a session here and in the store, or nowhere.
    *
    * @param change changes them here, and returns a function that undoes that; what it throws is thrown
@@ -357,7 +371,8 @@ export class SessionKeeper {
     await Promise.race([work, late]).finally(stop);
   }
 
-  private async handOverOne(session: Session): Promise<void> {
+  /** @param onStored called before the scene is copied, which can also be computed again */
+  private async handOverOne(session: Session, onStored = () => {}): Promise<void> {
     const { kept } = session;
     if (!kept) return;
     // A checkpoint under way would be cut off with the connection; the code that began it reports its failure.
@@ -365,11 +380,13 @@ export class SessionKeeper {
     if (session.hasEnded) return;
     try {
       await this.compare(session);
+      onStored();
       if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoints.write(session))?.written;
     } catch (thrown) {
       // The store lacks nothing of a session that has ended.
       if (thrown instanceof SessionGone) kept.isBehind = false;
-      else if (!isDown(thrown) && !(thrown instanceof SessionMoved)) throw thrown;
+      if (thrown instanceof SessionMoved) onStored();
+      else if (!isDown(thrown)) throw thrown;
     }
   }
 

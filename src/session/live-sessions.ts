@@ -2,16 +2,18 @@ import { IntersticeError } from '../contract/errors.js';
 import type { SessionChange } from '../contract/events.js';
 import type { Limits } from '../contract/server-info.js';
 import type { Scheduler } from '../lanes/scheduler.js';
+import { StoreDown } from '../store/session-store.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { IdleWatch } from './idle-watch.js';
 import { SessionMoved } from './keeper.js';
+import { unavailable } from './kept-records.js';
 import { type Quotas, Registry, type Reservation } from './registry.js';
 import { Residency } from './residency.js';
 import type { Session } from './session.js';
 import { StepQueue, type StepServices } from './step-queue.js';
 import { StoreWatch } from './store-watch.js';
 
-export interface LiveSessionsOptions extends Omit<StepServices, 'registry' | 'residency'> {
+export interface LiveSessionsOptions extends Omit<StepServices, 'registry' | 'residency' | 'withRoom'> {
   readonly scheduler: StepServices['scheduler'] & Pick<Scheduler, 'park' | 'dropSaved' | 'forget'>;
   readonly limits: Pick<Limits, 'maxDeviceBytes'>;
   readonly quotas: Quotas;
@@ -53,7 +55,8 @@ export class LiveSessions {
         (session) => this.review(session),
         (thrown) => options.onBackgroundFailure('compare a session with the store', thrown),
       );
-    this.stepServices = { scheduler, clock, queuedSteps, registry, residency, onFinding, trace, keeper };
+    const withRoom: StepServices['withRoom'] = (take) => this.withRoom(take);
+    this.stepServices = { scheduler, clock, queuedSteps, registry, residency, withRoom, onFinding, trace, keeper };
   }
 
   /** Called when a session was created or loaded in this process. */
@@ -70,17 +73,29 @@ export class LiveSessions {
     return this.queues.get(session)!;
   }
 
-  /** If a store keeps the sessions, takes memory for one more from those that have not been used for longest. */
-  async makeRoom(tenant: string, bytes: number): Promise<void> {
+  /**
+   * Takes room in this process. If a store keeps the sessions and there is none, idle sessions go on there, least recently used
+   * first, until there is. One that the store does not confirm stays: while the store is down, only this process can continue it.
+   *
+   * @param take throws QUOTA_EXCEEDED, without any effect, as long as there is no room; what else it throws is thrown at once
+   * @throws QUOTA_EXCEEDED if no idle session can leave; STORE_UNAVAILABLE if one could if the store were not down
+   */
+  async withRoom<T>(take: () => T | Promise<T>): Promise<T> {
     const { keeper } = this.options;
-    if (!keeper || this.registry.exceedsLimit(bytes)) return;
-    for (const session of this.residency.idle()) {
-      if (this.registry.hasRoom(tenant, bytes)) return;
-      if (session.kept?.isBehind) continue;
-      await keeper.handOver([session], HAND_OVER_MS);
+    for (const session of keeper ? this.residency.idle() : []) {
+      try {
+        // What it has begun is not awaited here: a refusal that comes later is not about this room.
+        return take();
+      } catch (thrown) {
+        if (!(thrown instanceof IntersticeError) || thrown.code !== 'QUOTA_EXCEEDED') throw thrown;
+      }
+      const isStored = await keeper!.letGo(session, HAND_OVER_MS);
+      const { health } = keeper!.store;
+      if (!isStored && !health.isUp) throw unavailable(new StoreDown(health.reason));
       // Meanwhile it may have got work, and even frames that only this process has.
-      if (session.workCount === 0 && !session.kept?.isBehind) this.drop(session);
+      if (isStored && session.workCount === 0 && !session.kept?.isBehind) this.drop(session);
     }
+    return take();
   }
 
   /** Frees what this process holds of a session that continues in the store. */

@@ -112,35 +112,20 @@ export class Registry {
     this.refuseBytes(bytes);
   }
 
-  /** Whether so many bytes would have no room if there were no session. */
-  exceedsLimit(bytes: number): boolean {
-    const { maxSessionBytes: limit } = this.quotas;
-    return limit > 0 && bytes > limit;
-  }
-
-  hasRoom(tenant: string, bytes: number): boolean {
-    try {
-      this.refuseOneMore(tenant, bytes);
-      return true;
-    } catch (thrown) {
-      if (thrown instanceof IntersticeError) return false;
-      throw thrown;
-    }
-  }
-
   /**
    * @param growth bytes of host memory on top of those that all sessions hold now
+   * @param held bytes of them that the session holds already for which the growth is
    * @throws QUOTA_EXCEEDED with demand and limit; TOO_LARGE if there would be no room without all other sessions
    */
-  refuseBytes(growth: number): void {
+  refuseBytes(growth: number, held = 0): void {
     const { maxSessionBytes: limit } = this.quotas;
     if (limit === 0 || growth <= 0) return;
     const demand = this.hostBytes + this.reservedBytes + growth;
     if (demand <= limit) return;
-    if (this.exceedsLimit(growth)) {
+    if (held + growth > limit) {
       throw new IntersticeError(
         'TOO_LARGE',
-        `The request needs ${growth} bytes, and all sessions together may hold ${limit} (INTERSTICE_MAX_SESSION_BYTES).`,
+        `The ${held > 0 ? 'session would need' : 'request needs'} ${held + growth} bytes, and all sessions together may hold ${limit} (INTERSTICE_MAX_SESSION_BYTES).`,
       );
     }
     throw exceeded(

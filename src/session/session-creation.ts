@@ -54,12 +54,14 @@ export class SessionCreation {
         kept &&
         ((await keeper.describe({ tenant, id: kept.id })) ?? this.live.registry.peek(kept.id, tenant)?.describe());
       if (info) return info;
-      await this.live.makeRoom(tenant, minHostBytes(request.mesh, request.start));
     }
-    // While the store was asked, another call may have begun to create it.
-    const running = known instanceof SharedWork ? known : this.runningCreation(request, tenant);
-    const work = running ?? this.startCreation(request, call);
-    const session = (await work.join({ ...call, expiresAt, timeBudgetSeconds })).value;
+    const begin = () => {
+      // While the store was asked, or other sessions made room, another call may have begun to create it.
+      const running = known instanceof SharedWork ? known : this.runningCreation(request, tenant);
+      const work = running ?? this.startCreation(request, call);
+      return work.join({ ...call, expiresAt, timeBudgetSeconds });
+    };
+    const session = (await this.live.withRoom(begin)).value;
     return session instanceof Session ? session.describe() : session;
   }
 

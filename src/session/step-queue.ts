@@ -47,6 +47,8 @@ export interface StepServices {
   readonly queuedSteps: QueuedSteps;
   readonly registry: Registry;
   readonly residency: Residency;
+  /** Takes host memory, for which idle sessions may leave this process: see `LiveSessions.withRoom`. */
+  readonly withRoom: (take: () => void) => Promise<void>;
   readonly onFinding: ScheduleHooks['onFinding'];
   /** undefined = sessions live in this process only */
   readonly keeper: SessionKeeper | undefined;
@@ -211,7 +213,7 @@ export class StepQueue {
   private async compute(step: QueuedStep, call: StepCall, frame: bigint): Promise<ResolveAnswer> {
     const { work, hasWaited } = step;
     const { session } = this;
-    const { scheduler, clock, registry, residency, onFinding, keeper } = this.services;
+    const { scheduler, clock, registry, residency, withRoom, onFinding, keeper } = this.services;
     const { context, expiresAt } = call;
     // Under RETURN_SAFE the lane observes the deadline and returns a safe state. Under FAIL the caller is refused when
     // its time is over, whatever the lane is doing at that moment.
@@ -235,7 +237,7 @@ export class StepQueue {
     const task = session.prepareStep(request, call);
     // The answer is kept, too; it is about as large as the target.
     const demand = bytesOf(task.state.mesh, request, task.target) + task.target.byteLength;
-    registry.refuseBytes(demand - session.hostBytes);
+    await withRoom(() => registry.refuseBytes(demand - session.hostBytes, session.hostBytes));
 
     const trace = await this.openTrace(task, context.requestId);
     const onState = trace ? trace.listener(context.onState) : context.onState;
@@ -260,10 +262,15 @@ export class StepQueue {
       for (const late of work.waiters.filter((one) => isHard(one) && isExpired(one.expiresAt, clock))) {
         work.refuse(late, deadlineExceeded('on the way back from the engine'));
       }
-      if (work.isAbandoned || session.hasEnded) throw cancelled();
+      const refuseCancelled = () => {
+        if (work.isAbandoned || session.hasEnded) throw cancelled();
+      };
+      refuseCancelled();
       residency.refuseAboveLimit(outcome.residentBytes);
       // A path, contacts or reasons may be larger than the rest, and their size was not known before.
-      registry.refuseBytes(session.bytesWith(request, task, outcome) - session.hostBytes);
+      const held = session.bytesWith(request, task, outcome);
+      await withRoom(() => registry.refuseBytes(held - session.hostBytes, session.hostBytes));
+      refuseCancelled();
     } catch (thrown) {
       // Otherwise memory that the lane took for a parked session, or beyond the limit, would not be counted.
       if (wasParked || isTooLarge(thrown)) residency.park(session);

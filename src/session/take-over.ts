@@ -42,8 +42,7 @@ async function load(
 ): Promise<Session> {
   const { scheduler, onChange, onBackgroundFailure } = services;
   const bytes = stored.mesh.byteLength + 2 * (stored.head?.byteLength ?? stored.opening.byteLength);
-  await live.makeRoom(tenant, bytes);
-  const place = live.registry.reserve(tenant, bytes, id);
+  const place = await live.withRoom(() => live.registry.reserve(tenant, bytes, id));
   const { key } = place;
   try {
     const onUnreadable = (err: unknown) =>

@@ -330,9 +330,19 @@ t.test('host memory is counted when it is kept; a refusal names the demand', asy
   t.equal(operations.stats().hostBytes, mesh + 3 * 36);
   const double = new Float64Array(9);
   const refusal = await refusalOf(operations.step({ sessionId: session.id, start: double, target: double.slice() }));
-  t.match(refusal, { code: 'QUOTA_EXCEEDED', message: /needs 108 bytes.*hold 228.*limit is 156/ });
+  t.match(refusal, { code: 'TOO_LARGE', message: /would need 228 bytes.*hold 156/ }, 'no room alone');
   await operations.step(stepOf(session, 4, { start: at(0) }));
   t.equal(operations.stats().hostBytes, mesh + 4 * 36, 'a start that was sent is kept to recognise retries');
+});
+
+t.test('a step that has room alone, but not beside another session, may be sent again', async (t) => {
+  const { operations } = openRoom(t, { maxSessionBytes: 2 * (3 * 4 + 3 * 36) });
+  const session = await operations.createSession(opening());
+  const other = await operations.createSession(opening());
+  const step = stepOf(session, 4, { start: at(0) });
+  t.match(await refusalOf(operations.step(step)), { code: 'QUOTA_EXCEEDED', message: /needs 36.*hold 276.*is 240/ });
+  await operations.deleteSession(other.id);
+  t.equal((await operations.step(step)).frame, 1n);
 });
 
 t.test('an answer for which sessions have no room is refused, and the session is unchanged', async (t) => {
@@ -345,7 +355,7 @@ t.test('an answer for which sessions have no room is refused, and the session is
     return { ...(await step(task, hooks)), ...(task.include?.path ? { path } : {}) };
   };
   const withPath = operations.step(stepOf(session, 4, { include: { path: true } }));
-  t.match(await refusalOf(withPath), { code: 'QUOTA_EXCEEDED', message: /hold 2\d\d, and the limit is 156/ });
+  t.match(await refusalOf(withPath), { code: 'TOO_LARGE', message: /would need 2\d\d bytes.*hold 156/ });
   t.equal(operations.stats().hostBytes, mesh + 3 * 36);
   t.equal((await operations.step(stepOf(session, 4))).frame, 1n);
 });
