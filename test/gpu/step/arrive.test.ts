@@ -32,7 +32,7 @@ else {
       x,
       y: target,
     } = looseScene(random, {
-      ...{ elements: 220, side: 6, travel: 0.4, kinematic: 0.6, still: 0.2 },
+      ...{ elements: 320, side: 6.8, travel: 0.4, kinematic: 0.6, still: 0.2 },
     });
     const { vertexCount } = mesh;
     const proximity = new Proximity(mesh, settings);

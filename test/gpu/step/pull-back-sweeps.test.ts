@@ -190,7 +190,7 @@ else {
         t.comment(`seed ${random.seed}`);
         const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
         // So many that rows share vertices, whatever the seed: a row by itself is solved in one sweep, wherever it begins.
-        const input = withPairs(random, settings, 400);
+        const input = withPairs(random, settings, 560);
         const { mesh, x, y, pairs } = input;
         const bench = new StageBench(gpu.memory, gpu.kernels, input);
         const offsets = Float32Array.from({ length: mesh.vertexCount }, () => settings.delta * random());
