@@ -12,7 +12,8 @@
  * The last line is always `N passed, N failed, N skipped`. Above it are the files that used the most processor time,
  * including programs that they started and awaited.
  *
- * All files of a run derive their random numbers from one seed, TEST_SEED, which is printed.
+ * All files of a run derive their random numbers from one seed, TEST_SEED, which is printed. deploy/test-seeds.mjs runs
+ * files with many seeds.
  *
  * `npm test` without words tries a share of each long table, which the seed chooses (test/support/share.ts), and of the
  * files of some folders (SHARED_FOLDERS); with words, or with INTERSTICE_LONG_TESTS=1, it tries all of them.
