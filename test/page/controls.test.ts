@@ -4,7 +4,16 @@ import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { run } from '../cli/in-process.js';
 import { skipWithoutChromium } from '../support/chromium.js';
-import { fileOf, openPageService, openTangled, resolve, squares, textOnce, untilAnswered } from './open-page.js';
+import {
+  fileOf,
+  openPageService,
+  openTangled,
+  refusal,
+  resolve,
+  squares,
+  textOnce,
+  untilAnswered,
+} from './open-page.js';
 
 /** The controls of the page: its dialogs, its player, its keys, and what is offered beside what is shown. */
 
@@ -67,7 +76,7 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
       const key = route.request().headers().authorization;
       keys.push(key);
       if (key) return route.fallback();
-      await route.fulfill({ status: 401, json: { code: 'UNAUTHENTICATED', message: 'No key.', hint: '' } });
+      await route.fulfill(refusal(401, 'UNAUTHENTICATED', 'No key.'));
     });
     const [opened, asked] = [page.locator('#open-dialog'), page.locator('#key-dialog')];
     await page.setInputFiles('#files', pair);

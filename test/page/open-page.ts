@@ -19,6 +19,12 @@ export const squares = (low: number, high: number): string => {
   return `${square(low)}${square(high)}f 1 2 3\nf 1 3 4\nf 5 6 7\nf 5 7 8\n`;
 };
 
+/** How a page is sent a refusal of the service in place of its answer, as `Route.fulfill` takes it. */
+export const refusal = (status: number, code: string, message: string) => ({
+  status,
+  json: { type: `urn:interstice:error:${code}`, code, message, hint: '' },
+});
+
 /** Waits for an answer of the service and for the check of the target that follows it. */
 export async function untilAnswered(page: Page): Promise<void> {
   await page.waitForSelector('#field option[value="intersections"]', { state: 'attached' });

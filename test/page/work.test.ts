@@ -5,6 +5,7 @@ import {
   fileOf,
   openPageService,
   openTangled,
+  refusal,
   resolve,
   saveAs,
   squares,
@@ -170,10 +171,7 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
 
     // One whose state the page is not told goes on: it is asked again with a key, or stopped when something else begins.
     const question = /\?wait=/;
-    const forbid = () =>
-      page.route(question, (route) =>
-        route.fulfill({ status: 401, json: { code: 'UNAUTHENTICATED', message: 'No key.', hint: '' } }),
-      );
+    const forbid = () => page.route(question, (route) => route.fulfill(refusal(401, 'UNAUTHENTICATED', 'No key.')));
     const dialog = page.locator('#key-dialog');
     const refused = async () => {
       const [answer] = await Promise.all([submitted(), page.click('#untangle')]);
@@ -358,7 +356,7 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
     await page.route(/\/v1\/jobs$/, async (route) => {
       asked.push((route.request().postDataJSON() as { resolve: { include: { path: boolean } } }).resolve.include.path);
       if (asked.length > 1) return route.fallback();
-      await route.fulfill({ status: 413, json: { code: 'TOO_LARGE', message: 'The path is too large.', hint: '' } });
+      await route.fulfill(refusal(413, 'TOO_LARGE', 'The path is too large.'));
     });
     await page.setInputFiles('#files', pair);
     await resolve(page);
