@@ -24,6 +24,23 @@ std::optional<ServiceError> refusalOf(Work&& work) {
   return std::nullopt;
 }
 
+/// A server with one service on a free port of this machine, until the end of its scope.
+class Served {
+ public:
+  explicit Served(grpc::Service& service) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterService(&service);
+    server_ = builder.BuildAndStart();
+  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  grpc::Server* operator->() const { return server_.get(); }
+
+ private:
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
 /// Two triangles; the second one is moved through the first, which is an obstacle.
 inline v1::Mesh pair() {
   return meshOf(6, {0, 1, 2, 3, 4, 5}, {1, 1, 1, 0, 0, 0});

@@ -132,22 +132,17 @@ void testLimits() {
   check(!Deadline().limit() && !Deadline().left(), "without a budget there is no limit");
 
   Hanging service;
-  int port = 0;
-  grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&service);
-  const auto server = builder.BuildAndStart();
-  const auto address = "127.0.0.1:" + std::to_string(port);
+  const Served served(service);
   {
-    const Client client(address, {.retry = {.firstPause = Seconds(0.001)}, .timeout = kLongest, .allowance = kLittle});
+    const Client client(served.address(), {.retry = {.firstPause = Seconds(0.001)}, .timeout = kLongest, .allowance = kLittle});
     testLateSteps(service, client);
     testLateDeletions(service, client);
     testLateResolves(service, client);
     service.hangs = true;
-    const Client hasty(address, {.timeout = kLittle});
+    const Client hasty(served.address(), {.timeout = kLittle});
     const auto error = refusalOf([&] { hasty.resolve(resolveWithin(Seconds(60))); });
     check(error && error->error().hint().starts_with("Increase timeout, "), "a hint names a timeout that is too short");
     service.hangs = false;
   }
-  server->Shutdown();
+  served->Shutdown();
 }

@@ -30,19 +30,15 @@ class Recorder : public v1::CollisionService::Service {
 
 void testMetadata() {
   Recorder recorder;
-  int port = 0;
-  grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&recorder);
-  const auto server = builder.BuildAndStart();
+  const Served served(recorder);
   {
-    const Client client("127.0.0.1:" + std::to_string(port));
+    const Client client(served.address());
     auto session = client.session(pair(), lowered<float>(0));
     refusalOf([&] { session.check(); });
     refusalOf([&] { client.check({}); });
     refusalOf([&] { session.step(lowered<float>(0)); });
   }
-  server->Shutdown();
+  served->Shutdown();
   const std::vector<std::string> expected = {"-", "its-name", "-", "its-name"};
   check(recorder.named == expected, "step and check name their session before their message arrives");
 }
@@ -87,13 +83,9 @@ class Forgetful : public v1::CollisionService::Service {
 
 void testLostFrames() {
   Forgetful service;
-  int port = 0;
-  grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&service);
-  const auto server = builder.BuildAndStart();
+  const Served served(service);
   {
-    const Client client("127.0.0.1:" + std::to_string(port));
+    const Client client(served.address());
     const auto target = lowered<float>(0.05f);
     auto session = client.session(pair(), lowered<float>(0), {.isStreaming = true});
     for (int k = 0; k < 3; k++) session.step(target);
@@ -119,7 +111,7 @@ void testLostFrames() {
     check(lost && lost->kept == 0 && lost->answered == 7, "with everything since its creation");
     check(exact.step(target).message.frame() == 9 && exact.recreations() == 1, "and goes on from there");
   }
-  server->Shutdown();
+  served->Shutdown();
 }
 
 /// Creates sessions, and loses the answers on request.
@@ -145,13 +137,9 @@ class Muffled : public v1::CollisionService::Service {
 
 void testGivenUpOpenings() {
   Muffled service;
-  int port = 0;
-  grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&service);
-  const auto server = builder.BuildAndStart();
+  const Served served(service);
   {
-    const Client client("127.0.0.1:" + std::to_string(port), {.retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
+    const Client client(served.address(), {.retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
     const auto start = lowered<float>(0);
     service.losesAnswers = true;
     const auto error = refusalOf([&] { client.session(pair(), start); });
@@ -165,7 +153,7 @@ void testGivenUpOpenings() {
     check(service.deleted.back() == "session" && session.close(), "a session may be closed while it is made again");
     check(service.deleted.back() == service.keys.back(), "and leaves nothing behind");
   }
-  server->Shutdown();
+  served->Shutdown();
 }
 
 void testRefusedStream() {
@@ -206,13 +194,9 @@ class Foreign : public v1::CollisionService::Service {
 
 void testForeignAnswers() {
   Foreign service;
-  int port = 0;
-  grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&service);
-  const auto server = builder.BuildAndStart();
+  const Served served(service);
   {
-    const Client client("127.0.0.1:" + std::to_string(port));
+    const Client client(served.address());
     const auto start = lowered<float>(0);
     v1::ResolveRequest request;
     *request.mutable_mesh() = pair();
@@ -231,7 +215,7 @@ void testForeignAnswers() {
       check(isForeign([&] { session.step(start); }), "nor is a step without positions");
     }
   }
-  server->Shutdown();
+  served->Shutdown();
 }
 
 /// Loses each session once, at the second attempt of its first step.
@@ -263,19 +247,15 @@ class Restarted : public v1::CollisionService::Service {
 
 void testLastAttempt() {
   Restarted service;
-  int port = 0;
-  grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&service);
-  const auto server = builder.BuildAndStart();
+  const Served served(service);
   {
-    const Client client("127.0.0.1:" + std::to_string(port), {.retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
+    const Client client(served.address(), {.retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
     const auto start = lowered<float>(0);
     auto session = client.session(pair(), start);
     const auto error = refusalOf([&] { session.step(start); });
     check(!error && session.recreations() == 1, "a last attempt that finds the session lost continues in a new one");
   }
-  server->Shutdown();
+  served->Shutdown();
 }
 
 void testSpentAttempts() {
