@@ -3,9 +3,11 @@ import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import { type Box, checkPositions } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
+import { type CutTarget, cutTo } from '../solver/cut-target.js';
 import type { EnginePositions, ImpulseFigures, Resolution } from '../solver/engine.js';
 import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
-import { type CutTarget, cutTo, type Range } from '../solver/range.js';
+import { FLOORS_PER_DELTA } from '../solver/frame.js';
+import type { Range } from '../solver/range.js';
 
 /** A target that has passed its check. */
 interface CheckedTarget {
@@ -64,10 +66,11 @@ interface EngineTarget {
 /** The image of the target. Motions of vertices that lie farther out than the floor covers are cut to that range. */
 export function engineTargetOf(
   mesh: CollisionMesh,
-  { cut }: Range,
+  { cut, floor }: Range,
   { startEngine, targetEngine, target }: Pick<StateToMap, 'startEngine' | 'targetEngine' | 'target'>,
 ): EngineTarget {
-  const near = cut && cutTo(cut, mesh, startEngine, targetEngine);
+  // Where a target is cut, the floor is δ/16 (rangeOf).
+  const near = cut && cutTo(cut, mesh, startEngine, targetEngine, FLOORS_PER_DELTA * floor);
   if (!near || near.count === 0) {
     return { positions: targetEngine, restate: (resolution) => resolution, warnings: () => [], isCut: () => false };
   }

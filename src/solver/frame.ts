@@ -351,7 +351,8 @@ export function largestWithin(
   return { caller: 2 ** (exponent + 1), engine: floor / STORAGE_PER_UNIT };
 }
 
-function storageOf({ largestEngine, scale }: CoordinateFrame): number {
+/** Returns 8√3 u X, the part of the floor that covers the rounding of the engine's numbers, the caller's unit. */
+export function storageOf({ largestEngine, scale }: CoordinateFrame): number {
   return (STORAGE_PER_UNIT * largestEngine) / scale;
 }
 

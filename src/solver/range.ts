@@ -2,8 +2,9 @@ import { findBounds } from '../mesh/measure.js';
 import type { Scalar } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { EnginePositions } from './engine.js';
-import { type CoordinateFrame, FLOORS_PER_DELTA, floorOf, largestWithin, roundingOf } from './frame.js';
+import { type CoordinateFrame, FLOORS_PER_DELTA, floorOf, largestWithin, roundingOf, storageOf } from './frame.js';
 import { boundsOfOthers, type RestingVertices } from './resting.js';
+import { reachOf } from './rigid/twist.js';
 
 export type Bounds = MeshMeasures['bounds'];
 
@@ -66,8 +67,11 @@ export function rangeOf(
   const resting = left?.marks;
   const eta = left?.roundingUnder(frame) ?? 0;
   const least = floorOf(delta, present, scalar, eta);
-  if (frame.isExactFor(scalar) && eta === 0) return { floor: least, safe: undefined, cut: undefined, resting };
   const most = (delta / FLOORS_PER_DELTA) * frame.scale;
+  if (frame.isExactFor(scalar) && eta === 0) {
+    const floor = target ? exactFloor(least, most, frame.over(joined(start, target))) : least;
+    return { floor, safe: undefined, cut: undefined, resting };
+  }
   const needed = target ? roundingOf(frame.over(joined(start, target)), scalar, eta) * frame.scale : 0;
   const floor = Math.min(Math.max(least, needed), most);
   const { caller, engine } = largestWithin(floor, frame, scalar, eta);
@@ -82,6 +86,20 @@ export function rangeOf(
   };
 }
 
+/**
+ * The floor where the map is exact: that of the start, unless the target lies beyond the coordinates to which bodies can move
+ * as a whole with it ({@link reachOf}), and a floor within δ/16 covers its rounding. Otherwise a motion to a far target
+ * would be made leap by leap. Any floor from that of the start to δ/16 is as safe.
+ *
+ * @param least of the start, engine units
+ * @param most δ/16, engine units
+ * @param both the frame over start and target
+ */
+function exactFloor(least: number, most: number, both: CoordinateFrame): number {
+  const covering = storageOf(both) * both.scale;
+  return both.largestEngine > reachOf(least) && covering <= most ? Math.max(least, covering) : least;
+}
+
 /** @param bounds engine units, of the vertices that belong to an element */
 export function isWithin(bounds: Bounds, range: Bounds): boolean {
   return [0, 1, 2].every((k) => bounds[k]! >= range[k]! && bounds[k + 3]! <= range[k + 3]!);
@@ -91,45 +109,6 @@ export function isWithin(bounds: Bounds, range: Bounds): boolean {
 export function isCovered(mesh: CollisionMesh, state: EnginePositions, { safe, resting }: Range): boolean {
   if (!safe) return true;
   return isWithin(resting ? boundsOfOthers(mesh, state, resting) : findBounds(mesh, state), safe);
-}
-
-/** A target that was cut to a range. */
-export interface CutTarget {
-  /** float32[3·V] engine units */
-  readonly target: EnginePositions;
-  /** float64[V] share of its motion that a vertex keeps */
-  readonly share: Float64Array;
-  readonly count: number;
-  /** the first vertex with a share below 1 */
-  readonly first: number;
-}
-
-/** Shortens the motion of every vertex that belongs to an element so that it ends in the range. */
-export function cutTo(range: Bounds, mesh: CollisionMesh, start: EnginePositions, target: EnginePositions): CutTarget {
-  const cut = target.slice();
-  const share = new Float64Array(mesh.vertexCount).fill(1);
-  let count = 0;
-  let first = mesh.vertexCount;
-  for (const vertices of [mesh.contactVertices, mesh.tetrahedra]) {
-    for (const v of vertices) {
-      if (share[v] !== 1) continue;
-      for (let k = 0; k < 3; k++) {
-        const from = start[3 * v + k]!;
-        const to = target[3 * v + k]!;
-        // A coordinate without motion needs no cut, wherever it is.
-        if (from === to) continue;
-        const end = to > range[k + 3]! ? range[k + 3]! : to < range[k]! ? range[k]! : to;
-        // The start lies within the range; a vertex beyond it would not move.
-        if (end !== to) share[v] = Math.min(share[v]!, Math.max(0, (end - from) / (to - from)));
-      }
-      const part = share[v]!;
-      if (part === 1) continue;
-      for (let k = 3 * v; k < 3 * v + 3; k++) cut[k] = start[k]! + part * (target[k]! - start[k]!);
-      first = Math.min(first, v);
-      count++;
-    }
-  }
-  return { target: cut, share, count, first };
 }
 
 function boxAround(frame: CoordinateFrame, caller: number, engine: number): Bounds {

@@ -6,6 +6,7 @@ import { findIntersections } from '../../src/verify/state.js';
 import { between, fakeEngine, resolution } from '../support/fake-engine.js';
 import { runJob } from '../support/job.js';
 import { DirectSession } from '../support/scenes.js';
+import { flatSheet } from '../support/sheet.js';
 
 /** Four square sheets, one above the other, their corners at (504, 504) and (504.2, 504.2). */
 const SHEETS = 4;
@@ -82,6 +83,45 @@ t.test('float64: the same target again continues from the last answer', async (t
     t.ok(now < left, `${left} to ${now}`);
     left = now;
   }
+  t.equal(session.findings.length, 0);
+});
+
+/** A sheet with edges of length 1, and a smaller one above it. */
+const { vertexCount, triangles, rest } = flatSheet(8, 8);
+const pair = {
+  vertexCount: 2 * vertexCount,
+  triangles: Uint32Array.from([...triangles, ...triangles.map((v) => v + vertexCount)]),
+};
+const together = [...rest, ...rest.map((c, k) => (k % 3 === 2 ? 0.3 : 0.6 * c))];
+
+t.test('float32: a cloth and its companion go as far as δ/16 covers rounding in one step', async (t) => {
+  const session = new DirectSession({ mesh: pair, start: Float32Array.from(together) }, createCpuEngine());
+  await session.open();
+  const far = Float32Array.from(together, (c, k) => (k % 3 === 0 ? c + 3500 : c));
+  const { report, positions } = await session.step(far);
+  t.match(report, { status: 'CONVERGED', steps: 1, warnings: [], verification: { fellBack: false } });
+  t.same(positions, far);
+});
+
+t.test('float64: where the target of both is cut they stop together, and arrive when it is sent again', async (t) => {
+  const session = new DirectSession({ mesh: pair, start: Float64Array.from(together) }, createCpuEngine());
+  await session.open();
+  const far = Float64Array.from(together, (c, k) => (k % 3 === 0 ? c + 5000 : c));
+  const first = await session.step(far);
+  t.match(first.report, { status: 'STALLED', steps: 1, verification: { fellBack: false } });
+  const cuts = first.report.warnings.filter(({ code }) => code === 'TARGET_OUT_OF_RANGE');
+  t.match(cuts, [{ count: 2 * vertexCount, message: /send the same target again/ }]);
+  const moved = first.positions[0]! - together[0]!;
+  t.ok(moved > 1000 && moved < 4000, `${moved} edges`);
+  const deviation = distance(
+    first.positions,
+    Float64Array.from(together, (c, k) => (k % 3 === 0 ? c + moved : c)),
+  );
+  // The engine's float32 numbers are 2⁻¹³ apart up to 2048; both the first vertex and each other one are rounded.
+  t.ok(deviation <= 2 ** -12, `deformed by ${deviation}`);
+  const second = await session.step(far);
+  t.match(second.report, { status: 'CONVERGED', steps: 1, warnings: [] });
+  t.same(second.positions, far);
   t.equal(session.findings.length, 0);
 });
 

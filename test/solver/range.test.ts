@@ -1,8 +1,9 @@
 import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { buildMesh } from '../../src/mesh/build.js';
+import { cutTo } from '../../src/solver/cut-target.js';
 import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
-import { type Bounds, cutTo, isWithin, rangeOf } from '../../src/solver/range.js';
+import { type Bounds, isWithin, rangeOf } from '../../src/solver/range.js';
 import { seeded } from '../support/random.js';
 
 const random = seeded();
@@ -113,12 +114,46 @@ t.test('nothing is cut if the map is exact in both directions', async (t) => {
   t.ok(rangeOf(1e-3, frame, boundsOf(start), [-1, -1, -1, 1e6, 1, 1], 'FLOAT64').cut);
 });
 
+t.test(
+  'where the map is exact, the floor rises for targets that bodies reach only with a higher one, up to δ/16',
+  async (t) => {
+    const start = Float32Array.of(-1, -1, -1, 1, 1, 1);
+    const frame = CoordinateFrame.fit(start, 0.1, boundsOf(start));
+    const delta = 0.01;
+    const least = floorOf(delta, frame, 'FLOAT32');
+    // δ/100 covers rounding up to 60 units, and bodies that move as a whole up to 121; δ/16 covers it up to 378.
+    const floorTo = (far: number) => rangeOf(delta, frame, boundsOf(start), [-1, -1, -1, far, 1, 1], 'FLOAT32').floor;
+    t.same([1, 120, 380, 1e6].map(floorTo), [least, least, least, least]);
+    t.ok(floorTo(130) > 2 * least);
+    const highest = floorTo(378) / ((delta / 16) * frame.scale);
+    t.ok(highest > 0.998 && highest <= 1, `${highest} of δ/16`);
+  },
+);
+
 t.test('a cut target lies on the straight line to the target, and a vertex of no element is not cut', async (t) => {
   const mesh = buildMesh({ vertexCount: 5, triangles: Uint32Array.of(0, 1, 2) });
   const start = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 9, 9, 9, 0, 0, 1);
   const target = Float32Array.of(40, 10, 0, 1, 0, 5, 0, -30, -60, 999, 999, 999, 500, 0, 1);
-  const { target: cut, share, count, first } = cutTo([-20, -20, -20, 20, 20, 20], mesh, start, target);
+  const { target: cut, share, count, first } = cutTo([-20, -20, -20, 20, 20, 20], mesh, start, target, 0.1);
   t.same([...cut], [20, 5, 0, 1, 0, 5, 0, 1 - 31 / 3, -20, 999, 999, 999, 500, 0, 1].map(Math.fround));
   t.same([...share], [0.5, 1, 1 / 3, 1, 1]);
   t.same([count, first], [2, 0]);
+});
+
+t.test('components that move as one stop together, and no others with them', async (t) => {
+  // Two squares, 10 apart, that move by 100 and turn a little; a triangle that stays; one with a vertex that flies away.
+  const square = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0];
+  const start = Float32Array.of(...square, ...square.map((c, k) => (k % 3 === 0 ? c + 10 : c)), ...square, ...square);
+  const triangles = [0, 1, 2, 3].flatMap((n) => [0, 1, 2, 0, 2, 3].map((v) => 4 * n + v));
+  const mesh = buildMesh({ vertexCount: 16, triangles: Uint32Array.from(triangles) });
+  const target = start.map((c, k) => (k < 24 ? c + (k % 3 === 0 ? 100 : k % 3 === 1 ? 0.1 * start[k - 1]! : 0) : c));
+  target[45] = 1e6;
+  const { target: cut, share, count } = cutTo([-50, -50, -50, 50, 50, 50], mesh, start, target, 0.1);
+  // The first square could go farther than the second one, which begins at x = 10 and is 1 wide.
+  const least = (50 - 11) / 100;
+  t.same([...share.subarray(0, 8)], new Array(8).fill(least));
+  for (let k = 0; k < 24; k++) t.equal(cut[k], Math.fround(start[k]! + least * (target[k]! - start[k]!)));
+  t.same([...share.subarray(8, 15)], new Array(7).fill(1));
+  t.equal(share[15], 50 / 1e6);
+  t.equal(count, 9);
 });

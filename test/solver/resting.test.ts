@@ -1,7 +1,8 @@
 import t from 'tap';
 import { buildMesh } from '../../src/mesh/build.js';
-import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
-import { cutTo, isCovered, rangeOf } from '../../src/solver/range.js';
+import { cutTo } from '../../src/solver/cut-target.js';
+import { CoordinateFrame, FLOORS_PER_DELTA, floorOf } from '../../src/solver/frame.js';
+import { isCovered, rangeOf } from '../../src/solver/range.js';
 import { findResting } from '../../src/solver/resting.js';
 import { seeded } from '../support/random.js';
 
@@ -93,7 +94,7 @@ t.test('resting vertices may lie outside the safe range, and are never cut', asy
   t.ok(isCovered(mesh, x, range));
   t.notOk(isCovered(mesh, y, range));
   t.notOk(isCovered(mesh, x, { ...range, resting: undefined }));
-  const { share, count } = cutTo(range.cut!, mesh, x, y);
+  const { share, count } = cutTo(range.cut!, mesh, x, y, FLOORS_PER_DELTA * range.floor);
   t.equal(count, 1);
   t.same([...share.subarray(0, 5)], [1, 1, 1, 1, 1]);
 });
