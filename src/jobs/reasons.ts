@@ -38,7 +38,7 @@ export interface Explained {
   readonly resolution: Pick<Resolution, 'status' | 'residuals' | 'holds'>;
   /** the step that ended in the answer; later records belong to discarded states */
   readonly lastStep: number;
-  /** whether the target of a vertex lies where numbers are too coarse, so that its motion was cut */
+  /** whether the motion of a vertex was cut, because its target, or one that it moves with, lies where numbers are too coarse */
   readonly isCut: (v: number) => boolean;
 }
 
