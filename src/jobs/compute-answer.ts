@@ -9,6 +9,7 @@ import type { VerifierMemory } from '../verify/memory.js';
 import type { StateFindings } from '../verify/types.js';
 import { describeBudget, sumOf, warnOfBudget } from './budget-report.js';
 import { deadlineExceeded, unlessOver } from './deadline.js';
+import type { Problem } from './finding.js';
 import type { JobRun } from './job-run.js';
 import { withMultipliers } from './multipliers.js';
 import { PathRecord } from './path-record.js';
@@ -22,8 +23,12 @@ import type { Verifier } from './verifier.js';
 
 /** The differences between a resolve and a step of a session. */
 interface StepHost {
-  /** runs the engine */
-  run(input: StepInput): Promise<Resolution>;
+  /**
+   * Runs the engine.
+   *
+   * @param beginAnew called before the same input is run once more: the states that were reported so far are void
+   */
+  run(input: StepInput, beginAnew: () => void): Promise<Resolution>;
   /** the step as a complete request with its own copy of the positions, to reproduce a finding */
   toRequest(): ResolveRequest;
   /** whether the engine's scene outlives the request, and with it the pairs that a search has found */
@@ -141,7 +146,15 @@ async function runEngine(
   const opening = stopwatch.lap();
   let pieces = 0;
   context.onPhase?.('SOLVING');
-  const engineResolution = await runUnlessCancelled(job, host, {
+  const tellFault = () => {
+    if (trail.problem) reportFault(step, job, host, trail.problem);
+  };
+  const beginAnew = () => {
+    // The states that replace the present ones may have no fault.
+    tellFault();
+    trail.beginAnew();
+  };
+  const input: StepInput = {
     x: images.startEngine,
     y: target.positions,
     ...(rules.excluded ? { excluded: rules.excluded } : {}),
@@ -163,6 +176,12 @@ async function runEngine(
           },
         }
       : {}),
+  };
+  const engineResolution = await host.run(input, beginAnew).catch((thrown: unknown) => {
+    tellFault();
+    // An engine that is told to stop may throw; the reason is then that the caller cancelled.
+    if (context.isCancelled()) throw cancelled({ cause: thrown });
+    throw thrown;
   });
   const resolution = target.restate(engineResolution, parameters.residualTolerance);
   const inEngine = stopwatch.lap();
@@ -194,26 +213,28 @@ async function checkAnswer(
   resolution: Resolution,
 ): Promise<CheckedAnswer> {
   const { context, stopwatch } = job;
-  const { parameters, rules } = step;
   context.onPhase?.('ANSWER_CHECK');
   trail.finish(resolution.positions, resolution.steps);
   const chosen = await chooseAnswer(step, trail, context.verifier);
-  if (chosen.problem) {
-    context.onFinding({
-      ...chosen.problem,
-      request: host.toRequest(),
-      resolved: parameters,
-      ...(rules.excluded ? { excluded: rules.excluded.items } : {}),
-      engine: context.engine.description.name,
-      version: algorithmVersion,
-    });
-  }
+  if (chosen.problem) reportFault(step, job, host, chosen.problem);
   trail.endAt(chosen.state);
   const check = stopwatch.lap();
   job.checkpoint('while the answer was verified');
   const isLast = trail.isLast(chosen.state);
   const states = trail.isStart(chosen.state) ? 0 : chosen.state.at;
   return { chosen, isLast, lastStep: isLast ? trail.lastStep : 0, states, check };
+}
+
+/** Reports a fault in what the engine has produced. */
+function reportFault({ parameters, rules }: PreparedStep, { context }: JobRun, host: StepHost, problem: Problem): void {
+  context.onFinding({
+    ...problem,
+    request: host.toRequest(),
+    resolved: parameters,
+    ...(rules.excluded ? { excluded: rules.excluded.items } : {}),
+    engine: context.engine.description.name,
+    version: algorithmVersion,
+  });
 }
 
 /** What the time budget has left room for. */
@@ -353,14 +374,4 @@ function bothOf(one: StateListener | undefined, other: StateListener | undefined
     one(...state);
     other(...state);
   };
-}
-
-async function runUnlessCancelled(job: JobRun, host: StepHost, input: StepInput): Promise<Resolution> {
-  try {
-    return await host.run(input);
-  } catch (thrown) {
-    // An engine that is told to stop may throw; the reason is then that the caller cancelled.
-    if (job.context.isCancelled()) throw cancelled({ cause: thrown });
-    throw thrown;
-  }
 }

@@ -45,7 +45,7 @@ export class PathRecord {
   readonly add: StateListener = (positions, at, origin) => {
     // A state that is named again keeps its origin.
     const known = this.#states[at]?.origin;
-    this.#states.length = Math.min(this.#states.length, at);
+    for (const { positions: discarded } of this.#states.splice(at)) this.#give(discarded.byteLength);
     this.#assertRoom(at + 1);
     this.#take(positions.byteLength);
     this.#states.push({ positions, origin: origin ?? known ?? { phase: 'FORWARD', step: 0 } });
@@ -69,9 +69,13 @@ export class PathRecord {
 
   /** Releases the memory: the path now belongs to the answer, or was dropped. */
   free(): void {
-    this.#options.memory?.give(this.#taken);
-    this.#taken = 0;
+    this.#give(this.#taken);
     this.#states.length = 0;
+  }
+
+  #give(bytes: number): void {
+    this.#options.memory?.give(bytes);
+    this.#taken -= bytes;
   }
 
   #take(bytes: number): void {

@@ -381,24 +381,16 @@ export class ResidentScene {
   }
 
   /**
-   * Runs one step. After any failure the engine's scene is not used again. If the device was lost before the step had an
-   * effect, the step is tried once more: nothing was committed, and the engine opens the device again.
+   * Runs one step. After any failure the engine's scene is not used again. If the device was lost, the step is tried once
+   * more: nothing was committed, and the engine opens the device again. The second attempt begins from the start and may
+   * take another path, because the pairs may be lost with the device; no state of the first is part of it.
+   *
+   * @param beginAnew called between the two attempts
    */
-  async resolve(engine: Engine, setup: EngineSetup, input: StepInput): Promise<Resolution> {
-    let hasEffect = false;
-    const { onState } = input;
-    const observed: StepInput = onState
-      ? {
-          ...input,
-          onState: (x, from) => {
-            hasEffect = true;
-            onState(x, from);
-          },
-        }
-      : input;
+  async resolve(engine: Engine, setup: EngineSetup, input: StepInput, beginAnew: () => void): Promise<Resolution> {
     const attempt = async () => {
       try {
-        return await (await this.prepare(engine, setup)).resolve(observed);
+        return await (await this.prepare(engine, setup)).resolve(input);
       } catch (thrown) {
         this.undo();
         throw thrown;
@@ -407,7 +399,8 @@ export class ResidentScene {
     try {
       return await attempt();
     } catch (thrown) {
-      if (hasEffect || !(thrown instanceof IntersticeError) || thrown.code !== 'DEVICE_LOST') throw thrown;
+      if (!(thrown instanceof IntersticeError) || thrown.code !== 'DEVICE_LOST') throw thrown;
+      beginAnew();
       return await attempt();
     }
   }

@@ -45,7 +45,7 @@ const KEPT_STATES = 4;
  * numbers (a trace holds them), and mapping back from the engine's coordinates may have rounded them.
  */
 export class StateTrail {
-  private readonly kept: EnginePositions[] = [];
+  private kept: EnginePositions[] = [];
   /** the start or the newest of those kept */
   private lastEngine: EnginePositions;
   /** the last state as the caller sees it; maintained only if something needs it */
@@ -95,6 +95,22 @@ export class StateTrail {
 
   get statesAccepted(): number {
     return this.accepted;
+  }
+
+  /**
+   * Returns to the start, because the engine repeats the run: the start is reported again, which withdraws the states that
+   * were reported after it (StateListener), and the next piece is tested from the start.
+   */
+  beginAnew(): void {
+    const { start, startEngine } = this.step.images;
+    this.kept = [];
+    this.lastEngine = startEngine;
+    this.last = start;
+    this.accepted = 0;
+    this.found = undefined;
+    this.isStopped = false;
+    this.stepOfLast = 0;
+    if (this.first) this.onState?.(this.first, 0);
   }
 
   /** @param x the next state; copied @param from the origin of the state */

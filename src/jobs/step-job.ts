@@ -61,9 +61,9 @@ async function runStep(task: StepTask<SceneDelta>, scenes: ResidentScenes, job: 
   scene.remember();
   try {
     const { answer, engine, findings } = await computeAnswer(step, job, {
-      run: (input) => {
+      run: (input, beginAnew) => {
         hasRun = true;
-        return scene.resolve(context.engine, step, input);
+        return scene.resolve(context.engine, step, input, beginAnew);
       },
       keepsSearch: true,
       toRequest: () => requestOf(task, scene.held.input, images.start),

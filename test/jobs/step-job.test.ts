@@ -276,16 +276,79 @@ t.test('a device that fails between two steps: the next step opens another scene
   t.notOk((await session.step(tipAt(0.7))).report.sessionRebuilt);
 });
 
-t.test('a step whose states were reported is not repeated on a lost device: they cannot be withdrawn', async (t) => {
-  const engine = fakeEngine((step) => {
-    step.onState?.(between(step.x, step.y, 0.5));
-    throw new IntersticeError('DEVICE_LOST', 'the device was lost');
+/** Rods of which the upper one is this high above the lower one. */
+const rodsAt = (height: number) => rods(height, 0).start;
+
+/** Reports this share of the motion as a state, and then loses its device, as long as there are shares; then moves in four steps. */
+const losingAt = (shares: number[]) =>
+  fakeEngine((step, scene) => {
+    const share = shares.shift();
+    if (share === undefined) return stepping(4)(step, scene);
+    step.onState?.(between(step.x, step.y, share));
+    throw LOSS;
   });
-  const session = new DirectSession(spike(1, 0), engine);
-  await session.open();
-  t.equal((await refusalOf(session.step(tipAt(0.9)))).code, 'DEVICE_LOST');
-  t.equal(engine.opened.length, 1);
-});
+
+t.test(
+  'a step whose states were observed is repeated on a lost device, and no observer keeps a state of the lost run',
+  async (t) => {
+    const runWith = async (shares: number[]) => {
+      const listed: Float32Array[] = [];
+      let taken = 0;
+      const session = new DirectSession(rods(1, 0), losingAt(shares), {
+        memory: { take: (bytes) => void (taken += bytes), give: (bytes) => void (taken -= bytes) },
+        onState: (positions, at) => {
+          t.ok(at <= listed.length, 'a state replaces a known one, or follows the last');
+          listed.splice(at, Number.POSITIVE_INFINITY, positions.slice() as Float32Array);
+        },
+      });
+      await session.open();
+      const answer = await session.step(rodsAt(0.5), { include: { path: true } });
+      t.equal(taken, 0);
+      t.strictSame(session.findings, []);
+      const { positions, path, report } = answer;
+      return { positions, path, listed, steps: report.steps, isRebuilt: report.sessionRebuilt };
+    };
+    const undisturbed = await runWith([]);
+    // The lost run may have come nearer to the target than the first step of the other.
+    t.strictSame(await runWith([0.9]), undisturbed);
+    t.equal(undisturbed.listed.length, 5);
+    t.same(undisturbed.listed.at(-1), rodsAt(0.5));
+  },
+);
+
+t.test(
+  'a device that is lost twice in an observed step: the step is refused, and the session is as it was',
+  async (t) => {
+    const engine = losingAt([0.5, 0.5]);
+    const session = new DirectSession(rods(1, 0), engine);
+    await session.open();
+    t.equal((await refusalOf(session.step(rodsAt(0.5)))).code, 'DEVICE_LOST');
+    t.ok(engine.opened.every(({ closed }) => closed));
+    t.equal(session.state.stateVersion, 0);
+    t.same((await session.step(rodsAt(0.5))).positions, rodsAt(0.5));
+  },
+);
+
+t.test(
+  'a fault that was found before the device was lost is reported, and the repeated run is judged anew',
+  async (t) => {
+    // The upper rod passes through the lower one on the first piece of the lost runs.
+    for (const [shares, findings] of [
+      [[1.5], 1],
+      [[1.5, 1.5], 2],
+    ] as const) {
+      const session = new DirectSession(rods(1, 0), losingAt([...shares]));
+      await session.open();
+      const step = session.step(rodsAt(0.1));
+      if (findings === 2) t.equal((await refusalOf(step)).code, 'DEVICE_LOST');
+      else t.match((await step).report, { status: 'CONVERGED', verification: { fellBack: false, intersections: 0 } });
+      t.strictSame(
+        session.findings.map(({ kind, statesAccepted }) => [kind, statesAccepted]),
+        Array(findings).fill(['PATH', 0]),
+      );
+    }
+  },
+);
 
 t.test('any other fault of the engine closes the scene; the next step opens another', async (t) => {
   let isBroken = true;
