@@ -294,8 +294,13 @@ t.test(
     const runWith = async (shares: number[]) => {
       const listed: Float32Array[] = [];
       let taken = 0;
+      let most = 0;
+      const take = (bytes: number) => {
+        taken += bytes;
+        most = Math.max(most, taken);
+      };
       const session = new DirectSession(rods(1, 0), losingAt(shares), {
-        memory: { take: (bytes) => void (taken += bytes), give: (bytes) => void (taken -= bytes) },
+        memory: { take, give: (bytes) => take(-bytes) },
         onState: (positions, at) => {
           t.ok(at <= listed.length, 'a state replaces a known one, or follows the last');
           listed.splice(at, Number.POSITIVE_INFINITY, positions.slice() as Float32Array);
@@ -306,7 +311,7 @@ t.test(
       t.equal(taken, 0);
       t.strictSame(session.findings, []);
       const { positions, path, report } = answer;
-      return { positions, path, listed, steps: report.steps, isRebuilt: report.sessionRebuilt };
+      return { positions, path, listed, most, steps: report.steps, isRebuilt: report.sessionRebuilt };
     };
     const undisturbed = await runWith([]);
     // The lost run may have come nearer to the target than the first step of the other.
