@@ -1,6 +1,6 @@
 import { access, constants, mkdir, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { beginTrace, INDEX_NAME, STATE_NAME } from '../session/trace.js';
+import { beginTrace, INDEX_DRAFT_NAME, INDEX_NAME, STATE_NAME } from '../session/trace.js';
 import { UsageError } from './exit-codes.js';
 import { pathFailure } from './path-failure.js';
 
@@ -135,8 +135,9 @@ export async function prepareTraceFolder(folder: string, inputs: readonly string
       throw new UsageError(`Cannot use ${folder} for a trace: the input ${input} lies in it. Name another folder.`);
   }
   const names = await readdir(folder);
-  const foreign = names.find((name) => name !== INDEX_NAME && !STATE_NAME.test(name));
-  if (foreign !== undefined || (names.length > 0 && !names.includes(INDEX_NAME))) {
+  const isIndex = (name: string): boolean => name === INDEX_NAME || name === INDEX_DRAFT_NAME;
+  const foreign = names.find((name) => !isIndex(name) && !STATE_NAME.test(name));
+  if (foreign !== undefined || (names.length > 0 && !names.some(isIndex))) {
     throw new UsageError(
       `Cannot use ${folder} for a trace: it contains ${foreign ?? names[0]}. Name an empty or a new folder.`,
       'resolve',

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../jobs/finding.js';
@@ -64,6 +64,7 @@ export class FindingsRecorder {
  * `{"file": …, "type": "Float32Array", "length": …}`.
  *
  * @returns the new folder
+ * @throws errors of the file system; no folder is left then
  */
 export async function writeFinding(finding: Finding, parent = defaultFindingsFolder()): Promise<string> {
   // Only the owner may read: the folder holds a caller's geometry.
@@ -85,10 +86,16 @@ export async function writeFinding(finding: Finding, parent = defaultFindingsFol
     );
   };
   const manifest = { byteOrder: BYTE_ORDER, node: process.version, ...(describe(finding, '') as object) };
-  for (const { name, array } of files) {
-    await writeFile(join(folder, name), new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+  try {
+    for (const { name, array } of files) {
+      await writeFile(join(folder, name), new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+    }
+    await writeFile(join(folder, 'finding.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  } catch (error) {
+    // Half a reproduction (the disk is full) reproduces nothing, and keeps the disk full.
+    await rm(folder, { recursive: true });
+    throw error;
   }
-  await writeFile(join(folder, 'finding.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   return folder;
 }
 

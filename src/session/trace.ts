@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
@@ -19,6 +19,8 @@ import { algorithmVersion, packageVersion } from '../paths.js';
 /** A trace is a folder with one PLY file per state of a path, and an index. */
 
 export const INDEX_NAME = 'trace.json';
+/** The index until it is complete; one is left only by a process that was killed. */
+export const INDEX_DRAFT_NAME = 'trace.json.tmp';
 export const STATE_NAME = /^state-\d{5,}\.ply$/;
 const nameOfState = (index: number): string => `state-${String(index).padStart(5, '0')}.ply`;
 
@@ -29,8 +31,23 @@ export function beginTrace(folder: string): void {
   writeIndex(folder, { isComplete: false });
 }
 
+/** The index is renamed when it is complete: if it cannot be written (a full disk), the folder keeps the one before. */
 function writeIndex(folder: string, content: object): void {
-  writeFileSync(join(folder, INDEX_NAME), `${JSON.stringify(content, null, 2)}\n`);
+  const draft = join(folder, INDEX_DRAFT_NAME);
+  removingOnFailure(draft, () => {
+    writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`);
+    renameSync(draft, join(folder, INDEX_NAME));
+  });
+}
+
+/** No half file is left where a write fails, because it would have the name of a whole one. */
+function removingOnFailure(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
 }
 
 /**
@@ -65,8 +82,11 @@ export class TraceWriter {
     if (this.failure !== undefined) return;
     try {
       this.goBackTo(at);
-      if (origin?.leftOut) writeFileSync(join(this.folder, nameOfOrigin(this.states)), JSON.stringify(origin));
-      this.write(positions);
+      const originPath = join(this.folder, nameOfOrigin(this.states));
+      removingOnFailure(originPath, () => {
+        if (origin?.leftOut) writeFileSync(originPath, JSON.stringify(origin));
+        this.write(positions);
+      });
     } catch (error) {
       this.failure = error;
       this.onFailure();
@@ -100,12 +120,15 @@ export class TraceWriter {
   }
 
   private write(positions: Positions): void {
-    const file = openSync(join(this.folder, nameOfState(this.states)), 'w');
-    try {
-      for (const chunk of writeMesh(stateFile(this.start, positions), 'ply')) writeFully(file, chunk);
-    } finally {
-      closeSync(file);
-    }
+    const path = join(this.folder, nameOfState(this.states));
+    removingOnFailure(path, () => {
+      const file = openSync(path, 'w');
+      try {
+        for (const chunk of writeMesh(stateFile(this.start, positions), 'ply')) writeFully(file, chunk);
+      } finally {
+        closeSync(file);
+      }
+    });
     this.count++;
   }
 }
@@ -152,12 +175,21 @@ export class RequestTrace {
     private writer?: TraceWriter,
   ) {}
 
-  /** Creates the folder. @returns undefined without options (tracing is off), and when the folder cannot be created */
+  /**
+   * Creates the folder with its first index.
+   *
+   * @returns undefined without options (tracing is off), and if either cannot be created; no folder is left then
+   */
   static async open(request: TracedRequest, options: TraceOptions | undefined): Promise<RequestTrace | undefined> {
     if (!options) return undefined;
     try {
       const folder = await makeFolder(options.folder, request.requestId);
-      beginTrace(folder);
+      try {
+        beginTrace(folder);
+      } catch (error) {
+        await rm(folder, { recursive: true });
+        throw error;
+      }
       return new RequestTrace(request, options, folder);
     } catch (reason) {
       options.onFailure(reason);

@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { toRequest } from '../../src/cli/commands/resolve.js';
 import { readInputs } from '../../src/cli/inputs.js';
+import { openBackend, runCli } from '../../src/cli/run.js';
 import { readMeshFile } from '../../src/mesh/files/index.js';
+import { recordTerminal } from './fakes.js';
 import { run } from './in-process.js';
 import { main } from './main-program.js';
 import { sheetVertices, verticesOf, writeSheets } from './sheets.js';
@@ -70,6 +72,22 @@ t.test('the priority of the options file is that of the request', async (t) => {
   writeFileSync(options, JSON.stringify({ priority: 'BATCH' }));
   const inputs = await readInputs('resolve', join(cwd, 'start.obj'), join(cwd, 'free.obj'), { options });
   t.equal(toRequest(inputs, { options, parameters: {} }, 'resolve').priority, 'BATCH');
+});
+
+t.test('a trace that cannot be written ends the run with its reason', async (t) => {
+  const cwd = writeSheets(t.testdir());
+  process.chdir(cwd);
+  const terminal = recordTerminal({ folder: cwd });
+  const status = await runCli(['resolve', 'start.obj', 'through.obj', '-o', 'out.obj', '--trace', 'path'], {
+    terminal,
+    openBackend: (choice, command) => {
+      rmSync('path', { recursive: true });
+      return openBackend(choice, terminal, command);
+    },
+  });
+  t.equal(status, 2);
+  t.equal(terminal.written.err, 'error: Cannot write path: a folder of the path does not exist.\n');
+  t.notOk(existsSync('out.obj'));
 });
 
 t.test('a trace holds every state, from the start to the answer', async (t) => {

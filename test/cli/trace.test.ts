@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { prepareTraceFolder } from '../../src/cli/outputs.js';
 import { type MeshFile, readMeshFile } from '../../src/mesh/files/index.js';
-import { TraceWriter } from '../../src/session/trace.js';
+import { beginTrace, TraceWriter } from '../../src/session/trace.js';
 
 const start: MeshFile = {
   format: 'obj',
@@ -86,4 +86,22 @@ t.test('a state that cannot be written stops the run once and is told at the end
   t.equal(stops, 1);
   t.throws(() => trace.assertWritten(), { code: 'ENOENT' });
   t.throws(() => trace.finish({}), { code: 'ENOENT' });
+});
+
+t.test('no half file is left under the name of a whole one', async (t) => {
+  const folder = t.testdir();
+  const trace = new TraceWriter(folder, start, () => {});
+  // A file of this size cannot be written after it was created, as on a full disk.
+  trace.add(new Float32Array(6), 0);
+  t.throws(() => trace.assertWritten());
+  t.strictSame(readdirSync(folder), []);
+  mkdirSync(join(folder, 'trace.json'));
+  t.throws(() => beginTrace(folder), { code: 'EISDIR' });
+  t.strictSame(readdirSync(folder), ['trace.json'], 'the index gets its name when it is complete');
+});
+
+t.test('a trace whose process was killed while it wrote the index is replaced', async (t) => {
+  const folder = t.testdir({ 'trace.json.tmp': '{' });
+  await prepareTraceFolder(folder);
+  t.strictSame(readdirSync(folder), ['trace.json']);
 });

@@ -43,6 +43,13 @@ t.test('two findings are written to two folders, which only the owner can read',
   if (process.platform !== 'win32') t.equal((await stat(parent)).mode & 0o077, 0);
 });
 
+t.test('a finding that cannot be written leaves no folder', async (t) => {
+  const parent = t.testdir();
+  const finding = { ...(await plantedFinding()), ['n'.repeat(300)]: Uint8Array.of(1) };
+  await t.rejects(writeFinding(finding, parent), { code: 'ENAMETOOLONG' });
+  t.strictSame(await readdir(parent), []);
+});
+
 t.test(
   'a fault that repeats does not fill the disk: the first findings are written, and all are reported',
   async (t) => {

@@ -84,3 +84,17 @@ t.test('a trace that cannot be written is reported once', async (t) => {
   t.equal(await RequestTrace.open(request, { folder: join(folder, 'occupied'), onFailure }), undefined);
   t.equal(reasons.length, 1);
 });
+
+/** Longest path of Linux, in bytes with its end. */
+const PATH_MAX = 4096;
+
+t.test('a trace without an index leaves no folder', async (t) => {
+  let folder = t.testdir();
+  // The folder r-1 has a path that is short enough, its index has not.
+  while (folder.length < PATH_MAX - 210) folder = join(folder, 'n'.repeat(200));
+  folder = join(folder, 'n'.repeat(PATH_MAX - 10 - folder.length - '/'.length - '/r-1'.length));
+  const reasons: unknown[] = [];
+  t.equal(await RequestTrace.open(request, { folder, onFailure: (reason) => reasons.push(reason) }), undefined);
+  t.match(reasons, [{ code: 'ENAMETOOLONG' }]);
+  t.strictSame(readdirSync(folder), []);
+});

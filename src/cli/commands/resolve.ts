@@ -21,7 +21,7 @@ import {
 } from '../inputs.js';
 import { readingLimits } from '../local.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
-import { prepareTraceFolder } from '../outputs.js';
+import { prepareTraceFolder, writingFailure } from '../outputs.js';
 import type { RunBounds } from '../progress.js';
 import { summariseRun } from '../summary.js';
 import { withInterrupt } from '../terminal.js';
@@ -60,7 +60,7 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
     await writeMeshAnswer(flags.output, start, inputs, answer.positions, cli.terminal);
     await forget?.();
   }
-  trace?.finish(describeTrace(start, target, request, inputs, answer));
+  writingTrace(flags, () => trace?.finish(describeTrace(start, target, request, inputs, answer)));
   if (flags.json === true) {
     cli.terminal.out.write(`${JSON.stringify(encodeJson('Report', answer.report, { arrays: true }), null, 2)}\n`);
   } else if (flags.quiet !== true) {
@@ -148,6 +148,15 @@ async function resolveAsJob(
   return { answer: answer.resolve!, trace: undefined, forget };
 }
 
+/** @throws UsageError if a file of the trace cannot be written */
+function writingTrace({ trace }: ResolveFlags, write: () => void): void {
+  try {
+    write();
+  } catch (thrown) {
+    throw trace === undefined ? thrown : writingFailure(thrown, trace);
+  }
+}
+
 function resolve(request: ResolveRequest, inputs: Inputs, flags: ResolveFlags, cli: CliContext): Promise<Outcome> {
   return withInterrupt(async (signal, abort) => {
     const trace = flags.trace === undefined ? undefined : new TraceWriter(flags.trace, inputs.file, abort);
@@ -166,7 +175,7 @@ function resolve(request: ResolveRequest, inputs: Inputs, flags: ResolveFlags, c
       });
     } catch (error) {
       // If the trace could not be written, that stopped the run; report the reason rather than CANCELLED.
-      trace?.assertWritten();
+      writingTrace(flags, () => trace?.assertWritten());
       throw error;
     }
   });
