@@ -1,7 +1,8 @@
 import { Document, Logger, type mat4, type Primitive, WebIO } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 import type { MeshFile } from '../files/types.js';
-import { isIdentity, listBlocks, sceneOf } from './scene.js';
+import { isIdentity, isMirrored, listBlocks, sceneOf } from './scene.js';
+import { hasTriangles, visitTriangles } from './triangles.js';
 
 /** glTF documents with the positions of an answer, and their bytes; runs in browsers. */
 
@@ -31,7 +32,7 @@ export function newDocument({
 
 /**
  * Moves a mesh to new positions: the mesh of a node with a transform moves to a new node of the scene without one, and
- * its normals and tangents are transformed. Morph targets and animations, which would move vertices again, are removed.
+ * its normals and tangents are transformed; under one that mirrors its triangles are reversed. Morph targets and animations, which would move vertices again, are removed.
  *
  * @param positions float32[3·V], in the order of {@link listBlocks}
  * @param name of the file, for the error
@@ -59,6 +60,7 @@ export function replacePositions(document: Document, positions: Float32Array, na
       const copy = primitive.clone().setAttribute('POSITION', accessor.clone().setNormalized(false).setArray(array));
       for (const target of copy.listTargets()) copy.removeTarget(target);
       if (isMoved) turnDirections(copy, matrix);
+      if (isMirrored(matrix)) reverseTriangles(document, copy, block.vertexCount);
       mesh.addPrimitive(copy);
     }
     if (isMoved) scene.addChild(document.createNode(node.getName()).setMesh(mesh));
@@ -80,8 +82,8 @@ function turnDirections(primitive: Primitive, m: mat4): void {
   const column = (i: number): number[] => [m[4 * i]!, m[4 * i + 1]!, m[4 * i + 2]!];
   const [a, b, c] = [column(0), column(1), column(2)] as [number[], number[], number[]];
   const cofactors = [cross(b, c), cross(c, a), cross(a, b)];
-  // Viewers reverse the triangles of a mirrored mesh; its normals point to the same side of the surface.
-  const side = dot(a, cofactors[0]!) < 0 ? -1 : 1;
+  // Triangles of a mirrored mesh are reversed; its normals point to the same side of the surface.
+  const side = isMirrored(m) ? -1 : 1;
   for (const { name, columns, sign } of [
     { name: 'NORMAL', columns: cofactors, sign: side },
     { name: 'TANGENT', columns: [a, b, c], sign: 1 },
@@ -102,12 +104,25 @@ function turnDirections(primitive: Primitive, m: mat4): void {
   }
 }
 
-const dot = (u: readonly number[], v: readonly number[]): number => u[0]! * v[0]! + u[1]! * v[1]! + u[2]! * v[2]!;
 const cross = (u: readonly number[], v: readonly number[]): number[] => [
   u[1]! * v[2]! - u[2]! * v[1]!,
   u[2]! * v[0]! - u[0]! * v[2]!,
   u[0]! * v[1]! - u[1]! * v[0]!,
 ];
+
+/** Replaces the triangles of a primitive by a list of the same triangles with the other orientation. */
+function reverseTriangles(document: Document, primitive: Primitive, vertexCount: number): void {
+  if (!hasTriangles(primitive)) return;
+  const indices = primitive.getIndices();
+  const at = (corner: number): number => (indices ? indices.getScalar(corner) : corner);
+  const reversed: number[] = [];
+  visitTriangles(primitive, indices?.getCount() ?? vertexCount, at, (a, b, c) => {
+    reversed.push(a, c, b);
+  });
+  // The format has no empty accessors, and triangles that are none have no orientation.
+  if (reversed.length === 0) return;
+  primitive.setMode(4).setIndices(document.createAccessor().setType('SCALAR').setArray(Uint32Array.from(reversed)));
+}
 
 /** Removes meshes without a node, and everything that only they used. */
 function removeUnused(document: Document): void {

@@ -4,8 +4,9 @@ import type { MeshLimits } from '../../contract/mesh.js';
 import type { MeshFile } from '../files/types.js';
 import { assertWithinLimits } from '../limits.js';
 import { checkPositions } from '../positions.js';
-import { type GltfBlock, isIdentity, listBlocks } from './scene.js';
+import { type GltfBlock, isIdentity, isMirrored, listBlocks } from './scene.js';
 import type { GltfSource } from './source.js';
+import { hasTriangles, visitTriangles } from './triangles.js';
 
 /** A glTF file with the files that it refers to, and the extensions of the file that the document does not contain. */
 export interface OpenedGltf {
@@ -18,7 +19,8 @@ export interface OpenedGltf {
  * the nodes put them. Morph targets have the weights of the file; with `morph` that one has weight 1 and all others 0.
  *
  * Positions are float32, as in the format. A transform and weights are applied in double precision and rounded once;
- * without either the numbers are those of the file.
+ * without either the numbers are those of the file. Triangles under a transform that mirrors are reversed, so that all
+ * have their front where their corners are in counterclockwise order.
  *
  * @param path the origin of the mesh, for messages
  * @param morph name of a morph target, or its number from 0
@@ -140,8 +142,6 @@ const LINES = 1;
 const LINE_LOOP = 2;
 const LINE_STRIP = 3;
 const TRIANGLES = 4;
-const TRIANGLE_STRIP = 5;
-const TRIANGLE_FAN = 6;
 
 /** Elements of the primitives of a block, at most: strips may hold fewer. */
 function countElements({ primitives, vertexCount }: GltfBlock): number {
@@ -152,7 +152,7 @@ function countElements({ primitives, vertexCount }: GltfBlock): number {
   }, 0);
 }
 
-function addElements(primitive: Primitive, { firstVertex, vertexCount }: GltfBlock, elements: Elements): void {
+function addElements(primitive: Primitive, { firstVertex, vertexCount, matrix }: GltfBlock, elements: Elements): void {
   const indices = primitive.getIndices();
   const count = indices?.getCount() ?? vertexCount;
   const at = (i: number): number => {
@@ -164,9 +164,6 @@ function addElements(primitive: Primitive, { firstVertex, vertexCount }: GltfBlo
     );
   };
   const { triangles, segments, particles } = elements;
-  const addTriangle = (a: number, b: number, c: number): void => {
-    triangles.push(at(a), at(b), at(c));
-  };
   const mode = primitive.getMode() as number;
   if (mode === POINTS) for (let i = 0; i < count; i++) particles.push(at(i));
   else if (mode === LINES) {
@@ -175,16 +172,15 @@ function addElements(primitive: Primitive, { firstVertex, vertexCount }: GltfBlo
   } else if (mode === LINE_STRIP || mode === LINE_LOOP) {
     for (let i = 0; i + 1 < count; i++) segments.push(at(i), at(i + 1));
     if (mode === LINE_LOOP && count > 2) segments.push(at(count - 1), at(0));
-  } else if (mode === TRIANGLES) {
-    if (count % 3 !== 0) throw new IntersticeError('INVALID_MESH', `A primitive of triangles has ${count} corners.`);
-    for (let i = 0; i < count; i += 3) addTriangle(i, i + 1, i + 2);
-  } else if (mode === TRIANGLE_STRIP) {
-    for (let i = 0; i + 2 < count; i++) {
-      // Repeated corners join the parts of a strip and are not triangles.
-      if (new Set([at(i), at(i + 1), at(i + 2)]).size === 3) addTriangle(i, i + 1 + (i % 2), i + 2 - (i % 2));
+  } else if (hasTriangles(primitive)) {
+    if (mode === TRIANGLES && count % 3 !== 0) {
+      throw new IntersticeError('INVALID_MESH', `A primitive of triangles has ${count} corners.`);
     }
-  } else if (mode === TRIANGLE_FAN) for (let i = 1; i + 1 < count; i++) addTriangle(0, i, i + 1);
-  else throw new IntersticeError('INVALID_MESH', `A primitive has the unknown mode ${mode}.`);
+    const mirrored = isMirrored(matrix);
+    visitTriangles(primitive, count, at, (a, b, c) => {
+      triangles.push(a, mirrored ? c : b, mirrored ? b : c);
+    });
+  } else throw new IntersticeError('INVALID_MESH', `A primitive has the unknown mode ${mode}.`);
 }
 
 function describe(

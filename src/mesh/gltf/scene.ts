@@ -16,6 +16,16 @@ export interface GltfBlock {
 const IDENTITY: readonly number[] = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
 export const isIdentity = (matrix: mat4): boolean => IDENTITY.every((value, i) => matrix[i] === value);
 
+/**
+ * Whether a matrix has a negative determinant: the front of a triangle is then the side from which its corners are in
+ * clockwise order (section 3.7.4 of the specification of glTF 2.0).
+ */
+export function isMirrored(m: mat4): boolean {
+  const [a, b, c] = [m.slice(0, 3), m.slice(4, 7), m.slice(8, 11)] as [number[], number[], number[]];
+  const minor = (i: number, j: number): number => b[i]! * c[j]! - b[j]! * c[i]!;
+  return a[0]! * minor(1, 2) + a[1]! * minor(2, 0) + a[2]! * minor(0, 1) < 0;
+}
+
 /** The scene that a viewer shows: the default one, else the first. @throws INVALID_MESH */
 export function sceneOf(document: Document): Scene {
   const root = document.getRoot();

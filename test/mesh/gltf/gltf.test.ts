@@ -11,6 +11,7 @@ import {
   writeMeshFile,
 } from '../../../src/mesh/files/index.js';
 
+const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
 const CORNERS = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0];
 
 /** A document with one buffer, and what makes primitives of squares. */
@@ -130,6 +131,58 @@ t.test('an answer comes back with its bits, and with what else the file holds', 
       normal.every((value, axis) => Math.abs(value - expected[axis]!) < 1e-6),
       `${normal}: turned with its node`,
     );
+  }
+});
+
+t.test('triangles under a node that mirrors keep their front, in the mesh and in an answer', async (t) => {
+  const { document, scene, primitive, vectors } = begin();
+  const mesh = document.createMesh();
+  // Two triangles each: a list, a strip with and without indices, a fan.
+  const lists = [
+    primitive(4, [0, 1, 2, 0, 2, 3]),
+    primitive(5, [0, 1, 3, 2]),
+    primitive(5, undefined),
+    primitive(6, undefined),
+  ];
+  for (const list of lists) {
+    mesh.addPrimitive(list.setAttribute('NORMAL', vectors(CORNERS.map((_, i) => Number(i % 3 === 2)))));
+  }
+  const matrix = [0, -1, 0, 0, -2, 0, 0, 0, 0, 0, 3, 0, 5, 6, 7, 1] as const;
+  scene.addChild(document.createNode('plain').setMesh(mesh));
+  scene.addChild(
+    document
+      .createNode('mirrored')
+      .setMesh(mesh)
+      .setMatrix([...matrix]),
+  );
+  const folder = t.testdir();
+  const start = await readMeshFile(await save(document, join(folder, 'start.glb')));
+  const [list, strip] = [
+    [0, 1, 2, 0, 2, 3],
+    [0, 1, 3, 1, 2, 3],
+  ] as const;
+  const reversed = ([a, b, c, d, e, f]: readonly number[]) => [a!, c!, b!, d!, f!, e!];
+  const expected = [list, strip, [0, 1, 2, 1, 3, 2], list];
+  t.strictSame(
+    [...start.triangles],
+    [...expected, ...expected.map(reversed)].flatMap((ids, k) => ids.map((id) => id + 4 * k)),
+  );
+  await writeMeshFile(join(folder, 'answer.glb'), start);
+  const back = await readMeshFile(join(folder, 'answer.glb'));
+  t.strictSame(back.positions, start.positions);
+  t.strictSame(back.triangles, start.triangles);
+  const answer = await new NodeIO().read(join(folder, 'answer.glb'));
+  const nodes = answer
+    .getRoot()
+    .listNodes()
+    .filter((node) => node.getMesh());
+  t.strictSame(
+    nodes.map((node) => node.getMatrix()),
+    [IDENTITY, IDENTITY],
+  );
+  for (const node of nodes) {
+    for (const own of node.getMesh()!.listPrimitives())
+      t.strictSame(own.getAttribute('NORMAL')!.getElement(0, []), [0, 0, 1]);
   }
 });
 
