@@ -150,10 +150,10 @@ export class Metrics {
   readonly countStoreCall = (call: {
     readonly name: string;
     readonly seconds: number;
-    readonly isOk: boolean;
+    readonly failure: string | undefined;
   }): void => {
     this.storeSeconds.observe({ call: call.name }, call.seconds);
-    if (!call.isOk) this.storeFailures.inc({ call: call.name });
+    if (call.failure !== undefined) this.storeFailures.inc({ call: call.name });
   };
 
   readonly countDescriptorShortage = (): void => this.descriptorShortages.inc();

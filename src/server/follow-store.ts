@@ -1,12 +1,13 @@
 import type { Config } from '../config/config.js';
+import { LineBound } from '../observe/line-bound.js';
 import type { Logger } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
-import type { SessionStore } from '../store/session-store.js';
+import { type SessionStore, STORE_DOWN } from '../store/session-store.js';
 import type { ServiceState } from '../transport/service-state.js';
 
 /**
  * Readiness, metrics and log show the state of the store. While it is down and sessions are refused, this server is not
- * ready, so that a proxy sends sessions to servers that can reach it.
+ * ready, so that a proxy sends sessions to servers that can reach it. Why the store is down is in the log only.
  *
  * @returns stops that
  */
@@ -18,11 +19,22 @@ export function followStore(
   const event = 'store';
   log.info({ event, onFailure: settings?.onFailure }, store.durability);
   metrics.watchStore(() => store.health.isUp);
-  return store.watch((change) => {
-    if (change.type === 'call') return metrics.countStoreCall(change);
+  const bound = new LineBound((unlogged) => log.warn({ event, unlogged }, 'More calls of the store failed.'));
+  const stop = store.watch((change) => {
+    if (change.type === 'call') {
+      const { name: call, failure } = change;
+      metrics.countStoreCall(change);
+      if (failure !== undefined && bound.allows(call)) log.warn({ event, call }, failure);
+      return;
+    }
     const { isUp, reason } = change;
     if (isUp) log.info({ event }, reason);
     else log.error({ event }, reason);
-    if (settings?.onFailure === 'refuse') state.hinder(isUp ? undefined : reason);
+    // Anybody may read it.
+    if (settings?.onFailure === 'refuse') state.hinder(isUp ? undefined : STORE_DOWN);
   });
+  return () => {
+    stop();
+    bound.flush();
+  };
 }

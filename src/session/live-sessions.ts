@@ -91,7 +91,7 @@ export class LiveSessions {
       }
       const isStored = await keeper!.letGo(session, HAND_OVER_MS);
       const { health } = keeper!.store;
-      if (!isStored && !health.isUp) throw unavailable(new StoreDown(health.reason));
+      if (!isStored && !health.isUp) throw unavailable(new StoreDown());
       // Meanwhile it may have got work, and even frames that only this process has.
       if (isStored && session.workCount === 0 && !session.kept?.isBehind) this.drop(session);
     }

@@ -152,7 +152,7 @@ export class RedisLink {
     return this.measured(script.name, () =>
       way.run(bytes, (client) => evaluate(script, keys, args, (command) => send(client, command))),
     ).catch((thrown: unknown) => {
-      throw thrown instanceof StoreDown ? thrown : new StoreDown(failure(thrown), { cause: thrown });
+      throw thrown instanceof StoreDown ? thrown : new StoreDown(undefined, { cause: thrown });
     });
   }
 
@@ -160,7 +160,7 @@ export class RedisLink {
     return this.measured(name, () => within(ms, work())).catch((thrown: unknown) => {
       if (thrown instanceof StoreDown) throw thrown;
       this.move(false, failure(thrown));
-      throw new StoreDown(this.state.reason, { cause: thrown });
+      throw new StoreDown(undefined, { cause: thrown });
     });
   }
 
@@ -168,14 +168,14 @@ export class RedisLink {
   private async measured<T>(name: string, work: () => Promise<T>): Promise<T> {
     this.refuse();
     const startedAt = performance.now();
-    const report = (isOk: boolean) =>
-      this.emit({ type: 'call', name, seconds: (performance.now() - startedAt) / 1000, isOk });
+    const report = (failed?: string) =>
+      this.emit({ type: 'call', name, seconds: (performance.now() - startedAt) / 1000, failure: failed });
     try {
       const result = await work();
-      report(true);
+      report();
       return result;
     } catch (thrown) {
-      report(false);
+      report(failure(thrown));
       throw thrown;
     }
   }
@@ -183,7 +183,7 @@ export class RedisLink {
   /** @throws StoreDown if the store is down, or was closed */
   private refuse(): void {
     if (this.isClosed) throw new StoreDown('The connections to the store are closed.');
-    if (!this.state.isUp) throw new StoreDown(this.state.reason);
+    if (!this.state.isUp) throw new StoreDown();
   }
 
   /** Tests with a write, because a read-only store is of no use. */

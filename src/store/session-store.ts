@@ -191,10 +191,22 @@ export interface StoreHealth {
 
 /** Events of the store, for logs and metrics. */
 export type StoreEvent =
-  | { readonly type: 'call'; readonly name: string; readonly seconds: number; readonly isOk: boolean }
+  | { readonly type: 'call'; readonly name: string; readonly seconds: number; readonly failure: string | undefined }
   | { readonly type: 'health'; readonly isUp: boolean; readonly reason: string };
 
-/** The store did not answer in time, cannot be reached, or refuses to write. The command may have taken effect. */
+/** For callers, who may be strangers. */
+export const STORE_DOWN =
+  'The session store does not answer, or does not accept writes. The log of the service says why.';
+
+/**
+ * The store did not answer in time, cannot be reached, or refuses to write. The command may have taken effect. The
+ * message is for callers; the words of the store and of the system, which may name its host, its user or its settings,
+ * are the cause, and are in the {@link StoreEvent}s and in {@link StoreHealth} for the log.
+ */
 export class StoreDown extends Error {
   override readonly name = 'StoreDown';
+
+  constructor(message: string = STORE_DOWN, options?: ErrorOptions) {
+    super(message, options);
+  }
 }

@@ -7,6 +7,7 @@ import t from 'tap';
 import { FAST_SYNC, lacksRedis, Redis } from '../../bench/cluster/redis.js';
 import { RedisLink } from '../../src/store/redis-link.js';
 import type { RedisStore } from '../../src/store/redis-store.js';
+import { STORE_DOWN } from '../../src/store/session-store.js';
 import { makeAuthority, makeCertificate, skipWithoutOpenssl } from '../support/certificates.js';
 import { refusalOf } from '../support/job.js';
 
@@ -186,6 +187,8 @@ t.test('a store that hangs is noticed without a request, and so is its return', 
   redis.signal('SIGSTOP');
   while (store.health.isUp) await sleep(20);
   t.match(store.health.reason, /^The store failed: /);
+  const asked = store.peek({ tenant: 'a', id: 'b' });
+  await t.rejects(asked, { name: 'StoreDown', message: STORE_DOWN }, 'callers get no words of the store');
   redis.signal('SIGCONT');
   while (!store.health.isUp) await sleep(20);
   t.equal(await store.peek({ tenant: 'a', id: 'b' }), undefined);
