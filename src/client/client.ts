@@ -120,7 +120,7 @@ export class Client {
   }
 
   /** Retries a call within its time budget. */
-  #within<T>(
+  async #within<T>(
     { signal, timeBudgetSeconds }: CallOptions & { readonly timeBudgetSeconds?: number },
     attempt: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {

@@ -1,12 +1,13 @@
 import { Deadline } from './deadline.js';
 import { cancelled, ServiceError } from './errors.js';
-import { RETRY_DEFAULTS, type RetryOptions, type RetryPolicy } from './retry.js';
+import type { RetryOptions, RetryPolicy } from './retry.js';
+import { allowanceOf, authorizationOf, baseOf, policyOf, timeOf } from './settings.js';
 import { ACCEPT_STREAM, type AnyListener, errorFromJson, ListenerFailed, readStreamed } from './streamed.js';
 import { type Fetch, type FetchResponse, fetchWith, TlsDiagnosis, type TlsFiles } from './tls.js';
 import { isLittleEndian, parseAnswer } from './wire.js';
 
 export interface ClientOptions {
-  /** sent as `authorization: Bearer …` */
+  /** sent as `authorization: Bearer …`; visible ASCII without spaces; empty = none */
   readonly apiKey?: string;
   /** certificates for `https://`, if those that Node or the browser trusts are not sufficient */
   readonly tls?: TlsFiles;
@@ -37,8 +38,6 @@ export interface RequestOptions {
 
 const TIMEOUT_SECONDS = 290;
 const ALLOWANCE_SECONDS = 30;
-/** A timer holds milliseconds in 31 bits and would end at once beyond them. */
-const LONGEST_TIMEOUT_SECONDS = 2_147_483;
 
 /** One server. Sends a request once; a failure is a ServiceError that states the cause. */
 export class Connection {
@@ -55,18 +54,11 @@ export class Connection {
   constructor(url: string, options: ClientOptions) {
     if (!isLittleEndian)
       throw new TypeError('This client needs a little-endian machine, because positions are sent in memory order.');
-    if (!/^https?:\/\//.test(url)) throw new TypeError(`${url} is not an address of the form http://host:port.`);
-    this.#base = url.replace(/\/+$/, '');
-    this.retry = { ...RETRY_DEFAULTS, ...options.retry };
-    this.#headers = options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` };
-    this.timeoutSeconds = options.timeoutSeconds ?? TIMEOUT_SECONDS;
-    this.#allowanceSeconds = options.allowanceSeconds ?? ALLOWANCE_SECONDS;
-    if (!(this.timeoutSeconds > 0 && this.timeoutSeconds <= LONGEST_TIMEOUT_SECONDS))
-      throw new TypeError(
-        `timeoutSeconds is ${this.timeoutSeconds}; more than 0 and at most ${LONGEST_TIMEOUT_SECONDS} s are possible.`,
-      );
-    if (!(this.#allowanceSeconds >= 0))
-      throw new TypeError(`allowanceSeconds is ${this.#allowanceSeconds}, expected a number of seconds from 0.`);
+    this.#base = baseOf(url);
+    this.retry = policyOf(options.retry);
+    this.#headers = authorizationOf(options.apiKey);
+    this.timeoutSeconds = timeOf('timeoutSeconds', options.timeoutSeconds ?? TIMEOUT_SECONDS);
+    this.#allowanceSeconds = allowanceOf('allowanceSeconds', options.allowanceSeconds ?? ALLOWANCE_SECONDS);
     const isEncrypted = url.startsWith('https:');
     if (options.tls && !isEncrypted)
       throw new TypeError(`The option tls needs an address that begins with https://, not ${url}.`);
@@ -76,8 +68,9 @@ export class Connection {
     this.#tls = isEncrypted ? new TlsDiagnosis() : undefined;
   }
 
-  /** Starts the time budget of a call. */
+  /** Starts the time budget of a call. @throws TypeError */
   deadline(budgetSeconds: number | undefined): Deadline {
+    if (budgetSeconds !== undefined) timeOf('timeBudgetSeconds', budgetSeconds);
     return new Deadline(budgetSeconds, this.#allowanceSeconds);
   }
 
@@ -114,7 +107,6 @@ export class Connection {
 
   /** Seconds that an attempt with this limit may take. */
   #secondsWithin(limitSeconds: number | undefined): number {
-    // What is no number is left to the server to refuse.
     return limitSeconds !== undefined && limitSeconds < this.timeoutSeconds ? limitSeconds : this.timeoutSeconds;
   }
 

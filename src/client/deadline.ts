@@ -15,7 +15,7 @@ export class Deadline {
     if (budgetSeconds === undefined) return;
     const now = performance.now();
     this.endsAt = now + budgetSeconds * 1000;
-    this.#answeredBy = now + (Math.max(0, budgetSeconds) * (1 + GRACE) + allowanceSeconds) * 1000;
+    this.#answeredBy = now + (budgetSeconds * (1 + GRACE) + allowanceSeconds) * 1000;
   }
 
   /** Seconds of the budget for an attempt that starts at once. */

@@ -2,6 +2,7 @@ import type { Connection } from './connection.js';
 import { ServiceError, type ServiceErrorFields } from './errors.js';
 import { randomId } from './random-id.js';
 import { withRetries } from './retry.js';
+import { timeOf } from './settings.js';
 import { errorFromJson } from './streamed.js';
 import type {
   CallOptions,
@@ -42,14 +43,14 @@ export class Job {
   }
 
   /** Used by the client. */
-  static submit(
+  static async submit(
     connection: Connection,
     mesh: Mesh,
     start: Positions,
     target: Positions,
     options: JobOptions,
   ): Promise<Job> {
-    const work = workToJson(target, { ...options, start }, options.timeBudgetSeconds);
+    const work = workToJson(target, { ...options, start }, budgetOf(options));
     return Job.#begin(
       connection,
       { resolve: { mesh: meshToJson(mesh), parameters: options.parameters, ...work } },
@@ -58,18 +59,14 @@ export class Job {
   }
 
   /** Used by the client. */
-  static submitUntangling(
+  static async submitUntangling(
     connection: Connection,
     mesh: Mesh,
     positions: Positions,
     options: UntangleJobOptions,
   ): Promise<Job> {
     const subject = { mesh: meshToJson(mesh), positions: positionsToJson(positions) };
-    return Job.#begin(
-      connection,
-      { untangle: { ...subject, ...untangleToJson(options, options.timeBudgetSeconds) } },
-      options,
-    );
+    return Job.#begin(connection, { untangle: { ...subject, ...untangleToJson(options, budgetOf(options)) } }, options);
   }
 
   /** A submission whose answer was lost is sent again with its key, so that there is only one job. */
@@ -78,7 +75,7 @@ export class Job {
     work: object,
     { label, keepForSeconds, signal }: Pick<JobOptions, 'label' | 'keepForSeconds' | 'signal'>,
   ): Promise<Job> {
-    const keepFor = durationToJson(keepForSeconds);
+    const keepFor = keepForSeconds === undefined ? undefined : durationToJson(timeOf('keepForSeconds', keepForSeconds));
     const idempotencyKey = randomId();
     const body = JSON.stringify({ ...work, label, keepFor, idempotencyKey });
     // A proxy may hash on it, so that a submission that is sent again reaches the server that knows the key.
@@ -151,6 +148,10 @@ export class Job {
     return withRetries(attempt, { policy: this.#connection.retry, signal });
   }
 }
+
+/** The time budget of a job covers all of it; sending it has none. @throws TypeError */
+const budgetOf = ({ timeBudgetSeconds }: Pick<JobOptions, 'timeBudgetSeconds'>): number | undefined =>
+  timeBudgetSeconds === undefined ? undefined : timeOf('timeBudgetSeconds', timeBudgetSeconds);
 
 /** One of the two. */
 interface JobAnswer {

@@ -2,7 +2,7 @@ import { cancelled, ServiceError } from './errors.js';
 
 /** How calls are retried: only those that the server calls retryable or did not answer. */
 export interface RetryOptions {
-  /** attempts of one call, including the first; default 20 */
+  /** attempts of one call, including the first; a whole number from 1, default 20 */
   readonly attempts?: number;
   /** pause after the first attempt, ms; each further pause is twice as long; default 100 */
   readonly firstPauseMs?: number;
@@ -60,7 +60,7 @@ function pauseAfter(attempt: number, error: ServiceError, policy: RetryPolicy): 
   const own = Math.min(policy.longestPauseMs, policy.firstPauseMs * 2 ** (attempt - 1));
   // Half of the pause is random, so that the clients of one server do not all return at once.
   const jittered = own * (0.5 + Math.random() / 2);
-  return requested === 0 ? jittered : requested * 1000 + (jittered * policy.firstPauseMs) / policy.longestPauseMs;
+  return requested === 0 ? jittered : requested * 1000 + Math.random() * policy.firstPauseMs;
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined, isUncertain: boolean): Promise<void> {

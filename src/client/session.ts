@@ -3,6 +3,7 @@ import { Deadline } from './deadline.js';
 import { ServiceError } from './errors.js';
 import { randomId } from './random-id.js';
 import { withRetries } from './retry.js';
+import { checkPause } from './settings.js';
 import { sendStep } from './step.js';
 import type {
   CallOptions,
@@ -72,6 +73,10 @@ export class Session {
   #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(connection: Connection, mesh: Mesh, start: Positions, options: SessionOptions) {
+    const { idleTimeoutSeconds, onFrameLost = 'recreate' } = options;
+    if (idleTimeoutSeconds !== undefined) checkPause('idleTimeoutSeconds', idleTimeoutSeconds);
+    if (onFrameLost !== 'recreate' && onFrameLost !== 'throw')
+      throw new TypeError(`onFrameLost is ${JSON.stringify(onFrameLost)}; "recreate" or "throw" is expected.`);
     this.#connection = connection;
     this.#mesh = mesh;
     this.#last = start.slice();

@@ -28,7 +28,7 @@ export interface CallOptions {
 export interface SessionOptions extends CallOptions {
   readonly parameters?: Parameters;
   readonly label?: string;
-  /** absent = the server's default; 0 = until deleted */
+  /** absent = the server's default; 0 = until deleted; at most 2,147,483 */
   readonly idleTimeoutSeconds?: number;
   /** with the parameter onIntersectingStart UNTANGLE */
   readonly untangle?: UntangleOptions;
