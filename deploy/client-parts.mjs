@@ -89,6 +89,7 @@ export async function preparePython(tally) {
     'support',
     'test_client',
     'test_sessions',
+    'test_settings',
     'test_jobs',
     'test_untangle',
     'test_limits',

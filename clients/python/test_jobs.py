@@ -39,7 +39,7 @@ class JobTests(ClientCase):
         error = self.refusal(job.result)
         self.assertEqual(error.code, "INTERSECTING_START")
         self.assertGreater(error.pair_count, 0)
-        self.assertEqual(self.refusal(self.client.submit, MESH, START, START, keep_for=-1).code, "INVALID_PARAMETER")
+        self.assertEqual(self.refusal(self.client.submit, MESH, START, START, keep_for=86401).code, "INVALID_PARAMETER")
 
     def test_a_lost_answer_of_a_job_is_asked_for_again(self):
         client = Client(self.shaky_url, retry=QUICK)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 import typing
-import urllib.parse
 import uuid
 
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from .deadline import ALLOWANCE, Deadline, budget_of
 from .job import Job, JobStatus, status_of
 from .retry import Result, Retry, with_retries
 from .session import Session
+from .settings import address_of, check_allowance, check_api_key, check_time
 from .tls import Tls
 from .transport import Calls, Transport
 from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, UntangleListener, UntangleResult, Untangling,
@@ -21,13 +21,12 @@ from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, Untangle
 TIMEOUT = 705.0
 """seconds: the longest time budget that a server grants by default, the eighth of it by which the answer may be late, and half
 a minute for the transfer"""
-LONGEST_TIMEOUT = 2_147_483.0
-"""seconds, as in the TypeScript client: sockets and gRPC take more for an error, or end at once"""
 
 
 class Client:
     """`http://`, `https://`, `grpc://` or `grpcs://` and an address. Calls are retried if that is safe.
 
+    api_key: visible ASCII without spaces; empty = none.
     tls: a Tls, certificates for `https://` and `grpcs://`, if the system's are not sufficient.
     timeout: seconds that one attempt may take, at most 2,147,483.
     allowance: seconds that a call may take beyond its time budget and the eighth of it by which the server may be late:
@@ -36,24 +35,21 @@ class Client:
 
     def __init__(self, url: str, *, api_key: typing.Optional[str] = None, tls: typing.Optional[Tls] = None,
                  retry: Retry = Retry(), timeout: float = TIMEOUT, allowance: float = ALLOWANCE) -> None:
-        scheme, address = urllib.parse.urlsplit(url)[:2]
+        address = address_of(url)
+        check_api_key(api_key or "")
+        check_time("timeout", timeout)
+        check_allowance("allowance", allowance)
         kind: typing.Callable[..., Transport]
-        if scheme in ("http", "https"):
+        if address.scheme in ("http", "https"):
             from .http_transport import HttpTransport
             kind = HttpTransport
-        elif scheme in ("grpc", "grpcs"):
+        else:
             from .grpc_transport import GrpcTransport
             kind = GrpcTransport
-        else:
-            raise ValueError(f"{url} is not an address of the form http://host:port or grpc://host:port.")
-        if not 0 < timeout <= LONGEST_TIMEOUT:
-            raise ValueError(f"timeout is {timeout}; more than 0 and at most {LONGEST_TIMEOUT:.0f} s are possible.")
-        if not allowance >= 0:
-            raise ValueError(f"allowance is {allowance}, expected a number of seconds from 0.")
-        is_encrypted = scheme.endswith("s")
+        is_encrypted = address.scheme.endswith("s")
         if tls is not None and not is_encrypted:
             raise ValueError(f"The option tls needs an address that begins with https:// or grpcs://, not {url}.")
-        self._transport = kind(url, address, (tls or Tls()) if is_encrypted else None, api_key, timeout)
+        self._transport = kind(url, address, (tls or Tls()) if is_encrypted else None, api_key or None, timeout)
         self._retry = retry
         self._timeout = timeout
         self._allowance = allowance
@@ -88,6 +84,8 @@ class Client:
 
         on_progress: called with a Progress several times while the server computes, in this thread.
         """
+        check_time("time_budget", time_budget)
+
         def attempt(deadline: Deadline) -> Json:
             work = Work(as_positions(target, "target"), as_positions(start, "start"), None, None, None, include,
                         deadline.left, on_budget, priority)
@@ -105,6 +103,8 @@ class Client:
 
         keep_for: seconds that the server keeps the job and its answer after its end; None = the server's default.
         """
+        check_time("time_budget", time_budget)
+        check_time("keep_for", keep_for)
         work = Work(as_positions(target, "target"), as_positions(start, "start"), None, None, None, include,
                     time_budget, on_budget, priority)
         return self._submit(JobTerms(as_mesh(mesh), parameters or {}, work, label, keep_for, str(uuid.uuid4())))
@@ -114,6 +114,8 @@ class Client:
                           priority: typing.Optional[str] = None, label: str = "",
                           keep_for: typing.Optional[float] = None, **options: typing.Any) -> Job:
         """Submits an untangling as a job; its answer is fetched by `Job.untangled`. options as of `untangle`."""
+        check_time("time_budget", time_budget)
+        check_time("keep_for", keep_for)
         work = Untangling(as_positions(positions, "positions"), _question(options, time_budget, priority))
         return self._submit(JobTerms(as_mesh(mesh), parameters or {}, work, label, keep_for, str(uuid.uuid4())))
 
@@ -162,6 +164,7 @@ class Client:
 
         A time budget ends it with the best state so far: report["status"] says whether it is FREE.
         """
+        check_time("time_budget", time_budget)
         start = as_positions(positions, "positions")
 
         def attempt(deadline: Deadline) -> Json:

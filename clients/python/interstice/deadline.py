@@ -6,6 +6,7 @@ import re
 import time
 import typing
 
+from .settings import check_time
 from .types import Json
 
 ALLOWANCE = 30.0
@@ -26,7 +27,7 @@ class Deadline:
         now = time.monotonic()
         self.ends_at = float("inf") if budget is None else now + budget
         """a time of time.monotonic() after which no attempt starts"""
-        self._answered_by = float("inf") if budget is None else now + max(0.0, budget) * (1 + GRACE) + allowance
+        self._answered_by = float("inf") if budget is None else now + budget * (1 + GRACE) + allowance
 
     @property
     def left(self) -> typing.Optional[float]:
@@ -50,4 +51,6 @@ class Deadline:
 def budget_of(question: Json) -> typing.Optional[float]:
     """Seconds of the time budget in a question as the contract's JSON. The server refuses what is not a duration."""
     match = _DURATION.fullmatch(str(question.get("timeBudget")))
-    return float(match[1]) if match else None
+    budget = float(match[1]) if match else None
+    check_time("timeBudget", budget)
+    return budget

@@ -19,6 +19,7 @@ from .errors import UNREACHABLE, ServiceError, unexpected, unreachable
 from .grpc_errors import error_of_call, plain
 from .grpc_messages import mesh_of, message_of, motion_of, positions_message, with_work
 from .grpc_stream import StepStream
+from .settings import Address
 from .tls import Tls, TlsDiagnosis
 from .types import (Array, JobTerms, Json, Mesh, Progress, ProgressListener, SessionTerms, UntangleListener,
                     Untangling, Work, moved_of, untangle_progress_of)
@@ -59,11 +60,11 @@ def _resolve_request(mesh: Mesh, parameters: Json, work: Work) -> pb.ResolveRequ
 
 
 class GrpcTransport:
-    def __init__(self, url: str, address: str, tls: typing.Optional[Tls], api_key: typing.Optional[str],
+    def __init__(self, url: str, address: Address, tls: typing.Optional[Tls], api_key: typing.Optional[str],
                  timeout: float) -> None:
         self.address = url
-        self.channel = (grpc.secure_channel(address, _credentials_of(tls), _OPTIONS) if tls
-                        else grpc.insecure_channel(address, _OPTIONS))
+        self.channel = (grpc.secure_channel(address.place, _credentials_of(tls), _OPTIONS) if tls
+                        else grpc.insecure_channel(address.place, _OPTIONS))
         self.tls_diagnosis = TlsDiagnosis() if tls else None
         self.stub = stubs.CollisionServiceStub(self.channel)
         self.metadata: typing.List[typing.Tuple[str, str]] = [] if api_key is None else [("authorization", f"Bearer {api_key}")]

@@ -19,6 +19,7 @@ from .errors import ServiceError
 from .http_limit import answers_until, seconds_until
 from .http_messages import base64_of, duration_json, mesh_json, motion_of, positions_json, work_json
 from .http_stream import ACCEPT_STREAM, ListenerFailed, Teller, decoded, json_of, read_streamed, teller_of
+from .settings import Address
 from .tls import Tls, TlsDiagnosis
 from .types import (Array, JobTerms, Json, Mesh, ProgressListener, SessionTerms, UntangleListener, Untangling, Work,
                     moved_of, scalar_of, untangle_progress_of, with_counts)
@@ -30,12 +31,13 @@ Result = typing.TypeVar("Result")
 class HttpTransport:
     """One server and its idle connections."""
 
-    def __init__(self, url: str, address: str, tls: typing.Optional[Tls], api_key: typing.Optional[str],
+    def __init__(self, url: str, address: Address, tls: typing.Optional[Tls], api_key: typing.Optional[str],
                  timeout: float) -> None:
-        self.address = f"{'https' if tls else 'http'}://{address}"
+        self.address = f"{address.scheme}://{address.place}{address.path}"
         self._context = tls.context() if tls else None
         self._tls_diagnosis = TlsDiagnosis()
-        self._host = address
+        self._host = address.place
+        self._path = address.path  # of a proxy, before the paths of the service
         self._headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
         self._timeout = timeout
         self._idle: typing.Deque[http.client.HTTPConnection] = collections.deque()
@@ -67,7 +69,7 @@ class HttpTransport:
                 is_connected = True
             connection.sock.settimeout(seconds_until(ends_at))
             connection.response_class = answers_until(ends_at)
-            connection.request(method, path, body=body, headers={**self._headers, **headers})
+            connection.request(method, self._path + path, body=body, headers={**self._headers, **headers})
             response = connection.getresponse()
             self._tls_diagnosis.record_answer()
             if response.status >= 300:

@@ -10,6 +10,7 @@ import typing
 from .deadline import Deadline
 from .errors import ServiceError, from_fields
 from .retry import Retry, with_retries
+from .settings import check_allowance
 from .transport import Calls, Transport
 from .types import Json, Progress, StepResult, UntangleProgress, UntangleResult, untangle_progress_of, untangled_of
 
@@ -74,6 +75,7 @@ class Job:
 
         on_status: called with the status about once a second.
         """
+        check_allowance("timeout", timeout)
         ends_at = float("inf") if timeout is None else time.monotonic() + timeout
         deadline = Deadline(None if timeout is None else timeout + self._allowance)
         longest = self._longest_wait if on_status is None else min(SHORT_WAIT, self._longest_wait)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 import time
 import typing
 
 from .errors import ServiceError
+from .settings import check_pause
 
 Result = typing.TypeVar("Result")
 
@@ -15,13 +17,19 @@ Result = typing.TypeVar("Result")
 @dataclasses.dataclass(frozen=True)
 class Retry:
     attempts: int = 20
-    """attempts of one call, including the first"""
+    """attempts of one call, including the first; a whole number from 1"""
     first_pause: float = 0.1
     """seconds after the first attempt; each further pause is twice as long"""
     longest_pause: float = 2.0
     """seconds; with the other defaults a server may be unavailable for about 25 s"""
     longest_retry_after: float = 30.0
     """seconds; a call whose server asks for a longer pause is not retried"""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.attempts, int) and self.attempts >= 1):
+            raise ValueError(f"Retry.attempts is {self.attempts}, expected a whole number from 1.")
+        for name in ("first_pause", "longest_pause", "longest_retry_after"):
+            check_pause(f"Retry.{name}", getattr(self, name))
 
 
 def with_retries(work: typing.Callable[[], Result], retry: Retry, ends_at: float = float("inf"),
@@ -31,7 +39,7 @@ def with_retries(work: typing.Callable[[], Result], retry: Retry, ends_at: float
     ends_at: a time of time.monotonic().
     """
     is_uncertain = False
-    for attempt in range(1, retry.attempts + 1):
+    for attempt in itertools.count(1):
         try:
             return work()
         except ServiceError as error:
@@ -46,4 +54,4 @@ def with_retries(work: typing.Callable[[], Result], retry: Retry, ends_at: float
             if time.monotonic() + pause >= ends_at:
                 raise
         sleep(pause)
-    raise ValueError("Retry.attempts must be at least 1.")
+    raise AssertionError("the last attempt returns or raises")

@@ -16,6 +16,7 @@ from . import errors
 from .deadline import ALLOWANCE, Deadline, budget_of
 from .errors import ServiceError
 from .retry import Result, Retry, with_retries
+from .settings import check_pause, check_time
 from .transport import Transport
 from .types import (Array, FrameLoss, Json, Mesh, ProgressListener, SessionTerms, StepResult, UntangleResult, Work,
                     as_elements, as_positions, untangled_of)
@@ -43,6 +44,7 @@ class Session:
                  parameters: typing.Optional[Json], label: str, idle_timeout: typing.Optional[float],
                  stream: bool, recreates: bool, untangle: typing.Optional[Json] = None,
                  allowance: float = ALLOWANCE) -> None:
+        check_pause("idle_timeout", idle_timeout)
         self._routing = str(uuid.uuid4())  # a proxy may hash on it, so that all requests go to one server
         self._calls = transport.calls(self._routing, stream)
         self._retry = retry
@@ -96,6 +98,7 @@ class Session:
 
         Raises ServiceError; the session then keeps the state of the last answer, and the next step may follow.
         """
+        check_time("time_budget", time_budget)
         work = Work(
             as_positions(target, "target"), None if start is None else as_positions(start, "start"),
             None if kinematic is None else as_elements("kinematic", kinematic),
