@@ -62,6 +62,7 @@ void testForeignAnswers();
 void testLastAttempt();
 void testSpentAttempts();
 void testLimits();
+void testSettings();
 
 /// A tangle of two triangles that are parts, with the hint that frees them.
 inline v1::UntangleRequest tangle() {

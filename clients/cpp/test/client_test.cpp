@@ -131,6 +131,7 @@ int main(int count, char** words) {
   testLastAttempt();
   testSpentAttempts();
   testLimits();
+  testSettings();
 
   auto apart = lowered<float>(0.2f);
   apart[11] = 0.01f;

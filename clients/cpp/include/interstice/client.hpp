@@ -11,10 +11,11 @@
 namespace interstice {
 
 struct ClientOptions {
+  /// Visible ASCII without spaces; empty = none.
   std::string apiKey{};
   Retry retry{};
   /// Time limit of one attempt: the longest time budget that a server grants by default, the eighth of it by which the
-  /// answer may be late, and half a minute for the transfer.
+  /// answer may be late, and half a minute for the transfer. At most 2,147,483 s.
   Seconds timeout{705};
   /// What a call may take beyond its time budget and the eighth of it by which the server may be late: for the way there
   /// and back.
@@ -29,13 +30,14 @@ struct ClientOptions {
 class Client {
  public:
   /// @param url for example `grpc://127.0.0.1:50051`, or `grpcs://` for TLS; an address without a scheme means `grpc://`
-  /// @throws std::invalid_argument if the options do not match the address, or TLS cannot use the files
+  /// @throws std::invalid_argument if the address or an option cannot work, the options do not match the address, or TLS
+  /// cannot use the files
   explicit Client(const std::string& url, const ClientOptions& options = {}) {
-    const auto end = url.find("://");
-    const auto scheme = end == std::string::npos ? "grpc" : url.substr(0, end);
-    const auto address = end == std::string::npos ? url : url.substr(end + 3);
-    const bool isEncrypted = scheme == "grpcs";
-    if (!isEncrypted && scheme != "grpc") throw std::invalid_argument(url + " begins with neither grpc:// nor grpcs://.");
+    const auto [address, isEncrypted] = addressOf(url);
+    checkApiKey(options.apiKey);
+    checkRetry(options.retry);
+    checkTime("timeout", options.timeout);
+    const auto allowance = checkedAllowance("allowance", options.allowance);
     if (!isEncrypted && !options.tls.isEmpty()) {
       throw std::invalid_argument("The option tls needs an address that begins with grpcs://, not " + url + ".");
     }
@@ -55,7 +57,7 @@ class Client {
     if (!credentials) credentials = isEncrypted ? options.tls.credentials() : grpc::InsecureChannelCredentials();
     const auto channel = grpc::CreateCustomChannel(address, credentials, arguments);
     connection_ = {channel, v1::CollisionService::NewStub(channel), options.apiKey, options.retry, options.timeout,
-                   options.allowance, url, isEncrypted || options.credentials ? std::make_shared<TlsDiagnosis>() : nullptr};
+                   allowance, url, isEncrypted || options.credentials ? std::make_shared<TlsDiagnosis>() : nullptr};
   }
 
   /// Opens a session. @param start [3·V], free of intersections

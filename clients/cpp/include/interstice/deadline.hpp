@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "interstice/retry.hpp"
+#include "interstice/settings.hpp"
 
 namespace interstice {
 
@@ -14,11 +14,13 @@ class Deadline {
 
   /// @param allowance beyond the budget and the share of it by which the server may be late (docs/api.md, Time budgets), for
   /// the way there and back
+  /// @throws std::invalid_argument for a budget that is not more than 0, or longer than kLongestTime
   Deadline(std::optional<Seconds> budget, Seconds allowance) {
     if (!budget) return;
+    checkTime("timeBudget", *budget);
     constexpr double kGrace = 1.0 / 8;
     const auto now = Clock::now();
-    const auto longest = std::max(*budget, Seconds(0)) * (1 + kGrace) + allowance;
+    const auto longest = *budget * (1 + kGrace) + allowance;
     endsAt_ = now + std::chrono::duration_cast<Clock::duration>(*budget);
     answeredBy_ = now + std::chrono::duration_cast<Clock::duration>(longest);
   }

@@ -57,6 +57,7 @@ class Session {
  public:
   Session(const Connection& connection, v1::Mesh mesh, v1::Positions start, SessionOptions options)
       : connection_(connection), options_(std::move(options)), mesh_(std::move(mesh)), last_(std::move(start)) {
+    if (options_.idleTimeout) checkPause("idleTimeout", *options_.idleTimeout);
     try {
       connection_.withRetries(Clock::time_point::max(), [&] { create(); });
     } catch (...) {
