@@ -101,7 +101,7 @@ export class FilteredStates {
   private readonly busy = new Set<StateFilter>();
   private hasWarned = false;
 
-  /** @param warn is called the first time that the device fails */
+  /** @param warn is called the first time that the device fails; the next state is filtered again */
   constructor(
     private readonly engine: FilteringEngine,
     private readonly warn: (message: string) => void = (message) =>
@@ -148,7 +148,7 @@ export class FilteredStates {
     } catch (thrown) {
       this.forget(mesh);
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      if (!this.hasWarned) this.warn(`Only the host tests states, because the device failed: ${reason}`);
+      if (!this.hasWarned) this.warn(`The host tested a state alone, because the device failed: ${reason}`);
       this.hasWarned = true;
       return undefined;
     } finally {

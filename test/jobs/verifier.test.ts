@@ -132,6 +132,7 @@ t.test('if the device fails, the host tests the state', async (t) => {
     const states = new FilteredStates(engine, (message) => warnings.push(message));
     for (let n = 0; n < 2; n++) t.same(await states.findIntersections(mesh, pierced, PROTECT), findings, name);
     t.equal(warnings.length, name === 'gives up' ? 0 : 1, 'said once');
+    for (const said of warnings) t.match(said, /^The host tested a state alone, because the device failed: /);
     t.equal(engine.opened(), name === 'gives up' ? 1 : 2, 'a filter that failed is not asked again');
   }
 });
