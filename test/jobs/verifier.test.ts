@@ -273,15 +273,33 @@ t.test('the verifier with a device', options, async (t) => {
   t.equal(engine.memoryBudget.total, before);
 });
 
+/** An engine that counts as hardware, and the number of states that its filters have answered. */
+function asHardware(engine: FilteringEngine): { hardware: FilteringEngine; counts: { filtered: number } } {
+  const counts = { filtered: 0 };
+  const openStateFilter: FilteringEngine['openStateFilter'] = async (mesh) => {
+    const filter = await engine.openStateFilter(mesh);
+    return {
+      findDoubtful: async (positions) => {
+        const found = await filter.findDoubtful(positions);
+        if (found) counts.filtered++;
+        return found;
+      },
+      close: () => filter.close(),
+    };
+  };
+  return { hardware: { ...engineWith(doubter), openStateFilter }, counts };
+}
+
 t.test('a whole resolve, verified with the help of a device that counts as hardware', options, async (t) => {
   if (!engine) return;
   const start = Float32Array.from(x);
   const target = start.map((value, k) => value + (k % 3 === 2 ? 0.02 * Math.sin(k) : 0.01));
   const request = { mesh: { vertexCount: mesh.vertexCount, triangles: mesh.triangles }, start, target, parameters: {} };
   const alone = await runJob(request, engine);
-  const hardware: FilteringEngine = Object.create(engine, { description: { value: described } });
+  const { hardware, counts } = asHardware(engine);
   t.ok(canFilter(hardware));
   const helped = await runJob(request, engine, { verifier: verifierFor(hardware) });
+  t.ok(counts.filtered > 0, 'the device has filtered states');
   t.same(helped.answer.positions, alone.answer.positions);
   t.match(helped.answer.report.verification, { performed: 'STATE', intersections: 0, fellBack: false });
   t.equal(helped.answer.report.verification.pairsTested, alone.answer.report.verification.pairsTested);
@@ -292,10 +310,11 @@ t.test('an answer that intersects is found with the filter, too', options, async
   const start = Float32Array.from(x);
   const target = Float32Array.from(pierced);
   const request = { mesh: { vertexCount: mesh.vertexCount, triangles: mesh.triangles }, start, target, parameters: {} };
-  const hardware: FilteringEngine = Object.create(engine, { description: { value: described } });
+  const { hardware, counts } = asHardware(engine);
   const careless = fakeEngine((step) => resolution(step, step.y, 'CONVERGED', 1), { hasCheapStates: false });
   const { answer, findings: found } = await runJob(request, careless, { verifier: verifierFor(hardware) });
   t.equal(answer.report.verification.fellBack, true);
   t.same(answer.positions, start);
   t.match(found, [{ kind: 'STATE', state: { intersectionCount: findings.intersectionCount } }]);
+  t.ok(counts.filtered > 0, 'by the device');
 });
