@@ -25,7 +25,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
     EXIT.INTERNAL,
     'a failure of the program, the machine or the service; a full queue; no answer within the time budget',
   ],
-  [EXIT.INTERRUPTED, 'interrupted (Ctrl-C); nothing was written, except the finished frames of a sequence'],
+  [EXIT.INTERRUPTED, 'interrupted (Ctrl-C); only finished frames of a sequence, and states of a trace, are written'],
 ];
 
 /** A mistake in the command line itself; `command` names the help page to read, if there is one. */
