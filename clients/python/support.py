@@ -51,10 +51,12 @@ class Proxy:
         self.flow = threading.Event()
         self.flow.set()
         self._near = None
+        self._stalled = []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self):
-        self.flow.set()
+        for flow in (self.flow, *self._stalled):
+            flow.set()
         self._listener.close()
 
     def _accept(self):
@@ -70,6 +72,13 @@ class Proxy:
             far = socket.create_connection(self._upstream)
             threading.Thread(target=self._pass_on, args=(near, far, False), daemon=True).start()
             threading.Thread(target=self._pass_on, args=(far, near, True), daemon=True).start()
+
+    def stall(self):
+        """No more answers arrive on the connections that there are, which stay open."""
+        self.flow.clear()
+        self._stalled.append(self.flow)
+        self.flow = threading.Event()
+        self.flow.set()
 
     def cut(self):
         """Ends the connection."""
@@ -93,12 +102,12 @@ class Proxy:
                 pass
 
     def _pass_on(self, source, sink, is_answer):
-        seen = 0
+        seen, flow = 0, self.flow
         try:
             while data := source.recv(65536):
                 seen = seen + len(data) if self.is_armed and is_answer else 0
                 if is_answer:
-                    self.flow.wait()
+                    flow.wait()
                 if seen > SMALL_TALK:
                     self.is_armed = False
                     break

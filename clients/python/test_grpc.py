@@ -5,7 +5,7 @@ import unittest.mock
 
 import numpy as np
 
-from interstice import Client, Retry, ServiceError
+from interstice import Client, Retry, ServiceError, grpc_transport
 from support import MESH, QUICK, START, ClientCase, lowered
 
 
@@ -18,6 +18,18 @@ class GrpcTests(ClientCase):
         answer = session.step(lowered(0.2))
         np.testing.assert_array_equal(answer.positions, self.client.resolve(MESH, START, lowered(0.2)).positions)
         self.assertEqual((answer.frame, session.recreations), (1, 0))
+
+    def test_a_connection_that_stalls_is_replaced(self):
+        brief = {"grpc.keepalive_time_ms": 200, "grpc.keepalive_timeout_ms": 200}
+        options = [(name, brief.get(name, value)) for name, value in grpc_transport._OPTIONS]
+        with unittest.mock.patch.object(grpc_transport, "_OPTIONS", options):
+            client = Client(self.shaky_url, retry=QUICK, timeout=30)
+        self.addCleanup(client.close)
+        session = self.session(client)
+        self.proxy.stall()
+        answer = session.step(lowered(0.2))
+        np.testing.assert_array_equal(answer.positions, self.client.resolve(MESH, START, lowered(0.2)).positions)
+        self.assertEqual((answer.frame, session.recreations), (1, 0), "without a word to the caller")
 
     def test_refused_call_has_done_nothing(self):
         client = Client(self.shaky_url, retry=Retry(attempts=1))

@@ -19,7 +19,21 @@ static void checkRefused(const std::string& words, const ClientOptions& options)
   checkRefused("a client", words, [&] { Client client("127.0.0.1:1", options); });
 }
 
+/// The Python client, which has the same library and the same values, is tested with a connection that stalls.
+static void testSignsOfLife() {
+  const auto options = channelArguments();
+  const auto arguments = options.c_channel_args();
+  int found = 0;
+  for (std::size_t i = 0; i < arguments.num_args; i++) {
+    const std::string key = arguments.args[i].key;
+    if (key == GRPC_ARG_KEEPALIVE_TIME_MS || key == GRPC_ARG_KEEPALIVE_TIMEOUT_MS) found += arguments.args[i].value.integer == 60'000;
+    if (key == GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA) found += arguments.args[i].value.integer == 0;
+  }
+  check(found == 3, "a connection that stalls is broken");
+}
+
 void testSettings() {
+  testSignsOfLife();
   for (const std::string url : {"", "ftp://host", "grpc://", "grpc://host:port", "grpc://host:", "grpc://host?a=b", "grpc://host/#a",
                                 "grpc://host/path", " grpc://host"}) {
     checkRefused("an address", url + " is not an address of the form", [&] { Client client(url); });

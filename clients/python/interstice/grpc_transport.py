@@ -33,6 +33,12 @@ _OPTIONS = [
     ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
+    # While a call waits, the library asks for a sign of life. A connection that carries nothing more, as after a router has
+    # forgotten it, is then broken, and the call is sent again on another one: without this, every later call would wait
+    # on it, too. The service computes on other threads and answers such a ping at once.
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 60_000),
+    ("grpc.http2.max_pings_without_data", 0),  # 0 = as many as a long call needs
 ]
 
 

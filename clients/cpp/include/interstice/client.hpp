@@ -44,18 +44,9 @@ class Client {
     if (options.credentials && !options.tls.isEmpty()) {
       throw std::invalid_argument("The options tls and credentials exclude each other.");
     }
-    grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(-1);
-    arguments.SetMaxSendMessageSize(-1);
-    // The client retries calls itself (retry.hpp): only it knows that a frame and a key make repeated sending safe, and the
-    // library must not wait longer than the client before it reconnects. The library's minimum backoff is also the time
-    // limit of a connection attempt, which is long with TLS and a distant or busy server: it stays at 20 s.
-    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-    arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-    arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
     auto credentials = options.credentials;
     if (!credentials) credentials = isEncrypted ? options.tls.credentials() : grpc::InsecureChannelCredentials();
-    const auto channel = grpc::CreateCustomChannel(address, credentials, arguments);
+    const auto channel = grpc::CreateCustomChannel(address, credentials, channelArguments());
     connection_ = {channel, v1::CollisionService::NewStub(channel), options.apiKey, options.retry, options.timeout,
                    allowance, url, isEncrypted || options.credentials ? std::make_shared<TlsDiagnosis>() : nullptr};
   }

@@ -16,6 +16,26 @@
 
 namespace interstice {
 
+/// How the library keeps its connections.
+inline grpc::ChannelArguments channelArguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxSendMessageSize(-1);
+  // The client retries calls itself (retry.hpp): only it knows that a frame and a key make repeated sending safe, and the
+  // library must not wait longer than the client before it reconnects. The library's minimum backoff is also the time
+  // limit of a connection attempt, which is long with TLS and a distant or busy server: it stays at 20 s.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  // While a call waits, the library asks for a sign of life. A connection that carries nothing more, as after a router has
+  // forgotten it, is then broken, and the call is sent again on another one: without this, every later call would wait on
+  // it, too. The service computes on other threads and answers such a ping at once.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 60'000);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as a long call needs
+  return arguments;
+}
+
 /// The common part of all calls of a client.
 struct Connection {
   std::shared_ptr<grpc::Channel> channel;
