@@ -115,6 +115,44 @@ static void testLateDeletions(Hanging& service, const Client& client) {
   service.hangs = service.hangsInDeletions = false;
 }
 
+/// Answers each step of a stream after a time.
+class Punctual : public Hanging {
+ public:
+  std::atomic<Seconds> delay{Seconds(0)};
+
+  grpc::Status StepStream(grpc::ServerContext*,
+                          grpc::ServerReaderWriter<v1::StepStreamResponse, v1::StepRequest>* stream) override {
+    v1::StepRequest request;
+    v1::StepStreamResponse answer;
+    do {
+      if (!stream->Read(&request)) break;
+      std::this_thread::sleep_for(delay.load());
+      answer.mutable_response()->set_frame(request.frame());
+      *answer.mutable_response()->mutable_positions() = request.target();
+    } while (stream->Write(answer));
+    return grpc::Status::OK;
+  }
+};
+
+static void testAnswersAtTheirLimit() {
+  Punctual service;
+  const Served served(service);
+  {
+    const Client client(served.address(), {.retry = {.attempts = 1}, .allowance = Seconds(0)});
+    auto session = client.session(pair(), lowered<float>(0), {.isStreaming = true});
+    constexpr Seconds limit(0.005);
+    std::string others;
+    for (int i = 0; i < 200; i++) {
+      // Around the limit, so that some answers arrive just as it ends their stream.
+      service.delay = limit * (0.8 + 0.004 * (i % 100));
+      const auto error = refusalOf([&] { session.step(lowered<float>(0), {.timeBudget = limit / 1.125}); });
+      if (error && error->code() != kTimeout) others += error->what();
+    }
+    check(others.empty(), "the limit of one step does not end the next one " + others.substr(0, 200));
+  }
+  served->Shutdown();
+}
+
 static void testLateResolves(Hanging& service, const Client& client) {
   service.refusals = 2;
   client.resolve(resolveWithin(Seconds(60)));
@@ -131,6 +169,7 @@ void testLimits() {
   check(*deadline.limit() > Seconds(450) && *deadline.limit() <= Seconds(480), "an answer may be late by an eighth, and by the way");
   check(!Deadline().limit() && !Deadline().left(), "without a budget there is no limit");
 
+  testAnswersAtTheirLimit();
   Hanging service;
   const Served served(service);
   {

@@ -158,21 +158,23 @@ class StepStream {
   StepStream(const StepStream&) = delete;
   StepStream& operator=(const StepStream&) = delete;
 
+  /// Whether a step has reached its limit, which has cancelled the stream; the step may have its answer nevertheless.
+  bool isLate() const { return isLate_; }
+
   /// @param limit what the call allows this step; unset = as long as the client does
   /// @throws ServiceError; in-band refusals leave the stream open, except for those that end it by the contract
   v1::StepResponse step(const v1::StepRequest& request, const std::function<void(const v1::Progress&)>& onProgress = {},
                         std::optional<Seconds> limit = {}) {
-    bool isLate = false;
     v1::StepStreamResponse answer;
     {
-      // A blocking read has no deadline of its own. The end of the scope joins the thread, which publishes isLate.
+      // A blocking read has no deadline of its own. The end of the scope joins the thread, which publishes isLate_.
       std::jthread watch([&](std::stop_token stop) {
         std::mutex mutex;
         std::condition_variable_any ended;
         std::unique_lock lock(mutex);
         ended.wait_for(lock, stop, connection_.within(limit), [] { return false; });
         if (stop.stop_requested()) return;
-        isLate = true;
+        isLate_ = true;
         context_.TryCancel();
       });
       bool isOpen = stream_->Write(request);
@@ -188,7 +190,7 @@ class StepStream {
     if (answer.has_response()) return std::move(*answer.mutable_response());
     const auto status = stream_->Finish();
     isFinished_ = true;
-    if (isLate) throw connection_.timedOut(limit);
+    if (isLate_) throw connection_.timedOut(limit);
     throw status.ok() ? ServiceError::local(kUnreachable, "The stream ended.", true)
                       : connection_.refusalOf(status, limit, isAnswered_);
   }
@@ -199,6 +201,7 @@ class StepStream {
   std::unique_ptr<grpc::ClientReaderWriter<v1::StepRequest, v1::StepStreamResponse>> stream_;
   bool isAnswered_ = false;
   bool isFinished_ = false;
+  bool isLate_ = false;
 };
 
 }  // namespace interstice

@@ -264,6 +264,8 @@ class Session {
     if (!options_.isStreaming && !options.onProgress) {
       return matching(request, connection_.call<v1::StepResponse>(&Stub::Step, request, routing_, request.session_id(), limit));
     }
+    // The answer of the last step may have arrived as its limit cancelled the stream.
+    if (stream_ && stream_->isLate()) stream_.reset();
     if (!stream_) stream_ = std::make_unique<StepStream>(connection_, routing_);
     try {
       return matching(request, stream_->step(request, options.onProgress, limit));
