@@ -93,6 +93,7 @@ function asText({ status, headers, body }: ReturnType<typeof bareRefusal>): stri
 
 function reasonOf(code: string | undefined): string {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return `The request was not complete after ${UPLOAD_TIMEOUT_MS / 1000} s.`;
+  if (code === 'HPE_INVALID_EOF_STATE') return 'The connection ended in the middle of the request.';
   return code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too long.' : 'This is not a valid HTTP request.';
 }
 

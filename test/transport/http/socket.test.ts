@@ -185,6 +185,16 @@ t.test('bytes that are no HTTP are answered all the same', async (t) => {
   t.match(text, /"MALFORMED_BODY"/);
 });
 
+t.test('a request that ends in its middle is told from bytes that are no HTTP', async (t) => {
+  const { operations, open } = await listen(t);
+  for (const text of [jsonHead + body.slice(0, -1), jsonHead.slice(0, 30)]) {
+    const socket = open();
+    socket.end(text);
+    t.match(await hear(socket), /^HTTP\/1\.1 400 [\s\S]*"MALFORMED_BODY"[\s\S]*The connection ended in the middle/);
+  }
+  t.same(operations.resolves, []);
+});
+
 t.test('what Node would answer by itself is answered with a document, too', async (t) => {
   const { open } = await listen(t);
   const hostless = open();
