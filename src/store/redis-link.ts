@@ -36,6 +36,8 @@ export class RedisLink {
   private readonly transfers: LargeTransfers;
   private readonly copies: LargeTransfers;
   private state: StoreHealth = { isUp: false, reason: 'The store has not been reached yet.' };
+  /** what callers are told of it while it is down */
+  private told: string | undefined;
   private probing: NodeJS.Timeout | undefined;
   private hasOpened = false;
   /** the last failure of a connection, the reason why a command or the opening had no answer */
@@ -152,15 +154,15 @@ export class RedisLink {
     return this.measured(script.name, () =>
       way.run(bytes, (client) => evaluate(script, keys, args, (command) => send(client, command))),
     ).catch((thrown: unknown) => {
-      throw thrown instanceof StoreDown ? thrown : new StoreDown(undefined, { cause: thrown });
+      throw thrown instanceof StoreDown ? thrown : new StoreDown(toldOf(thrown), { cause: thrown });
     });
   }
 
   private async bounded<T>(name: string, work: () => Promise<T>, ms = this.options.timeoutMs): Promise<T> {
     return this.measured(name, () => within(ms, work())).catch((thrown: unknown) => {
       if (thrown instanceof StoreDown) throw thrown;
-      this.move(false, failure(thrown));
-      throw new StoreDown(undefined, { cause: thrown });
+      this.moveDown(thrown);
+      throw new StoreDown(this.told, { cause: thrown });
     });
   }
 
@@ -183,7 +185,7 @@ export class RedisLink {
   /** @throws StoreDown if the store is down, or was closed */
   private refuse(): void {
     if (this.isClosed) throw new StoreDown('The connections to the store are closed.');
-    if (!this.state.isUp) throw new StoreDown();
+    if (!this.state.isUp) throw new StoreDown(this.told);
   }
 
   /** Tests with a write, because a read-only store is of no use. */
@@ -199,6 +201,11 @@ export class RedisLink {
     for (const listener of [...this.listeners]) listener(event);
   }
 
+  private moveDown(thrown: unknown): void {
+    this.told = toldOf(thrown);
+    this.move(false, failure(thrown));
+  }
+
   private move(isUp: boolean, reason: string): void {
     if (this.isClosed) return;
     const isChange = this.state.isUp !== isUp;
@@ -206,7 +213,7 @@ export class RedisLink {
     if (isChange) this.emit({ type: 'health', isUp, reason });
     clearTimeout(this.probing);
     this.probing = setTimeout(
-      () => this.probe().catch((thrown) => this.move(false, failure(thrown))),
+      () => this.probe().catch((thrown) => this.moveDown(thrown)),
       isUp ? HEARTBEAT_MS : PROBE_MS,
     ).unref();
   }
@@ -233,3 +240,7 @@ async function evaluate(
 }
 
 const failure = (thrown: unknown): string => `The store failed: ${reasonOf(thrown)}.`;
+
+/** A failure in words of this service, which name no host; undefined = the words are those of the store or the system. */
+const toldOf = (thrown: unknown): string | undefined =>
+  thrown instanceof NoAnswer ? `The session store failed: ${reasonOf(thrown)}.` : undefined;
