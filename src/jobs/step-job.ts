@@ -18,13 +18,7 @@ export async function resolveJob({ request, ...arrival }: ResolveTask, context: 
   try {
     const step = await prepareStep(request, scene, job);
     const { answer } = await computeAnswer(step, job, {
-      run: async (input) => {
-        try {
-          return await (await scene.prepare(context.engine, step)).resolve(input);
-        } finally {
-          scene.discard();
-        }
-      },
+      run: (input, beginAnew) => scene.resolve(context.engine, step, input, beginAnew).finally(() => scene.discard()),
       toRequest: () => request,
     });
     return answer;
