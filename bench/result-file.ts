@@ -1,8 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { algorithmVersion, packageVersion, projectRoot } from '../src/paths.js';
 import type { Machine } from './machine.js';
-import { writeWhole } from './whole-file.js';
 
 /** Returns a name that sorts by time: 2026-11-21-0312-cpu.json, in UTC. */
 export const resultFile = (kind: string): string => {
@@ -14,7 +13,7 @@ export const resultFile = (kind: string): string => {
 export function writeResult(file: string, machine: Machine, content: object): void {
   const head = { date: new Date().toISOString(), version: packageVersion, algorithmVersion };
   mkdirSync(dirname(file), { recursive: true });
-  writeWhole(file, `${layOut({ ...head, machine, ...content })}\n`);
+  writeFileSync(file, `${layOut({ ...head, machine, ...content })}\n`);
 }
 
 /** JSON in which an object or array of plain values is on one line. */

@@ -1,9 +1,8 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/contract/errors.js';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 import { exactVerifier } from '../../src/jobs/verifier.js';
 import { algorithmVersion } from '../../src/paths.js';
-import { between, fakeEngine, resolution, stepping } from '../support/fake-engine.js';
+import { fakeEngine, resolution, stepping } from '../support/fake-engine.js';
 import { refusalOf, rods, runJob, spike } from '../support/job.js';
 
 const mapZ = (positions: ArrayLike<number>, vertex: number) => positions[3 * vertex + 2]!;
@@ -51,29 +50,6 @@ t.test('limiting pairs are measured in the answer, in the caller’s unit', asyn
   t.ok(Math.abs((pair?.distance ?? 0) - 0.125 / Math.sqrt(0.86)) < 1e-7, `${pair?.distance}`);
   const normal = [0.5, 0.5, 0.6].map((n) => -n / Math.sqrt(0.86));
   for (const [c, n] of normal.entries()) t.ok(Math.abs((pair?.normal?.[c] ?? 0) - n) < 1e-6, `${pair?.normal}`);
-});
-
-t.test('a resolve whose device is lost is repeated once, from the start, and leaves no scene open', async (t) => {
-  const losing = (losses: number) =>
-    fakeEngine((step, scene) => {
-      if (losses-- <= 0) return stepping(4)(step, scene);
-      step.onState?.(between(step.x, step.y, 0.9));
-      throw new IntersticeError('DEVICE_LOST', 'the device was lost');
-    });
-  const request = { ...rods(1, 0.5), include: { path: true } };
-  const { answer: undisturbed } = await runJob(request, losing(0));
-  const once = losing(1);
-  const { answer, findings } = await runJob(request, once);
-  t.same([answer.positions, answer.path], [undisturbed.positions, undisturbed.path]);
-  t.match(answer.report, { status: 'CONVERGED', steps: 4, sessionRebuilt: false });
-  t.same(findings, []);
-  const twice = losing(2);
-  t.equal((await refusalOf(runJob(request, twice))).code, 'DEVICE_LOST');
-  for (const { opened } of [once, twice])
-    t.same(
-      opened.map(({ closed }) => closed),
-      [true, true],
-    );
 });
 
 t.test('of a state that was not sent no pair is named', async (t) => {
