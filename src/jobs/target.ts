@@ -5,8 +5,7 @@ import { type Box, checkPositions } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { type CutTarget, cutTo } from '../solver/cut-target.js';
 import type { EnginePositions, ImpulseFigures, Resolution } from '../solver/engine.js';
-import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
-import { FLOORS_PER_DELTA } from '../solver/frame.js';
+import { type CoordinateFrame, FLOORS_PER_DELTA, type StateToMap } from '../solver/frame.js';
 import type { Range } from '../solver/range.js';
 
 /** A target that has passed its check. */

@@ -141,7 +141,7 @@ t.test('a cut target lies on the straight line to the target, and a vertex of no
 });
 
 t.test('components that move as one stop together, and no others with them', async (t) => {
-  // Two squares, 10 apart, that move by 100 and turn a little; a triangle that stays; one with a vertex that flies away.
+  // Two squares, 10 apart, that move by 100 and are sheared a little; one that stays; one with a vertex that flies away.
   const square = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0];
   const start = Float32Array.of(...square, ...square.map((c, k) => (k % 3 === 0 ? c + 10 : c)), ...square, ...square);
   const triangles = [0, 1, 2, 3].flatMap((n) => [0, 1, 2, 0, 2, 3].map((v) => 4 * n + v));
