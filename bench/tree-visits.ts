@@ -49,12 +49,13 @@ export function countVisits({ topology }: SearchLayout, walk: WalkPass, x: Float
   return { nodes: sum.nodes / sampled, elements: sum.elements / sampled, found: sum.found / sampled };
 }
 
-function boxesOf(topology: Uint32Array, { slot, count }: ElementSet, x: Float32Array, reach: number): Box {
+function boxesOf(topology: Uint32Array, { vertices, size, count }: ElementSet, x: Float32Array, reach: number): Box {
   const low = new Float32Array(3 * count);
   const high = new Float32Array(3 * count);
   for (let k = 0; k < 3 * count; k++) {
     const e = Math.floor(k / 3);
-    const along = [0, 1, 2].map((corner) => x[3 * topology[3 * (slot + e) + corner] + (k % 3)]);
+    const corners = topology.subarray(vertices + size * e, vertices + size * (e + 1));
+    const along = Array.from(corners, (v) => x[3 * v + (k % 3)]);
     low[k] = Math.min(...along) - reach;
     high[k] = Math.max(...along) + reach;
   }

@@ -51,7 +51,7 @@ import {
 } from '../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../src/solver/pair-kinds.js';
 import { MAX_GROUPS, WORKGROUP_SIZE } from '../device/dispatch.js';
-import { WALK_OF_KIND } from './structs.js';
+import { SET_OF_SLOTS, WALK_OF_KIND } from './structs.js';
 
 /*
  * Every number that TypeScript and WGSL both use is defined in TypeScript, here or in src/solver. A kernel that names
@@ -208,6 +208,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   ...{ LEAF_SIZE, PASSIVE, KEPT, CONTACTS_PER_VERTEX, STUCK_STEPS, STOPPED_STEPS, WINDOW },
   ...{ WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS, REFIT_NODES, SCAN_BLOCK, CHUNK_WORDS, MARKS_PER_WORD },
   WALK_WORDS: WALK_OF_KIND.words,
+  SET_WORDS: SET_OF_SLOTS.words,
   ...{ ...STATE, ...VERTEX_FLAG, ...LAST_PULL, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART, ONE_BITS },
   ...{ TAIL_EDGES, SMALL_VERTICES, SUM_GROUPS, FREE_STEPS, COMPLETE_EVERY, HOLD_BACK_PASSES },
   ...{ MAX_POOR_STEPS, MAX_HELD_STEPS, MAX_POOR_SHORTENINGS, MAX_HELD_SHORTENINGS, NO_CORNER },

@@ -323,8 +323,17 @@ export const SEARCH_PLAN = new Struct('SearchPlan', {
 export const ELEMENT_SLOTS = new Struct('ElementSlots', {
   count: ['u32', 'Slots.'],
   first: ['u32', 'Index of slot 0 in `cells`: the nodes of the trees come first.'],
+  sets: ['u32', 'Place in `topology` of the first SetOfSlots.'],
+  setCount: ['u32', 'How many there are.'],
   distances: ['u32', 'Place of vertex 0’s δ in `topology`; 0 = one δ for all.'],
   border: ['u32', 'Place in `topology` of one bit a slot, 1 = at the border of a kinematic region; 0 = none is.'],
+});
+
+/** Elements of one sort, in slots one behind the other. */
+export const SET_OF_SLOTS = new Struct('SetOfSlots', {
+  slot: ['u32', 'First slot.'],
+  vertices: ['u32', 'Place in `topology` of the vertices of its element.'],
+  size: ['u32', 'Vertices of an element.'],
 });
 
 /** A tree that is refitted. */
@@ -361,9 +370,13 @@ export const WALK_OF_KIND = new Struct('WalkOfKind', {
   firstQuery: ['u32', 'Number of its first query among all queries.'],
   ownSlot: ['u32', 'First slot of the queries.'],
   ownCount: ['u32', 'Queries.'],
+  ownVertices: ['u32', 'Place in `topology` of the vertices of the first query.'],
+  ownSize: ['u32', 'Vertices of a query.'],
   nodes: ['u32', 'Node 0 of the tree.'],
   otherSlot: ['u32', 'Its first slot.'],
   otherCount: ['u32', 'Its slots.'],
+  otherVertices: ['u32', 'Place in `topology` of the vertices of its first element.'],
+  otherSize: ['u32', 'Vertices of an element.'],
   leaves: ['u32', 'Its leaves, a power of two.'],
   excludedFirst: ['u32', 'Place of the keys of the excluded pairs of this kind, ascending.'],
   excludedCount: ['u32', 'How many there are.'],

@@ -3,7 +3,7 @@ import type { Settings } from '../../src/solver/settings.js';
 import { groupsFor } from '../device/dispatch.js';
 import type { Place } from '../device/place.js';
 import { CHUNK_WORDS, REFIT_NODES } from '../kernels/constants.js';
-import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK, WALK_OF_KIND } from '../kernels/structs.js';
+import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK, SET_OF_SLOTS, WALK_OF_KIND } from '../kernels/structs.js';
 import type { SearchLayout, TopologyTail } from './layout.js';
 
 /** Each query has a chunk of its own, and the queries share a store of equally many more. */
@@ -49,7 +49,7 @@ export function planDispatches(
   status: SearchStatus | undefined,
   tail: TopologyTail,
 ): DispatchPlan {
-  const { slots, nodes, trees, walks } = layout;
+  const { slots, trees, walks } = layout;
   const walkGroups = walks.reduce((sum, { own }) => sum + groupsFor(own.count), 0);
   const leafGroups = trees.reduce((sum, { leaves }) => sum + Math.ceil(leaves / REFIT_NODES), 0);
   const groups = [groupsFor(layout.vertexCount), groupsFor(slots), leafGroups];
@@ -64,7 +64,7 @@ export function planDispatches(
   const statusWords = status && { state: status.state, wantsSearch: status.wantsSearch, pairDemand: status.pairDemand };
   const uniforms = [
     SEARCH_PLAN.pack({ ...places, ...statusWords, hasStatus: status ? 1 : 0 }),
-    ELEMENT_SLOTS.pack({ count: slots, first: nodes, distances: tail.distances, border: layout.border }),
+    packSlots(layout, tail),
     ...[false, true].map((isWriting) => packWalk(layout, finds, tail, isWriting)),
   ];
   return { groups, mark, scan, gather, uniforms };
@@ -83,15 +83,16 @@ export function packRefits({ nodes, trees }: SearchLayout): Uint8Array<ArrayBuff
   return refits;
 }
 
-/** Returns the WalkOfKind of every walk. */
-export function packKinds({ walks }: SearchLayout, { keys }: TopologyTail): Uint32Array<ArrayBuffer> {
-  const words = new Uint32Array(WALK_OF_KIND.words * walks.length);
+/** Returns the WalkOfKind of every walk, and the SetOfSlots of every set. */
+export function packKinds({ walks, sets }: SearchLayout, { keys }: TopologyTail): Uint32Array<ArrayBuffer> {
+  const words = new Uint32Array(WALK_OF_KIND.words * walks.length + SET_OF_SLOTS.words * sets.length);
   const view = new DataView(words.buffer);
   let firstGroup = 0;
   walks.forEach(({ kind, own, other, firstQuery }, n) => {
     const values = {
       ...{ firstGroup, firstQuery, ownSlot: own.slot, ownCount: own.count, nodes: other.nodes, otherSlot: other.slot },
       ...{ otherCount: other.count, leaves: other.leaves, kind, isSelf: own === other ? 1 : 0 },
+      ...{ ownVertices: own.vertices, ownSize: own.size, otherVertices: other.vertices, otherSize: other.size },
       ...{ excludedFirst: keys[kind]!.first, excludedCount: keys[kind]!.count },
       isOfPoints: kind === VE || kind === VV ? 1 : 0,
     };
@@ -100,8 +101,24 @@ export function packKinds({ walks }: SearchLayout, { keys }: TopologyTail): Uint
     }
     firstGroup += groupsFor(own.count);
   });
+  sets.forEach(({ slot, vertices, size }, n) => {
+    words.set([slot, vertices, size], WALK_OF_KIND.words * walks.length + SET_OF_SLOTS.words * n);
+  });
   return words;
 }
+
+const packSlots = (
+  { slots, nodes, border, sets, walks }: SearchLayout,
+  { distances, kinds }: TopologyTail,
+): ArrayBuffer =>
+  ELEMENT_SLOTS.pack({
+    count: slots,
+    first: nodes,
+    sets: kinds + WALK_OF_KIND.words * walks.length,
+    setCount: sets.length,
+    distances,
+    border,
+  });
 
 const packWalk = (
   layout: SearchLayout,

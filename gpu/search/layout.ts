@@ -11,6 +11,10 @@ export interface ElementSet {
   /** first slot */
   readonly slot: number;
   readonly count: number;
+  /** vertices of an element */
+  readonly size: number;
+  /** place in `topology` of the first element's vertices; those of the others follow */
+  readonly vertices: number;
   /** index of node 0 among the boxes; a set without a walk through it has no nodes and one leaf */
   readonly nodes: number;
   /** a power of two */
@@ -30,7 +34,7 @@ export interface WalkPass {
 export interface SearchLayout {
   readonly vertexCount: number;
   /**
-   * uint32: three vertices per slot, repeated if an element has fewer. Then, if parts are ignored: the part of each
+   * uint32: the vertices of every element, in the order of the slots. Then, if parts are ignored: the part of each
    * vertex (top bit: on a seam, src/solver/exclusion-rules.ts), the place of each part's first ignored part and an end,
    * and the ignored parts, ascending per part. Then, if a kinematic region has a border: a bit per slot, 1 = at the
    * border (src/solver/exclusion-rules.ts).
@@ -47,6 +51,8 @@ export interface SearchLayout {
   /** nodes of all trees, which precede slot 0 if both are stored together */
   readonly nodes: number;
   readonly queries: number;
+  /** all sets, in the order of their slots */
+  readonly sets: readonly ElementSet[];
   /** the sets that a walk searches */
   readonly trees: readonly ElementSet[];
   readonly walks: readonly WalkPass[];
@@ -70,16 +76,18 @@ interface Elements {
 export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout {
   const { triangles, edges, rodStart, particles, contactVertices } = mesh;
   const ofBorder = findKinematicBorder(mesh);
-  const laid: { readonly elements: Elements; readonly slot: number }[] = [];
+  const laid: { readonly elements: Elements; readonly set: ElementSet }[] = [];
   let slots = 0;
+  let words = 0;
   let nodes = 0;
   const lay = (elements: Elements): ElementSet => {
     const { vertices, size, isWalked } = elements;
     const count = vertices.length / size;
     const leaves = isWalked ? nextPowerOfTwo(Math.ceil(count / LEAF_SIZE)) : 1;
-    const set = { slot: slots, count, nodes, leaves };
-    laid.push({ elements, slot: slots });
+    const set = { slot: slots, count, size, vertices: words, nodes, leaves };
+    laid.push({ elements, set });
     slots += count;
+    words += vertices.length;
     if (isWalked) nodes += 2 * leaves;
     return set;
   };
@@ -105,18 +113,19 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
     if (rods.length > 0) walk(VE, points, lay({ vertices: rods, size: 2, isWalked: true }));
     walk(VV, points, points);
   }
-  const ignoring = ignoredLists(mesh, 3 * slots);
-  const border = 3 * slots + ignoring.words.length;
+  const ignoring = ignoredLists(mesh, words);
+  const border = words + ignoring.words.length;
   const hasBorder = laid.some(({ elements }) => elements.border?.includes(1));
   const borderWords = hasBorder ? Math.ceil(slots / MARKS_PER_WORD) : 0;
   const topology = new Uint32Array(border + borderWords);
   const vertexOrder = mortonOrder(x);
-  for (const { elements, slot } of laid) {
-    if (hasBorder) markBorder(topology.subarray(border), firstSlots(elements, slot, vertexOrder), elements);
-    if (elements.size === 1) fillPoints(topology, slot, elements.vertices, vertexOrder);
-    else fillCorners(topology, firstSlots(elements, slot, vertexOrder), elements);
+  for (const { elements, set } of laid) {
+    if (hasBorder) markBorder(topology.subarray(border), firstPlaces(elements, set.slot, vertexOrder), elements);
+    const own = topology.subarray(set.vertices, set.vertices + elements.vertices.length);
+    if (elements.size === 1) fillPoints(own, elements.vertices, vertexOrder);
+    else fillCorners(own, firstPlaces(elements, 0, vertexOrder), elements);
   }
-  topology.set(ignoring.words, 3 * slots);
+  topology.set(ignoring.words, words);
   return {
     vertexCount: mesh.vertexCount,
     topology,
@@ -125,6 +134,7 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
     slots,
     nodes,
     queries,
+    sets: laid.map(({ set }) => set),
     trees,
     walks,
   };
@@ -133,62 +143,62 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
 const nextPowerOfTwo = (count: number): number => 1 << (32 - Math.clz32(Math.max(1, count) - 1));
 
 /**
- * Returns the first slot of the elements of each vertex (uint32[V]). An element belongs to the first of its vertices.
+ * Returns the place of the first element of each vertex (uint32[V]), counted from `first` on. An element belongs to the
+ * first of its vertices.
  * Vertices are in Morton order, the elements of one in the order of the mesh, so that neighbours in a set are near each
  * other. Sorting the elements themselves, up to six times as many, would take longer and improve the trees little.
  */
-function firstSlots({ vertices, size }: Elements, slot: number, vertexOrder: Uint32Array): Uint32Array {
+function firstPlaces({ vertices, size }: Elements, first: number, vertexOrder: Uint32Array): Uint32Array {
   const next = new Uint32Array(vertexOrder.length);
   for (let at = 0; at < vertices.length; at += size) next[vertices[at]]++;
-  let first = slot;
+  let place = first;
   for (let n = 0; n < vertexOrder.length; n++) {
     const v = vertexOrder[n];
     const count = next[v];
-    next[v] = first;
-    first += count;
+    next[v] = place;
+    place += count;
   }
   return next;
 }
 
 /**
- * Writes three words a slot, as fillCorners does, for elements of one vertex each: their slots are in the order of the
- * vertices, so nothing has to be counted.
+ * Writes elements of one vertex each: they are in the order of the vertices, so nothing has to be counted.
  *
- * @param slot that of the first element
+ * @param words uint32[n]
  * @param vertices uint32[n], each once
  */
-function fillPoints(topology: Uint32Array, slot: number, vertices: Uint32Array, vertexOrder: Uint32Array): void {
+function fillPoints(words: Uint32Array, vertices: Uint32Array, vertexOrder: Uint32Array): void {
   const isElement = new Uint8Array(vertexOrder.length);
   for (let n = 0; n < vertices.length; n++) isElement[vertices[n]] = 1;
-  let word = 3 * slot;
+  let word = 0;
   for (let n = 0; n < vertexOrder.length; n++) {
     const v = vertexOrder[n];
-    if (isElement[v] === 0) continue;
-    topology[word] = v;
-    topology[word + 1] = v;
-    topology[word + 2] = v;
-    word += 3;
+    if (isElement[v] === 1) words[word++] = v;
   }
 }
 
 /**
- * Writes the vertices of each element, three words a slot; the last one is repeated.
+ * Writes the vertices of elements of two or three each.
  *
- * @param next uint32[V] the first slot of each vertex's elements; is changed
+ * @param words uint32[size·n]
+ * @param next uint32[V] the place of each vertex's first element; is changed
  */
-function fillCorners(topology: Uint32Array, next: Uint32Array, { vertices, size }: Elements): void {
-  const second = size > 1 ? 1 : 0;
+function fillCorners(words: Uint32Array, next: Uint32Array, { vertices, size }: Elements): void {
   const last = size - 1;
   for (let at = 0; at < vertices.length; at += size) {
     const v = vertices[at];
-    const word = 3 * next[v]++;
-    topology[word] = v;
-    topology[word + 1] = vertices[at + second];
-    topology[word + 2] = vertices[at + last];
+    const word = size * next[v]++;
+    words[word] = v;
+    words[word + 1] = vertices[at + 1];
+    words[word + last] = vertices[at + last];
   }
 }
 
-/** Sets the bits of slots whose elements are at the border of a kinematic region. @param next as in fillCorners */
+/**
+ * Sets the bits of slots whose elements are at the border of a kinematic region.
+ *
+ * @param next uint32[V] the first slot of each vertex's elements; is changed
+ */
 function markBorder(words: Uint32Array, next: Uint32Array, { vertices, size, border }: Elements): void {
   if (!border) return;
   for (let at = 0, e = 0; at < vertices.length; at += size, e++) {

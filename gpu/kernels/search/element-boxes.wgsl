@@ -2,7 +2,7 @@
 // in src/solver/cpu/hulls.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have,
 // less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/exclusion-rules.ts).
 //
-// In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, mask of the vertices.
+// In: control (growth), topology (the vertices of the elements, and the SetOfSlots of each set), box, mask of the vertices.
 // Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and
 // maxima are exact; the growth is rounded once.
 //
@@ -66,6 +66,14 @@ fn markPair(p: u32) {
 }
 
 fn boxElement(slot: u32) {
+  // The set to which the slot belongs.
+  var at = slots.sets;
+  for (var s = 1u; s < slots.setCount; s++) {
+    let next = slots.sets + s * SET_WORDS;
+    at = select(at, next, topology[next] <= slot);
+  }
+  let size = topology[at + 2u];
+  let first = topology[at + 1u] + size * (slot - topology[at]);
   // Three, which the compiler does not know, as axes() of common/parameters.wgsl.
   let three = 3u * min(slots.count, 1u);
   let hasDistances = slots.distances != 0u && control.isPoint == 0u;
@@ -73,8 +81,8 @@ fn boxElement(slot: u32) {
   var lo = vec3f(FAR);
   var hi = vec3f(-FAR);
   var bits = 0xffffffffu;
-  for (var corner = 0u; corner < three; corner++) {
-    let v = topology[3u * slot + corner];
+  for (var corner = 0u; corner < size; corner++) {
+    let v = topology[first + corner];
     for (var c = 0u; c < three; c++) {
       lo[c] = min(lo[c], box[6u * v + c]);
       hi[c] = max(hi[c], box[6u * v + c + 3u]);

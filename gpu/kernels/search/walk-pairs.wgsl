@@ -51,8 +51,9 @@ const PENDING: u32 = 16u;
 // Above every height
 const FAR: f32 = 3.4028234e38;
 
-fn cornersOf(slot: u32) -> vec3u {
-  return vec3u(topology[3u * slot], topology[3u * slot + 1u], topology[3u * slot + 2u]);
+// The vertices of an element, from `first` on; the last one is repeated where there are fewer than three.
+fn cornersOf(first: u32, size: u32) -> vec3u {
+  return vec3u(topology[first], topology[first + min(1u, size - 1u)], topology[first + size - 1u]);
 }
 
 fn positionOf(v: u32) -> vec3f {
@@ -96,6 +97,10 @@ fn enterKind(group: u32) -> u32 {
     topology[at + 10u],
     topology[at + 11u],
     topology[at + 12u],
+    topology[at + 13u],
+    topology[at + 14u],
+    topology[at + 15u],
+    topology[at + 16u],
   );
   return group - ofKind.firstGroup;
 }
@@ -117,7 +122,7 @@ fn walkPairs(
   let bits = ownCells.w;
   let ownLo = tree[2u * slot].xyz;
   let ownHi = tree[2u * slot + 1u];
-  let own = cornersOf(slot);
+  let own = cornersOf(ofKind.ownVertices + ofKind.ownSize * q, ofKind.ownSize);
   let query = ofKind.firstQuery + q;
   let entry = control.oldPairs + query;
   let isWriting = walk.isWriting != 0u;
@@ -187,7 +192,8 @@ fn walkPairs(
     }
     for (var n = 0u; n < found; n++) {
       let other = ofKind.otherSlot + pending[n];
-      let slots = slotsOf(own, cornersOf(other));
+      let corners = cornersOf(ofKind.otherVertices + ofKind.otherSize * pending[n], ofKind.otherSize);
+      let slots = slotsOf(own, corners);
       if (!isKept && (!overlapsExactly(ownLo, ownHi.xyz, other) || sharesVertex(slots))) {
         continue;
       }
