@@ -1,4 +1,3 @@
-import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { KEPT, PASSIVE } from '../constants.js';
 import { cutoffOver } from '../cpu/box-separation.js';
@@ -9,6 +8,7 @@ import { PairBudgetExceeded } from '../cpu/walk.js';
 import { eitherOf, findKinematicBorder, ignoredParts } from '../exclusion-rules.js';
 import { comfortablePairs, pairLimit } from '../pair-budget.js';
 import { CORNERS } from '../pair-kinds.js';
+import type { PiecewiseRun } from '../piecewise-run.js';
 import type { Settings } from '../settings.js';
 import { Flight, waysBetween } from './flight.js';
 import { FlightEdges } from './flight-edges.js';
@@ -35,21 +35,6 @@ const MAX_FAILURES = 50_000;
 
 /** Pairs between two pulses: they take about ten milliseconds. */
 const PAIRS_PER_PULSE = 4096;
-
-/** One request before its first step. */
-export interface FlightRun {
-  /** float32[3·V] engine units: the state, moved in place */
-  readonly x: Float32Array;
-  /** float32[3·V] y* */
-  readonly target: Float32Array;
-  readonly excluded?: LeftOutPairs | undefined;
-  /** asked before each piece */
-  readonly mayContinue: () => boolean;
-  /** called at short intervals before anything moves; may throw */
-  readonly pulse: () => void;
-  /** called after x has moved by one straight piece, in which all vertices move in the same time */
-  readonly onPiece: (x: Float32Array) => void;
-}
 
 /**
  * Free flight moves vertices whose targets are very far away in one straight piece, as far as their way is free, before
@@ -84,7 +69,7 @@ export class FreeFlight {
   }
 
   /** @returns the number of pieces by which x has moved */
-  fly(run: FlightRun): number {
+  fly(run: PiecewiseRun): number {
     const { x, target, mayContinue, onPiece } = run;
     const { guard, leap } = this.#settings;
     // PAPER is exactly Algorithm 1 of the paper; a caller who sets the leap to 0 wants short steps.
@@ -108,7 +93,7 @@ export class FreeFlight {
   }
 
   /** Returns the end of a free piece; undefined = there is none that is worthwhile. */
-  #destination(run: FlightRun, fliers: readonly number[]): Float32Array | undefined {
+  #destination(run: PiecewiseRun, fliers: readonly number[]): Float32Array | undefined {
     const { x, target } = run;
     const { leap } = this.#settings;
     const longest = fliers.reduce((most, i) => Math.max(most, distanceAt(x, target, 3 * i)), 0);
@@ -126,7 +111,7 @@ export class FreeFlight {
   }
 
   /** Returns the pairs with a flier that may meet; undefined = too many. */
-  #search({ x, target, excluded, pulse }: FlightRun, flight: Flight): PairSet | undefined {
+  #search({ x, target, excluded, pulse }: PiecewiseRun, flight: Flight): PairSet | undefined {
     const mesh = this.#mesh;
     const { skipKinematicPairs, delta } = this.#settings;
     const mask = Uint8Array.from({ length: mesh.vertexCount }, (_, i) => {
@@ -161,7 +146,7 @@ export class FreeFlight {
    *
    * @returns false if that takes too long
    */
-  #settle({ pulse, target }: FlightRun, flight: Flight, { count, kind, vertex }: PairSet): boolean {
+  #settle({ pulse, target }: PiecewiseRun, flight: Flight, { count, kind, vertex }: PairSet): boolean {
     const { floor, sigma } = this.#settings;
     const edges = sigma > 0 ? new FlightEdges(this.#mesh, flight, target, this.#settings) : undefined;
     let failures = 0;

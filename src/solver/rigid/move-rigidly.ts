@@ -1,6 +1,6 @@
-import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { distanceAt } from '../cpu/motion.js';
+import type { PiecewiseRun } from '../piecewise-run.js';
 import type { Settings } from '../settings.js';
 import { Components, type Group, type Grouping } from './groups.js';
 import { MovingElements } from './moving-elements.js';
@@ -21,21 +21,6 @@ const WORTHWHILE = 0.5;
  * every round of sliding past an obstacle (piece.ts) costs about as much as a search.
  */
 const SHORT_LEAPS = 2;
-
-/** One request before its first step. */
-export interface RigidRun {
-  /** float32[3·V] engine units: the state, moved in place */
-  readonly x: Float32Array;
-  /** float32[3·V] y* */
-  readonly target: Float32Array;
-  readonly excluded?: LeftOutPairs | undefined;
-  /** asked before each piece */
-  readonly mayContinue: () => boolean;
-  /** called at short intervals before anything moves; may throw */
-  readonly pulse: () => void;
-  /** called after x has moved by one straight piece, in which all vertices move in the same time */
-  readonly onPiece: (x: Float32Array) => void;
-}
 
 /** What was moved. */
 export interface RigidMotions {
@@ -78,7 +63,10 @@ export class RigidMotion {
    * @returns undefined when nothing has moved, as under preset PAPER and with a leap of 0, which asks for short steps
    * @throws what `pulse` throws; nothing has moved then
    */
-  move(settings: Settings, { x, target, excluded, pulse, mayContinue, onPiece }: RigidRun): RigidMotions | undefined {
+  move(
+    settings: Settings,
+    { x, target, excluded, pulse, mayContinue, onPiece }: PiecewiseRun,
+  ): RigidMotions | undefined {
     if (settings.guard !== 'BOXES' || settings.leap === 0) return undefined;
     this.#components ??= new Components(this.#mesh);
     const grouping = this.#components.group(this.#mesh, x, target, settings.leap);
