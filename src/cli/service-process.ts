@@ -18,11 +18,17 @@ const END_WITH_PARENT = new URL('./end-with-parent.js', import.meta.url).href;
 /** Settings of a production service on this machine that a measurement must not use: its store, keys, certificates. */
 const OF_OTHERS = /^INTERSTICE_(STORE|API_KEY|CONFIG|GRPC_TLS|DRAIN)/;
 
-/** @throws Error with the last lines of its log if it does not start */
-export async function startService(environment: NodeJS.ProcessEnv): Promise<ServiceProcess> {
+/**
+ * @param signal kills the service if aborted
+ * @throws Error with the last lines of its log if it does not start
+ */
+export async function startService(environment: NodeJS.ProcessEnv, signal?: AbortSignal): Promise<ServiceProcess> {
   const main = join(projectRoot, 'dist', 'src', 'cli', 'main.js');
   const child = spawn(process.execPath, ['--import', END_WITH_PARENT, main, 'serve'], {
     stdio: ['pipe', 'pipe', 'pipe'],
+    // Ctrl-C on a terminal reaches this process only: it decides when the service ends.
+    detached: true,
+    ...(signal ? { signal, killSignal: 'SIGKILL' } : {}),
     env: {
       ...Object.fromEntries(Object.entries(environment).filter(([name]) => !OF_OTHERS.test(name))),
       INTERSTICE_HOST: '127.0.0.1',
@@ -34,6 +40,10 @@ export async function startService(environment: NodeJS.ProcessEnv): Promise<Serv
     },
   });
   let log = '';
+  // Also emitted when the signal kills the service; whoever waits for it notices that its output ends.
+  child.on('error', (error) => {
+    log += error.message;
+  });
   child.stderr.on('data', (chunk: Buffer) => {
     log = `${log}${chunk.toString('utf8')}`.slice(-4000);
   });

@@ -16,6 +16,8 @@ export interface Seat {
   /** @throws the error that ended the connection; IntersticeError for a refusal */
   open(creation: Uint8Array): Promise<void>;
   step(target: Float32Array, terms: Pick<StepTerms, 'deadline'>): Promise<Omit<Outcome, 'session'>>;
+  /** Ends the call under way, as if the connection had failed. */
+  abandon(): void;
   /** Deletes the session and closes the connection; a session that cannot be deleted ends by its idle timeout. */
   close(): Promise<void>;
 }
@@ -63,6 +65,8 @@ function httpSeat({ http, access: { apiKey } }: SeatAddress, key: string): Seat 
       const report = JSON.parse(String(reply.headers['interstice-report'] ?? '{}')) as Partial<Report>;
       return { code: 'OK', timings: reply.timings, status: report.status };
     },
+    // The next request connects again.
+    abandon: () => client.close(),
     async close() {
       if (path !== '') await client.delete(path).catch(() => undefined);
       client.close();
@@ -77,6 +81,7 @@ function unarySeat({ grpc, access }: SeatAddress, routingKey: string): Seat {
     async open(creation) {
       id = await create(client, creation);
     },
+    abandon: () => client.cancel(),
     async step(target, terms) {
       const { code, bytes } = await client.call('Step', stepMessage(id, target, terms), id);
       if (bytes === undefined) return { code: code === UNAVAILABLE ? NO_ANSWER.code : code };
@@ -99,6 +104,10 @@ function streamSeat({ grpc, access: shared }: SeatAddress, routingKey: string): 
   return {
     async open(creation) {
       id = await create(client, creation);
+    },
+    abandon() {
+      stream?.cancel();
+      client.cancel();
     },
     async step(target, terms) {
       stream ??= new StreamClient(grpc, access);

@@ -1,4 +1,11 @@
-import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import {
+  Client,
+  type ClientDuplexStream,
+  type ClientUnaryCall,
+  credentials,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import protobuf from 'protobufjs/minimal.js';
 import { SESSION_KEY } from '../transport/grpc/call-interceptor.js';
 import { SERVICE, SERVICE_DEFINITION } from '../transport/grpc/service.js';
@@ -25,6 +32,7 @@ export interface Access {
 /** A gRPC client that exchanges bytes: a measurement must not include the work of a client library on messages. */
 export class GrpcClient {
   private readonly client: Client;
+  private readonly calls = new Set<ClientUnaryCall>();
 
   /** @param address HOST:PORT */
   constructor(
@@ -61,8 +69,12 @@ export class GrpcClient {
         message,
         metadata,
         { deadline: Date.now() + PATIENCE_MS },
-        (error, bytes) => resolve(error ? { code: codeOf(error), error } : { code: 'OK', bytes: bytes! }),
+        (error, bytes) => {
+          this.calls.delete(call);
+          resolve(error ? { code: codeOf(error), error } : { code: 'OK', bytes: bytes! });
+        },
       );
+      this.calls.add(call);
       signal?.addEventListener('abort', () => call.cancel(), { once: true });
     });
   }
@@ -78,6 +90,11 @@ export class GrpcClient {
     if (this.access.routingKey !== undefined) metadata.set('x-session-id', this.access.routingKey);
     if (this.access.apiKey !== undefined) metadata.set('authorization', `Bearer ${this.access.apiKey}`);
     return metadata;
+  }
+
+  /** Ends the calls under way; they are answered with `GRPC_1`. */
+  cancel(): void {
+    for (const call of this.calls) call.cancel();
   }
 
   close(): void {
@@ -134,6 +151,11 @@ export class StreamClient {
   private endWith(error: Error): void {
     this.ended ??= error;
     this.waiting?.reject(error);
+  }
+
+  /** Ends the stream: a message that waits for its answer, and every later one, is rejected. */
+  cancel(): void {
+    this.stream.cancel();
   }
 
   close(): void {

@@ -8,6 +8,8 @@ import { type Sample, type Summary, summarise } from './sample.js';
 const OPEN_AT_ONCE = 8;
 /** Seconds without use after which the server ends a session that this program could not delete. */
 const IDLE_TIMEOUT = 120;
+/** Time to delete the sessions after an abort, ms. */
+const CLOSE_MS = 5000;
 
 export interface LoadRun extends SessionTerms {
   readonly address: SeatAddress;
@@ -35,14 +37,25 @@ export interface LoadFigures extends Summary {
 }
 
 /**
- * Opens sessions, makes steps in all of them for a time, and deletes the sessions. An aborted signal ends the time
- * early; the sessions are then deleted, too.
+ * Opens sessions, makes steps in all of them for a time, and deletes the sessions. An aborted signal ends the calls
+ * under way; the sessions are then deleted, too, but for 5 seconds at most, and what is left ends by its idle timeout.
  *
- * @throws IntersticeError if a session is refused; the error of the connection if no server answers
+ * @throws IntersticeError if a session is refused; the error of the connection if no server answers; any error after
+ *   an abort
  */
 export async function runLoad(run: LoadRun): Promise<LoadFigures> {
   const { sessions, rate, seconds, warmUp, subject, deadline, signal } = run;
+  signal?.throwIfAborted();
   const seats = Array.from({ length: sessions }, () => openSeat(run.door, run.address, randomUUID()));
+  const abandon = (): void => {
+    for (const seat of seats) seat.abandon();
+  };
+  let closing: NodeJS.Timeout | undefined;
+  const onAbort = (): void => {
+    abandon();
+    closing = setTimeout(abandon, CLOSE_MS);
+  };
+  signal?.addEventListener('abort', onAbort);
   try {
     await openAll(seats, createMessage(subject, { ...run, idleTimeout: IDLE_TIMEOUT + (rate ? 2 / rate : 0) }), signal);
     const samples = await drive(
@@ -52,9 +65,12 @@ export async function runLoad(run: LoadRun): Promise<LoadFigures> {
       },
       { loops: sessions, period: rate === undefined ? undefined : 1000 / rate, seconds: warmUp + seconds, signal },
     );
+    signal?.throwIfAborted();
     return figuresOf(samples, { warmUp, seconds, rate });
   } finally {
     await Promise.all(seats.map((seat) => seat.close()));
+    signal?.removeEventListener('abort', onAbort);
+    clearTimeout(closing);
   }
 }
 

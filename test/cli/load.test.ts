@@ -50,6 +50,13 @@ t.test('load is put on a service through each door, and nothing is left behind',
   t.equal(refused.status, 3);
   t.match(refused.stderr, /QUOTA_EXCEEDED|TOO_MANY|refused a session/);
   t.same(await sessions(), [], 'of a load that is refused too');
+  const later = await run(['load', ...place, ...small, '--sessions', '1,8']);
+  t.equal(later.status, 3);
+  t.match(later.stdout, /1 session, ended as/, 'what was measured before a refusal is printed');
+  t.match(later.stderr, /refused a session/);
+  const written = JSON.parse((await run(['load', ...place, ...small, '--sessions', '1,8', '--json'])).stdout);
+  t.match(written, { results: [{ sessions: 1 }], problem: { status: 429 } });
+  t.equal(written.results.length, 1);
 
   const folder = t.testdir();
   const [start, target] = ['start.obj', 'target.obj'].map((name) => join(folder, name));

@@ -21,17 +21,31 @@ t.test('a service that a command starts ends with it, even if that is killed', a
   const module = pathToFileURL(join(projectRoot, 'dist', 'src', 'cli', 'service-process.js')).href;
   const script = `import { startService } from ${JSON.stringify(module)};
     const { http } = await startService({ ...process.env, INTERSTICE_ENGINE: 'cpu', INTERSTICE_THREADS: '1' });
+    process.on('SIGINT', () => console.log('interrupted'));
     console.log(http);`;
   const starter = spawn(process.execPath, ['--input-type=module', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
   });
   t.teardown(() => starter.kill('SIGKILL'));
-  const [address] = (await once(createInterface({ input: starter.stdout! }), 'line')) as [string];
+  const lines = createInterface({ input: starter.stdout! });
+  const [address] = (await once(lines, 'line')) as [string];
   t.ok(await isThere(address));
+  const interrupted = once(lines, 'line');
+  process.kill(-starter.pid!, 'SIGINT');
+  await interrupted;
+  t.ok(await isThere(address), 'Ctrl-C on a terminal is for the command alone');
   starter.kill('SIGKILL');
   await once(starter, 'exit');
   for (let k = 0; k < 1200 && (await isThere(address)); k++) await sleep(50);
   t.notOk(await isThere(address));
+});
+
+t.test('a service that does not run yet is not waited for after an abort', async (t) => {
+  const controller = new AbortController();
+  const starting = startService({ ...process.env, INTERSTICE_ENGINE: 'cpu' }, controller.signal);
+  controller.abort();
+  await t.rejects(starting);
 });
 
 t.test(

@@ -7,9 +7,10 @@ import { makeSheets } from '../../load/sheets.js';
 import { formatTable, type Row } from '../../load/table.js';
 import { readApiKey } from '../api-key.js';
 import type { CliContext } from '../backend.js';
-import { EXIT, UsageError } from '../exit-codes.js';
+import { EXIT, exitCodeOfError, UsageError } from '../exit-codes.js';
 import { formatCount, formatPlural } from '../format.js';
 import { namingMeshes, readInputs } from '../inputs.js';
+import { reportProblem, toProblem } from '../problem.js';
 import { parseServerUrl } from '../remote-http.js';
 import { withInterrupt } from '../terminal.js';
 import { UnreachableError } from '../unreachable.js';
@@ -43,28 +44,40 @@ export async function runLoadCommand(flags: LoadFlags, cli: CliContext): Promise
   const apiKey = readApiKey(flags.apiKeyFile, cli.terminal.env);
   const address = { http: base.href.replace(/\/$/, ''), grpc, access: { apiKey, isEncrypted } };
   const subject = await subjectOf(flags);
-  return withInterrupt(async (signal) => {
-    const results: { sessions: number; figures: LoadFigures }[] = [];
+  const results: { sessions: number; figures: LoadFigures }[] = [];
+  const measureAll = async (signal: AbortSignal): Promise<void> => {
+    const { door, rate, warmUp, deadline, quality, duration: seconds } = flags;
     for (const sessions of flags.sessions) {
-      const { door, rate, warmUp, deadline, quality, duration: seconds } = flags;
       const run = { address, door, subject, sessions, rate, seconds, warmUp, deadline, quality, signal };
       const figures = await namingMeshes({ start: flags.mesh, target: flags.target }, () =>
         runLoad({ ...run, label: 'interstice load' }),
       ).catch((thrown: unknown) => {
+        if (signal.aborted)
+          throw new IntersticeError('CANCELLED', 'The load was ended.', {
+            cause: thrown,
+            hint: 'The sessions of the load are deleted, or end a few minutes later if the service does not answer.',
+          });
         if (thrown instanceof IntersticeError) throw thrown;
         throw new UnreachableError(door === 'http' ? base.origin : grpc, thrown);
       });
-      // Results up to Ctrl-C do not cover the requested duration.
-      if (signal.aborted)
-        throw new IntersticeError('CANCELLED', 'The load was ended.', {
-          hint: 'The sessions of the load are deleted.',
-        });
       results.push({ sessions, figures });
     }
-    const { terminal } = cli;
-    terminal.out.write(flags.json === true ? `${toJson(flags, subject, results)}\n` : toText(flags, subject, results));
-    return results.every(({ figures }) => figures.accepted > 0) ? EXIT.OK : EXIT.INTERNAL;
-  });
+  };
+  const failure = await withInterrupt(measureAll).then(
+    () => undefined,
+    (thrown: unknown) => ({ thrown }),
+  );
+  // What was measured before the failure took its time, and is valid.
+  if (failure !== undefined && results.length === 0) throw failure.thrown;
+  const { terminal } = cli;
+  const problem = failure && toProblem(failure.thrown);
+  const text = flags.json === true ? `${toJson(flags, subject, results, problem)}\n` : toText(flags, subject, results);
+  terminal.out.write(text);
+  if (failure !== undefined) {
+    reportProblem(terminal, failure.thrown, false);
+    return exitCodeOfError(failure.thrown);
+  }
+  return results.every(({ figures }) => figures.accepted > 0) ? EXIT.OK : EXIT.INTERNAL;
 }
 
 function assertBounded(flags: LoadFlags): void {
@@ -147,9 +160,9 @@ function toText({ door, rate, duration }: LoadFlags, subject: Subject, results: 
 }
 
 /** Times in ms with three decimals; without file paths, so that it can be published. */
-function toJson(flags: LoadFlags, { vertices, triangles }: Subject, results: Results): string {
+function toJson(flags: LoadFlags, { vertices, triangles }: Subject, results: Results, problem?: object): string {
   const { server, door, rate, duration, warmUp, deadline, quality } = flags;
-  const report = { server, door, rate, duration, warmUp, deadline, quality, vertices, triangles, results };
+  const report = { server, door, rate, duration, warmUp, deadline, quality, vertices, triangles, results, problem };
   const round = (_name: string, value: unknown): unknown => {
     if (typeof value === 'bigint') return Number(value);
     return typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;

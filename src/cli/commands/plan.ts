@@ -101,7 +101,11 @@ function costsOf({ costs: name, engine }: PlanFlags): Costs {
 async function measureHere(file: string, flags: PlanFlags, { terminal }: CliContext): Promise<Costs> {
   const { quality, motion, sizes, duration: seconds, engine = 'cpu', lanes } = flags;
   return withInterrupt(async (signal) => {
-    const service = await startService({ ...terminal.env, INTERSTICE_ENGINE: engine });
+    const ended = (thrown: unknown): unknown =>
+      signal.aborted ? new IntersticeError('CANCELLED', 'The measurement was ended.', { cause: thrown }) : thrown;
+    const service = await startService({ ...terminal.env, INTERSTICE_ENGINE: engine }, signal).catch((thrown) => {
+      throw ended(thrown);
+    });
     try {
       const address = { http: service.http, grpc: service.grpc, access: {} };
       const words = [`--measure FILE --engine ${engine} --quality ${quality.toLowerCase()} --motion ${motion}`];
@@ -117,11 +121,8 @@ async function measureHere(file: string, flags: PlanFlags, { terminal }: CliCont
         command: `interstice plan ${command}`,
         signal,
         tell: (line) => terminal.err.write(`${line}\n`),
-      }).catch((thrown: unknown) => {
-        // Ctrl-C also ends the service, and this failure may be noticed first.
-        throw signal.aborted
-          ? new IntersticeError('CANCELLED', 'The measurement was ended.', { cause: thrown })
-          : thrown;
+      }).catch((thrown) => {
+        throw ended(thrown);
       });
       await writeAtomically(file, [Buffer.from(`${JSON.stringify(costs, rounded, 1)}\n`)]);
       terminal.err.write(`wrote ${file}\n`);
