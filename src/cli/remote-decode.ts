@@ -7,15 +7,29 @@ type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Fields of which every answer of the service has one. With defaults alone, any JSON object would be an answer. */
+const ALWAYS_SENT: Readonly<Record<string, readonly string[]>> = {
+  CheckResponse: ['intersectionFree'],
+  DiagnoseResponse: ['accepted'],
+  ResolveResponse: ['positions', 'untangle'],
+  StepResponse: ['positions'],
+  UntangleResponse: ['positions'],
+  Session: ['id'],
+  Job: ['id'],
+};
+
 /**
  * Decodes a service's JSON answer to the plain data of the contract: 64-bit counts as numbers, enums by name, bulk
  * fields as typed arrays, defaults filled in. Every known field must have its type; unknown fields of a newer service
  * are ignored.
  *
- * @throws INTERNAL if a field does not have the type that the contract states: the server is not an Interstice service
+ * @throws INTERNAL if a field does not have the type that the contract states, or one is missing that is always sent:
+ *   the server is not an Interstice service
  */
 export function decodeAnswer(typeName: string, value: unknown, path = 'answer'): unknown {
   if (!isObject(value)) throw mismatch(path, 'an object');
+  if (ALWAYS_SENT[typeName]?.every((name) => value[name] === undefined) === true)
+    throw mismatch(path, `the message ${typeName}`);
   const entries: [string, unknown][] = [];
   for (const field of messageShape(typeName).fields) {
     const sent = value[field.jsonName];

@@ -127,6 +127,16 @@ t.test('an answer of another program is reported as such', async (t) => {
     const url = await serve(t, body);
     await t.rejects(createRemote(url).resolve(request), { code: 'INTERNAL', hint: /address belongs to an Interstice/ });
   }
+  // Defaults alone would say that a state is not free and a start is not accepted.
+  const service = createRemote(await serve(t, (_incoming, _body, response) => answerJson(response, { ok: true })));
+  const { mesh } = request;
+  const answers: Promise<unknown>[] = [
+    service.resolve(request),
+    service.check({ mesh, positions: start }),
+    service.diagnose({ mesh, positions: start }),
+    service.untangle({ mesh, positions: start, parameters: {} }),
+  ];
+  for (const answer of answers) await t.rejects(answer, { code: 'INTERNAL', hint: /address belongs to an Interstice/ });
 });
 
 t.test('a missing service is reported as UNREACHABLE', async (t) => {
