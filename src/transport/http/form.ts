@@ -265,8 +265,13 @@ async function readMeshPart(
   limits: MeshLimits,
 ): Promise<MeshFile> {
   const chunks = chunksOf(part, watch);
-  const first = await chunks.next();
-  const head: Uint8Array = first.done ? new Uint8Array(0) : first.value;
+  let head: Uint8Array = new Uint8Array(0);
+  // A chunk may end within the bytes that tell the format.
+  while (head.byteLength < MARK_BYTES) {
+    const next = await chunks.next();
+    if (next.done) break;
+    head = Buffer.concat([head, next.value]);
+  }
   const whole = async function* (): AsyncGenerator<Uint8Array> {
     yield head;
     yield* chunks;
@@ -298,9 +303,13 @@ const OTHER_FORMAT_HINT =
 
 const isBinaryGltf = (head: Uint8Array): boolean => Buffer.from(head.subarray(0, 4)).toString('latin1') === 'glTF';
 
+/** Bytes at the beginning of a file that tell its format: a byte order mark, "ply" and the end of the line. */
+const MARK_BYTES = 8;
+
 /** A PLY file starts with a line "ply"; an OBJ file has no such mark, so it is the default. */
 function sniffFormat(head: Uint8Array): MeshFormat {
-  return /^ply\r?[\n\r]/.test(Buffer.from(head.subarray(0, 5)).toString('latin1')) ? 'ply' : 'obj';
+  const mark = Buffer.from(head.subarray(0, MARK_BYTES)).toString('latin1');
+  return /^(?:\xef\xbb\xbf)?ply[\n\r]/.test(mark) ? 'ply' : 'obj';
 }
 
 /** The files of a form as one mesh, in the order of the form. */

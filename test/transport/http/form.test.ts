@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import { openDoor } from '../door.js';
@@ -67,6 +68,32 @@ t.test('the format is sniffed where the name does not tell', async (t) => {
   ]);
   t.equal(blob.statusCode, 200, blob.body);
   t.equal(blob.headers['content-type'], 'application/octet-stream', 'the kind of the first start');
+  const marked = await send([
+    { name: 'start', filename: 'blob', body: `\ufeff${START_PLY}` },
+    { name: 'target', filename: 'blob', body: TARGET_OBJ },
+  ]);
+  t.equal(marked.statusCode, 200, marked.body);
+});
+
+t.test('the format is sniffed wherever the bytes that tell it are cut', async (t) => {
+  const { app } = await openForms(t);
+  const { payload, headers } = form([
+    { name: 'start', filename: 'blob', body: START_PLY },
+    { name: 'target', filename: 'blob', body: TARGET_OBJ },
+  ]);
+  const first = payload.indexOf('ply\n');
+  for (let cut = first; cut < first + 5; cut++) {
+    const pieces = async function* () {
+      yield payload.subarray(0, cut);
+      await wait(20);
+      yield payload.subarray(cut);
+    };
+    const answer = await app.inject({
+      ...{ method: 'POST', url: '/v1/resolve', headers },
+      payload: Readable.from(pieces()),
+    });
+    t.equal(answer.headers['content-type'], 'application/octet-stream', `${cut - first}: ${answer.body.slice(0, 300)}`);
+  }
 });
 
 t.test('a file of another format is refused by that name, and not read as OBJ', async (t) => {
