@@ -212,6 +212,20 @@ t.test('an answer that the journal cannot list is not written, so that the same 
   );
 });
 
+t.test('a folder that cannot take the answers is a mistake of the command line', async (t) => {
+  const triangle = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n';
+  const cwd = t.testdir({ 'start.obj': triangle, 'free.obj': triangle, taken: '', odd: { 'sequence.jsonl': {} } });
+  for (const [folder, message] of [
+    ['taken', /Cannot write to taken: it exists and is not a folder\./],
+    ['taken/deeper', /Cannot write taken\/deeper: a part of the path is not a folder\./],
+    ['odd', /Cannot write odd\/sequence\.jsonl: the path is a folder\./],
+  ] as const) {
+    const { status, stderr } = await run(['resolve', 'start.obj', 'free.obj', '--sequence', '-o', folder], { cwd });
+    t.equal(status, 2, folder);
+    t.match(stderr, message);
+  }
+});
+
 t.test('two frames with one name are refused, even with one of the same number between them', async (t) => {
   t.throws(() => orderFrames(['a/f1.obj', 'b/f01.obj', 'c/f1.obj']), { message: /Two frames .* as f1\.obj/ });
   t.throws(() => orderFrames(['a/f1.obj', 'c/F1.OBJ']), { message: /Two frames/ }, 'they are one file on some disks');

@@ -12,6 +12,7 @@ import { formatNumber, formatPlural, formatSeconds } from '../format.js';
 import { type Inputs, naming, readInputs, refuseInclude, withRest } from '../inputs.js';
 import { readingLimits } from '../local.js';
 import { toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
+import { writingFailure } from '../outputs.js';
 import { assertOutputs, countFinished, type Frame, hashesOf, keysOf, orderFrames } from '../sequence/frames.js';
 import { addToJournal, hashFile, type JournalEntry, readJournal, writeJournal } from '../sequence/journal.js';
 import { withInterrupt } from '../terminal.js';
@@ -70,8 +71,10 @@ async function prepare(files: readonly string[], flags: ResolveFlags, { terminal
   try {
     await mkdir(folder, { recursive: true });
     await access(folder, constants.W_OK | constants.X_OK);
-  } catch (cause) {
-    throw new UsageError(`Cannot write to ${folder}: ${(cause as Error).message}.`, 'resolve');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new UsageError(`Cannot write to ${folder}: it exists and is not a folder.`, 'resolve');
+    throw writingFailure(thrown, folder);
   }
   const journal = await readJournal(folder);
   await assertOutputs(folder, frames, journal);

@@ -42,11 +42,16 @@ export interface Journal {
 /** A line for a file that is no answer any more: it may be overwritten. */
 type Outdated = Pick<JournalEntry, 'output'>;
 
-/** Reads the journal of a folder, which may have none. A truncated line is ignored: its file has not got its name yet. */
+/**
+ * Reads the journal of a folder, which may have none. A truncated line is ignored: its file has not got its name yet.
+ *
+ * @throws UsageError if there is one that cannot be read, and so not be written
+ */
 export async function readJournal(folder: string): Promise<Journal> {
-  const text = await readFile(join(folder, JOURNAL_NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const path = join(folder, JOURNAL_NAME);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
-    throw error;
+    throw writingFailure(error, path);
   });
   const entries = new Map<number, JournalEntry>();
   const outputs = new Set<string>();

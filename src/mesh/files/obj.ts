@@ -155,8 +155,10 @@ export class ObjReader implements MeshReader {
     this.corners.length = 0;
     for (let word = words.next(); word !== '' && !word.startsWith('#'); word = words.next()) {
       const id = readId(word, line);
-      if (id === 0 || id < -this.vertexCount) {
-        const problem = id === 0 ? 'vertices count from 1' : `only ${this.vertexCount} vertices came before it`;
+      // Further checks name the number, which must be exact.
+      if (id === 0 || id < -this.vertexCount || id > Number.MAX_SAFE_INTEGER) {
+        const came = `only ${this.vertexCount} vertices came before it`;
+        const problem = id === 0 ? 'vertices count from 1' : id < 0 ? came : 'no file has so many';
         throw new IntersticeError('INDEX_OUT_OF_RANGE', `Line ${line}: ${quote(word)} names no vertex: ${problem}.`, {
           hint: 'Positive numbers count vertices from 1, negative ones back from the last.',
         });

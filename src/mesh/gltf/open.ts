@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { type Document, Logger, NodeIO } from '@gltf-transform/core';
 import { IntersticeError } from '../../contract/errors.js';
 import { assertSupported } from './extensions.js';
@@ -23,8 +24,12 @@ export async function openDocument(path: string): Promise<{ document: Document; 
   } catch (thrown) {
     if (thrown instanceof IntersticeError) throw thrown;
     const { code, path: missing } = thrown as NodeJS.ErrnoException;
-    if (code !== undefined && (missing === undefined || missing === path)) throw thrown;
-    const reason = code === undefined ? reasonOf(thrown) : `it refers to ${missing}, which cannot be read`;
+    const isOfSystem = code !== undefined && !(thrown instanceof TypeError);
+    // An error of reading a folder names no path.
+    const isReferred =
+      missing === undefined ? code === 'EISDIR' && !(await stat(path)).isDirectory() : missing !== path;
+    if (isOfSystem && !isReferred) throw thrown;
+    const reason = isOfSystem ? `it refers to ${missing ?? 'a folder'}, which cannot be read` : reasonOf(thrown);
     throw new IntersticeError('MALFORMED_BODY', `This is not a readable glTF file: ${reason}.`, { cause: thrown });
   }
 }

@@ -64,12 +64,14 @@ export function assertWhole({ json, resources }: JSONDocument): void {
 }
 
 /**
- * Why a file could not be read. The message of a TypeError describes the reader, which met JSON of another shape; the
- * reader takes for JSON what has no header of a .glb file.
+ * Why a file could not be read, without the stop. The message of a TypeError describes the reader, which met JSON of
+ * another shape, and that of a RangeError its arrays; the reader takes for JSON what has no header of a .glb file.
  */
 export function reasonOf(thrown: unknown): string {
   if (thrown instanceof TypeError) return 'its JSON does not have the shape of glTF';
-  const { message } = thrown as Error;
+  if (thrown instanceof RangeError) return 'it ends before what its header announces';
+  const message = (thrown as Error).message.replace(/\.$/, '');
+  if (message.startsWith('Network request')) return 'it refers to an address in a network, which is not read';
   return thrown instanceof SyntaxError ? `it is neither a .glb file nor valid JSON (${message})` : message;
 }
 

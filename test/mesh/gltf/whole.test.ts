@@ -120,6 +120,33 @@ t.test('a file that is neither is refused in words', async (t) => {
   }
 });
 
+t.test('a .glb file that ends in its headers is refused in words', async (t) => {
+  const bytes = Buffer.alloc(40);
+  for (const [at, word] of [0x46546c67, 2, 40, 4000, 0x4e4f534a].entries()) bytes.writeUInt32LE(word, 4 * at);
+  const path = join(t.testdir(), 'mesh.glb');
+  for (const length of [12, 16, 20, 40]) {
+    writeFileSync(path, bytes.subarray(0, length));
+    const refusal = { code: 'MALFORMED_BODY', message: /it ends before what its header announces\.$/ };
+    t.match(await refusalOf(readMeshFile(path)), refusal, `${length} bytes`);
+    const inMemory = parseGltf('mesh.glb', new Map([['mesh.glb', new Uint8Array(bytes.subarray(0, length))]]));
+    t.match(await refusalOf(inMemory), refusal, `${length} bytes, in a browser`);
+  }
+});
+
+t.test('a reference to something that is no file is refused in words', async (t) => {
+  const path = join(t.testdir(), 'mesh.gltf');
+  for (const [uri, message] of [
+    ['.', /it refers to a folder, which cannot be read\.$/],
+    ['none.bin', /it refers to .*none\.bin, which cannot be read\.$/],
+    ['data:', /its JSON does not have the shape of glTF\.$/],
+    ['http://127.0.0.1:1/x.bin', /it refers to an address in a network, which is not read\.$/],
+  ] as const) {
+    writeFileSync(path, JSON.stringify(gltf({ buffers: [{ byteLength: 36, uri }] })));
+    t.match(await refusalOf(readMeshFile(path)), { code: 'MALFORMED_BODY', message }, uri);
+  }
+  await t.rejects(readMeshFile(join(t.testdir({ 'a.gltf': {} }), 'a.gltf')), { code: 'EISDIR' });
+});
+
 t.test('JSON that is no glTF is refused in words', async (t) => {
   const path = join(t.testdir(), 'mesh.gltf');
   for (const text of ['{}', '[1]', 'null', '7', '{"asset": null}', JSON.stringify(gltf({ buffers: 7 }))]) {
