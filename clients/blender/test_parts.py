@@ -53,6 +53,12 @@ ground = [[-4, -4, 0], [4, -4, 0], [0, 6, 0]]
 start = np.float32([[0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1], *ground])
 target = start - np.float32([0, 0, 2]) * (np.arange(7) < 3)[:, None]
 here = service.Service(url)
+for key in ("secret\n", " secret", "se cret", "s\u00e9cret", "\u0441\u0435\u043a"):
+    try:
+        service.Service(url, key)
+        check(False, f"the key {key!r} is refused")
+    except ValueError as error:
+        check("API key has spaces" in str(error) and key.strip() not in str(error), f"the key {key!r} is refused, not repeated")
 
 
 def job(first):

@@ -7,6 +7,7 @@ import base64
 import contextlib
 import http.client
 import json
+import re
 import socket
 import threading
 import time
@@ -94,6 +95,9 @@ class Service:
         parts = urllib.parse.urlsplit(url if "//" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not the address of a service. It looks like http://127.0.0.1:8080.")
+        # As the clients: what every service accepts and every header can hold. Does not repeat the key.
+        if not re.fullmatch(r"[!-~]*", api_key):
+            raise ValueError("The API key has spaces, line breaks or letters beyond ASCII, which no key of a service has.")
         self.parts, self.api_key = parts, api_key
         self.connection = None
         self.is_cancelled = False
