@@ -17,6 +17,12 @@ function blocksOf(page: string): string[] {
   return blocks.map(([, block]) => block ?? '').filter((block) => block.startsWith('curl '));
 }
 
+/** Waits for the end of a job: the commands wait for seconds, which may be too few on a machine that does much else. */
+async function stateAtEnd(job: string): Promise<string> {
+  const { state } = (await (await fetch(`${job}?wait=20s`)).json()) as { readonly state: string };
+  return ['JOB_WAITING', 'JOB_RUNNING'].includes(state) ? stateAtEnd(job) : state;
+}
+
 /** Runs a block; a refusal ends it with the exit code of curl. */
 async function runBlock(block: string, cwd: string, env: Record<string, string>) {
   const shell = spawn('bash', ['-e'], { cwd, env: { ...process.env, ...env } });
@@ -45,6 +51,7 @@ t.test('every curl command of the pages works as it is printed', { skip }, async
         const { code, output } = await runBlock(part.replaceAll('http://127.0.0.1:8080', url), cwd, { ID });
         t.equal(code, 0, `${page}: ${part.slice(0, 100)} ${code === 0 ? '' : output}`);
         ID = /"id":"([0-9a-f]{32})"/.exec(output)?.[1] ?? ID;
+        if (part === first && rest.length > 0) t.equal(await stateAtEnd(`${url}/v1/jobs/${ID}`), 'JOB_DONE');
       }
     }
   }
