@@ -8,7 +8,7 @@ const bytesOf = (header: unknown): number | undefined => {
   return header === undefined || Number.isNaN(value) ? undefined : value;
 };
 
-/** Logs one line per request, even if the caller disconnected before the answer. */
+/** Logs one line per request, even if the caller disconnected before it had the answer. */
 export const requestLog = fp<HttpOptions>(
   async (app, { log, onAnswered }) => {
     const write = (request: FastifyRequest, reply: FastifyReply, status: number, code: string | undefined) => {
@@ -29,7 +29,8 @@ export const requestLog = fp<HttpOptions>(
     app.addHook('onRequest', async (request, reply) => {
       // 'close' follows 'finish', and comes without it if the caller has disconnected.
       reply.raw.once('close', () => {
-        const isComplete = reply.raw.writableFinished;
+        // Node also calls an answer finished whose connection was closed while its last bytes waited to be sent.
+        const isComplete = reply.raw.writableFinished && !request.raw.socket.destroyed;
         write(request, reply, isComplete ? reply.statusCode : 499, isComplete ? request.errorCode : 'CANCELLED');
       });
     });

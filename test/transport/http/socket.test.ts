@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { openDoor } from '../door.js';
+import { fakeReport } from '../fake-answers.js';
 import { hangingResolve } from '../fake-operations.js';
 import { arraysRequest, form, startPart, targetPart } from '../fixtures.js';
 
@@ -50,6 +51,19 @@ t.test('closing the connection aborts the operation', async (t) => {
   await state.idle();
   t.equal(state.inFlight, 0);
   t.match(lines.at(-1), { msg: 'Request completed.', status: 499, code: 'CANCELLED' });
+});
+
+t.test('an answer of which the caller takes only the beginning is logged as cancelled', async (t) => {
+  const { operations, open, state, lines } = await listen(t);
+  // More than the buffers of a connection take.
+  operations.onResolve = async () => ({ positions: new Float32Array(2 ** 23), report: fakeReport() });
+  const socket = open();
+  const wanted = ['accept: application/x-protobuf', 'content-type: application/json', `content-length: ${body.length}`];
+  socket.write(head(wanted) + body);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.destroy();
+  await state.idle();
+  t.match(lines.at(-1), { status: 499, code: 'CANCELLED' });
 });
 
 t.test('a query that begins at a number sign is decoded, or refused, like any other', async (t) => {
