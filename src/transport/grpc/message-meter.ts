@@ -4,6 +4,7 @@ import { IntersticeError } from '../../contract/errors.js';
 import { Arrival, type ArrivalTimes } from '../intake/arrival.js';
 import { type BodyAccount, BodyLedger } from '../intake/body-ledger.js';
 import { DISCARD_LIMITS } from '../intake/discarding.js';
+import { AnswerStall } from './answer-stall.js';
 
 /** Bytes before a message: whether it is compressed, and its length (big-endian). */
 const PREFIX_BYTES = 5;
@@ -60,6 +61,7 @@ export class MessageMeter {
   /** Whether further bytes are dropped. */
   private isStopped = false;
   private droppedBytes = 0;
+  private readonly answerStall: AnswerStall;
 
   /**
    * @param client the client whose share of the ledger the messages take; may change until the first byte
@@ -71,9 +73,11 @@ export class MessageMeter {
     private readonly client: () => string,
     private readonly refuse: (reason: IntersticeError) => void,
   ) {
+    this.answerStall = new AnswerStall(stream);
     const push = stream.push;
     stream.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
       if (chunk === null) return push.call(stream, chunk, encoding);
+      this.answerStall.refresh();
       let wantsMore = true;
       if (this.isStopped) this.droppedBytes += chunk.byteLength;
       else for (const piece of this.receive(chunk)) wantsMore = push.call(stream, piece, encoding);
@@ -81,18 +85,16 @@ export class MessageMeter {
       return this.isStopped ? this.droppedBytes <= this.discardBytes : wantsMore;
     };
     stream.once('close', () => this.release());
-    // One listener for all answers: those that setTimeout is given stay when it ends.
-    stream.on('timeout', () => stream.close(constants.NGHTTP2_CANCEL));
   }
 
   /** An answer is being written. If nothing of it is sent for `stallMs`, the stream is reset. */
   beginAnswer(stallMs: number): void {
-    this.stream.setTimeout(stallMs);
+    this.answerStall.begin(stallMs);
   }
 
   /** The answer has been sent. */
   endAnswer(): void {
-    this.stream.setTimeout(0);
+    this.answerStall.end();
   }
 
   /** The oldest message is no longer needed. */

@@ -204,7 +204,7 @@ t.test('a call to an unknown path keeps no memory', async (t) => {
 });
 
 t.test('a stream whose client does not read its answers is reset, an idle one is not', async (t) => {
-  const { session, bodies, operations, client } = await open(t, 300_000, 100);
+  const { session, bodies, operations, client, lines } = await open(t, 300_000, 100);
   let count = 3;
   operations.onStep = async () => {
     const positions = new Float32Array(count);
@@ -225,6 +225,7 @@ t.test('a stream whose client does not read its answers is reset, an idle one is
     stream.resume();
     await closed;
     t.not(stream.rstCode, 0, method);
+    if (method === 'Step') t.match(lines.at(-1), { status: 499, code: 'CANCELLED' });
   }
   count = 3;
   idle.send({ sessionId: 'f'.repeat(32), target: { data: Float32Array.of(1, 2, 3) } });
