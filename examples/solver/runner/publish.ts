@@ -57,9 +57,9 @@ function find(
   return { title, size: size as Size, isWindow: window !== undefined, played };
 }
 
-/** Runs in the folder of the runner. */
+/** Runs in the folder of the runner; none before the first run. */
 const findPlayed = (from: string): Found[] =>
-  readdirSync(from).flatMap((title) => {
+  (existsSync(from) ? readdirSync(from) : []).flatMap((title) => {
     const folder = join(from, title);
     const judge = (scene: Scene, model: Model, begin: State) =>
       judgeOrder(scene, model, new FrameCache(folder, model, begin));
