@@ -31,6 +31,20 @@ t.test('a body that moves rigidly carries its pairs through parking', async (t) 
   t.ok(reused > 0, 'pairs went along');
 });
 
+t.test('a body that walks to where numbers are finer carries its pairs through parking', async (t) => {
+  const { mesh, start, frames } = motionOf('sleeve', 300);
+  // Below 64 the floor of a step is half as large; P continues with the floor that it was first searched with.
+  const place = (x: Float32Array | Float64Array, by: number) => x.map((p, i) => (i % 3 === 0 ? p + 64 - by : p));
+  const walking = frames.map((target, k) => place(target, 0.3 * (k + 1)));
+  const reused = await compare(
+    t,
+    { mesh, start: place(start, 0), frames: walking },
+    { quality: 'FAST' },
+    createCpuEngine,
+  );
+  t.ok(reused > 0, 'pairs went along');
+});
+
 t.test('rods and grains keep their pairs, too', async (t) => {
   await compare(t, motionOf('hair', 200), { quality: 'FAST' }, createCpuEngine);
   await compare(t, motionOf('sand', 100), { quality: 'FAST' }, createCpuEngine);

@@ -83,6 +83,11 @@ export class Proximity {
     this.#reach = settings.reach;
   }
 
+  /** d_floor with which it searches and carries groups, engine units: it stays, whatever settings it then serves. */
+  get floor(): number {
+    return this.#settings.floor;
+  }
+
   /** Bytes kept between requests. */
   get bytes(): number {
     const { border, distances } = this.#rules;

@@ -76,13 +76,17 @@ export class TwoWay {
   }
 
   /** Returns the data that later requests depend on, besides mesh and settings. */
-  save(): Pick<SavedScene, 'step' | 'proximity'> {
-    return { step: this.#step, proximity: this.#proximity.save() };
+  save(): Pick<SavedScene, 'step' | 'proximity' | 'searchFloor'> {
+    return { step: this.#step, proximity: this.#proximity.save(), searchFloor: this.#proximity.floor };
   }
 
   /** Continues from the saved data of another scene with the same mesh and settings; only before the first resolve. */
-  restore({ step, proximity }: Pick<SavedScene, 'step' | 'proximity'>): void {
+  restore({ step, proximity, searchFloor = this.#settings.floor }: ReturnType<TwoWay['save']>): void {
     this.#step = step;
+    if (searchFloor !== this.#settings.floor) {
+      this.#proximity.dispose();
+      this.#proximity = new Proximity(this.#mesh, { ...this.#settings, floor: searchFloor }, this.#workspace);
+    }
     if (proximity) this.#proximity.restore(proximity);
   }
 
