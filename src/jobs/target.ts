@@ -134,9 +134,9 @@ export function warnOfEarlierState(parameters: Parameters, target: Positions): W
 const isDouble = (positions: Positions): boolean => positions instanceof Float64Array;
 
 function explainRange({ activationDistance }: Parameters, isDouble: boolean): string {
-  // In doubles the next request starts from a new origin.
+  // In doubles the next request starts from a new origin, amid all bodies: those that part do not come nearer to it.
   const remedy = isDouble
-    ? 'send the same target again to continue'
+    ? 'send the same target again to continue if the whole mesh moves there'
     : 'send float64, or move the mesh closer to the origin';
   return (
     `coordinates are too coarse to keep elements apart at the activation distance of ${activationDistance}; ${remedy}, ` +

@@ -4,7 +4,7 @@ import { buildMesh } from '../../src/mesh/build.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { findIntersections } from '../../src/verify/state.js';
 import { between, fakeEngine, resolution } from '../support/fake-engine.js';
-import { runJob } from '../support/job.js';
+import { refusalOf, runJob } from '../support/job.js';
 import { DirectSession } from '../support/scenes.js';
 import { flatSheet } from '../support/sheet.js';
 
@@ -69,6 +69,55 @@ t.test(
     }
   },
 );
+
+/** Two squares, one below and one above the origin. */
+const squares = {
+  mesh: { vertexCount: 8, triangles: Uint32Array.of(0, 1, 2, 1, 3, 2, 4, 5, 6, 5, 7, 6) },
+  start: Float32Array.from({ length: 24 }, (_, k) => {
+    const [v, c] = [Math.floor(k / 3), k % 3];
+    return c === 2 ? (v < 4 ? -0.2 : 0.2) : ((c === 0 ? v & 1 : (v >> 1) & 1) - 0.5) / 2;
+  }),
+};
+
+t.test(
+  'float32 around the origin: a mesh arrives far away, and the next step needs one of three remedies',
+  async (t) => {
+    const { start: near } = squares;
+    const away = near.map((c) => c + 1e5);
+    const session = new DirectSession(squares, createCpuEngine());
+    await session.open();
+    const { positions, report } = await session.step(away);
+    t.match(report, { status: 'CONVERGED', warnings: [] });
+    t.same(positions, away);
+    const refusal = await refusalOf(session.step(near));
+    t.equal(refusal.code, 'TOLERANCE_TOO_SMALL');
+    const activationDistance = 1.01 * Number(/at least ([\d.e+-]+)\.$/.exec(refusal.message)?.[1]);
+    for (const [next, more] of [
+      [Float64Array.from(near), {}],
+      [near, { parameters: { activationDistance } }],
+      [near, { start: near }],
+    ] as const)
+      t.ok(await session.step(next, more, { isCommitted: false }));
+  },
+);
+
+t.test('float64: bodies that part come to a stop, and the warning promises no more', async (t) => {
+  const session = new DirectSession({ ...squares, start: Float64Array.from(squares.start) }, createCpuEngine());
+  await session.open();
+  const parted = Float64Array.from(squares.start, (c, k) => (k < 12 ? c : c + 1e6));
+  const ways: number[] = [];
+  for (let frame = 1; frame <= 5; frame++) {
+    const { start: before } = session.state;
+    const { positions, report } = await session.step(parted);
+    const warning = { code: 'TARGET_OUT_OF_RANGE', message: /to continue if the whole mesh moves there/, count: 4 };
+    t.match(report.warnings, [warning]);
+    ways.push(distance(before, positions));
+  }
+  t.ok(
+    ways.every((way, n) => n === 0 || way < 0.9 * ways[n - 1]!),
+    `they go ${ways}`,
+  );
+});
 
 t.test('float64: the same target again continues from the last answer', async (t) => {
   const session = new DirectSession({ mesh, start: Float64Array.from(start) }, createCpuEngine());
