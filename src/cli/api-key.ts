@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Environment } from '../config/reader.js';
 import { UsageError } from './exit-codes.js';
+import { openingFailure } from './path-failure.js';
 
 /** For --server. There is no flag for the key: shell histories and process lists show command lines. */
 const API_KEY_VARIABLE = 'INTERSTICE_API_KEY';
@@ -24,7 +25,7 @@ export function readApiKey(file: string | undefined, environment: Environment): 
 function readKeyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`Cannot read ${file} (${(cause as NodeJS.ErrnoException).code ?? cause}).`);
+  } catch (thrown) {
+    throw openingFailure(thrown, file);
   }
 }

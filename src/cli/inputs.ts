@@ -9,7 +9,7 @@ import { type Options, readOptions } from '../transport/json/options.js';
 import { parseJsonText } from '../transport/json/parse.js';
 import { UsageError } from './exit-codes.js';
 import { formatPlural } from './format.js';
-import { pathFailure } from './path-failure.js';
+import { openingFailure } from './path-failure.js';
 import { weldOf } from './weld.js';
 
 /** Flags of the commands that read a mesh for a request. */
@@ -133,17 +133,6 @@ async function readOptionsOf(
   const merged = { ...rest, kinematicFrom: flags.kinematicFrom };
   return flags.options === undefined ? read(merged) : naming(flags.options, () => read(merged));
 }
-
-const openingFailure = pathFailure('read', {
-  ENOENT: 'the file does not exist',
-  EACCES: 'this user has no permission to read it',
-  EPERM: 'this user has no permission to read it',
-  EISDIR: 'the path is a folder',
-  ENOTDIR: 'a part of the path is not a folder',
-  ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'links of the path lead in a circle',
-  ERR_FS_FILE_TOO_LARGE: 'the file has more than 2 GiB, and files of this kind are read as a whole',
-});
 
 /** Runs a reader of `path` and adds the path to its errors. */
 export async function naming<T>(path: string, read: () => Promise<T>): Promise<T> {

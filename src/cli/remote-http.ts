@@ -15,7 +15,7 @@ const STREAM_TYPE = 'application/x-ndjson';
 /** The base of a service's paths: `http://host:8080` or behind a prefix, `https://host/collisions/`. */
 export function parseServerUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:') || /[?#]/.test(text)) {
     throw new UsageError(`--server needs a URL like http://127.0.0.1:8080, not "${text}".`);
   }
   if (!url.pathname.endsWith('/')) url.pathname += '/';

@@ -3,13 +3,14 @@ export class UnreachableError extends Error {
   readonly code = 'UNREACHABLE';
   readonly hint: string;
 
-  constructor(origin: string, cause: unknown) {
+  /** @param hint if nothing better is known; default: how to start a service */
+  constructor(origin: string, cause: unknown, hint = 'Is the service running there? Start one with: interstice serve') {
     const failure = firstOf(cause);
     const known = KNOWN.find(({ codes }) => codes.test(codeOf(failure)));
     const reason = known?.reason ?? (failure instanceof Error ? failure.message : String(failure));
     super(`${origin} does not answer: ${reason}.`, { cause });
     this.name = 'UnreachableError';
-    this.hint = known?.hint ?? 'Is the service running there? Start one with: interstice serve';
+    this.hint = known?.hint ?? hint;
   }
 }
 

@@ -87,6 +87,13 @@ t.test('a load is bounded, and says what it needs', async (t) => {
   const nobody = await run(['load', ...server, '--triangles', '30']);
   t.equal(nobody.status, 5);
   t.match(nobody.stderr, /UNREACHABLE/);
+  const grpc = ['--door', 'grpc', '--grpc', 'http://127.0.0.1:1'];
+  const nobodyOnGrpc = await run(['load', ...server, '--triangles', '30', ...grpc]);
+  t.equal(nobodyOnGrpc.status, 5);
+  t.match(
+    nobodyOnGrpc.stderr,
+    /127\.0\.0\.1:1 does not answer: connect ECONNREFUSED 127\.0\.0\.1:1\.\n +hint +.* --grpc URL/,
+  );
 });
 
 t.test('costs are measured here, and a plan follows from them', async (t) => {

@@ -58,7 +58,12 @@ export async function runLoadCommand(flags: LoadFlags, cli: CliContext): Promise
             hint: 'The sessions of the load are deleted, or end a few minutes later if the service does not answer.',
           });
         if (thrown instanceof IntersticeError) throw thrown;
-        throw new UnreachableError(door === 'http' ? base.origin : grpc, thrown);
+        if (door === 'http') throw new UnreachableError(base.origin, thrown);
+        throw new UnreachableError(
+          grpc,
+          reasonOfGrpc(thrown),
+          'Is this the gRPC port of the service? Name it with --grpc URL.',
+        );
       });
       results.push({ sessions, figures });
     }
@@ -117,6 +122,15 @@ async function subjectOf({ mesh, target, triangles, motion }: LoadFlags): Promis
   const [start, end] = [Float32Array.from(file.positions), Float32Array.from(other!.positions)];
   const count = (input.triangles?.length ?? 0) / 3;
   return { vertices: input.vertexCount, triangles: count, mesh: input, start, targets: [end, start] };
+}
+
+/** What the gRPC library tells of the connection, without its own words around it and the time. */
+function reasonOfGrpc(thrown: unknown): unknown {
+  const { message } = thrown as Error;
+  const [, reason] = /Last error: (?:Error: )?(.+?)(?: \(\d{4}-[^)]*\))?\. Resolution note/s.exec(message) ?? [];
+  if (reason === undefined) return thrown;
+  const code = reason.includes('wrong version number') ? { code: 'EPROTO' } : {};
+  return Object.assign(new Error(reason, { cause: thrown }), code);
 }
 
 const rowOf = (sessions: number, figures: LoadFigures): Row => {
