@@ -149,7 +149,8 @@ export class SceneLedger {
       start: held?.stateVersion === stateVersion ? undefined : state.start,
       measures: record.measures,
       saved: held ? undefined : record.saved,
-      wasLost: record.isLost,
+      // No frame before the first left anything that could be lost.
+      wasLost: record.isLost && stateVersion > 0,
     };
   }
 

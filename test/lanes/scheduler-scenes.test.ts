@@ -97,6 +97,9 @@ t.test('steps of one session run in order, one at a time, on the lane of its sce
   t.same(order, [0, 1, 2, 3, 4, 5]);
 });
 
+/** A scene whose session has accepted a step. */
+const steppedScene = (): SceneState => ({ ...sceneOf(flyer()), stateVersion: 1 });
+
 t.test(
   'a thread that dies fails its step; another thread runs the waiting steps and builds the scenes again',
   async (t) => {
@@ -105,7 +108,7 @@ t.test(
       onWorkerLost: (reason) => lost.push(reason),
       maxQueue: 9,
     });
-    const [victim, neighbour] = [sceneOf(flyer()), sceneOf(flyer())];
+    const [victim, neighbour] = [steppedScene(), steppedScene()];
     for (const scene of [victim, neighbour]) await scheduler.open(openTask(scene), { claim: CLAIM });
     const dying = scheduler.step(stepTask(victim, flyer(70).start), { claim: CLAIM });
     const after = scheduler.step(stepTask(victim, flyer(1).start), { claim: CLAIM });
@@ -116,7 +119,7 @@ t.test(
     t.ok(answer.report.sessionRebuilt);
     t.ok((await beside).report.sessionRebuilt);
     t.equal(lost.length, 1);
-    const scene = { ...victim, stateVersion: 1, start: answer.positions };
+    const scene = { ...victim, stateVersion: 2, start: answer.positions };
     const again = await scheduler.step(stepTask(scene, flyer(2).start), { claim: CLAIM });
     t.notOk(again.report.sessionRebuilt, 'said once');
   },
@@ -130,7 +133,7 @@ for (const [what, ask] of [
     `a scene that was lost with its thread says so in its next step, even if it was to be ${what} in the meantime`,
     async (t) => {
       const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
-      const scene = sceneOf(flyer());
+      const scene = steppedScene();
       await scheduler.open(openTask(scene), { claim: CLAIM });
       const dying = scheduler.step(stepTask(scene, flyer(70).start), { claim: CLAIM });
       const asked = ask(scheduler, scene.key);
@@ -148,7 +151,7 @@ t.test('a scene says that it was lost also if its thread ends while the states o
     hear = resolve;
   });
   const scheduler = schedulerOf(t, 'createSoonMortalEngine', { onWorkerLost: (reason) => hear(reason) });
-  const scene = sceneOf(flyer());
+  const scene = steppedScene();
   await scheduler.open(openTask(scene), { claim: CLAIM });
   const dying = scheduler.step(stepTask(scene, flyer(70).start), {
     claim: CLAIM,
@@ -160,17 +163,29 @@ t.test('a scene says that it was lost also if its thread ends while the states o
 
 t.test('a scene that was lost says so until a step that says so is accepted', async (t) => {
   const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
+  const scene = steppedScene();
+  await scheduler.open(openTask(scene), { claim: CLAIM });
+  t.equal((await refusalOf(scheduler.step(stepTask(scene, flyer(70).start), { claim: CLAIM }))).code, 'DEVICE_LOST');
+  const late = stepTask(scene, flyer(1).start, { nextVersion: 3 });
+  t.ok((await scheduler.step(late, { claim: CLAIM })).report.sessionRebuilt);
+  // Its answer came too late, so the session did not take it.
+  const next = stepTask(scene, flyer(2).start, { nextVersion: 4 });
+  const { positions, report } = await scheduler.step(next, { claim: CLAIM });
+  t.ok(report.sessionRebuilt);
+  const last = stepTask(committed(scene, next, positions), flyer(3).start, { nextVersion: 5 });
+  t.notOk((await scheduler.step(last, { claim: CLAIM })).report.sessionRebuilt);
+});
+
+t.test('a scene that dies in its first step has no earlier frames to lose', async (t) => {
+  const scheduler = schedulerOf(t, 'createMortalEngine', { maxQueue: 9 });
   const scene = sceneOf(flyer());
   await scheduler.open(openTask(scene), { claim: CLAIM });
   t.equal((await refusalOf(scheduler.step(stepTask(scene, flyer(70).start), { claim: CLAIM }))).code, 'DEVICE_LOST');
-  const late = stepTask(scene, flyer(1).start, { nextVersion: 2 });
-  t.ok((await scheduler.step(late, { claim: CLAIM })).report.sessionRebuilt);
-  // Its answer came too late, so the session did not take it.
-  const next = stepTask(scene, flyer(2).start, { nextVersion: 3 });
-  const { positions, report } = await scheduler.step(next, { claim: CLAIM });
-  t.ok(report.sessionRebuilt);
-  const last = stepTask(committed(scene, next, positions), flyer(3).start, { nextVersion: 4 });
-  t.notOk((await scheduler.step(last, { claim: CLAIM })).report.sessionRebuilt);
+  const task = stepTask(scene, flyer(1).start);
+  const { positions, report } = await scheduler.step(task, { claim: CLAIM });
+  t.notOk(report.sessionRebuilt);
+  const next = stepTask(committed(scene, task, positions), flyer(2).start);
+  t.notOk((await scheduler.step(next, { claim: CLAIM })).report.sessionRebuilt);
 });
 
 for (const [reason, factory] of [
