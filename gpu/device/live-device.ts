@@ -75,14 +75,18 @@ export class LiveDevice implements SceneDevice {
     this.hasTimings = hasTimings;
     this.runsAhead = runsAhead;
     this.#pause = pause;
-    this.#lost = lost.then(({ reason, message }) => {
-      this.#fault ??= new IntersticeError('DEVICE_LOST', `The device was lost: ${message || reason}`);
-    });
     // An error outside every error scope, for example a call that validation refused, leaves results that cannot be
     // trusted.
-    memory.device.addEventListener('uncapturederror', (event) => {
+    const onError = (event: GPUUncapturedErrorEvent): void => {
       event.preventDefault();
       this.#invalidate(event.error);
+    };
+    const { device } = memory;
+    device.addEventListener('uncapturederror', onError);
+    this.#lost = lost.then(({ reason, message }) => {
+      this.#fault ??= new IntersticeError('DEVICE_LOST', `The device was lost: ${message || reason}`);
+      // The binding holds every listener until it is removed, and with this one all kernels of the lost device.
+      device.removeEventListener('uncapturederror', onError);
     });
   }
 

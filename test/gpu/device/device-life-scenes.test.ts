@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
+import type { GpuScene } from '../../../gpu/scene.js';
 import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
@@ -51,5 +52,26 @@ else {
     t.ok(growth < GROWTH_BYTES, `the process grew by ${growth} bytes`);
     t.ok(sceneBytes > 4 * GROWTH_BYTES, `kept, the scenes would have taken ${sceneBytes}`);
     t.comment(`grew by ${growth} bytes over ${SCENES - SETTLING} scenes of ${sceneBytes} bytes together`);
+  });
+
+  t.test('a lost device is freed with its kernels once another has replaced it', async (t) => {
+    const { mesh, start, target } = stackSwap(2).build();
+    const lose = async (): Promise<WeakRef<GPUDevice>> => {
+      const { scene } = await openCase(engine, mesh, start, target);
+      const { device } = (scene as GpuScene).memory;
+      device.destroy();
+      await device.lost;
+      scene.close();
+      return new WeakRef(device);
+    };
+    const lost = await lose();
+    const { scene, resolve } = await openCase(engine, mesh, start, target);
+    await resolve();
+    scene.close();
+    for (let n = 0; lost.deref() && n < 20; n++) {
+      await new Promise(setImmediate);
+      collect();
+    }
+    t.equal(lost.deref(), undefined);
   });
 }
