@@ -50,7 +50,7 @@ export async function withRest(
     return mesh;
   }
   const rest = await naming(path, () => readMeshFile(path));
-  await naming(path, async () => assertSameTopology(file, rest, 'shape at rest'));
+  await naming(path, async () => assertSameTopology(file, rest, { start: 'start', target: 'shape at rest' }));
   if (!hasLimits) return { ...mesh, restLengths: { positions: rest.positions } };
   const limits = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
   return { ...mesh, strainLimits: { rest: rest.positions, ...limits } };

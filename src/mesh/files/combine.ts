@@ -78,25 +78,33 @@ function joinShifted(arrays: readonly Uint32Array[], shifts: readonly number[]):
   return joined;
 }
 
+/** What messages call a file and the one that positions its vertices. */
+interface FileNames {
+  readonly start: string;
+  readonly target: string;
+}
+
+const NAMES: FileNames = { start: 'start', target: 'target' };
+
 /**
  * Checks that a target, which positions the start's vertices, lists the same elements as the start in the same order,
  * or none. Files to be concatenated are compared pair by pair before that, because only then an absent list differs
  * from an empty one.
  *
- * @param role of the second file in messages
+ * @param names of the two files in messages
  * @throws IntersticeError SIZE_MISMATCH for another number of vertices, INVALID_MESH for other elements
  */
-export function assertSameTopology(start: MeshFile, target: MeshFile, role = 'target'): void {
+export function assertSameTopology(start: MeshFile, target: MeshFile, names: FileNames = NAMES): void {
   if (start.vertexCount !== target.vertexCount) {
     throw new IntersticeError(
       'SIZE_MISMATCH',
-      `The ${role} has ${target.vertexCount} vertices; the start has ${start.vertexCount}.`,
-      { hint: `Start and ${role} must have the same vertices in the same order.` },
+      `The ${names.target} has ${target.vertexCount} vertices; the ${names.start} has ${start.vertexCount}.`,
+      { hint: 'Both must have the same vertices in the same order.' },
     );
   }
-  assertSameElements(role, 'triangle', 3, start.triangles, target.triangles);
-  assertSameElements(role, 'segment', 2, start.segments, target.segments);
-  if (!isAllVertices(target)) assertSameElements(role, 'particle', 1, start.particles, target.particles);
+  assertSameElements(names, 'triangle', 3, start.triangles, target.triangles);
+  assertSameElements(names, 'segment', 2, start.segments, target.segments);
+  if (!isAllVertices(target)) assertSameElements(names, 'particle', 1, start.particles, target.particles);
 }
 
 /** A PLY that contains only vertices is read as a cloud of particles; as a target it merely lists no elements. */
@@ -104,13 +112,19 @@ function isAllVertices({ format, triangles, segments, particles, vertexCount }: 
   return format === 'ply' && triangles.length + segments.length === 0 && particles.length === vertexCount;
 }
 
-function assertSameElements(role: string, kind: string, width: number, start: Uint32Array, target: Uint32Array): void {
+function assertSameElements(
+  names: FileNames,
+  kind: string,
+  width: number,
+  start: Uint32Array,
+  target: Uint32Array,
+): void {
   if (target.length === 0) return;
-  const hint = `Leave the elements out of the ${role}, or list the same ones in the same order as the start does.`;
+  const hint = `Leave the elements out of the ${names.target}, or list the same ones in the same order as the ${names.start} does.`;
   if (target.length !== start.length) {
     throw new IntersticeError(
       'INVALID_MESH',
-      `The ${role} has ${target.length / width} ${kind}s; the start has ${start.length / width}.`,
+      `The ${names.target} has ${target.length / width} ${kind}s; the ${names.start} has ${start.length / width}.`,
       { hint },
     );
   }
@@ -121,7 +135,7 @@ function assertSameElements(role: string, kind: string, width: number, start: Ui
   const expected = refer(kind, start, width, index).vertices.join(', ');
   throw new IntersticeError(
     'INVALID_MESH',
-    `The ${role}'s ${kind} ${index} joins the vertices ${element.vertices.join(', ')}; the start's joins ${expected}.`,
+    `The ${names.target}'s ${kind} ${index} joins the vertices ${element.vertices.join(', ')}; the ${names.start}'s joins ${expected}.`,
     { element, hint },
   );
 }

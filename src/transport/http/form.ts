@@ -338,7 +338,7 @@ export function joinMeshes(
       `The form has ${starts.length} ${names.start} and ${targets.length} ${names.target} files; send as many of each.`,
     );
   }
-  for (const [i, { file }] of targets.entries()) assertSameTopology(starts[i]!.file, file);
+  for (const [i, { file }] of targets.entries()) assertSameTopology(starts[i]!.file, file, names);
   const { file: start, ranges } = concatenate(starts.map(({ file }) => file));
   return {
     start,

@@ -318,6 +318,9 @@ t.test('a check of files', async (t) => {
     t.equal((await send(parts, {}, '/v1/check')).statusCode, 200);
     t.same(operations.checks.at(-1)?.request.pathEnd, Float64Array.from(TARGET));
   }
+  const more = { ...targetPart, name: 'pathEnd', body: `${targetPart.body}v 1 1 1\n` };
+  const unlike = (await send([mesh, more], {}, '/v1/check')).json();
+  t.match(unlike, { code: 'SIZE_MISMATCH', message: 'The pathEnd has 4 vertices; the mesh has 3.' });
   const refused = (await send([mesh, options({ parameters: {} })], {}, '/v1/check')).json();
   t.match(refused, { code: 'INVALID_PARAMETER', message: /options\.parameters is not an option of a check/ });
 });
