@@ -16,11 +16,6 @@ export interface SavedScene {
   readonly step: number;
   /** for a scene on the host; undefined = invalid, so that the next resolve searches */
   readonly proximity: SavedProximity | undefined;
-  /**
-   * for a scene on the host, engine units: the floor of its searches, which is that of the settings since which P could be
-   * kept; absent in scenes that an earlier build saved = that of the units
-   */
-  readonly searchFloor?: number | undefined;
   /** for a scene on a device, which has no other data; undefined = no search has been prepared yet */
   readonly device?: SavedDeviceScene | undefined;
 }
@@ -76,13 +71,12 @@ export interface SavedDeviceScene {
  * pair names a vertex that the mesh does not have. It does not say that the numbers are those that the other process computed.
  */
 export function isSavedScene(scene: SavedScene, vertexCount: number): boolean {
-  const { parameters, units, step, proximity, searchFloor, device } = scene;
+  const { parameters, units, step, proximity, device } = scene;
   return (
     isRecord(parameters) &&
     isRecord(units) &&
     areNumbers(units.scale, units.floor) &&
     isCount(step) &&
-    (searchFloor === undefined || areNumbers(searchFloor)) &&
     (proximity === undefined || isProximity(proximity, vertexCount)) &&
     (device === undefined || isDeviceScene(device, vertexCount))
   );

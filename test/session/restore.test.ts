@@ -109,7 +109,6 @@ const DAMAGES: Readonly<Record<string, unknown>> = {
   'positions of another mesh': { ...whole, place: { ...whole.place, positions: at(1).slice(3) } },
   'a target of another type': { ...whole, place: { ...whole.place, lastTarget: [...at(2)] } },
   'another step count': withScene({ step: -1 }),
-  'a floor that is no number': withScene({ searchFloor: Number.NaN }),
   'a pair of no vertex': withPairs({ vertex: Int32Array.of(0, 1, 3, -1) }),
   'a pair without a normal': withPairs({ normal: new Float32Array(0) }),
   'a pair of no kind': withPairs({ kind: Uint8Array.of(200) }),

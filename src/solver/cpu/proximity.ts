@@ -40,7 +40,7 @@ export class Proximity {
   isValid = false;
 
   readonly #mesh: CollisionMesh;
-  readonly #settings: Settings;
+  #settings: Settings;
   readonly #search: ProximitySearch;
   readonly #ignoredParts: PairPredicate | undefined;
   #rules: PairRules;
@@ -83,9 +83,12 @@ export class Proximity {
     this.#reach = settings.reach;
   }
 
-  /** d_floor with which it searches and carries groups, engine units: it stays, whatever settings it then serves. */
-  get floor(): number {
-    return this.#settings.floor;
+  /**
+   * Serves requests with these settings from now on. P stays valid, because those agree with which it was searched
+   * ({@link servesBoth}); the floor of a request, by which {@link carry} shrinks boxes, may be another one.
+   */
+  configure(settings: Settings): void {
+    this.#settings = settings;
   }
 
   /** Bytes kept between requests. */
@@ -238,7 +241,8 @@ export class Proximity {
   /**
    * Keeps P through the motion of groups: boxes and normals move with them, pairs within a group stay, and only pairs
    * between groups, and pairs with elements at rest, are searched for again. If that is not possible, P becomes
-   * invalid. Guard BOXES.
+   * invalid. Guard BOXES. The settings must be those under which the groups were placed, because a placed vertex may be
+   * off by a share of their floor.
    *
    * @param before float32[3·V] positions before the motion
    * @param after float32[3·V] positions after it

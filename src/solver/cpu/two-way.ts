@@ -64,7 +64,8 @@ export class TwoWay {
    * searched; the static colouring of the edges is kept as well.
    */
   configure(settings: Settings): void {
-    if (!servesBoth(this.#settings, settings)) {
+    if (servesBoth(this.#settings, settings)) this.#proximity.configure(settings);
+    else {
       this.#proximity.dispose();
       this.#proximity = new Proximity(this.#mesh, settings, this.#workspace);
     }
@@ -76,17 +77,13 @@ export class TwoWay {
   }
 
   /** Returns the data that later requests depend on, besides mesh and settings. */
-  save(): Pick<SavedScene, 'step' | 'proximity' | 'searchFloor'> {
-    return { step: this.#step, proximity: this.#proximity.save(), searchFloor: this.#proximity.floor };
+  save(): Pick<SavedScene, 'step' | 'proximity'> {
+    return { step: this.#step, proximity: this.#proximity.save() };
   }
 
   /** Continues from the saved data of another scene with the same mesh and settings; only before the first resolve. */
-  restore({ step, proximity, searchFloor = this.#settings.floor }: ReturnType<TwoWay['save']>): void {
+  restore({ step, proximity }: Pick<SavedScene, 'step' | 'proximity'>): void {
     this.#step = step;
-    if (searchFloor !== this.#settings.floor) {
-      this.#proximity.dispose();
-      this.#proximity = new Proximity(this.#mesh, { ...this.#settings, floor: searchFloor }, this.#workspace);
-    }
     if (proximity) this.#proximity.restore(proximity);
   }
 

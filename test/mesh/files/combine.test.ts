@@ -72,7 +72,7 @@ t.test('a target lists the elements of its start, or none', async (t) => {
     element: { kind: 'triangle', index: 1, vertices: [0, 1, 3] },
   });
   const fan = await obj(`${SQUARE}f 1 2 3\nf 1 2 4\n`);
-  t.throws(() => assertSameTopology(start, fan, 'shape at rest'), {
+  t.throws(() => assertSameTopology(start, fan, { start: 'start', target: 'shape at rest' }), {
     message: /^The shape at rest's triangle 1/,
     hint: /out of the shape at rest/,
   });

@@ -11,7 +11,7 @@ import { resolveParameters } from '../../../src/solver/parameters.js';
 import { rangeOf } from '../../../src/solver/range.js';
 import { carryBoxes } from '../../../src/solver/rigid/carry.js';
 import { RigidMotion } from '../../../src/solver/rigid/move-rigidly.js';
-import { rotationOf, turn } from '../../../src/solver/rigid/rotation.js';
+import { NO_ROTATION, rotationOf, turn } from '../../../src/solver/rigid/rotation.js';
 import { toSettings } from '../../../src/solver/settings.js';
 import { testPath } from '../../../src/verify/path.js';
 import { findIntersections } from '../../../src/verify/state.js';
@@ -93,6 +93,34 @@ t.test(
     t.ok(carried > 0, `${carried} carried, ${unlisted} close unlisted pairs`);
   },
 );
+
+t.test('boxes shrink by the floor under which the groups were placed, whatever P was searched with', (t) => {
+  const mesh = buildMesh({ vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) });
+  const x = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
+  const measures = measureMesh(mesh, x);
+  const { parameters } = resolveParameters({}, measures);
+  const settingsOf = (floor: number) => toSettings(parameters, { scale: 1, floor });
+  const radiusAfter = (searched: number, placed: number): number => {
+    const proximity = new Proximity(mesh, settingsOf(searched));
+    proximity.acquire();
+    proximity.renew(x, x);
+    proximity.configure(settingsOf(placed));
+    const motions = { pieces: 1, label: new Uint8Array(3).fill(1), rotations: [NO_ROTATION] };
+    proximity.carry(x, x, motions);
+    t.ok(proximity.isValid);
+    const { box } = proximity.boxes;
+    return box[3] - x[0];
+  };
+  for (const [fine, coarse] of [
+    [1e-5, 1e-3],
+    [2e-4, 2e-3],
+  ]) {
+    t.equal(radiusAfter(fine, coarse), radiusAfter(coarse, coarse));
+    t.equal(radiusAfter(coarse, fine), radiusAfter(fine, fine));
+    t.ok(radiusAfter(fine, coarse) < radiusAfter(fine, fine));
+  }
+  t.end();
+});
 
 t.test('sessions whose groups move frame by frame are free on every piece, and keep P', async (t) => {
   const rules = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
