@@ -16,8 +16,11 @@ export interface ChosenFrame extends FittedFrame {
   readonly range: Range;
 }
 
-/** A frame is kept as long as the largest engine coordinate is at most this many times that of the fit: float32 has lost less
- *  than one bit since, and a new frame would not recover enough to justify a search. */
+/**
+ * A frame is kept as long as the largest engine coordinate is at most this many times that of the fit, and the floor at most
+ * this many times that of a new fit: float32 has lost no more than one bit, and a new frame would not recover enough to
+ * justify a search.
+ */
 const MAX_GROWTH = 2;
 
 /** Where a step takes place; bounds are min xyz, max xyz of vertices that belong to an element, in the caller's unit. */
@@ -36,6 +39,8 @@ export interface Extent {
  * - if the start lies more than {@link MAX_GROWTH} times as far out and that costs something: a higher floor than at the
  *   fit or, for a float32 start, whose image is exact under a frame of its own, an image that is rounded (when it moves
  *   towards 0, away from a far origin) and would have to be checked at every step;
+ * - if the floor is more than {@link MAX_GROWTH} times what it would be under a new fit: the frame was fitted while a
+ *   part of the mesh was far away, and its origin lies between;
  * - if δ is too small for the frame, which a nearer origin may cure.
  * All of this depends only on the numbers of the session, so the same history gives the same bytes. The scale never changes:
  * it follows from the median edge of frame 0.
@@ -60,10 +65,12 @@ export function frameFor(
   delta: number,
   answerScalar: Scalar,
 ): ChosenFrame {
-  const frameOver = (bounds: Bounds): FittedFrame =>
-    fitted !== undefined && serves(fitted, start, bounds, delta, answerScalar)
+  const frameOver = (bounds: Bounds): FittedFrame => {
+    const fresh = CoordinateFrame.fit(start, medianEdge, bounds);
+    return fitted !== undefined && serves(fitted, fresh, start, bounds, delta, answerScalar)
       ? fitted
-      : { frame: CoordinateFrame.fit(start, medianEdge, bounds), scalar: scalarOf(start) };
+      : { frame: fresh, scalar: scalarOf(start) };
+  };
   const { frame, scalar } = frameOver(extent.start);
   const isFree = roundingOf(frame.over(extent.start), answerScalar) <= delta / 100;
   const resting = isFree ? undefined : extent.findResting?.();
@@ -75,6 +82,7 @@ export function frameFor(
 
 function serves(
   { frame, scalar }: FittedFrame,
+  fresh: CoordinateFrame,
   start: Positions,
   bounds: Bounds,
   delta: number,
@@ -83,7 +91,7 @@ function serves(
   if (scalar !== scalarOf(start)) return false;
   const present = frame.over(bounds);
   const floor = floorOrNone(delta, present, answerScalar);
-  if (floor === undefined) return false;
+  if (floor === undefined || floor > MAX_GROWTH * (floorOrNone(delta, fresh, answerScalar) ?? floor)) return false;
   if (present.largestEngine <= MAX_GROWTH * frame.largestEngine) return true;
   if (floor > (floorOrNone(delta, frame, answerScalar) ?? 0)) return false;
   return scalar !== 'FLOAT32' || frame.isExact(start, frame.toEngine(start, 'start'));

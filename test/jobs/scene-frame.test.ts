@@ -67,6 +67,22 @@ t.test(
   },
 );
 
+t.test('the frame is fitted again when a part that was far away has returned, and the floor would fall', async (t) => {
+  for (const [away, isFittedAgain] of [
+    [6000, true],
+    [1000, false],
+  ] as const) {
+    const { start, bounds } = cubeAt(0, true);
+    const apart: Bounds = [0, 0, 0, away, 1, 1];
+    const far = frameFor(undefined, start, EDGE, { start: apart, target: undefined }, DELTA, 'FLOAT64');
+    t.equal(far.range.floor > DELTA / 100, isFittedAgain, `the floor of parts ${away} apart`);
+    const back = next(far, 0, { isDouble: true });
+    t.equal(back.frame !== far.frame, isFittedAgain, 'a frame that costs nothing is kept');
+    t.equal(back.range.floor, DELTA / 100);
+    t.equal(frameFor(back, start, EDGE, { start: bounds, target: undefined }, DELTA, 'FLOAT64').frame, back.frame);
+  }
+});
+
 t.test('the frame is fitted again for another scalar', async (t) => {
   const first = fit(0);
   t.not(next(first, 0, { isDouble: true }).frame, first.frame);
