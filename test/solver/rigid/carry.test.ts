@@ -111,9 +111,11 @@ t.test('boxes shrink by the floor under which the groups were placed, whatever P
     const { box } = proximity.boxes;
     return box[3] - x[0];
   };
+  // From the smallest floor of a δ to the largest that is not refused, engine units.
+  const { activationDistance: delta } = parameters;
   for (const [fine, coarse] of [
-    [1e-5, 1e-3],
-    [2e-4, 2e-3],
+    [delta / 100, delta / 50],
+    [delta / 100, delta / 16],
   ]) {
     t.equal(radiusAfter(fine, coarse), radiusAfter(coarse, coarse));
     t.equal(radiusAfter(coarse, fine), radiusAfter(fine, fine));
