@@ -47,9 +47,7 @@ fn fillTrustBoxes(
   }
   let isStill = at.x == to.x && at.y == to.y && at.z == to.z;
   let isKinematic = inverseMass[i] == 0.0;
-  let isPassive = isKinematic && (isStill || control.skipsKinematic != 0u);
   let isKept = control.mode == SEARCH_PART && wanted[i] == 0u;
-  mask[i] = select(0u, PASSIVE, isPassive) | select(0u, KEPT, isKept);
   vertices[3u * i] = vec4f(at, 0.0);
   var lo = at;
   var hi = at;
@@ -69,6 +67,10 @@ fn fillTrustBoxes(
       box[6u * i + c + 3u] = hi[c];
     }
   }
+  // In a larger box that it keeps, a vertex may move later without another search.
+  let rests = isStill && all(lo == hi);
+  let isPassive = isKinematic && (rests || control.skipsKinematic != 0u);
+  mask[i] = select(0u, PASSIVE, isPassive) | select(0u, KEPT, isKept);
   vertices[3u * i + 1u] = vec4f(lo, 0.0);
   vertices[3u * i + 2u] = vec4f(hi, 0.0);
   let sides = select(2u * axes, 0u, isStill && isKinematic);

@@ -113,15 +113,19 @@ export function isInBox(box: Float32Array, i: number, x: Float32Array): boolean 
   );
 }
 
+/** Whether B_i is a point. */
+export function isPoint(box: Float32Array, i: number): boolean {
+  const q = 6 * i;
+  return box[q] === box[q + 3] && box[q + 1] === box[q + 4] && box[q + 2] === box[q + 5];
+}
+
 /**
  * Marks the vertices whose boxes do not serve a motion from x to y: x lies outside, or the box is a point and the
  * vertex must move.
  */
 export function markUnserved(box: Float32Array, x: Float32Array, y: Float32Array, unserved: Uint8Array): void {
   for (let i = 0; i < unserved.length; i++) {
-    const q = 6 * i;
-    const isPoint = box[q] === box[q + 3] && box[q + 1] === box[q + 4] && box[q + 2] === box[q + 5];
-    unserved[i] = !isInBox(box, i, x) || (isPoint && !isSameAt(x, y, 3 * i)) ? 1 : 0;
+    unserved[i] = !isInBox(box, i, x) || (isPoint(box, i) && !isSameAt(x, y, 3 * i)) ? 1 : 0;
   }
 }
 

@@ -13,7 +13,7 @@ import type { SavedProximity } from '../saved-scene.js';
 import type { Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import { cutoffOver } from './box-separation.js';
-import { fillTrustBoxes, isInBox, markUnserved, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
+import { fillTrustBoxes, isInBox, isPoint, markUnserved, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
 import { distanceAt, isFew, isSameAt, ROUND_UP } from './motion.js';
 import { PairSet } from './pair-set.js';
 import { type PairRules, ProximitySearch, SearchCursor, type UnfinishedSearch } from './search.js';
@@ -411,15 +411,19 @@ export class Proximity {
   }
 
   /**
-   * PASSIVE: kinematic vertices under SKIP, those that stay in place under PROTECT. KEPT: not wanted. Under SKIP the
-   * search clears PASSIVE for the elements at a border (exclusion-rules.ts), whether they move or not.
+   * PASSIVE: kinematic vertices under SKIP; under PROTECT those that stay in place and have a point as their box. One
+   * that keeps a larger box may move in it later, without another search. KEPT: not wanted. Under SKIP the search clears
+   * PASSIVE for the elements at a border (exclusion-rules.ts), whether they move or not.
    */
   #mark(x: Float32Array, y: Float32Array, wanted: Uint8Array | undefined): void {
     const { kinematic } = this.#mesh;
+    const { skipKinematicPairs } = this.#settings;
+    const { box } = this.boxes;
     for (let i = 0; i < kinematic.length; i++) {
-      const k = 3 * i;
-      const isPassive = kinematic[i] !== 0 && (this.#settings.skipKinematicPairs || isSameAt(x, y, k));
-      this.#mask[i] = (isPassive ? PASSIVE : 0) | (wanted && wanted[i] === 0 ? KEPT : 0);
+      const isKept = wanted !== undefined && wanted[i] === 0;
+      const rests = isSameAt(x, y, 3 * i) && (!isKept || isPoint(box, i));
+      const isPassive = kinematic[i] !== 0 && (skipKinematicPairs || rests);
+      this.#mask[i] = (isPassive ? PASSIVE : 0) | (isKept ? KEPT : 0);
     }
   }
 }

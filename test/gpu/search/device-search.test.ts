@@ -4,6 +4,7 @@ import { write } from '../../../gpu/device/place.js';
 import { KIND_MASK, SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import type { Settings } from '../../../src/solver/settings.js';
+import { keptRoom } from '../../support/kept-room.js';
 import { type LooseOptions, looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
@@ -209,6 +210,19 @@ if (device) {
       after.info.every((word) => word <= KIND_MASK),
       'no geometry is current',
     );
+  });
+
+  t.test('Under PROTECT what keeps its room is searched against what gets a point as its box.', async (t) => {
+    const settings = makeSettings({ delta: 0.05, leap: 0.3, skipKinematicPairs: false });
+    const { mesh, x, y, moved, wanted } = keptRoom();
+    const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
+    scene.place(x, y);
+    scene.search.request(SEARCH_MODE.ALL);
+    t.equal((await scene.run()).count, 1, 'both want to move');
+    scene.place(moved, moved, wanted);
+    scene.search.request(SEARCH_MODE.PART);
+    t.equal((await scene.run()).count, 1, 'neither is to move, and the pair is in P');
+    scene.close();
   });
 
   t.test('A partial search without a valid P finds everything.', async (t) => {

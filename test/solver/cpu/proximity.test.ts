@@ -6,6 +6,7 @@ import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { PairBudgetExceeded } from '../../../src/solver/cpu/walk.js';
 import type { Settings } from '../../../src/solver/settings.js';
+import { keptRoom } from '../../support/kept-room.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';
 import { type Random, seeded } from '../../support/random.js';
 import { SceneBuilder } from '../../support/scene-builder.js';
@@ -203,6 +204,18 @@ t.test('a kinematic vertex that stood still has no room to begin to move', async
       );
     }
   }
+});
+
+t.test('under PROTECT what keeps its room is searched against what gets a point as its box', async (t) => {
+  const { mesh, x, y, moved, wanted, point } = keptRoom();
+  const proximity = new Proximity(mesh, { ...settings, skipKinematicPairs: false });
+  proximity.renew(x, y);
+  t.equal(proximity.pairs.count, 1, 'both want to move');
+  proximity.renew(moved, moved, wanted);
+  t.strictSame(missing(mesh, proximity, settings.delta, nobody), [], 'neither is to move, and the pair is in P');
+  const next = moved.slice();
+  next[3 * point + 2] = 0.13;
+  t.ok(proximity.isValidFor(moved, next), 'the point may move past the triangle without another search');
 });
 
 const crowd = (count: number): { mesh: CollisionMesh; x: Float32Array; y: Float32Array } => {
