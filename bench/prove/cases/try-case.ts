@@ -1,6 +1,6 @@
 import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
-import type { Answer, Door, Refusal, Reply } from '../doors/door.js';
+import { type Answer, BUDGET_SECONDS, type Door, type Refusal, type Reply } from '../doors/door.js';
 import type { DoorName } from '../doors/doors.js';
 import { type Finding, judgeAnswer, KEPT_FLOOR, keptApart } from '../judge/answer-judge.js';
 import { findTouching } from '../judge/distances.js';
@@ -280,6 +280,7 @@ class Trial implements Judge {
       target,
       invariants: this.#invariants,
       verify: this.#verify,
+      budgetSeconds: BUDGET_SECONDS,
       excluded,
       movesItself,
       keepsLengths: this.#keepsLengths,

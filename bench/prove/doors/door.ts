@@ -47,6 +47,8 @@ export interface WireReport {
   };
   /** absent if the door sends no lists: raw floats */
   readonly warnings?: readonly { readonly code: string }[];
+  /** µs, by stage */
+  readonly timings?: Readonly<Record<string, number>>;
   readonly sessionRebuilt: boolean;
   readonly engine: string;
 }

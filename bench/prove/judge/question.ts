@@ -13,6 +13,8 @@ export interface Question {
   readonly verify: 'STATE' | 'PATH' | 'NONE';
   /** under IGNORE_PAIRS; the surface then has these as excused */
   readonly excluded?: Excluded | undefined;
+  /** absent = it has no time budget */
+  readonly budgetSeconds?: number;
   /** whether its own limits may move the start, whatever its target */
   readonly movesItself?: boolean;
   /** whether nothing prevents it from keeping its limits of edge lengths, which hold it far from its target */

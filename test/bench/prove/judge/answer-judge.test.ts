@@ -125,7 +125,18 @@ t.test('a least distance may be missing where the budget was spent and a warning
   const judged = (told: WireReport) => judge({ positions: close, report: told }, asked);
   t.same(judged({ ...cut, warnings: [{ code: 'MIN_DISTANCE_NOT_MEASURED' }] }), []);
   t.same(judged({ ...cut, warnings: [{ code: 'UNUSED_VERTICES' }] }), ['report: minDistance']);
-  t.same(judged({ ...report, warnings: [{ code: 'MIN_DISTANCE_NOT_MEASURED' }] }), ['report: minDistance']);
+  const ended = { ...report, warnings: [{ code: 'MIN_DISTANCE_NOT_MEASURED' }] };
+  t.same(judged(ended), ['report: minDistance']);
+  const BUDGET = 10;
+  const inBudget = (told: WireReport) => judge({ positions: close, report: told }, { ...asked, budgetSeconds: BUDGET });
+  const taking = (seconds: number) => ({ search: 0.3e6 * seconds, verify: 0.7e6 * seconds });
+  t.same(inBudget({ ...ended, timings: taking(0.4 * BUDGET) }), ['report: minDistance'], 'there was time');
+  t.same(inBudget({ ...ended, timings: taking(0.9 * BUDGET) }), [], 'it ended by itself when the time was up');
+  t.same(
+    inBudget({ ...ended, timings: taking(0.9 * BUDGET), warnings: [] }),
+    ['report: minDistance'],
+    'and must say so',
+  );
 });
 
 t.test('a gap below half of the floor is found, unless the start was that close', async (t) => {
