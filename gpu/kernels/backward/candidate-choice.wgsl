@@ -1,4 +1,4 @@
-// What backward/contacts-select.wgsl does to one candidate, for kernels that bind what it does.
+// The work of backward/contacts-select.wgsl on one candidate, for kernels with the same bindings.
 // #include "backward/candidate-slots.wgsl"
 
 // Key of an entry: the bits of its distance, whose order is that of the numbers since none is negative; NO_KEY, above all
@@ -61,7 +61,7 @@ fn judgeUnique(c: u32) {
 }
 
 fn isClosestOfItsKind(c: u32, slots: Slots, isTaking: vec4<bool>) -> bool {
-  // A duplicate is in the lists of all its movable vertices: the shortest of them will do.
+  // A duplicate is in the lists of all its movable vertices, so only the shortest one is searched.
   var v = 0;
   var shortest = 0xffffffffu;
   for (var s = 0u; s < slots.corners; s++) {

@@ -6,8 +6,8 @@
 // s_k = +1 on side a, −1 on side b. Rows sum to 0 over the vertices. Processors compute it where it is needed, from what lies in
 // memory anyway; cards pack it in the first sweep of a step (backward/run-queue-ahead.wgsl).
 //
-// Written without arrays: a loop over one of known length is written out by compilers, and what is done a slot stands in
-// the machine code four times over, which is what a software driver takes its time for (docs/method.md, cold start).
+// Written without arrays: compilers unroll a loop over one of known length, so that the code for a slot is in the machine
+// code four times, and the compile time of a software driver grows with it (docs/method.md, cold start).
 struct Jacobian {
   j0: vec3f,
   j1: vec3f,

@@ -1,4 +1,4 @@
-// Where what lies in `contacts`, u32[16C], C = control.candidateCapacity. Candidates are meant by their number.
+// Layout of `contacts`, u32[16C], C = control.candidateCapacity. A candidate is named by its number.
 //
 //   list       4C  candidates of the vertices, one list after the other (lists[v].offset and .count), in no order; while a step of the pull-back colours
 //                  its contacts, how many have each colour, and C words later where these begin in the queue

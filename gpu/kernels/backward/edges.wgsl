@@ -27,13 +27,13 @@ fn edgesWide(
   }
 }
 
-// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+// Every adapter allows this many threads; those that allow more use more (gpu/device/kernel.ts).
 override SERIAL_THREADS: u32 = TAIL_THREADS;
 
 @compute @workgroup_size(SERIAL_THREADS)
 fn edgesTail(@builtin(local_invocation_index) local: u32) {
   for (var colour = edgeRange.firstColour; colour < edgeRange.endColour; colour++) {
-    // Before a colour, not after it: software drivers compile twice what precedes the first barrier.
+    // The barrier comes before a colour, not after it: software drivers compile twice what precedes the first barrier.
     storageBarrier();
     let end = edgeColours[colour + 1u];
     for (var e = edgeColours[colour] + local; e < end; e += SERIAL_THREADS) {

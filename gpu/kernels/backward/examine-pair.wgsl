@@ -1,4 +1,4 @@
-// What backward/geometry.wgsl does to one pair, for kernels that bind what it does.
+// The work of backward/geometry.wgsl on one pair, for kernels with the same bindings.
 
 // Positions at the start of the request, slot by slot for the reason in common/corners-of-x.wgsl.
 fn cornersOfStart(kind: u32, ids: vec4i) -> Corners {

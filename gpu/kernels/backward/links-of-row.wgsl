@@ -1,4 +1,4 @@
-// What backward/contacts-links.wgsl does to one row, for kernels that bind what it does.
+// The work of backward/contacts-links.wgsl on one row, for kernels with the same bindings.
 
 // The n-th row enters the lists of its movable vertices.
 fn listRow(n: u32) {

@@ -1,4 +1,4 @@
-// What backward/prepare.wgsl does to one vertex, for kernels that bind what it does.
+// The work of backward/prepare.wgsl on one vertex, for kernels with the same bindings.
 // #include "common/vertex-sorts.wgsl"
 
 fn prepareVertex(i: u32) {

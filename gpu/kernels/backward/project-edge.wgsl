@@ -1,4 +1,4 @@
-// Projection of an edge length constraint (Eq. 13), for kernels that bind what backward/edges.wgsl does.
+// Projection of an edge length constraint (Eq. 13), for kernels with the bindings of backward/edges.wgsl.
 struct EdgePush {
   // λ after the projection, and how much it has changed
   lambda: f32,
@@ -11,7 +11,7 @@ struct EdgePush {
 // From this λ, of an edge with this row.
 fn edgePushOf(e: u32, row: vec4f, old: f32) -> EdgePush {
   let ends = edgeEnds[e];
-  // Two, which the compiler does not know: it would unroll the loop.
+  // 2, in a form that the compiler does not know: it would unroll the loop.
   let sides = select(1u, 2u, ends.x != ends.y);
   var d = vec3f(0.0);
   var w = vec2f(0.0);

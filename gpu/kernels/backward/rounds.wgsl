@@ -1,4 +1,5 @@
-// Rounds of the queue of the contacts of a step, for kernels that bind what backward/queue-bindings.wgsl does and say what is done to a contact:
+// Rounds of the queue of the contacts of a step, for kernels that have the bindings of backward/queue-bindings.wgsl and
+// say what is done to a contact:
 //
 //   openPass()         reads what the projections of a pass have in common; called once before them
 //   project(n, next)   runs the contact at this place of the queue, and queues those that waited for nothing else if rounds are sought

@@ -1,4 +1,4 @@
-// The row of one contact (backward/contacts-rows.wgsl), for kernels that bind what it does.
+// The row of one contact (backward/contacts-rows.wgsl), for kernels with the same bindings.
 // #include "common/corners.wgsl"
 // #include "common/closest.wgsl"
 // #include "common/corners-of-x.wgsl"

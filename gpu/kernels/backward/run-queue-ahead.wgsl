@@ -1,12 +1,14 @@
-// Runs the queue of a contact sweep (backward/sweep-rounds.wgsl), for kernels that bind what backward/sweep-queue.wgsl does. This is the
-// version for graphics cards; backward/run-queue.wgsl, with the same declarations and the same arithmetic, is that for processors.
+// Runs the queue of a contact sweep (backward/sweep-rounds.wgsl), for kernels with the bindings of
+// backward/sweep-queue.wgsl. This is the version for graphics cards; backward/run-queue.wgsl, with the same
+// declarations and the same arithmetic, is that for processors.
 //
-// A round of a sweep has few contacts and waits for the round before, so that its time is that of its longest chain of reads, and of the
-// reads and writes of scattered words. All reads of a contact but those of y concern what no sweep changes, or what only this contact
-// changes. The first sweep of a step packs the constraints of the contacts in the order of the queue, where there is room: later sweeps
-// read them as they lie. These are pipelined over *turns*, in each of which a thread runs at most one contact: while a turn runs, the
-// threads read the constraints of the next one, and which contacts the one after it has. Slots are written out, so that the reads of all
-// four are under way at once. All sweeps of a step must be made by kernels of this version.
+// A round of a sweep has few contacts and waits for the round before, so that its time is that of its longest chain of
+// reads, and of the reads and writes of scattered words. All reads of a contact but those of y concern what no sweep
+// changes, or what only this contact changes. The first sweep of a step packs the constraints of the contacts in the
+// order of the queue, where there is room: later sweeps read them in sequence. Later sweeps are pipelined over *turns*,
+// in each of which a thread runs at most one contact: while a turn runs, the threads read the constraints of the next
+// one, and which contacts the one after it has. Slots are written out, so that the reads of all four are under way at
+// once. All sweeps of a step must be made by kernels of this version.
 // #include "common/corners.wgsl"
 // #include "common/closest.wgsl"
 // #include "backward/contact-jacobian.wgsl"

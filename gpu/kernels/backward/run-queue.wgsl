@@ -1,6 +1,6 @@
-// Runs the queue of a contact sweep (backward/sweep-rounds.wgsl), for kernels that bind what backward/sweep-queue.wgsl does. This is the
-// version for processors: slot by slot, which a software driver compiles in a fraction of the time. backward/run-queue-ahead.wgsl takes
-// its place on graphics cards, to the same bytes.
+// Runs the queue of a contact sweep (backward/sweep-rounds.wgsl), for kernels with the bindings of
+// backward/sweep-queue.wgsl. This is the version for processors: slot by slot, which a software driver compiles in a
+// fraction of the time. backward/run-queue-ahead.wgsl takes its place on graphics cards, to the same bytes.
 // #include "common/corners.wgsl"
 // #include "common/closest.wgsl"
 // #include "backward/contact-jacobian.wgsl"

@@ -1,4 +1,5 @@
-// What backward/slide.wgsl does to a stuck vertex, for kernels that bind what it does. `y` is bound as words, as forward/guard.wgsl binds it.
+// The work of backward/slide.wgsl on a stuck vertex, for kernels with the same bindings. `y` is bound as words, as
+// forward/guard.wgsl binds it.
 // #include "common/corners.wgsl"
 // #include "common/range.wgsl"
 // #include "common/heights.wgsl"

@@ -33,7 +33,7 @@
 // #include "backward/links-of-row.wgsl"
 // #include "common/append.wgsl"
 
-// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+// Every adapter allows this many threads; those that allow more use more (gpu/device/kernel.ts).
 override SERIAL_THREADS: u32 = TAIL_THREADS;
 
 // Candidates to choose from; 0 where the step does not go on.

@@ -1,7 +1,8 @@
 // What common/append.wgsl does, with one atomic operation a subgroup in place of one a thread: on hardware those on one address
 // run one after the other.
 
-// The first place of the subgroup's is taken by one of its threads; each adds how many places those before it take.
+// One thread takes the first place for its subgroup; each thread adds the number of places that the threads before it
+// take.
 fn reserveRoom(counter: ptr<storage, atomic<u32>, read_write>, size: u32) -> u32 {
   let before = subgroupExclusiveAdd(size);
   let all = subgroupAdd(size);

@@ -1,9 +1,9 @@
-// Counters that many threads of a dispatch add to. Every thread calls these, in uniform control flow; `isCounted` says whether it
-// counts. This is the version for devices without subgroups, an atomic operation a thread; common/append-subgroups.wgsl takes
-// its place where the device has them (gpu/shaders.ts). What order threads come in is not told by either, so nothing that
-// is decided may depend on it.
+// Counters that many threads of a dispatch add to. Every thread calls these, in uniform control flow; `isCounted` says
+// whether it counts. This is the version for devices without subgroups, an atomic operation a thread;
+// common/append-subgroups.wgsl takes its place where the device has them (gpu/shaders.ts). Neither version fixes the
+// order in which threads come, so no decision may depend on it.
 
-// The first of so many places of this thread's own, one behind the other, among those that the counter gives out. 0 where it takes none.
+// The first of so many consecutive places that the counter gives to this thread; 0 where it takes none.
 fn reserveRoom(counter: ptr<storage, atomic<u32>, read_write>, size: u32) -> u32 {
   var place = 0u;
   if (size > 0u) {
@@ -12,7 +12,7 @@ fn reserveRoom(counter: ptr<storage, atomic<u32>, read_write>, size: u32) -> u32
   return place;
 }
 
-// A place of this thread's own. 0 where the thread is not counted.
+// A place that the counter gives to this thread; 0 where the thread is not counted.
 fn reserve(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) -> u32 {
   return reserveRoom(counter, select(0u, 1u, isCounted));
 }

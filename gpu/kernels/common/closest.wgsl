@@ -1,8 +1,8 @@
 // Closest points of two elements in float32 (mirrors src/solver/cpu/closest.ts; Ericson, Real-Time Collision Detection 5.1).
 //
-// Answers are guidance: weights, a candidate normal, an upper bound of the distance. Safety rests on signed heights along
-// whatever normal comes out. Coordinates are differenced before anything is multiplied. Every quotient stands behind a
-// test of its denominator, degenerate elements fall through to their lower-dimensional selves, and of all candidates the
+// Answers are guidance: weights, a candidate normal, an upper bound of the distance. Safety rests on signed heights
+// along whatever normal comes out. Coordinates are differenced before anything is multiplied. Every denominator is
+// tested before it divides, degenerate elements are treated as elements of a lower dimension, and of all candidates the
 // smallest wins in a fixed order: no threshold decides what is parallel or flat.
 //
 // An interior solution is refined once by its own residual: the first one is off by about u times the elements' aspect
@@ -17,8 +17,8 @@ struct Closest {
   squared: f32,
 }
 
-// Denominators under this are no denominators: WGSL promises no quotient near the subnormals. Squares of lengths in
-// engine units, where the median edge is about 1: elements under 1e-15 are points.
+// A denominator below this is not used: WGSL guarantees no quotient near the subnormals. Squares of lengths in engine
+// units, where the median edge is about 1: elements under 1e-15 are points.
 const CLOSEST_TINY: f32 = 1e-30;
 
 // Interior solutions of elements whose sine is under the root of this take the difference of the weighted points: their
@@ -59,8 +59,8 @@ fn crossed(q: vec3f, v: vec3f, isExchanged: bool) -> vec3f {
   return cross3(select(q, v, isExchanged), select(v, q, isExchanged));
 }
 
-// How the closest points of a pair with the slots [a | i j k] or [a b | c d] are sought: from one vertex after the other to
-// the edge that is its turn, then between the insides of both elements.
+// How the closest points of a pair with the slots [a | i j k] or [a b | c d] are sought: first from each vertex to an
+// edge, one a turn, then between the interiors of both elements.
 //
 //   [a | i j k]   a to ij, a to jk, a to ki
 //   [a b | c d]   a to cd, b to cd, c to ab, d to ab
@@ -94,15 +94,15 @@ fn inverseOfPower(power: f32) -> f32 {
   return bitcast<f32>(((2u * ONE_FIELD) << 23u) - bitcast<u32>(power));
 }
 
-// One body for every turn and for both shapes: a software driver takes its time for every line of machine code, and what is
-// written out turn by turn it has to compile as often (docs/method.md, cold start). Where the two shapes differ by a sign,
-// factors are exchanged and motions negated, which no rounding notices.
+// One body for every turn and for both shapes: the compile time of a software driver grows with every line of machine
+// code, and code that is written out for each turn is compiled for each turn (docs/method.md, cold start). Where the
+// two shapes differ by a sign, factors are exchanged and motions negated, which changes no rounding.
 fn closestScaled(p0: vec3f, p1: vec3f, p2: vec3f, p3: vec3f, isEdges: bool, turns: u32) -> Closest {
   var best: Closest;
   var point = p0;
   var begin = select(p1, p2, isEdges);
   var end = select(p2, p3, isEdges);
-  // What takes its turn next: the vertex of two edges, the corner of a triangle.
+  // The next turn: the next vertex of two edges, or the next corner of a triangle.
   var next = select(p3, p1, isEdges);
   for (var turn = 0u; turn < turns; turn++) {
     let found = closestVertexEdge(point, begin, end);

@@ -1,7 +1,9 @@
-// For kernels that make a list of pairs and bind candidateArguments as atomics: the size of the dispatches over the list, a thread an entry. It grows with
-// the list, so that no thread has to come after all of them. control/arguments.wgsl sets it to none.
+// For kernels that make a list of pairs and bind candidateArguments as atomics: the size of the dispatches over the
+// list, a thread an entry. It grows with the list, so that no thread has to run after all others.
+// control/arguments.wgsl sets it to none.
 
-// The thread that takes the first place of a workgroup's says that there is such a workgroup; every place below the end of the list is taken.
+// The thread that takes the first place of a workgroup adds that workgroup to the size; every place below the end of
+// the list is taken.
 fn coverPlace(slot: u32, place: u32) {
   if (place % WORKGROUP_SIZE == 0u) {
     let groups = place / WORKGROUP_SIZE + 1u;

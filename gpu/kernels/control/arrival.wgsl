@@ -1,6 +1,6 @@
-// The last step of kinematic vertices (forward/arrive.wgsl), by one thread. `openArrival`: a run of Algorithm 1 that has ended is under
-// way again. `closeArrival`: it is as it was, one step on if a vertex has moved. Where the limit has ended it, and this step was the only one that was
-// left to the pull-back, the run is over.
+// The last step of kinematic vertices (forward/arrive.wgsl), by one thread. `openArrival` puts a run of Algorithm 1
+// that has ended under way again. `closeArrival` ends it again, with one more step if a vertex has moved. Where the
+// limit has ended it, and this step was the only one that was left to the pull-back, the run is over.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //

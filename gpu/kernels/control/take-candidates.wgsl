@@ -1,8 +1,8 @@
 // For kernels that bind what control/arguments.wgsl does. By one thread, after the geometry of a step:
 //
-// More candidates than there is room for, or than the recorded sweep is made for: this step has not moved x yet and does not. Once there is room it continues from here,
-// with its geometry measured again from the same x.
-// Returns whether it goes on.
+// More candidates than there is room for, or than the recorded sweep is made for: this step has not moved x, and does
+// not move it. Once there is room it continues from here, with its geometry measured again from the same x. Returns
+// whether it goes on.
 fn takeCandidates() -> bool {
   let isRunning = control.state == RUNNING;
   let found = atomicLoad(&control.candidateCount);

@@ -1,4 +1,5 @@
-// What control/watch-progress.wgsl counts of one vertex, for kernels that bind what it does; x as words, as forward/commit.wgsl binds it.
+// What control/watch-progress.wgsl counts of one vertex, for kernels with the same bindings; x as words, as
+// forward/commit.wgsl binds it.
 
 // What a vertex counts as: a bit each.
 const LATE: u32 = 1u;

@@ -1,12 +1,13 @@
-// The sweeps of a step of the pull-back between two that look at all edges, in one workgroup, where few edges act and few contacts
-// are (pull-back/sweeps-alone.wgsl). The last of these sweeps is closed by the kernels that precede a sweep over all edges.
+// The sweeps of a step of the pull-back between two that look at all edges, in one workgroup, where few edges act and
+// there are few contacts (pull-back/sweeps-alone.wgsl). The last of these sweeps is closed by the kernels that precede
+// a sweep over all edges.
 //
 // Only *active* vertices matter: those of the edges that act, and those that a contact row moves. Every other movable vertex has had y = yFrom = yLast since pass 0:
 // an edge that moves a vertex is listed by the sweep that looks at it (projectLimit). So its term of the sum that tells whether the momentum turns is 0,
 // and its extrapolation changes nothing. A vertex stays active to the end of the step, since its momentum goes on.
 //
-// The sum is that of pull-back/momentum.wgsl and sum-parts.wgsl to the bit: the same terms in the same order, less those that are 0, of which a sum
-// that begins with 0 does not depend.
+// The sum is that of pull-back/momentum.wgsl and sum-parts.wgsl to the bit: the same terms in the same order, without
+// those that are 0, on which a sum that begins with 0 does not depend.
 //
 // In and out besides: activeVertices. Mirrors AcceleratedSweeps.run (src/solver/cpu/accelerated-sweeps.ts).
 // #include "pull-back/sweeps-alone.wgsl"
@@ -52,8 +53,9 @@ fn activateAll(local: u32) {
   }
 }
 
-// What the n-th workgroup of pull-back/momentum.wgsl leaves: each of its threads adds its terms, then the first one adds the threads'.
-// Terms are read TERMS_AT_ONCE at a time, so that a device need not wait for each of them; they are added in order.
+// The sum of the n-th workgroup of pull-back/momentum.wgsl: each of its threads adds its terms, then the first thread
+// adds the sums of all threads. Terms are read TERMS_AT_ONCE at a time, so that a device need not wait for each of
+// them; they are added in order.
 fn groupSum(n: u32, groups: u32) -> f32 {
   var sum = 0.0;
   let stride = WORKGROUP_SIZE * groups;

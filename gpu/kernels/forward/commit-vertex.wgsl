@@ -1,4 +1,4 @@
-// What forward/commit.wgsl does to one vertex, but for the marks, for kernels that bind what it does.
+// The work of forward/commit.wgsl on one vertex, but for the marks, for kernels with the same bindings.
 
 fn isInBox(i: u32, at: vec3f) -> bool {
   var isInside = true;

@@ -1,4 +1,4 @@
-// What forward/guard.wgsl does to one vertex, for kernels that bind what it does.
+// The work of forward/guard.wgsl on one vertex, for kernels with the same bindings.
 // #include "common/vertex-sorts.wgsl"
 
 fn guardVertex(i: u32) {

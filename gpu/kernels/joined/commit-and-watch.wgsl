@@ -1,6 +1,7 @@
-// The end of a step of Algorithm 1, one thread a vertex: forward/commit.wgsl and control/watch-progress.wgsl. What the second counts of a vertex that matters for the
-// decision to search, which a thread of another vertex may find out, the first thread counts that marks it. It works out what the commit of that
-// vertex makes of α, whether that has run or not: no commit changes what it depends on.
+// The end of a step of Algorithm 1, one thread a vertex: forward/commit.wgsl and control/watch-progress.wgsl. That a
+// vertex matters for the decision to search may be found by a thread of another vertex. The first thread that marks
+// such a vertex counts it. That thread computes the α that the commit of the vertex yields, whether the commit has run
+// or not: no commit changes what α depends on.
 //
 // joined/slide-and-guard.wgsl has cleared the counters of stopped steps that are void. In and out: what both kernels read and write. Mirrors
 // Forward.#commit, Residuals.update, ProgressWatch.wantsSearch and judge (src/solver/cpu/forward.ts, motion.ts, progress-watch.ts).

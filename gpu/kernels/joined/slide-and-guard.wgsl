@@ -1,6 +1,7 @@
-// The end of the backward step and the beginning of the forward step of Algorithm 1, one thread a vertex: backward/slide.wgsl, then
-// forward/guard.wgsl, of which the second reads of y what the first has written of the same vertex, and nothing else. Before both it clears
-// the counter of stopped steps where a search has made it void, for joined/commit-and-watch.wgsl, whose threads count for each other's vertices.
+// The end of the backward step and the beginning of the forward step of Algorithm 1, one thread a vertex:
+// backward/slide.wgsl, then forward/guard.wgsl, of which the second reads only that part of y that the first has
+// written for the same vertex. Before both it clears the counter of stopped steps where a search has made it void, for
+// joined/commit-and-watch.wgsl, whose threads count for each other's vertices.
 //
 // In and out besides: progress.stopped. Mirrors Slide.apply and Forward.#guard (src/solver/cpu/slide.ts, forward.ts).
 // #include "common/dispatch.wgsl"

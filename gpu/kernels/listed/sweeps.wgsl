@@ -4,10 +4,11 @@
 //   sweepListedEdges   the first sweep over the edges that listed/open-step.wgsl has listed
 //   sweepListed        the sweeps over contacts, and over edges between them
 //
-// No projection is left out that would change something. A projection depends on λ of its edge and y of its ends. Until an end is touched, that is
-// until its y changes, both are what the listing saw: where the projection changed nothing then, it does not now. In the first sweep an
-// edge that has a touched end is listed before its colour's turn if its colour is a later one (touchEnds), and in the sweeps that follow every edge
-// is that has one.
+// No projection is left out that would change something. A projection depends on λ of its edge and y of its ends. Until
+// an end is touched, that is until its y changes, both have the values with which open-step.wgsl tested the edge: a
+// projection that changed nothing then changes nothing now. In the first sweep an edge that has a touched end is listed
+// before its colour's turn if its colour is a later one (touchEnds), and in the sweeps that follow, every edge with a
+// touched end is listed.
 //
 // In: edgesAt; what backward/edges.wgsl and sweep-queue.wgsl read. In and out: y, edgeLambda, candidates (λ), contacts, edgeLists, control; vertexStep.flags and motions
 // of the vertices that the first sweep moves. Mirrors
@@ -29,7 +30,7 @@
 // #include "listed/edge-lists.wgsl"
 // #include "listed/edges-of-vertex.wgsl"
 
-// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+// Every adapter allows this many threads; those that allow more use more (gpu/device/kernel.ts).
 override SERIAL_THREADS: u32 = TAIL_THREADS;
 
 // The edge has moved its ends: edges of later colours at them may act.

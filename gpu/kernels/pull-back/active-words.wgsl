@@ -1,4 +1,5 @@
-// Where what lies in `activeVertices`: how many vertices are active (few/sweeps.wgsl), a mark a vertex, which they are, and a term of a sum a vertex.
+// Layout of `activeVertices`: the number of active vertices (few/sweeps.wgsl), a mark for each vertex, the active
+// vertices, and a term of a sum for each vertex.
 fn markWords() -> u32 {
   return groupsFor(parameters.vertexCount, MARKS_PER_WORD);
 }

@@ -1,6 +1,7 @@
-// Takes the multipliers that a step has kept by pair over a search that renewed some of the boxes, one thread a pair of the new P. A
-// search says of each pair where it was (search/keep-pairs.wgsl). `gatherMultipliers` reads λ there, 0 for a new pair and for one that
-// was no row; `settleMultipliers` puts it where the pair is now. Two dispatches, because old and new places overlap.
+// Carries the multipliers that a step has kept for each pair across a search that renewed some of the boxes, one thread
+// a pair of the new P. The search has stored where each pair was (search/keep-pairs.wgsl). `gatherMultipliers` reads λ
+// there, 0 for a new pair and for one that had no row; `settleMultipliers` writes it to where the pair is now. Two
+// dispatches, because old and new places overlap.
 //
 // In: pairDistance (origins), control. In and out: kept; carried, room of the step. Mirrors PairSet.keepOnly
 // (src/solver/cpu/pair-set.ts).

@@ -150,7 +150,7 @@ fn colourRound(
   }
 }
 
-// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+// Every adapter allows this many threads; those that allow more use more (gpu/device/kernel.ts).
 override SERIAL_THREADS: u32 = TAIL_THREADS;
 
 var<workgroup> sizes: array<u32, MOST_COLOURS>;

@@ -156,11 +156,12 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isShort = poorShortenings >= mostPoor || !(left > 0.0);
   let shortened = select(RUNNING, control.ending, isShort);
 
-  // What its box holds may gain something in a new one, if that can be larger; where edges are shortened, at once.
+  // A vertex that its box holds may gain something in a new box, if that can be larger; where edges are shortened, at
+  // once.
   let isDue = isSearchDue();
   let isAsked = isDue || (isHeld && (!isPull || (poor > 0u && cost == 1.0)));
   control.clearsStopped = select(control.clearsStopped, select(0u, 1u, isDue), isRunning);
-  // For awaitSearch, after the sweeps: for which vertices is known only then.
+  // For awaitSearch, after the sweeps: only then is it known for which vertices to search.
   control.wantsSearch = select(control.wantsSearch, select(SEARCH_NONE, SEARCH_PART, isAsked), isRunning);
 
   // Finer steps are next, if the phase has steps left.

@@ -36,7 +36,7 @@ fn limitsWide(
   sweepColour(edgeRange.firstColour, linearIndex(group, groups, local), WORKGROUP_SIZE * groups.x * groups.y);
 }
 
-// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+// Every adapter allows this many threads; those that allow more use more (gpu/device/kernel.ts).
 override SERIAL_THREADS: u32 = TAIL_THREADS;
 
 @compute @workgroup_size(SERIAL_THREADS)

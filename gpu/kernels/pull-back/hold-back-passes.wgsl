@@ -1,5 +1,6 @@
-// Passes that shorten steps, in one workgroup, through the colours upward and downward in turn, until one changes nothing. What a colour has lies in
-// a list behind the numbers of all colours; afterwards the lists are empty. The kernel that includes it says what a pass does, and where:
+// Passes that shorten steps, in one workgroup, through the colours upward and downward in turn, until one changes
+// nothing. The members of each colour lie in a list behind the numbers of all colours; afterwards the lists are empty.
+// The kernel that includes it says what a pass does, and where:
 //
 //   shorten(e)              shortens a step, or none; says so by atomicStore(&changes, 1u)
 //   firstOfColour(colour)   the place of a colour's list behind those numbers

@@ -5,12 +5,13 @@
 // (docs/method.md, S4); what is written is checked as always. It comes after every pair has bounded α and before anything
 // is written.
 //
-// `listHeld`, one thread an edge: lists the edges, colour by colour, that could grow past their limit. The length is convex in
-// (α_i, α_j), so over the box [0, α_i] × [0, α_j] of the bounds it is largest at a corner: an edge that is short enough at the four
-// corners is so for every α that the passes can reach, can hold nothing back, and is not listed. So it is with ends that move alike:
-// their edge is as long at the bounds as before, but longest where one end is held, at (α_i, 0) or (0, α_j). What rounding does to this test,
-// some 1e-6 of the limit, is within HOLD_BACK_ROUNDING. `holdBack`: the passes, in one workgroup, through the colours upward and downward in
-// turn. Edges of a colour share no vertex whose α they may change, so that their order does not matter.
+// `listHeld`, one thread an edge: lists the edges, colour by colour, that could grow past their limit. The length is
+// convex in (α_i, α_j), so over the box [0, α_i] × [0, α_j] of the bounds it is largest at a corner: an edge that is
+// short enough at the four corners is so for every α that the passes can reach, can hold nothing back, and is not
+// listed. Ends that move alike show why all corners count: their edge is as long at the bounds as before, but longest
+// where one end is held, at (α_i, 0) or (0, α_j). What rounding does to this test, some 1e-6 of the limit, is within
+// HOLD_BACK_ROUNDING. `holdBack`: the passes, in one workgroup, through the colours upward and downward in turn. Edges
+// of a colour share no vertex whose α they may change, so that their order does not matter.
 //
 // In: motions (common/motions.wgsl), inverseMass, edgeEnds, edgeRow, edgePush (w = colour), edgeColours. In and out: vertexStep.alpha,
 // heldEdges (how many of each colour, and which; none afterwards). Mirrors EdgeLimits.holdBack (src/solver/cpu/edge-limits.ts).

@@ -1,5 +1,5 @@
-// What the two versions of limit-edge.wgsl have in common, for kernels that bind what pull-back/edge-limits.wgsl does and say how an edge
-// is projected:
+// What the two versions of limit-edge.wgsl have in common, for kernels that have the bindings of
+// pull-back/edge-limits.wgsl and say how an edge is projected:
 //
 //   projectLimit(e)   whether the edge acts
 // #include "common/lengths.wgsl"

@@ -1,5 +1,6 @@
-// Projections of edge limits (pull-back/edge-limits.wgsl), for kernels that bind what it does. This is the version for graphics cards;
-// pull-back/limit-edge.wgsl, with the same declarations and the same arithmetic, is that for processors.
+// Projections of edge limits (pull-back/edge-limits.wgsl), for kernels with the same bindings. This is the version for
+// graphics cards; pull-back/limit-edge.wgsl, with the same declarations and the same arithmetic, is that for
+// processors.
 //
 // A colour has few edges that act and waits for the colour before, so that its time is that of its longest chain of reads. As in
 // backward/run-queue-ahead.wgsl the sweep of one workgroup is pipelined over *turns*, in each of which a thread projects at most one edge:

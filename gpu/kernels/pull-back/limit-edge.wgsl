@@ -1,5 +1,5 @@
-// Projections of edge limits (pull-back/edge-limits.wgsl), for kernels that bind what it does. This is the version for processors;
-// pull-back/limit-edge-ahead.wgsl takes its place on graphics cards, to the same bytes.
+// Projections of edge limits (pull-back/edge-limits.wgsl), for kernels with the same bindings. This is the version for
+// processors; pull-back/limit-edge-ahead.wgsl takes its place on graphics cards, to the same bytes.
 // #include "pull-back/limit-colour.wgsl"
 
 // Whether the edge acts.
@@ -9,7 +9,7 @@ fn projectLimit(e: u32) -> bool {
     return false;
   }
   let ends = edgeEnds[e];
-  // Two, which the compiler does not know: it would unroll the loop.
+  // 2, in a form that the compiler does not know: it would unroll the loop.
   let sides = select(1u, 2u, ends.x != ends.y);
   var apart = vec3f(0.0);
   var w = vec2f(0.0);
@@ -36,7 +36,7 @@ fn projectLimit(e: u32) -> bool {
 fn sweepColours(firstColour: u32, endColour: u32, local: u32, threads: u32) {
   openPass();
   for (var colour = firstColour; colour < endColour; colour++) {
-    // Before a colour, not after it: software drivers compile twice what precedes the first barrier.
+    // The barrier comes before a colour, not after it: software drivers compile twice what precedes the first barrier.
     storageBarrier();
     sweepColour(colour, local, threads);
   }

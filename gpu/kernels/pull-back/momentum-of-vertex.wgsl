@@ -1,4 +1,4 @@
-// What pull-back/momentum.wgsl does a vertex, for kernels that bind control, y, yFrom and yLast.
+// The work of pull-back/momentum.wgsl on one vertex, for kernels that bind control, y, yFrom and yLast.
 
 // The vertex's part of ⟨y_from − y, y − y_last⟩.
 fn turnOf(i: u32) -> f32 {

@@ -1,4 +1,4 @@
-// What pull-back/multipliers.wgsl does a row, for kernels that bind control, pullBack, candidates and kept.
+// The work of pull-back/multipliers.wgsl on one row, for kernels that bind control, pullBack, candidates and kept.
 
 fn takeMultiplier(c: u32) {
   let p = pairOf(aboutOf(c).x);

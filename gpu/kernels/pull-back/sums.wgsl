@@ -3,7 +3,7 @@
 // (sumOfParts). In float32 n positive terms err by less than (n/16384 + 64 + 4 + 64) u of their sum, 3e-5 for a million.
 var<workgroup> shares: array<vec4f, WORKGROUP_SIZE>;
 
-// Of what the threads of a workgroup have; for its first thread only.
+// The sum of what the threads of a workgroup have; for its first thread only.
 fn sumOfGroup(own: vec4f, local: u32) -> vec4f {
   shares[local] = own;
   workgroupBarrier();

@@ -19,7 +19,7 @@ fn warmRound(
   runRound(sweepRange.round, group, groups, local);
 }
 
-// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+// Every adapter allows this many threads; those that allow more use more (gpu/device/kernel.ts).
 override SERIAL_THREADS: u32 = TAIL_THREADS;
 
 @compute @workgroup_size(SERIAL_THREADS)

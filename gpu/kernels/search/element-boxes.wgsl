@@ -74,7 +74,7 @@ fn boxElement(slot: u32) {
   }
   let size = topology[at + 2u];
   let first = topology[at + 1u] + size * (slot - topology[at]);
-  // Three, which the compiler does not know, as axes() of common/parameters.wgsl.
+  // 3, in a form that the compiler does not know, as axes() of common/parameters.wgsl.
   let three = 3u * min(slots.count, 1u);
   let hasDistances = slots.distances != 0u && control.isPoint == 0u;
   var largest = 0.0;

@@ -1,11 +1,11 @@
-// Taking over pairs of the old P in a partial search (mirrors PairSet.keepOnly in src/solver/cpu/pair-set.ts): element-boxes.wgsl marks
-// those all of whose vertices keep their boxes; after the prefix sum gatherKept copies them, in order, to where steps keep
-// what they compute (nothing of it is valid during a search), and settlePairs copies them back to the front of P and
-// clears the geometry of every pair, old and new. Where a distance was, a pair that is taken over has its origin, its old place in P
-// plus 1, and a new one 0: what steps keep by pair follows it (pull-back/carry-multipliers.wgsl). No step reads a distance before it
-// has measured one.
+// Taking over pairs of the old P in a partial search (mirrors PairSet.keepOnly in src/solver/cpu/pair-set.ts):
+// element-boxes.wgsl marks those all of whose vertices keep their boxes; after the prefix sum gatherKept copies them,
+// in order, to where steps keep what they compute (nothing of it is valid during a search), and settlePairs copies them
+// back to the front of P and clears the geometry of every pair, old and new. In the word of the distance, a pair that
+// is taken over has its origin, which is its old place in P plus 1, and a new pair has 0. What steps keep for each pair
+// moves by these origins (pull-back/carry-multipliers.wgsl). No step reads a distance before it has measured one.
 //
-// All copies go through u32: a float32 load may change bits that are no number.
+// All copies go through u32: a float32 load may change the bits of a NaN.
 //
 // In: control, offsets, the pair buffers. Out: the pair buffers, pairDistance = origins. One thread a pair.
 // #include "common/dispatch.wgsl"

@@ -35,7 +35,7 @@ fn planSearch() {
   let mode = select(told, SEARCH_ALL, told == SEARCH_PART && control.isValid == 0u);
   control.mode = mode;
   let isOn = mode != SEARCH_NONE;
-  // Boxes, counts and finds are then those of the search that overflowed; only its pairs have to be written.
+  // Boxes, counts and stored pairs are then those of the search that overflowed; only its pairs have to be written.
   let isResumed = mode == SEARCH_RESUME;
   let isAnew = isOn && !isResumed;
   control.overflow = select(control.overflow, 0u, isOn);

@@ -65,7 +65,7 @@ fn refitLeaves(
 fn refitNodes(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
   let refit = refits[workgroup.x];
   for (var width = refit.width / (2u * REFIT_NODES); width > 0u; width /= 2u) {
-    // Before a level, not after it: software drivers compile twice what precedes the first barrier.
+    // The barrier comes before a level, not after it: software drivers compile twice what precedes the first barrier.
     storageBarrier();
     for (var k = width + thread; k < 2u * width; k += TAIL_THREADS) {
       let child = refit.nodes + 2u * k;

@@ -38,7 +38,7 @@ fn fillTrustBoxes(
   if (i >= control.vertices) {
     return;
   }
-  // Three, which the compiler does not know (axes in common/parameters.wgsl).
+  // 3, in a form that the compiler does not know (axes in common/parameters.wgsl).
   let axes = 3u * min(control.vertices, 1u);
   var at = vec3f(0.0);
   let to = y[i].xyz;
@@ -104,7 +104,7 @@ fn isFinite(size: f32) -> bool {
 fn leapEnd(at: vec3f, to: vec3f) -> vec3f {
   let d = to - at;
   let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
-  // A vertex that no element has may have a motion that is no float32. Any end serves.
+  // A vertex that no element has may have a motion beyond the range of float32. Any end serves.
   if (!isFinite(largest)) {
     return at;
   }

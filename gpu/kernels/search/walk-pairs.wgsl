@@ -9,12 +9,12 @@
 // lo - hi > cut + 20 u L, where L bounds the terms of every height used, u = 2^-23 (DROP_MARGIN). A pair with a term that is out of
 // range, as with a vertex at rest that is that far away, is kept.
 //
-// Counting and writing are one pipeline run twice with another flag, not two: two compilations may round differently, and
-// a pair that is counted once and not written, or the reverse, would tear P.
+// Counting and writing are one pipeline run twice with another flag, not two: two compilations may round differently,
+// and a pair that is counted once and not written, or the reverse, would leave P inconsistent.
 //
-// Counting keeps what it finds, so that writing need not walk again: seven to a chunk of eight words, the last of which
-// says where the next seven are. A query has one chunk, and takes more from a common store while there are any; where they
-// are stored depends on the order of the threads; what is found does not.
+// The counting pass stores the pairs that it finds, so that writing need not walk again: seven in each chunk of eight
+// words, whose last word is the place of the next chunk. A query has one chunk, and takes more from a common store
+// while there are any; where they are stored depends on the order of the threads; what is found does not.
 //
 // In: walk, control, topology (also the WalkOfKind of each kind), tree, cells, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each
 // query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
@@ -27,7 +27,7 @@
 // Vertices are walked against triangles, everything else as edges against edges: rods, and particles, which are edges from a
 // vertex to itself. One pipeline for all kinds: it is the one that takes longest to compile.
 
-// Finds of a chunk. Its last word says where the next chunk is.
+// Pairs of a chunk. Its last word says where the next chunk is.
 const FINDS: u32 = CHUNK_WORDS - 1u;
 // No chunk was left: the writing pass searches for the pairs of this query again.
 const NO_CHUNK: u32 = 0xffffffffu;
@@ -137,7 +137,7 @@ fn walkPairs(
     kept = end - at;
   }
   let isKept = isWriting && (kept <= FINDS || atomicLoad(&offsets[wordOf(query, FINDS)]) != NO_CHUNK);
-  // What is kept: the chunk in use, and how many of its finds have been read or written.
+  // What is kept: the chunk in use, and how many of its pairs have been read or written.
   var chunk = query;
   var used = 0u;
   var count = 0u;

@@ -30,7 +30,7 @@ fn weighStrains(
     let element = strainElements[e];
     var present = vec2f(0.0);
     var earlier = vec2f(0.0);
-    // Two, which the compiler does not know: x, and the best state.
+    // 2, in a form that the compiler does not know: x, and the best state.
     for (var which = 0u; which < min(2u, arrayLength(&x)); which++) {
       earlier = present;
       present = scale * element.length * excessOf(element, deformationOf(element, 1u - which));
