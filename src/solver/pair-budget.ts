@@ -7,8 +7,8 @@ import { IntersticeError } from '../contract/errors.js';
 
 /**
  * Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. A search that ends
- * because of its budget is wasted, and between close layers the pairs come from the reach, not from the leap: with 64,
- * twelve folded sheets took twice as many searches, half of which were abandoned.
+ * because of its budget is wasted, and between close layers the pairs come from the reach, not from the leap: a much
+ * smaller number would make searches of folded sheets be abandoned and repeated.
  */
 const PAIRS_PER_VERTEX = 160;
 

@@ -5,7 +5,7 @@ import type { Settings } from './settings.js';
 /**
  * The steps of a step limit L that Algorithm 1 leaves to the pull-back, where one follows.
  *
- * Where something blocks kinematic vertices, Algorithm 1 presses on for hundreds of steps, and leaves the mesh stretched
+ * Where something blocks kinematic vertices, Algorithm 1 continues for hundreds of steps, and leaves the mesh stretched
  * and far from y*. Without steps for the pull-back, a request that reaches its limit would answer with that state. Within
  * the first WINDOW steps kinematic vertices that nothing blocks mostly arrive: nothing is taken from those.
  */

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 
 /**
  * Counts the parts of a form that its parser drops without a word, because it finds no name in their headers. Call it
- * before the form is read. The count is a private field of @fastify/busboy: publicly it tells of such a part nothing but
- * that its limit of parts is reached, and its public Dicer would search all bytes of the form a second time. Without the
- * field, nothing counts as dropped.
+ * before the form is read. The count is a private field of @fastify/busboy: its public interface reports nothing about
+ * such a part except that the limit of parts is reached, and its public Dicer would search all bytes of the form a second
+ * time. Without the field, nothing counts as dropped.
  *
  * @param onBytes called with the size of every chunk, before the parser gets it
  * @returns how many parts have begun, beyond the `delivered` ones
