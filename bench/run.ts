@@ -5,6 +5,7 @@ import { runConvoy } from './convoy/suite.js';
 import { runCores } from './cores.js';
 import { closeEngines, openEngines } from './engines.js';
 import { findReferences, runFidelity } from './fidelity/suite.js';
+import { runVariation } from './fidelity/variation.js';
 import { runHardware } from './hardware/suite.js';
 import { measureBinding } from './launches/binding.js';
 import { measureRecording } from './launches/recording.js';
@@ -26,6 +27,7 @@ import {
   SLOW,
   UNTANGLE,
   UsageError,
+  VARIATION,
 } from './settings.js';
 import { formatTable } from './table.js';
 import { runUntangle } from './untangle/suite.js';
@@ -158,6 +160,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   if (settings.suite === SLOW) {
     await runFidelity({ ...settings, among: SLOW_SCENES, print, tell });
+    return 0;
+  }
+  if (settings.suite === VARIATION) {
+    await runVariation({ ...settings, print, tell });
     return 0;
   }
   if (settings.suite === UNTANGLE) {

@@ -24,10 +24,13 @@ export const CONVOY = 'convoy';
 /** The suite for a machine with a graphics card. */
 export const HARDWARE = 'hardware';
 
+/** The suite that measures how answers depend on the random orders of sweeps. */
+export const VARIATION = 'variation';
+
 /** The suite of starts with intersections. */
 export const UNTANGLE = 'untangle';
 
-const SUITES: readonly string[] = [HARDWARE, FIDELITY, CORES, SLOW, LAUNCHES, CONVOY, UNTANGLE];
+const SUITES: readonly string[] = [HARDWARE, FIDELITY, CORES, SLOW, LAUNCHES, CONVOY, UNTANGLE, VARIATION];
 
 export interface Settings {
   /** measured side by side; only the first one if whole requests are measured */
@@ -53,7 +56,7 @@ export interface Settings {
   /** empty = the size of the committed examples */
   readonly vertices: readonly number[];
   readonly repeat: number;
-  /** first and last seed of the generated tangles of the suite untangle */
+  /** first and last seed: of the generated tangles of the suite untangle, of the orders of the suite variation */
   readonly seeds: readonly [number, number];
   readonly warmUp: number;
   readonly dataFolder: string | undefined;
@@ -77,13 +80,14 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --suite hardware   performance of a graphics card with the WebGPU engine: a fixed list, without --scene and --vertices
   --suite fidelity   how near answers are to their targets: --scene, --quality, --engine, --repeat; default all scenes
   --quality LIST     ${QUALITIES.join(', ')}; default FAST,BALANCED, without --suite one, default BALANCED
+  --suite variation  how much these answers depend on the random orders of sweeps: --scene, --quality, --seeds; engine cpu
   --suite slow       the same table for requests that are expensive to answer or cannot be met; default all scenes
   --suite launches   dispatches that requests submit, and those with work to do: --scene, --vertices, --quality
   --suite convoy     sessions on one device that submit together, and each alone: --sessions, --scene, --vertices, --quality
   --sessions LIST    numbers of sessions of that suite                    default 64
   --suite untangle   what becomes of starts with intersections: --seeds, --scene words of their names, --data; runs are
                      added to those of the file --out, and the table has all of them
-  --seeds A-B        seeds of the generated tangles of that suite                default 1-3
+  --seeds A-B        seeds of the generated tangles of that suite, and of the suite variation   default 1-3
   --suite cores      what requests gain from several cores, stage by stage: --cores, --scene (those of the suite slow
                      too), --vertices, --quality
   --cores LIST       numbers of cores of that suite, the first one to compare with   default 1,2
@@ -160,7 +164,7 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     throw new UsageError('Without --suite, --quality takes one quality.');
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
   const scenes =
-    suite === FIDELITY
+    suite === FIDELITY || suite === VARIATION
       ? namesAmong(FIDELITY_SCENES, read('scene'))
       : suite === SLOW
         ? namesAmong(SLOW_SCENES, read('scene'))

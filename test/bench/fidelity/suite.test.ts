@@ -2,6 +2,7 @@ import t from 'tap';
 import { readReferences } from '../../../bench/fidelity/references-file.js';
 import { FIDELITY_SCENES, missingFiles, referenceNameOf } from '../../../bench/fidelity/scenes.js';
 import { findReferences, runFidelity } from '../../../bench/fidelity/suite.js';
+import { runVariation } from '../../../bench/fidelity/variation.js';
 import { shareOf } from '../../support/share.js';
 
 t.setTimeout(600_000);
@@ -48,6 +49,25 @@ t.test('qualities of one scene, at once and in sessions; what has no data is sai
   t.equal(thick.status, 'no thick_cloth/x.ply');
   t.match(balanced['gap to reference'], /%$/);
   t.equal(rows[3].rms, fast.rms, 'the first frame of a session with that target is the resolve');
+});
+
+t.test('answers of several seeds differ, and every one is counted', async (t) => {
+  const lines: string[] = [];
+  const print = (text: string) => lines.push(...text.split('\n'));
+  const options = { qualities: ['BALANCED'] as const, dataFolder: undefined, print, tell: () => undefined };
+  await runVariation({ ...options, scenes: ['spike', 'thick_cloth'], seeds: [1, 3] });
+  const [, , spike = '', thick = ''] = lines;
+  const [scene, quality, answers, least, median, most, ...gaps] = spike
+    .split('|')
+    .slice(1, -2)
+    .map((cell) => cell.trim());
+  t.same([scene, quality, answers], ['spike', 'BALANCED', '3']);
+  t.ok(Number(least) < Number(most) && Number(least) <= Number(median) && Number(median) <= Number(most), spike);
+  t.ok(
+    gaps.every((gap) => /^-?\d+\.\d %$/.test(gap)),
+    spike,
+  );
+  t.match(thick, 'no thick_cloth/x.ply');
 });
 
 t.test('a session that is held ends where it began to, one that advances ends at the target', async (t) => {
