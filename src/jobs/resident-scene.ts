@@ -68,6 +68,8 @@ export class ResidentScene {
   #replaced: ReplacedMesh | undefined;
   /** whether the engine's scene holds the result of an accepted step */
   #hasPairs = false;
+  /** whether it did when the running or last step began: a step under another coordinate frame opens another scene */
+  #hadPairs = false;
 
   /** @param measures of frame 0, if they are known; otherwise measured in `state` when they are first needed */
   constructor(mesh: HeldMesh, state: HeldState, measures?: MeshMeasures) {
@@ -147,6 +149,7 @@ export class ResidentScene {
   /** Called before a step runs: keeps what it begins from. */
   remember(): void {
     this.#before = this.#saveUnlessLarge();
+    this.#hadPairs = this.#hasPairs;
   }
 
   /** {@link save}, unless the scene is large or the engine cannot save it. */
@@ -356,7 +359,7 @@ export class ResidentScene {
     const { floor } = chosen.range;
     const units = { scale: frame.scale, floor };
     // The fault was not that of this step, so it is not refused: the engine opens another device.
-    if (this.#scene?.isUsable === false) this.undo();
+    if (this.#scene?.isUsable === false) this.#giveUp();
     await this.#reopen(engine, mesh, frame);
     const before = this.#setup;
     const isOther = before?.mesh !== mesh || before.frame !== frame || before.parameters.method !== parameters.method;
@@ -392,7 +395,7 @@ export class ResidentScene {
       try {
         return await (await this.prepare(engine, setup)).resolve(input);
       } catch (thrown) {
-        this.undo();
+        this.#giveUp();
         throw thrown;
       }
     };
@@ -411,6 +414,12 @@ export class ResidentScene {
    * next report says so.
    */
   undo(): void {
+    this.#hasLostPairs ||= this.#hadPairs;
+    this.#giveUp();
+  }
+
+  /** Closes the engine's scene, with the pairs that it had, and returns to what the step began from, if that was kept. */
+  #giveUp(): void {
     this.#hasLostPairs ||= this.#hasPairs;
     this.discard();
     if (this.#before) this.restore(this.#before);

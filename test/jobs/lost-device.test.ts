@@ -90,6 +90,31 @@ t.test('a device that fails between two steps: the next step opens another scene
   t.notOk((await session.step(tipAt(0.7))).report.sessionRebuilt);
 });
 
+t.test('a refused step under another coordinate frame has lost the pairs of the last one, and says so', async (t) => {
+  let isRefused = false;
+  const engine = fakeEngine(
+    (step, scene) => {
+      if (isRefused) throw new IntersticeError('TOO_LARGE', 'too many pairs');
+      return arriving(step, scene);
+    },
+    { isOnDevice: true },
+  );
+  const session = new DirectSession(spike(1, 0), engine);
+  await session.open();
+  await session.step(tipAt(0.9));
+  isRefused = true;
+  // A start in another scalar has a frame of its own.
+  const start = Float64Array.from(tipAt(0.9));
+  t.equal((await refusalOf(session.step(Float64Array.from(tipAt(0.8)), { start }))).code, 'TOO_LARGE');
+  isRefused = false;
+  t.ok((await session.step(tipAt(0.8))).report.sessionRebuilt);
+  t.notOk((await session.step(tipAt(0.7))).report.sessionRebuilt, 'once');
+  t.notOk(
+    (await session.step(Float64Array.from(tipAt(0.6)), { start })).report.sessionRebuilt,
+    'an accepted one uses none',
+  );
+});
+
 /** Rods of which the upper one is this high above the lower one. */
 const rodsAt = (height: number) => rods(height, 0).start;
 
