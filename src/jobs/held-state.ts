@@ -53,5 +53,6 @@ export interface ReplacedMesh {
   readonly stateVersion: number;
   /** undefined = it is large, or the engine cannot save it */
   readonly saved: SavedSession | undefined;
+  /** whether there were pairs of an accepted step, which are lost if they are not in `saved` */
   readonly hadPairs: boolean;
 }

@@ -137,8 +137,16 @@ export class ResidentScene {
       throw thrown;
     };
     // A step that is not accepted takes its mesh with it.
-    const before = this.#replaced?.saved ?? this.#before;
+    const before = this.#replaced ? this.#saveReplaced(this.#replaced) : this.#before;
     return { ...(await this.#saveOrRead().catch(saveRest)), before };
+  }
+
+  /** What the session continues from if it returns to the mesh that was replaced. */
+  #saveReplaced({ saved, meshVersion, stateVersion, hadPairs }: ReplacedMesh): SavedSession {
+    if (saved) return saved;
+    const { engine, kinematicPairs, excluded, ...rest } = this.#saveWith(undefined);
+    const known = this.#state.version === stateVersion ? { engine, kinematicPairs, excluded } : NOTHING_KNOWN;
+    return { ...rest, ...known, meshVersion, stateVersion, verified: undefined, isSceneLost: hadPairs };
   }
 
   /** {@link save}, including the data on a device. */
@@ -434,6 +442,9 @@ export class ResidentScene {
     this.#hasPairs = false;
   }
 }
+
+/** Of a state that the scene no longer holds. */
+const NOTHING_KNOWN = { engine: undefined, kinematicPairs: undefined, excluded: undefined };
 
 function isSame(a: Parameters, b: Parameters): boolean {
   return (Object.keys(a) as (keyof Parameters)[]).every((name) => a[name] === b[name]);
