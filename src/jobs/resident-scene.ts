@@ -286,6 +286,8 @@ export class ResidentScene {
     if (replaced?.meshVersion !== version) return false;
     const mesh = replaced.held?.mesh ?? build();
     this.#replaced = undefined;
+    // It belongs to a step with the mesh that is given up.
+    this.#before = undefined;
     this.#held = mesh;
     this.#memory = replaced.held?.memory ?? new VerifierMemory(mesh.mesh);
     this.#state = state ?? { ...this.#state, verified: undefined };

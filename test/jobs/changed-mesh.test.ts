@@ -206,6 +206,17 @@ t.test('a step with another mesh leaves no trace if it is not accepted', async (
       },
     ],
     [
+      'answered, not committed, another one refused that has the mesh of before, and parked',
+      async (session) => {
+        const { state } = session;
+        changeMesh(session, { masses });
+        await session.step(targetAt(7), {}, { isCommitted: false });
+        session.state = state;
+        t.equal((await refusalOf(session.step(targetAt(7), tooSmall))).code, 'TOLERANCE_TOO_SMALL');
+        await session.park();
+      },
+    ],
+    [
       'parked, answered, and not committed',
       async (session) => {
         await session.park();

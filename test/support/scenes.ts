@@ -101,6 +101,17 @@ export class DirectSession {
     this.scenes.drop(this.state.key);
   }
 
+  /** Another session, which continues from a copy of what this one has after an accepted step. */
+  async copy(): Promise<DirectSession> {
+    const { state } = this;
+    const copy = new DirectSession(state, this.engine, this.overrides);
+    const scene = this.scenes.find(state.key);
+    copy.state = state;
+    copy.measures = scene?.measures;
+    copy.saved = structuredClone(await scene?.copy());
+    return copy;
+  }
+
   private context(): JobContext {
     let states = 0;
     return {
