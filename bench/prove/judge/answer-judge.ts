@@ -97,8 +97,10 @@ function judgeReport(question: Question, { positions, report }: Answer, find: Fi
   if (isDone && (report.residual >= resolved.residualTolerance || report.unfinishedVertices !== 0)) {
     find('report: CONVERGED', `residual ${report.residual}, ${report.unfinishedVertices} unfinished vertices`);
   }
-  // Lengths at rest may hold every vertex in the last step allowed, before it is known that further steps gain nothing.
-  const mayRest = report.status === 'STEP_LIMIT' && resolved.quality !== 'FAST' && surface.atRest.size > 0;
+  // Lengths at rest may hold every vertex in the last step allowed, before it is known that further steps gain nothing. A
+  // budget may end the steps that only shorten edges.
+  const isCut = report.status === 'DEADLINE' || (report.status === 'STEP_LIMIT' && surface.atRest.size > 0);
+  const mayRest = isCut && resolved.quality !== 'FAST';
   if (!isDone && report.unfinishedVertices === 0 && !mayRest)
     find(`report: ${report.status}`, 'no vertex is unfinished');
   if (report.status === 'STEP_LIMIT' && report.steps < fewestStepsAtLimit(resolved)) {

@@ -98,6 +98,10 @@ t.test('every wrong report and every fault is found by name', async (t) => {
     [{ unfinishedVertices: 1 }, 'report: CONVERGED'],
     [{ status: 'STEP_LIMIT', unfinishedVertices: 1 }, 'report: STEP_LIMIT'],
     [{ status: 'STEP_LIMIT', unfinishedVertices: 1, steps: 383 }, 'report: STEP_LIMIT'],
+    [
+      { status: 'DEADLINE', resolved: { ...report.resolved, quality: 'FAST' }, pullBack: undefined },
+      'report: DEADLINE',
+    ],
     [{ status: 'STALLED' }, 'report: STALLED'],
     [{ steps: 513 }, 'report: steps'],
     [{ verification: { performed: 'NONE', intersections: '0', fellBack: false } }, 'report: performed'],
