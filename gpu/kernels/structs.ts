@@ -226,12 +226,6 @@ export const STRAIN_PROGRESS = new Struct('StrainProgress', {
   bestRound: ['u32', 'The round that it was.'],
 });
 
-/** The multiplier of a contact, kept by pair from one step of the pull-back to the next. */
-export const KEPT_MULTIPLIER = new Struct('KeptMultiplier', {
-  lambda: ['f32', 'λ'],
-  clock: ['u32', 'Clock of the step that it belongs to.'],
-});
-
 /** The list of the contacts at a vertex: its candidates, and the number of them that are rows of this step's sweep. */
 export const CONTACT_LIST = new Struct('ContactList', {
   count: ['atomic<u32>', 'Candidates.'],
@@ -433,7 +427,7 @@ export const FILTER_COUNTS = new Struct('FilterCounts', {
 export const STRUCTS: ReadonlyMap<string, Struct<string>> = new Map(
   [
     ...[PARAMETERS, CONTROL, VERTEX_STEP, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, SWEEP_RANGE, EDGE_RANGE],
-    ...[PULL_BACK, VERTEX_PULL, KEPT_MULTIPLIER, STRAIN_SHARES, STRAIN_PROGRESS],
+    ...[PULL_BACK, VERTEX_PULL, STRAIN_SHARES, STRAIN_PROGRESS],
     ...[SEARCH_CONTROL, SEARCH_PLAN, ELEMENT_SLOTS, REFIT, SEARCH_WALK, WALK_OF_KIND, SCAN_PLAN, SCAN_LEVEL],
     ...[FILTER_LEVEL, FILTER_WALK, FILTER_COUNTS],
   ].map((struct) => [struct.name, struct as Struct<string>]),

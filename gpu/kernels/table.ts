@@ -138,6 +138,7 @@ export const KERNELS = {
   closeSweep: { file: 'pull-back/close-sweep', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
   extrapolate: { file: 'pull-back/momentum', mirrors: 'cpu/momentum addMomentum' },
   keepMultipliers: { file: 'pull-back/multipliers', mirrors: 'cpu/warm-contacts WarmContacts.end' },
+  dropMultipliers: { file: 'pull-back/multipliers' },
   weighLengths: { file: 'pull-back/lengths', mirrors: 'cpu/edge-limits EdgeLimits.excess' },
   judgeLengths: { file: 'pull-back/judge-lengths', mirrors: 'cpu/edge-limits EdgeLimits.wantsMore' },
   continueSweeps: { file: 'pull-back/judge-lengths' },

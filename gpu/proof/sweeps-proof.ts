@@ -6,10 +6,11 @@ import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf, write } from '../device/place.js';
 import { toFours, VECTOR_BYTES } from '../device/vectors.js';
 import { PHASE } from '../kernels/constants.js';
-import { CONTROL, KEPT_MULTIPLIER, PARAMETERS } from '../kernels/structs.js';
+import { CONTROL, PARAMETERS } from '../kernels/structs.js';
 import { type AloneStage, type EntryPoint, kernelFilesOf } from '../kernels/table.js';
 import { Dispatcher } from '../step/dispatcher.js';
 import { planEdges } from '../step/edge-plan.js';
+import { PULL_BACK_PAIR_BYTES } from '../step/pull-back-buffers.js';
 import { PullBackRecorder, type SweepsShape } from '../step/pull-back-recorder.js';
 import { StepRecorder, type StepShape } from '../step/recorder.js';
 import { packPullBack } from '../step/request.js';
@@ -273,7 +274,7 @@ async function sweep(
     const results = isPull
       ? [
           sliceOf(buffers.named('edgePush'), 32 * edges.count),
-          sliceOf(buffers.named('kept'), KEPT_MULTIPLIER.bytes * count),
+          sliceOf(buffers.named('kept'), PULL_BACK_PAIR_BYTES * count),
         ]
       : [sliceOf(buffers.edgeLambda, 4 * edges.count)];
     const reading = await submissions.submit(recording, [

@@ -6,12 +6,13 @@ import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf } from '../device/place.js';
 import type { Reader } from '../device/readback.js';
 import { KIND_MASK, PHASE, type Phase } from '../kernels/constants.js';
-import { KEPT_MULTIPLIER, VERTEX_STEP } from '../kernels/structs.js';
+import { VERTEX_STEP } from '../kernels/structs.js';
 import type { ControlBlock } from './answer.js';
+import { PULL_BACK_PAIR_BYTES } from './pull-back-buffers.js';
 import type { SceneBuffers } from './scene-buffers.js';
 
 /** Bytes that are read for every pair. */
-const PAIR_BYTES = { pairVertex: 16, pairInfo: 4, kept: KEPT_MULTIPLIER.bytes } as const;
+const PAIR_BYTES = { pairVertex: 16, pairInfo: 4, kept: PULL_BACK_PAIR_BYTES } as const;
 
 /**
  * The pair that held each vertex last, for a request that asks for it: read after every step, for which the kernel
@@ -53,17 +54,16 @@ export class HoldReader {
    * @param before the control block before it @param control after it @param phase of the step
    */
   async note(before: ControlBlock, control: ControlBlock, phase: Phase): Promise<void> {
-    const { pairs, limiter, pushesAt } = await this.#read(control.pairCount);
+    const { pairs, limiter, pushes } = await this.#read(control.pairCount);
     const isAdvance = phase === PHASE.ADVANCE;
     if (control.steps > before.steps) {
-      // The decision of a step advances the clock.
-      if (isAdvance) this.#record.noteRows(control.steps, pushesAt(control.clock - 1), pairs, limiter);
+      if (isAdvance) this.#record.noteRows(control.steps, pushes, pairs, limiter);
       else this.#record.notePull(control.steps, pairs, limiter);
     }
     if ((phase === PHASE.PULL || phase === PHASE.REFINE) && control.bests > before.bests) this.#record.keepPushes();
     // A step of the pull-back ends with the sweeps of the next one. After a search of everything, what they have kept lies
     // at the places that their pairs had before it, and was taken with the status before.
-    if (!isAdvance && control.keptAt === control.clock) this.#record.takePushes(pushesAt(control.clock));
+    if (!isAdvance && control.keptAt === control.clock) this.#record.takePushes(pushes);
   }
 
   async #read(pairCount: number) {
@@ -75,18 +75,9 @@ export class HoldReader {
     const [steps, vertices, infos, kept] = await reading.wait();
     const vertex = new Int32Array(vertices);
     const kind = new Uint32Array(infos).map((info) => info & KIND_MASK);
-    const words = new Uint32Array(kept);
-    const lambdas = new Float32Array(kept);
-    const { words: width } = KEPT_MULTIPLIER;
-    const [lambdaAt, clockAt] = [KEPT_MULTIPLIER.word('lambda'), KEPT_MULTIPLIER.word('clock')];
     const pairs: PairView = { kind, vertex };
-    const pushesAt = (clock: number): PushView => {
-      const lambda = new Float32Array(pairCount);
-      for (let p = 0; p < pairCount; p++)
-        if (words[width * p + clockAt] === clock) lambda[p] = lambdas[width * p + lambdaAt];
-      return { ...pairs, count: pairCount, lambda };
-    };
-    return { pairs, limiter: limitersIn(new Uint32Array(steps)), pushesAt };
+    const pushes: PushView = { ...pairs, count: pairCount, lambda: new Float32Array(kept) };
+    return { pairs, limiter: limitersIn(new Uint32Array(steps)), pushes };
   }
 }
 

@@ -4,7 +4,7 @@ import type { DeviceMemory } from '../device/memory.js';
 import { OwnedPlaces } from '../device/owned-places.js';
 import type { Place } from '../device/place.js';
 import { MARKS_PER_WORD, SUM_GROUPS } from '../kernels/constants.js';
-import { KEPT_MULTIPLIER, PULL_BACK, VERTEX_PULL } from '../kernels/structs.js';
+import { PULL_BACK, VERTEX_PULL } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
 import { StrainBuffers } from './strain-buffers.js';
 
@@ -12,14 +12,14 @@ const { STORAGE, COPY_SRC, COPY_DST, UNIFORM } = BUFFER_USAGE;
 const STATE = STORAGE | COPY_SRC | COPY_DST;
 
 /** Bytes per pair. */
-export const PULL_BACK_PAIR_BYTES = KEPT_MULTIPLIER.bytes;
+export const PULL_BACK_PAIR_BYTES = 4;
 
 /**
  * The buffers that the pull-back of a scene needs besides those of its steps, by the names that the kernels use; they
  * exist once a request has asked for a quality above FAST. Per vertex: best float32[3V], yFrom and yLast float32[4V],
  * pull struct VertexPull, offsets float32 (contact offset, if parts have their own), shortfalls float32[2V] (of the
  * state, then of the best one). Per edge: edgePush float32[8] (multiplier and colour; previous multiplier); edgeActive
- * and heldEdges uint32, the number of edges of each colour, and the edges. Per pair: kept struct KeptMultiplier. sums
+ * and heldEdges uint32, the number of edges of each colour, and the edges. Per pair: kept float32 (multiplier). sums
  * float32[4] per workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl.
  */
 export class PullBackBuffers {

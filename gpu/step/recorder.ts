@@ -129,7 +129,10 @@ export class StepRecorder {
     pass = enter('backward');
     this.selectContacts(pass, shape.selectsAlone);
     this.sweeps(pass, shape);
-    if (shape.keepsMultipliers) this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
+    if (shape.keepsMultipliers) {
+      this.#dispatcher.indirect(pass, 'dropMultipliers', STEP_SLOT.PAIRS);
+      this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
+    }
     this.#finish(enter, shape);
   }
 

@@ -3,7 +3,10 @@
 // vertex. `turn`: parts of ⟨y_from − y, y − y_last⟩, which is positive where the momentum points away from where the sweep went; then
 // closeSweep begins the momentum anew, without which the iteration diverges. y_from is the point that the sweep began with.
 //
-// In: control. In and out: y, yFrom, yLast. Out: sums, activeVertices. Mirrors addMomentum
+// After pass 0, when the rows have taken what was kept for them, `extrapolate` also sets the multipliers of all pairs to 0
+// (pull-back/multipliers.wgsl).
+//
+// In: control. In and out: y, yFrom, yLast. Out: sums, activeVertices, kept. Mirrors addMomentum
 // (src/solver/cpu/momentum.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -13,6 +16,7 @@
 @group(0) @binding(4) var<storage, read_write> yLast: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> activeVertices: array<u32>;
+@group(0) @binding(7) var<storage, read_write> kept: array<f32>;
 // #include "pull-back/sums.wgsl"
 // #include "pull-back/momentum-of-vertex.wgsl"
 // #include "pull-back/active-words.wgsl"
@@ -41,6 +45,10 @@ fn extrapolate(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
+  let pairs = select(0u, control.pairCount, control.sweepsDone == 1u);
+  for (var p = i; p < pairs; p += WORKGROUP_SIZE * groups.x * groups.y) {
+    kept[p] = 0.0;
+  }
   if (i >= parameters.vertexCount) {
     return;
   }

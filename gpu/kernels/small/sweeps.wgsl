@@ -6,7 +6,7 @@
 //
 // In and out besides: kept. Mirrors AcceleratedSweeps.run (src/solver/cpu/accelerated-sweeps.ts).
 // #include "pull-back/sweeps-alone.wgsl"
-@group(0) @binding(16) var<storage, read_write> kept: array<KeptMultiplier>;
+@group(0) @binding(16) var<storage, read_write> kept: array<f32>;
 // #include "pull-back/multiplier-of-row.wgsl"
 
 var<workgroup> terms: array<f32, SMALL_VERTICES>;
@@ -66,6 +66,10 @@ fn sweepSmall(@builtin(local_invocation_index) local: u32) {
       storageBarrier();
       for (var i = local; i < parameters.vertexCount; i += SMALL_THREADS) {
         extrapolateVertex(i);
+      }
+      // The rows have taken theirs before pass 0 (pull-back/multipliers.wgsl).
+      for (var p = local; sweep == 1u && p < control.pairCount; p += SMALL_THREADS) {
+        kept[p] = 0.0;
       }
     }
     sweepOnce(local);

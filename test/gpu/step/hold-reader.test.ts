@@ -2,7 +2,7 @@ import t from 'tap';
 import type { DeviceMemory } from '../../../gpu/device/memory.js';
 import type { Reader } from '../../../gpu/device/readback.js';
 import { PHASE } from '../../../gpu/kernels/constants.js';
-import { CONTROL, KEPT_MULTIPLIER, VERTEX_STEP } from '../../../gpu/kernels/structs.js';
+import { CONTROL, VERTEX_STEP } from '../../../gpu/kernels/structs.js';
 import { HoldReader } from '../../../gpu/step/hold-reader.js';
 import type { SceneBuffers } from '../../../gpu/step/scene-buffers.js';
 import { buildMesh } from '../../../src/mesh/build.js';
@@ -15,9 +15,7 @@ t.test('pushes belong to the pairs that the sweeps had, also after a search of e
   const mesh = buildMesh({ vertexCount: 4, particles: Uint32Array.of(0, 1, 2, 3) });
   const pairs = [Int32Array.of(0, 1, -1, -1), Int32Array.of(2, 3, -1, -1)];
   const steps = new Uint32Array(VERTEX_STEP.words * mesh.vertexCount).fill(NONE);
-  const multipliers = new DataView(new ArrayBuffer(2 * KEPT_MULTIPLIER.bytes));
-  KEPT_MULTIPLIER.write(multipliers, 'lambda', 3);
-  KEPT_MULTIPLIER.write(multipliers, 'clock', CLOCK);
+  const multipliers = Float32Array.of(3, 0);
   // VV, the kind of both pairs.
   const kinds = Uint32Array.of(3, 3);
   const read = () => {

@@ -331,6 +331,8 @@ else {
       for (const way of ways) {
         const bench = new StageBench(gpu.memory, gpu.kernels, input);
         bench.beginPullBack(input, PHASE.PULL);
+        // As if every pair had been a row of the step before: what is no row of the next one keeps nothing.
+        bench.write('kept', new Float32Array(input.pairs.count).fill(0.01));
         const bytes: Buffer[] = [];
         // The second step begins with multipliers, and with lists of the edges that act.
         for (const step of [0, 1]) {
@@ -345,7 +347,17 @@ else {
             await bench.writeControl({ state: STATE.WANTS_SWEEPS });
             bench.run((pass) => bench.pullBack.sweeps(pass, { sweeps: PLAN.sweeps, wide: NO_ROUNDS, ...way }, round));
           }
-          t.ok((await bench.control()).rowCount > 60, 'there are contacts');
+          const rows = new Set(await bench.pairsIn('row', (await bench.control()).rowCount));
+          t.ok(
+            rows.size > 60 && rows.size < input.pairs.count,
+            `${rows.size} of ${input.pairs.count} pairs are contacts`,
+          );
+          const kept = await bench.floats('kept');
+          const others = [...kept.subarray(0, input.pairs.count).keys()].filter((p) => !rows.has(p));
+          t.ok(
+            others.every((p) => kept[p] === 0) && kept.some((lambda) => lambda > 0),
+            'only contacts keep multipliers',
+          );
           for (const name of ['y', 'edgePush', 'kept'] as const) bytes.push(Buffer.from(await bench.read(name)));
           const { momentum, momentumSteps, sweepsDone } = await bench.control();
           bytes.push(Buffer.from(Float64Array.of(momentum, momentumSteps, sweepsDone).buffer));
