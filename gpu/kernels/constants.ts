@@ -158,6 +158,9 @@ export const CONTACT_WORDS = 16;
 /** Words of a chunk of finds (walk-pairs.wgsl), the last of which is the index of the next chunk. */
 export const CHUNK_WORDS = 8;
 
+/** Pairs of the old P that a thread of a partial search marks in one word (search/marks.wgsl). */
+export const MARKED_PAIRS = 16;
+
 /** Entries of a block of a prefix sum. */
 export const SCAN_BLOCK = 1024;
 
@@ -206,7 +209,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   ...Object.fromEntries(PAIR_KINDS.map(({ symbol }, kind) => [symbol, kind])),
   KIND_COUNT: PAIR_KINDS.length,
   ...{ LEAF_SIZE, PASSIVE, KEPT, CONTACTS_PER_VERTEX, STUCK_STEPS, STOPPED_STEPS, WINDOW },
-  ...{ WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS, REFIT_NODES, SCAN_BLOCK, CHUNK_WORDS, MARKS_PER_WORD },
+  ...{ WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS, REFIT_NODES, SCAN_BLOCK, CHUNK_WORDS, MARKS_PER_WORD, MARKED_PAIRS },
   WALK_WORDS: WALK_OF_KIND.words,
   SET_WORDS: SET_OF_SLOTS.words,
   ...{ ...STATE, ...VERTEX_FLAG, ...LAST_PULL, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART, ONE_BITS },

@@ -293,7 +293,7 @@ export const SEARCH_CONTROL = new Struct('SearchControl', {
   vertices: ['u32', 'Fixed: V.'],
   queries: ['u32', 'Fixed: queries of all walks together.'],
   oldPairs: ['u32', 'Of this search: pairs of the old P that are examined.'],
-  entries: ['u32', 'Of this search: entries of the prefix sum.'],
+  entries: ['u32', 'Of this search: entries of the prefix sum (search/marks.wgsl).'],
   isResumed: ['u32', '1 = resumes a search of everything that found too little room: its counts are valid.'],
 });
 

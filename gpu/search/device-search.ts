@@ -10,7 +10,7 @@ import { OwnedPlaces } from '../device/owned-places.js';
 import { type CopiedPart, copyParts, type Place, partOf, write } from '../device/place.js';
 import type { Pass } from '../device/recording.js';
 import type { StructValues } from '../device/struct.js';
-import type { SearchMode } from '../kernels/constants.js';
+import { MARKED_PAIRS, type SearchMode } from '../kernels/constants.js';
 import { SEARCH_CONTROL } from '../kernels/structs.js';
 import {
   type DispatchPlan,
@@ -105,7 +105,7 @@ export class DeviceSearch {
   #sized: Place[] = [];
   #sizedBindings: SizedBindings | undefined;
   #scan: DeviceScan | undefined;
-  /** counts of the queries and, from word #finds on, what they found */
+  /** gpu/kernels/search/marks.wgsl; from word #finds on, what the queries found */
   #offsets: Place | undefined;
   #finds = 0;
   /** the copies to make before the next search */
@@ -235,12 +235,13 @@ export class DeviceSearch {
   #build(): void {
     const { pairCapacity } = this.#buffers;
     this.#write({ capacity: pairCapacity, pairCount: 0, isValid: 0 });
-    const entries = pairCapacity + this.layout.queries;
-    const plan = planDispatches(this.layout, scanLevels(entries), entries, this.#status, this.#tail);
-    this.#finds = entries;
+    const blocks = Math.ceil(pairCapacity / MARKED_PAIRS);
+    const entries = blocks + this.layout.queries;
+    this.#finds = entries + blocks;
+    const plan = planDispatches(this.layout, scanLevels(entries), this.#finds, this.#status, this.#tail);
     const offsets = this.#allocateSized(
       'search offsets',
-      4 * (entries + findWords(this.layout.queries)),
+      4 * (this.#finds + findWords(this.layout.queries)),
       STORAGE | COPY_SRC | COPY_DST,
     );
     this.#offsets = offsets;
@@ -378,12 +379,14 @@ export class DeviceSearch {
       ...{ plan: uniforms[0], slots: uniforms[1], status: this.#status?.place ?? this.#spare },
     };
     let slot = 0;
-    const pairGroups = groupsFor(this.#buffers.pairCapacity);
+    const { pairCapacity } = this.#buffers;
+    const pairGroups = groupsFor(pairCapacity);
+    const markGroups = groupsFor(Math.ceil(pairCapacity / MARKED_PAIRS));
     const sized = (kernel: Kernel, uniform: Record<string, Place> = {}): Dispatch => ({
       kernel,
       bindings: kernel.bindings({ ...named, ...uniform }),
       // For some dispatches the device computes it, from the number of pairs.
-      most: slot === plan.mark ? Math.max(plan.groups[slot]!, pairGroups) : plan.groups[slot] || pairGroups,
+      most: slot === plan.mark ? Math.max(plan.groups[slot]!, markGroups) : plan.groups[slot] || pairGroups,
       size: { place: buffers.sizes, offset: DISPATCH_BYTES * slot++ },
     });
     const single = (kernel: Kernel): Dispatch => ({

@@ -39,7 +39,7 @@ export interface DispatchPlan {
 }
 
 /**
- * @param levels levels of the prefix sum over old pairs and queries
+ * @param levels levels of the prefix sum over blocks of old pairs and queries
  * @param finds word of `offsets` at which the finds begin: findWords(queries) words
  */
 export function planDispatches(

@@ -24,8 +24,8 @@ import { HostSearch } from './host-search.js';
  */
 const spareRoom = (demand: number): number => Math.ceil(Math.max(demand / 32, Math.min(demand / 4, 8_192)));
 
-/** Bytes that one more pair takes in the search's own buffers: its offset, and a share of the sums over them. */
-const SEARCH_BYTES_PER_PAIR = 5;
+/** Bytes that one more pair takes in the search's own buffers, at most: its share of two words, and of the sums over one. */
+const SEARCH_BYTES_PER_PAIR = 1;
 
 /** Candidates beyond the demand, so that the next step need not pause again. */
 const SPARE_CANDIDATES = 1.25;

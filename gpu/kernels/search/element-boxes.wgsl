@@ -6,8 +6,9 @@
 // Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and
 // maxima are exact; the growth is rounded once.
 //
-// Also marks the pairs of the old P that a partial search takes over, all of whose vertices keep their boxes (search/keep-pairs.wgsl); a thread a pair. In: pairVertex. Out: offsets.
-// #include "common/dispatch.wgsl"
+// Also marks the pairs of the old P that a partial search takes over, all of whose vertices keep their boxes (search/keep-pairs.wgsl); a thread a block
+// of pairs. In: pairVertex. Out: offsets.
+// #include "search/marks.wgsl"
 // #include "search/extent.wgsl"
 // #include "search/cells.wgsl"
 
@@ -20,7 +21,7 @@
 @group(0) @binding(6) var<storage, read_write> cells: array<vec4u>;
 // of the boxes of vertices that do not rest (search/trust-boxes.wgsl)
 @group(0) @binding(7) var<storage, read> extent: array<u32, 6>;
-// u32[oldPairs + queries]: 1 = kept; after the prefix sum the place of a kept pair
+// search/marks.wgsl
 @group(0) @binding(8) var<storage, read_write> offsets: array<u32>;
 // i32[4P] vertex slots, -1 where unused
 @group(0) @binding(9) var<storage, read> pairVertex: array<vec4i>;
@@ -48,8 +49,8 @@ fn boxElements(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let n = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
-  if (n < control.oldPairs) {
-    markPair(n);
+  if (n < markBlocks(control.oldPairs)) {
+    markBlock(n);
   }
   if (n < slots.count) {
     boxElement(n);
@@ -60,9 +61,16 @@ fn isKept(v: i32) -> bool {
   return v < 0 || (mask[max(v, 0)] & KEPT) != 0u;
 }
 
-fn markPair(p: u32) {
-  let v = pairVertex[p];
-  offsets[p] = select(0u, 1u, isKept(v.x) && isKept(v.y) && isKept(v.z) && isKept(v.w));
+fn markBlock(block: u32) {
+  let first = MARKED_PAIRS * block;
+  let count = min(MARKED_PAIRS, control.oldPairs - first);
+  var marks = 0u;
+  for (var n = 0u; n < count; n++) {
+    let v = pairVertex[first + n];
+    marks |= select(0u, 1u << n, isKept(v.x) && isKept(v.y) && isKept(v.z) && isKept(v.w));
+  }
+  offsets[block] = countOneBits(marks);
+  offsets[control.entries + block] = marks;
 }
 
 fn boxElement(slot: u32) {

@@ -8,10 +8,10 @@
 // All copies go through u32: a float32 load may change the bits of a NaN.
 //
 // In: control, offsets, the pair buffers. Out: the pair buffers, pairDistance = origins. One thread a pair.
-// #include "common/dispatch.wgsl"
+// #include "search/marks.wgsl"
 
 @group(0) @binding(0) var<uniform> control: SearchControl;
-// u32[oldPairs + queries]: 1 = kept; after the prefix sum the place of a kept pair
+// search/marks.wgsl
 @group(0) @binding(1) var<storage, read> offsets: array<u32>;
 // i32[4P] vertex slots, -1 where unused
 @group(0) @binding(2) var<storage, read_write> pairVertex: array<vec4i>;
@@ -36,10 +36,16 @@ fn gatherKept(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
-  if (p >= control.oldPairs || offsets[p] == offsets[p + 1u]) {
+  if (p >= control.oldPairs) {
     return;
   }
-  let to = offsets[p];
+  let block = p / MARKED_PAIRS;
+  let bit = 1u << (p % MARKED_PAIRS);
+  let marks = offsets[control.entries + block];
+  if ((marks & bit) == 0u) {
+    return;
+  }
+  let to = offsets[block] + countOneBits(marks & (bit - 1u));
   let ids = vec4u(pairVertex[p]);
   keptVertex[to] = vec4u(ids.x | ((pairInfo[p] & KIND_MASK) << KIND_ABOVE), ids.yzw);
   keptNormal[to] = pairNormal[p];

@@ -8,6 +8,7 @@
 // In: control, fixed (workgroups of each dispatch; 0 where the demand decides), offsets (after the prefix sum), total.
 // Out: sizes (indirect arguments, three words a dispatch), control; extent and the count of chunks for a new search.
 // #include "search/scan-levels.wgsl"
+// #include "search/marks.wgsl"
 // #include "search/extent.wgsl"
 
 @group(0) @binding(0) var<uniform> plan: SearchPlan;
@@ -43,13 +44,13 @@ fn planSearch() {
   control.isResumed = select(control.isResumed, select(0u, 1u, isResumed), isOn);
   let oldPairs = select(control.oldPairs, select(0u, control.pairCount, mode == SEARCH_PART), isOn);
   control.oldPairs = oldPairs;
-  let entries = select(control.entries, addSaturating(oldPairs, control.queries), isAnew);
+  let entries = select(control.entries, addSaturating(markBlocks(oldPairs), control.queries), isAnew);
   control.entries = entries;
   for (var d = 0u; d < plan.all; d++) {
     writeSize(d, select(0u, fixed[d], isAnew && d < plan.early));
   }
-  // A thread a slot, and a pair of the old P.
-  writeSize(plan.mark, select(0u, max(fixed[plan.mark], groupsFor(oldPairs, WORKGROUP_SIZE)), isAnew));
+  // A thread a slot, and a block of pairs of the old P.
+  writeSize(plan.mark, select(0u, max(fixed[plan.mark], groupsFor(markBlocks(oldPairs), WORKGROUP_SIZE)), isAnew));
   let last = 2u * plan.levels - 2u;
   for (var level = 0u; level < plan.levels; level++) {
     let groups = select(0u, scanLevelGroups(entries, level), isAnew);
@@ -69,8 +70,8 @@ fn settleSearch() {
   let isOn = control.mode != SEARCH_NONE;
   let demand = select(control.demand, total[0], isOn && control.isResumed == 0u);
   control.demand = demand;
-  // Exclusive sums: the entry after the old pairs is the first query's, and there is a query in every mesh.
-  control.kept = select(control.kept, offsets[control.oldPairs], isOn);
+  // Exclusive sums: the entry after those of the old pairs is the first query's, and there is a query in every mesh.
+  control.kept = select(control.kept, offsets[markBlocks(control.oldPairs)], isOn);
   let fits = demand <= min(control.capacity, control.budget);
   let isTaken = isOn && fits;
   control.overflow = select(control.overflow, 1u, isOn && !fits);

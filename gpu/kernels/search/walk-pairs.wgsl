@@ -23,6 +23,7 @@
 // #include "common/range.wgsl"
 // #include "search/cells.wgsl"
 // #include "search/pair-rules.wgsl"
+// #include "search/marks.wgsl"
 
 // Vertices are walked against triangles, everything else as edges against edges: rods, and particles, which are edges from a
 // vertex to itself. One pipeline for all kinds: it is the one that takes longest to compile.
@@ -124,7 +125,7 @@ fn walkPairs(
   let ownHi = tree[2u * slot + 1u];
   let own = cornersOf(ofKind.ownVertices + ofKind.ownSize * q, ofKind.ownSize);
   let query = ofKind.firstQuery + q;
-  let entry = control.oldPairs + query;
+  let entry = markBlocks(control.oldPairs) + query;
   let isWriting = walk.isWriting != 0u;
   var at = 0u;
   var kept = 0u;
