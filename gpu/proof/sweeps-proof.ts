@@ -263,7 +263,10 @@ async function sweep(
     const recording = submissions.begin();
     const pass = recording.beginComputePass();
     steps.arm(pass);
-    steps.linearise(pass);
+    if (keptAt === 0) {
+      steps.linearise(pass);
+      if (isPull) dispatcher.direct(pass, 'beginEdges', edges.count);
+    }
     if (!isPull) steps.firstEdgeSweep(pass, shape);
     steps.findContacts(pass, !isPull && shape.listsEdges);
     steps.selectContacts(pass, shape.selectsAlone);
@@ -273,7 +276,8 @@ async function sweep(
     // Not the whole places, whose sizes are rounded up in a convoy.
     const results = isPull
       ? [
-          sliceOf(buffers.named('edgePush'), 32 * edges.count),
+          sliceOf(buffers.edgeRow, 16 * edges.count),
+          sliceOf(buffers.named('edgePush'), 16 * edges.count),
           sliceOf(buffers.named('kept'), PULL_BACK_PAIR_BYTES * count),
         ]
       : [sliceOf(buffers.edgeLambda, 4 * edges.count)];

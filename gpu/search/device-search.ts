@@ -55,6 +55,8 @@ export interface SearchBuffers {
   readonly pairNormal: Place;
   /** 4 bytes per pair: after a search 1 + the old place of a pair that was taken over, 0 for a new one */
   readonly pairDistance: Place;
+  /** float32[12·V] x and the box of each vertex, in vectors of four as the walks read them; a search overwrites it */
+  readonly motions: Place;
   /** at least 16 bytes per pair; a search overwrites them */
   readonly candidates: Place;
   readonly contacts: Place;
@@ -97,8 +99,6 @@ export class DeviceSearch {
   readonly #refits: Place;
   /** uint32[6] the bounds of all boxes (gpu/kernels/search/extent.wgsl) */
   readonly #extent: Place;
-  /** float32[12·V] x and the box of each vertex, in vectors of four as the walks read them */
-  readonly #vertices: Place;
   /** replaces a status block if there is none */
   readonly #spare: Place;
   /** buffers whose size depends on the pair capacity, and what is bound to them */
@@ -145,7 +145,6 @@ export class DeviceSearch {
     this.#refits = own('search refits', refits.byteLength, STORAGE | COPY_DST);
     write(memory.device.queue, this.#refits, 0, refits);
     this.#extent = own('search extent', 24, STORAGE);
-    this.#vertices = own('search vertices', 48 * vertexCount, STORAGE);
     this.#spare = own('search status', 16, STORAGE);
     this.#write({
       ...searchLengthsOf(settings),
@@ -367,13 +366,12 @@ export class DeviceSearch {
     const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance } = this.#buffers;
     const named = {
       ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance, ...buffers },
-      ...{ keptVertex: this.#buffers.candidates, keptNormal: this.#buffers.contacts },
+      ...{ keptVertex: this.#buffers.candidates, keptNormal: this.#buffers.contacts, vertices: this.#buffers.motions },
       ...{
         control: this.control,
         mask: this.mask,
         topology: this.#topology,
         tree: this.#tree,
-        vertices: this.#vertices,
       },
       ...{ cells: this.#cells, extent: this.#extent, refits: this.#refits },
       ...{ plan: uniforms[0], slots: uniforms[1], status: this.#status?.place ?? this.#spare },

@@ -18,8 +18,8 @@ export const PULL_BACK_PAIR_BYTES = 4;
  * The buffers that the pull-back of a scene needs besides those of its steps, by the names that the kernels use; they
  * exist once a request has asked for a quality above FAST. Per vertex: best float32[3V], yFrom and yLast float32[4V],
  * pull struct VertexPull, offsets float32 (contact offset, if parts have their own), shortfalls float32[2V] (of the
- * state, then of the best one). Per edge: edgePush float32[8] (multiplier and colour; previous multiplier); edgeActive
- * and heldEdges uint32, the number of edges of each colour, and the edges. Per pair: kept float32 (multiplier). sums
+ * state, then of the best one). Per edge: edgePush float32[4] (previous multiplier, and colour; the
+ * multiplier lies in edgeRow); edgeActive uint32, the number of edges of each colour, and the edges. Per pair: kept float32 (multiplier). sums
  * float32[4] per workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl.
  */
 export class PullBackBuffers {
@@ -34,7 +34,6 @@ export class PullBackBuffers {
   readonly activeVertices: Place;
   edgePush!: Place;
   edgeActive!: Place;
-  heldEdges!: Place;
   kept!: Place;
   /** undefined = the mesh has no strain limits */
   readonly strains: StrainBuffers | undefined;
@@ -69,10 +68,9 @@ export class PullBackBuffers {
 
   replaceEdges({ count, colours, unlimited }: EdgePlan): void {
     this.strains?.freeEdges(unlimited);
-    for (const buffer of [this.edgePush, this.edgeActive, this.heldEdges]) if (buffer) this.#places.drop(buffer);
-    this.edgePush = this.#places.add('edgePush', 32 * count, STATE);
+    for (const buffer of [this.edgePush, this.edgeActive]) if (buffer) this.#places.drop(buffer);
+    this.edgePush = this.#places.add('edgePush', 16 * count, STATE);
     this.edgeActive = this.#places.add('edgeActive', 4 * (colours.length - 1 + count), STATE);
-    this.heldEdges = this.#places.add('heldEdges', 4 * (colours.length - 1 + count), STATE);
   }
 
   /** Multipliers that were kept are lost. */

@@ -58,6 +58,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   goal: 'target',
   limits: 'candidates',
   carried: 'candidates',
+  heldEdges: 'edgeLambda',
   bounds: 'contacts',
   listed: 'contacts',
   packed: 'next',
@@ -67,7 +68,8 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
  * The buffers of one scene, by the names that the kernels use. Units are engine units.
  *
  * Per vertex: x, next, start, target, windowStart float32[3V]; y float32[4V] (xyz, and a word that counts for nothing); box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
- * wanted uint32[V]; vertexStep, lists, progress structs of 16 bytes; motions float32[8]. Per pair, with room for `pairCapacity`:
+ * wanted uint32[V]; vertexStep, lists, progress structs of 16 bytes; motions float32[12], of which steps use 8, and a search all
+ * (DeviceSearch). Per pair, with room for `pairCapacity`:
  * pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0),
  * pairDistance float32. Two buffers have two uses in a step: as `candidates` and `contacts` they hold
  * `candidateCapacity` candidates of the backward step, as `limits` and `bounds` 16 bytes per pair of the forward step.
@@ -156,7 +158,7 @@ export class SceneBuffers {
     this.vertexStep = this.#places.add('vertexStep', VERTEX_STEP.bytes * v, state);
     this.lists = this.#places.add('lists', CONTACT_LIST.bytes * v, state);
     this.progress = this.#places.add('progress', VERTEX_PROGRESS.bytes * v, state);
-    this.motions = this.#places.add('motions', 2 * 16 * v, STORAGE);
+    this.motions = this.#places.add('motions', 3 * VECTOR_BYTES * v, STORAGE);
     this.sweepRanges = this.#places.add('sweepRanges', UNIFORM_STRIDE * (MOST_ROUNDS + 1), UNIFORM | COPY_DST);
     write(memory.device.queue, this.sweepRanges, 0, sweepRangesOf());
     write(memory.device.queue, this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
@@ -179,7 +181,8 @@ export class SceneBuffers {
     this.edgeEnds = this.#places.add('edgeEnds', 8 * edges.count, STORAGE | COPY_DST);
     this.edgeRest = this.#places.add('edgeRest', 4 * (edges.rest ? edges.count : 0), STORAGE | COPY_DST);
     this.edgeRow = this.#places.add('edgeRow', 16 * edges.count, STORAGE | COPY_SRC);
-    this.edgeLambda = this.#places.add('edgeLambda', 4 * edges.count, STORAGE | COPY_SRC);
+    const held = edges.colours.length - 1 + edges.count;
+    this.edgeLambda = this.#places.add('edgeLambda', 4 * held, STORAGE | COPY_SRC | COPY_DST);
     this.edgeColours = this.#places.add('edgeColours', edges.colours.byteLength, STORAGE | COPY_DST);
     const ranges = 2 * (edges.wideColours + 1) + 1;
     this.edgeRanges = this.#places.add('edgeRanges', UNIFORM_STRIDE * ranges, UNIFORM | COPY_DST);

@@ -46,6 +46,7 @@ type BufferName =
   | 'sums'
   | 'shortfalls'
   | 'edgePush'
+  | 'edgeRow'
   | 'heldEdges'
   | 'heldStrains'
   | 'strainShares'

@@ -11,13 +11,13 @@
 // look at these only; an edge that is not listed has c = 0. `limitsWide`, one thread an edge: one colour. `limitsTail`: the
 // colours at the end, one after the other, in one workgroup.
 //
-// In: edgeRow (w = R, negative = no limit), edgeEnds, edgeColours, inverseMass, control. In and out: y, edgePush (c, and c_before),
+// In: edgeEnds, edgeColours, inverseMass, control. In and out: y, edgeRow (c; w = R, negative = no limit), edgePush (c_before; w = colour),
 // edgeActive (how many of each colour act, and which). Mirrors sweepEdges (src/solver/cpu/sweep-edges.ts).
 // #include "common/dispatch.wgsl"
 @group(0) @binding(0) var<uniform> pullBack: PullBack;
 @group(0) @binding(1) var<storage, read_write> y: array<vec4f>;
 @group(0) @binding(2) var<storage, read> edgeEnds: array<vec2u>;
-@group(0) @binding(3) var<storage, read> edgeRow: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> edgeRow: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> edgePush: array<vec4f>;
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<uniform> edgeRange: EdgeRange;

@@ -57,7 +57,7 @@ fn listHeld(
   if (longest <= most) {
     return;
   }
-  let colour = u32(edgePush[2u * e].w);
+  let colour = u32(edgePush[e].w);
   let place = atomicAdd(&heldEdges[colour], 1u);
   atomicStore(&heldEdges[pullBack.colours + edgeColours[colour] + place], e);
 }

@@ -12,10 +12,10 @@ struct LimitPush {
   acts: bool,
 }
 
-// The multiplier c of an edge that may be as long as this, after openPass. Its ends are so far apart, and have these inverse masses.
-fn pushLimit(e: u32, limit: f32, push: vec4f, before: vec3f, apart: vec3f, w: vec2f) -> LimitPush {
-  let begun = select(push.xyz + passMomentum * (push.xyz - before), vec3f(0.0), isFirstPass);
-  let shortened = max(0.0, limit - pullBack.slack);
+// The multiplier c of an edge, after openPass. This is what edgeRow and edgePush have of it; its ends are so far apart, and have these inverse masses.
+fn pushLimit(e: u32, row: vec4f, before: vec4f, apart: vec3f, w: vec2f) -> LimitPush {
+  let begun = select(row.xyz + passMomentum * (row.xyz - before.xyz), vec3f(0.0), isFirstPass);
+  let shortened = max(0.0, row.w - pullBack.slack);
   let both = w.x + w.y;
   let d = apart + both * begun;
   let length = lengthOf(d);
@@ -23,9 +23,9 @@ fn pushLimit(e: u32, limit: f32, push: vec4f, before: vec3f, apart: vec3f, w: ve
   if (length > shortened) {
     f = (1.0 - shortened / length) / both;
   }
-  let next = select(f * d, pullBack.warmEdges * push.xyz, isFirstPass);
-  edgePush[2u * e] = vec4f(next, push.w);
-  edgePush[2u * e + 1u] = vec4f(select(push.xyz, next, isFirstPass), 0.0);
+  let next = select(f * d, pullBack.warmEdges * row.xyz, isFirstPass);
+  edgeRow[e] = vec4f(next, row.w);
+  edgePush[e] = vec4f(select(row.xyz, next, isFirstPass), before.w);
   let acts = any(begun != vec3f(0.0)) || any(next != vec3f(0.0)) || length > NEAR_LIMIT * shortened;
   return LimitPush(next - begun, acts);
 }

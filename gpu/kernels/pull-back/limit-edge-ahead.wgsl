@@ -14,18 +14,17 @@ struct ColouredEdge {
   colour: u32,
 }
 
-// What an edge reads beside its ends: its multipliers, and the longest that it may be, negative = any length.
+// What an edge reads beside its ends: what edgeRow and edgePush have of it.
 struct EdgeLimit {
   member: ColouredEdge,
   ends: vec2u,
-  limit: f32,
-  push: vec4f,
-  before: vec3f,
+  row: vec4f,
+  before: vec4f,
 }
 
 fn limitOf(edge: ColouredEdge) -> EdgeLimit {
   let e = edge.edge;
-  return EdgeLimit(edge, edgeEnds[e], edgeRow[e].w, edgePush[2u * e], edgePush[2u * e + 1u].xyz);
+  return EdgeLimit(edge, edgeEnds[e], edgeRow[e], edgePush[e]);
 }
 
 fn placeOfEnd(v: u32) -> vec3f {
@@ -38,10 +37,10 @@ fn moveEnd(v: u32, at: vec3f, share: f32, change: vec3f) {
 
 // Whether the edge acts. Its ends are here and there, and have these inverse masses.
 fn projectEnds(constraint: EdgeLimit, here: vec3f, there: vec3f, w: vec2f) -> bool {
-  if (constraint.limit < 0.0) {
+  if (constraint.row.w < 0.0) {
     return false;
   }
-  let push = pushLimit(constraint.member.edge, constraint.limit, constraint.push, constraint.before, here - there, w);
+  let push = pushLimit(constraint.member.edge, constraint.row, constraint.before, here - there, w);
   if (any(push.change != vec3f(0.0))) {
     if (w.x > 0.0) {
       moveEnd(constraint.ends.x, here, -w.x, push.change);

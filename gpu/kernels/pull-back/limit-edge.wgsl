@@ -4,8 +4,8 @@
 
 // Whether the edge acts.
 fn projectLimit(e: u32) -> bool {
-  let limit = edgeRow[e].w;
-  if (limit < 0.0) {
+  let row = edgeRow[e];
+  if (row.w < 0.0) {
     return false;
   }
   let ends = edgeEnds[e];
@@ -19,7 +19,7 @@ fn projectLimit(e: u32) -> bool {
     apart = select(apart - at, at, side == 0u);
     w[side] = inverseMass[v];
   }
-  let push = pushLimit(e, limit, edgePush[2u * e], edgePush[2u * e + 1u].xyz, apart, w);
+  let push = pushLimit(e, row, edgePush[e], apart, w);
   if (any(push.change != vec3f(0.0))) {
     for (var side = 0u; side < sides; side++) {
       if (w[side] > 0.0) {

@@ -2,12 +2,12 @@
 // edge-limits.wgsl, warm-sweep.wgsl, momentum.wgsl and close-sweep.wgsl one after the other, by the same functions and in the same
 // order, so that y has the same bytes.
 //
-// In: motions, pairVertex, pairNormal, edgeEnds, edgeRow, edgeColours, inverseMass. In and out: y, yFrom, yLast, candidates, contacts, edgePush,
+// In: motions, pairVertex, pairNormal, edgeEnds, edgeColours, inverseMass. In and out: y, yFrom, yLast, candidates, contacts, edgeRow, edgePush,
 // edgeActive, control.
 // #include "backward/queue-bindings.wgsl"
 @group(0) @binding(2) var<storage, read> motions: array<vec4f>;
 @group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;
-@group(0) @binding(9) var<storage, read> edgeRow: array<vec4f>;
+@group(0) @binding(9) var<storage, read_write> edgeRow: array<vec4f>;
 @group(0) @binding(10) var<storage, read_write> edgePush: array<vec4f>;
 @group(0) @binding(11) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(12) var<storage, read> edgeColours: array<u32>;

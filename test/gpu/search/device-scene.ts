@@ -54,6 +54,7 @@ export class DeviceScene {
   readonly inverseMass: Place;
   readonly wanted: Place;
   readonly box: Place;
+  readonly motions: Place;
   pairVertex!: Place;
   pairInfo!: Place;
   pairNormal!: Place;
@@ -75,6 +76,7 @@ export class DeviceScene {
     this.inverseMass = memory.place('inverseMass', 4 * mesh.vertexCount, state);
     this.wanted = memory.place('wanted', 4 * mesh.vertexCount, state);
     this.box = memory.place('box', 24 * mesh.vertexCount, state);
+    this.motions = memory.place('motions', 3 * VECTOR_BYTES * mesh.vertexCount, state);
     write(this.#queue, this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
     this.reserve(capacity);
   }
@@ -164,7 +166,8 @@ export class DeviceScene {
 
   close(): void {
     this.search.destroy();
-    for (const buffer of [this.x, this.y, this.inverseMass, this.wanted, this.box]) this.#memory.release(buffer);
+    for (const buffer of [this.x, this.y, this.inverseMass, this.wanted, this.box, this.motions])
+      this.#memory.release(buffer);
     for (const buffer of this.pairBuffers) this.#memory.release(buffer);
   }
 }
