@@ -47,6 +47,32 @@ else {
     t.equal(small.scene.bytes, 0);
   });
 
+  t.test('With as many pairs as layers in dense contact a scene takes less than 4 kB a vertex.', async (t) => {
+    // The room that the scene `layers` of 10,000 vertices has for its pairs (docs/measurements.md), 37 a vertex, on fewer vertices.
+    const sides = 38;
+    const layers = new SceneBuilder();
+    for (const z of [0, 10]) {
+      const place = (u: number, v: number, moved: number) => [sides * u, sides * v, z + moved] as const;
+      layers.sheet(sides, (u, v) => ({ at: place(u, v, 0), to: place(u, v, 0.1) }));
+    }
+    const { mesh, start, target } = layers.build();
+    const { vertexCount } = mesh;
+    const pairs = Math.round((373_252 / 10_082) * vertexCount);
+    for (const quality of ['FAST', 'BALANCED'] as const) {
+      const special = await openSpecialEngine(t, { firstPairs: pairs });
+      const { scene, resolve } = await openCase(special, mesh, start, target, { quality });
+      await resolve();
+      // Only cards have lists of edges, and constraints packed behind the candidates.
+      const { byLabel } = special.memoryBudget;
+      const packed = Math.max(0, byLabel.get('candidates')! - 16 * (pairs + 1));
+      const ofCards = packed + (byLabel.get('edgesAt') ?? 0) + (byLabel.get('edgeLists') ?? 0);
+      // Uniforms for the rounds of a sweep have the same size in every scene.
+      const bytes = (scene.bytes - ofCards - byLabel.get('sweepRanges')!) / vertexCount;
+      t.ok(bytes < (quality === 'FAST' ? 3700 : 4000), `${bytes.toFixed(0)} bytes a vertex under ${quality}`);
+      scene.close();
+    }
+  });
+
   t.test('Every intermediate state is safe while the room grows.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const judged = await resolveJudged(await openSpecialEngine(t, { firstPairs: 1 }), mesh, start, target);
