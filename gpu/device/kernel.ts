@@ -96,10 +96,10 @@ export class Bindings {
 export class KernelRefused extends Error {}
 
 /**
- * Threads of the workgroup that makes whole sweeps (gpu/kernels/small, few) on a processor, which runs the threads of a
- * workgroup one after the other up to each barrier.
+ * The threads of a workgroup that does serial work, on a processor: it runs them one after the other up to each barrier,
+ * and each of them pays for the barrier. few/sweeps.wgsl needs so many.
  */
-const SOFTWARE_SMALL_THREADS = 64;
+const SOFTWARE_SERIAL_THREADS = 64;
 
 /** Largest number of threads of a workgroup that does serial work: with more threads it takes fewer turns. */
 const MOST_SERIAL_THREADS = 1024;
@@ -116,12 +116,7 @@ export function constantsOf({
   adapterInfo,
   limits,
 }: Pick<GPUDevice, 'adapterInfo' | 'limits'>): NonNullable<CompileOptions['constants']> {
-  if (adapterInfo?.isFallbackAdapter) {
-    return {
-      'small/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
-      'few/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
-    };
-  }
+  if (adapterInfo?.isFallbackAdapter) return serialThreads(SOFTWARE_SERIAL_THREADS);
   return serialThreads(
     Math.min(MOST_SERIAL_THREADS, limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
   );

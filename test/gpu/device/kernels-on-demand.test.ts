@@ -179,15 +179,16 @@ t.test('if scenes cannot submit together, a warning says so, and each submits al
   }
 });
 
-t.test('workgroups have as many threads as the device allows', async (t) => {
-  const threadsWith = (x: number, all: number) =>
+t.test('workgroups have as many threads as a card allows, and few on a processor', async (t) => {
+  const threadsWith = (x: number, all: number, isFallbackAdapter = false) =>
     constantsOf({
-      adapterInfo: { isFallbackAdapter: false },
+      adapterInfo: { isFallbackAdapter },
       limits: { maxComputeWorkgroupSizeX: x, maxComputeInvocationsPerWorkgroup: all },
     } as GPUDevice);
   t.strictSame(threadsWith(256, 256), serialThreads(256));
   t.strictSame(threadsWith(1024, 512), serialThreads(512));
   t.strictSame(threadsWith(4096, 4096), serialThreads(1024));
+  t.strictSame(threadsWith(1024, 1024, true), serialThreads(64));
 });
 
 t.test(
