@@ -4,8 +4,9 @@
  *     npm run pictures                      docs/pictures/before-after.png from real answers
  *     npm run pictures -- OUT.png hair      another file, other scenes
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { makeFolder } from '../src/folders.js';
 import { projectRoot } from '../src/paths.js';
 import { sheetRow } from './pictures/example.js';
 import type { Row, Vec } from './pictures/sheet.js';
@@ -45,7 +46,7 @@ async function main(): Promise<void> {
       const states = [scene.start, scene.target, answer];
       rows.push(sheetRow(scene, states, states, VIEWS[name]!));
     }
-    mkdirSync(dirname(out), { recursive: true });
+    makeFolder(dirname(out));
     writeFileSync(out, await drawSheet({ rows, panel: PANEL, headings: HEADINGS }));
     process.stdout.write(`Wrote ${relative(process.cwd(), out)}.\n`);
   } finally {

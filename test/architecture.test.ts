@@ -75,7 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Known to everybody. */
-const SHARED = ['paths'];
+const SHARED = ['paths', 'folders'];
 
 /** Packages that only some rooms may know. */
 const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
@@ -252,7 +252,7 @@ const BENCH_WALLS: readonly BenchWall[] = [
     code: [
       /^src\/paths\.ts$/,
       /^src\/mesh\/files\//,
-      /^bench\/(machine|closed-pipe)\.ts$/,
+      /^bench\/(machine|closed-pipe|whole-file)\.ts$/,
       /^bench\/untangle\/surfaces\.ts$/,
     ],
     types: [/^src\//],
@@ -263,7 +263,7 @@ const BENCH_WALLS: readonly BenchWall[] = [
     code: [
       /^src\/(contract|transport|load)\//,
       /^src\/paths\.ts$/,
-      /^bench\/(prove\/server|machine|closed-pipe)\.ts$/,
+      /^bench\/(prove\/server|machine|closed-pipe|whole-file)\.ts$/,
       /^examples\//,
     ],
     types: [],

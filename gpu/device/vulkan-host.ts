@@ -2,7 +2,6 @@ import {
   accessSync,
   constants,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -13,6 +12,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { IntersticeError } from '../../src/contract/errors.js';
+import { makeFolder } from '../../src/folders.js';
 import { cardVariables, parseAdapterWish } from './adapter-wish.js';
 
 /**
@@ -327,7 +327,7 @@ export const thisHost: Host = {
   },
   canWrite: (folder) => {
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder, 0o700);
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
       return true;
     } catch {

@@ -1,5 +1,6 @@
-import { access, constants, mkdir, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { makeFolder } from '../folders.js';
 import { beginTrace, INDEX_DRAFT_NAME, INDEX_NAME, STATE_NAME } from '../session/trace.js';
 import { UsageError } from './exit-codes.js';
 import { pathFailure } from './path-failure.js';
@@ -125,7 +126,7 @@ async function replace(
  */
 export async function prepareTraceFolder(folder: string, inputs: readonly string[] = []): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
   } catch {
     throw new UsageError(`Cannot use ${folder} for a trace: it is not a folder and cannot be created.`, 'resolve');
   }

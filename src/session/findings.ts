@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../folders.js';
 import type { Finding } from '../jobs/finding.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { Log, Observation } from './observation.js';
@@ -68,7 +69,7 @@ export class FindingsRecorder {
  */
 export async function writeFinding(finding: Finding, parent = defaultFindingsFolder()): Promise<string> {
   // Only the owner may read: the folder holds a caller's geometry.
-  await mkdir(parent, { recursive: true, mode: 0o700 });
+  makeFolder(parent, 0o700);
   const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
   // The random suffix of mkdtemp separates two findings of the same millisecond.
   const folder = await mkdtemp(join(parent, `${stamp}-`));

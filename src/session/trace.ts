@@ -10,6 +10,7 @@ import type { StateOrigin } from '../contract/path.js';
 import type { Report } from '../contract/report.js';
 import type { OnBudget } from '../contract/requests.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
+import { makeFolder } from '../folders.js';
 import { addBoundaryFaces } from '../mesh/connectivity.js';
 import { type MeshFile, writeMesh } from '../mesh/files/index.js';
 import { scalarOf } from '../mesh/positions.js';
@@ -183,7 +184,7 @@ export class RequestTrace {
   static async open(request: TracedRequest, options: TraceOptions | undefined): Promise<RequestTrace | undefined> {
     if (!options) return undefined;
     try {
-      const folder = await makeFolder(options.folder, request.requestId);
+      const folder = await makeTraceFolder(options.folder, request.requestId);
       try {
         beginTrace(folder);
       } catch (error) {
@@ -247,9 +248,9 @@ export class RequestTrace {
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** @returns a folder that did not exist before */
-async function makeFolder(parent: string, requestId: string | undefined): Promise<string> {
+async function makeTraceFolder(parent: string, requestId: string | undefined): Promise<string> {
   // Only the owner may read: the folder holds a caller's geometry.
-  await mkdir(parent, { recursive: true, mode: 0o700 });
+  makeFolder(parent, 0o700);
   const random = randomBytes(8).toString('hex');
   const name = requestId !== undefined && PLAIN_NAME.test(requestId) ? requestId : random;
   try {

@@ -217,6 +217,9 @@ t.test('a folder that cannot take the answers is a mistake of the command line',
   const cwd = t.testdir({ 'start.obj': triangle, 'free.obj': triangle, taken: '', odd: { 'sequence.jsonl': {} } });
   for (const [folder, message] of [
     ['taken', /Cannot write to taken: it exists and is not a folder\./],
+    ...(existsSync('/proc/self')
+      ? [['/proc/deeper', /Cannot write to \/proc\/deeper: no folder can be created there\./] as const]
+      : []),
     ['taken/deeper', /Cannot write taken\/deeper: a part of the path is not a folder\./],
     ['odd', /Cannot write odd\/sequence\.jsonl: the path is a folder\./],
   ] as const) {

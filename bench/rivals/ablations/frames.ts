@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Chart, drawCharts } from '../../../examples/solver/runner/chart.js';
 import { integratorSettingsOf, modelOf } from '../../../examples/solver/runner/play.js';
 import type { Scene } from '../../../examples/solver/scenes/types.js';
 import { Integrator, startOf } from '../../../examples/solver/src/integrator.js';
+import { makeFolder } from '../../../src/folders.js';
 import { alignTable } from '../../table.js';
 import { AblatedHandler, type CallRecord } from './handler.js';
 import { GROUPS, PAPER, type Variant } from './variants.js';
@@ -115,7 +116,7 @@ export async function runFrames(
   // The first frames include the time of the compiler.
   await playFrames(scene, PAPER, 3, stepLimit);
   const paper = await note(PAPER);
-  if (folder) mkdirSync(folder, { recursive: true });
+  if (folder) makeFolder(folder);
   for (const group of GROUPS) {
     if (!group.file.includes(word)) continue;
     const runs = [paper];

@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../../src/folders.js';
 import { alignTable } from '../../table.js';
 import { ABLATION_SCENES } from '../scenes.js';
 import { drawCharts } from './chart.js';
@@ -53,7 +54,7 @@ export function runAblations(stepLimit: number, word: string, folder: string | u
     process.stderr.write(`${rows.at(-1)?.join(' | ')}\n`);
     return played;
   };
-  if (folder) mkdirSync(folder, { recursive: true });
+  if (folder) makeFolder(folder);
   for (const { name, make } of ABLATION_SCENES) {
     if (!name.includes(word)) continue;
     const pair = make();

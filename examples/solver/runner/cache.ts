@@ -2,7 +2,6 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
+import { makeFolder } from '../../../src/folders.js';
 import { type State, startOf } from '../src/integrator.js';
 import type { Model } from '../src/model.js';
 import { lineOf, type RunFacts, type StepRecord } from './records.js';
@@ -50,7 +50,7 @@ export class FrameCache {
 
   /** Opens the saved run of the same scene; undefined if there is none, and then the folder is empty. */
   open(): { readonly saved: State; readonly records: StepRecord[] } | undefined {
-    mkdirSync(this.folder, { recursive: true });
+    makeFolder(this.folder);
     const saved = existsSync(this.#state) ? (deserialize(readFileSync(this.#state)) as State) : undefined;
     if (saved?.x.length !== 3 * this.model.vertexCount || saved.frame < this.begin.frame) {
       for (const file of [this.#frames, this.#steps, this.#state, this.#facts]) rmSync(file, { force: true });

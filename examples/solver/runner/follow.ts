@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
+import { makeFolder } from '../../../src/folders.js';
 import type { Scene } from '../scenes/types.js';
 import { NO_CONTACTS } from '../src/contacts.js';
 import { type State, startOf } from '../src/integrator.js';
@@ -74,7 +75,7 @@ export async function follow(
     const [last, before] = [displaced(frame), displaced(frame - 1)];
     const velocity = last.map((value, i) => (value - before[i]!) / scene.timeStep);
     const state = { frame, x, velocity, contacts };
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     writeFileSync(`${file}.new`, serialize(state));
     renameSync(`${file}.new`, file);
     return state;

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { makeFolder } from '../../../src/folders.js';
 import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { BUMPY_SHELLS } from '../scenes/bumpy-shell.js';
@@ -40,7 +41,7 @@ async function compare(size: Size, frames: number): Promise<void> {
   const couplings = COUPLINGS.filter((name) => values.coupling === undefined || name === values.coupling);
   if (couplings.length === 0) throw new Error(`--coupling is one of ${COUPLINGS.join(', ')}.`);
   const server = values.server === undefined ? await ServerProcess.start({ engine: 'cpu' }) : undefined;
-  mkdirSync(values.out, { recursive: true });
+  makeFolder(values.out);
   const all: Compared[] = [];
   try {
     for (const scene of chosen) {

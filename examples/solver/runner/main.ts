@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../../src/folders.js';
 import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
@@ -59,7 +60,7 @@ async function playAll(settings: Settings): Promise<void> {
     await server?.stop();
   }
   const table = makeTable(played);
-  mkdirSync(settings.out, { recursive: true });
+  makeFolder(settings.out);
   writeFileSync(join(settings.out, `table-${titleOf('', settings).slice(1)}.md`), table);
   process.stdout.write(`\n${table}`);
 }

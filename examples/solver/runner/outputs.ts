@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../../src/folders.js';
 import { MissingBrowserError } from '../../pictures/browser.js';
 import type { Sheet } from '../../pictures/sheet.js';
 import { drawSheet } from '../../pictures/studio.js';
@@ -33,7 +34,7 @@ export async function writeOutputs(
     if (strip) writeFileSync(at('strip.png'), strip);
   }
   if (!ply) return;
-  mkdirSync(at('ply'), { recursive: true });
+  makeFolder(at('ply'));
   for (let frame = 0; frame <= last; frame++) {
     writeFileSync(join(at('ply'), `${String(frame).padStart(5, '0')}.ply`), encodePly(model, cache.read(frame)));
   }

@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { makeFolder } from '../../../src/folders.js';
 import '../../../bench/closed-pipe.js';
 import { SCENES } from '../scenes/index.js';
 import { type Scene, SIZES, type Size } from '../scenes/types.js';
@@ -120,7 +121,7 @@ function publish(from: string, to: string, document: string): void {
       order.indexOf(a.played.scene.name) - order.indexOf(b.played.scene.name) ||
       SIZES.indexOf(b.size) - SIZES.indexOf(a.size),
   );
-  for (const folder of ['records', 'plots', 'strips', 'figures']) mkdirSync(join(to, folder), { recursive: true });
+  for (const folder of ['records', 'plots', 'strips', 'figures']) makeFolder(join(to, folder));
   for (const { title, played } of fresh) {
     writeFileSync(publishedFile(to, title), gzipSync(readFileSync(join(from, title, 'steps.jsonl')), { level: 9 }));
     writeFileSync(join(to, 'plots', `${title}.svg`), makePlot(played));

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { makeFolder } from '../../../src/folders.js';
 import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
@@ -70,7 +71,7 @@ async function repairScene(
   const { positions, report } = await repair(address, model, good.x, penetrated, scene.parameters ?? {});
   const judge = makeJudge(model);
   const states = { good: good.x, penetrated, repaired: positions };
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   for (const [name, x] of Object.entries(states)) writeFileSync(join(folder, `${name}.ply`), encodePly(model, x));
   const kinematicFrom = model.isKinematic.indexOf(1);
   const { status, steps, searches, distanceToTargetRms, distanceToTargetMax, overlongEdges, minDistance } = report;

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { makeFolder } from '../../../src/folders.js';
 import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
@@ -150,7 +151,7 @@ else if (size === undefined || !/^spin-/.test(values.scene) || !SCENES.has(value
   const server = values.server === undefined ? await ServerProcess.start({ engine: 'cpu' }) : undefined;
   try {
     const picture = await track(values.scene, size, values.server ?? server!.grpcAddress);
-    mkdirSync(values.to, { recursive: true });
+    makeFolder(values.to);
     writeFileSync(join(values.to, `trajectories-${values.scene}-${size}.svg`), picture);
   } finally {
     await server?.stop();

@@ -1,7 +1,8 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Report } from '../../contract/report.js';
+import { makeFolder } from '../../folders.js';
 import { assertSameTopology, readMeshFile } from '../../mesh/files/index.js';
 import { assertStaysWelded } from '../../mesh/weld.js';
 import { algorithmVersion } from '../../paths.js';
@@ -69,11 +70,13 @@ async function prepare(files: readonly string[], flags: ResolveFlags, { terminal
   const file = toSingleIfNeeded(read.file, start.name);
   const inputs = { ...read, file, mesh: await withRest(read.mesh, file, flags, 'resolve') };
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     await access(folder, constants.W_OK | constants.X_OK);
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST')
-      throw new UsageError(`Cannot write to ${folder}: it exists and is not a folder.`, 'resolve');
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new UsageError(`Cannot write to ${folder}: it exists and is not a folder.`, 'resolve');
+    if (code === 'ENOENT')
+      throw new UsageError(`Cannot write to ${folder}: no folder can be created there.`, 'resolve');
     throw writingFailure(thrown, folder);
   }
   const journal = await readJournal(folder);
