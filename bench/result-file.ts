@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { algorithmVersion, packageVersion, projectRoot } from '../src/paths.js';
 import type { Machine } from './machine.js';
+import { writeWhole } from './whole-file.js';
 
 /** Returns a name that sorts by time: 2026-11-21-0312-cpu.json, in UTC. */
 export const resultFile = (kind: string): string => {
@@ -12,8 +12,7 @@ export const resultFile = (kind: string): string => {
 /** @param content the run and its results */
 export function writeResult(file: string, machine: Machine, content: object): void {
   const head = { date: new Date().toISOString(), version: packageVersion, algorithmVersion };
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${layOut({ ...head, machine, ...content })}\n`);
+  writeWhole(file, `${layOut({ ...head, machine, ...content })}\n`);
 }
 
 /** JSON in which an object or array of plain values is on one line. */

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { algorithmVersion, projectRoot } from '../../src/paths.js';
+import { writeWhole } from '../whole-file.js';
 import type { Reference } from './reference.js';
 
 /** References take minutes, so they are committed. */
@@ -25,6 +26,6 @@ export function writeReferences(found: Readonly<Record<string, Reference>>): str
   const all = { ...readReferences(), ...found };
   const scenes = Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
   const references: References = { command: REFERENCES_COMMAND, algorithmVersion, scenes };
-  writeFileSync(FILE, `${JSON.stringify(references, null, 2)}\n`);
+  writeWhole(FILE, `${JSON.stringify(references, null, 2)}\n`);
   return FILE;
 }

@@ -1,11 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, constants, loadavg } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import '../closed-pipe.js';
 import { formatTable } from '../../src/load/table.js';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';
 import { ServerProcess } from '../prove/server.js';
+import { writeWhole } from '../whole-file.js';
 import { MemoryGroup } from './memory-group.js';
 import { readServed, type ScenarioInput, type ScenarioResult, type Served } from './scenario.js';
 import { fairness } from './scenarios/fairness.js';
@@ -103,7 +103,6 @@ async function load(settings: LoadSettings): Promise<void> {
   }
   if (settings.out === '') return;
   const file = settings.out ?? defaultFile(settings.engine);
-  mkdirSync(dirname(file), { recursive: true });
   const report = {
     date,
     version: packageVersion,
@@ -114,7 +113,7 @@ async function load(settings: LoadSettings): Promise<void> {
     loadBefore,
     results: results.map(({ scenario, engine, verdicts, details }) => ({ scenario, engine, verdicts, details })),
   };
-  writeFileSync(file, `${JSON.stringify(report, plain, 1)}\n`);
+  writeWhole(file, `${JSON.stringify(report, plain, 1)}\n`);
   tell(`wrote ${relative(process.cwd(), file)}`);
 }
 

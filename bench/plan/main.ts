@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import '../closed-pipe.js';
@@ -10,6 +9,7 @@ import { costOf } from '../../src/plan/costs.js';
 import { measureCosts } from '../../src/plan/measure.js';
 import { seeded } from '../../src/plan/plan.js';
 import { simulate } from '../../src/plan/simulate.js';
+import { writeWhole } from '../whole-file.js';
 
 const HELP = `npm run plan:check -- [options]
 
@@ -87,7 +87,7 @@ try {
     meanMs,
     rows,
   };
-  if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(result, undefined, 1)}\n`);
+  if (values.out !== undefined) writeWhole(values.out, `${JSON.stringify(result, undefined, 1)}\n`);
 } finally {
   await service.stop();
 }

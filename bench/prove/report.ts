@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Machine } from '../machine.js';
+import { writeWhole } from '../whole-file.js';
 import type { EngineRun } from './campaign.js';
 import type { FailureResult } from './failures/failures.js';
 import type { MutantResult } from './mutants/run-mutants.js';
@@ -48,10 +48,9 @@ export function tallyOf({ runs, mutants, faults, soaks }: Omit<ProveReport, 'fin
 
 /** Writes report.json and report.html. @returns the page's path */
 export function writeReport(folder: string, report: ProveReport): string {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'report.json'), `${JSON.stringify(report, null, 1)}\n`);
+  writeWhole(join(folder, 'report.json'), `${JSON.stringify(report, null, 1)}\n`);
   const page = join(folder, 'report.html');
-  writeFileSync(page, renderReport(report));
+  writeWhole(page, renderReport(report));
   return page;
 }
 
