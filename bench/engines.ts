@@ -1,8 +1,8 @@
-import { prepareVulkan } from '../gpu/device/vulkan-host.js';
 import { createGpuEngine } from '../gpu/engine.js';
 import { IntersticeError } from '../src/contract/errors.js';
 import { createCpuEngine } from '../src/solver/cpu/engine.js';
 import type { Engine } from '../src/solver/engine.js';
+import { deviceOptions } from './device.js';
 
 export type EngineName = 'cpu' | 'webgpu';
 
@@ -12,8 +12,7 @@ export interface NamedEngine {
 }
 
 /**
- * Opens the engines in the requested order, and the device engine as in production: without the binding's checks of
- * every call.
+ * Opens the engines in the requested order.
  *
  * @throws INVALID_PARAMETER with the reason if there is no suitable adapter
  */
@@ -24,15 +23,7 @@ export async function openEngines(names: readonly EngineName[]): Promise<NamedEn
       engines.push({ name, engine: createCpuEngine() });
       continue;
     }
-    // The settings of the service, so that both use the same adapter on a machine with several.
-    const { INTERSTICE_ADAPTER: adapter, INTERSTICE_SHADER_CACHE: shaderCache } = process.env;
-    prepareVulkan({ adapter, shaderCache });
-    const { engine, reason } = await createGpuEngine({
-      name: adapter,
-      allowSoftware: true,
-      skipValidation: true,
-      timings: true,
-    });
+    const { engine, reason } = await createGpuEngine({ ...deviceOptions(), timings: true });
     if (!engine) {
       await closeEngines(engines);
       throw new IntersticeError('INVALID_PARAMETER', `The engine webgpu cannot be measured: ${reason}`);

@@ -4,6 +4,7 @@ import type { Resolution, Scene } from '../../src/solver/engine.js';
 import { decideDoubtful, type StateFilter } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
 import { makeCases } from '../cases.js';
+import { deviceOptions } from '../device.js';
 import { describeMachine } from '../machine.js';
 import { fingerprint, spreadOf } from '../measure.js';
 import { type EngineCase, prepare } from '../measure-engines.js';
@@ -67,7 +68,7 @@ interface Contestant {
  */
 export async function runConvoy(options: ConvoyOptions): Promise<void> {
   const { print, tell } = options;
-  const engines = await openContestants(undefined);
+  const engines = await openContestants();
   try {
     print(`${engines[0]!.description.name}, ${describeMachine([engines[0]!.description]).cores} cores\n`);
     const rows: string[][] = [];
@@ -92,16 +93,13 @@ export async function runConvoy(options: ConvoyOptions): Promise<void> {
 /**
  * Opens the engines to compare: one whose scenes submit alone and one whose scenes submit together.
  *
- * @param adapter words of its name
  */
-export async function openContestants(adapter: string | undefined): Promise<GpuEngine[]> {
+export async function openContestants(): Promise<GpuEngine[]> {
   const engines: GpuEngine[] = [];
   for (const scenes of [1, 64]) {
     const convoy = scenes > 1 ? { scenes, delay: DELAY } : undefined;
     const { engine, reason } = await createGpuEngine({
-      name: adapter,
-      allowSoftware: true,
-      skipValidation: true,
+      ...deviceOptions(),
       convoy,
     });
     if (!engine) {

@@ -1,5 +1,6 @@
 import { openAdapter } from '../../gpu/device/adapter.js';
 import { BUFFER_USAGE, MAP_MODE, SHADER_STAGE } from '../../gpu/device/flags.js';
+import { deviceOptions } from '../device.js';
 import { spreadOf } from '../measure.js';
 import type { Outcome } from './items.js';
 
@@ -52,8 +53,7 @@ const medianOf = async (measure: () => Promise<number>): Promise<number> => {
  * @throws Error with the reason if there is no adapter
  */
 export async function calibrate(): Promise<Outcome> {
-  const name = process.env.INTERSTICE_ADAPTER;
-  const { opened, reason } = await openAdapter({ name, allowSoftware: true, skipValidation: true });
+  const { opened, reason } = await openAdapter(deviceOptions());
   if (!opened) throw new Error(reason);
   try {
     return await calibrateOn((await opened.requestDevice()).device);

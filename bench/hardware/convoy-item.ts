@@ -11,7 +11,7 @@ const VERTICES = 1000;
  * frame by frame.
  */
 export async function measureConvoy(sessions: number): Promise<Outcome> {
-  const engines = await openContestants(process.env.INTERSTICE_ADAPTER);
+  const engines = await openContestants();
   try {
     const { mesh, start, target, parameters } = requestOf(SCENES.layers(VERTICES));
     const request = { mesh, start, target, parameters: { ...parameters, quality: 'FAST' as const } };

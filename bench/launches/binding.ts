@@ -1,5 +1,6 @@
 import { openAdapter } from '../../gpu/device/adapter.js';
 import { BUFFER_USAGE, SHADER_STAGE } from '../../gpu/device/flags.js';
+import { deviceOptions } from '../device.js';
 import { spreadOf } from '../measure.js';
 
 const CALLS = 1000;
@@ -18,7 +19,7 @@ export interface CallCost {
  * recording. Nothing is submitted.
  */
 export async function measureBinding(): Promise<CallCost[]> {
-  const { opened, reason } = await openAdapter({ allowSoftware: true, skipValidation: true });
+  const { opened, reason } = await openAdapter(deviceOptions());
   if (!opened) throw new Error(`The binding cannot be measured: ${reason}`);
   try {
     const { device } = await opened.requestDevice();

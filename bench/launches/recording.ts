@@ -18,6 +18,7 @@ import { SceneBuffers } from '../../gpu/step/scene-buffers.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { toSettings } from '../../src/solver/settings.js';
 import { makeCases } from '../cases.js';
+import { deviceOptions } from '../device.js';
 import { spreadOf } from '../measure.js';
 import { type EngineCase, prepare } from '../measure-engines.js';
 
@@ -41,7 +42,7 @@ const NO_SEARCH = { precedes: 'NONE', between: 'NONE', search: undefined } as co
 
 /** Measures the host's time to record steps of the example `layers`, which are not submitted: alone, and together. */
 export async function measureRecording(): Promise<RecordingCost[]> {
-  const { opened, reason } = await openAdapter({ allowSoftware: true, skipValidation: true });
+  const { opened, reason } = await openAdapter(deviceOptions());
   if (!opened) throw new Error(`Recording cannot be measured: ${reason}`);
   try {
     const { device } = await opened.requestDevice();

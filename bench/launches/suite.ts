@@ -5,6 +5,7 @@ import type { Quality } from '../../src/contract/parameters.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Resolution } from '../../src/solver/engine.js';
 import { type Case, makeCases } from '../cases.js';
+import { deviceOptions } from '../device.js';
 import { describeMachine } from '../machine.js';
 import { prepare } from '../measure-engines.js';
 import { SLOW_SHARES } from '../scenes/slow-layers.js';
@@ -99,8 +100,7 @@ export async function runLaunches(options: LaunchesOptions): Promise<void> {
   for (const runsAhead of [true, false]) {
     const watch = new LaunchWatch(runsAhead);
     const { engine, reason } = await createGpuEngine({
-      allowSoftware: true,
-      skipValidation: true,
+      ...deviceOptions(),
       runsAhead,
       open: watch.open,
       watch: { usage: watch.usage },
