@@ -92,7 +92,7 @@ export async function readForm<G extends string>(
         throw new IntersticeError('UNKNOWN_FIELD', `The form has more than ${MAX_FILES} ${name} files.`);
       }
       // undefined where the part has none, despite the declared type; then the place of the file identifies it.
-      const fileName: string | undefined = part.filename;
+      const fileName = decodeFileName(part.filename);
       const label =
         fileName === undefined ? `${name}[${list.length}]` : `${name} ${JSON.stringify(fileName.slice(0, 100))}`;
       const file = await readMeshPart(part, { fileName, label }, watch, limits);
@@ -109,6 +109,13 @@ export async function readForm<G extends string>(
   }
   return { files: files as Record<G, NamedMesh[]>, options: options ?? (() => ({})) };
 }
+
+/**
+ * The name as the caller's file has it. Clients that follow the HTML standard (multipart/form-data encoding algorithm) write a
+ * quotation mark and the ends of lines like this, and escape nothing else.
+ */
+const decodeFileName = (name: string | undefined): string | undefined =>
+  name?.replace(/%(22|0D|0A)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
 const unnamedPart = () =>
   new IntersticeError('MALFORMED_BODY', 'A part of the form has no name.', {

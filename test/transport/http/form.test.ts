@@ -224,6 +224,16 @@ t.test('a file without a name is read by its content, and named by its place whe
   t.match(unknown.json(), { code: 'INVALID_PARAMETER', message: /no file has that name/ });
 });
 
+t.test('a file has the name that the caller sees, whatever a browser encodes in it', async (t) => {
+  const { send, operations } = await openForms(t);
+  const start = { ...startPart, filename: '5%22 100%25%0D%0A%41.obj' };
+  const broken = await send([{ ...start, body: 'v a b c\n' }, targetPart]);
+  t.match(broken.json().message, 'start "5\\" 100%25\\r\\n%41.obj": Line 1');
+  const answer = await send([start, targetPart, options({ kinematicParts: ['5" 100%25\r\n%41.obj'] })]);
+  t.equal(answer.statusCode, 200, answer.body);
+  t.same(operations.resolves[0]?.request.mesh.kinematic, Uint8Array.of(1, 1, 1));
+});
+
 t.test('a form that is broken, or beyond the limit', async (t) => {
   const { app, send } = await openForms(t, 2048);
   const big = { ...startPart, body: `${START_OBJ}#${'x'.repeat(3000)}\n` };
