@@ -44,7 +44,7 @@ import { SessionKeeper, type StoreFailure } from './keeper.js';
 import { LongJobs } from './long-jobs.js';
 import { type Log, Observation } from './observation.js';
 import { QueuedSteps } from './pending-work.js';
-import { checkProbe, probeRequest, type ResolveServices, resolve } from './resolve.js';
+import { checkProbe, probeRequest, type ResolveServices, resolve, withProbe } from './resolve.js';
 import { Sessions } from './sessions.js';
 import { untangle } from './untangle.js';
 
@@ -121,7 +121,8 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
     engine:
       options.engineSource ??
       engineSourceOf({ engine: choice, adapter, maxDeviceBytes, maxPairBytes, convoy: options.convoy }),
-    limits,
+    // Requests of callers are admitted before, under the limits as they are set.
+    limits: withProbe(limits),
     allowUnverified: options.allowUnverified,
     threads: options.threads,
     cores: options.cores,
@@ -335,7 +336,8 @@ export class ScheduledOperations implements MeasuredOperations {
 
   /** All callers share one probe; after a failure the next call tries again. */
   ready(): Promise<void> {
-    this.probe ??= resolve(probeRequest(), startCall({}, this.clock), this.resolveServices)
+    const services = { ...this.resolveServices, limits: withProbe(this.options.limits) };
+    this.probe ??= resolve(probeRequest(), startCall({}, this.clock), services)
       .then(checkProbe)
       .catch((reason: unknown) => {
         this.probe = undefined;

@@ -56,6 +56,15 @@ export async function resolve(asked: ResolveRequest, call: Call, services: Resol
   return answer;
 }
 
+const PROBE_MESH = { vertexCount: 6, triangles: Uint32Array.of(0, 1, 2, 3, 4, 5) };
+
+/** The limits under which the probe is admitted, too; those of callers may be lower. */
+export const withProbe = (limits: Limits): Limits => ({
+  ...limits,
+  maxVertices: Math.max(limits.maxVertices, PROBE_MESH.vertexCount),
+  maxElements: Math.max(limits.maxElements, PROBE_MESH.triangles.length / 3),
+});
+
 /**
  * The smallest request that exercises all stages: two triangles, one above the other, where the target moves the upper
  * one through the lower one. A server is ready when a lane has answered it, verified and without an intersection.
@@ -64,7 +73,7 @@ export function probeRequest(): ResolveRequest {
   const lower = [0, 0, 0, 1, 0, 0, 0, 1, 0];
   const upper = (height: number) => [0.2, 0.2, height, 1.2, 0.2, height, 0.2, 1.2, height];
   return {
-    mesh: { vertexCount: 6, triangles: Uint32Array.of(0, 1, 2, 3, 4, 5) },
+    mesh: PROBE_MESH,
     start: Float32Array.of(...lower, ...upper(0.5)),
     target: Float32Array.of(...lower, ...upper(-0.5)),
     // Algorithm 1 alone: the minimum that an engine must be able to do, and the fastest.

@@ -99,6 +99,21 @@ t.test('an engine that does not exist is refused', async (t) => {
   t.equal((await refusalOf(broken)).code, 'INTERNAL', 'refused at once, not at the first request');
 });
 
+t.test('limits below the probe of the service do not keep it from becoming ready, and still hold', async (t) => {
+  const limits = { ...LIMITS, maxVertices: 5, maxElements: 1 };
+  const operations = await operationsOf(t, { limits });
+  await operations.ready();
+  t.match(operations.info(), { limits: { maxVertices: 5, maxElements: 1 } });
+  const { mesh, start } = spike(0.25, 0.5);
+  t.equal(mesh.vertexCount, 6);
+  const refusal = { code: 'TOO_LARGE', message: /6 vertices; the limit is 5/ };
+  t.match(await refusalOf(operations.resolve({ mesh, start, target: start, parameters: {} })), refusal);
+  t.match(await refusalOf(operations.check({ mesh, positions: start })), refusal);
+  t.match(await refusalOf(operations.diagnose({ mesh, positions: start })), refusal);
+  t.match(await refusalOf(operations.untangle({ mesh, positions: start, parameters: {} })), refusal);
+  t.match(await refusalOf(operations.createSession({ mesh, start, parameters: {} })), refusal);
+});
+
 t.test('an engine that fails its probe never becomes ready', async (t) => {
   const operations = await operationsOf(t, {
     engineSource: { module, factory: 'createSteppingEngine' },
