@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Server } from '@grpc/grpc-js';
 import { LineBound } from '../../observe/line-bound.js';
 import type { Logger } from '../../observe/log.js';
+import { addressOf } from '../intake/client-name.js';
 import { connectionUnder, findsConnections, http2ServersOf } from './library-internals.js';
 
 /** `event` of every log line about a failed handshake. */
@@ -15,12 +16,14 @@ type HandshakeError = Error & { readonly code?: string; readonly reason?: string
  * Reports connections that fail the TLS handshake: each one to `onRefused`, and a limited number of lines to the log.
  * Call it after the server is bound.
  *
+ * @param capped connections that this server closes because of its cap
  * @returns a function that writes the pending summary to the log
  */
 export function watchHandshakes(
   server: Server,
   log: Logger,
   onRefused: (reason: HandshakeReason) => void = () => {},
+  capped: Pick<WeakSet<Socket>, 'has'> = new WeakSet(),
 ): () => void {
   const bound = new LineBound((unlogged) =>
     log.warn({ event: EVENT, unlogged }, 'More connections failed the TLS handshake.'),
@@ -58,6 +61,7 @@ export function watchHandshakes(
         // A string despite its declared type: the error code of OpenSSL.
         certificateFault: (socket.authorizationError as unknown as string | null) ?? undefined,
         bytesIn: connection?.bytesRead,
+        isCapped: connection !== undefined && capped.has(connection),
       });
       report(reason, words, (connection && remotes.get(connection)) ?? addressOf(socket));
     });
@@ -66,11 +70,6 @@ export function watchHandshakes(
     });
   }
   return () => bound.flush();
-}
-
-function addressOf({ remoteAddress, remotePort }: Socket): string {
-  if (remoteAddress === undefined) return 'unknown';
-  return remoteAddress.includes(':') ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
 }
 
 /** Why a connection failed the TLS handshake. A fixed set, because it is a label of a metric. */
@@ -84,6 +83,7 @@ export const HANDSHAKE_REASONS = [
   'wrong-version',
   'client-refused',
   'gave-up',
+  'no-place',
   'timeout',
   'probe',
   'other',
@@ -101,6 +101,8 @@ export interface FailedHandshake {
   readonly certificateFault: string | undefined;
   /** Bytes received from the client; undefined if unknown. */
   readonly bytesIn: number | undefined;
+  /** whether this server closed the connection because of its cap */
+  readonly isCapped: boolean;
 }
 
 interface Explanation {
@@ -117,6 +119,12 @@ const NOT_TLS: Explanation = { reason: 'not-tls', words: 'The client does not us
 const WRONG_VERSION: Explanation = {
   reason: 'wrong-version',
   words: 'The client and this server have no TLS version, or no cipher, in common.',
+};
+
+/** The line of the cap itself says which limit. */
+const NO_PLACE: Explanation = {
+  reason: 'no-place',
+  words: 'This server closed the connection during the handshake, because its connections have reached a limit.',
 };
 
 /** A connection with TLS, but without HTTP/2. */
@@ -158,7 +166,9 @@ const CODES: Readonly<Record<string, Explanation>> = {
 const ENDED_CODES = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
 
 /** The reason and a message for the log, which contains nothing that the client sent. */
-export function explainHandshake({ code = '', words, certificateFault, bytesIn }: FailedHandshake): Explanation {
+export function explainHandshake(failed: FailedHandshake): Explanation {
+  const { code = '', words, certificateFault, bytesIn, isCapped } = failed;
+  if (isCapped) return NO_PLACE;
   // Checked first: Node closes such a connection, so its code is one of ENDED_CODES.
   if (certificateFault) {
     return (

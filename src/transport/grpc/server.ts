@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Server, ServerCredentials, setLogger } from '@grpc/grpc-js';
 import { IntersticeError } from '../../contract/errors.js';
@@ -51,6 +52,7 @@ export function buildGrpcServer(options: GrpcOptions): GrpcServer {
   addReflection(server);
   widenStreams(server, log);
   let flushHandshakeLog = () => {};
+  const capped = new WeakSet<Socket>();
 
   return {
     listen: async (host, port) => {
@@ -58,8 +60,8 @@ export function buildGrpcServer(options: GrpcOptions): GrpcServer {
       widenConnections(server, log);
       leaveDistantDeadlines(server);
       if (options.onServerError) for (const one of http2ServersOf(server)) one.on('error', options.onServerError);
-      if (options.connections) capConnections(server, options.connections, log);
-      if (secure) flushHandshakeLog = watchHandshakes(server, log, options.onTlsRefused);
+      if (options.connections) capConnections(server, options.connections, capped, log);
+      if (secure) flushHandshakeLog = watchHandshakes(server, log, options.onTlsRefused, capped);
       return bound;
     },
     ...(secure ? { renewTls: (files: TlsOptions) => secure.renew(files) } : {}),
@@ -91,7 +93,7 @@ function bind(server: Server, host: string, port: number, credentials: ServerCre
   });
 }
 
-function capConnections(server: Server, cap: ConnectionCap, log: Logger): void {
+function capConnections(server: Server, cap: ConnectionCap, closed: WeakSet<Socket>, log: Logger): void {
   const servers = http2ServersOf(server);
   if (servers.length === 0) {
     log.warn(
@@ -99,7 +101,7 @@ function capConnections(server: Server, cap: ConnectionCap, log: Logger): void {
       'This version of @grpc/grpc-js is unknown: INTERSTICE_MAX_CONNECTIONS does not apply to gRPC.',
     );
   }
-  for (const http2Server of servers) guardHttp2(http2Server, 'grpc', cap);
+  for (const http2Server of servers) guardHttp2(http2Server, 'grpc', cap, closed);
 }
 
 /** Redirects the log of the library from the console to the log of the service, for the whole process. */

@@ -31,7 +31,7 @@ const MAX_PATH_NAME = KEY_PREFIX.length + 2 * MAX_NAME_CHARACTERS;
 
 /** Builds the HTTP server (not listening yet): plugins in the order in which a request meets them, then routes. */
 export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstance> {
-  const brokenRequests = new BrokenRequests();
+  const brokenRequests = new BrokenRequests(options.log);
   const app = Fastify({
     logger: false,
     bodyLimit: options.maxMessageBytes,

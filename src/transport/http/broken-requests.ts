@@ -2,25 +2,58 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ERRORS, IntersticeError } from '../../contract/errors.js';
+import { LineBound } from '../../observe/line-bound.js';
+import type { Logger } from '../../observe/log.js';
 import { packageVersion } from '../../paths.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
+import { addressOf } from '../intake/client-name.js';
 import { problemOf } from './errors.js';
 import { PROBLEM_TYPE } from './media-types.js';
 
-/** Answers bytes that are not a valid HTTP request. They reach no route, so the answer is written to the socket. */
+/** `event` of every log line about bytes that are no HTTP request. */
+const EVENT = 'broken-request';
+
+/**
+ * Answers bytes that are not a valid HTTP request. They reach no route, so the answer is written to the socket, and the log has
+ * lines of another kind for them, a limited number a second.
+ */
 export class BrokenRequests {
   private readonly pending = new PendingRequests();
+  private readonly bound: LineBound;
 
-  /** Refuses unknown expectations, and follows the requests of every connection. */
+  constructor(private readonly log: Logger) {
+    this.bound = new LineBound((unlogged) => log.info({ event: EVENT, unlogged }, 'More broken requests arrived.'));
+  }
+
+  /** Refuses any Expect header except 100-continue, where Node would answer 417 without a problem document, and follows the requests of every connection. */
   watch(app: FastifyInstance): void {
-    (app.server as Server).on('checkExpectation', refuseExpectation);
+    (app.server as Server).on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const { status, headers, body } = this.refuse('The header expect must be 100-continue.', socket);
+      response.writeHead(status, headers).end(body);
+    });
     app.addHook('onRequest', async ({ raw }) => this.pending.add(raw));
     app.addHook('onResponse', async ({ raw }) => this.pending.remove(raw));
+    app.addHook('onClose', async () => this.bound.flush());
   }
 
   /** Fastify's `clientErrorHandler`. Earlier requests of the connection are answered first. */
   readonly handle = (thrown: Error & { code?: string }, socket: Socket): void =>
-    this.pending.afterComplete(socket, () => answerBrokenRequest(thrown, socket));
+    this.pending.afterComplete(socket, () => this.answer(thrown, socket));
+
+  private answer(thrown: Error & { code?: string }, socket: Socket): void {
+    if (thrown.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else socket.end(asText(this.refuse(reasonOf(thrown.code), socket)));
+  }
+
+  /** @param reason contains nothing of what was sent @returns the answer */
+  private refuse(reason: string, socket: Socket): BareRefusal {
+    const refusal = bareRefusal(new IntersticeError('MALFORMED_BODY', reason));
+    if (this.bound.allows(reason)) {
+      const { requestId, status } = refusal;
+      this.log.info({ event: EVENT, requestId, status, remote: addressOf(socket) }, reason);
+    }
+    return refusal;
+  }
 }
 
 interface Connection {
@@ -64,14 +97,6 @@ class PendingRequests {
 
 const hasComplete = ({ unanswered }: Connection): boolean => [...unanswered].some(({ complete }) => complete);
 
-function answerBrokenRequest(thrown: Error & { code?: string }, socket: Socket): void {
-  if (thrown.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  socket.end(asText(bareRefusal(malformed(reasonOf(thrown.code)))));
-}
-
 /** Answers a connection beyond the limits before it has sent a request, and closes it at once. */
 export function refuseConnection(socket: Socket): void {
   const error = new IntersticeError('QUEUE_FULL', 'This server cannot accept another connection now.', {
@@ -81,9 +106,7 @@ export function refuseConnection(socket: Socket): void {
   socket.end(asText(bareRefusal(error)), () => socket.destroy());
 }
 
-const malformed = (reason: string) => new IntersticeError('MALFORMED_BODY', reason);
-
-function asText({ status, headers, body }: ReturnType<typeof bareRefusal>): string {
+function asText({ status, headers, body }: BareRefusal): string {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
@@ -97,11 +120,7 @@ function reasonOf(code: string | undefined): string {
   return code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too long.' : 'This is not a valid HTTP request.';
 }
 
-/** Refuses any Expect header except 100-continue. Node would answer 417 without a problem document. */
-function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const { status, headers, body } = bareRefusal(malformed('The header expect must be 100-continue.'));
-  response.writeHead(status, headers).end(body);
-}
+type BareRefusal = ReturnType<typeof bareRefusal>;
 
 /** Answers an error outside all routes. The connection is closed, because the meaning of its next bytes is unknown. */
 function bareRefusal(error: IntersticeError) {
@@ -115,5 +134,5 @@ function bareRefusal(error: IntersticeError) {
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
     connection: 'close',
   };
-  return { status: ERRORS[error.code].http, headers, body };
+  return { requestId, status: ERRORS[error.code].http, headers, body };
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Caller } from '../../contract/call-context.js';
 
@@ -22,4 +23,10 @@ export function addressGroup(address: string | undefined): string {
     .slice(0, 4)
     .map((word) => Number.parseInt(word, 16).toString(16))
     .join(':')}::/64`;
+}
+
+/** Address and port of the other end, for the log. */
+export function addressOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
+  if (remoteAddress === undefined) return 'unknown';
+  return remoteAddress.includes(':') ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
 }

@@ -25,8 +25,17 @@ export function guardHttp(
   });
 }
 
-/** Puts the connections of an HTTP/2 server under the cap, including those in a TLS handshake. */
-export function guardHttp2(server: EventEmitter, door: string, cap: ConnectionCap): void {
+/**
+ * Puts the connections of an HTTP/2 server under the cap, including those in a TLS handshake.
+ *
+ * @param closed gets every socket that is closed because of the cap
+ */
+export function guardHttp2(
+  server: EventEmitter,
+  door: string,
+  cap: ConnectionCap,
+  closed: Pick<WeakSet<Socket>, 'add'> = new WeakSet(),
+): void {
   // Sessions and streams have only a proxy of the socket, so connections are found by their remote end.
   const connections = new Map<string, Connection>();
   const sessions = new Map<string, ServerHttp2Session>();
@@ -34,12 +43,13 @@ export function guardHttp2(server: EventEmitter, door: string, cap: ConnectionCa
     const remote = remoteOf(socket);
     // The session sends GOAWAY, so the client knows that a call which it has just begun was not processed.
     const close = () => {
+      closed.add(socket);
       const session = remote === undefined ? undefined : sessions.get(remote);
       if (session) session.destroy();
       else socket.destroy();
     };
     const connection = admit(cap, door, socket, close);
-    if (!connection) process.nextTick(() => socket.destroy());
+    if (!connection) process.nextTick(close);
     else if (remote !== undefined) {
       connections.set(remote, connection);
       socket.once('close', () => {

@@ -14,11 +14,12 @@ import {
   watchHandshakes,
 } from '../../../src/transport/grpc/handshakes.js';
 import { connectionUnder, findsConnections, http2ServersOf } from '../../../src/transport/grpc/library-internals.js';
+import { ConnectionCap } from '../../../src/transport/intake/connection-cap.js';
 import { makeAuthority, makeCertificate, skipWithoutOpenssl as skip } from '../../support/certificates.js';
 import { callRaw, openGrpc } from './door.js';
 
 /** A door that demands certificates, and who comes to it. */
-async function openGuarded(t: Test) {
+async function openGuarded(t: Test, connections?: ConnectionCap) {
   const folder = t.testdir();
   const [ca, otherCa] = [makeAuthority(folder, 'ca'), makeAuthority(folder, 'other-ca')];
   const server = makeCertificate(folder, 'server', ca);
@@ -29,7 +30,7 @@ async function openGuarded(t: Test) {
     heard();
   };
   const tls = { cert: server.cert, key: server.key, ca: ca.cert, requireClientCert: true };
-  const door = await openGrpc(t, { tls, onTlsRefused });
+  const door = await openGrpc(t, { tls, onTlsRefused, ...(connections ? { connections } : {}) });
   return {
     ...door,
     refused,
@@ -138,6 +139,24 @@ t.test('a flood of broken handshakes is counted whole, in few lines', { skip }, 
   t.equal(refused.length, FLOOD);
 });
 
+t.test('a handshake that the cap on connections ends is told as such', { skip }, async (t) => {
+  const connections = new ConnectionCap({ maxConnections: 1, maxPerAddress: 1 });
+  const { port, lines, refused, until } = await openGuarded(t, connections);
+  const first = quiet(connectPlain(port, '127.0.0.1'));
+  // The head of a record whose body does not follow.
+  first.write(Uint8Array.of(22, 3, 1, 2, 0));
+  await once(first, 'connect');
+  // Connections are accepted in their order, so the second one takes the place of the first.
+  const second = quiet(connectPlain(port, '127.0.0.1'));
+  await until(1);
+  second.destroy();
+  t.equal(refused[0], 'no-place');
+  t.match(
+    lines.filter(({ event }) => event === 'tls-refused'),
+    [{ reason: 'no-place', remote: /^127\.0\.0\.1:\d+$/, msg: /This server closed/ }],
+  );
+});
+
 t.test('a library without the field is told at the start', async (t) => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -156,7 +175,7 @@ t.test('the fields of libraries are looked for, not assumed', async (t) => {
 });
 
 t.test('failures that no client of this test causes have messages too', async (t) => {
-  const nothing = { code: undefined, words: undefined, certificateFault: undefined, bytesIn: 9 };
+  const nothing = { code: undefined, words: undefined, certificateFault: undefined, bytesIn: 9, isCapped: false };
   const cases: [Parameters<typeof explainHandshake>[0], HandshakeReason, RegExp][] = [
     [
       { ...nothing, code: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', words: 'tlsv1 alert unknown ca' },
@@ -168,6 +187,7 @@ t.test('failures that no client of this test causes have messages too', async (t
     [{ ...nothing, code: 'ECONNRESET', certificateFault: 'CERT_NOT_YET_VALID' }, 'expired', /not valid yet/],
     [{ ...nothing, code: 'ECONNRESET', bytesIn: undefined }, 'gave-up', /disconnected/],
     [{ ...nothing, code: 'ERR_SSL_OF_THE_FUTURE', words: 'strange thing' }, 'other', /strange thing/],
+    [{ ...nothing, code: 'ECONNRESET', isCapped: true }, 'no-place', /This server closed/],
     [nothing, 'other', /failed/],
   ];
   for (const [failed, reason, words] of cases) {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { openDoor } from '../door.js';
 import { fakeReport } from '../fake-answers.js';
@@ -64,6 +65,33 @@ t.test('an answer of which the caller takes only the beginning is logged as canc
   socket.destroy();
   await state.idle();
   t.match(lines.at(-1), { status: 499, code: 'CANCELLED' });
+});
+
+t.test('bytes that are no HTTP have a line in the log, and a flood of them few', async (t) => {
+  const { app, open, lines } = await listen(t);
+  const broken = async (text: string) => {
+    const socket = open();
+    socket.write(text);
+    const answer = await hear(socket);
+    t.match(answer, /^HTTP\/1.1 400 /);
+    return JSON.parse(answer.slice(answer.indexOf('{')));
+  };
+  const { requestId, code } = await broken('secret nonsense\r\n\r\n');
+  t.equal(code, 'MALFORMED_BODY');
+  const first = { event: 'broken-request', requestId, status: 400, remote: /^127\.0\.0\.1:\d+$/ };
+  t.match(lines, [{ ...first, msg: 'This is not a valid HTTP request.' }]);
+  await broken('GET / HTTP/1.1\r\nhost: x\r\nexpect: tea\r\nconnection: close\r\n\r\n');
+  t.match(lines.at(-1), { event: 'broken-request', msg: /header expect/ });
+  const before = lines.length;
+  // At once, so that no second ends meanwhile.
+  for (let k = 0; k < 40; k++) app.server.emit('clientError', new Error('nonsense'), new PassThrough());
+  t.ok(lines.length - before <= 10, `${lines.length - before} lines`);
+  await app.close();
+  const mine = lines.filter(({ event }) => event === 'broken-request');
+  const single = mine.filter(({ remote }) => remote !== undefined).length;
+  const summed = mine.flatMap(({ unlogged }) => Object.values((unlogged ?? {}) as Record<string, number>));
+  t.equal(single + summed.reduce((sum, more) => sum + more, 0), 42, 'each is told, alone or in a sum');
+  t.notMatch(JSON.stringify(lines), /secret|nonsense|tea/, 'nothing of what was sent');
 });
 
 t.test('a query that begins at a number sign is decoded, or refused, like any other', async (t) => {
