@@ -15,6 +15,12 @@ const SAMPLES = 4096;
 /** Largest remaining distance (rms, relative to the extent) with which a map of axes explains the target. */
 const EXPLAINED = 0.02;
 
+/**
+ * Largest change of shape (rms, relative to the size of the components) of components that have only moved. Components that
+ * exchange places are arranged like their mirror image, without a change of axes; a change of axes turns or mirrors each of them.
+ */
+const SHAPE_KEPT = 0.1;
+
 /** Distance of a target, in extents, from which on it is reported. */
 const FAR = 10;
 
@@ -77,8 +83,9 @@ function findScale(scale: number): DiagnosisFinding | undefined {
 }
 
 /** Finds a target that is far from the start but that a change of axes maps to it, up to a translation. */
-function findAxes({ mesh, x, ...rest }: Subject, y: Float64Array): DiagnosisFinding | undefined {
-  const extent = extentOf({ mesh, x, ...rest });
+function findAxes(subject: Subject, y: Float64Array): DiagnosisFinding | undefined {
+  const { mesh, x } = subject;
+  const extent = extentOf(subject);
   const vertices = sample(mesh.contactVertices);
   if (vertices.length < 4 || extent === 0) return undefined;
   const remainder = (map: (p: readonly number[]) => number[]): number => {
@@ -95,6 +102,7 @@ function findAxes({ mesh, x, ...rest }: Subject, y: Float64Array): DiagnosisFind
   };
   const asIs = remainder((p) => [...p]);
   if (asIs < EXPLAINED * extent) return undefined;
+  if (changeOfShapes(subject, y, vertices) < SHAPE_KEPT) return undefined;
   // A flat sheet is its own mirror image: a map must explain far more than the target itself does.
   const explained = MAPS.find(([, map]) => remainder(map) < Math.min(EXPLAINED * extent, 0.1 * asIs));
   if (!explained) return undefined;
@@ -105,6 +113,32 @@ function findAxes({ mesh, x, ...rest }: Subject, y: Float64Array): DiagnosisFind
     message: `The target is the start ${explained[0]}, up to a translation.`,
     advice: `${explained[2]} Export both with the same axes.`,
   });
+}
+
+/** How much the components differ from their start, each up to its translation: rms, relative to their size. */
+function changeOfShapes({ x, componentOf }: Subject, y: Float64Array, vertices: readonly number[]): number {
+  const byComponent = new Map<number, number[]>();
+  for (const v of vertices) {
+    const members = byComponent.get(componentOf[v]);
+    if (members) members.push(v);
+    else byComponent.set(componentOf[v], [v]);
+  }
+  let [change, size] = [0, 0];
+  for (const members of byComponent.values()) {
+    change += spreadOf(members, (v, axis) => y[3 * v + axis] - x[3 * v + axis]);
+    size += spreadOf(members, (v, axis) => x[3 * v + axis]);
+  }
+  return Math.sqrt(change / size);
+}
+
+/** The sum of squared distances of the vertices' vectors from their mean. */
+function spreadOf(members: readonly number[], vectorOf: (vertex: number, axis: number) => number): number {
+  let sum = 0;
+  for (const axis of [0, 1, 2]) {
+    const mean = members.reduce((total, v) => total + vectorOf(v, axis), 0) / members.length;
+    sum += members.reduce((total, v) => total + (vectorOf(v, axis) - mean) ** 2, 0);
+  }
+  return sum;
 }
 
 function findFarTarget(subject: Subject, y: Float64Array): DiagnosisFinding | undefined {

@@ -80,6 +80,14 @@ t.test('a target in other units or axes is found', async (t) => {
   t.match((await axes(([x, y, z]) => [x! + 5, -z!, y!]))!.message, /y and z exchanged/);
   t.match((await axes(([x, y, z]) => [-x!, y!, z!]))!.message, /mirrored in x/);
   t.equal(await axes(([x, y, z]) => [y!, -x!, z!]), undefined, 'a turn is a motion');
+  const layers = together(plain, { ...plain, x: plain.x.map((v, k) => (k % 3 === 2 ? v + 0.03 : v)) });
+  const exchanged = (map: (p: number[]) => number[]) =>
+    problems(
+      layers,
+      target(layers, ([x, y, z]) => map([x!, y!, 0.03 - z!])),
+    );
+  t.same(await exchanged((p) => p), [], 'layers that exchange their places are their mirror image');
+  t.same(await exchanged(([x, y, z]) => [x!, y!, z! + y! / 16]), [], 'also where they change a little');
   t.match(
     findingOf(
       await diagnose(
