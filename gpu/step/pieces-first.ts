@@ -4,8 +4,8 @@ import type { Settings } from '../../src/solver/settings.js';
 import { StepAbandoned } from '../../src/solver/step-abandoned.js';
 
 /**
- * Motions before the first step are computed on the host; the device continues from there. At least one step of the
- * step limit is left to the device, whose opening decides how a run ends.
+ * Motions before the first step are computed on the host; the device continues from there. Where they use up the step limit, its
+ * opening alone decides how the run ends.
  *
  * @param run continues from a request's start with a step limit of its own
  * @returns the resolution, with the pieces counted as steps
@@ -22,7 +22,7 @@ export async function runAfterPieces(
   const pulse = (): void => {
     if ((input.timeLeft?.() ?? Number.POSITIVE_INFINITY) <= 0) throw new StepAbandoned();
   };
-  const { pieces, isGivenUp } = before.move({ ...settings, stepLimit: stepLimit - 1 }, input, x, pulse);
+  const { pieces, isGivenUp } = before.move(settings, input, x, pulse);
   if (pieces === 0 && !isGivenUp) return await run(stepLimit, input);
   const resolution = await run(stepLimit - pieces, {
     ...input,
