@@ -25,6 +25,14 @@ export interface Opening {
 }
 
 /**
+ * Pairs that the search for gaps may measure: so many, and so many for each element. Meshes whose elements are thin and lie side by
+ * side have some tens of pairs an element within reach, but if all elements are within reach of each other, pairs grow with
+ * their square: 2,400 triangles have 43 million.
+ */
+const MEASURED_PAIRS = 2 ** 18;
+const MEASURED_PAIRS_PER_ELEMENT = 256;
+
+/**
  * Compares the smallest distances of the start with those that a resolve needs: pairs nearer than the floor have no room to
  * approach, and contacts open pairs that are nearer than their contact offset or, under quality FAST, than their share of δ.
  *
@@ -46,11 +54,14 @@ export function findThinGaps(
   const most = Math.max(floor, ...different);
   const isClose: IsClose = (ids, sideA, distance) => distance <= Math.max(floor, gapBetween(gaps, ids, sideA));
   // With one gap for all, no pair beyond it is visited.
-  const found = countClosePairs(mesh, x, rules, most, different.size === 1 ? () => true : isClose);
-  const { minDistance, closePairs, closeCount: count } = found;
-  if (minDistance === undefined || count === 0) return [];
+  const elementCount = mesh.contactVertices.length + mesh.edges.length / 2 + mesh.triangles.length / 3;
+  const mostMeasured = MEASURED_PAIRS + MEASURED_PAIRS_PER_ELEMENT * elementCount;
+  const found = countClosePairs(mesh, x, rules, most, different.size === 1 ? () => true : isClose, mostMeasured);
+  const { minDistance, closePairs, closeCount: count, measuredCount, isComplete } = found;
+  const leftOut = isComplete ? [] : [describeLeftOut(measuredCount)];
+  if (minDistance === undefined || count === 0) return leftOut;
   const isTight = minDistance < floor;
-  if (!isTight && !lengths.opening) return [];
+  if (!isTight && !lengths.opening) return leftOut;
   const elements = closePairs.map(({ a, b }, index) => ({ kind: 'pair', index, vertices: [...a, ...b] }));
   return [
     finding({
@@ -60,11 +71,22 @@ export function findThinGaps(
       measure: minDistance,
       unit: 'length',
       elements,
-      message: `The smallest gap is ${show(minDistance)}, ${show(minDistance / delta)} of δ (${show(delta)}); ${plural(count, 'pair is', 'pairs are')} below ${nameGap(mesh, lengths)}.`,
+      message: `The smallest gap${isComplete ? '' : ' that was found'} is ${show(minDistance)}, ${show(minDistance / delta)} of δ (${show(delta)}); ${isComplete ? '' : 'at least '}${plural(count, 'pair is', 'pairs are')} below ${nameGap(mesh, lengths)}.`,
       advice: isTight ? adviseTight(lengths) : adviseOpen(lengths.opening!),
     }),
+    ...leftOut,
   ];
 }
+
+const describeLeftOut = (measuredCount: number): DiagnosisFinding =>
+  finding({
+    code: 'GAPS_NOT_MEASURED',
+    severity: 'NOTE',
+    count: measuredCount,
+    message: `The search for thin gaps ended after ${plural(measuredCount, 'pair', 'pairs')} of elements whose boxes are near each other: more are, so there may be further and thinner gaps.`,
+    advice:
+      'Nearly every element lies beside nearly every other one. A check with reportPairsCloserThan finds the closest pairs, however long that takes.',
+  });
 
 /** float64[V] the gap to which contacts open the pairs of a vertex, the caller's unit. */
 function gapsByVertex({ parts, vertexCount }: CollisionMesh, { activationDistance, opening }: Lengths): Float64Array {

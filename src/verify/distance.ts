@@ -65,10 +65,22 @@ export function findDistances(
 /** Whether a pair counts as close, by its vertices, of which the first `sideA` are those of side a, and its distance. */
 export type IsClose = (ids: readonly number[], sideA: number, distance: number) => boolean;
 
+export interface CloseCount extends DistanceFindings {
+  readonly closeCount: number;
+  /** pairs that were measured, because the boxes of their elements are near each other */
+  readonly measuredCount: number;
+  /** whether all such pairs were measured; if not, only the measured ones are counted, named and considered */
+  readonly isComplete: boolean;
+}
+
+/** Ends a search that has measured as many pairs as it may. */
+class MeasuredEnough extends Error {}
+
 /**
  * Counts the close pairs among those of {@link findDistances}, and names the closest `rules.maxPairs` of them.
  *
  * @param closerThan finite, ≥ 0: no pair beyond it is close
+ * @param mostMeasured number of pairs that may be measured: the work of this search, which finds the same ones each time
  * @returns `minDistance` is the smallest distance not above `closerThan`, whether or not its pair counts
  * @throws like findDistances
  */
@@ -78,14 +90,20 @@ export function countClosePairs(
   rules: PairRules,
   closerThan: number,
   isClose: IsClose,
-): DistanceFindings & { readonly closeCount: number } {
+  mostMeasured = Number.POSITIVE_INFINITY,
+): CloseCount {
   checkReach(closerThan);
   checkRules(rules);
   const x = readPositions(mesh, positions, 'positions');
   const closest = new FirstFindings(Math.max(1, rules.maxPairs), compareByDistance);
   let closeCount = 0;
+  let measuredCount = 0;
   let least = Number.POSITIVE_INFINITY;
-  visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan) }, (code, ids, points) => {
+  const measures = (): void => {
+    if (measuredCount === mostMeasured) throw new MeasuredEnough();
+    measuredCount++;
+  };
+  const visit: VisitClose = (code, ids, points) => {
     const { distance } = points;
     if (distance > closerThan) return;
     least = Math.min(least, distance);
@@ -94,9 +112,17 @@ export function countClosePairs(
     // Of millions of close pairs few can still be named.
     if (distance > (closest.worst?.distance ?? Number.POSITIVE_INFINITY)) return;
     closest.offer({ code, ids, distance, normal: points.findNormal(code) });
-  });
+  };
+  let isComplete = true;
+  try {
+    visitClosePairs(mesh, x, rules, { gap: reachTo(closerThan) }, visit, measures);
+  } catch (thrown) {
+    if (!(thrown instanceof MeasuredEnough)) throw thrown;
+    isComplete = false;
+  }
   const closePairs = closest.list().slice(0, rules.maxPairs).map(toElementPair);
-  return { minDistance: least === Number.POSITIVE_INFINITY ? undefined : least, closePairs, closeCount };
+  const minDistance = least === Number.POSITIVE_INFINITY ? undefined : least;
+  return { minDistance, closePairs, closeCount, measuredCount, isComplete };
 }
 
 /** If only the smallest distance is requested, several threads can search for it. @returns undefined = they cannot */
@@ -187,12 +213,14 @@ function tooMany(maxContacts: number, closerThan: number): IntersticeError {
   );
 }
 
+/** @param measures called before a pair is measured; may throw */
 function visitClosePairs(
   mesh: CollisionMesh,
   x: Float64Array,
   rules: PairRules,
   reach: Reach,
   visitClose: VisitClose,
+  measures: () => void = () => {},
 ): void {
   const search = new PairSearch(mesh, rules.checkpoint);
   const closest = new ClosestPoints();
@@ -202,6 +230,7 @@ function visitClosePairs(
   const visit: VisitPair = (relation, i, j, isKinematic) => {
     if (isKinematic && skips) return;
     const { code } = relation;
+    measures();
     gather(x, relation, i, j, points);
     // Most pairs whose boxes are close are farther apart than the gap, and do not need their ids.
     if (!closest.findWithin(code, points, reach.gap)) return;

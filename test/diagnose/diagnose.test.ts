@@ -206,6 +206,26 @@ t.test('thin gaps are found', async (t) => {
   t.match(findingOf(await diagnose(together(plain, sheet(8, 0.01, 1e-9))), 'THIN_GAP'), { severity: 'WARNING' });
 });
 
+t.test('the search for gaps ends where nearly all pairs are near, and says so', async (t) => {
+  /** Triangles over each other, all within the gap that an answer opens. */
+  const stack = (layers: number, gap: number): Shape =>
+    together(
+      ...Array.from({ length: layers }, (_, k) => ({
+        x: [0, 0, k * gap, 1, 0, k * gap, 0, 1, k * gap],
+        triangles: [0, 1, 2],
+      })),
+    );
+  const few = await diagnose(stack(20, 1e-4));
+  t.equal(findingOf(few, 'GAPS_NOT_MEASURED'), undefined);
+  t.match(findingOf(few, 'THIN_GAP')!.message, /^The smallest gap is [^;]*; [\d,]+ pairs are below/);
+  const many = await diagnose(stack(400, 1e-5));
+  const most = 2 ** 18 + 256 * 7 * 400;
+  t.match(findingOf(many, 'GAPS_NOT_MEASURED'), { severity: 'NOTE', count: most });
+  const { count, message } = findingOf(many, 'THIN_GAP')!;
+  t.match(message, /^The smallest gap that was found is [^;]*; at least [\d,]+ pairs are below/);
+  t.ok(count > 0 && count <= most);
+});
+
 t.test('intersections are grouped by region, with size and depth', async (t) => {
   const spike = (left: number, depth: number): Shape => ({
     x: [left - 0.004, 0.041, 0.02, left + 0.005, 0.042, 0.02, left + 0.001, 0.047, 0.02, left, 0.0437, -depth],
