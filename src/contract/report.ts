@@ -9,7 +9,7 @@ export interface Progress {
   readonly steps: number;
   /** ‖r‖∞ */
   readonly residual: number;
-  /** Vertices with r > ε. */
+  /** Vertices with r ≥ ε. */
   readonly unfinishedVertices: number;
 }
 
@@ -135,7 +135,7 @@ export interface Report {
   readonly proximitySetReused: boolean;
   /** ‖r‖∞ */
   readonly residual: number;
-  /** Vertices with r > ε. */
+  /** Vertices with r ≥ ε. May be 0 under STEP_LIMIT and DEADLINE: then only steps that shorten edges were left. */
   readonly unfinishedVertices: number;
   /** Kinematic vertices whose answer differs from their target. */
   readonly unreachedKinematic: number;
