@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import '../closed-pipe.js';
 import { SCENES } from '../../examples/scenes/index.js';
 import { readConfig } from '../../src/config/config.js';
 import { createOperations } from '../../src/session/operations.js';
 import { RedisStore } from '../../src/store/redis-store.js';
+import { readFlags, readNumber } from '../command-line.js';
 import { Redis } from './redis.js';
 
 const HELP = `npm run cluster:cost -- [options]
@@ -17,7 +17,7 @@ each step the pair of times counts, so that what else the machine does falls on 
   --fsync WHEN     everysec (default) or always: when Redis writes its log to disk
 `;
 
-const { values } = parseArgs({
+const values = readFlags(HELP, {
   options: {
     vertices: { type: 'string', default: '70000' },
     steps: { type: 'string', default: '24' },
@@ -30,7 +30,8 @@ if (values.help) {
   process.exit();
 }
 
-const { vertexCount, triangles, start, target } = SCENES.layers!(Number(values.vertices));
+const steps = readNumber(HELP, '--steps', values.steps);
+const { vertexCount, triangles, start, target } = SCENES.layers!(readNumber(HELP, '--vertices', values.vertices));
 const from = Float32Array.from(start);
 const towards = (share: number) => from.map((x, i) => x + share * (target[i]! - x));
 const opening = { mesh: { vertexCount, triangles }, start: from, parameters: {} };
@@ -48,7 +49,7 @@ const kept = await createOperations({ ...options, store: { sessions: store, onFa
 const ids = [(await plain.createSession(opening)).id, (await kept.createSession(opening)).id] as const;
 const times: [number, number][] = [];
 const work: [number, number][] = [];
-for (let frame = 1; frame <= Number(values.steps); frame++) {
+for (let frame = 1; frame <= steps; frame++) {
   const goal = towards(0.02 * frame);
   const pair: [number, number] = [0, 0];
   const cpu: [number, number] = [0, 0];

@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import '../closed-pipe.js';
+import { readFlags, readNumber } from '../command-line.js';
 import { describeMachine } from '../machine.js';
 import { resultFile, writeResult } from '../result-file.js';
 import { lacksCluster } from './cluster.js';
@@ -19,7 +19,7 @@ const HELP = `node dist/bench/cluster/main.js [--workers 4] [--sessions 4] [--se
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-const { values } = parseArgs({
+const values = readFlags(HELP, {
   options: {
     workers: { type: 'string', default: '4' },
     sessions: { type: 'string', default: '4' },
@@ -35,11 +35,9 @@ else if (lacksCluster) {
   process.stderr.write(`${lacksCluster}; deploy/install-cluster-tools.sh installs them\n`);
   process.exitCode = 2;
 } else {
-  const [workers, sessions, seconds] = [values.workers, values.sessions, values.seconds].map(Number) as [
-    number,
-    number,
-    number,
-  ];
+  const workers = readNumber(HELP, '--workers', values.workers);
+  const sessions = readNumber(HELP, '--sessions', values.sessions);
+  const seconds = readNumber(HELP, '--seconds', values.seconds, false);
   const [loadBefore] = loadavg();
   const outcomes = await prove({
     ...{ workers, sessions, seconds, frameMs: 0, restarts: workers },

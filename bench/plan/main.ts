@@ -1,5 +1,4 @@
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import '../closed-pipe.js';
 import { startService } from '../../src/cli/service-process.js';
 import { runLoad } from '../../src/load/run.js';
@@ -9,6 +8,7 @@ import { costOf } from '../../src/plan/costs.js';
 import { measureCosts } from '../../src/plan/measure.js';
 import { seeded } from '../../src/plan/plan.js';
 import { simulate } from '../../src/plan/simulate.js';
+import { readFlags, readNumber } from '../command-line.js';
 import { writeWhole } from '../whole-file.js';
 
 const HELP = `npm run plan:check -- [options]
@@ -26,7 +26,7 @@ const LOADS = [0.2, 0.4, 0.6, 0.8];
 const SESSIONS_A_LANE = 4;
 const SEED = 1;
 
-const { values } = parseArgs({
+const values = readFlags(HELP, {
   options: {
     triangles: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '20' },
@@ -39,7 +39,9 @@ if (values.help) {
   process.stdout.write(HELP);
   process.exit();
 }
-const [triangles, seconds, lanes] = [Number(values.triangles), Number(values.seconds), Number(values.lanes)];
+const triangles = readNumber(HELP, '--triangles', values.triangles);
+const seconds = readNumber(HELP, '--seconds', values.seconds, false);
+const lanes = readNumber(HELP, '--lanes', values.lanes);
 const motion = 5;
 const service = await startService({
   ...process.env,

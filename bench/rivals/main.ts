@@ -11,6 +11,7 @@ import { resolveParameters } from '../../src/solver/parameters.js';
 import { toSettings } from '../../src/solver/settings.js';
 import { VolumeImpulses } from '../../src/solver/volume-impulses/volume-impulses.js';
 import { testPath } from '../../src/verify/path.js';
+import { readNumber } from '../command-line.js';
 import { alignTable } from '../table.js';
 import { runFrames } from './ablations/frames.js';
 import { runAblations } from './ablations/run.js';
@@ -66,7 +67,7 @@ const HEADINGS = [
 ];
 
 async function main(): Promise<void> {
-  const seconds = Number(process.argv[2] ?? 20);
+  const seconds = readNumber(HELP, 'SECONDS', process.argv[2] ?? '20', false);
   const word = process.argv[3] ?? '';
   const rows: string[][] = [];
   for (const { name, make } of SCENES) {
@@ -110,11 +111,17 @@ async function overFrames(
 ): Promise<void> {
   const make = SOLVER_SCENES.get(name);
   if (!make) throw new Error(`The scenes are ${[...SOLVER_SCENES.keys()].join(', ')}.`);
-  await runFrames(make('small'), Number(frames), Number(stepLimit), folder, group);
+  await runFrames(
+    make('small'),
+    readNumber(HELP, 'FRAMES', frames),
+    readNumber(HELP, 'STEPS', stepLimit),
+    folder,
+    group,
+  );
 }
 
 const [first, stepLimit, word, folder] = process.argv.slice(2);
 if (first === '--help') process.stdout.write(HELP);
-else if (first === '--ablations') runAblations(Number(stepLimit ?? 64), word ?? '', folder);
+else if (first === '--ablations') runAblations(readNumber(HELP, 'STEPS', stepLimit ?? '64'), word ?? '', folder);
 else if (first === '--frames') await overFrames(...process.argv.slice(3));
 else await main();

@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+import { projectRoot } from '../../src/paths.js';
+
+const run = (program: string, flags: readonly string[]) =>
+  spawnSync(process.execPath, [join(projectRoot, 'dist', 'bench', program), ...flags], { encoding: 'utf8' });
+
+t.test('a mistake in the flags of a measurement is told with its help', async (t) => {
+  for (const [program, flags, words] of [
+    ['plan/main.js', ['--nonsense'], /Unknown option '--nonsense'/],
+    ['plan/main.js', ['--lanes', 'two'], /--lanes is two; it must be a whole number above 0/],
+    ['cluster/main.js', ['--worker', '2'], /Unknown option '--worker'/],
+    ['rivals/main.js', ['--frame'], /SECONDS is --frame; it must be a number above 0/],
+  ] as const) {
+    const { status, stderr, stdout } = run(program, flags);
+    t.equal(status, 2, `${program} ${flags.join(' ')}`);
+    t.match(stderr, words);
+    t.notMatch(stderr, /\n {4}at /, 'no trace of the stack');
+    t.equal(stdout, '');
+  }
+});
