@@ -10,18 +10,25 @@ export const STRUCTURAL_LIMITS: MeshLimits = { maxVertices: 2 ** 27, maxElements
 /**
  * Compares counts with limits.
  *
+ * @param isWhole false = a file is still being read, and may have more
  * @throws IntersticeError TOO_LARGE, with the demand and the limit
  */
-export function assertWithinLimits(vertices: number, elements: number, limits: MeshLimits = STRUCTURAL_LIMITS): void {
+export function assertWithinLimits(
+  vertices: number,
+  elements: number,
+  limits: MeshLimits = STRUCTURAL_LIMITS,
+  isWhole = true,
+): void {
+  const has = isWhole ? 'has' : 'has at least';
   const maxVertices = Math.min(limits.maxVertices, STRUCTURAL_LIMITS.maxVertices);
   const maxElements = Math.min(limits.maxElements, STRUCTURAL_LIMITS.maxElements);
   if (vertices > maxVertices) {
-    throw new IntersticeError('TOO_LARGE', `The mesh has ${vertices} vertices; the limit is ${maxVertices}.`, {
+    throw new IntersticeError('TOO_LARGE', `The mesh ${has} ${vertices} vertices; the limit is ${maxVertices}.`, {
       hint: hintOf('INTERSTICE_MAX_VERTICES', maxVertices, STRUCTURAL_LIMITS.maxVertices),
     });
   }
   if (elements > maxElements) {
-    throw new IntersticeError('TOO_LARGE', `The mesh has ${elements} elements; the limit is ${maxElements}.`, {
+    throw new IntersticeError('TOO_LARGE', `The mesh ${has} ${elements} elements; the limit is ${maxElements}.`, {
       hint: hintOf('INTERSTICE_MAX_ELEMENTS', maxElements, STRUCTURAL_LIMITS.maxElements),
     });
   }

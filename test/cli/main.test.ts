@@ -197,7 +197,7 @@ t.test('a file is read no further than to the first vertex or element beyond the
     'elements.obj': `${triangle.replace('v 0 1 0', 'v 0 1 0\nv 1 1 0')}f 2 3 4\nf broken\n`,
   });
   const env = { INTERSTICE_MAX_VERTICES: '3', INTERSTICE_MAX_ELEMENTS: '1' };
-  const tooLarge = { status: 3, stderr: /TOO_LARGE: vertices\.obj: .*4 vertices; the limit is 3/ };
+  const tooLarge = { status: 3, stderr: /TOO_LARGE: vertices\.obj: .*at least 4 vertices; the limit is 3/ };
   for (const argv of [
     ['check', 'vertices.obj'],
     ['doctor', 'vertices.obj'],

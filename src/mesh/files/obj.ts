@@ -126,7 +126,7 @@ export class ObjReader implements MeshReader {
     }
     this.source.addVertex(extras);
     this.vertexCount++;
-    if (this.vertexCount > this.maxVertices) assertWithinLimits(this.vertexCount, 0, this.limits);
+    if (this.vertexCount > this.maxVertices) assertWithinLimits(this.vertexCount, 0, this.limits, false);
   }
 
   private takeFace(words: Words, line: number): void {

@@ -203,7 +203,7 @@ export class TopologyCollector {
 
   private checkLimit(): void {
     const count = this.triangles.length / 3 + this.segments.length / 2 + this.particles.length;
-    if (count > this.maxElements) assertWithinLimits(0, count, this.limits);
+    if (count > this.maxElements) assertWithinLimits(0, count, this.limits, false);
   }
 }
 
