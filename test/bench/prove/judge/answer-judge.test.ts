@@ -58,6 +58,11 @@ const judge = (answer: Partial<Answer>, asked: Partial<Question> = {}) =>
 t.test('a right answer has no findings', async (t) => {
   t.same(judge({}), []);
   t.same(judge({ report: { ...report, pullBack: pullBackOf(3, '0') } }), []);
+  t.same(
+    judge({ report: { ...report, status: 'DEADLINE', pullBack: pullBackOf(3, '0') } }),
+    [],
+    'edges were being shortened',
+  );
 });
 
 t.test('distances are over dynamic vertices, edges over σ those with a dynamic end', async (t) => {
@@ -98,6 +103,7 @@ t.test('every wrong report and every fault is found by name', async (t) => {
     [{ unfinishedVertices: 1 }, 'report: CONVERGED'],
     [{ status: 'STEP_LIMIT', unfinishedVertices: 1 }, 'report: STEP_LIMIT'],
     [{ status: 'STEP_LIMIT', unfinishedVertices: 1, steps: 383 }, 'report: STEP_LIMIT'],
+    [{ status: 'DEADLINE', pullBack: undefined }, 'report: DEADLINE'],
     [
       { status: 'DEADLINE', resolved: { ...report.resolved, quality: 'FAST' }, pullBack: undefined },
       'report: DEADLINE',
