@@ -184,6 +184,12 @@ export class Proximity {
     return this.#isCovering(x, y);
   }
 
+  /** Whether P is valid and every vertex lies in its box, so that the pairs outside P are apart at x. Guard BOXES. */
+  contains(x: Float32Array): boolean {
+    const { box } = this.boxes;
+    return this.isValid && this.#mask.every((_, i) => isInBox(box, i, x));
+  }
+
   /** Whether the boxes of a complete or interrupted search serve a motion from x to y. */
   #isCovering(x: Float32Array, y: Float32Array): boolean {
     const { box } = this.boxes;

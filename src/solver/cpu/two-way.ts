@@ -229,7 +229,8 @@ export class TwoWay {
     const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, edges, ends, scratch);
     const { status, unsettled } = phase.run({
       ...{ x: run.x, y: run.y, ...ends, pulse: run.pulse, holds: run.holds },
-      isSearched: proximity.isValid && (!next.isDue || next.wanted !== undefined),
+      // A search that is due may be omitted only while P serves x: a flight may have left boxes, and no step has followed.
+      isSearched: proximity.contains(run.x) && (!next.isDue || next.wanted !== undefined),
       search: (wanted) => {
         clock.restart();
         run.next = { isDue: true, wanted };
