@@ -81,8 +81,9 @@ export class Components {
    * rigid motion would move that vertex.
    *
    * @param leap engine units
+   * @param off engine units: how far a motion may take a kinematic vertex that rests, with its place as its target
    */
-  group(mesh: CollisionMesh, x: Float32Array, target: Float32Array, leap: number): Grouping {
+  group(mesh: CollisionMesh, x: Float32Array, target: Float32Array, leap: number, off = leap / 2): Grouping {
     const label = new Uint8Array(mesh.vertexCount);
     const groups: Group[] = [];
     const open = this.#moving(x, target, leap).filter(({ vertices }) => !hasFixed(mesh, vertices));
@@ -90,14 +91,14 @@ export class Components {
       const seed = open[n];
       if (label[seed.vertices[0]] !== 0 || rms(seed) <= leap) continue;
       const first = new Placement(fitTwist(seed.vertices, x, target));
-      if (!follows(mesh, seed, first, x, target, leap)) continue;
+      if (!follows(mesh, seed, first, x, target, leap, off)) continue;
       const members = open.filter(
         (component) =>
           component === seed ||
-          (label[component.vertices[0]] === 0 && follows(mesh, component, first, x, target, leap)),
+          (label[component.vertices[0]] === 0 && follows(mesh, component, first, x, target, leap, off)),
       );
       const refit = new Placement(fitTwist(joined(members), x, target));
-      const kept = members.filter((component) => follows(mesh, component, refit, x, target, leap));
+      const kept = members.filter((component) => follows(mesh, component, refit, x, target, leap, off));
       if (!kept.includes(seed)) continue;
       const vertices = joined(kept).sort();
       for (const v of vertices) label[v] = groups.length + 1;
@@ -137,8 +138,8 @@ const image = new Float64Array(3);
 
 /**
  * Whether the motion leaves less than a quarter of a component's displacement, and moves no kinematic vertex farther
- * than half a leap from its target, or farther than it is now. Kinematic vertices, above all pinned ones, must not be
- * moved away from their targets.
+ * than half a leap from its target, or farther than it is now, and none that rests farther than `off`. Kinematic
+ * vertices, above all pinned ones, must not be moved away from their targets.
  */
 function follows(
   { kinematic }: CollisionMesh,
@@ -147,6 +148,7 @@ function follows(
   x: Float32Array,
   target: Float32Array,
   leap: number,
+  off: number,
 ): boolean {
   const most = JOINING_SHARE * JOINING_SHARE * squared;
   let left = 0;
@@ -159,7 +161,9 @@ function follows(
     const distance = dx * dx + dy * dy + dz * dz;
     left += distance;
     if (left >= most) return false;
-    if (kinematic[v] !== 0 && distance > Math.max(leap / 2, distanceAt(x, target, k)) ** 2) return false;
+    if (kinematic[v] === 0) continue;
+    const before = distanceAt(x, target, k);
+    if (distance > (before === 0 ? off : Math.max(leap / 2, before)) ** 2) return false;
   }
   return true;
 }

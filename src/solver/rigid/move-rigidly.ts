@@ -1,5 +1,5 @@
 import type { CollisionMesh } from '../../mesh/types.js';
-import { distanceAt } from '../cpu/motion.js';
+import { distanceAt, isSameAt } from '../cpu/motion.js';
 import type { PiecewiseRun } from '../piecewise-run.js';
 import type { Settings } from '../settings.js';
 import { Components, type Group, type Grouping } from './groups.js';
@@ -69,19 +69,22 @@ export class RigidMotion {
   ): RigidMotions | undefined {
     if (settings.guard !== 'BOXES' || settings.leap === 0) return undefined;
     this.#components ??= new Components(this.#mesh);
-    const grouping = this.#components.group(this.#mesh, x, target, settings.leap);
+    const grouping = this.#components.group(this.#mesh, x, target, settings.leap, MEASURED_ERROR * settings.floor);
     if (grouping.groups.length === 0) return undefined;
     const rotations: Rotation[] = grouping.groups.map(() => NO_ROTATION);
     const elements = this.#elementsFor(settings);
+    const rests = this.#mesh.kinematic.map((flag, v) => (flag !== 0 && isSameAt(x, target, 3 * v) ? 1 : 0));
     let states: Float32Array[];
     try {
-      states = plan(settings, elements, grouping, { x, target, excluded, pulse }, rotations);
+      states = plan(settings, elements, grouping, { x, rests, target, excluded, pulse }, rotations);
     } finally {
       elements.free();
     }
     const last = states[states.length - 1];
     if (!last || !isWorthwhile(grouping, x, last, target)) return undefined;
     if (carriesOff(this.#mesh, grouping, x, last, target, settings.leap)) return undefined;
+    // Only a near pair that was moved apart can have taken such a vertex from its place (piece.ts).
+    if (rests.some((flag, v) => flag === 1 && states.some((state) => !isSameAt(state, x, 3 * v)))) return undefined;
     let pieces = 0;
     for (const state of states) {
       if (!mayContinue()) break;

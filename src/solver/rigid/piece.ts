@@ -1,4 +1,5 @@
 import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
+import { isSameAt } from '../cpu/motion.js';
 import { SIDE_A } from '../pair-kinds.js';
 import type { Settings } from '../settings.js';
 import type { MovingElements } from './moving-elements.js';
@@ -50,6 +51,8 @@ interface LookedAhead {
 export interface Surroundings {
   /** float32[3·V] the state */
   readonly x: Float32Array;
+  /** uint8[V] 1 = kinematic, with its place in the start as its target: the vertex must keep its bits */
+  readonly rests: Uint8Array;
   readonly target: Float32Array;
   readonly excluded: LeftOutPairs | undefined;
   readonly pulse: () => void;
@@ -136,10 +139,11 @@ export class Piece {
   /**
    * Writes x to z, and the images under the twists for the groups.
    *
-   * @returns false if one leads beyond the coordinates that the floor covers
+   * @returns false if one leads beyond the coordinates that the floor covers, or takes away a vertex that rests: such a
+   *   group stays where it is
    */
   #placeAll(plans: readonly PlannedGroup[], twists: readonly Twist[]): boolean {
-    const { x, target } = this.#around;
+    const { x, target, rests } = this.#around;
     const { floor } = this.#settings;
     const reach = reachOf(floor);
     this.z.set(x);
@@ -149,8 +153,15 @@ export class Piece {
       const placement = new Placement(twists[g]);
       place(vertices, placement, x, target, floor, this.z);
       let largest = 0;
+      let takesAway = false;
       for (const v of vertices) {
         for (let k = 3 * v; k < 3 * v + 3; k++) largest = Math.max(largest, Math.abs(this.z[k]));
+        takesAway ||= rests[v] === 1 && !isSameAt(this.z, target, 3 * v);
+      }
+      if (takesAway) {
+        this.#shares[g] = 0;
+        isWithin = false;
+        return undefined;
       }
       if (!(largest <= reach)) {
         this.#shares[g] = shareWithin(this.#shares[g], largest, reach);

@@ -19,14 +19,14 @@ function squares(...moves: ((p: Point) => Point)[]) {
 
 type Edit = (kinematic: Uint8Array, target: Float32Array, x: Float32Array, inverseMasses: Float32Array) => void;
 
-function group(scene: SceneBuilder, edit?: Edit) {
+function group(scene: SceneBuilder, edit?: Edit, off = LEAP / 2) {
   const { mesh: input, start, target } = scene.build();
   const [x, y] = [Float32Array.from(start), Float32Array.from(target)];
   const inverseMasses = new Float32Array(input.vertexCount).fill(1);
   edit?.(input.kinematic as Uint8Array, y, x, inverseMasses);
   const built = buildMesh(input);
   const mesh = { ...built, inverseMasses: inverseMasses.map((w, v) => (built.kinematic[v] ? 0 : w)) };
-  const { groups, label } = new Components(mesh).group(mesh, x, y, LEAP);
+  const { groups, label } = new Components(mesh).group(mesh, x, y, LEAP, off);
   return {
     count: groups.length,
     labels: [0, 1, 2, 3, 4, 5, 6].map((n) => label[16 * n]).slice(0, x.length / 48),
@@ -65,6 +65,21 @@ t.test('a component with a pinned vertex rests', async (t) => {
     target.set(x.subarray(9, 12), 9);
   });
   t.same(labels, [0, 1]);
+});
+
+t.test('a component rests if its motion would take a kinematic vertex that rests too far from its place', async (t) => {
+  const turned = (p: Point): Point => [-p[1] + 0.3, p[0], p[2]];
+  const labels = (off: number) =>
+    group(
+      squares(turned),
+      (kinematic, target, x) => {
+        kinematic[0] = 1;
+        target.set(x.subarray(0, 3), 0);
+      },
+      off,
+    ).labels;
+  t.same(labels(0.5), [1]);
+  t.same(labels(0.2), [0]);
 });
 
 t.test(
