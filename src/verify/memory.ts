@@ -30,6 +30,8 @@ export interface KnownDistances {
   readonly skipsKinematic: boolean;
   /** lower bound of the distance of every pair that is not listed; the unit of the state */
   readonly beyond: number;
+  /** whether pairs that are not listed may be exactly that far apart, because the list was full once */
+  readonly mayTie: boolean;
   /** nearest first, none farther than `beyond` */
   readonly nearest: readonly NearPair[];
 }

@@ -33,7 +33,8 @@ const LIST_MARGIN = DISTANCE_EXCESS + DISTANCE_ERROR;
  *
  * If few vertices have moved, a pair of two resting elements is as far apart as before, so it is remembered or lies
  * beyond. A search up to `beyond` finds the pairs with an element that moved. The nearest of both is the nearest of all
- * if it is not farther than `beyond`.
+ * if it is not farther than `beyond`. If there is none, no pair is nearer than `beyond`, but a pair that did not fit
+ * into a full list may be exactly as far apart.
  *
  * If many have moved, nothing is known about most pairs, but the remembered pairs are pairs of this state, too, so none
  * of the smallest distances now exceeds theirs. A search within this reach visits few neighbours.
@@ -73,7 +74,7 @@ export function findMinDistance(
   return first && first.distance <= closerThan ? first.distance : undefined;
 }
 
-type Nearest = Pick<KnownDistances, 'beyond' | 'nearest'>;
+type Nearest = Pick<KnownDistances, 'beyond' | 'mayTie' | 'nearest'>;
 
 class NearSearch {
   readonly skips: boolean;
@@ -95,15 +96,17 @@ class NearSearch {
   /** @returns undefined = everything must be searched */
   update(known: KnownDistances, closerThan: number): Nearest | undefined {
     const { resting, moved, isWorthwhile } = compareStates(this.#x, known.x);
-    const isEnough = ({ nearest, beyond }: Nearest): boolean => nearest.length > 0 || closerThan <= beyond;
+    const isEnough = ({ nearest, beyond, mayTie }: Nearest): boolean =>
+      nearest.length > 0 || closerThan < beyond || (closerThan === beyond && !mayTie);
     if (moved === 0) return isEnough(known) ? known : undefined;
     if (!isWorthwhile) return undefined;
     const kept = known.nearest.filter(({ code, i, j }) => isPairResting(resting, this.#relationOf(code), i, j));
-    if (!isEnough({ nearest: kept, beyond: known.beyond })) return undefined;
+    if (!isEnough({ ...known, nearest: kept })) return undefined;
     const found = this.#search(known.beyond, resting);
     const beyond = Math.min(known.beyond, found.beyond);
     const nearest = [...kept, ...found.nearest].filter(({ distance }) => distance <= beyond).sort(byDistance);
-    const updated = limitTo(REMEMBERED, { beyond, nearest });
+    const mayTie = known.mayTie || found.mayTie;
+    const updated = limitTo(REMEMBERED, { beyond, mayTie, nearest });
     return isEnough(updated) ? updated : undefined;
   }
 
@@ -161,7 +164,7 @@ class NearSearch {
     const nearest = found?.nearest
       .filter(({ distance }) => distance <= within)
       .map(({ relation: { code }, i, j, distance }) => ({ code, i, j, distance }));
-    return nearest && limitTo(REMEMBERED, { beyond: within, nearest });
+    return nearest && limitTo(REMEMBERED, { beyond: within, mayTie: false, nearest });
   }
 
   /**
@@ -195,7 +198,7 @@ class NearSearch {
       if (!list || list.isGivenUp) reach.gap = Math.min(reach.gap, reachTo(beyond));
     };
     visited.forEach([this.#x], this.#relations, reach, this.skips, visit, resting, true);
-    return { beyond, nearest };
+    return { beyond, mayTie: nearest.length === REMEMBERED, nearest };
   }
 
   #measure(relation: Relation, i: number, j: number): number {
@@ -210,9 +213,10 @@ class NearSearch {
 }
 
 /** A list that is full says nothing about pairs as far apart as its last one. */
-function limitTo(count: number, { beyond, nearest }: Nearest): Nearest {
-  if (nearest.length < count) return { beyond, nearest };
-  return { beyond: nearest[count - 1].distance, nearest: nearest.slice(0, count) };
+function limitTo(count: number, known: Nearest): Nearest {
+  const { nearest } = known;
+  if (nearest.length < count) return known;
+  return { beyond: nearest[count - 1].distance, mayTie: true, nearest: nearest.slice(0, count) };
 }
 
 const byDistance = (p: NearPair, q: NearPair): number => p.distance - q.distance;

@@ -76,6 +76,24 @@ for (const hasParts of [false, true]) {
   );
 }
 
+t.test('a pair as far apart as the last one that is remembered is found when those have moved apart', async (t) => {
+  const count = 8;
+  const x = Float64Array.from({ length: 6 * count }, (_, k) =>
+    k % 3 === 0 ? 10 * Math.floor(k / 6) + (k % 6 === 3 ? 1 : 0) : 0,
+  );
+  const particles = Array.from({ length: 2 * count }, (_, v) => v);
+  const mesh = makeMesh({ vertexCount: 2 * count, particles });
+  const memory = new VerifierMemory(mesh);
+  t.equal(findMinDistance(mesh, x, PROTECT, 1, memory), 1);
+  // Eight pairs have this distance, which is also the reach, and four of them are remembered.
+  for (const { i } of memory.distances!.nearest) x[3 * i + 1]! += 3;
+  t.equal(findMinDistance(mesh, x, PROTECT, 1, memory), 1);
+  // Now all of them are farther apart.
+  for (let v = 0; v < count; v++) x[6 * v + 2]! += 3;
+  t.equal(findMinDistance(mesh, x, PROTECT, 1, memory), undefined);
+  t.equal(findMinDistance(mesh, x, PROTECT, 1, memory), undefined);
+});
+
 t.test('a known state needs no test, and the rules of each test apply to its findings', async (t) => {
   const { mesh, x } = heap(false);
   const memory = new VerifierMemory(mesh);
