@@ -13,7 +13,7 @@ export interface DiagnoseRequest {
   readonly target?: Positions;
   /** The parameters of the resolve that the diagnosis considers. */
   readonly parameters?: ParametersInput;
-  /** Largest number of elements that a finding names; default 16. Counts are always complete. */
+  /** Largest number of elements that a finding names; default 16. Counts do not depend on it. */
   readonly maxElements?: number;
   /** From receipt, including the queue; absent = default of the server. */
   readonly timeBudgetSeconds?: number;

@@ -27,8 +27,8 @@ export interface DiagnoseInput {
   readonly maxElements: number;
   /** of the resolve that is considered; default SKIP */
   readonly kinematicPairs?: KinematicPairs;
-  /** whether a resolve would exclude pairs that intersect in the start; default false: it would refuse them */
-  readonly ignoresIntersections?: boolean;
+  /** number of pairs that intersect in the start which a resolve would exclude; default 0: it would refuse them */
+  readonly mostExcluded?: number;
 }
 
 /** Functions that the caller supplies, because this folder may not import them. */
@@ -73,16 +73,13 @@ export function findEverything(input: DiagnoseInput, tools: DiagnoseTools): Find
   const { findings: ofVertices, seams } = findVertices(subject);
   checkpoint();
   const { components: listed, findings: ofComponents } = describeComponents(subject, components);
-  const { ignoresIntersections = false, kinematicPairs = 'SKIP' } = input;
+  const { mostExcluded = 0, kinematicPairs = 'SKIP' } = input;
   const {
     findings: ofPairs,
     searchMs,
     pairCount,
     ...regions
-  } = findIntersectionRegions(subject, {
-    ...{ kinematicPairs, now },
-    isAccepted: ignoresIntersections,
-  });
+  } = findIntersectionRegions(subject, { kinematicPairs, mostExcluded, now });
   const lengths = tools.lengthsOf(mesh, restrict(input.positions, readable.x));
   const isRefused = 'code' in lengths;
   const findings = [
@@ -90,7 +87,7 @@ export function findEverything(input: DiagnoseInput, tools: DiagnoseTools): Find
     ...ofUnits,
     ...findTargetMismatch(subject),
     ...findCoarseCoordinates(subject),
-    ...(pairCount > 0 && !ignoresIntersections ? ofVertices : ofVertices.map(asAccepted)),
+    ...(pairCount > mostExcluded ? ofVertices : ofVertices.map(asAccepted)),
     ...findFlippedPanels(subject, seams),
     ...findTopology(subject),
     ...findThinTriangles(subject),

@@ -1,7 +1,8 @@
 import type { Contour, DiagnosisFinding, IntersectionRegion } from '../contract/diagnosis.js';
 import type { ElementPair } from '../contract/elements.js';
 import type { KinematicPairs } from '../contract/parameters.js';
-import { findIntersections } from '../verify/state.js';
+import { findSomeIntersections } from '../verify/state.js';
+import type { PairRules } from '../verify/types.js';
 import { patchDepth } from './depth.js';
 import { finding, plural, type Subject, show } from './subject.js';
 
@@ -11,36 +12,44 @@ const MOST_PAIRS = 100_000;
 /** Regions that a diagnosis lists. */
 const MOST_REGIONS = 32;
 
+/**
+ * Pairs that the search may find: so many, and so many for each element. A mesh that lies twice in the same place has six an
+ * element, but if all elements intersect each other, pairs grow with their square: 2,000 triangles that cross at random have a million.
+ */
+const FOUND_PAIRS = 2 ** 18;
+const FOUND_PAIRS_PER_ELEMENT = 16;
+
 export interface Intersections {
   readonly findings: DiagnosisFinding[];
   readonly regions: IntersectionRegion[];
   readonly regionCount: number;
+  /** of the pairs that count; a lower bound if the search has ended early */
   readonly pairCount: number;
   /** ms that the search took */
   readonly searchMs: number;
 }
 
 /**
- * Every intersection of the start, in regions that are connected through elements.
+ * The intersections of the start, in regions that are connected through elements. If the search ends early, a finding says so.
  *
  * @param kinematicPairs whether pairs of wholly kinematic elements count
- * @param isAccepted whether a resolve would exclude these pairs instead of refusing the start
+ * @param mostExcluded number of pairs that a resolve would exclude instead of refusing the start
  * @param now ms
  */
 export function findIntersectionRegions(
   subject: Subject,
-  about: { readonly kinematicPairs: KinematicPairs; readonly isAccepted: boolean; readonly now: () => number },
+  about: { readonly kinematicPairs: KinematicPairs; readonly mostExcluded: number; readonly now: () => number },
 ): Intersections {
-  const { mesh, x, checkpoint, maxElements } = subject;
-  const { kinematicPairs, isAccepted, now } = about;
+  const { checkpoint, maxElements } = subject;
+  const { kinematicPairs, mostExcluded, now } = about;
   const begin = now();
-  const rules = { kinematicPairs, maxPairs: MOST_PAIRS, checkpoint } as const;
-  const {
-    intersectionCount: pairCount,
-    intersections: pairs,
-    kinematicIntersectionCount,
-  } = findIntersections(mesh, x, rules);
+  const { pairs, pairCount, isComplete, kinematic } = findPairs(subject, {
+    kinematicPairs,
+    maxPairs: MOST_PAIRS,
+    checkpoint,
+  });
   const searchMs = now() - begin;
+  const isAccepted = pairCount <= mostExcluded;
   const findings: DiagnosisFinding[] = [];
   const groups = groupPairs(pairs);
   groups.sort((a, b) => b.length - a.length);
@@ -59,26 +68,66 @@ export function findIntersectionRegions(
         elements: pairs
           .slice(0, maxElements)
           .map(({ a, b }, index) => ({ kind: 'pair', index, vertices: [...a, ...b] })),
-        message: `${plural(pairCount, 'pair of elements intersects', 'pairs of elements intersect')} in ${plural(groups.length, 'region')}${bound}: ${listed.join('; ')}${rest}.`,
+        message: `${isComplete ? '' : 'At least '}${plural(pairCount, 'pair of elements intersects', 'pairs of elements intersect')} in ${plural(groups.length, 'region')}${bound}: ${listed.join('; ')}${rest}.`,
         advice: isAccepted
           ? 'Under onIntersectingStart IGNORE_PAIRS these pairs are neither constrained nor tested until they separate, and only the target can separate them.'
-          : 'A start must be free of intersections. Small ones: resolve with onIntersectingStart IGNORE_PAIRS (--on-intersecting-start), which excludes these pairs until they separate. Otherwise untangle the start first (interstice untangle, POST /v1/untangle).',
+          : mostExcluded > 0
+            ? `Under onIntersectingStart IGNORE_PAIRS at most ${plural(mostExcluded, 'pair')} can be excluded. Untangle the start first (interstice untangle, POST /v1/untangle).`
+            : 'A start must be free of intersections. Small ones: resolve with onIntersectingStart IGNORE_PAIRS (--on-intersecting-start), which excludes these pairs until they separate. Otherwise untangle the start first (interstice untangle, POST /v1/untangle).',
       }),
     );
   }
-  if (kinematicIntersectionCount > 0 && kinematicPairs === 'SKIP') {
+  if (kinematic.count > 0 && kinematicPairs === 'SKIP') {
     findings.push(
       finding({
         code: 'KINEMATIC_INTERSECTION',
         severity: 'NOTE',
-        count: kinematicIntersectionCount,
-        message: `${plural(kinematicIntersectionCount, 'pair', 'pairs')} of kinematic elements intersect.`,
+        count: kinematic.count,
+        message: `${kinematic.isComplete ? '' : 'At least '}${plural(kinematic.count, 'pair', 'pairs')} of kinematic elements intersect.`,
         advice: 'They are not constrained unless kinematicPairs is PROTECT; cloth between them has no room.',
       }),
     );
   }
+  if (!kinematic.isComplete) findings.push(describeLeftOut(mostFound(subject), isComplete));
   return { findings, regions, regionCount: groups.length, pairCount, searchMs };
 }
+
+/** The pairs that intersect, those that count and, under SKIP, those of kinematic elements. */
+interface FoundPairs {
+  readonly pairs: readonly ElementPair[];
+  readonly pairCount: number;
+  readonly isComplete: boolean;
+  readonly kinematic: { readonly count: number; readonly isComplete: boolean };
+}
+
+function findPairs(subject: Subject, rules: PairRules): FoundPairs {
+  const { mesh, x } = subject;
+  const most = mostFound(subject);
+  const all = findSomeIntersections(mesh, x, rules, most);
+  // Pairs of kinematic elements may have taken the place of others.
+  const isAgain = !all.isComplete && all.kinematicIntersectionCount > 0 && rules.kinematicPairs === 'SKIP';
+  const counted = isAgain ? findSomeIntersections(mesh, x, { ...rules, countsKinematic: false }, most) : all;
+  return {
+    pairs: counted.intersections,
+    pairCount: counted.intersectionCount,
+    isComplete: counted.isComplete,
+    kinematic: { count: all.kinematicIntersectionCount, isComplete: all.isComplete },
+  };
+}
+
+const mostFound = ({ mesh }: Subject): number =>
+  FOUND_PAIRS + FOUND_PAIRS_PER_ELEMENT * (mesh.triangles.length / 3 + mesh.edges.length / 2 + mesh.particles.length);
+
+/** @param isOfKinematic whether only pairs of kinematic elements are left out */
+const describeLeftOut = (count: number, isOfKinematic: boolean): DiagnosisFinding =>
+  finding({
+    code: 'INTERSECTIONS_NOT_COUNTED',
+    severity: 'NOTE',
+    count,
+    message: `The search for intersections ended when it had found ${plural(count, 'pair')}: more intersect${isOfKinematic ? ', all of them of kinematic elements' : ', so there may be further and larger regions'}.`,
+    advice:
+      'Nearly every element intersects nearly every other one. A check counts all pairs, however long that takes.',
+  });
 
 const CONTOURS: { readonly [K in Contour]: string } = {
   CLOSED: 'through the middle of a surface',

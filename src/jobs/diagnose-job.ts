@@ -15,6 +15,7 @@ import { resolveParameters } from '../solver/parameters.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import { findResting } from '../solver/resting.js';
 import type { JobContext } from './job-run.js';
+import { MAX_EXCLUDED } from './start-check.js';
 import { resolveJob } from './step-job.js';
 
 /** Elements that a finding names if the request does not say. */
@@ -60,7 +61,7 @@ export async function diagnoseJob(request: DiagnoseRequest, context: JobContext)
   const { searchMs, ...found } = findEverything(
     {
       ...{ mesh, positions, target, maxElements, kinematicPairs: parameters.kinematicPairs ?? 'SKIP' },
-      ignoresIntersections: parameters.onIntersectingStart === 'IGNORE_PAIRS',
+      mostExcluded: parameters.onIntersectingStart === 'IGNORE_PAIRS' ? MAX_EXCLUDED : 0,
     },
     { build: (input) => buildMesh(input, context.limits), lengthsOf, checkpoint, now: context.now },
   );

@@ -14,7 +14,7 @@ import { testState, type Verifier } from './verifier.js';
  * Pairs that one start may have excluded: the lookup of a hundred thousand needs some 100 MB, and a state with more of
  * them is probably not a state of this mesh.
  */
-const MAX_EXCLUDED = 100_000;
+export const MAX_EXCLUDED = 100_000;
 
 /**
  * The start must be free of intersections in the caller's own numbers. Under IGNORE_PAIRS all pairs that intersect move

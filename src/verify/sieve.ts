@@ -199,6 +199,8 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
   };
   const tree = { nodes: { right, size }, quiet: isKinematic, slack: isNear ? arrays.slack : undefined };
   for (let task = from; task < to; task++) {
+    // Too many pairs remain, so that the result will not be used.
+    if (Atomics.load(shared, 0) > MOST_LEFT) break;
     count = 0;
     kept = keeps * task;
     least.fill(Number.POSITIVE_INFINITY, kept, kept + keeps);

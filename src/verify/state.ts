@@ -39,6 +39,37 @@ export function findIntersections(
   return testState(mesh, positions, rules, undefined, memory);
 }
 
+/** Findings of a test that may end before it has found all pairs; no start or answer is free because of them. */
+export interface SomeIntersections
+  extends Pick<StateFindings, 'intersectionCount' | 'intersections' | 'kinematicIntersectionCount'> {
+  /** false = more pairs have a common point, and only those found until then are counted and listed */
+  readonly isComplete: boolean;
+}
+
+/**
+ * {@link findIntersections}, which ends when it finds more than `most` pairs with a common point: if most elements
+ * intersect each other, pairs grow with their square.
+ *
+ * @throws like findIntersections
+ */
+export function findSomeIntersections(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  most: number,
+): SomeIntersections {
+  const verdict = new Verdict(rules, most);
+  let isComplete = true;
+  try {
+    testState(mesh, positions, rules, undefined, undefined, verdict);
+  } catch (thrown) {
+    if (!(thrown instanceof FoundEnough)) throw thrown;
+    isComplete = false;
+  }
+  const { intersectionCount, intersections, kinematicIntersectionCount } = verdict.findings;
+  return { intersectionCount, intersections, kinematicIntersectionCount, isComplete };
+}
+
 /** Whether so little has changed since the remembered states that {@link findIntersections} is fast. */
 export function isMostlyKnown(
   mesh: CollisionMesh,
@@ -69,19 +100,22 @@ function usable({ mesh, meetings }: VerifierMemory, of: CollisionMesh, rules: Pa
 /** Whether pairs of two kinematic elements are not even searched for. */
 const passesOverKinematic = (rules: PairRules): boolean => skipsKinematic(rules) && rules.countsKinematic === false;
 
-/** @param doubtful the edge-triangle pairs to decide, if a filter has cleared all others; undefined = find them all */
+/**
+ * @param doubtful the edge-triangle pairs to decide, if a filter has cleared all others; undefined = find them all
+ * @param verdict an empty one of these rules
+ */
 export function testState(
   mesh: CollisionMesh,
   positions: Positions,
   rules: PairRules,
   doubtful: DoubtfulPairs | undefined,
   memory?: VerifierMemory,
+  verdict = new Verdict(rules),
 ): StateFindings {
   checkRules(rules);
   const x = readPositions(mesh, positions, 'positions');
   const search = new PairSearch(mesh, rules.checkpoint);
   const meeting = new ExactMeeting(x);
-  const verdict = new Verdict(rules);
   const { passesOver } = verdict;
   let pairsTested = 0;
   const decide: VisitPair = (relation, i, j, isKinematic) => {
@@ -174,9 +208,14 @@ function searchListing(
 /** More pairs with a common point than this are not remembered. */
 const MOST_MEETINGS = 4096;
 
+/** Ends a test that has found as many pairs as it may. */
+class FoundEnough extends Error {}
+
 /** Applies the rules of a test to the pairs that have a common point. */
 class Verdict {
   readonly passesOver: boolean;
+  readonly #most: number;
+  #found = 0;
   readonly #rules: PairRules;
   readonly #skips: boolean;
   readonly #listed: FirstFindings;
@@ -186,16 +225,20 @@ class Verdict {
   #count = 0;
   #kinematicCount = 0;
 
-  constructor(rules: PairRules) {
+  /** @param most number of pairs that it takes */
+  constructor(rules: PairRules, most = Number.POSITIVE_INFINITY) {
+    this.#most = most;
     this.#rules = rules;
     this.#skips = skipsKinematic(rules);
     this.passesOver = passesOverKinematic(rules);
     this.#listed = new FirstFindings(rules.maxPairs, compareFindings);
   }
 
-  /** Adds a pair that has a common point. */
+  /** Adds a pair that has a common point. @throws FoundEnough if it takes no more */
   add(relation: Relation, i: number, j: number, isKinematic: boolean): void {
     if (isKinematic && this.passesOver) return;
+    if (this.#found === this.#most) throw new FoundEnough();
+    this.#found++;
     if (this.#pairs.length <= 3 * MOST_MEETINGS) this.#pairs.push(relation.code, i, j);
     if (isKinematic) this.#kinematicCount++;
     if (isKinematic && this.#skips) return;

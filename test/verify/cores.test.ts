@@ -125,3 +125,23 @@ t.test('a checkpoint that throws ends the search, and the next search is correct
     }
   });
 });
+
+t.test('a state in which too many pairs intersect is searched by one thread', async (t) => {
+  // Triangles that nearly coincide, far from the sheets: more pairs than threads may leave to the requesting one.
+  const pile = 400;
+  const { vertexCount } = mesh;
+  const corners = Array.from({ length: 3 * pile }, (_, k) => vertexCount + k);
+  const points = corners.flatMap((_, k) =>
+    [[0, 1, 0][k % 3]!, [0, 0, 1][k % 3]!, 100].map((c) => c + random.between(-0.1, 0.1)),
+  );
+  const crowded = makeMesh({ vertexCount: vertexCount + 3 * pile, triangles: [...mesh.triangles, ...corners] });
+  const state = Float64Array.of(...x, ...points);
+  const rules: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 20 };
+  const alone = findIntersections(crowded, state, rules);
+  t.ok(alone.intersectionCount > 2 ** 16, `${alone.intersectionCount} pairs`);
+  await withCores(3, async () => {
+    const before = team.helpedChunks;
+    t.same(findIntersections(crowded, state, rules), alone);
+    t.ok(team.helpedChunks > before, 'helpers took part');
+  });
+});
