@@ -13,6 +13,7 @@ import {
   type Relation,
   readPositions,
 } from './elements.js';
+import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
 import { isExcluded } from './excluded.js';
 import {
   codeOf,
@@ -27,13 +28,18 @@ import { PairSearch, skipsKinematic, type VisitPair } from './pair-search.js';
 import { PathMeeting } from './path-pair.js';
 import type { PairRules, PathFindings } from './types.js';
 
-/** 'codimensional': only pairs that can pass through each other without piercing a triangle in between. */
+/**
+ * 'codimensional': only pairs that can pass through each other without piercing a triangle in between. The test of a state has
+ * decided exactly that they are apart, so a pair at rest is decided exactly here, too: it meets on the piece if and only if it
+ * meets in the state. Otherwise a pair so near that only an exact test tells it from one that touches would fail on every piece,
+ * although an engine, which cannot certify it either, leaves it where it is.
+ */
 export type PathScope = 'all' | 'codimensional';
 
 /**
  * Conservative test of the straight path x(t) = (1-t)·start + t·end, t in [0, 1]: a pair that meets, or only touches,
- * at any time is always found. A pair that comes within rounding of touching may be found, too. The derivation is
- * at {@link PathMeeting}. Under SKIP a pair of two kinematic elements is excluded unless a
+ * at any time is always found. A pair that comes within rounding of touching may be found, too ({@link PathScope}). The
+ * derivation is at {@link PathMeeting}. Under SKIP a pair of two kinematic elements is excluded unless a
  * protected pair of an edge and a triangle can meet because of it ({@link BorderElements}).
  *
  * @param start [3·V] in any unit
@@ -57,6 +63,13 @@ export function testPath(
   const pointsFrom = new Float64Array(12);
   const pointsTo = new Float64Array(12);
   const border = skipsKinematic(rules) ? new BorderElements(mesh, mesh.kinematic) : undefined;
+  let exact: ExactMeeting | undefined;
+  const isApartAtRest = ({ code, a, b }: Relation, i: number, j: number): boolean => {
+    const count = 3 * (a.size + b.size);
+    for (let k = 0; k < count; k++) if (pointsFrom[k] !== pointsTo[k]) return false;
+    exact ??= new ExactMeeting(from);
+    return !hasCommonPoint(exact, code, a.vertices, a.size * i, b.vertices, b.size * j);
+  };
   let collisionCount = 0;
   let earliestImpact: number | undefined;
   const elements = collectElements(mesh);
@@ -66,7 +79,7 @@ export function testPath(
     gather(from, relation, i, j, pointsFrom);
     gather(to, relation, i, j, pointsTo);
     const impact = meeting.findImpact(relation.code, pointsFrom, pointsTo);
-    if (impact === undefined) return;
+    if (impact === undefined || (scope === 'codimensional' && isApartAtRest(relation, i, j))) return;
     const finding = { code: relation.code, ids: idsOf(relation, i, j) };
     if (isExcluded(rules.excluded, finding.code, finding.ids)) return;
     collisionCount++;
