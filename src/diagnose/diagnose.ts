@@ -48,8 +48,8 @@ export interface DiagnoseTools {
 
 /** The findings that need no engine, and data with which the job adds the rest. */
 export interface Findings extends Omit<Diagnosis, 'accepted'> {
-  /** ms that the search for intersections took */
-  readonly searchMs: number;
+  /** ms that the search for intersections took; undefined = it ended early */
+  readonly searchMs: number | undefined;
 }
 
 /**

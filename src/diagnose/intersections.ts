@@ -25,8 +25,8 @@ export interface Intersections {
   readonly regionCount: number;
   /** of the pairs that count; a lower bound if the search has ended early */
   readonly pairCount: number;
-  /** ms that the search took */
-  readonly searchMs: number;
+  /** ms that the search took; undefined = it ended early */
+  readonly searchMs: number | undefined;
 }
 
 /**
@@ -48,7 +48,7 @@ export function findIntersectionRegions(
     maxPairs: MOST_PAIRS,
     checkpoint,
   });
-  const searchMs = now() - begin;
+  const searchMs = kinematic.isComplete ? now() - begin : undefined;
   const isAccepted = pairCount <= mostExcluded;
   const findings: DiagnosisFinding[] = [];
   const groups = groupPairs(pairs);

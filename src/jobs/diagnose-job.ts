@@ -150,14 +150,24 @@ function refusal(thrown: unknown): DiagnosisFinding {
   });
 }
 
-function describeBudget(seconds: number, searchMs: number, target: Positions | undefined): DiagnosisFinding {
+/** @param searchMs of a search for all intersections, as a check makes it; undefined = it ended early */
+function describeBudget(
+  seconds: number,
+  searchMs: number | undefined,
+  target: Positions | undefined,
+): DiagnosisFinding {
+  const resolve = target ? 'resolve of a single step' : 'resolve that moves nothing';
+  const told = show(1000 * seconds);
   return finding({
     code: 'SMALLEST_TIME_BUDGET',
     severity: 'NOTE',
     count: 1,
     measure: seconds,
     unit: 'seconds',
-    message: `One check takes ${show(searchMs)} ms here, ${target ? 'a resolve of a single step' : 'a resolve that moves nothing'} ${show(1000 * seconds)} ms.`,
+    message:
+      searchMs === undefined
+        ? `A ${resolve} takes ${told} ms here.`
+        : `One check takes ${show(searchMs)} ms here, a ${resolve} ${told} ms.`,
     advice: target
       ? 'A smaller time budget may end before the first step. The first request of a process takes longer than later ones, and in a session later steps cost less.'
       : 'A time budget must be longer than this; with a target the doctor measures a step as well.',
