@@ -12,12 +12,13 @@ const MOST_PAIRS = 1_000_000;
 
 /**
  * If the coordinate frame must round the start, the way from the start to its image is the first piece of the path, on
- * which no pair may meet that the first iteration does not leave out (docs/method.md, S9). A small part of a mesh that
+ * which no pair may meet that the first iteration does not leave out (docs/method.md, S9); the pull-back of a free start
+ * leaves nothing out. A small part of a mesh that
  * rounding moves to the other side of a sheet would otherwise be found on neither side. Pairs that touch in the start
  * without intersecting, like edges of neighbours that are folded onto each other, meet there already.
  *
  * @param engine the image of the start
- * @param rules of the first iteration; its `maxPairs` are named
+ * @param rules of the first iteration, or of the pull-back of a free start; its `maxPairs` are named
  * @throws TOLERANCE_TOO_SMALL with the pairs; what the checkpoint of the rules throws
  */
 export function refuseRounded(

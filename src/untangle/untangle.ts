@@ -197,6 +197,8 @@ class Untangling {
         const told = toldOf(analysis, from.findings, n);
         this.#tell('UNTANGLING', told);
         this.#told = noted === 'ON' && count > 0 ? { ...this.#told, iteration: n } : told;
+        // The pull-back of a free start leaves nothing out, so nothing may meet on the way to its image.
+        if (count === 0 && n === 1) this.#refuseRounded(undefined);
         // A free state that is too far away belongs to the path if its pull-back is the answer.
         if (count === 0) run.free = x;
         else if (this.#gains.isHopeless || !isReadable) run.ended = 'NO_PROGRESS';
@@ -221,7 +223,7 @@ class Untangling {
   }
 
   /** Refuses a start that the engine's numbers do not keep apart. @throws TOLERANCE_TOO_SMALL, Interrupted */
-  #refuseRounded(excluded: RegionsLeftOut): void {
+  #refuseRounded(excluded: RegionsLeftOut | undefined): void {
     const rules = { ...this.#rules, maxPairs: NAMED, excluded, checkpoint: this.#budget.pulse };
     refuseRounded(this.#problem.mesh, this.#frame, this.#problem.positions, this.#start, rules);
   }

@@ -68,6 +68,76 @@ t.test('nothing changes sides because the engine rounds the start: such a start 
   t.ok(counts.refused > 0 && counts.kept > 0, JSON.stringify(counts));
 });
 
+/** Two layers of a free start that are nearer than float32 can tell, and two far triangles; at rest the upper layer is half as large. */
+function shrinking(random: Random) {
+  const place = [900, 900, 900].map((x) => x + random.between(0, 1));
+  const ground = [
+    [0, 0, random.between(0.1, 0.4)],
+    [1, random.between(0, 0.1), random.between(0, 0.3)],
+    [random.between(0, 0.2), 1, random.between(0, 0.5)],
+  ].map((p) => p.map((x, c) => x + place[c]!));
+  const [u, v] = [minus(ground[1]!, ground[0]!), minus(ground[2]!, ground[0]!)];
+  const normal = cross(u, v);
+  const over = (a: number, b: number): Point =>
+    ground[0]!.map((x, c) => x + a * u[c]! + b * v[c]! + (1e-6 * normal[c]!) / Math.hypot(...normal));
+  const upper = [over(0.2, 0.2), over(0.6, 0.2), over(0.2, 0.6)];
+  const far = [-1000, 1000].flatMap((x) => [x, x, x, x + 1, x, x, x, x + 1, x]);
+  const positions = Float64Array.from([...ground.flat(), ...upper.flat(), ...far]);
+  const rest = positions.slice();
+  const middle = [0, 1, 2].map((c) => upper.reduce((sum, p) => sum + p[c]! / 3, 0));
+  upper.forEach((p, n) => {
+    for (const c of [0, 1, 2]) rest[9 + 3 * n + c] = middle[c]! + 0.5 * (p[c]! - middle[c]!);
+  });
+  return {
+    mesh: {
+      vertexCount: 12,
+      triangles: Uint32Array.from({ length: 12 }, (_, i) => i),
+      restLengths: { positions: rest },
+    },
+    positions,
+  };
+}
+
+t.test('nor in a free start, which the pull-back moves where edges are longer than at rest', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const counts = { refused: 0, moved: 0 };
+  for (let n = 0; n < 100; n++) {
+    const scene = shrinking(random);
+    t.same(sidesOf(scene.positions), [1, 1, 1]);
+    try {
+      const { positions, report } = await untangleOne(scene, engine);
+      t.match(report, { status: 'FREE', piercesBefore: 0 });
+      t.same(sidesOf(positions), [1, 1, 1], 'the upper layer has not passed through the lower one');
+      if (positions.some((x, k) => x !== scene.positions[k])) counts.moved++;
+    } catch (refusal) {
+      if (!(refusal instanceof IntersticeError)) throw refusal;
+      t.equal(refusal.code, 'TOLERANCE_TOO_SMALL');
+      t.ok(
+        refusal.pairs.every(({ a, b }) => [...a, ...b].every((v) => v < 6)),
+        'it names the near pairs',
+      );
+      counts.refused++;
+    }
+  }
+  t.ok(counts.refused > 0 && counts.moved > 0, JSON.stringify(counts));
+});
+
+t.test('a free start stays as it is where the time budget ends before the pull-back', async (t) => {
+  const scene = shrinking(seeded(1));
+  const isRefused = await untangleOne(scene, engine).then(
+    () => false,
+    () => true,
+  );
+  t.ok(isRefused);
+  for (let questions = 0; questions < 3; questions++) {
+    let asked = 0;
+    const { report, positions } = await untangleOne(scene, engine, { timeLeft: () => (asked++ < questions ? 1 : 0) });
+    t.match(report, { status: 'FREE', ended: 'TIME_BUDGET' });
+    t.same(positions, scene.positions);
+  }
+});
+
 t.test(
   'neighbours that are folded onto each other touch in the start already, and are no reason to refuse it',
   async (t) => {
