@@ -1,6 +1,6 @@
 import type { EnginePositions } from '../solver/engine.js';
 import type { StateFindings } from '../verify/types.js';
-import type { Decision } from './sides.js';
+import type { KeptDecision } from './sides.js';
 
 /**
  * The strategy for contours whose side is a guess. PUSH: the wrong sides are pushed through. MIXED: they are pushed
@@ -83,10 +83,10 @@ export class Gains {
 /** A guess with at least this confidence is clear. */
 const CLEAR = 0.9;
 
-export const isGuess = ({ why }: Decision): boolean => why === 'SMALLER' || why === 'COST';
+export const isGuess = ({ why }: KeptDecision): boolean => why === 'SMALLER' || why === 'COST';
 
 /** Whether a contour is shortened; otherwise its wrong side is pushed through. */
-export function isShortened(decision: Decision, strategy: Strategy): boolean {
+export function isShortened(decision: KeptDecision, strategy: Strategy): boolean {
   if (strategy === 'PUSH' || !isGuess(decision)) return false;
   return strategy === 'SHORTEN' || decision.why === 'COST' || decision.confidence < CLEAR;
 }

@@ -49,7 +49,9 @@ export function pushThrough(
     options.pulse();
     return heightRowsOf(topology, x, region, lengths, options.pulse);
   });
-  for (const contour of shortened) rows.push(...gradientRowsOf(topology, x, contour, SHORTENED_BY * options.edge));
+  // One by one: a contour may have more rows than a call has arguments.
+  for (const contour of shortened)
+    for (const row of gradientRowsOf(topology, x, contour, SHORTENED_BY * options.edge)) rows.push(row);
   const y = x.slice();
   const zone = zoneOf(topology, rows);
   const edges = edgesIn(topology, zone);

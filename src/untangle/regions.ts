@@ -3,7 +3,7 @@ import { TriangleTree } from '../diagnose/triangle-tree.js';
 import type { Contour, Role } from './contours.js';
 import { type Crossing, type CutEnd, type Label, type Span, sheetOf } from './crossings.js';
 import { heightOver, NEAREST_PER_PULSE } from './heights.js';
-import type { Decision } from './sides.js';
+import type { Decision, KeptDecision } from './sides.js';
 import { rowOf, type Topology } from './topology.js';
 
 /** Vertices of a sheet that are on the wrong side of another sheet. */
@@ -54,7 +54,7 @@ const SPREAD = 4;
  */
 const MOST_OF_SHEET = 0.6;
 
-export function kindOf(contour: Contour, { separations }: Decision): ContourKind {
+export function kindOf(contour: Contour, { separations }: KeptDecision): ContourKind {
   if (contour.tips.length > 0) return 'LOOP';
   if (contour.isClosed) return 'CLOSED';
   return separations[0].isWhole || separations[1].isWhole ? 'BORDER' : 'OPEN';

@@ -7,12 +7,12 @@ import type { Contour, Role } from './contours.js';
 import { lengthsAtRest } from './measures.js';
 import { pointOf } from './pierces.js';
 import { kindOf, type Region } from './regions.js';
-import { type Decision, partOf, turnAlong } from './sides.js';
+import { type KeptDecision, partOf, turnAlong } from './sides.js';
 import type { Topology } from './topology.js';
 
 interface Described {
   readonly contours: readonly Contour[];
-  readonly decisions: ReadonlyMap<number, Decision>;
+  readonly decisions: ReadonlyMap<number, KeptDecision>;
   readonly regions: readonly Region[];
 }
 
@@ -22,10 +22,17 @@ export function describeContours(
   x: Float64Array,
   { contours, decisions, regions }: Described,
 ): ContourReport[] {
+  const byContour = new Map<number, Region[]>();
+  for (const region of regions) {
+    const { contour } = region;
+    const known = byContour.get(contour);
+    if (known) known.push(region);
+    else byContour.set(contour, [region]);
+  }
   return contours.flatMap((contour, id) => {
     const decision = decisions.get(id);
     if (!decision) return [];
-    const own = regions.filter((region) => region.contour === id);
+    const own = byContour.get(id) ?? [];
     const sheet = (role: Role): ContourSheet => {
       const part = partOf(topology, contour, role);
       const region = own.find((one) => one.role === role);

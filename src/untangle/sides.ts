@@ -42,6 +42,12 @@ export interface Decision {
   readonly patches: Patches;
 }
 
+/**
+ * What is kept of a decision: the patches of a crossing have an entry for every vertex of the mesh, and where many small
+ * sheets meet there may be as many crossings as sheets.
+ */
+export type KeptDecision = Omit<Decision, 'patches'>;
+
 const ROLES = [0, 1] as const;
 
 /**

@@ -29,7 +29,7 @@ import { pushThrough } from './push.js';
 import { type Region, regionsOf } from './regions.js';
 import { describeContours, measureMoved, measureStretch } from './report.js';
 import { refuseRounded } from './rounding.js';
-import { type Decision, decideSides, type Guidance } from './sides.js';
+import { decideSides, type Guidance, type KeptDecision } from './sides.js';
 import { describeTopology, type Topology } from './topology.js';
 import { TurnedRegions } from './turned.js';
 
@@ -65,7 +65,7 @@ interface Analysis {
   readonly findings: StateFindings;
   readonly pairs: readonly ElementPair[];
   readonly contours: readonly Contour[];
-  readonly decisions: Map<number, Decision>;
+  readonly decisions: Map<number, KeptDecision>;
   readonly regions: Region[];
   /** contours that are shortened; their regions are not pushed through */
   readonly shortened: Contour[];
@@ -246,7 +246,8 @@ class Untangling {
       for (const [c, decision] of decideSides(topology, at, contours, crossing, guidance)) {
         if (isShortened(decision, this.#gains.strategy)) shortened.push(contours[c]!);
         else regions.push(...regionsOf(tools, contours, c, crossing, decision));
-        decisions.set(c, decision);
+        const { patches: _, ...kept } = decision;
+        decisions.set(c, kept);
       }
     }
     for (const { contour, role, right, vertices } of regions) {
