@@ -42,6 +42,8 @@ export class BrokenRequests {
 
   private answer(thrown: Error & { code?: string }, socket: Socket): void {
     if (thrown.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // A second answer to one request would count as that of the next one, and the first one has its line.
+    else if (this.pending.isWithinAnswered(socket)) socket.end();
     else socket.end(asText(this.refuse(reasonOf(thrown.code), socket)));
   }
 
@@ -59,6 +61,8 @@ export class BrokenRequests {
 interface Connection {
   /** Requests whose answers are not complete. */
   readonly unanswered: Set<IncomingMessage>;
+  /** The request that began last. */
+  latest?: IncomingMessage;
   /** Called when all requests that arrived completely are answered. */
   onAnswered?: (() => void) | undefined;
 }
@@ -68,9 +72,10 @@ class PendingRequests {
   private readonly connections = new WeakMap<Socket, Connection>();
 
   add(request: IncomingMessage): void {
-    const connection = this.connections.get(request.socket) ?? { unanswered: new Set() };
+    const connection: Connection = this.connections.get(request.socket) ?? { unanswered: new Set() };
     this.connections.set(request.socket, connection);
     connection.unanswered.add(request);
+    connection.latest = request;
   }
 
   /** The answer is complete, or the caller has disconnected. */
@@ -81,6 +86,12 @@ class PendingRequests {
     const { onAnswered } = connection;
     connection.onAnswered = undefined;
     onAnswered();
+  }
+
+  /** Whether the bytes that arrive belong to a request that was answered before it had arrived, usually by a refusal. */
+  isWithinAnswered(socket: Socket): boolean {
+    const { latest, unanswered } = this.connections.get(socket) ?? {};
+    return latest?.complete === false && unanswered?.has(latest) === false;
   }
 
   /**

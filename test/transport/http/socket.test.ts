@@ -12,8 +12,8 @@ async function listen(t: Test, maxMessageBytes?: number) {
   await door.app.listen({ host: '127.0.0.1', port: 0 });
   const address = door.app.server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  const open = () => {
-    const socket = connect(address.port, '127.0.0.1');
+  const open = (options: { readonly allowHalfOpen?: boolean } = {}) => {
+    const socket = connect({ port: address.port, host: '127.0.0.1', ...options });
     t.teardown(() => socket.destroy());
     return socket;
   };
@@ -228,14 +228,39 @@ t.test('bytes that are no HTTP are answered all the same', async (t) => {
 });
 
 t.test('a request that ends in its middle is told from bytes that are no HTTP', async (t) => {
-  const { operations, open } = await listen(t);
-  for (const text of [jsonHead + body.slice(0, -1), jsonHead.slice(0, 30)]) {
+  const { operations, open, lines, state } = await listen(t);
+  const broken = { event: 'broken-request', status: 400 };
+  const cancelled = { path: '/v1/resolve', status: 499, code: 'CANCELLED' };
+  for (const [text, told] of [
+    [jsonHead + body.slice(0, -1), [broken, cancelled]],
+    [jsonHead.slice(0, 30), [broken]],
+  ] as const) {
+    lines.length = 0;
     const socket = open();
     socket.end(text);
     t.match(await hear(socket), /^HTTP\/1\.1 400 [\s\S]*"MALFORMED_BODY"[\s\S]*The connection ended in the middle/);
+    await state.idle();
+    t.match(lines, told);
+    t.equal(lines.length, told.length);
   }
   t.same(operations.resolves, []);
 });
+
+t.test(
+  'a request that is refused before its body has arrived has one answer and one line, if the body ends in its middle',
+  async (t) => {
+    const { open, lines } = await listen(t);
+    const socket = open({ allowHalfOpen: true });
+    const refused = hear(socket, '"pairCount"');
+    socket.write(head(['content-type: application/json', 'content-encoding: gzip', 'content-length: 3000']));
+    t.match(await refused, /^HTTP\/1\.1 415 /);
+    const others = hear(socket);
+    socket.end('{');
+    t.equal(await others, '', 'no other answer');
+    t.match(lines, [{ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' }]);
+    t.equal(lines.length, 1);
+  },
+);
 
 t.test('what Node would answer by itself is answered with a document, too', async (t) => {
   const { open } = await listen(t);
