@@ -158,7 +158,10 @@ export class SessionKeeper {
       this.fallBehind(session, 'The store has lost frames of a session; they are written again from memory.');
     }
     if (!kept.isBehind) return;
-    await this.writeAll(session, await this.checkpoints.copy(session));
+    const checkpoint = await this.checkpoints.copy(session);
+    // Otherwise a session that was deleted meanwhile would come back.
+    if (session.hasEnded) throw new SessionGone('it has ended');
+    await this.writeAll(session, checkpoint);
     // Not before: until it is written, the store lacks it because of the loss.
     kept.generation = generation;
   }
@@ -322,6 +325,21 @@ export class SessionKeeper {
   /** @throws STORE_UNAVAILABLE */
   remove(name: SessionName): Promise<boolean> {
     return ask(() => this.store.remove(name));
+  }
+
+  /**
+   * Removes a session that has ended here once more, because a write that was under way may have brought it back after the
+   * store had lost it. No write of the session begins any longer.
+   *
+   * @returns whether it was there, or the store had lost it, so that only this process had it
+   * @throws STORE_UNAVAILABLE
+   */
+  async removeAgain(session: Session): Promise<boolean> {
+    const kept = session.kept!;
+    while (kept.deciding) await kept.deciding;
+    if (await this.remove(nameOf(session))) return true;
+    await ask(() => this.store.peek(nameOf(session)));
+    return this.store.generation !== kept.generation;
   }
 
   /** Ends a session that was not used for its idle timeout, unless another process holds it. */

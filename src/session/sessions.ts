@@ -138,12 +138,14 @@ export class Sessions {
     const key = name.startsWith(KEY_PREFIX) ? name.slice(KEY_PREFIX.length) : undefined;
     const id = key === undefined ? name : ((await this.creation.giveUp(tenant, key)) ?? refuseUnknown(name));
     if (!keeper) return this.live.end(this.live.registry.find(id, tenant), 'deleted');
-    const existed = await keeper.remove({ tenant, id });
+    let existed = await keeper.remove({ tenant, id });
     // A session that is being loaded has been read already.
     await this.finder?.arrivalOf(id, tenant);
     const session = this.live.registry.peek(id, tenant);
-    if (session) this.live.end(session, 'deleted');
-    else if (existed) this.options.onChange(tenant, 'deleted');
+    if (session) {
+      this.live.end(session, 'deleted');
+      if (!existed || session.kept?.deciding) existed = (await keeper.removeAgain(session)) || existed;
+    } else if (existed) this.options.onChange(tenant, 'deleted');
     if (!existed) refuseUnknown(name);
   }
 

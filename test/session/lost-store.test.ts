@@ -191,6 +191,63 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
     store.peek = peek;
   });
 
+  t.test('a session that only this process has left is deleted like any other', async (t) => {
+    const prefix = prefixOf();
+    const { operations, events } = await processOf(t, prefix);
+    const { id } = await operations.createSession(opening());
+    lose();
+    await operations.deleteSession(id);
+    t.equal((await refusalOf(operations.deleteSession(id))).code, 'SESSION_NOT_FOUND');
+    t.same(
+      events.flatMap((event) => (event.type === 'session' ? [event.change] : [])),
+      ['created', 'deleted'],
+    );
+    t.equal(redis.cli('KEYS', `${prefix}:session:*`), '');
+  });
+
+  for (const what of ['copied', 'written'] as const) {
+    t.test(`a session that is deleted while it is ${what} again does not come back`, async (t) => {
+      const prefix = prefixOf();
+      const { operations, store, clock, scheduler } = await processOf(t, prefix);
+      const { id } = await operations.createSession(opening());
+      lose();
+      const [replace, save] = [store.replace.bind(store), scheduler.save.bind(scheduler)];
+      let release = () => {};
+      const isReleased = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      let writes = 0;
+      const begun = new Promise<void>((begin) => {
+        store.replace = async (session) => {
+          writes++;
+          begin();
+          await isReleased;
+          return replace(session);
+        };
+        if (what === 'copied')
+          scheduler.save = async () => {
+            begin();
+            await isReleased;
+            return save();
+          };
+      });
+      // The process compares its idle sessions with the store.
+      clock.advance(30_000);
+      await begun;
+      const deleted = operations.deleteSession(id);
+      // What the deletion asks the store meanwhile is answered first.
+      await store.list('default');
+      await settle();
+      release();
+      await deleted;
+      await settle();
+      await store.list('default');
+      t.equal(redis.cli('KEYS', `${prefix}:session:*`), '');
+      t.equal(writes, what === 'copied' ? 0 : 1);
+      t.equal((await refusalOf(operations.getSession(id))).code, 'SESSION_NOT_FOUND');
+    });
+  }
+
   t.test('a deleted session does not come back', async (t) => {
     const prefix = prefixOf();
     const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
