@@ -6,6 +6,7 @@ import { type KernelStage, STEP_STAGES } from '../kernels/table.js';
 import { findSharedObjection } from '../proof/shared-proof.js';
 import type { OpenedAdapter } from './adapter.js';
 import { KernelRefused, KernelSet } from './kernel.js';
+import { MemoryBudget } from './memory.js';
 import type { MoreKernels } from './more-kernels.js';
 import type { SceneDevice } from './scene-device.js';
 import { warmUp } from './warm-up.js';
@@ -70,10 +71,15 @@ export async function openCompany({
     const steps = await device.waitFor(load('search', ...STEP_STAGES));
     const small = await loadSmall();
     const together = small ? steps.with(small) : steps;
+    const ofProof = new MemoryBudget();
     const objection = await device.waitFor(
-      findSharedObjection(memory.device, { alone: kernels, together }, isSoftware),
+      findSharedObjection(memory.device, { alone: kernels, together }, isSoftware, ofProof),
     );
     if (objection !== undefined) return `their kernels do not compute what those of one scene do: ${objection}`;
+    // A shared buffer has a least size, so a scene that fits alone might find no room in a convoy, however often it is sent.
+    const { limit } = memory.budget;
+    if (ofProof.most > limit)
+      return `three small scenes take ${ofProof.most} bytes of device memory together, and ${limit} may be used (INTERSTICE_MAX_DEVICE_BYTES).`;
     const convoy = await own.checkAllocations('the convoy', () => new Convoy(own, isSoftware, settings));
     return { convoy, kernels: together, jobs: { jobs: settings.scenes, vertices: CONVOY_VERTICES } };
   } catch (thrown) {

@@ -10,23 +10,29 @@ import { type Place, wholeOf } from './place.js';
  */
 export class MemoryBudget {
   /** bytes that this engine may use */
-  readonly #limit: number;
+  readonly limit: number;
   readonly #account: ByteAccount;
   readonly #bytes = new Map<string, number>();
   #total = 0;
+  #most = 0;
 
   /**
    * @param limit bytes that this engine may use
    * @param account of the thread; its limit applies to the engines of all threads
    */
   constructor(limit = Number.POSITIVE_INFINITY, account = new ByteAccount()) {
-    this.#limit = limit;
+    this.limit = limit;
     this.#account = account;
   }
 
   /** Bytes that this engine uses. */
   get total(): number {
     return this.#total;
+  }
+
+  /** Largest number of bytes that this engine has used at one time. */
+  get most(): number {
+    return this.#most;
   }
 
   /** Bytes in use for each label that has any. */
@@ -36,7 +42,7 @@ export class MemoryBudget {
 
   /** @throws OUT_OF_DEVICE_MEMORY with demand and capacity if this many additional bytes exceed the limit */
   assertFits(bytes: number, label: string): void {
-    if (this.#total + bytes <= this.#limit && this.#account.total + bytes <= this.#account.limit) return;
+    if (this.#total + bytes <= this.limit && this.#account.total + bytes <= this.#account.limit) return;
     throw this.#refusal(bytes, label);
   }
 
@@ -46,7 +52,7 @@ export class MemoryBudget {
    * @throws OUT_OF_DEVICE_MEMORY like {@link assertFits}
    */
   take(label: string, bytes: number): void {
-    if (this.#total + bytes > this.#limit || !this.#account.charge(bytes)) throw this.#refusal(bytes, label);
+    if (this.#total + bytes > this.limit || !this.#account.charge(bytes)) throw this.#refusal(bytes, label);
     this.#add(label, bytes);
   }
 
@@ -61,14 +67,18 @@ export class MemoryBudget {
     if (sum === 0) this.#bytes.delete(label);
     else this.#bytes.set(label, sum);
     this.#total += bytes;
+    this.#most = Math.max(this.#most, this.#total);
   }
 
   #refusal(bytes: number, label: string): IntersticeError {
-    const isOwn = this.#total + bytes > this.#limit;
-    const [total, limit] = isOwn ? [this.#total, this.#limit] : [this.#account.total, this.#account.limit];
+    const isOwn = this.#total + bytes > this.limit;
+    const [total, limit] = isOwn ? [this.#total, this.limit] : [this.#account.total, this.#account.limit];
     return new IntersticeError(
       'OUT_OF_DEVICE_MEMORY',
       `On the device, ${label} needs ${bytes} bytes; ${total} of the ${limit} that may be used are taken.`,
+      {
+        hint: 'Send a smaller mesh, retry when other requests have finished, or ask the operator to raise INTERSTICE_MAX_DEVICE_BYTES.',
+      },
     );
   }
 }

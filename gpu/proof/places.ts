@@ -52,6 +52,7 @@ export async function runAlone<T>(memory: DeviceMemory, kernels: KernelSet, work
  * Runs something with a convoy of its own, whose scenes wait for each other.
  *
  * @param use receives an account in its arena for every scene; the contents of the accounts are freed when it is done
+ * @param budget counts the bytes of convoy and scenes; default: one that nothing else reads
  * @throws like `use`
  */
 export async function withConvoy<T>(
@@ -59,8 +60,9 @@ export async function withConvoy<T>(
   isSoftware: boolean,
   scenes: number,
   use: (convoy: Convoy, accounts: readonly DeviceMemory[]) => Promise<T>,
+  budget = new MemoryBudget(),
 ): Promise<T> {
-  const memory = new DeviceMemory(device, new MemoryBudget());
+  const memory = new DeviceMemory(device, budget);
   const settings = { scenes, delay: PATIENCE_MS };
   const convoy = await memory.checkAllocations('the proof', () => new Convoy(memory, isSoftware, settings));
   const accounts = Array.from({ length: scenes }, () => memory.fork(convoy.arena));

@@ -47,6 +47,7 @@ interface Subject {
  * most of those that scenes use. On meshes as small as these some kernels have no work, such as those for the upper
  * levels of a tree, or do not occur, such as those of an arrival.
  *
+ * @param budget counts the bytes of the runs together, and of nothing else
  * @returns what is wrong; undefined = nothing
  * @throws Error if a kernel does not run
  */
@@ -54,6 +55,7 @@ export async function findSharedRunObjection(
   device: GPUDevice,
   kernels: BothKernels,
   isSoftware: boolean,
+  budget = new MemoryBudget(),
 ): Promise<string | undefined> {
   const subjects = SCENES.map(makeSubject);
   const alone: Uint8Array[] = [];
@@ -61,14 +63,15 @@ export async function findSharedRunObjection(
     const memory = new DeviceMemory(device, new MemoryBudget());
     alone.push(await run(placeOf(memory, kernels.alone), subject));
   }
-  return withConvoy(device, isSoftware, subjects.length, async (convoy, accounts) => {
+  const runTogether = async (convoy: Convoy, accounts: readonly DeviceMemory[]) => {
     const together = await allDone(
       subjects.map((subject, n) => run(placeOf(accounts[n]!, kernels.together, convoy), subject)),
     );
     const { submissions, parts } = convoy.counts;
     if (parts <= submissions) throw new Error('The scenes of a proof have not submitted together.');
     return findDifference('whole runs', alone, together);
-  });
+  };
+  return withConvoy(device, isSoftware, subjects.length, runTogether, budget);
 }
 
 /**

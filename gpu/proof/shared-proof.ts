@@ -1,3 +1,4 @@
+import type { MemoryBudget } from '../device/memory.js';
 import { findSharedCommitObjection } from './commit-proof.js';
 import { findSharedHeightsObjection } from './heights-proof.js';
 import { findSharedListObjection } from './lists-proof.js';
@@ -13,6 +14,7 @@ import { findSharedSweepObjection } from './sweeps-proof.js';
  * those of a scene alone.
  *
  * @param kernels of the search and of the steps, with the one for whole sweeps if scenes of a convoy have it
+ * @param budget counts the bytes of whole runs of three scenes together
  * @returns what is wrong; undefined = scenes may submit together
  * @throws Error if a kernel does not run, or the device is lost
  */
@@ -20,12 +22,13 @@ export async function findSharedObjection(
   device: GPUDevice,
   kernels: BothKernels,
   isSoftware: boolean,
+  budget?: MemoryBudget,
 ): Promise<string | undefined> {
   return (
     (await findSharedHeightsObjection(device, isSoftware)) ??
     (await findSharedListObjection(device, kernels.together, isSoftware)) ??
     (await findSharedCommitObjection(device, kernels, isSoftware)) ??
     (await findSharedSweepObjection(device, kernels, isSoftware)) ??
-    (await findSharedRunObjection(device, kernels, isSoftware))
+    (await findSharedRunObjection(device, kernels, isSoftware, budget))
   );
 }

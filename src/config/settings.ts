@@ -231,7 +231,7 @@ export const SETTINGS = {
     1,
     [1, 64],
     'scenes',
-    'Number of scenes of small meshes (up to 3,072 vertices) that a thread of the engine webgpu computes at the same time and submits to the device together. It is also the largest number of scenes in one submission. 1 = every scene alone. A device first proves that its kernels for scenes together compute the same as those for one scene; otherwise a warning says so and every scene submits alone.',
+    'Number of scenes of small meshes (up to 3,072 vertices) that a thread of the engine webgpu computes at the same time and submits to the device together. It is also the largest number of scenes in one submission. 1 = every scene alone. A device first proves that its kernels for scenes together compute the same as those for one scene; otherwise, or if INTERSTICE_MAX_DEVICE_BYTES has no room for three small scenes, a warning says so and every scene submits alone.',
   ),
   convoyDelayMs: number(
     'INTERSTICE_CONVOY_DELAY_MS',

@@ -44,7 +44,7 @@ import { SessionKeeper, type StoreFailure } from './keeper.js';
 import { LongJobs } from './long-jobs.js';
 import { type Log, Observation } from './observation.js';
 import { QueuedSteps } from './pending-work.js';
-import { checkProbe, probeRequest, type ResolveServices, resolve, withProbe } from './resolve.js';
+import { checkProbe, explainProbe, probeRequest, type ResolveServices, resolve, withProbe } from './resolve.js';
 import { Sessions } from './sessions.js';
 import { untangle } from './untangle.js';
 
@@ -341,7 +341,7 @@ export class ScheduledOperations implements MeasuredOperations {
       .then(checkProbe)
       .catch((reason: unknown) => {
         this.probe = undefined;
-        throw reason;
+        throw explainProbe(reason, this.options.limits.maxDeviceBytes, this.options.maxWorkBytes ?? 0);
       });
     return this.probe;
   }

@@ -89,3 +89,22 @@ export function checkProbe({ positions, report }: ResolveAnswer): void {
   const reason = fellBack ? 'the verifier refused its answer' : 'it let two triangles cross';
   throw new IntersticeError('INTERNAL', `The engine ${report.engine} failed its probe: ${reason}.`);
 }
+
+/** Bytes of device memory, and of work, that are enough for the probe: it takes less than 600,000 of either. */
+export const ENOUGH_FOR_PROBE = 2 ** 20;
+
+/** Returns a failure of the probe; where settings leave it too little memory, they are named, with a value that is enough. */
+export function explainProbe(reason: unknown, maxDeviceBytes: number, maxWorkBytes: number): unknown {
+  if (!(reason instanceof IntersticeError) || reason.code !== 'OUT_OF_DEVICE_MEMORY') return reason;
+  const low = Object.entries({
+    INTERSTICE_MAX_DEVICE_BYTES: maxDeviceBytes,
+    INTERSTICE_MAX_WORK_BYTES: maxWorkBytes,
+  }).filter(([, bytes]) => bytes > 0 && bytes < ENOUGH_FOR_PROBE);
+  if (low.length === 0) return reason;
+  const settings = low.map(([name, bytes]) => `${name}=${bytes}`).join(' and ');
+  return new IntersticeError(
+    'OUT_OF_DEVICE_MEMORY',
+    `Not even the smallest request fits into the memory that ${settings} allows: ${reason.message}`,
+    { hint: `Set ${low.map(([name]) => name).join(' and ')} to at least ${ENOUGH_FOR_PROBE}, or to 0 for no limit.` },
+  );
+}

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ENOUGH_FOR_PROBE, probeRequest } from '../../src/session/resolve.js';
 import type { Scene } from '../../src/solver/engine.js';
 import { stackSwap } from '../solver/cases.js';
 import { openSpecialEngine, openTestEngine } from '../support/gpu.js';
@@ -203,6 +204,13 @@ else {
       t.equal(limited.memoryBudget.total, 0, `with ${limit} bytes`);
       await limited.close();
     }
+  });
+
+  t.test('The probe of a service fits into the limit that its refusal names.', async (t) => {
+    const { mesh, start, target, parameters } = probeRequest();
+    const limited = await openSpecialEngine(t, { maxDeviceBytes: ENOUGH_FOR_PROBE });
+    const { resolve } = await openCase(limited, mesh, Float64Array.from(start), Float64Array.from(target), parameters);
+    t.ok((await resolve()).steps > 0);
   });
 
   t.test('A scene without room to grow reports it, and works after others have closed.', async (t) => {

@@ -114,6 +114,16 @@ t.test('limits below the probe of the service do not keep it from becoming ready
   t.match(await refusalOf(operations.createSession({ mesh, start, parameters: {} })), refusal);
 });
 
+t.test('a limit on memory that leaves no room for the probe is named, with a value that is enough', async (t) => {
+  const tight = await operationsOf(t, { maxWorkBytes: 1000 });
+  const refusal = await refusalOf(tight.ready());
+  t.equal(refusal.code, 'OUT_OF_DEVICE_MEMORY');
+  t.match(refusal.message, /INTERSTICE_MAX_WORK_BYTES=1000 allows: .* 0 of the 1000 /);
+  const [least] = /(?<=Set INTERSTICE_MAX_WORK_BYTES to at least )\d+/.exec(refusal.hint) ?? [];
+  const enough = await operationsOf(t, { maxWorkBytes: Number(least) });
+  await enough.ready();
+});
+
 t.test('an engine that fails its probe never becomes ready', async (t) => {
   const operations = await operationsOf(t, {
     engineSource: { module, factory: 'createSteppingEngine' },

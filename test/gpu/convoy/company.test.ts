@@ -161,7 +161,8 @@ else {
 
   t.test('A scene for which the arena has no room opens alone.', async (t) => {
     const { mesh, start, target } = stackSwap(3).build();
-    const tight = await openSpecialEngine(t, { convoy: CONVOY, maxDeviceBytes: 2 ** 21, firstPairs: 64 });
+    const tight = await openSpecialEngine(t, { convoy: CONVOY, maxDeviceBytes: 2 ** 24, firstPairs: 64 });
+    tight.memoryBudget.take('sessions that have come before', 2 ** 24 - 2 ** 21);
     const { scene, resolve } = await openCase(tight, mesh, start, target, { stepLimit: 4 });
     const expected = await openCase(engine, mesh, start, target, { stepLimit: 4 });
     t.strictSame((await resolve()).positions, (await expected.resolve()).positions);
