@@ -20,7 +20,8 @@ export function readNumber(help: string, name: string, text: string, isWhole = t
   return endWithUsage(`${name} is ${text}; it must be a ${isWhole ? 'whole ' : ''}number above 0.`, help);
 }
 
-function endWithUsage(message: string, help: string): never {
+/** Ends the process with code 2. @param message a sentence */
+export function endWithUsage(message: string, help: string): never {
   process.stderr.write(`${message}\n\n${help}`);
   process.exit(2);
 }

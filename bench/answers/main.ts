@@ -1,5 +1,4 @@
 import { createHash, type Hash } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import '../closed-pipe.js';
 import { openOperations, requestOf } from '../../examples/resolve-scene.js';
 import { SCENES } from '../../examples/scenes/index.js';
@@ -9,6 +8,7 @@ import type { ResolveAnswer, ResolveRequest } from '../../src/contract/requests.
 import { CASES, randomScene } from '../../test/solver/cases.js';
 import { seeded } from '../../test/support/random.js';
 import { makeCases } from '../cases.js';
+import { endWithUsage, readFlags } from '../command-line.js';
 
 const HELP = `npm run answers -- [options] > answers.txt
 
@@ -117,17 +117,18 @@ async function printAnswers(engine: 'cpu' | 'webgpu', dataFolder: string | undef
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const values = readFlags(HELP, {
     options: { engine: { type: 'string', default: 'cpu' }, data: { type: 'string' }, help: { type: 'boolean' } },
   });
   if (values.help) {
     process.stdout.write(HELP);
     return;
   }
-  for (const engine of values.engine.split(',')) {
-    if (engine !== 'cpu' && engine !== 'webgpu') throw new Error(`--engine takes cpu and webgpu, not "${engine}".`);
-    await printAnswers(engine, values.data ?? process.env.INTERSTICE_DATA);
-  }
+  const engines = values.engine.split(',').map((engine) => {
+    if (engine === 'cpu' || engine === 'webgpu') return engine;
+    return endWithUsage(`--engine takes cpu and webgpu, not ${engine}.`, HELP);
+  });
+  for (const engine of engines) await printAnswers(engine, values.data ?? process.env.INTERSTICE_DATA);
 }
 
 await main();

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import '../closed-pipe.js';
+import { endWithUsage, readFlags, readNumber } from '../command-line.js';
 import { Random } from '../prove/scenes/random.js';
 import { alignTable } from '../table.js';
 import { BOUNDS } from './bounds.js';
@@ -12,7 +12,7 @@ Looks for inputs that come as near as possible to the bounds of rounding on whic
 selects the bounds whose name or file contains a text.
 `;
 
-const { values } = parseArgs({
+const values = readFlags(HELP, {
   options: {
     seed: { type: 'string' },
     seconds: { type: 'string' },
@@ -21,12 +21,13 @@ const { values } = parseArgs({
   },
 });
 if (values.help) process.stdout.write(HELP);
-else run(Number(values.seed ?? Date.now() % 2 ** 31), Number(values.seconds ?? 5));
+else run(Number(values.seed ?? Date.now() % 2 ** 31), readNumber(HELP, '--seconds', values.seconds ?? '5', false));
 
 function run(seed: number, seconds: number): void {
-  if (!Number.isInteger(seed) || !(seconds > 0)) throw new Error('--seed needs a whole number, --seconds one above 0.');
-  process.stdout.write(`seed ${seed}, ${seconds} s each\n\n`);
+  if (!Number.isInteger(seed)) endWithUsage(`--seed is ${values.seed}; it must be a whole number.`, HELP);
   const chosen = BOUNDS.filter(({ name, at }) => `${name} ${at}`.includes(values.only));
+  if (chosen.length === 0) endWithUsage(`No bound has "${values.only}" in its name or file.`, HELP);
+  process.stdout.write(`seed ${seed}, ${seconds} s each\n\n`);
   const rows = chosen.map((bound) => {
     const end = performance.now() + 1000 * seconds;
     const { ratio, input, tried } = climb(bound, new Random(seed), () => performance.now() > end);

@@ -1,38 +1,50 @@
-/**
- * Measures the cost of the page with a large mesh: opens the built page in headless Chromium on a service of its own,
- * drops a pair, and measures the JavaScript of a frame while the view turns and while the slider moves, and of a pick.
- *
- *     node dist/bench/page/main.js [--vertices 100000] [--scene sleeve] [--budget SECONDS] [--picture OUT.png]
- *
- * The graphics are software here, so the frame rate is that of the processor that rasterises; it is printed with the
- * results.
- */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import type { Page } from 'playwright-core';
 import { launchChromium } from '../../examples/pictures/browser.js';
 import { openOperations } from '../../examples/resolve-scene.js';
+import { SCENES } from '../../examples/scenes/index.js';
 import { readConfig } from '../../src/config/config.js';
 import type { Positions } from '../../src/contract/mesh.js';
 import { writeMesh } from '../../src/mesh/files/index.js';
 import { startServer } from '../../src/server/server.js';
 import { ensurePage } from '../../test/support/built-page.js';
 import { type Case, makeCases } from '../cases.js';
+import { endWithUsage, readFlags, readNumber } from '../command-line.js';
 import { describeMachine } from '../machine.js';
 import { type Measures, measureInPage } from './in-page.js';
 
-const { values } = parseArgs({
+const HELP = `node dist/bench/page/main.js [options]
+
+Measures the cost of the page with a large mesh: opens the built page in headless Chromium on a service of its own, drops a pair, and
+measures the JavaScript of a frame while the view turns and while the slider moves, and of a pick. The graphics are software here, so the
+frame rate is that of the processor that rasterises; it is printed with the results.
+
+  --vertices N     of the mesh (default 100000)
+  --scene NAME     ${Object.keys(SCENES).join(', ')} (default sleeve)
+  --budget SECONDS of the request (default 20)
+  --picture FILE   writes what the page shows at the end, as PNG
+`;
+
+const values = readFlags(HELP, {
   options: {
     vertices: { type: 'string', default: '100000' },
     scene: { type: 'string', default: 'sleeve' },
     budget: { type: 'string', default: '20' },
     picture: { type: 'string' },
+    help: { type: 'boolean' },
   },
 });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
+if (!Object.hasOwn(SCENES, values.scene)) endWithUsage(`There is no scene ${values.scene}.`, HELP);
+const vertices = readNumber(HELP, '--vertices', values.vertices);
+readNumber(HELP, '--budget', values.budget, false);
 /** Longest wait for the service, milliseconds: far more than the time budget. */
 const PATIENCE_MS = 600_000;
 
@@ -95,8 +107,7 @@ const server = await startServer(readConfig(off), operations, { log: pino({ leve
 const browser = await launchChromium();
 try {
   await ensurePage();
-  const { done, value: item } = await makeCases([values.scene], [Number(values.vertices)], undefined).next();
-  if (done) throw new Error(`There is no scene ${values.scene}.`);
+  const { value: item } = await makeCases([values.scene], [vertices], undefined).next();
   const { cpu, cores } = describeMachine([]);
   print(`machine                 ${cpu}, ${cores} cores; headless Chromium ${browser.version()}`);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });

@@ -11,6 +11,16 @@ t.test('a mistake in the flags of a measurement is told with its help', async (t
     ['plan/main.js', ['--nonsense'], /Unknown option '--nonsense'/],
     ['plan/main.js', ['--lanes', 'two'], /--lanes is two; it must be a whole number above 0/],
     ['cluster/main.js', ['--worker', '2'], /Unknown option '--worker'/],
+    ['page/main.js', ['--nonsense'], /Unknown option '--nonsense'/],
+    ['page/main.js', ['--vertices', 'many'], /--vertices is many; it must be a whole number above 0/],
+    ['page/main.js', ['--budget', '0'], /--budget is 0; it must be a number above 0/],
+    ['page/main.js', ['--scene', 'nowhere'], /There is no scene nowhere/],
+    ['answers/main.js', ['--nonsense'], /Unknown option '--nonsense'/],
+    ['answers/main.js', ['--engine', 'cpu,gpu'], /--engine takes cpu and webgpu, not gpu/],
+    ['bounds/main.js', ['--nonsense'], /Unknown option '--nonsense'/],
+    ['bounds/main.js', ['--seed', 'x'], /--seed is x; it must be a whole number/],
+    ['bounds/main.js', ['--seconds', '-1'], /--seconds/],
+    ['bounds/main.js', ['--only', 'no such bound'], /No bound has "no such bound"/],
     ['rivals/main.js', ['--frame'], /SECONDS is --frame; it must be a number above 0/],
   ] as const) {
     const { status, stderr, stdout } = run(program, flags);
