@@ -242,9 +242,17 @@ function optionOf(field: keyof Parameters): Option {
 
 const allFields = Object.keys(PARAMETER_FLAGS) as (keyof Parameters)[];
 
-/** Adds a flag for each parameter, under one heading. */
+/** Where a command has no flag `--rest`, a description does not name it. */
+const OR_AT_REST = ', or at rest (--rest)';
+
+/** Adds a flag for each parameter, under one heading, after the other flags of the command. */
 export function addParameterFlags(command: Command, heading: string): Command {
-  for (const field of allFields) command.addOption(optionOf(field).helpGroup(heading));
+  const hasRest = command.options.some(({ long }) => long === '--rest');
+  for (const field of allFields) {
+    const option = optionOf(field).helpGroup(heading);
+    if (!hasRest) option.description = option.description.replace(OR_AT_REST, '');
+    command.addOption(option);
+  }
   return command;
 }
 

@@ -116,7 +116,11 @@ export const ERRORS = {
     'Send a smaller mesh, or retry when other requests have finished.',
     true,
   ),
-  UNIMPLEMENTED: kind(501, 'UNIMPLEMENTED', 'This part of the contract is not implemented.'),
+  UNIMPLEMENTED: kind(
+    501,
+    'UNIMPLEMENTED',
+    'Leave out what the message names, or call a service that has it; GET /v1 lists engines, methods, qualities and features.',
+  ),
   INTERNAL: kind(500, 'INTERNAL', 'This is a fault of the service. Please report it with the request id.'),
 } as const satisfies Record<string, ErrorKind>;
 

@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { CliContext } from '../../src/cli/backend.js';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.js';
 import { flagNameOf, PARAMETER_FLAGS } from '../../src/cli/parameter-flags.js';
+import { buildProgram } from '../../src/cli/program.js';
 import type { Parameters } from '../../src/contract/parameters.js';
 import { packageVersion, projectRoot } from '../../src/paths.js';
 import { run } from './in-process.js';
@@ -46,6 +48,21 @@ t.test('resolve --help tells unit, default and range of every parameter', async 
   }
   const longest = Math.max(...stdout.split('\n').map((line) => line.length));
   t.ok(longest <= 110, `longest line: ${longest}`);
+});
+
+t.test('the help of a flag names only flags that its command has', async (t) => {
+  const program = buildProgram({ terminal: { out: {}, err: {} } } as unknown as CliContext, () => undefined);
+  let named = 0;
+  for (const command of program.commands) {
+    const flags = command.options.map(({ long }) => long);
+    for (const { long, description } of command.options) {
+      for (const [flag] of description.matchAll(/--[a-z][a-z-]*/g)) {
+        named++;
+        t.ok(flags.includes(flag), `${command.name()} ${long} names ${flag}`);
+      }
+    }
+  }
+  t.ok(named > 10, `${named} flags are named`);
 });
 
 t.test('the guide tells the same exit codes', async (t) => {

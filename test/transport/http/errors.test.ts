@@ -31,6 +31,10 @@ t.test('every code of the table is answered with its status as a problem documen
   }
 });
 
+t.test('the hint of UNIMPLEMENTED says what to do, and where to see what there is', async (t) => {
+  t.match(ERRORS.UNIMPLEMENTED.hint, /^Leave out .* GET \/v1 lists /);
+});
+
 t.test('an unforeseen error tells the caller nothing of its text, and the log everything', async (t) => {
   const { app, operations, lines } = await openDoor(t);
   operations.failure = new TypeError('secret of the house');
