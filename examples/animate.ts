@@ -5,6 +5,7 @@
  */
 import { join, relative } from 'node:path';
 import sharp from 'sharp';
+import { writeWhole } from '../bench/whole-file.js';
 import { projectRoot } from '../src/paths.js';
 import { sheetRow } from './pictures/example.js';
 import { Studio } from './pictures/studio.js';
@@ -47,12 +48,15 @@ try {
   await studio.close();
 }
 const out = process.argv[2] ?? join(projectRoot, 'docs', 'pictures', 'spike.webp');
-const { size } = await sharp(pictures, { join: { animated: true } })
+const animation = await sharp(pictures, { join: { animated: true } })
   .webp({
     loop: 0,
     delay: pictures.map((_, i) => (i === 0 || i === MOVING ? REST_MS : FRAME_MS)),
     quality: 85,
     effort: 6,
   })
-  .toFile(out);
-process.stdout.write(`Wrote ${relative(process.cwd(), out)}, ${pictures.length} pictures, ${size} bytes.\n`);
+  .toBuffer();
+writeWhole(out, animation);
+process.stdout.write(
+  `Wrote ${relative(process.cwd(), out)}, ${pictures.length} pictures, ${animation.length} bytes.\n`,
+);

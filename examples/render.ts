@@ -4,9 +4,8 @@
  *     npm run pictures                      docs/pictures/before-after.png from real answers
  *     npm run pictures -- OUT.png hair      another file, other scenes
  */
-import { writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { makeFolder } from '../src/folders.js';
+import { join, relative } from 'node:path';
+import { writeWhole } from '../bench/whole-file.js';
 import { projectRoot } from '../src/paths.js';
 import { sheetRow } from './pictures/example.js';
 import type { Row, Vec } from './pictures/sheet.js';
@@ -46,8 +45,7 @@ async function main(): Promise<void> {
       const states = [scene.start, scene.target, answer];
       rows.push(sheetRow(scene, states, states, VIEWS[name]!));
     }
-    makeFolder(dirname(out));
-    writeFileSync(out, await drawSheet({ rows, panel: PANEL, headings: HEADINGS }));
+    writeWhole(out, await drawSheet({ rows, panel: PANEL, headings: HEADINGS }));
     process.stdout.write(`Wrote ${relative(process.cwd(), out)}.\n`);
   } finally {
     await operations.close();

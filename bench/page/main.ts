@@ -15,6 +15,7 @@ import { ensurePage } from '../../test/support/built-page.js';
 import { type Case, makeCases } from '../cases.js';
 import { endWithUsage, readFlags, readNumber } from '../command-line.js';
 import { describeMachine } from '../machine.js';
+import { writeWhole } from '../whole-file.js';
 import { type Measures, measureInPage } from './in-page.js';
 
 const HELP = `node dist/bench/page/main.js [options]
@@ -115,7 +116,7 @@ try {
   await page.goto(server.address);
   await openPair(page, item, folder);
   report(await page.evaluate<Measures>(`(${measureInPage.toString()})()`));
-  if (values.picture !== undefined) await page.screenshot({ path: values.picture });
+  if (values.picture !== undefined) writeWhole(values.picture, await page.screenshot());
 } finally {
   await browser.close();
   await server.close();

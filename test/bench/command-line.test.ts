@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { projectRoot } from '../../src/paths.js';
 
+const RUNNER = '../examples/solver/runner';
 const run = (program: string, flags: readonly string[]) =>
   spawnSync(process.execPath, [join(projectRoot, 'dist', 'bench', program), ...flags], { encoding: 'utf8' });
 
@@ -21,6 +22,12 @@ t.test('a mistake in the flags of a measurement is told with its help', async (t
     ['bounds/main.js', ['--seed', 'x'], /--seed is x; it must be a whole number/],
     ['bounds/main.js', ['--seconds', '-1'], /--seconds/],
     ['bounds/main.js', ['--only', 'no such bound'], /No bound has "no such bound"/],
+    [`${RUNNER}/publish.js`, ['--nonsense'], /Unknown option '--nonsense'/],
+    [`${RUNNER}/isometric.js`, ['--frames', '0'], /--frames is 0; it must be a whole number above 0/],
+    [`${RUNNER}/isometric.js`, ['--coupling', 'loose'], /--coupling is one of /],
+    [`${RUNNER}/repair.js`, ['--good', 'x'], /--good is x; it must be a whole number above 0/],
+    [`${RUNNER}/repair.js`, ['--scene', 'nowhere'], /--scene is one of /],
+    [`${RUNNER}/trajectories.js`, ['--scene', 'blade'], /--scene is one of spin-0/],
     ['rivals/main.js', ['--frame'], /SECONDS is --frame; it must be a number above 0/],
   ] as const) {
     const { status, stderr, stdout } = run(program, flags);

@@ -36,3 +36,19 @@ t.test('a run that ends in the middle leaves the earlier file', async (t) => {
   t.not(status, 0);
   t.equal(readFileSync(file, 'utf8'), 'earlier');
 });
+
+t.test('what examples and rivals leave behind is written whole', async (t) => {
+  // The frames of a run are appended to, and its state is replaced by renaming; both are read again by the next run.
+  const own = /^examples\/solver\/(runner\/(cache|follow)|test\/.*)\.ts$/;
+  const files = ['examples', 'bench/rivals'].flatMap((folder) =>
+    readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+  );
+  const sources = files.filter((name) => name.endsWith('.ts') && !own.test(name));
+  t.ok(sources.length > 50, `${sources.length} sources`);
+  for (const name of sources)
+    t.notMatch(
+      readFileSync(join(projectRoot, name), 'utf8'),
+      /writeFile|copyFile|WriteStream|\.toFile\(|path: out/,
+      name,
+    );
+});

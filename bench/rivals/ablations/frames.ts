@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Chart, drawCharts } from '../../../examples/solver/runner/chart.js';
 import { integratorSettingsOf, modelOf } from '../../../examples/solver/runner/play.js';
@@ -6,6 +5,7 @@ import type { Scene } from '../../../examples/solver/scenes/types.js';
 import { Integrator, startOf } from '../../../examples/solver/src/integrator.js';
 import { makeFolder } from '../../../src/folders.js';
 import { alignTable } from '../../table.js';
+import { writeWhole } from '../../whole-file.js';
 import { AblatedHandler, type CallRecord } from './handler.js';
 import { GROUPS, PAPER, type Variant } from './variants.js';
 
@@ -123,7 +123,7 @@ export async function runFrames(
     for (const variant of group.variants) runs.push(await note(variant));
     if (!folder) continue;
     const file = join(folder, `frames-${group.file}-${scene.name}.svg`);
-    writeFileSync(file, plot(`${group.name}: ${scene.name}, ${paper.records.length} frames`, runs));
+    writeWhole(file, plot(`${group.name}: ${scene.name}, ${paper.records.length} frames`, runs));
   }
   process.stdout.write(`${alignTable([HEADINGS, ...rows])}\n`);
 }

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../../src/folders.js';
 import { alignTable } from '../../table.js';
+import { writeWhole } from '../../whole-file.js';
 import { ABLATION_SCENES } from '../scenes.js';
 import { drawCharts } from './chart.js';
 import { type Played, play } from './play.js';
@@ -65,7 +65,7 @@ export function runAblations(stepLimit: number, word: string, folder: string | u
       const runs = [paper, ...group.variants.map((variant) => note(name, play(pair, variant, stepLimit)))];
       if (!folder) continue;
       const file = `ablation-${group.file}-${name.replaceAll(/\W+/g, '-')}.svg`;
-      writeFileSync(join(folder, file), plot(`${group.name}: ${name}`, runs));
+      writeWhole(join(folder, file), plot(`${group.name}: ${name}`, runs));
     }
   }
   process.stdout.write(`${alignTable([HEADINGS, ...rows])}\n`);

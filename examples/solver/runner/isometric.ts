@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { makeFolder } from '../../../src/folders.js';
+import { endWithUsage, readFlags, readNumber } from '../../../bench/command-line.js';
+import { writeWhole } from '../../../bench/whole-file.js';
 import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
+import { makeFolder } from '../../../src/folders.js';
 import { BUMPY_SHELLS } from '../scenes/bumpy-shell.js';
 import { sphereDrape } from '../scenes/sphere-drape.js';
 import { SIZES, type Size } from '../scenes/types.js';
@@ -22,7 +22,7 @@ Plays the isometric shells with collisions inside the Newton loop and after it; 
   --server ADDRESS gRPC address of a running service; default: one is started, on the CPU engine
 `;
 
-const { values } = parseArgs({
+const values = readFlags(HELP, {
   options: {
     scene: { type: 'string' },
     coupling: { type: 'string' },
@@ -37,9 +37,9 @@ const { values } = parseArgs({
 async function compare(size: Size, frames: number): Promise<void> {
   const scenes = [sphereDrape, ...BUMPY_SHELLS].map((make) => make(size));
   const chosen = scenes.filter(({ name }) => values.scene === undefined || name === values.scene);
-  if (chosen.length === 0) throw new Error(`--scene is one of ${scenes.map(({ name }) => name).join(', ')}.`);
+  if (chosen.length === 0) endWithUsage(`--scene is one of ${scenes.map(({ name }) => name).join(', ')}.`, HELP);
   const couplings = COUPLINGS.filter((name) => values.coupling === undefined || name === values.coupling);
-  if (couplings.length === 0) throw new Error(`--coupling is one of ${COUPLINGS.join(', ')}.`);
+  if (couplings.length === 0) endWithUsage(`--coupling is one of ${COUPLINGS.join(', ')}.`, HELP);
   const server = values.server === undefined ? await ServerProcess.start({ engine: 'cpu' }) : undefined;
   makeFolder(values.out);
   const all: Compared[] = [];
@@ -49,8 +49,8 @@ async function compare(size: Size, frames: number): Promise<void> {
         process.stderr.write(`${line}\n`),
       );
       all.push(compared);
-      writeFileSync(join(values.out, `${scene.name}-${size}.svg`), plotComparison(compared));
-      writeFileSync(
+      writeWhole(join(values.out, `${scene.name}-${size}.svg`), plotComparison(compared));
+      writeWhole(
         join(values.out, `couplings-${size}.json`),
         `${JSON.stringify(
           all.flatMap(({ rows }) => rows),
@@ -65,10 +65,9 @@ async function compare(size: Size, frames: number): Promise<void> {
   process.stdout.write(makeComparison(all));
 }
 
-const size = SIZES.find((name) => name === values.size);
-const frames = Number(values.frames);
 if (values.help) process.stdout.write(HELP);
-else if (size === undefined || !(frames >= 1)) {
-  process.stderr.write(HELP);
-  process.exitCode = 2;
-} else await compare(size, frames);
+else {
+  const size =
+    SIZES.find((name) => name === values.size) ?? endWithUsage(`--size is one of ${SIZES.join(', ')}.`, HELP);
+  await compare(size, readNumber(HELP, '--frames', values.frames));
+}

@@ -1,6 +1,6 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../../src/folders.js';
+import { writeWhole } from '../../../bench/whole-file.js';
 import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
@@ -60,8 +60,7 @@ async function playAll(settings: Settings): Promise<void> {
     await server?.stop();
   }
   const table = makeTable(played);
-  makeFolder(settings.out);
-  writeFileSync(join(settings.out, `table-${titleOf('', settings).slice(1)}.md`), table);
+  writeWhole(join(settings.out, `table-${titleOf('', settings).slice(1)}.md`), table);
   process.stdout.write(`\n${table}`);
 }
 

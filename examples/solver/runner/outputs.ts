@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../../src/folders.js';
+import { writeWhole } from '../../../bench/whole-file.js';
 import { MissingBrowserError } from '../../pictures/browser.js';
 import type { Sheet } from '../../pictures/sheet.js';
 import { drawSheet } from '../../pictures/studio.js';
@@ -26,17 +25,16 @@ export async function writeOutputs(
 ): Promise<void> {
   if (played.records.length === 0) return;
   const at = (name: string): string => join(cache.folder, name);
-  writeFileSync(at('plot.svg'), makePlot(played));
+  writeWhole(at('plot.svg'), makePlot(played));
   const last = cache.frameCount;
   if (pictures > 0) {
     const states = framesOfStrip(last, pictures).map((frame) => cache.read(frame));
     const strip = await drawIfPossible(stripOf(played.scene, model, states));
-    if (strip) writeFileSync(at('strip.png'), strip);
+    if (strip) writeWhole(at('strip.png'), strip);
   }
   if (!ply) return;
-  makeFolder(at('ply'));
   for (let frame = 0; frame <= last; frame++) {
-    writeFileSync(join(at('ply'), `${String(frame).padStart(5, '0')}.ply`), encodePly(model, cache.read(frame)));
+    writeWhole(join(at('ply'), `${String(frame).padStart(5, '0')}.ply`), encodePly(model, cache.read(frame)));
   }
 }
 

@@ -1,8 +1,8 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { makeFolder } from '../../../src/folders.js';
+import { readFlags } from '../../../bench/command-line.js';
+import { writeWhole } from '../../../bench/whole-file.js';
 import '../../../bench/closed-pipe.js';
 import { SCENES } from '../scenes/index.js';
 import { type Scene, SIZES, type Size } from '../scenes/types.js';
@@ -121,42 +121,41 @@ function publish(from: string, to: string, document: string): void {
       order.indexOf(a.played.scene.name) - order.indexOf(b.played.scene.name) ||
       SIZES.indexOf(b.size) - SIZES.indexOf(a.size),
   );
-  for (const folder of ['records', 'plots', 'strips', 'figures']) makeFolder(join(to, folder));
   for (const { title, played } of fresh) {
-    writeFileSync(publishedFile(to, title), gzipSync(readFileSync(join(from, title, 'steps.jsonl')), { level: 9 }));
-    writeFileSync(join(to, 'plots', `${title}.svg`), makePlot(played));
+    writeWhole(publishedFile(to, title), gzipSync(readFileSync(join(from, title, 'steps.jsonl')), { level: 9 }));
+    writeWhole(join(to, 'plots', `${title}.svg`), makePlot(played));
     const strip = join(from, title, 'strip.png');
-    if (existsSync(strip)) copyFileSync(strip, join(to, 'strips', `${title}.png`));
+    if (existsSync(strip)) writeWhole(join(to, 'strips', `${title}.png`), readFileSync(strip));
   }
   const verdicts: Verdicts = Object.fromEntries(
     all.flatMap(({ title, played: { knot, pile } }) =>
       knot || pile ? [[title, { ...(knot ? { knot } : {}), ...(pile ? { pile } : {}) }]] : [],
     ),
   );
-  writeFileSync(join(to, 'records', VERDICTS), `${JSON.stringify(verdicts, null, 1)}\n`);
+  writeWhole(join(to, 'records', VERDICTS), `${JSON.stringify(verdicts, null, 1)}\n`);
   const text = [
     '# Scenes that were played',
     '`npm run scenes`, gathered by `node dist/examples/solver/runner/publish.js`.',
   ];
   for (const size of SIZES) {
     const spins = family(all, size, 'spin-');
-    if (spins.length > 1) writeFileSync(join(to, 'figures', `spin-${size}.svg`), plotSpins(spins));
+    if (spins.length > 1) writeWhole(join(to, 'figures', `spin-${size}.svg`), plotSpins(spins));
     const funnels = family(all, size, 'funnel-');
     const heading = `funnel, ${size}: time steps of different lengths`;
-    if (funnels.length > 1) writeFileSync(join(to, 'figures', `funnel-${size}.svg`), plotTogether(heading, funnels));
+    if (funnels.length > 1) writeWhole(join(to, 'figures', `funnel-${size}.svg`), plotTogether(heading, funnels));
     const ofSize = all.filter((found) => found.size === size).map(({ played }) => played);
     if (ofSize.length === 0) continue;
     text.push(`## Size ${size}`, makeTable(ofSize).trim());
     if (size !== 'small') text.push(`Not played to their end: ${missing(all, size)}.`);
   }
-  writeFileSync(join(to, 'table.md'), `${text.join('\n\n')}\n`);
+  writeWhole(join(to, 'table.md'), `${text.join('\n\n')}\n`);
   const playedOf = (isWindow: boolean): Played[] =>
     all.filter((found) => found.isWindow === isWindow).map(({ played }) => played);
   const told = place(document, readFileSync(document, 'utf8'), 'steps', makeStepsTable(playedOf(false)));
-  writeFileSync(document, place(document, told, 'contested', makeWindowsTable(playedOf(true))));
+  writeWhole(document, place(document, told, 'contested', makeWindowsTable(playedOf(true))));
 }
 
-const { values } = parseArgs({
+const values = readFlags(HELP, {
   options: {
     from: { type: 'string', default: join('out', 'scenes') },
     to: { type: 'string', default: RESULTS },

@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { makeFolder } from '../../../src/folders.js';
+import { endWithUsage, readFlags, readNumber } from '../../../bench/command-line.js';
+import { writeWhole } from '../../../bench/whole-file.js';
 import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
@@ -25,7 +24,7 @@ from the good one (Fig. 19). Writes good.ply, penetrated.ply and repaired.ply, t
   --out FOLDER     default: out/repair
 `;
 
-const { values } = parseArgs({
+const values = readFlags(HELP, {
   options: {
     scene: { type: 'string', default: 'blade' },
     size: { type: 'string', default: 'small' },
@@ -37,16 +36,12 @@ const { values } = parseArgs({
   },
 });
 
-const countOf = (text: string, name: string): number => {
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name} needs a whole number, 1 or more, not "${text}".`);
-  return Number(text);
-};
-
 async function main(): Promise<void> {
-  const size = SIZES.find((known) => known === values.size);
-  const make = SCENES.get(values.scene);
-  if (size === undefined || make === undefined || !['cpu', 'webgpu'].includes(values.engine)) throw new Error(HELP);
-  const counts = { good: countOf(values.good, 'good'), blind: countOf(values.blind, 'blind') };
+  const size =
+    SIZES.find((known) => known === values.size) ?? endWithUsage(`--size is one of ${SIZES.join(', ')}.`, HELP);
+  const make = SCENES.get(values.scene) ?? endWithUsage(`--scene is one of ${[...SCENES.keys()].join(', ')}.`, HELP);
+  if (!['cpu', 'webgpu'].includes(values.engine)) endWithUsage('--engine is cpu or webgpu.', HELP);
+  const counts = { good: readNumber(HELP, '--good', values.good), blind: readNumber(HELP, '--blind', values.blind) };
   const server = await ServerProcess.start({ engine: values.engine as 'cpu' | 'webgpu' });
   try {
     await repairScene(make(size), size, counts, server.grpcAddress);
@@ -71,8 +66,7 @@ async function repairScene(
   const { positions, report } = await repair(address, model, good.x, penetrated, scene.parameters ?? {});
   const judge = makeJudge(model);
   const states = { good: good.x, penetrated, repaired: positions };
-  makeFolder(folder);
-  for (const [name, x] of Object.entries(states)) writeFileSync(join(folder, `${name}.ply`), encodePly(model, x));
+  for (const [name, x] of Object.entries(states)) writeWhole(join(folder, `${name}.ply`), encodePly(model, x));
   const kinematicFrom = model.isKinematic.indexOf(1);
   const { status, steps, searches, distanceToTargetRms, distanceToTargetMax, overlongEdges, minDistance } = report;
   const facts = {
@@ -84,7 +78,7 @@ async function repairScene(
     seconds: (report.timings.total! - report.timings.queue!) / 1e6,
     engine: report.engine,
   };
-  writeFileSync(join(folder, 'repair.json'), `${JSON.stringify(facts, null, 2)}\n`);
+  writeWhole(join(folder, 'repair.json'), `${JSON.stringify(facts, null, 2)}\n`);
   process.stdout.write(`${JSON.stringify(facts, null, 2)}\n`);
   if (facts.intersections.repaired !== 0) throw new Error('The repaired frame intersects.');
 }

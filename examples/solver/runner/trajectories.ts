@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { makeFolder } from '../../../src/folders.js';
+import { endWithUsage, readFlags } from '../../../bench/command-line.js';
+import { writeWhole } from '../../../bench/whole-file.js';
 import '../../../bench/closed-pipe.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
@@ -133,7 +132,7 @@ async function track(name: string, size: Size, address: string): Promise<string>
   }
 }
 
-const { values } = parseArgs({
+const values = readFlags(HELP, {
   options: {
     scene: { type: 'string', default: 'spin-90' },
     size: { type: 'string', default: 'quarter' },
@@ -142,17 +141,16 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const size = SIZES.find((known) => known === values.size);
 if (values.help) process.stdout.write(HELP);
-else if (size === undefined || !/^spin-/.test(values.scene) || !SCENES.has(values.scene)) {
-  process.stderr.write(HELP);
-  process.exitCode = 2;
-} else {
+else {
+  const size =
+    SIZES.find((known) => known === values.size) ?? endWithUsage(`--size is one of ${SIZES.join(', ')}.`, HELP);
+  const scenes = [...SCENES.keys()].filter((name) => name.startsWith('spin-'));
+  if (!scenes.includes(values.scene)) endWithUsage(`--scene is one of ${scenes.join(', ')}.`, HELP);
   const server = values.server === undefined ? await ServerProcess.start({ engine: 'cpu' }) : undefined;
   try {
     const picture = await track(values.scene, size, values.server ?? server!.grpcAddress);
-    makeFolder(values.to);
-    writeFileSync(join(values.to, `trajectories-${values.scene}-${size}.svg`), picture);
+    writeWhole(join(values.to, `trajectories-${values.scene}-${size}.svg`), picture);
   } finally {
     await server?.stop();
   }
