@@ -12,8 +12,8 @@ interface Listed {
   readonly label: string;
 }
 
-const DEFAULT_PAGE_SIZE = 50;
-const MAX_PAGE_SIZE = 500;
+export const DEFAULT_PAGE_SIZE = 50;
+export const MAX_PAGE_SIZE = 500;
 
 /**
  * One page of a list, oldest first. It continues after the last item of the previous page, so items that are created or

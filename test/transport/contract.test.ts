@@ -2,8 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import t from 'tap';
+import { MAX_JOB_KEEP_SECONDS } from '../../src/contract/long-jobs.js';
 import { OPERATION_NAMES, OPERATIONS, type OperationRow } from '../../src/contract/operation-table.js';
+import { MAX_IDLE_TIMEOUT_SECONDS, MAX_NAME_CHARACTERS } from '../../src/contract/sessions.js';
 import { projectRoot } from '../../src/paths.js';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/session/pages.js';
 import { STREAM_METHOD } from '../../src/transport/grpc/service.js';
 
 /**
@@ -57,6 +60,22 @@ const published = JSON.parse(readFileSync(RECORDED, 'utf8')) as Contract;
 t.test('the contract has only grown since its last release', async (t) => {
   t.ok(Object.keys(published).length >= 40, 'the published contract is there');
   t.same(breaches(published, now), []);
+});
+
+t.test('the contract tells the limits of names, lists and times that the service applies', async (t) => {
+  const commentOf = (message: string, field: string): string => {
+    const text = source.slice(source.indexOf(`message ${message} {`));
+    return new RegExp(` ${field} = \\d+;.*`).exec(text)?.[0] ?? '';
+  };
+  const inWords = (count: number): string => count.toLocaleString('en');
+  for (const message of ['CreateSessionRequest', 'SubmitJobRequest']) {
+    for (const field of ['label', 'idempotency_key'])
+      t.match(commentOf(message, field), `at most ${MAX_NAME_CHARACTERS} characters`, `${message}.${field}`);
+  }
+  t.match(commentOf('CreateSessionRequest', 'idle_timeout'), `at most ${inWords(MAX_IDLE_TIMEOUT_SECONDS)} s`);
+  t.match(commentOf('SubmitJobRequest', 'keep_for'), `at most ${inWords(MAX_JOB_KEEP_SECONDS)} s`);
+  const pages = `page_size: 1 to ${MAX_PAGE_SIZE}, unset = ${DEFAULT_PAGE_SIZE}.`;
+  t.equal(source.split(pages).length, 3, 'of sessions and of jobs');
 });
 
 t.test('every kind of breach is found', async (t) => {
