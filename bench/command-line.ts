@@ -20,6 +20,20 @@ export function readNumber(help: string, name: string, text: string, isWhole = t
   return endWithUsage(`${name} is ${text}; it must be a ${isWhole ? 'whole ' : ''}number above 0.`, help);
 }
 
+/** The whole number that a flag gives; one that is less than the least that makes sense is a mistake. */
+export function readCount(help: string, name: string, text: string, least: number): number {
+  const value = readNumber(help, name, text);
+  return value >= least ? value : endWithUsage(`${name} is ${text}; it must be at least ${least}.`, help);
+}
+
+/** The word that a flag gives; one that is not in the list is a mistake. */
+export function readWord<T extends string>(help: string, name: string, text: string, words: readonly T[]): T {
+  return (
+    words.find((word) => word === text) ??
+    endWithUsage(`${name} is ${text}; it must be one of ${words.join(', ')}.`, help)
+  );
+}
+
 /** Ends the process with code 2. @param message a sentence */
 export function endWithUsage(message: string, help: string): never {
   process.stderr.write(`${message}\n\n${help}`);

@@ -4,8 +4,8 @@ import { SCENES } from '../../examples/scenes/index.js';
 import { readConfig } from '../../src/config/config.js';
 import { createOperations } from '../../src/session/operations.js';
 import { RedisStore } from '../../src/store/redis-store.js';
-import { readFlags, readNumber } from '../command-line.js';
-import { Redis } from './redis.js';
+import { readCount, readFlags, readNumber, readWord } from '../command-line.js';
+import { FSYNC_WORDS, Redis } from './redis.js';
 
 const HELP = `npm run cluster:cost -- [options]
 
@@ -13,7 +13,7 @@ What a store adds to a step. Two sessions with the same history take turns, one 
 each step the pair of times counts, so that what else the machine does falls on both.
 
   --vertices N     of the mesh (default 70000)
-  --steps N        default 24
+  --steps N        at least 5, because the first four do not count (default 24)
   --fsync WHEN     everysec (default) or always: when Redis writes its log to disk
 `;
 
@@ -30,13 +30,17 @@ if (values.help) {
   process.exit();
 }
 
-const steps = readNumber(HELP, '--steps', values.steps);
+/** The first steps warm up both sessions. */
+const WARM_UP = 4;
+const steps = readCount(HELP, '--steps', values.steps, WARM_UP + 1);
 const { vertexCount, triangles, start, target } = SCENES.layers!(readNumber(HELP, '--vertices', values.vertices));
 const from = Float32Array.from(start);
 const towards = (share: number) => from.map((x, i) => x + share * (target[i]! - x));
 const opening = { mesh: { vertexCount, triangles }, start: from, parameters: {} };
 
-const redis = await Redis.start(['--appendonly', 'yes', '--appendfsync', values.fsync]);
+const fsync = readWord(HELP, '--fsync', values.fsync, FSYNC_WORDS);
+
+const redis = await Redis.start(['--appendonly', 'yes', '--appendfsync', fsync]);
 const store = await RedisStore.open(redis.options('cost'));
 const calls = new Map<string, number[]>();
 store.watch((event) => {
@@ -70,8 +74,7 @@ for (let frame = 1; frame <= steps; frame++) {
 
 const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
 const show = (ms: number): string => `${ms.toFixed(1)} ms`;
-// The first frames warm up both.
-const counted = times.slice(4);
+const counted = times.slice(WARM_UP);
 const say = (what: string, pairs: readonly (readonly [number, number])[]) => {
   const [a, b] = [0, 1].map((k) => median(pairs.map((pair) => pair[k]!))) as [number, number];
   const [sumA, sumB] = [0, 1].map((k) => pairs.reduce((sum, pair) => sum + pair[k]!, 0)) as [number, number];
@@ -83,7 +86,7 @@ const say = (what: string, pairs: readonly (readonly [number, number])[]) => {
 };
 process.stdout.write(`${vertexCount} vertices, ${counted.length} steps\n`);
 say('time to the answer', counted);
-say('processor time, with what follows the answer', work.slice(4));
+say('processor time, with what follows the answer', work.slice(WARM_UP));
 for (const [name, ms] of calls) process.stdout.write(`  ${name}: ${ms.length} calls, median ${show(median(ms))}\n`);
 await plain.close();
 await kept.close();

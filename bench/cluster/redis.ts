@@ -29,6 +29,9 @@ export interface RedisAccess {
   readonly password?: string;
 }
 
+/** When the server writes its log to disk. */
+export const FSYNC_WORDS = ['everysec', 'always'] as const;
+
 /** A Redis server of its own, on loopback. */
 export class Redis {
   private child: ChildProcess | undefined;

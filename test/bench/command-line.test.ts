@@ -28,6 +28,10 @@ t.test('a mistake in the flags of a measurement is told with its help', async (t
     [`${RUNNER}/repair.js`, ['--good', 'x'], /--good is x; it must be a whole number above 0/],
     [`${RUNNER}/repair.js`, ['--scene', 'nowhere'], /--scene is one of /],
     [`${RUNNER}/trajectories.js`, ['--scene', 'blade'], /--scene is one of spin-0/],
+    ['cluster/main.js', ['--workers', '1'], /--workers is 1; it must be at least 2/],
+    ['cluster/main.js', ['--fsync', 'sometimes'], /--fsync is sometimes; it must be one of everysec, always/],
+    ['cluster/cost.js', ['--steps', '4'], /--steps is 4; it must be at least 5/],
+    ['cluster/cost.js', ['--fsync', 'no'], /--fsync is no; it must be one of everysec, always/],
     ['rivals/main.js', ['--frame'], /SECONDS is --frame; it must be a number above 0/],
   ] as const) {
     const { status, stderr, stdout } = run(program, flags);
