@@ -13,10 +13,11 @@ import { openApp } from './door.js';
 /** The guide's generated parts. `UPDATE_DOCS=1 node FILE` writes them anew. */
 const PARTS: Readonly<Record<string, string>> = {
   errors: [
-    '| code | status | retry | what to do |',
-    '|---|---|---|---|',
+    '| code | HTTP | gRPC | retry | what to do |',
+    '|---|---|---|---|---|',
     ...Object.entries(ERRORS).map(
-      ([code, kind]) => `| \`${code}\` | ${kind.http} | ${kind.retryable ? 'yes' : 'no'} | ${kind.hint} |`,
+      ([code, kind]) =>
+        `| \`${code}\` | ${kind.http} | \`${kind.grpc}\` | ${kind.retryable ? 'yes' : 'no'} | ${kind.hint} |`,
     ),
   ].join('\n'),
 };
