@@ -285,6 +285,9 @@ export class GpuScene implements Scene {
     const timings: StageTimings = { search: 0, geometry: 0, backward: 0, forward: 0 };
     const began = performance.now();
     await this.#prepareSearch(input);
+    if (input.onState) {
+      await this.memory.checkAllocations('the states of a path', () => this.#buffers.reservePieces());
+    }
     const rows = { mesh: this.#mesh, scale: this.#settings.scale };
     const holds = input.recordsHolds
       ? await HoldReader.open(this.memory, this.#buffers, this.#reader, rows)

@@ -77,7 +77,7 @@ async function measureAlone(device: GPUDevice, { mesh, parameters, units, x }: E
     return { what, dispatches, microsecondsPerDispatch: (1000 * time) / dispatches };
   };
   const always = { precedes: 'SEARCH', between: 'SEARCH', search } as const;
-  const how = { hasAim: true, continuesStep: false, roundsDone: 0, rounds: 1 };
+  const how = { hasAim: true, continuesStep: false, roundsDone: 0, rounds: 1, showsPieces: false };
   const sweeps = settings.pullBack?.sweeps ?? 1;
   const pull = { phase: PHASE.PULL, sweeps, wide: WIDE, hasDenseEdges: false, isSmall: false };
   const costs = [

@@ -73,8 +73,9 @@ export const SMALL_VERTICES = 3072;
 
 /**
  * Values of Control.state. Those with NEEDS are pauses: the host must search, provide room, or record another phase,
- * another round of sweeps or the rounds of a sweep of many contacts. The last two hold between the rounds of sweeps of a
- * step, which wants another one, or skips those that are recorded; the host never reads them.
+ * another round of sweeps or the rounds of a sweep of many contacts. The next two hold between the rounds of sweeps of a
+ * step, which wants another one, or skips those that are recorded. ENDS_PIECES holds while a forward step of the
+ * pull-back skips the pieces that are recorded. The host reads none of these three.
  */
 export const STATE = {
   RUNNING: 0,
@@ -89,6 +90,7 @@ export const STATE = {
   NEEDS_ROUNDS: 9,
   WANTS_SWEEPS: 10,
   SKIPS_SWEEPS: 11,
+  ENDS_PIECES: 12,
 } as const;
 
 /**

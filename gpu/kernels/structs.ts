@@ -112,6 +112,8 @@ export const CONTROL = new Struct('Control', {
   bestRound: ['u32', 'The round that it was.'],
   bests: ['u32', 'States that were the best when they were reached.'],
   isBest: ['u32', '1 = that of the last step of the pull-back was one.'],
+  furtherPieces: ['u32', 'Pieces of this forward step of the pull-back after the first one; a step clears it.'],
+  lastFurther: ['u32', 'The same of the last step.'],
   momentum: ['f32', 'β of the extrapolation that precedes the coming sweep.'],
   momentumSteps: ['u32', 'k, sweeps since its last restart.'],
   firstTail: ['u32', 'First colour of edges that one workgroup sweeps, where only edges that act are swept.'],
@@ -165,6 +167,7 @@ export const CONTROL = new Struct('Control', {
   shortCount: ['atomic<u32>', 'Kinematic vertices with r < ε that are not on their targets; a step clears it.'],
   movingCount: ['atomic<u32>', 'Vertices that a step of the pull-back wanted to move; a step clears it.'],
   heldCount: ['atomic<u32>', 'Those that their trust boxes held; a step clears it.'],
+  leftCount: ['atomic<u32>', 'Vertices that a piece of the pull-back has not brought to y; a step clears it.'],
   boxLoss: [
     'atomic<u32>',
     'What trust boxes take of the motions of a step of the pull-back, Σ (1 − α) in 1/LOSS_PARTS.',

@@ -1,3 +1,4 @@
+import { PULL_BACK_PIECES } from '../../src/solver/constants.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { sliceOf } from '../device/place.js';
 import type { Reading } from '../device/readback.js';
@@ -7,6 +8,7 @@ import { PHASE, type Phase } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { DeviceSearch } from '../search/device-search.js';
 import type { Dispatcher } from './dispatcher.js';
+import { PIECE_BYTES } from './pull-back-buffers.js';
 import type { PullBackParts, PullBackRecorder, PullBackShape } from './pull-back-recorder.js';
 import type { StepRecorder, StepShape } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
@@ -45,6 +47,8 @@ export interface Batch {
   readonly steps: number;
   readonly stamped: StampedPasses | undefined;
   readonly withPositions: boolean;
+  /** whether the states between the pieces of a forward step of the pull-back precede the positions */
+  readonly withPieces: boolean;
   /** whether one workgroup makes the sweeps of its steps that do not visit all edges (PullBackShape) */
   readonly isFew: boolean;
 }
@@ -65,6 +69,7 @@ export class BatchRecorder {
   readonly #vertexCount: number;
   /** of the steps that were recorded last */
   #isFew = false;
+  #showsPieces = false;
 
   /** @param isTimed whether the time of each stage is taken, if the device has time stamps */
   constructor(
@@ -104,6 +109,7 @@ export class BatchRecorder {
    * @param continuesStep whether the first of these steps has already begun (StepRecorder.step); no search precedes it
    */
   record(encoder: Recording, count: number, shape: StepShape, searches: Searches, continuesStep: boolean): void {
+    this.#showsPieces = false;
     this.#recordEach(encoder, count, searches, continuesStep, undefined, (enter, isContinued) => {
       this.#recorder.step(enter, shape, isContinued);
     });
@@ -123,6 +129,7 @@ export class BatchRecorder {
     how: Omit<PullBackParts, 'isContinued'> & { readonly continuesStep: boolean },
   ): void {
     this.#isFew = shape.isFew ?? false;
+    this.#showsPieces = how.showsPieces;
     const { continuesStep, ...parts } = how;
     const isBegun = continuesStep || parts.roundsDone > 0;
     this.#recordEach(encoder, 1, searches, isBegun, this.#pullBack, (enter, isContinued) => {
@@ -174,16 +181,23 @@ export class BatchRecorder {
     pullBack?.afterSearch(pass);
   }
 
-  /** Submits recorded steps, with copies of the status block and, on request, of x. @throws OUT_OF_DEVICE_MEMORY */
+  /**
+   * Submits recorded steps, with copies of the status block and, on request, of x and of the states that the last step
+   * shows.
+   *
+   * @throws OUT_OF_DEVICE_MEMORY
+   */
   async submit(encoder: Recording, steps: number, withPositions: boolean): Promise<Batch> {
-    const { control, x } = this.#buffers;
+    const { control, x, pieces } = this.#buffers;
     const stamped = this.#clock?.resolve(encoder);
     const slices = [sliceOf(control, CONTROL.bytes)];
     if (stamped) slices.push(stamped.slice);
-    if (withPositions) slices.push(sliceOf(x, 12 * this.#vertexCount));
+    const withPieces = withPositions && steps > 0 && this.#showsPieces && pieces !== undefined;
+    if (withPieces) slices.push(sliceOf(pieces, PIECE_BYTES * (PULL_BACK_PIECES - 1) * this.#vertexCount));
+    if (withPositions) slices.push(sliceOf(x, PIECE_BYTES * this.#vertexCount));
     const reading = await this.#submissions.submit(encoder, slices);
     this.submittedSteps += steps;
-    return { reading, steps, stamped, withPositions, isFew: this.#isFew };
+    return { reading, steps, stamped, withPositions, withPieces, isFew: this.#isFew };
   }
 
   close(): void {

@@ -152,6 +152,7 @@ export class Phases {
    * @param plan what the sweeps of the last steps have shown
    * @param searches what precedes them
    * @param looksAhead whether rounds of sweeps are recorded that the device may skip
+   * @param showsPieces as in PullBackParts
    */
   recordSteps(
     encoder: Recording,
@@ -161,7 +162,13 @@ export class Phases {
       plan,
       searches,
       looksAhead,
-    }: { readonly plan: SweepPlan; readonly searches: Searches; readonly looksAhead: boolean },
+      showsPieces,
+    }: {
+      readonly plan: SweepPlan;
+      readonly searches: Searches;
+      readonly looksAhead: boolean;
+      readonly showsPieces: boolean;
+    },
   ): void {
     if (count === 0) return;
     const { wide, hasDenseEdges, hasFewEnds, hasFewEdges } = plan;
@@ -186,7 +193,7 @@ export class Phases {
           ...{ isFew, selectsAlone },
         },
         searches,
-        { hasAim: this.#hasAim, continuesStep, roundsDone, rounds },
+        { hasAim: this.#hasAim, continuesStep, roundsDone, rounds, showsPieces },
       );
       this.#hasAim = true;
     }

@@ -1,3 +1,4 @@
+import { PULL_BACK_PIECES } from '../../src/solver/constants.js';
 import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
@@ -11,6 +12,9 @@ import { StrainBuffers } from './strain-buffers.js';
 const { STORAGE, COPY_SRC, COPY_DST, UNIFORM } = BUFFER_USAGE;
 const STATE = STORAGE | COPY_SRC | COPY_DST;
 
+/** Bytes of a vertex in a state between two pieces. */
+export const PIECE_BYTES = 12;
+
 /** Bytes per pair. */
 export const PULL_BACK_PAIR_BYTES = 4;
 
@@ -20,7 +24,8 @@ export const PULL_BACK_PAIR_BYTES = 4;
  * pull struct VertexPull, offsets float32 (contact offset, if parts have their own), shortfalls float32[2V] (of the
  * state, then of the best one). Per edge: edgePush float32[4] (previous multiplier, and colour; the
  * multiplier lies in edgeRow); edgeActive uint32, the number of edges of each colour, and the edges. Per pair: kept float32 (multiplier). sums
- * float32[4] per workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl.
+ * float32[4] per workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl. pieces float32[3V] for each piece of a
+ * forward step but the last one, for requests that ask for their path.
  */
 export class PullBackBuffers {
   readonly pullBack: Place;
@@ -35,6 +40,8 @@ export class PullBackBuffers {
   edgePush!: Place;
   edgeActive!: Place;
   kept!: Place;
+  /** undefined = no request has asked for its path */
+  pieces: Place | undefined;
   /** undefined = the mesh has no strain limits */
   readonly strains: StrainBuffers | undefined;
 
@@ -71,6 +78,11 @@ export class PullBackBuffers {
     for (const buffer of [this.edgePush, this.edgeActive]) if (buffer) this.#places.drop(buffer);
     this.edgePush = this.#places.add('edgePush', 16 * count, STATE);
     this.edgeActive = this.#places.add('edgeActive', 4 * (colours.length - 1 + count), STATE);
+  }
+
+  /** Allocates the room for the states between the pieces of a forward step, once. */
+  reservePieces(vertexCount: number): void {
+    this.pieces ??= this.#places.add('pieces', PIECE_BYTES * (PULL_BACK_PIECES - 1) * vertexCount, STATE);
   }
 
   /** Multipliers that were kept are lost. */

@@ -1,4 +1,4 @@
-import { COMPLETE_EVERY } from '../../src/solver/constants.js';
+import { COMPLETE_EVERY, PULL_BACK_PIECES } from '../../src/solver/constants.js';
 import type { StrainElements } from '../../src/solver/strain/elements.js';
 import type { Pass } from '../device/recording.js';
 import { LIST_SLOT, PHASE, type Phase, SMALL_VERTICES, STEP_SLOT } from '../kernels/constants.js';
@@ -35,6 +35,8 @@ export interface PullBackParts {
   readonly roundsDone: number;
   /** rounds to record, of which the device skips those that nothing requires */
   readonly rounds: number;
+  /** whether the states between the pieces of the forward step are kept for the host */
+  readonly showsPieces: boolean;
 }
 
 /**
@@ -124,7 +126,7 @@ export class PullBackRecorder {
   #beforeSweeps(enter: (stage: Stage) => Pass, shape: PullBackShape, parts: PullBackParts): void {
     if (parts.hasAim && !parts.isContinued) {
       const pass = enter('forward');
-      this.forward(pass);
+      this.forward(pass, parts.showsPieces);
       this.#steps.watch(pass);
       this.#dispatcher.indirect(pass, 'findShortfalls', STEP_SLOT.PAIRS);
       this.weigh(pass);
@@ -200,11 +202,19 @@ export class PullBackRecorder {
     this.#dispatcher.indirect(pass, 'extrapolate', STEP_SLOT.VERTICES);
   }
 
-  /** The forward step, in which edges hold back vertices whose neighbours are held. */
-  forward(pass: Pass): void {
-    this.#steps.bound(pass);
-    this.holdBack(pass);
-    this.#steps.commit(pass);
+  /**
+   * The forward step: pieces in which edges hold back vertices whose neighbours are held. The device skips those that
+   * follow when every vertex has reached y.
+   */
+  forward(pass: Pass, showsPieces = false): void {
+    for (let piece = 0; piece < PULL_BACK_PIECES; piece++) {
+      if (piece > 0) this.#dispatcher.direct(pass, 'nextPiece', 1);
+      if (piece > 0 && showsPieces) this.#dispatcher.indirect(pass, 'showPiece', STEP_SLOT.VERTICES);
+      this.#steps.bound(pass);
+      this.holdBack(pass);
+      this.#steps.commit(pass);
+    }
+    this.#dispatcher.direct(pass, 'endPieces', 1);
     this.#dispatcher.indirect(pass, 'settleStep', STEP_SLOT.VERTICES);
   }
 

@@ -210,6 +210,16 @@ export class SceneBuffers {
     this.#pullBack ??= new PullBackBuffers(this.#memory, this.#vertexCount, this.#edges, this.pairCapacity, strains);
   }
 
+  /** The states between the pieces of the last forward step of the pull-back; undefined = there is no room for them. */
+  get pieces(): Place | undefined {
+    return this.#pullBack?.pieces;
+  }
+
+  /** Allocates the room for the states between the pieces of forward steps of the pull-back, once. */
+  reservePieces(): void {
+    this.#pullBack?.reservePieces(this.#vertexCount);
+  }
+
   /** Allocates the buffers of sweeps over lists of the present edges, until these are replaced. */
   reserveEdgeLists(): void {
     this.#edgeLists?.close();

@@ -72,6 +72,7 @@ export class StepLoop {
   readonly #phases: Phases;
   readonly #submissions: Submissions;
   readonly #place: SearchPlace;
+  readonly #vertexCount: number;
   readonly #plan: SubmissionPlan;
   /** the control block that was read or written last */
   #control: ControlBlock = NEW_CONTROL;
@@ -88,6 +89,7 @@ export class StepLoop {
     this.#batches = batches;
     this.#phases = phases;
     this.#place = place;
+    this.#vertexCount = vertexCount;
     this.#plan = new SubmissionPlan(place === 'HOST');
     this.#sweeps = new SweepPlan(vertexCount, device.ways, phases.canSelectAlone);
   }
@@ -165,7 +167,8 @@ export class StepLoop {
         const count = isStopped ? 0 : next.steps;
         // Without a step to record, a search, or the status of the opening or of the end of the run, must still be read.
         if (count > 0 || inFlight.length === 0) {
-          this.#record(encoder, isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next, settings, isStepwise);
+          const submission: Submission = isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next;
+          this.#record(encoder, submission, settings, isStepwise, input.onState !== undefined);
           inFlight.push(await this.#batches.submit(encoder, count, input.onState !== undefined));
           encoder = this.#newEncoder();
           if (count > 0 && inFlight.length < maxInFlight) continue;
@@ -218,13 +221,20 @@ export class StepLoop {
     return this.#plan.next(submitted, most, left, isStepwise || this.#sweeps.rounds > 0);
   }
 
-  #record(encoder: Recording, { steps, precedes, between }: Submission, settings: Settings, isStepwise: boolean): void {
+  #record(
+    encoder: Recording,
+    { steps, precedes, between }: Submission,
+    settings: Settings,
+    isStepwise: boolean,
+    showsPieces: boolean,
+  ): void {
     const search = this.#search.device;
     if (steps > 0) {
       if (this.#sweeps.covered !== this.#covered) this.#cover();
       this.#watch(steps > 1 && between === 'WATCH' && this.#place !== 'HOST');
       const searches = { precedes, between, search };
-      this.#phases.recordSteps(encoder, steps, settings, { plan: this.#sweeps, searches, looksAhead: !isStepwise });
+      const looksAhead = !isStepwise;
+      this.#phases.recordSteps(encoder, steps, settings, { plan: this.#sweeps, searches, looksAhead, showsPieces });
     } else if (search && precedes === 'SEARCH') {
       this.#batches.recordSearch(encoder, search, this.#phases.phase);
     }
@@ -317,7 +327,12 @@ export class StepLoop {
     else if (searches > before.searches) this.hasPairs = true;
     if (steps > before.steps) {
       const isBest = this.#control.bests > before.bests;
-      if (x) states.add(new Float32Array(x), this.#phases.phase, steps, isBest, isArrival);
+      const { phase } = this.#phases;
+      for (let n = 0; batch.withPieces && n < this.#control.lastFurther; n++) {
+        const length = 3 * this.#vertexCount;
+        states.add(new Float32Array(parts.at(-2)!, n * 4 * length, length), phase, steps, false);
+      }
+      if (x) states.add(new Float32Array(x), phase, steps, isBest, isArrival);
       input.onProgress?.({ steps, residual, unfinishedVertices: unfinished });
     }
     // Reports of what holds the other vertices remain those from before the arrival.

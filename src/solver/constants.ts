@@ -158,6 +158,13 @@ export const SCATTERED_MOTION = 2;
 export const SCATTERED_MIN_GAIN = 6;
 export const SCATTERED_VERTICES = 2000;
 
+/**
+ * The most pieces in which the forward step of the pull-back moves towards the y of its sweeps, each with new planes. The
+ * plane of a pair lets two elements in contact turn about each other by little more than their gap over their length, and
+ * the vertices that it stops hold back the taut edges around them. A piece costs a small part of the sweeps.
+ */
+export const PULL_BACK_PIECES = 4;
+
 /** A vertex that no row has pushed for this many steps aims at its full target (t = 1). */
 export const FREE_STEPS = 8;
 

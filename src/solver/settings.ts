@@ -80,7 +80,7 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
   };
 }
 
-const FIRST_STAGE: PullStage = { sweeps: 32, tau: 0.5, minGain: 0.007 };
+const FIRST_STAGE: PullStage = { sweeps: 32, tau: 0.5, minGain: 0.014 };
 const FINER_STAGE: PullStage = { sweeps: 64, tau: 0.3, minGain: 0.001 };
 
 /**

@@ -40,7 +40,7 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
             onState: () => undefined,
             onStep: (moving: number) => {
               const step = run.onStep(moving);
-              run.onState(run.x, { phase: 'PULL_BACK', step });
+              run.onState?.(run.x, { phase: 'PULL_BACK', step });
               return step;
             },
           }),

@@ -24,6 +24,8 @@ struct Committed {
   r: f32,
   // bits of the length of its motion, where it has no trust box; else 0
   motionBits: u32,
+  // it moves and has not reached y
+  isLeft: bool,
 }
 
 fn commitVertex(i: u32) -> Committed {
@@ -60,5 +62,5 @@ fn commitVertex(i: u32) -> Committed {
     r = select(r * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha))), 0.0, isThere);
     progress[i].residual = r;
   }
-  return Committed(wasOpen, r, motionBits);
+  return Committed(wasOpen, r, motionBits, (flags & MOVING) != 0u && any(towards != to));
 }

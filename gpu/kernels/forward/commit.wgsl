@@ -2,7 +2,8 @@
 // to x (docs/method.md, S4 and S8); then r ← r (1 − α) (Eq. 17), 0 where y is reached up to rounding. In Algorithm 1 the vertices are marked that matter for the
 // decision to search (control/mark-relevant.wgsl); the pull-back has an r of its own (pull-back/settle.wgsl).
 //
-// In: y, next, box, pairVertex. In and out: x, vertexStep, progress, control (largest r, number of unfinished vertices, longest motion).
+// In: y, next, box, pairVertex. In and out: x, vertexStep, progress, control (largest r, number of unfinished vertices, longest motion,
+// in the pull-back the number of vertices that have not reached y).
 // Mirrors Forward.#commit, Residuals.update and ProgressWatch.#markRelevant (src/solver/cpu/forward.ts, motion.ts, progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -28,7 +29,7 @@ fn commit(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  var committed = Committed(false, 0.0, 0u);
+  var committed = Committed(false, 0.0, 0u, false);
   if (i < parameters.vertexCount) {
     committed = commitVertex(i);
     if (committed.r >= parameters.epsilon && parameters.isAiming == 0u) {
@@ -40,4 +41,6 @@ fn commit(
   raise(&control.residualBits, bitcast<u32>(committed.r) & 0x7fffffffu, isOpen);
   countUp(&control.unfinishedCount, isOpen && committed.r >= parameters.epsilon);
   raise(&control.largestMoveBits, committed.motionBits, committed.motionBits != 0u);
+  // For the next piece (pull-back/pieces.wgsl).
+  countUp(&control.leftCount, committed.isLeft && parameters.isAiming == 1u);
 }

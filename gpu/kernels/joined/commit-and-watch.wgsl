@@ -73,7 +73,7 @@ fn commitAndWatch(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  var committed = Committed(false, 0.0, 0u);
+  var committed = Committed(false, 0.0, 0u, false);
   var counts = 0u;
   var relevant = vec3u(0u);
   if (i < parameters.vertexCount) {

@@ -116,6 +116,8 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isPull = pullBack.phase == PHASE_PULL;
   control.steps += one;
   control.clock += one;
+  control.lastFurther = select(control.lastFurther, control.furtherPieces, isRunning);
+  control.furtherPieces = select(control.furtherPieces, 0u, isRunning);
   let moving = atomicLoad(&control.movingCount);
   control.residual = select(control.residual, select(0.0, 1.0, moving > 0u), isRunning);
   control.unfinished = select(control.unfinished, moving, isRunning);

@@ -20,6 +20,11 @@ export function isSameAt(a: Float32Array, b: Float32Array, k: number): boolean {
   return a[k] === b[k] && a[k + 1] === b[k + 1] && a[k + 2] === b[k + 2];
 }
 
+/** Whether all vertices have the same numbers in both states. */
+export function haveSameNumbers(a: Float32Array, b: Float32Array): boolean {
+  return a.every((number, k) => number === b[k]);
+}
+
 /** Sets moving[i] to 1 if y_i ≠ x_i, otherwise to 0; returns the number of moving vertices. */
 export function markMoving(x: Float32Array, y: Float32Array, moving: Uint8Array): number {
   let count = 0;

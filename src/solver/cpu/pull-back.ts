@@ -2,6 +2,7 @@ import type { PathPhase, StateOrigin } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
+  PULL_BACK_PIECES,
   PULL_BACK_REACH,
   PUSHED,
   REST,
@@ -23,7 +24,7 @@ import type { EdgeLengths } from './edges.js';
 import type { HoldRecord } from './hold-record.js';
 import { KeptBounds } from './kept-bounds.js';
 import { Merit } from './merit.js';
-import { isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
+import { haveSameNumbers, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import { Paces } from './paces.js';
 import { costOfStep, PoorShortenings, PoorSteps } from './poor-steps.js';
 import type { Proximity } from './proximity.js';
@@ -51,12 +52,14 @@ export interface PullBackRun {
    * step
    */
   readonly nextStep: (phase: StepPhase) => number | Extract<Status, 'STEP_LIMIT' | 'DEADLINE'>;
+  /** @returns the number of a further piece of the step, which stamps the geometry of pairs */
+  readonly nextPiece: () => number;
   /** Called at short intervals within a step; may throw to abandon the step. */
   readonly pulse: () => void;
   /** Ends a step in which this many vertices wanted to move. @returns its number */
   readonly onStep: (moving: number) => number;
-  /** Reports a state of the answer's path. */
-  readonly onState: (x: Float32Array, from: StateOrigin) => void;
+  /** Reports a state of the answer's path; undefined = not requested */
+  readonly onState: ((x: Float32Array, from: StateOrigin) => void) | undefined;
   /** undefined = not requested */
   readonly holds: HoldRecord | undefined;
   /** Contacts and colours of the rows of a step. */
@@ -337,11 +340,14 @@ export class PullBack {
     return costOfStep(this.#proximity.pairs.count, this.#plan);
   }
 
-  /** Makes the forward step, after a search if one is due. Motions shorter than `rest` are not made. */
+  /**
+   * Makes the forward step, after a search if one is due: up to {@link PULL_BACK_PIECES} linear pieces towards y, until
+   * every vertex has reached it. Each piece has its own planes, bounds, check and commit, so that it is as safe as a
+   * forward step of Algorithm 1. Motions shorter than `rest` are not made.
+   */
   #forward(run: PullBackRun, step: number, rest: number): void {
-    const { x, y, pulse } = run;
-    const { active, moving, forward, watch } = this.#stages;
-    const { gamma, floor, forward: rule } = this.#settings;
+    const { x, y } = run;
+    const { moving, forward, watch } = this.#stages;
     const { inverseMasses } = this.#mesh;
     restShortMotions(x, y, run.target, inverseMasses, rest);
     if (!this.#isTight) this.#proximity.tighten(x, y);
@@ -350,13 +356,39 @@ export class PullBack {
     const loses = losesToBoxes(this.#proximity.boxes.box, x, y, watch.wanted);
     // In a heap contacts limit motions more than the boxes do, and a search would leave the boxes as small.
     if (this.#isSearchDue || (loses && this.#cost === 1)) this.#search(run);
+    const kept = run.holds && this.#limits && new KeptBounds(forward);
+    const states: Float32Array[] = [];
+    let movingCount = 0;
+    for (let n = 0; n < PULL_BACK_PIECES && (n === 0 || !haveSameNumbers(x, y)); n++) {
+      movingCount = markMoving(x, y, moving);
+      this.#advance(run, n === 0 ? step : run.nextPiece(), movingCount, kept);
+      if (run.onState) states.push(x.slice());
+    }
+    const { alpha, alphaGuard } = forward;
+    for (let i = 0; i < moving.length; i++) {
+      this.#wants[i] = moving[i];
+      this.#residuals[i] = moving[i];
+      this.#held[i] = moving[i] === 1 && alphaGuard[i] < 1 && alpha[i] >= alphaGuard[i] ? 1 : 0;
+    }
+    const { pairs } = this.#proximity;
+    if (watch.wantsSearch(this.#residuals, forward, moving, pairs)) {
+      this.#isSearchDue = true;
+      this.#isSearchComplete = false;
+    }
+    const from = { phase: this.#phase, step: run.onStep(movingCount) };
+    for (const state of states) this.#unshown.push({ x: state, from });
+    run.holds?.notePull(from.step, pairs, kept?.limiter ?? forward.limiter);
+  }
+
+  /** Makes a piece of the forward step. @param movingCount number of vertices that are marked as moving */
+  #advance({ x, y, pulse }: PullBackRun, piece: number, movingCount: number, kept: KeptBounds | undefined): void {
+    const { active, moving, forward } = this.#stages;
+    const { gamma, floor, forward: rule } = this.#settings;
     const { pairs, boxes, radius } = this.#proximity;
-    const movingCount = markMoving(x, y, moving);
-    active.gather(pairs, moving, movingCount);
     const limits = this.#limits;
-    const kept = run.holds && limits && new KeptBounds(forward);
+    active.gather(pairs, moving, movingCount);
     forward.advance({
-      ...{ x, y, pairs, moving, step, rule, gamma, floor, radius, pulse },
+      ...{ x, y, pairs, moving, step: piece, rule, gamma, floor, radius, pulse },
       active: active.list,
       activeCount: active.count,
       delta: this.#minDelta,
@@ -369,19 +401,6 @@ export class PullBack {
           kept?.end(alpha);
         }),
     });
-    const { alpha, alphaGuard } = forward;
-    for (let i = 0; i < moving.length; i++) {
-      this.#wants[i] = moving[i];
-      this.#residuals[i] = moving[i];
-      this.#held[i] = moving[i] === 1 && alphaGuard[i] < 1 && alpha[i] >= alphaGuard[i] ? 1 : 0;
-    }
-    if (watch.wantsSearch(this.#residuals, forward, moving, pairs)) {
-      this.#isSearchDue = true;
-      this.#isSearchComplete = false;
-    }
-    const from = { phase: this.#phase, step: run.onStep(movingCount) };
-    this.#unshown.push({ x: x.slice(), from });
-    run.holds?.notePull(from.step, pairs, kept?.limiter ?? forward.limiter);
   }
 
   #search(run: PullBackRun): void {
@@ -399,7 +418,7 @@ export class PullBack {
   #keep({ x, onState, holds }: PullBackRun): void {
     this.#best.set(x);
     if (this.#phase === 'PULL_BACK') holds?.keepPushes();
-    for (const { x: state, from } of this.#unshown) onState(state, from);
+    for (const { x: state, from } of this.#unshown) onState?.(state, from);
     this.#unshown = [];
   }
 }

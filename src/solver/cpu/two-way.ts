@@ -42,8 +42,8 @@ export class TwoWay {
   readonly #before: BeforeSteps;
   readonly #workspace: Workspace;
   /**
-   * counts the steps of all requests: seeds the order of sweeps, and distinguishes current pair geometry from stale
-   * geometry
+   * counts the steps of all requests, and the further pieces of their forward steps: seeds the order of sweeps, and
+   * distinguishes current pair geometry from stale geometry
    */
   #step = 0;
 
@@ -242,8 +242,9 @@ export class TwoWay {
         clock.restart();
         return ++this.#step;
       },
+      nextPiece: () => ++this.#step,
       onRows: (contacts, colours) => noteRows(run, contacts, colours),
-      onState: (x, from) => input.onState?.(x, from),
+      onState: input.onState && ((x, from) => input.onState?.(x, from)),
       onStep: (moving) => {
         run.steps++;
         input.onProgress?.({ steps: run.steps, residual: moving > 0 ? 1 : 0, unfinishedVertices: moving });
