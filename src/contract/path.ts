@@ -19,7 +19,7 @@ export type PathPhase = Exclude<(typeof PATH_PHASES)[number], 'PHASE_UNSPECIFIED
 /** The origin of a state of a path. */
 export interface StateOrigin {
   readonly phase: PathPhase;
-  /** the step that ended in it, as counted by Report.steps; for an untangling its iteration, from 1; 0 = none */
+  /** the step that led to it, as counted by Report.steps; for an untangling its iteration, from 1; 0 = none */
   readonly step: number;
   /** for an untangling, the pairs that were left out on the way there; absent = none */
   readonly leftOut?: readonly LeftOutRegion[];

@@ -27,6 +27,8 @@ export interface StageInput {
   readonly y: Float32Array;
   readonly start?: Float32Array;
   readonly clock: number;
+  /** whether the step is one of the pull-back; absent = it is not */
+  readonly isAiming?: boolean;
 }
 
 type BufferName =
@@ -52,6 +54,7 @@ type BufferName =
   | 'strainShares'
   | 'strainState'
   | 'kept'
+  | 'pieces'
   | 'offsets';
 
 /** Words of Candidate (gpu/kernels/common/pair.wgsl) and of its fields used here. */
@@ -130,6 +133,7 @@ export class StageBench {
         isVolume: s.contact === 'VOLUME' ? 1 : 0,
         hasBoxes: s.guard === 'BOXES' ? 1 : 0,
         hasEarlyPullBack: 1,
+        isAiming: input.isAiming ? 1 : 0,
         // Any number of contacts may go through the wide rounds, so that both ways can be compared.
         tailRows: 0,
         roundRows: 0,
@@ -167,6 +171,7 @@ export class StageBench {
       this.recorder.linearise(pass);
     });
     if (settings.pullBack) this.#buffers.reservePullBack(this.#strains);
+    this.#buffers.reservePieces();
   }
 
   /**

@@ -1,7 +1,10 @@
+import type { Test } from 'tap';
+import { readReferences } from '../../bench/fidelity/references-file.js';
 import { SCENES } from '../../examples/scenes/index.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
 import type { ParametersInput } from '../../src/contract/parameters.js';
-import type { Judged } from './judged-resolve.js';
+import type { Engine } from '../../src/solver/engine.js';
+import { type Judged, resolveJudged } from './judged-resolve.js';
 import type { Random } from './random.js';
 
 /** Root mean square distance of the dynamic vertices to the target. */
@@ -52,6 +55,24 @@ export function examplePair(name: string): ExamplePair {
   const { vertexCount, triangles, segments, particles, tetrahedra, parameters } = scene;
   const mesh = { vertexCount, kinematic, triangles, segments, particles, tetrahedra };
   return { mesh, start: Float64Array.from(scene.start), target: Float64Array.from(scene.target), parameters };
+}
+
+/** How much farther from their targets answers may lie than the reference of their scene, as a share (docs/measurements.md). */
+const FARTHEST = 0.03;
+
+/** Answers of BALANCED are about as near to their targets as the reference, keep every edge limit, and are safe. */
+export async function expectNearReference(t: Test, engine: Engine, names: readonly string[]): Promise<void> {
+  const references = readReferences();
+  for (const name of names) {
+    const { mesh, start, target, parameters } = examplePair(name);
+    const judged = await resolveJudged(engine, mesh, start, target, { ...parameters, quality: 'BALANCED' });
+    t.equal(judged.intersections + judged.collisions, 0, `${name}: safe`);
+    t.equal(judged.resolution.status, 'CONVERGED', name);
+    const stretch = stretchOf(judged, target);
+    t.ok(stretch <= 1.1 * (1 + STRETCH_ROUNDING), `${name}: stretch ${stretch}`);
+    const [rms, reference] = [rmsOf(judged, target), references[name]!.rms];
+    t.ok(rms <= (1 + FARTHEST) * reference, `${name}: rms ${rms}, the reference ${reference}`);
+  }
 }
 
 /** Parameters of a pull-back at random. */

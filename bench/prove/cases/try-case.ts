@@ -55,6 +55,9 @@ export interface Bench {
 /** Sessions of one case that take turns and share the frames of one session. */
 const TURNING = 3;
 
+/** The most pieces of a step of the pull-back; any other step is one. */
+const PIECES_OF_PULL_BACK = 4;
+
 /** Frames of sessions that are completed. */
 const WHOLE_FRAMES = { WHOLE_SESSION: 240, ROUGH_SESSION: 40 };
 
@@ -323,12 +326,13 @@ class Trial implements Judge {
       tally.find('a path begins at the start', 'the first state of the trace is another');
     if (!same(states[states.length - 1], answer))
       tally.find('a path ends at the answer', 'the last state of the trace is another');
-    // The engine proves one piece per step. One more would lead from a state that is not part of the path to one that
+    // The engine proves so many pieces a step. One more would lead from a state that is not part of the path to one that
     // is. Without a step the answer is the start, which a narrower scalar rounds: that piece is not a step.
     const isRounding =
       report.steps === 0 && states.length === 2 && !(answer instanceof Float64Array) && answer.every(isNear);
-    if (states.length - 1 > report.steps && !isRounding)
-      tally.find('a path has a piece a step at most', `${states.length - 1} pieces, ${report.steps} steps`);
+    const most = report.steps + (PIECES_OF_PULL_BACK - 1) * (report.pullBack?.steps ?? 0);
+    if (states.length - 1 > most && !isRounding)
+      tally.find('a path has no more pieces than its steps', `${states.length - 1} pieces, at most ${most}`);
     const path = isNarrowed ? [start, ...states] : states;
     const apart = keptApart(surface, start, states[0], report.resolved);
     for (let k = 1; k < path.length; k++) {

@@ -7,7 +7,7 @@ const EDGE_LIMITS = 'src/solver/cpu/edge-limits.js';
 const AIMS = 'src/solver/cpu/contact-aims.js';
 
 const OFFSET = 'contacts keep the offset that was asked';
-const PIECES = 'a path has a piece a step at most';
+const PIECES = 'a path has no more pieces than its steps';
 
 /** Faults in the additions of the qualities BALANCED and FINE: a phase after Algorithm 1 that keeps its best state. */
 export const PULL_BACK_MUTANTS: readonly Mutant[] = [
@@ -34,16 +34,23 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
       {
         file: PULL_BACK,
         function: 'PullBack.run',
-        instead: (original: (run: PullBackRun) => unknown, run: PullBackRun) =>
-          original({
+        instead: (original: (run: PullBackRun) => unknown, run: PullBackRun) => {
+          let last = 0;
+          const tell = (step: number): void => run.onState?.(run.x, { phase: 'PULL_BACK', step });
+          return original({
             ...run,
             onState: () => undefined,
-            onStep: (moving: number) => {
-              const step = run.onStep(moving);
-              run.onState?.(run.x, { phase: 'PULL_BACK', step });
-              return step;
+            nextPiece: () => {
+              tell(last + 1);
+              return run.nextPiece();
             },
-          }),
+            onStep: (moving: number) => {
+              last = run.onStep(moving);
+              tell(last);
+              return last;
+            },
+          });
+        },
       },
     ],
     scenes: ['layers', 'hair', 'soup'],

@@ -4,7 +4,7 @@ import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import type { Engine } from '../../../src/solver/engine.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
-import { examplePair, rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
+import { examplePair, expectNearReference, rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
 import { shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
@@ -39,6 +39,10 @@ else {
         t.ok(near <= RMS_FACTOR * reference, `${name}: rms ${near}, the reference ${reference}`);
       }
     },
+  );
+
+  t.test('answers are about as near to their targets as the references', (t) =>
+    expectNearReference(t, engine, shareOf(['layers', 'spike', 'hair', 'solid', 'sleeve'], 3)),
   );
 
   t.test('FINE comes as near as FINE of the reference engine', async (t) => {

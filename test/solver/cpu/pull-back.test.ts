@@ -2,10 +2,18 @@ import t, { type Test } from 'tap';
 import type { MeshInput } from '../../../src/contract/mesh.js';
 import type { Quality } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
+import { PULL_BACK_PIECES } from '../../../src/solver/constants.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
 import { expectTruthAtLimits } from '../../support/limited-runs.js';
-import { examplePair, randomPullBack, rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
+import {
+  examplePair,
+  expectNearReference,
+  randomPullBack,
+  rmsOf,
+  STRETCH_ROUNDING,
+  stretchOf,
+} from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
 import {
@@ -142,6 +150,25 @@ t.test('FINE ends no farther than BALANCED', (t) => expectFineNoFarther(t, engin
 t.test('Algorithm 1 and the steps towards y* leave steps to what follows them', (t) =>
   expectPulledBackAtLimit(t, engine),
 );
+
+t.test('answers are about as near to their targets as the references', (t) =>
+  expectNearReference(t, engine, ['layers', 'spike', 'sleeve', 'hair', 'solid']),
+);
+
+t.test('a step moves towards its y in several pieces, of which the path has every state', async (t) => {
+  const { mesh, start, target } = examplePair('spike');
+  const { scene, resolve } = await openCase(engine, mesh, start, target, { quality: 'BALANCED' });
+  const numbers = new Map<number, number>();
+  const { steps } = await resolve({
+    onState: (_, origin) => {
+      if (origin?.phase === 'PULL_BACK') numbers.set(origin.step, (numbers.get(origin.step) ?? 0) + 1);
+    },
+  });
+  scene.close();
+  t.ok([...numbers.keys()].every((step) => step >= 1 && step <= steps));
+  t.ok([...numbers.values()].every((pieces) => pieces <= PULL_BACK_PIECES));
+  t.ok([...numbers.values()].some((pieces) => pieces === PULL_BACK_PIECES));
+});
 
 t.test('a request without motion returns its start without a step', async (t) => {
   const { mesh, start } = stackSwap(4).build();
