@@ -26,7 +26,12 @@ t.test('a path leads from the start to the answer, in the numbers of both', asyn
   t.same(stateOf(path, path.phases.length - 1), answer.positions);
   t.equal(path.steps[0], 0);
   t.equal(path.steps.length, path.phases.length);
-  for (let n = 1; n < path.steps.length; n++) t.ok(path.steps[n]! > path.steps[n - 1]!, 'steps ascend');
+  // A step of the pull-back may have several pieces.
+  const phases = phasesOf(path);
+  for (let n = 1; n < path.steps.length; n++) {
+    const isSame = phases[n] === 'PULL_BACK' && phases[n - 1] === 'PULL_BACK' && path.steps[n] === path.steps[n - 1];
+    t.ok(isSame || path.steps[n]! > path.steps[n - 1]!, 'steps ascend');
+  }
   t.ok(path.steps.at(-1)! <= answer.report.steps);
   const phases = phasesOf(path);
   t.equal(phases[0], 'START');
