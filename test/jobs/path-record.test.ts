@@ -33,7 +33,6 @@ t.test('a path leads from the start to the answer, in the numbers of both', asyn
     t.ok(isSame || path.steps[n]! > path.steps[n - 1]!, 'steps ascend');
   }
   t.ok(path.steps.at(-1)! <= answer.report.steps);
-  const phases = phasesOf(path);
   t.equal(phases[0], 'START');
   t.ok(
     phases
