@@ -135,7 +135,7 @@ export const MOST_ROUNDS = 255;
 export const VERTEX_FLAG = { MOVING: 1, MOVABLE: 2, REVERTED: 4, STUCK: 8 } as const;
 
 /** VertexPull.lastPull: a bit each. */
-const LAST_PULL = { WAS_HELD: 1, DID_WANT: 2 } as const;
+const LAST_PULL = { WAS_HELD: 1, DID_WANT: 2, WANTS: 4 } as const;
 
 /** A vertex that no pair has bounded. */
 export const NO_PAIR = 0xffffffff;

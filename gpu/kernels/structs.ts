@@ -208,7 +208,7 @@ export const VERTEX_PULL = new Struct('VertexPull', {
   before: ['f32', 'r_i where Algorithm 1 ended.'],
   lastPull: [
     'u32',
-    'In the last step towards the targets its trust box held it (WAS_HELD), it wanted to move (DID_WANT).',
+    'In the last step towards the targets its trust box held it (WAS_HELD), it wanted to move (DID_WANT); it wants to move in the coming step (WANTS).',
   ],
   farAway: ['f32', '|y* − x| before the step where its leap limits the motion, else 0.'],
   share: ['f32', 'Share of the way to y* at which y was rebuilt.'],

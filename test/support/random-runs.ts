@@ -93,6 +93,38 @@ export async function expectPulledBackAtLimit(t: Test, engine: Engine): Promise<
   }
 }
 
+/**
+ * A run that its step limit ends counts as unfinished what moved in its last step, also what reached the y of that step
+ * in a piece before the last one.
+ */
+export async function expectMoversUnfinished(t: Test, engine: Engine): Promise<void> {
+  const { mesh, start, target } = examplePair('spike');
+  for (const stepLimit of [1, 2]) {
+    const { scene, x, resolve } = await openCase(engine, mesh, start, target, { quality: 'BALANCED', stepLimit });
+    let before = x;
+    let last = x;
+    let told = 0;
+    const { status, residuals, unfinishedVertices } = await resolve({
+      onState: (state, origin) => {
+        if (origin!.step < stepLimit) before = state.slice();
+        last = state.slice();
+      },
+      onProgress: (progress) => {
+        told = progress.unfinishedVertices;
+      },
+    });
+    scene.close();
+    t.equal(status, 'STEP_LIMIT');
+    const movers = [...residuals.keys()].filter((v) => [0, 1, 2].some((c) => last[3 * v + c] !== before[3 * v + c]));
+    t.ok(movers.length > 100, `${movers.length} vertices moved in step ${stepLimit}`);
+    t.ok(
+      movers.every((v) => residuals[v] === 1),
+      `${unfinishedVertices} are unfinished`,
+    );
+    t.equal(told, unfinishedVertices, 'as progress told');
+  }
+}
+
 /** Two plates would end beyond each other. */
 const CROSSING = -4e-3;
 

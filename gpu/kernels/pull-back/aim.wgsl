@@ -57,6 +57,8 @@ fn aimVertex(i: u32) -> Aimed {
   }
   let isMoving = !rests && any(to != here);
   wanted[i] = select(0u, 1u, isMoving);
+  // For settleStep; `wanted` is written again before.
+  pull[i].lastPull = (pull[i].lastPull & ~WANTS) | select(0u, WANTS, isMoving);
   var loss = 0u;
   if (isMoving) {
     var alpha = 1.0;

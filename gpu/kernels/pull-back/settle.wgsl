@@ -1,4 +1,4 @@
-// After the commit of a step of the pull-back, one thread a vertex: what wanted to move counts as unfinished for the
+// After the commit of a step of the pull-back, one thread a vertex: what wanted to move in its last piece counts as unfinished for the
 // re-search rule (control/mark-relevant.wgsl), what its trust box held is marked, and so is whether a vertex that its leap limits has come nearer by a good part of
 // the leap.
 //
@@ -21,7 +21,8 @@
 // #include "pull-back/cost.wgsl"
 // #include "control/mark-relevant.wgsl"
 
-// Whether the vertex moves, and whether its trust box has held it.
+// Whether the vertex wanted to move in the step, and whether its trust box has held it. What has reached y before the last piece wanted to
+// move as well: its y need not be its target.
 fn settleVertex(i: u32) -> vec2<bool> {
   let isMoving = (vertexStep[i].flags & MOVING) != 0u;
   let guardAlpha = vertexStep[i].guard;
@@ -31,7 +32,8 @@ fn settleVertex(i: u32) -> vec2<bool> {
     markRelevant(i, vertexStep[i].limiter);
   }
   // Where edges are shortened others move, which says nothing of what wanted to move or was held when the phase towards the targets ended.
-  let state = select(0u, DID_WANT, isMoving) | select(0u, WAS_HELD, isHeld);
+  let didWant = (pull[i].lastPull & WANTS) != 0u;
+  let state = select(0u, DID_WANT, didWant) | select(0u, WAS_HELD, isHeld);
   pull[i].lastPull = select(pull[i].lastPull, state, pullBack.phase == PHASE_PULL);
   // For findShortfalls.
   shortfalls[i] = 0.0;
@@ -43,7 +45,7 @@ fn settleVertex(i: u32) -> vec2<bool> {
   if (farAway > 0.0 && farAway - lengthOf(rest) >= costOfStep() * LEAP_PROGRESS * pullBack.longest) {
     atomicStore(&control.isLeaping, 1u);
   }
-  return vec2<bool>(isMoving, isHeld);
+  return vec2<bool>(didWant, isHeld);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -106,7 +106,10 @@ export class PullBack {
   readonly #distances: Float32Array | undefined;
   readonly #minDelta: number;
   readonly #paces: Paces;
-  /** uint8[V] 1 if the vertex wants to move, and float32[V] the same as the residual for the search rule */
+  /**
+   * uint8[V] 1 if the vertex wanted to move in the last step, and float32[V] 1 if it still did in its last piece, as the
+   * residual for the search rule
+   */
   readonly #wants: Uint8Array;
   readonly #residuals: Float32Array;
   /** float32[3·V] the best x */
@@ -358,15 +361,16 @@ export class PullBack {
     if (this.#isSearchDue || (loses && this.#cost === 1)) this.#search(run);
     const kept = run.holds && this.#limits && new KeptBounds(forward);
     const states: Float32Array[] = [];
-    let movingCount = 0;
     for (let n = 0; n < PULL_BACK_PIECES && (n === 0 || !haveSameNumbers(x, y)); n++) {
-      movingCount = markMoving(x, y, moving);
+      const movingCount = markMoving(x, y, moving);
       this.#advance(run, n === 0 ? step : run.nextPiece(), movingCount, kept);
       if (run.onState) states.push(x.slice());
     }
+    // What has reached y before the last piece wanted to move as well: its y need not be its target.
+    this.#wants.set(watch.wanted);
+    const wantedCount = this.#wants.reduce((count, wants) => count + wants, 0);
     const { alpha, alphaGuard } = forward;
     for (let i = 0; i < moving.length; i++) {
-      this.#wants[i] = moving[i];
       this.#residuals[i] = moving[i];
       this.#held[i] = moving[i] === 1 && alphaGuard[i] < 1 && alpha[i] >= alphaGuard[i] ? 1 : 0;
     }
@@ -375,7 +379,7 @@ export class PullBack {
       this.#isSearchDue = true;
       this.#isSearchComplete = false;
     }
-    const from = { phase: this.#phase, step: run.onStep(movingCount) };
+    const from = { phase: this.#phase, step: run.onStep(wantedCount) };
     for (const state of states) this.#unshown.push({ x: state, from });
     run.holds?.notePull(from.step, pairs, kept?.limiter ?? forward.limiter);
   }

@@ -13,6 +13,7 @@ import { openCase } from '../../support/open-case.js';
 import {
   expectEveryLimitEnds,
   expectFineNoFarther,
+  expectMoversUnfinished,
   expectNearerWithMoreSteps,
   expectPulledBackAtLimit,
   expectRandomRunsSafe,
@@ -50,6 +51,8 @@ else {
   t.test('random scenes with wild targets stay free of intersections at every step', (t) =>
     expectRandomRunsSafe(t, engine, roundsOf(12, 6), (random) => ({ ...randomPullBack(random), stepLimit: 20 })),
   );
+
+  t.test('what moved in the step that its limit ends counts as unfinished', (t) => expectMoversUnfinished(t, engine));
 
   t.test('stopping after any state leaves a safe one and status DEADLINE', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();

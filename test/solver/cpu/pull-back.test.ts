@@ -19,6 +19,7 @@ import { seeded } from '../../support/random.js';
 import {
   expectEveryLimitEnds,
   expectFineNoFarther,
+  expectMoversUnfinished,
   expectNearerWithMoreSteps,
   expectPulledBackAtLimit,
   expectRandomRunsSafe,
@@ -169,6 +170,8 @@ t.test('a step moves towards its y in several pieces, of which the path has ever
   t.ok([...numbers.values()].every((pieces) => pieces <= PULL_BACK_PIECES));
   t.ok([...numbers.values()].some((pieces) => pieces === PULL_BACK_PIECES));
 });
+
+t.test('what moved in the step that its limit ends counts as unfinished', (t) => expectMoversUnfinished(t, engine));
 
 t.test('a request without motion returns its start without a step', async (t) => {
   const { mesh, start } = stackSwap(4).build();
