@@ -4,6 +4,8 @@ import type { Quality } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { PULL_BACK_PIECES } from '../../../src/solver/constants.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import { testPath } from '../../../src/verify/path.js';
+import { findIntersections } from '../../../src/verify/state.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
 import { expectTruthAtLimits } from '../../support/limited-runs.js';
 import {
@@ -169,6 +171,38 @@ t.test('a step moves towards its y in several pieces, of which the path has ever
   t.ok([...numbers.keys()].every((step) => step >= 1 && step <= steps));
   t.ok([...numbers.values()].every((pieces) => pieces <= PULL_BACK_PIECES));
   t.ok([...numbers.values()].some((pieces) => pieces === PULL_BACK_PIECES));
+});
+
+t.test('time that ends between the pieces of a step leaves the best state before it', async (t) => {
+  const { mesh, start, target } = stackSwap(3).build();
+  const built = buildMesh(mesh);
+  const rules = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
+  /** by the number of completed steps: how many steps and further pieces had begun, which stamps the geometry of pairs */
+  const begun = new Map<number, Set<number>>();
+  for (let pulses = 0, isCut = true; isCut; pulses++) {
+    const opened = await openCase(engine, mesh, start, target, { quality: 'BALANCED', stepLimit: 3 });
+    const { scene, x, y, resolve } = opened;
+    let asked = 0;
+    let end = x.slice();
+    let collisions = 0;
+    const { status, steps, positions } = await resolve({
+      timeLeft: () => (++asked > pulses ? 0 : 1),
+      onState: (state) => {
+        collisions += testPath(built, Float64Array.from(end), Float64Array.from(state), rules).collisionCount;
+        end = state.slice();
+      },
+    });
+    isCut = status === 'DEADLINE';
+    if (isCut) begun.set(steps, (begun.get(steps) ?? new Set()).add(scene.save!()!.step));
+    t.equal(collisions, 0, `${pulses} pulses`);
+    t.same(positions, end, 'the path ends in the answer');
+    const later = await scene.resolve({ x: positions, y });
+    t.equal(findIntersections(built, Float64Array.from(later.positions), rules).intersectionCount, 0, 'and goes on');
+    scene.close();
+  }
+  // One before the step, one in its first piece, the others in further pieces.
+  const most = Math.max(...[...begun.values()].map(({ size }) => size));
+  t.ok(most > 2, `time has ended ${most - 2} further pieces of a step`);
 });
 
 t.test('what moved in the step that its limit ends counts as unfinished', (t) => expectMoversUnfinished(t, engine));
