@@ -9,6 +9,7 @@ import { MemoryShort } from '../../src/threads/account.js';
 import type { UntanglePiece } from '../../src/untangle/index.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
+import { heightsOver } from '../support/heights-over.js';
 import { type Random, seeded } from '../support/random.js';
 import { dent, isNear, RULES, SIZE } from './dent.js';
 

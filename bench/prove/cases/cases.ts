@@ -1,6 +1,6 @@
 import type { MethodName, Quality } from '../../../src/contract/parameters.js';
 import { DOORS, type DoorName } from '../doors/doors.js';
-import { GENERATED, TANGLED } from '../scenes/generated.js';
+import { GENERATED, IN_SESSIONS, TANGLED } from '../scenes/generated.js';
 import { Random } from '../scenes/random.js';
 import {
   CORNERS,
@@ -33,7 +33,7 @@ export interface ProveCase {
   readonly variation: Variation;
 }
 
-/** One case in this many is a session. */
+/** One case in this many is a session, besides those of scenes that are tried in no other way. */
 const SESSION_EVERY = 5;
 /** Of these, one in this many is a long one, the first included; one of real size would use up the campaign. */
 const LONG_EVERY = 4;
@@ -86,7 +86,7 @@ export function* makeCases(
     const turn = Math.floor(n / REAL_EVERY);
     const scene = isReal ? realScenes[turn % realScenes.length] : generated[(n - turn) % generated.length];
     const isPlain = random.next() < PLAIN_SHARE;
-    const isSession = n % SESSION_EVERY === SESSION_EVERY - 1;
+    const isSession = n % SESSION_EVERY === SESSION_EVERY - 1 || IN_SESSIONS.includes(scene);
     const isLong = isSession && !isReal && Math.floor(n / SESSION_EVERY) % LONG_EVERY === 0;
     const takesTurns = Math.floor(n / SESSION_EVERY) % TURNS_EVERY === 1;
     const ofSession: Mode = isLong ? 'LONG_SESSION' : takesTurns ? 'TURNS' : 'SESSION';
@@ -168,7 +168,8 @@ const TANGLED_SHARE = 0.7;
 /**
  * The first cases of every campaign: sessions that are completed, on meshes so small that they cost seconds. One is
  * as callers have it; in one the mesh is tangled at the start and is separated and pushed together; one has mixed
- * elements close to each other, parts with distances of their own and, some of the time, answers in float32.
+ * elements close to each other, parts with distances of their own and, some of the time, answers in float32; in one
+ * bodies change their places while others stay.
  */
 function* wholeSessions(seed: number): Generator<ProveCase> {
   const whole = (scene: string, mode: Mode, door: DoorName, variation: Variation): ProveCase => ({
@@ -182,4 +183,5 @@ function* wholeSessions(seed: number): Generator<ProveCase> {
   yield whole('handkerchiefs', 'WHOLE_SESSION', 'JSON', { ...PLAIN, scalar: SCALARS[seed % SCALARS.length] });
   yield whole('tangle', 'ROUGH_SESSION', 'PROTOBUF', { ...PLAIN, isIgnoring: true });
   yield whole('neighbours', 'ROUGH_SESSION', 'GRPC', { ...PLAIN, hasPartDistances: true });
+  yield whole('changingPlaces', 'ROUGH_SESSION', 'JSON', PLAIN);
 }

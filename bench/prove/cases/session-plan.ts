@@ -81,6 +81,12 @@ export function aimAt(start: Positions, target: Positions, frame: number, random
   return y;
 }
 
+/** Every group of vertices changes its place or stays, whatever the others do: its target is that of the scene, or its start. */
+export function changePlaces(start: Positions, target: Positions, ways: Uint8Array, random: Random): Positions {
+  const areThere = Array.from({ length: 1 + Math.max(...ways) }, () => random.next() < 0.5);
+  return target.map((p, i) => (areThere[ways[Math.floor(i / 3)]] ? p : start[i])) as Positions;
+}
+
 /**
  * Pins a few vertices besides those that the scene already holds. No two of them are neighbours, and none is a
  * neighbour of a vertex that is held: then no edge or triangle becomes kinematic as a whole, and every pair stays

@@ -5,7 +5,7 @@ import type { Door, Opened, Reply, StepTerms } from '../doors/door.js';
 import { ExcludedMemory } from '../judge/excluded.js';
 import type { Surface } from '../judge/surface.js';
 import type { Random } from '../scenes/random.js';
-import { aimAt, drawMove, holdPins, type Move, pinSome } from './session-plan.js';
+import { aimAt, changePlaces, drawMove, holdPins, type Move, pinSome } from './session-plan.js';
 import { badSteps, hangUp } from './session-trouble.js';
 
 /** One step of a session as it was sent, for the judge of its answer. */
@@ -45,6 +45,8 @@ export interface SessionTerms {
   readonly surface: Surface;
   readonly start: Positions;
   readonly target: Positions;
+  /** of {@link ProveScene.ways} */
+  readonly ways: Uint8Array | undefined;
   /** @param opening the state with which a session is opened: defaults and what is a share of them follow from it */
   readonly parametersFrom: (opening: Positions) => ParametersInput;
   readonly frames: number;
@@ -133,8 +135,8 @@ class RunningSession {
 
   /** @returns false if the session cannot continue */
   async go(frame: number, move: Move): Promise<boolean> {
-    const { start, target, random, surface } = this.terms;
-    const aim = this.#hold(aimAt(start, target, frame, random));
+    const { random, surface } = this.terms;
+    const aim = this.#hold(this.#aimAt(frame));
     switch (move) {
       case 'DRIFT':
         return this.#step(aim, {});
@@ -167,6 +169,11 @@ class RunningSession {
         await wait(random.between(0, this.terms.longestWait));
         return this.#stay();
     }
+  }
+
+  #aimAt(frame: number): Positions {
+    const { start, target, ways, random } = this.terms;
+    return ways ? changePlaces(start, target, ways, random) : aimAt(start, target, frame, random);
   }
 
   #hold(y: Positions, kinematic = this.#surface.kinematic): Positions {
@@ -274,8 +281,7 @@ class RunningSession {
     const { door, random } = this.terms;
     const frame = this.#frame + 1n;
     const requestIds = [this.judge.nameRequest(), this.judge.nameRequest()];
-    const other =
-      random.next() < 0.5 ? undefined : this.#hold(aimAt(this.terms.start, this.terms.target, 2 * step, random));
+    const other = random.next() < 0.5 ? undefined : this.#hold(this.#aimAt(2 * step));
     const result = await hangUp(door, this.#id, frame, [aim, other], random.between(0, this.#usual), requestIds);
     if (result === undefined) {
       this.judge.find('a frame that was hung up on is answered when it is sent again', `frame ${frame}`);

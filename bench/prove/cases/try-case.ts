@@ -133,7 +133,7 @@ class Trial implements Judge {
 
   constructor(
     private readonly prove: ProveCase,
-    scene: ProveScene,
+    private readonly scene: ProveScene,
     private readonly mesh: MeshInput,
     private readonly bench: Bench,
     private readonly parametersFrom: (opening: Positions) => ParametersInput,
@@ -178,14 +178,14 @@ class Trial implements Judge {
   }
 
   async session(start: Positions, target: Positions, random: Random): Promise<void> {
-    const { bench, parametersFrom, mesh, prove } = this;
+    const { bench, parametersFrom, mesh, prove, scene } = this;
     const { mode } = prove;
     const isRough = mode === 'ROUGH_SESSION';
     const isWhole = mode === 'WHOLE_SESSION' || isRough;
     const until = isWhole ? Number.POSITIVE_INFINITY : bench.until;
     const frames = isWhole ? WHOLE_FRAMES[mode] : framesOf(mode, bench);
     const longestWait = bench.longestWait ?? 0;
-    const sent = { door: this.#door, mesh, surface: this.#surface, start, target, parametersFrom };
+    const sent = { door: this.#door, mesh, surface: this.#surface, start, target, ways: scene.ways, parametersFrom };
     await trySession({ ...sent, frames, until, random, isRough, longestWait }, this);
     if (mode === 'WHOLE_SESSION' && this.tally.reused === 0)
       this.find('proximity sets are used again', `in none of ${this.tally.answers} answers of one session`);

@@ -27,6 +27,23 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
     sent: { quality: 'BALANCED' },
   },
   {
+    name: 'pull-back-outside-boxes',
+    description: 'the pull-back omits a search that is due although vertices have left their boxes',
+    faults: [
+      {
+        file: 'src/solver/cpu/proximity.js',
+        function: 'Proximity.contains',
+        instead: function (this: { readonly isValid: boolean }) {
+          return this.isValid;
+        },
+      },
+    ],
+    scenes: ['changingPlaces'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    mode: 'SESSION',
+    sent: { quality: 'BALANCED' },
+  },
+  {
     name: 'path-beyond-best-state',
     description:
       'states after the best one are told as parts of the path, and a piece that nothing bounds leads back to it',

@@ -20,6 +20,11 @@ export interface ProveScene {
   readonly keepsStrains?: boolean;
   /** whether its mesh has lengths at rest that hold it far from its target and that nothing prevents it from keeping */
   readonly keepsLengths?: boolean;
+  /**
+   * uint8[V] of vertices that change their places together: in a session each of these groups has its start or its target
+   * as the target of a frame, whatever the others have; absent = all drift from start to target and back
+   */
+  readonly ways?: Uint8Array;
   /** vertices that end on a plane, at the contact offset, whatever the offset */
   readonly resting?: Resting;
 }
@@ -34,6 +39,10 @@ export class Builder {
   readonly #particles: number[] = [];
   readonly #tetrahedra: number[] = [];
   readonly invariants: Invariant[] = [];
+
+  get vertexCount(): number {
+    return this.#kinematic.length;
+  }
 
   vertex(at: Point, to: Point = at, isKinematic = false): number {
     this.#start.push(...at);

@@ -1,4 +1,5 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
+import { changingPlaces } from './changing-places.js';
 import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
 import { departures } from './departures.js';
 import { laidSheet } from './laid.js';
@@ -383,7 +384,11 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   laidSheet,
   strainedSolid,
   restedSheet,
+  changingPlaces,
 };
 
 /** Those that intersect at the start. */
 export const TANGLED: readonly string[] = ['crossed', 'tangle'];
+
+/** Those that are tried in sessions only: what they show needs the P of an earlier frame. */
+export const IN_SESSIONS: readonly string[] = ['changingPlaces'];

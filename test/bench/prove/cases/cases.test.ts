@@ -2,7 +2,7 @@ import t from 'tap';
 import { makeCases, type ProveCase } from '../../../../bench/prove/cases/cases.js';
 import { findMeetings } from '../../../../bench/prove/judge/state-judge.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
-import { GENERATED, TANGLED } from '../../../../bench/prove/scenes/generated.js';
+import { GENERATED, IN_SESSIONS, TANGLED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
 import { CORNERS, OFFSETS, SCALES, vary } from '../../../../bench/prove/scenes/variation.js';
 import { TANGLED_STARTS } from '../../../../bench/prove/untangling/tangled-starts.js';
@@ -32,7 +32,7 @@ t.test('a few hundred cases cover every scene, mode, door and variation', async 
   t.equal(has(({ scene }) => scene).size, Object.keys(GENERATED).length + 2);
   t.equal(
     has(({ mode, door }) => `${door} ${mode}`).size,
-    15,
+    16,
     'four modes through three doors, and the whole sessions',
   );
   t.equal(has(({ variation }) => variation.corner).size, Object.keys(CORNERS).length);
@@ -50,6 +50,10 @@ t.test('a few hundred cases cover every scene, mode, door and variation', async 
     cases.some(({ variation }) => variation.preset === 'PAPER' && variation.quality),
     'PAPER has one quality',
   );
+  for (const name of IN_SESSIONS) {
+    const those = cases.filter(({ scene }) => scene === name);
+    t.ok(those.length > 1 && those.every(({ mode }) => mode.endsWith('SESSION') || mode === 'TURNS'), name);
+  }
   t.notOk(cases.some(({ variation }) => variation.isNarrowed && variation.scalar === 'FLOAT32'));
   const ignored = cases.filter(({ scene, variation }) => TANGLED.includes(scene) && variation.isIgnoring);
   t.ok(ignored.length > 10 && ignored.some(({ mode }) => mode !== 'RESOLVE'), `${ignored.length} tangled starts taken`);
@@ -100,9 +104,10 @@ t.test('a narrowed case has a target in float32', async (t) => {
 });
 
 t.test('every campaign begins with sessions that are carried to their end', async (t) => {
-  t.match(take(3, 3), [
+  t.match(take(3, 4), [
     { mode: 'WHOLE_SESSION', scene: 'handkerchiefs' },
     { mode: 'ROUGH_SESSION', scene: 'tangle', variation: { isIgnoring: true } },
     { mode: 'ROUGH_SESSION', scene: 'neighbours', variation: { hasPartDistances: true } },
+    { mode: 'ROUGH_SESSION', scene: 'changingPlaces' },
   ]);
 });

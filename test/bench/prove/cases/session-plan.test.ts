@@ -1,5 +1,5 @@
 import t from 'tap';
-import { drawMove, holdPins, pinSome } from '../../../../bench/prove/cases/session-plan.js';
+import { changePlaces, drawMove, holdPins, pinSome } from '../../../../bench/prove/cases/session-plan.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { GENERATED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
@@ -13,6 +13,37 @@ t.test('a long session makes every move, after some plain frames', async (t) => 
   t.same([...new Set(moves)].sort(), [...usual, 'REST', 'STAY']);
   const rough = new Set(Array.from({ length: 300 }, (_, k) => drawMove(k + 4, random, true)));
   for (const move of ['HANG_UP', 'REFUSED', 'RENEW', 'AGAIN', 'WAIT'] as const) t.ok(rough.has(move), move);
+});
+
+t.test('where bodies change their places, each is whole in one of its two places, and all combinations occur', (t) => {
+  const { start, target, ways, mesh } = GENERATED.changingPlaces(new Random(1));
+  if (!ways) throw new Error('The scene has no ways.');
+  const count = Math.max(...ways) + 1;
+  t.equal(ways.length, mesh.vertexCount);
+  t.same([...new Set(ways)], [...Array(count).keys()]);
+  const { triangles = [], segments = [] } = mesh;
+  for (const [ids, size] of [
+    [triangles, 3],
+    [segments, 2],
+  ] as const) {
+    for (let k = 0; k < ids.length; k++)
+      t.equal(ways[ids[k]], ways[ids[k - (k % size)]], 'elements belong to one body');
+  }
+  const random = new Random(2);
+  const seen = new Set<string>();
+  for (let n = 0; n < 40 * 2 ** count; n++) {
+    const y = changePlaces(start, target, ways, random);
+    const places = Array.from({ length: count }, () => new Set(['start', 'target']));
+    for (const [i, p] of y.entries()) {
+      const own = places[ways[Math.floor(i / 3)]];
+      if (p !== start[i]) own.delete('start');
+      if (p !== target[i]) own.delete('target');
+    }
+    if (places.some(({ size }) => size !== 1)) t.fail('a body is in no place');
+    seen.add(places.map((own) => [...own]).join());
+  }
+  t.equal(seen.size, 2 ** count);
+  t.end();
 });
 
 const variation: Variation = {
