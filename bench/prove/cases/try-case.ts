@@ -6,9 +6,17 @@ import { type Finding, judgeAnswer, KEPT_FLOOR, keptApart } from '../judge/answe
 import { findTouching } from '../judge/distances.js';
 import { mayLengthsMove } from '../judge/edge-judge.js';
 import { ExcludedMemory } from '../judge/excluded.js';
-import { defaultDelta, expectReply, floorAtMost, hasNoDefault, isWithinRounding, ulpOf } from '../judge/expectation.js';
+import {
+  defaultDelta,
+  expectReply,
+  FLOOR_PER_DELTA,
+  floorAtMost,
+  hasNoDefault,
+  isWithinRounding,
+  ulpOf,
+} from '../judge/expectation.js';
 import type { Invariant } from '../judge/invariants.js';
-import { findCollisions } from '../judge/path-judge.js';
+import { findCollisions, findReturn } from '../judge/path-judge.js';
 import { judgeResting, type Resting } from '../judge/resting-judge.js';
 import { findMeetings } from '../judge/state-judge.js';
 import { judgeStrains, mayStrainsMove } from '../judge/strain-judge.js';
@@ -333,6 +341,9 @@ class Trial implements Judge {
     const most = report.steps + (PIECES_OF_PULL_BACK - 1) * (report.pullBack?.steps ?? 0);
     if (states.length - 1 > most && !isRounding)
       tally.find('a path has no more pieces than its steps', `${states.length - 1} pieces, at most ${most}`);
+    const left = findReturn(states, FLOOR_PER_DELTA * report.resolved.activationDistance);
+    if (left !== undefined)
+      tally.find('a path does not leave its answer again', `state ${left} of ${states.length - 1} is the answer, too`);
     const path = isNarrowed ? [start, ...states] : states;
     const apart = keptApart(surface, start, states[0], report.resolved);
     for (let k = 1; k < path.length; k++) {

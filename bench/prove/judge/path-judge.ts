@@ -45,3 +45,20 @@ export function findCollisions(
   });
   return found;
 }
+
+/**
+ * Whether a path reaches its last state, leaves it, and comes back to it: what lies between does not lead to the answer.
+ * A coordinate must have changed by more than `least`, because the caller's scalar may round smaller motions to the same
+ * numbers.
+ *
+ * @returns the index of the state that it leaves; undefined = it does not
+ */
+export function findReturn(states: readonly ArrayLike<number>[], least: number): number | undefined {
+  const last = states[states.length - 1];
+  const isWithin = (state: ArrayLike<number>, distance: number): boolean => {
+    for (let i = 0; i < last.length; i++) if (!(Math.abs(state[i] - last[i]) <= distance)) return false;
+    return true;
+  };
+  const reached = states.findIndex((state) => isWithin(state, 0));
+  return states.slice(reached).every((state) => isWithin(state, least)) ? undefined : reached;
+}

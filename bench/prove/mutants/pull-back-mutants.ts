@@ -8,6 +8,7 @@ const AIMS = 'src/solver/cpu/contact-aims.js';
 
 const OFFSET = 'contacts keep the offset that was asked';
 const PIECES = 'a path has no more pieces than its steps';
+const RETURN = 'a path does not leave its answer again';
 
 /** Faults in the additions of the qualities BALANCED and FINE: a phase after Algorithm 1 that keeps its best state. */
 export const PULL_BACK_MUTANTS: readonly Mutant[] = [
@@ -71,7 +72,7 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
       },
     ],
     scenes: ['layers', 'hair', 'soup'],
-    caughtBy: [PIECES, PATH],
+    caughtBy: [PIECES, RETURN, PATH],
     sent: { quality: 'BALANCED' },
   },
   {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { findMeeting } from '../../../../bench/prove/judge/moving-pair.js';
 import { distanceOf, type Vector } from '../../../../bench/prove/judge/nearest.js';
-import { findCollisions } from '../../../../bench/prove/judge/path-judge.js';
+import { findCollisions, findReturn } from '../../../../bench/prove/judge/path-judge.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { boxesOf, sweepPairs } from '../../../../bench/prove/judge/sweep.js';
 import { seeded } from '../../../support/random.js';
@@ -215,4 +215,20 @@ t.test('kinematic pairs count under SKIP where a promised edge and triangle can 
   t.ok(meet([0, 1, 3, 4, 5], 'SKIP').includes(sides), 'one triangle has a dynamic corner');
   t.same(meet([0, 1, 2, 3, 4, 5], 'SKIP'), [], 'all kinematic');
   t.ok(meet([0, 1, 2, 3, 4, 5], 'PROTECT').includes(sides));
+});
+
+t.test('a path that leaves its answer and comes back to it is found, unless it moves by rounding alone', async (t) => {
+  const [a, b, answer] = [
+    [0, 0, 0],
+    [1, 0, 0],
+    [1, 2, 0],
+  ];
+  const rounded = [1, 2 + 1e-7, 0];
+  t.equal(findReturn([a, b, answer], 1e-3), undefined);
+  t.equal(findReturn([answer], 1e-3), undefined);
+  t.equal(findReturn([a, answer, answer], 1e-3), undefined, 'a step that moves nothing');
+  t.equal(findReturn([a, answer, rounded, answer], 1e-3), undefined);
+  t.equal(findReturn([a, b, a, answer], 1e-3), undefined, 'a return to another state');
+  t.equal(findReturn([a, answer, b, answer], 1e-3), 1);
+  t.equal(findReturn([answer, rounded, b, answer], 1e-3), 0);
 });
