@@ -95,8 +95,9 @@ export function parametersOf(variation: Variation, delta: number): ParametersInp
   if (quality) chosen.quality = quality;
   if (method) chosen.method = method;
   const widest = (chosen.activationDistance as number | undefined) ?? delta;
-  // If shapes have several scales, the service takes a smaller δ than the usual default, and refuses offsets beyond it.
-  if (offsetShare !== undefined)
+  // If shapes have several scales, the service takes a smaller δ than the usual default, and refuses offsets beyond it. If
+  // rounding has reduced the edges to length 0, there is no default (hasNoDefault), and a δ of 0 would be a wrong request.
+  if (offsetShare !== undefined && widest > 0)
     Object.assign(chosen, { activationDistance: widest, contactOffset: offsetShare * widest });
   if (isIgnoring) chosen.onIntersectingStart = 'IGNORE_PAIRS';
   return { preset, metresPerUnit: 1 / scale, stepLimit: 200, ...chosen } as ParametersInput;
