@@ -161,7 +161,7 @@ export const SCATTERED_VERTICES = 2000;
 /**
  * The most pieces in which the forward step of the pull-back moves towards the y of its sweeps, each with new planes. The
  * plane of a pair lets two elements in contact turn about each other by little more than their gap over their length, and
- * the vertices that it stops hold back the taut edges around them. A piece costs a small part of the sweeps.
+ * the vertices that it stops hold back the taut edges around them. A piece costs less than the sweeps.
  */
 export const PULL_BACK_PIECES = 4;
 
