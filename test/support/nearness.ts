@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { readReferences } from '../../bench/fidelity/references-file.js';
 import { SCENES } from '../../examples/scenes/index.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
-import type { ParametersInput } from '../../src/contract/parameters.js';
+import type { ParametersInput, Quality } from '../../src/contract/parameters.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { type Judged, resolveJudged } from './judged-resolve.js';
 import type { Random } from './random.js';
@@ -57,6 +57,21 @@ export function examplePair(name: string): ExamplePair {
   return { mesh, start: Float64Array.from(scene.start), target: Float64Array.from(scene.target), parameters };
 }
 
+const resolved = new WeakMap<Engine, Map<string, Promise<Judged>>>();
+
+/** The judged answer of an engine to an example. The engine resolves it once, however many tests of a file ask for it. */
+export function resolveExample(engine: Engine, name: string, quality: Quality): Promise<Judged> {
+  const answers = resolved.get(engine) ?? new Map<string, Promise<Judged>>();
+  resolved.set(engine, answers);
+  const key = `${name} ${quality}`;
+  const known = answers.get(key);
+  if (known) return known;
+  const { mesh, start, target, parameters } = examplePair(name);
+  const answer = resolveJudged(engine, mesh, start, target, { ...parameters, quality });
+  answers.set(key, answer);
+  return answer;
+}
+
 /** How much farther from their targets answers may lie than the reference of their scene, as a share (docs/measurements.md). */
 const FARTHEST = 0.03;
 
@@ -64,8 +79,8 @@ const FARTHEST = 0.03;
 export async function expectNearReference(t: Test, engine: Engine, names: readonly string[]): Promise<void> {
   const references = readReferences();
   for (const name of names) {
-    const { mesh, start, target, parameters } = examplePair(name);
-    const judged = await resolveJudged(engine, mesh, start, target, { ...parameters, quality: 'BALANCED' });
+    const { target } = examplePair(name);
+    const judged = await resolveExample(engine, name, 'BALANCED');
     t.equal(judged.intersections + judged.collisions, 0, `${name}: safe`);
     t.equal(judged.resolution.status, 'CONVERGED', name);
     const stretch = stretchOf(judged, target);

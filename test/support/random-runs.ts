@@ -4,7 +4,7 @@ import type { Engine } from '../../src/solver/engine.js';
 import { reservedStepsOf } from '../../src/solver/step-shares.js';
 import { pinch, randomScene, stackSwap } from '../solver/cases.js';
 import { CaseIntersects, resolveJudged } from './judged-resolve.js';
-import { examplePair, rmsOf, STRETCH_ROUNDING, stretchOf } from './nearness.js';
+import { examplePair, resolveExample, rmsOf, STRETCH_ROUNDING, stretchOf } from './nearness.js';
 import { openCase } from './open-case.js';
 import { type Random, seeded } from './random.js';
 import { shareOf } from './share.js';
@@ -158,7 +158,7 @@ export async function expectEveryLimitEnds(t: Test, engine: Engine): Promise<voi
   scene.close();
   t.ok(steps > 16, `${steps} steps without a limit`);
   const limits = Array.from({ length: steps + 2 }, (_, k) => k + 1);
-  for (const stepLimit of shareOf(limits, 3)) {
+  for (const stepLimit of shareOf(limits, 6)) {
     const limited = await openCase(engine, mesh, start, target, { quality: 'FINE', stepLimit });
     let questions = 0;
     const answer = await limited.resolve({ shouldStop: () => ++questions > ENDLESS });
@@ -180,9 +180,9 @@ export async function expectFineNoFarther(t: Test, engine: Engine): Promise<void
   const tried = shareOf(all, 3);
   let nearer = 0;
   for (const name of tried) {
-    const { mesh, start, target } = examplePair(name);
-    const resolve = (quality: 'BALANCED' | 'FINE') => resolveJudged(engine, mesh, start, target, { quality });
-    const [balanced, fine] = [await resolve('BALANCED'), await resolve('FINE')];
+    const { target } = examplePair(name);
+    const balanced = await resolveExample(engine, name, 'BALANCED');
+    const fine = await resolveExample(engine, name, 'FINE');
     t.equal(fine.intersections + fine.collisions, 0, `${name}: safe`);
     t.equal(fine.resolution.status, 'CONVERGED', name);
     t.ok(fine.resolution.steps > balanced.resolution.steps, `${name}: it makes more steps`);

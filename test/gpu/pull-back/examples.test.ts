@@ -1,10 +1,15 @@
 import t from 'tap';
-import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import type { Engine } from '../../../src/solver/engine.js';
 import { openTestEngine } from '../../support/gpu.js';
-import { resolveJudged } from '../../support/judged-resolve.js';
-import { examplePair, expectNearReference, rmsOf, STRETCH_ROUNDING, stretchOf } from '../../support/nearness.js';
+import {
+  examplePair,
+  expectNearReference,
+  resolveExample,
+  rmsOf,
+  STRETCH_ROUNDING,
+  stretchOf,
+} from '../../support/nearness.js';
 import { shareOf } from '../../support/share.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
@@ -26,10 +31,9 @@ else {
     'the examples are as near as the answers of the reference engine, and no edge exceeds its limit',
     async (t) => {
       for (const name of shareOf(['layers', 'hair', 'solid', 'spike', 'sleeve'], 3)) {
-        const { mesh, start, target, parameters } = examplePair(name);
-        const asked: ParametersInput = { ...parameters, quality: 'BALANCED', verify: 'STATE' };
-        const judged = await resolveJudged(engine, mesh, start, target, asked);
-        const expected = await resolveJudged(cpu, mesh, start, target, asked);
+        const { target } = examplePair(name);
+        const judged = await resolveExample(engine, name, 'BALANCED');
+        const expected = await resolveExample(cpu, name, 'BALANCED');
         t.equal(judged.intersections + judged.collisions, 0, `${name}: safe`);
         t.equal(judged.resolution.status, 'CONVERGED', name);
         // The limit is σ = 1.1 in float32, relative to a rest length of the target as the caller sends it.
@@ -46,9 +50,9 @@ else {
   );
 
   t.test('FINE comes as near as FINE of the reference engine', async (t) => {
-    const { mesh, start, target, parameters } = examplePair('solid');
+    const { target } = examplePair('solid');
     const rms = async (of: Engine, quality: 'BALANCED' | 'FINE'): Promise<number> =>
-      rmsOf(await resolveJudged(of, mesh, start, target, { ...parameters, quality }), target);
+      rmsOf(await resolveExample(of, 'solid', quality), target);
     const [fine, balanced, reference] = [
       await rms(engine, 'FINE'),
       await rms(engine, 'BALANCED'),
@@ -60,10 +64,9 @@ else {
 
   t.test('if the host searches, answers are as near', async (t) => {
     const opened = await openTestEngine('HOST');
-    const { mesh, start, target } = examplePair('hair');
-    const asked: ParametersInput = { quality: 'BALANCED', verify: 'STATE' };
-    const judged = await resolveJudged(opened.engine as Engine, mesh, start, target, asked);
-    const expected = await resolveJudged(engine, mesh, start, target, asked);
+    const { target } = examplePair('hair');
+    const judged = await resolveExample(opened.engine as Engine, 'hair', 'BALANCED');
+    const expected = await resolveExample(engine, 'hair', 'BALANCED');
     await opened.engine?.close();
     t.equal(judged.intersections + judged.collisions, 0);
     t.equal(judged.resolution.status, expected.resolution.status);

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
 import type { MeshInput } from '../../../src/contract/mesh.js';
-import type { Quality } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { PULL_BACK_PIECES } from '../../../src/solver/constants.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
@@ -12,6 +11,7 @@ import {
   examplePair,
   expectNearReference,
   randomPullBack,
+  resolveExample,
   rmsOf,
   STRETCH_ROUNDING,
   stretchOf,
@@ -69,11 +69,9 @@ function tent(
 
 t.test('the examples come nearer to their targets, and no edge exceeds its limit', async (t) => {
   for (const name of shareOf(['layers', 'hair', 'solid', 'spike', 'sleeve'], 3)) {
-    const { mesh, start, target, parameters } = examplePair(name);
-    const solve = (quality: Quality) =>
-      resolveJudged(engine, mesh, start, target, { ...parameters, quality, verify: 'STATE' });
-    const fast = await solve('FAST');
-    const balanced = await solve('BALANCED');
+    const { target } = examplePair(name);
+    const fast = await resolveExample(engine, name, 'FAST');
+    const balanced = await resolveExample(engine, name, 'BALANCED');
     t.equal(balanced.intersections + balanced.collisions, 0, `${name}: safe`);
     t.equal(balanced.resolution.status, 'CONVERGED', name);
     const stretch = stretchOf(balanced, target);
