@@ -29,7 +29,9 @@ export async function runAfterPieces(
     x,
     shouldStop: () => isGivenUp || (input.shouldStop?.() ?? false),
     onProgress: (progress) => input.onProgress?.({ ...progress, steps: progress.steps + pieces }),
-    ...(onState ? { onState: (state, from) => onState(state, from && { ...from, step: from.step + pieces }) } : {}),
+    ...(onState
+      ? { onState: (x, from, isPassed) => onState(x, from && { ...from, step: from.step + pieces }, isPassed) }
+      : {}),
   });
   const { holds } = resolution;
   return {

@@ -1,4 +1,6 @@
 import type { StateOrigin } from '../../src/contract/path.js';
+import type { StepInput } from '../../src/solver/engine.js';
+import { UnshownStates } from '../../src/solver/unshown-states.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 
 /**
@@ -6,10 +8,10 @@ import { PHASE, type Phase } from '../kernels/constants.js';
  * ends with its best one, so its states wait until a state is the best, and those after the best are dropped.
  */
 export class ShownStates {
-  readonly #show: (x: Float32Array, from: StateOrigin) => void;
-  #waiting: { readonly x: Float32Array; readonly from: StateOrigin }[] = [];
+  readonly #show: NonNullable<StepInput['onState']>;
+  readonly #waiting = new UnshownStates();
 
-  constructor(show: (x: Float32Array, from: StateOrigin) => void) {
+  constructor(show: NonNullable<StepInput['onState']>) {
     this.#show = show;
   }
 
@@ -26,14 +28,17 @@ export class ShownStates {
       this.#show(x, { phase: isArrival ? 'ARRIVAL' : 'FORWARD', step });
       return;
     }
-    this.#waiting.push({ x, from: { phase: phase === PHASE.SHORTEN ? 'SHORTENING' : 'PULL_BACK', step } });
-    if (!isBest) return;
-    for (const state of this.#waiting) this.#show(state.x, state.from);
-    this.#waiting = [];
+    const from: StateOrigin = { phase: phase === PHASE.SHORTEN ? 'SHORTENING' : 'PULL_BACK', step };
+    if (!isBest) {
+      this.#waiting.add(x, from);
+      return;
+    }
+    this.#waiting.show(this.#show);
+    this.#show(x, from);
   }
 
-  /** x is the best state again. */
+  /** x is the best state again, or the run has ended. */
   dropWaiting(): void {
-    this.#waiting = [];
+    this.#waiting.drop();
   }
 }

@@ -146,7 +146,7 @@ export class StepLoop {
     const { runsAhead } = this.#device;
     // Every state and every hold is reported on its own: no step may run before those of the previous one are read.
     const isStepwise = !runsAhead || input.onState !== undefined || holds !== undefined;
-    const states = new ShownStates((x, from) => input.onState?.(x, from));
+    const states = new ShownStates((...state) => input.onState?.(...state));
     // In a convoy the other scenes fill the device.
     const maxInFlight = isStepwise || this.#place === 'HOST' || this.#device.convoy ? 1 : 2;
     let encoder = opening;
@@ -209,6 +209,7 @@ export class StepLoop {
     } finally {
       // The copies of a run that ends before it has read them, also by an error or a listener that throws, are free again.
       discardAll();
+      states.dropWaiting();
     }
   }
 

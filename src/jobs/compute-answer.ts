@@ -83,8 +83,9 @@ async function compute(
   const trail = new StateTrail(step, job.context.verifier, scope, onState);
   // A device that reports every state takes one step at a time, with a pause after each. It does so only if something needs
   // the states. Otherwise the start is the only state to fall back to, which suffices after a finding, a fault of the service.
-  const isListening = scope !== undefined || onState !== undefined || job.context.engine.hasCheapStates === true;
-  const run = await runEngine(step, job, host, trail, isListening);
+  const isPathWanted = scope !== undefined || onState !== undefined;
+  const isListening = isPathWanted || job.context.engine.hasCheapStates === true;
+  const run = await runEngine(step, job, host, trail, { isListening, isPathWanted });
   const checked = await checkAnswer(step, job, host, trail, run.resolution);
   const listed = await listPairs(step, job, checked.chosen.state.positions);
   const described = describe(step, job, host, { run, checked, listed });
@@ -129,7 +130,7 @@ interface EngineRun {
 /**
  * Runs the engine, and follows its path.
  *
- * @param isListening whether the trail gets every state
+ * @param wanted `isListening`: whether the trail gets states; `isPathWanted`: whether it gets those that are only passed, too
  * @throws CANCELLED; DEADLINE_EXCEEDED and DRAINING under FAIL
  */
 async function runEngine(
@@ -137,7 +138,7 @@ async function runEngine(
   job: JobRun,
   host: StepHost,
   trail: StateTrail,
-  isListening: boolean,
+  { isListening, isPathWanted }: { readonly isListening: boolean; readonly isPathWanted: boolean },
 ): Promise<EngineRun> {
   const { context, deadline, stopwatch } = job;
   const { mesh, parameters, images, rules, contactDistance } = step;
@@ -169,9 +170,10 @@ async function runEngine(
     ...(step.wantsReasons || contactDistance !== undefined ? { recordsHolds: true } : {}),
     ...(isListening
       ? {
-          onState: (x, from) => {
+          omitsPassed: !isPathWanted,
+          onState: (x, from, isPassed) => {
             const before = now();
-            trail.accept(x, from);
+            trail.accept(x, from, isPassed);
             pieces += (now() - before) * 1000;
           },
         }

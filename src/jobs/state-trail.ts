@@ -26,16 +26,22 @@ export function pathScopeOf(mesh: CollisionMesh, verify: Verification['performed
   return verify === 'STATE' && isCodimensional ? 'codimensional' : undefined;
 }
 
-/** A state that can be the answer. */
-export interface Candidate {
-  readonly positions: Positions;
+/** An accepted state to fall back to. */
+interface Kept {
   readonly engine: EnginePositions;
   /** its index in the path */
   readonly at: number;
 }
 
-/** How many accepted states are kept as fallbacks. A finding is a fault of the service, and the last states before it
- *  probably verify; more states would only cost memory (12 bytes per vertex each). */
+/** A state that can be the answer. */
+export interface Candidate extends Kept {
+  readonly positions: Positions;
+}
+
+/**
+ * How many accepted states are kept as fallbacks, each of which ends a step. A finding is a fault of the service, and the last
+ * states before it probably verify; more states would only cost memory (12 bytes per vertex each).
+ */
 const KEPT_STATES = 4;
 
 /**
@@ -45,7 +51,7 @@ const KEPT_STATES = 4;
  * numbers (a trace holds them), and mapping back from the engine's coordinates may have rounded them.
  */
 export class StateTrail {
-  private kept: EnginePositions[] = [];
+  private kept: Kept[] = [];
   /** the start or the newest of those kept */
   private lastEngine: EnginePositions;
   /** the last state as the caller sees it; maintained only if something needs it */
@@ -113,8 +119,12 @@ export class StateTrail {
     if (this.first) this.onState?.(this.first, 0);
   }
 
-  /** @param x the next state; copied @param from the origin of the state */
-  accept(x: EnginePositions, from?: StateOrigin): void {
+  /**
+   * @param x the next state; copied
+   * @param from the origin of the state
+   * @param isPassed whether it is no state to fall back to, because the engine would not end in it
+   */
+  accept(x: EnginePositions, from?: StateOrigin, isPassed = false): void {
     if (this.found || this.isStopped) return;
     if (!hasOnlyFinite(x)) {
       this.found = {
@@ -132,11 +142,12 @@ export class StateTrail {
       this.onState?.(state, this.accepted + 1, from);
     }
     this.accepted++;
+    if (isPassed) return;
     this.stepOfLast = from?.step ?? 0;
-    const copy = this.kept.length < KEPT_STATES ? new Float32Array(x.length) : this.kept.shift()!;
-    copy.set(x);
-    this.kept.push(copy);
-    this.lastEngine = copy;
+    const engine = this.kept.length < KEPT_STATES ? new Float32Array(x.length) : this.kept.shift()!.engine;
+    engine.set(x);
+    this.kept.push({ engine, at: this.accepted });
+    this.lastEngine = engine;
   }
 
   /** Accepts the engine's final state, unless the engine has reported it already. @param step the last one */
@@ -146,10 +157,7 @@ export class StateTrail {
 
   /** The possible answers, best first: the accepted states from the newest, then the start; in the answer's scalar. */
   *candidates(): Generator<Candidate> {
-    for (let back = 0; back < this.kept.length; back++) {
-      const engine = this.kept[this.kept.length - 1 - back]!;
-      yield { positions: this.map(engine), engine, at: this.accepted - back };
-    }
+    for (const { engine, at } of this.kept.toReversed()) yield { positions: this.map(engine), engine, at };
     yield this.startCandidate();
   }
 

@@ -119,8 +119,8 @@ export interface StepInput {
   readonly shouldStop?: () => boolean;
   /**
    * Milliseconds that a step may still take, asked within a step as often as the engine can afford. At 0 or less the
-   * engine abandons the step; the outcome is the state before it, with status DEADLINE. An engine with short steps need
-   * not ask.
+   * engine abandons the step; the outcome is the state before it, with status DEADLINE. Pieces that a step has made
+   * before may count as one. An engine with short steps need not ask.
    */
   readonly timeLeft?: () => number;
   /**
@@ -131,8 +131,15 @@ export interface StepInput {
   readonly onProgress?: (progress: Progress) => void;
   /** whether {@link TwoWayFigures.holds} are wanted */
   readonly recordsHolds?: boolean;
-  /** receives every accepted state after x, in order; the engine reuses the array. `from`: the phase that led to it */
-  readonly onState?: (x: EnginePositions, from?: StateOrigin) => void;
+  /**
+   * Receives every accepted state after x, in order; the engine reuses the array.
+   *
+   * @param from the phase that led to it
+   * @param isPassed whether the state is only passed on the way to the next one: a run that is stopped does not end in it
+   */
+  readonly onState?: (x: EnginePositions, from?: StateOrigin, isPassed?: boolean) => void;
+  /** whether `onState` need not receive states that are only passed */
+  readonly omitsPassed?: boolean;
 }
 
 /** How engine units relate to the caller's, and how small a gap they can represent. */

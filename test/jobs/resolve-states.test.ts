@@ -57,6 +57,23 @@ t.test('rejected states are withdrawn: one state replaces them, and is the answe
   t.same(narrowed.path, [wide.start, narrowed.answer.positions]);
   t.ok(narrowed.answer.positions instanceof Float32Array);
 });
+t.test('a state that is only passed is none to fall back to', async (t) => {
+  const [wanted, heard]: [boolean[], number[]] = [[], []];
+  const isPassed = [false, true, true, false];
+  const engine = fakeEngine((step, scene) => {
+    wanted.push(step.omitsPassed !== true);
+    let n = 0;
+    return stepping(4)({ ...step, onState: (x, from) => step.onState?.(x, from, isPassed[n++]) }, scene);
+  });
+  const request = spike(0.25, 0.4);
+  const { answer } = await runJob(request, engine, { onState: (_, at) => heard.push(at) });
+  t.same(heard, [0, 1, 2, 3, 4, 1], 'the fourth state intersects; the two before it are passed');
+  t.ok(answer.report.verification.fellBack);
+  await runJob(request, engine);
+  await runJob({ ...request, parameters: { verify: 'PATH' } }, engine);
+  t.same(wanted, [true, false, true], 'they are wanted by a reader of the path, and to judge its pieces');
+});
+
 t.test('an engine with expensive states reports them only if something needs them', async (t) => {
   const asked = async (request: ResolveRequest, more: Parameters<typeof runJob>[2] = {}) => {
     let isAsked = false;

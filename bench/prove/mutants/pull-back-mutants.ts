@@ -20,7 +20,8 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
       {
         file: PULL_BACK,
         function: 'PullBack.#keep',
-        instead: (original: (run: PullBackRun) => void, run: PullBackRun) => original({ ...run, x: run.y }),
+        instead: (original: (run: PullBackRun, ...more: unknown[]) => void, run: PullBackRun, ...more: unknown[]) =>
+          original({ ...run, x: run.y }, ...more),
       },
     ],
     scenes: ['layers', 'matryoshka'],
@@ -53,19 +54,18 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
         file: PULL_BACK,
         function: 'PullBack.run',
         instead: (original: (run: PullBackRun) => unknown, run: PullBackRun) => {
-          let last = 0;
-          const tell = (step: number): void => run.onState?.(run.x, { phase: 'PULL_BACK', step });
+          const tell = (step: number): void => run.onState(run.x, { phase: 'PULL_BACK', step });
           return original({
             ...run,
             onState: () => undefined,
             nextPiece: () => {
-              tell(last + 1);
+              tell(run.stepNumber());
               return run.nextPiece();
             },
             onStep: (moving: number) => {
-              last = run.onStep(moving);
-              tell(last);
-              return last;
+              const step = run.stepNumber();
+              run.onStep(moving);
+              tell(step);
             },
           });
         },

@@ -12,10 +12,12 @@ import {
   WARM_CONTACTS,
   WARM_EDGES,
 } from '../constants.js';
+import type { StepInput } from '../engine.js';
 import type { PullBackPlan } from '../scattered-targets.js';
 import type { PullStage, Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import type { StepPhase } from '../step-shares.js';
+import { UnshownStates } from '../unshown-states.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
 import { markOutside } from './boxes.js';
@@ -54,12 +56,16 @@ export interface PullBackRun {
   readonly nextStep: (phase: StepPhase) => number | Extract<Status, 'STEP_LIMIT' | 'DEADLINE'>;
   /** @returns the number of a further piece of the step, which stamps the geometry of pairs */
   readonly nextPiece: () => number;
-  /** Called at short intervals within a step; may throw to abandon the step. */
+  /** Called at short intervals within a step; may throw StepAbandoned, which ends the step before its next piece. */
   readonly pulse: () => void;
-  /** Ends a step in which this many vertices wanted to move. @returns its number */
-  readonly onStep: (moving: number) => number;
-  /** Reports a state of the answer's path; undefined = not requested */
-  readonly onState: ((x: Float32Array, from: StateOrigin) => void) | undefined;
+  /** @returns the number of the present step, as the report counts steps */
+  readonly stepNumber: () => number;
+  /** Ends a step in which this many vertices wanted to move. */
+  readonly onStep: (moving: number) => void;
+  /** Reports a state of the answer's path. */
+  readonly onState: NonNullable<StepInput['onState']>;
+  /** whether the path is wanted, and not only its best states */
+  readonly isPathWanted: boolean;
   /** undefined = not requested */
   readonly holds: HoldRecord | undefined;
   /** Contacts and colours of the rows of a step. */
@@ -115,8 +121,8 @@ export class PullBack {
   /** float32[3·V] the best x */
   readonly #best: Float32Array;
   readonly #held: Uint8Array;
-  /** committed states since the best one */
-  #unshown: { readonly x: Float32Array; readonly from: StateOrigin }[] = [];
+  /** committed states since the best one, if the path is wanted */
+  readonly #unshown = new UnshownStates();
   #phase: PathPhase = 'PULL_BACK';
   /** whether P is valid for x */
   #hasPairs = false;
@@ -178,7 +184,12 @@ export class PullBack {
       // From δ_p to aims.
       pairs.delta.fill(0, 0, pairs.count);
     }
-    const status = this.#end(run);
+    let status: Status;
+    try {
+      status = this.#end(run);
+    } finally {
+      this.#unshown.drop();
+    }
     x.set(this.#best);
     if (status === 'CONVERGED') this.#wants.fill(0);
     return { status, unsettled: status === 'STALLED' ? this.#held : this.#wants };
@@ -222,14 +233,15 @@ export class PullBack {
       const rows = { sweeps: stage.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) };
       this.#sweepRows(run, step, markMoving(x, y, moving), rows);
       this.#paces.countUnpushed(y, PUSHED * delta);
-      this.#forward(run, step, REST * delta);
+      const { isWhole, from } = this.#forward(run, step, REST * delta);
       const merit = this.#merit.of(x, target, this.#proximity.pairs);
       const gain = (best - merit) / best;
       if (gain > 0) {
         best = merit;
-        this.#keep(run);
-      }
+        this.#keep(run, from);
+      } else if (run.isPathWanted) this.#unshown.add(x, from);
       clock.lap('forward');
+      if (!isWhole) return 'DEADLINE';
       const { excess } = this.#merit;
       const [isLeaping, isHeld, isStill] = [
         this.#paces.isLeaping(x, target, this.#cost),
@@ -262,7 +274,7 @@ export class PullBack {
     const { delta } = this.#settings;
     if (!this.#limits) return undefined;
     x.set(this.#best);
-    this.#unshown = [];
+    this.#unshown.drop();
     this.#phase = 'SHORTENING';
     moving.fill(0);
     const options = { sweeps: SHORTENING_SWEEPS, slack: SHORTENING_SLACK * delta };
@@ -277,7 +289,7 @@ export class PullBack {
       if (isOutside || !this.#hasPairs) this.#search(run);
       this.#contacts.reset(this.#proximity.pairs);
       this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), { ...options, mostExcess: 0 });
-      this.#forward(run, step, SHORTENING_REST * delta);
+      const { isWhole, from } = this.#forward(run, step, SHORTENING_REST * delta);
       // Few vertices move, each a little, so a vertex that its box held gets a new box at once.
       const isHeld = this.#held.includes(1);
       if (isHeld) this.#isSearchDue = true;
@@ -285,9 +297,10 @@ export class PullBack {
       const gain = (excess - left) / excess;
       if (gain > 0) {
         excess = left;
-        this.#keep(run);
-      }
+        this.#keep(run, from);
+      } else if (run.isPathWanted) this.#unshown.add(x, from);
       clock.lap('forward');
+      if (!isWhole) return 'DEADLINE';
       if (poorSteps.after({ gain, cost: this.#cost, isHeld })) break;
     }
     return undefined;
@@ -347,8 +360,12 @@ export class PullBack {
    * Makes the forward step, after a search if one is due: up to {@link PULL_BACK_PIECES} linear pieces towards y, until
    * every vertex has reached it. Each piece has its own planes, bounds, check and commit, so that it is as safe as a
    * forward step of Algorithm 1. Motions shorter than `rest` are not made.
+   *
+   * @returns `isWhole`: false if time ended a further piece before it moved anything, so that the step consists of the
+   *   pieces before it; `from`: the origin of the state
+   * @throws StepAbandoned if time ended before anything had moved
    */
-  #forward(run: PullBackRun, step: number, rest: number): void {
+  #forward(run: PullBackRun, step: number, rest: number): { readonly isWhole: boolean; readonly from: StateOrigin } {
     const { x, y } = run;
     const { moving, forward, watch } = this.#stages;
     const { inverseMasses } = this.#mesh;
@@ -360,28 +377,44 @@ export class PullBack {
     // In a heap contacts limit motions more than the boxes do, and a search would leave the boxes as small.
     if (this.#isSearchDue || (loses && this.#cost === 1)) this.#search(run);
     const kept = run.holds && this.#limits && new KeptBounds(forward);
-    const states: Float32Array[] = [];
+    const from = { phase: this.#phase, step: run.stepNumber() };
+    /** int32[V] of the last piece */
+    let limiter: Int32Array | undefined;
+    let isWhole = true;
     for (let n = 0; n < PULL_BACK_PIECES && (n === 0 || !haveSameNumbers(x, y)); n++) {
       const movingCount = markMoving(x, y, moving);
-      this.#advance(run, n === 0 ? step : run.nextPiece(), movingCount, kept);
-      if (run.onState) states.push(x.slice());
+      if (n > 0 && run.isPathWanted) this.#unshown.add(x, from);
+      try {
+        this.#advance(run, n === 0 ? step : run.nextPiece(), movingCount, kept);
+      } catch (thrown) {
+        if (n === 0 || !(thrown instanceof StepAbandoned)) throw thrown;
+        if (run.isPathWanted) this.#unshown.dropLast();
+        isWhole = false;
+        break;
+      }
+      if (run.holds) limiter = kept?.limiter ?? forward.limiter.slice();
     }
     // What has reached y before the last piece wanted to move as well: its y need not be its target.
     this.#wants.set(watch.wanted);
     const wantedCount = this.#wants.reduce((count, wants) => count + wants, 0);
+    run.onStep(wantedCount);
+    if (limiter) run.holds?.notePull(from.step, this.#proximity.pairs, limiter);
+    // A run whose time has ended needs no search, and what bounds a piece that was not made holds nothing.
+    if (isWhole) this.#watch();
+    return { isWhole, from };
+  }
+
+  /** Notes what boxes hold after the last piece of a step, and whether a search is due. */
+  #watch(): void {
+    const { moving, forward, watch } = this.#stages;
     const { alpha, alphaGuard } = forward;
     for (let i = 0; i < moving.length; i++) {
       this.#residuals[i] = moving[i];
       this.#held[i] = moving[i] === 1 && alphaGuard[i] < 1 && alpha[i] >= alphaGuard[i] ? 1 : 0;
     }
-    const { pairs } = this.#proximity;
-    if (watch.wantsSearch(this.#residuals, forward, moving, pairs)) {
-      this.#isSearchDue = true;
-      this.#isSearchComplete = false;
-    }
-    const from = { phase: this.#phase, step: run.onStep(wantedCount) };
-    for (const state of states) this.#unshown.push({ x: state, from });
-    run.holds?.notePull(from.step, pairs, kept?.limiter ?? forward.limiter);
+    if (!watch.wantsSearch(this.#residuals, forward, moving, this.#proximity.pairs)) return;
+    this.#isSearchDue = true;
+    this.#isSearchComplete = false;
   }
 
   /** Makes a piece of the forward step. @param movingCount number of vertices that are marked as moving */
@@ -419,10 +452,10 @@ export class PullBack {
    * Records x as the best state so far, and reports the path to it. States after the best one do not belong to the
    * answer's path.
    */
-  #keep({ x, onState, holds }: PullBackRun): void {
+  #keep({ x, onState, holds }: PullBackRun, from: StateOrigin): void {
     this.#best.set(x);
     if (this.#phase === 'PULL_BACK') holds?.keepPushes();
-    for (const { x: state, from } of this.#unshown) onState?.(state, from);
-    this.#unshown = [];
+    this.#unshown.show(onState);
+    onState(x, from);
   }
 }

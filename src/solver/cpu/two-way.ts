@@ -244,11 +244,12 @@ export class TwoWay {
       },
       nextPiece: () => ++this.#step,
       onRows: (contacts, colours) => noteRows(run, contacts, colours),
-      onState: input.onState && ((x, from) => input.onState?.(x, from)),
+      onState: (...state) => input.onState?.(...state),
+      isPathWanted: input.onState !== undefined && input.omitsPassed !== true,
+      stepNumber: () => run.steps + 1,
       onStep: (moving) => {
         run.steps++;
         input.onProgress?.({ steps: run.steps, residual: moving > 0 ? 1 : 0, unfinishedVertices: moving });
-        return run.steps;
       },
     });
     run.pullBack = { steps: run.steps - stepsBefore, before };

@@ -171,36 +171,67 @@ t.test('a step moves towards its y in several pieces, of which the path has ever
   t.ok([...numbers.values()].some((pieces) => pieces === PULL_BACK_PIECES));
 });
 
-t.test('time that ends between the pieces of a step leaves the best state before it', async (t) => {
+t.test('who needs no path gets the states to fall back to: those that the path does not only pass', async (t) => {
+  const { mesh, start, target } = examplePair('spike');
+  const run = async (omitsPassed: boolean) => {
+    const { scene, resolve } = await openCase(engine, mesh, start, target, { quality: 'BALANCED' });
+    const states: { x: Float32Array; step: number | undefined; isPassed: boolean }[] = [];
+    const answer = await resolve({
+      omitsPassed,
+      onState: (x, from, isPassed = false) => states.push({ x: x.slice(), step: from?.step, isPassed }),
+    });
+    scene.close();
+    return { answer, states };
+  };
+  const [all, best] = [await run(false), await run(true)];
+  const ends = all.states.filter(({ isPassed }) => !isPassed);
+  t.ok(ends.length < all.states.length, `${all.states.length - ends.length} of ${all.states.length} are only passed`);
+  t.same(best.states, ends);
+  t.equal(new Set(ends.map(({ step }) => step)).size, ends.length, 'one of a step');
+  t.same(ends.at(-1)!.x, all.answer.positions);
+  t.same(best.answer.positions, all.answer.positions);
+});
+
+t.test('time that ends between the pieces of a step leaves those that it has made', async (t) => {
   const { mesh, start, target } = stackSwap(3).build();
   const built = buildMesh(mesh);
   const rules = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
-  /** by the number of completed steps: how many steps and further pieces had begun, which stamps the geometry of pairs */
-  const begun = new Map<number, Set<number>>();
-  for (let pulses = 0, isCut = true; isCut; pulses++) {
-    const opened = await openCase(engine, mesh, start, target, { quality: 'BALANCED', stepLimit: 3 });
-    const { scene, x, y, resolve } = opened;
+  const options = { quality: 'BALANCED', stepLimit: 3 } as const;
+  /** @param pulses after which there is no time; undefined = there always is */
+  const run = async (pulses: number | undefined) => {
+    const { scene, x, y, resolve } = await openCase(engine, mesh, start, target, options);
+    const path = [{ state: x.slice(), step: 0 }];
     let asked = 0;
-    let end = x.slice();
-    let collisions = 0;
-    const { status, steps, positions } = await resolve({
-      timeLeft: () => (++asked > pulses ? 0 : 1),
-      onState: (state) => {
-        collisions += testPath(built, Float64Array.from(end), Float64Array.from(state), rules).collisionCount;
-        end = state.slice();
-      },
+    const answer = await resolve({
+      ...(pulses === undefined ? {} : { timeLeft: () => (++asked > pulses ? 0 : 1) }),
+      recordsHolds: true,
+      onState: (state, from) => path.push({ state: state.slice(), step: from?.step ?? 0 }),
     });
-    isCut = status === 'DEADLINE';
-    if (isCut) begun.set(steps, (begun.get(steps) ?? new Set()).add(scene.save!()!.step));
-    t.equal(collisions, 0, `${pulses} pulses`);
-    t.same(positions, end, 'the path ends in the answer');
-    const later = await scene.resolve({ x: positions, y });
-    t.equal(findIntersections(built, Float64Array.from(later.positions), rules).intersectionCount, 0, 'and goes on');
+    const next = await scene.resolve({ x: answer.positions, y });
     scene.close();
+    const later = findIntersections(built, Float64Array.from(next.positions), rules).intersectionCount;
+    return { answer, path, later };
+  };
+  const whole = await run(undefined);
+  const piecesOf = ({ path }: typeof whole, number: number) => path.filter(({ step }) => step === number).length;
+  const before = ({ path }: typeof whole, number: number) => path.filter(({ step }) => step < number);
+  let cut = 0;
+  for (let pulses = 0; ; pulses++) {
+    const part = await run(pulses);
+    const { status, steps, positions } = part.answer;
+    t.equal(part.later, 0, 'the scene goes on from the answer');
+    if (status !== 'DEADLINE') break;
+    t.same(positions, part.path.at(-1)!.state, 'the path ends in the answer');
+    t.same(before(part, steps), before(whole, steps), 'the steps before are those of a run with time');
+    const collisions = part.path.slice(1).map(({ state }, n) => {
+      const from = Float64Array.from(part.path[n]!.state);
+      return testPath(built, from, Float64Array.from(state), rules).collisionCount;
+    });
+    t.notOk(collisions.some((count) => count > 0));
+    const pieces = piecesOf(part, steps);
+    if (pieces > 0 && pieces < piecesOf(whole, steps)) cut++;
   }
-  // One before the step, one in its first piece, the others in further pieces.
-  const most = Math.max(...[...begun.values()].map(({ size }) => size));
-  t.ok(most > 2, `time has ended ${most - 2} further pieces of a step`);
+  t.ok(cut > 2, `time has ended ${cut} steps between pieces`);
 });
 
 t.test('what moved in the step that its limit ends counts as unfinished', (t) => expectMoversUnfinished(t, engine));
