@@ -323,7 +323,9 @@ export class Proximity {
     const unfinished = this.#unfinished;
     this.#unfinished = undefined;
     if (!unfinished || !this.#isCovering(x, y)) return false;
+    // Geometry is shared memory, which another scene may have used since.
     this.pairs.delta.fill(0, 0, this.pairs.count);
+    this.pairs.lambda.fill(0, 0, this.pairs.count);
     const isComplete = this.#find(x, unfinished, pulse) && this.pairs.count > (unfinished.least ?? -1);
     if (isComplete && unfinished.isWhole) this.#settleBudget();
     return isComplete;

@@ -52,6 +52,19 @@ for (const quality of ['FAST', 'BALANCED'] as const)
     t.ok(most > 2, `at most ${most} requests for one search`);
   });
 
+t.test('an abandoned search of the pull-back is continued without the multipliers of another scene', async (t) => {
+  const { x, y, open } = pinnedStack(24);
+  const { positions: inContact } = await (await open('BALANCED')).resolve({ x, y });
+  const request = { x: inContact, y };
+  const plain = await (await open('BALANCED')).resolve(request);
+  const engine = createCpuEngine();
+  const scene = await open('BALANCED', engine);
+  const other = await open('BALANCED', engine);
+  t.match(await scene.resolve({ ...request, ...briefly(12) }), { status: 'DEADLINE', searches: 0 });
+  await other.resolve(request);
+  t.same((await scene.resolve(request)).positions, plain.positions, 'to the bit');
+});
+
 t.test('pairs found for another start, or in trees that another scene has used, are searched for again', async (t) => {
   const engine = createCpuEngine();
   const scene = await open('FAST', engine);
