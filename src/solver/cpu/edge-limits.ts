@@ -65,9 +65,10 @@ export class EdgeLimits {
     }
   }
 
-  /** Sets c = 0. */
+  /** Sets c = 0, after the previous sweep as well: sweeps may begin without {@link begin}. */
   reset(): void {
     this.#push.fill(0);
+    this.#last.fill(0);
   }
 
   /** Begins the sweeps of a step: `share` of the multipliers of the last step, and y moved by them. */

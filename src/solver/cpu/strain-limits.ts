@@ -71,9 +71,10 @@ export class StrainLimits {
     this.rows = { offsets, colours: offsets.length - 1, arrays };
   }
 
-  /** Sets Λ = 0. */
+  /** Sets Λ = 0, after the previous sweep as well: sweeps may begin without {@link begin}. */
   reset(): void {
     this.#push.fill(0);
+    this.#last.fill(0);
   }
 
   /**
