@@ -25,7 +25,7 @@ export async function resolve(asked: ResolveRequest, call: Call, services: Resol
   const { context, receivedAt, queuedAt } = call;
   const { mesh, parameters, timeBudgetSeconds, onBudget, priority } = request;
   const { requestId, onQueued, onStart, onProgress, onPhase, onState } = context;
-  const trace = await RequestTrace.open(
+  const trace = RequestTrace.open(
     { operation: 'resolve', requestId, mesh, parameters, timeBudgetSeconds, onBudget },
     services.trace,
   );

@@ -239,7 +239,7 @@ export class StepQueue {
     const demand = bytesOf(task.state.mesh, request, task.target) + task.target.byteLength;
     await withRoom(() => registry.refuseBytes(demand - session.hostBytes, session.hostBytes));
 
-    const trace = await this.openTrace(task, context.requestId);
+    const trace = this.openTrace(task, context.requestId);
     const onState = trace ? trace.listener(context.onState) : context.onState;
     const hooks: ScheduleHooks = {
       signal: work.signal,
@@ -287,7 +287,7 @@ export class StepQueue {
     return answer;
   }
 
-  private openTrace(task: StepTask, requestId: string | undefined): Promise<RequestTrace | undefined> {
+  private openTrace(task: StepTask, requestId: string | undefined): RequestTrace | undefined {
     const { state, parameters, timeBudgetSeconds, onBudget } = task;
     return RequestTrace.open(
       { operation: 'step', requestId, mesh: state.mesh, parameters, timeBudgetSeconds, onBudget },

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
@@ -177,18 +176,19 @@ export class RequestTrace {
   ) {}
 
   /**
-   * Creates the folder with its first index.
+   * Creates the folder with its first index. Synchronous like the writing of states: with tracing, too, a request reaches the
+   * queue in the turn of the event loop in which it arrived, and so a job that the queue refuses is refused to its caller.
    *
    * @returns undefined without options (tracing is off), and if either cannot be created; no folder is left then
    */
-  static async open(request: TracedRequest, options: TraceOptions | undefined): Promise<RequestTrace | undefined> {
+  static open(request: TracedRequest, options: TraceOptions | undefined): RequestTrace | undefined {
     if (!options) return undefined;
     try {
-      const folder = await makeTraceFolder(options.folder, request.requestId);
+      const folder = makeTraceFolder(options.folder, request.requestId);
       try {
         beginTrace(folder);
       } catch (error) {
-        await rm(folder, { recursive: true });
+        rmSync(folder, { recursive: true });
         throw error;
       }
       return new RequestTrace(request, options, folder);
@@ -248,18 +248,18 @@ export class RequestTrace {
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** @returns a folder that did not exist before */
-async function makeTraceFolder(parent: string, requestId: string | undefined): Promise<string> {
+function makeTraceFolder(parent: string, requestId: string | undefined): string {
   // Only the owner may read: the folder holds a caller's geometry.
   makeFolder(parent, 0o700);
   const random = randomBytes(8).toString('hex');
   const name = requestId !== undefined && PLAIN_NAME.test(requestId) ? requestId : random;
   try {
-    await mkdir(join(parent, name), { mode: 0o700 });
+    mkdirSync(join(parent, name), { mode: 0o700 });
     return join(parent, name);
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
     const other = join(parent, `${name}-${random}`);
-    await mkdir(other, { mode: 0o700 });
+    mkdirSync(other, { mode: 0o700 });
     return other;
   }
 }

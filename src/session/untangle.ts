@@ -24,7 +24,7 @@ export async function untangle(
   const { context, receivedAt, queuedAt } = call;
   const { mesh, parameters, timeBudgetSeconds } = request;
   const traced = { operation: 'untangle' as const, requestId: context.requestId, mesh, parameters, timeBudgetSeconds };
-  const trace = await RequestTrace.open(traced, traceOptions);
+  const trace = RequestTrace.open(traced, traceOptions);
   const work = new SharedWork<UntangledState>(clock);
   const end = work.join({ context });
   const { onQueued, onStart, onUntangleProgress, onPhase } = context;

@@ -157,6 +157,21 @@ t.test('a job fails with the error of its resolve, and is refused at once if the
   await t.resolves(operations.submitJob(job({ idempotencyKey: 'again' })), 'the refusal released the key');
 });
 
+t.test('a traced job that the queue refuses is refused at once, too, whatever its work is', async (t) => {
+  const { operations, scheduler } = openJobs(t, { traceFolder: t.testdir() });
+  const refuse = () => Promise.reject(new IntersticeError('QUEUE_FULL', 'Full.'));
+  const { id: sessionId } = await operations.createSession(opening());
+  Object.assign(scheduler, { resolve: refuse, step: refuse, untangle: refuse });
+  const { mesh } = opening();
+  const works: readonly SubmitJobRequest[] = [
+    job(),
+    { step: { sessionId, target: at(1) } },
+    { untangle: { mesh, positions: at(1), parameters: {} } },
+  ];
+  for (const work of works) await t.rejects(operations.submitJob(work), { code: 'QUEUE_FULL' });
+  t.match(operations.stats(), { pendingJobs: 0, endedJobs: 0 });
+});
+
 t.test('a job is removed after its retention time, and its memory and its key are freed', async (t) => {
   const { operations, works, clock } = openJobs(t, { jobKeepSeconds: 10 });
   const { id: short } = await operations.submitJob(job({ keepForSeconds: 2, idempotencyKey: 'a' }));

@@ -19,7 +19,7 @@ const neverFails = (reason: unknown): never => {
 t.test('a trace has the form that the command line writes', async (t) => {
   const folder = join(t.testdir(), 'traces');
   const encodeReport = ({ steps }: { steps: number }) => ({ steps });
-  const trace = (await RequestTrace.open(request, { folder, encodeReport, onFailure: neverFails }))!;
+  const trace = RequestTrace.open(request, { folder, encodeReport, onFailure: neverFails })!;
   const own = join(folder, 'r-1');
   t.strictSame(JSON.parse(readFileSync(join(own, 'trace.json'), 'utf8')), { isComplete: false });
   const states = [0, 0.1, 0.2].map((z) => Float64Array.from(at(z)));
@@ -42,7 +42,7 @@ t.test('a trace has the form that the command line writes', async (t) => {
 
 t.test('what was left out on the way to a discarded state is removed with it', async (t) => {
   const folder = t.testdir();
-  const trace = (await RequestTrace.open(request, { folder, onFailure: neverFails }))!;
+  const trace = RequestTrace.open(request, { folder, onFailure: neverFails })!;
   const [start, discarded, answer] = [0, 0.1, 0.2].map((z) => Float64Array.from(at(z)));
   trace.add(start!, 0);
   trace.add(discarded!, 1, { phase: 'FORWARD', step: 1, leftOut: [{ vertices: [0], patch: [1, 2] }] });
@@ -55,7 +55,7 @@ t.test('what was left out on the way to a discarded state is removed with it', a
 t.test('request ids that are not plain names, or are repeated, get another folder', async (t) => {
   const folder = t.testdir();
   for (const requestId of [undefined, '../up', 'a/b', 'r-1', 'r-1']) {
-    await RequestTrace.open({ ...request, requestId }, { folder, onFailure: neverFails });
+    RequestTrace.open({ ...request, requestId }, { folder, onFailure: neverFails });
   }
   const names = readdirSync(folder);
   t.equal(names.length, 5);
@@ -68,7 +68,7 @@ t.test('request ids that are not plain names, or are repeated, get another folde
 t.test('a solid is written as its surface', async (t) => {
   const folder = t.testdir();
   const solid = { ...request, mesh: { vertexCount: 4, tetrahedra: Uint32Array.of(0, 1, 2, 3) } };
-  const trace = (await RequestTrace.open(solid, { folder, onFailure: neverFails }))!;
+  const trace = RequestTrace.open(solid, { folder, onFailure: neverFails })!;
   const positions = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1);
   trace.add(positions, 0);
   trace.finish({ positions, report: freshReport() });
@@ -81,7 +81,7 @@ t.test('a trace that cannot be written is reported once', async (t) => {
   const folder = t.testdir({ occupied: 'a file' });
   const reasons: unknown[] = [];
   const onFailure = (reason: unknown) => reasons.push(reason);
-  t.equal(await RequestTrace.open(request, { folder: join(folder, 'occupied'), onFailure }), undefined);
+  t.equal(RequestTrace.open(request, { folder: join(folder, 'occupied'), onFailure }), undefined);
   t.equal(reasons.length, 1);
 });
 
@@ -94,7 +94,7 @@ t.test('a trace without an index leaves no folder', async (t) => {
   while (folder.length < PATH_MAX - 210) folder = join(folder, 'n'.repeat(200));
   folder = join(folder, 'n'.repeat(PATH_MAX - 10 - folder.length - '/'.length - '/r-1'.length));
   const reasons: unknown[] = [];
-  t.equal(await RequestTrace.open(request, { folder, onFailure: (reason) => reasons.push(reason) }), undefined);
+  t.equal(RequestTrace.open(request, { folder, onFailure: (reason) => reasons.push(reason) }), undefined);
   t.match(reasons, [{ code: 'ENAMETOOLONG' }]);
   t.strictSame(readdirSync(folder), []);
 });
