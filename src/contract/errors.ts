@@ -198,13 +198,23 @@ export class IntersticeError extends Error {
     return new IntersticeError(plain.code, plain.message, plain.details);
   }
 
-  /** Returns an IntersticeError unchanged, and wraps any other value as INTERNAL with that value as its cause. */
+  /**
+   * Returns an IntersticeError unchanged, and wraps any other value with that value as its cause: as OUT_OF_DEVICE_MEMORY if the
+   * system has no memory for an array, otherwise as INTERNAL.
+   */
   static from(thrown: unknown): IntersticeError {
     if (thrown instanceof IntersticeError) return thrown;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
+    if (thrown instanceof RangeError && message === NO_MEMORY_MESSAGE) {
+      const reason = 'The system has no memory for an array of this request now.';
+      return new IntersticeError('OUT_OF_DEVICE_MEMORY', reason, { cause: thrown, retryAfterSeconds: 1 });
+    }
     return new IntersticeError('INTERNAL', message, { cause: thrown });
   }
 }
+
+/** With it V8 refuses an array for which the system has no memory. No other property of the error tells. */
+const NO_MEMORY_MESSAGE = 'Array buffer allocation failed';
 
 /** The error of a call whose caller has cancelled it or disconnected. */
 export function cancelled(details?: ErrorDetails): IntersticeError {

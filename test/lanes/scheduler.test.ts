@@ -36,6 +36,13 @@ t.test('an engine that throws fails its request with INTERNAL, and only that', a
   t.equal((await refusalOf(resolve(scheduler, spike(-0.1, 0)))).code, 'INTERSECTING_START');
 });
 
+t.test('a request for whose arrays the system has no memory may be sent again', async (t) => {
+  const scheduler = schedulerOf(t, 'createBoundlessEngine');
+  const refusal = await refusalOf(resolve(scheduler));
+  t.match(refusal, { code: 'OUT_OF_DEVICE_MEMORY', retryable: true, retryAfterSeconds: 1 });
+  t.match(refusal.cause, /Array buffer allocation failed/, 'the log shows where');
+});
+
 t.test('states arrive in order, and a slow reader blocks the thread', async (t) => {
   const scheduler = schedulerOf(t, 'createSlowEngine');
   const heights: number[] = [];

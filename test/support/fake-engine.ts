@@ -209,6 +209,10 @@ export const createThrowingEngine = () =>
     throw new Error('The fake engine broke.');
   });
 
+/** Asks the system for more memory than any machine has. */
+export const createBoundlessEngine = () =>
+  fakeEngine((step) => resolution(step, new Float32Array(new ArrayBuffer(2 ** 46)), 'CONVERGED', 0));
+
 /** Ends its own thread, as a fault in native code would; works for a target equal to the start. */
 export const createDyingEngine = () =>
   fakeEngine((step) => {
