@@ -1,7 +1,7 @@
 import type { Positions } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { decideDoubtful, findIntersections } from '../../src/verify/state.js';
+import { type DoubtfulPairs, decideDoubtful, findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
 import { Convoy } from '../convoy/convoy.js';
 import { KernelSet } from '../device/kernel.js';
@@ -47,17 +47,27 @@ async function findObjection(
   const filter = await DeviceStateFilter.open(place, mesh, { kernels });
   try {
     const doubtful = await filter.findDoubtful(x);
-    if (!doubtful) return 'the state filter gave up on a small mesh';
-    const exact = findIntersections(mesh, x, RULES);
-    const found = decideDoubtful(mesh, x, RULES, doubtful).intersectionCount;
-    if (found !== exact.intersectionCount) {
-      return `the state filter lost ${exact.intersectionCount - found} of ${exact.intersectionCount} intersections`;
-    }
-    const share = doubtful.pairs.length / 2 / doubtful.pairsTested;
-    return share > MAX_DOUBTFUL_SHARE ? `the state filter doubts ${share} of all pairs` : undefined;
+    return doubtful ? judgeDoubtful(mesh, x, doubtful) : 'the state filter gave up on a small mesh';
   } finally {
     filter.close();
   }
+}
+
+/** @returns what is wrong with the pairs that a filter has not cleared; undefined = nothing */
+export function judgeDoubtful(mesh: CollisionMesh, x: Positions, doubtful: DoubtfulPairs): string | undefined {
+  const { pairs, pairsTested } = doubtful;
+  const listed = new Set<number>();
+  for (let k = 0; k < pairs.length; k += 2) listed.add(pairs[k]! * (mesh.triangles.length / 3) + pairs[k + 1]!);
+  const count = pairs.length / 2;
+  // Otherwise one that is listed twice could stand for one that is lost.
+  if (listed.size < count) return `the state filter lists ${count - listed.size} of ${count} pairs twice`;
+  const exact = findIntersections(mesh, x, RULES);
+  const found = decideDoubtful(mesh, x, RULES, doubtful).intersectionCount;
+  if (found !== exact.intersectionCount) {
+    return `the state filter lost ${exact.intersectionCount - found} of ${exact.intersectionCount} intersections`;
+  }
+  const share = count / pairsTested;
+  return share > MAX_DOUBTFUL_SHARE ? `the state filter doubts ${share} of all pairs` : undefined;
 }
 
 const proven = {
