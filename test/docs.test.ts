@@ -3,11 +3,12 @@ import { dirname, join, posix } from 'node:path';
 import t from 'tap';
 import { GPU_MUTANTS } from '../bench/prove/mutants/gpu-mutants.js';
 import { MUTANTS } from '../bench/prove/mutants/mutants.js';
-import { projectRoot } from '../src/paths.js';
+import { algorithmVersion, projectRoot } from '../src/paths.js';
 
 /**
  * Resolves every pointer of docs and comments: paths of the repository, names of source files, sections of docs (as in
- * "docs/method.md, S7"), relative links with their anchors, and the planted faults that the docs name.
+ * "docs/method.md, S7"), relative links with their anchors, and the planted faults, result files and commands that the
+ * docs name.
  */
 
 const FOLDERS = ['src', 'gpu', 'bench', 'test', 'docs', 'checker', 'clients', 'deploy', 'examples', 'proto'];
@@ -218,6 +219,23 @@ t.test('names of code in docs/architecture.md and docs/method.md exist', async (
       `files and faults of ${page}`,
     );
   }
+});
+
+t.test('the pages know the current version of the algorithm', async (t) => {
+  const measurements = read('docs/measurements.md');
+  t.equal(/The current one is (\d+)\./.exec(measurements)?.[1], algorithmVersion, 'docs/measurements.md');
+  const table = /^\| version \| what changed .*\n(?:\|.*\n)+/m.exec(measurements)?.[0] ?? '';
+  const [, last] = /^\| (?:.* )?(\d+) \| .*\n$/m.exec(table.slice(table.lastIndexOf('\n', table.length - 2) + 1)) ?? [];
+  t.equal(last, algorithmVersion, 'the last row of its table of versions');
+  const [, newest] = /^### Answers by algorithm version[\s\S]*?^\| (\d+) \| /m.exec(read('CHANGELOG.md')) ?? [];
+  t.equal(newest, algorithmVersion, 'CHANGELOG.md');
+});
+
+t.test('result files that pages name exist', async (t) => {
+  const names = /`(?:bench\/results\/)?(\d{4}-\d\d-\d\d[\w-]*\.json)`/g;
+  const named = pages.flatMap((page) => [...read(page).matchAll(names)].map(([, name = '']) => ({ page, name })));
+  t.ok(named.length > 10, 'the names are found');
+  for (const { page, name } of named) t.ok(isThere(`bench/results/${name}`), `${page}: ${name}`);
 });
 
 t.test('planted pointers that lead nowhere are found', async (t) => {
