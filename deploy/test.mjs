@@ -1,10 +1,10 @@
 /**
- * The whole test run: style, then every compiled test file, four at a time. A file that touches its process has its
+ * The test run: style, then compiled test files, four at a time. A file that touches its process has its
  * own process; the others run one after another in as few processes as there are lanes, because for most of them
  * starting a process would take longer than their tests.
  *
- *     npm test                  everything
- *     npm test -- obj mesh/     only the test files whose path contains one of the words; failures then name places in the sources, not in dist
+ *     npm test                  style, and a share of the tests (below)
+ *     npm test -- obj mesh/     all tests of the files whose path contains one of the words; failures then name places in the sources, not in dist
  *
  * The files print TAP, so plain Node runs them: tap's own command would start a TypeScript loader for each file, which
  * takes over a second longer than the file itself and has nothing to load here. Every assertion is counted where it was

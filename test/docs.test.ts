@@ -3,6 +3,8 @@ import { dirname, join, posix } from 'node:path';
 import t from 'tap';
 import { GPU_MUTANTS } from '../bench/prove/mutants/gpu-mutants.js';
 import { MUTANTS } from '../bench/prove/mutants/mutants.js';
+import type { CliContext } from '../src/cli/backend.js';
+import { buildProgram } from '../src/cli/program.js';
 import { algorithmVersion, projectRoot } from '../src/paths.js';
 
 /**
@@ -236,6 +238,64 @@ t.test('result files that pages name exist', async (t) => {
   const named = pages.flatMap((page) => [...read(page).matchAll(names)].map(([, name = '']) => ({ page, name })));
   t.ok(named.length > 10, 'the names are found');
   for (const { page, name } of named) t.ok(isThere(`bench/results/${name}`), `${page}: ${name}`);
+});
+
+/** Flags by command line, as "resolve" or "job list". */
+function flagsOfCommands(): Map<string, ReadonlySet<string>> {
+  const program = buildProgram({ terminal: { out: {}, err: {} } } as unknown as CliContext, () => undefined);
+  const commands = program.commands.flatMap((command) => [
+    { name: command.name(), command },
+    ...command.commands.map((inner) => ({ name: `${command.name()} ${inner.name()}`, command: inner })),
+  ]);
+  return new Map(
+    commands.map(({ name, command }) => [name, new Set(['--help', ...command.options.map(({ long }) => long ?? '')])]),
+  );
+}
+
+t.test('commands, flags, scripts and settings that pages name exist', async (t) => {
+  const flags = flagsOfCommands();
+  const known = new Set([...flags.values()].flatMap((names) => [...names]));
+  const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+  const variables = new Set(
+    [...code, ...files.filter((path) => path.endsWith('.yml'))].flatMap(
+      (path) => read(path).match(/\bINTERSTICE_\w+/g) ?? [],
+    ),
+  );
+  let named = 0;
+  const check = (is: boolean, what: string) => {
+    named++;
+    if (!is) t.fail(what);
+  };
+  for (const page of pages) {
+    const text = read(page).replaceAll('\\\n', ' ');
+    for (const [, name = '', rest = ''] of text.matchAll(
+      /(?:interstice|cli\/main\.js) ([a-z]+(?: [a-z]+)?)( [^`\n]*)?/g,
+    )) {
+      const command = [name, name.split(' ')[0] ?? ''].find((words) => flags.has(words));
+      if (command === undefined || command === 'bench') continue;
+      for (const [flag] of rest.matchAll(/(?<= )--[a-z][\w-]*/g)) {
+        check(flags.get(command)?.has(flag) === true, `${page}: ${command} ${flag}`);
+      }
+    }
+    for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?([\w:]+)/g)) {
+      check(script in scripts, `${page}: npm run ${script}`);
+    }
+    for (const [, program = ''] of text.matchAll(/node (?:--\S+ )?dist\/([\w/.-]+)\.js/g)) {
+      check(isThere(`${program}.ts`), `${page}: node dist/${program}.js`);
+    }
+    for (const [variable] of text.matchAll(/\bINTERSTICE_[A-Z\d_]*[A-Z\d](?![\w*])/g)) {
+      check(variables.has(variable), `${page}: ${variable}`);
+    }
+  }
+  const guide = read('docs/cli.md');
+  for (const [, flag = ''] of guide.matchAll(/`(--[a-z][\w-]*)/g)) check(known.has(flag), `docs/cli.md: ${flag}`);
+  t.ok(named > 300, `${named} names are checked`);
+  const listed = [...guide.matchAll(/^\| `interstice ([a-z]+)/gm)].map(([, name]) => name);
+  t.same(
+    [...listed].sort(),
+    [...flags.keys()].filter((name) => !name.includes(' ')).sort(),
+    'the table of docs/cli.md has every command',
+  );
 });
 
 t.test('planted pointers that lead nowhere are found', async (t) => {
