@@ -115,6 +115,8 @@ export const UNTANGLE_DESCRIPTION =
 export const UNTANGLE_EXTRA = `
 The exit code is 0 if the answer is free of intersections, by the exact test of its
 numbers, and 1 if some are left: the file then has the best state that was found.
+The parameters are those of the pull-back, which does not read --method, --verify
+and --on-intersecting-start.
 
 Exit codes:
 ${exitCodes}

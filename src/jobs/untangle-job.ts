@@ -1,7 +1,7 @@
 import type { StateListener } from '../contract/call-context.js';
 import { cancelled, type Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import type { MethodName } from '../contract/parameters.js';
+import type { ParametersInput } from '../contract/parameters.js';
 import type { UntangleRequest } from '../contract/untangle.js';
 import type { UntangledState } from '../contract/untangle-answer.js';
 import { buildMesh } from '../mesh/build.js';
@@ -33,7 +33,8 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
   checkPositions(positions, mesh.vertexCount, 'positions');
   checkRange(positions, positions, 'positions', { startName: 'positions' });
   const measures = measureMesh(mesh, positions);
-  const { method, ...others } = asked;
+  // Pulled back by TWO_WAY, so the other parameters have their meaning and their defaults under it.
+  const { method: _, ...others } = asked;
   const { parameters, warnings, smallestDelta } = settleParameters(others, mesh, measures, job);
   const { frame, floor } = unitsOf(mesh, positions, measures, smallestDelta);
   job.checkpoint('before the untangling');
@@ -65,7 +66,7 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
     regions: new Uint32Array(regions.buffer, regions.byteOffset, regions.length),
     report: {
       ...answer.report,
-      warnings: warningsOf(mesh, measures, [...warnOfMethod(method), ...warnings]),
+      warnings: warningsOf(mesh, measures, [...warnOfUnread(asked), ...warnings]),
       engine: engine.description.name,
       version: algorithmVersion,
       seconds: (context.now() - begin) / 1000,
@@ -90,11 +91,18 @@ export function unitsOf(
   return { frame, floor: range.floor };
 }
 
-/** The pull-back is made by TWO_WAY, so the other parameters have their meaning and their defaults under it. */
-function warnOfMethod(method: MethodName | undefined): Warning[] {
-  if (method === undefined || method === 'TWO_WAY') return [];
-  const message = `method ${method} has no effect: an untangling pulls back by TWO_WAY.`;
-  return [{ code: 'PARAMETER_WITHOUT_EFFECT', message, count: 1 }];
+/** Names parameters of the request that an untangling does not read. */
+function warnOfUnread({ method, verify, onIntersectingStart }: ParametersInput): Warning[] {
+  const unread = [
+    method === 'VOLUME_IMPULSES' && `method ${method} has no effect: an untangling pulls back by TWO_WAY.`,
+    (verify === 'PATH' || verify === 'NONE') &&
+      `verify ${verify} has no effect: the answer of an untangling gets the test of STATE.`,
+    onIntersectingStart === 'IGNORE_PAIRS' &&
+      `onIntersectingStart ${onIntersectingStart} has no effect: an untangling accepts every start.`,
+  ];
+  return unread
+    .filter((message) => message !== false)
+    .map((message) => ({ code: 'PARAMETER_WITHOUT_EFFECT', message, count: 1 }));
 }
 
 /** The options of the untangling in the request. */

@@ -67,18 +67,28 @@ t.test(
   },
 );
 
-t.test('the pull-back is that of TWO_WAY, whatever the method', async (t) => {
+t.test('a warning names what an untangling does not read: method, verify, onIntersectingStart', async (t) => {
   const told = async (parameters: ParametersInput) => {
     const { report, positions } = await untangle({ parameters });
     const { seconds: _, warnings, ...others } = report;
     return { others, positions, messages: warnings.map(({ code, message }) => `${code}: ${message}`) };
   };
+  const unread: readonly [ParametersInput, RegExp][] = [
+    [{ method: 'VOLUME_IMPULSES' }, /^PARAMETER_WITHOUT_EFFECT: method VOLUME_IMPULSES has no effect/],
+    [{ verify: 'PATH' }, /^PARAMETER_WITHOUT_EFFECT: verify PATH has no effect: .* the test of STATE/],
+    [
+      { onIntersectingStart: 'IGNORE_PAIRS' },
+      /^PARAMETER_WITHOUT_EFFECT: onIntersectingStart IGNORE_PAIRS has no effect/,
+    ],
+  ];
   for (const parameters of [{}, { stretchLimit: 1.05 }]) {
-    const plain = await told(parameters);
-    const other = await told({ ...parameters, method: 'VOLUME_IMPULSES' });
+    const plain = await told({ method: 'TWO_WAY', verify: 'STATE', onIntersectingStart: 'REJECT', ...parameters });
     t.same(plain.messages, []);
-    t.match(other.messages, [/^PARAMETER_WITHOUT_EFFECT: method VOLUME_IMPULSES has no effect/]);
-    t.equal(other.messages.length, 1);
-    t.same([other.positions, other.others], [plain.positions, plain.others]);
+    for (const [set, message] of unread) {
+      const other = await told({ ...parameters, ...set });
+      t.match(other.messages, [message]);
+      t.equal(other.messages.length, 1);
+      t.same([other.positions, other.others], [plain.positions, plain.others]);
+    }
   }
 });
