@@ -37,7 +37,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     description: 'δ, distance to which contacts are pushed apart',
     unit: length,
     defaultText: '0.1 × median edge, less for meshes of several scales; paper: 0.001 m',
-    range: '> 0',
+    range: '> 0; at most 8 median edges, except on small meshes',
   },
   reach: {
     kind: 'number',
@@ -167,9 +167,9 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     kind: 'choice',
     choices: ['FAST', 'BALANCED', 'FINE'],
     description:
-      'fast: Algorithm 1 alone; balanced, fine: then a pull-back, for answers nearer to the target and edges within the limit (preset tuned; paper is fast)',
+      'fast: Algorithm 1 alone; balanced, fine: then a pull-back, for answers nearer to the target and edges within the limit (preset tuned)',
     unit: '',
-    defaultText: 'balanced; paper: fast',
+    defaultText: 'balanced; paper: fast; method volume-impulses: fast',
     range: '',
   },
   contactOffset: {
@@ -184,9 +184,9 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     kind: 'choice',
     choices: ['TWO_WAY', 'VOLUME_IMPULSES'],
     description:
-      'two_way, or volume_impulses, which conserve momentum and look at nothing but collisions (preset tuned, CPU engine)',
+      'two-way collision handling, or volume-preserving impulses, which conserve momentum and consider nothing but collisions (preset tuned, CPU engine)',
     unit: '',
-    defaultText: 'two_way',
+    defaultText: 'two-way',
     range: '',
   },
 };
@@ -227,16 +227,17 @@ export function choiceOption<T extends string>(flag: string, choices: readonly T
 }
 
 /** "δ, distance … (length; default: …; range: …)" */
-function describeFlag(flag: ParameterFlag): string {
-  const facts = [flag.unit, `default: ${flag.defaultText}`, flag.range === '' ? '' : `range: ${flag.range}`];
+function describeFlag(flag: ParameterFlag, defaultText: string): string {
+  const facts = [flag.unit, `default: ${defaultText}`, flag.range === '' ? '' : `range: ${flag.range}`];
   return `${flag.description} (${facts.filter((fact) => fact !== '').join('; ')})`;
 }
 
-function optionOf(field: keyof Parameters): Option {
+function optionOf(field: keyof Parameters, defaultText = PARAMETER_FLAGS[field].defaultText): Option {
   const row = PARAMETER_FLAGS[field];
   const name = flagNameOf(field);
-  if (row.kind === 'choice') return choiceOption(name, row.choices, describeFlag(row));
-  const option = new Option(`--${name} <${row.placeholder}>`, describeFlag(row));
+  const description = describeFlag(row, defaultText);
+  if (row.kind === 'choice') return choiceOption(name, row.choices, description);
+  const option = new Option(`--${name} <${row.placeholder}>`, description);
   return option.argParser(row.kind === 'number' ? parseNumber : parseCount);
 }
 
@@ -245,11 +246,19 @@ const allFields = Object.keys(PARAMETER_FLAGS) as (keyof Parameters)[];
 /** Where a command has no flag `--rest`, a description does not name it. */
 const OR_AT_REST = ', or at rest (--rest)';
 
-/** Adds a flag for each parameter, under one heading, after the other flags of the command. */
-export function addParameterFlags(command: Command, heading: string): Command {
+/**
+ * Adds a flag for each parameter, under one heading, after the other flags of the command.
+ *
+ * @param defaults of this command, where they differ from those of the service
+ */
+export function addParameterFlags(
+  command: Command,
+  heading: string,
+  defaults: { readonly [K in keyof Parameters]?: string } = {},
+): Command {
   const hasRest = command.options.some(({ long }) => long === '--rest');
   for (const field of allFields) {
-    const option = optionOf(field).helpGroup(heading);
+    const option = optionOf(field, defaults[field]).helpGroup(heading);
     if (!hasRest) option.description = option.description.replace(OR_AT_REST, '');
     command.addOption(option);
   }

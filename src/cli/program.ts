@@ -230,7 +230,7 @@ function addCertify(program: Command, cli: CliContext, done: (code: number) => v
       heading.parameters,
     ),
   );
-  addParameterFlags(command, heading.parameters);
+  addParameterFlags(command, heading.parameters, { verify: 'path' });
   command.action(async (start: string | undefined, target: string | undefined, values: CertifyFlags) => {
     refuseEngineFlags(values, 'certify');
     const { runCertify } = await import('./commands/certify.js');

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { defaultShown } from '../config/describe-settings.js';
+import { defaultShown, describeRange } from '../config/describe-settings.js';
 import type { Setting } from '../config/setting.js';
 import { SETTINGS } from '../config/settings.js';
 
@@ -19,8 +19,8 @@ const attributeOf = (setting: Setting): string => new Option(`--${flagNameOf(set
 
 function optionOf(setting: Setting): Option {
   const facts: string[] = [];
-  if (setting.range !== undefined)
-    facts.push(`${setting.range[0]} to ${setting.range[1]} ${setting.unit ?? ''}`.trim());
+  const range = describeRange(setting);
+  if (range !== undefined) facts.push(range);
   const fallback = defaultShown(setting);
   if (!isSwitch(setting) && fallback !== undefined) facts.push(`default: ${fallback}`);
   const placeholder = placeholderOf(setting);
@@ -28,7 +28,9 @@ function optionOf(setting: Setting): Option {
   const flag = `--${flagNameOf(setting)}${isSwitch(setting) ? '' : ` <${placeholder}>`}`;
   const suffix = facts.length > 0 ? ` (${facts.join('; ')})` : '';
   // The table describes a switch as "1 does …"; the flag means that 1.
-  const description = isSwitch(setting) ? setting.description.replace(/^1 /, '') : setting.description;
+  const description = isSwitch(setting)
+    ? setting.description.replace(/^1 ([a-z])/, (_, letter: string) => letter.toUpperCase())
+    : setting.description;
   return new Option(flag, `${description}${suffix} [${setting.name}]`);
 }
 

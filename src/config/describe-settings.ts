@@ -17,10 +17,17 @@ const OF_MACHINE: ReadonlyMap<Setting, string> = new Map<Setting, string>([
 ]);
 
 /** The valid values of a setting, in words. */
-function describeValues({ choices, range, unit, canBeOff, canBeAuto }: Setting): string {
-  if (choices) return choices.join(' | ');
-  if (!range) return 'text';
-  return `${range[0]} to ${range[1]} ${unit}${canBeOff ? ', or off' : canBeAuto ? ', or auto' : ''}`;
+function describeValues(setting: Setting): string {
+  return setting.choices?.join(' | ') ?? describeRange(setting) ?? 'text';
+}
+
+/** The range of a number, and the word that is valid beside it; undefined = no number. */
+export function describeRange({ range, unit, canBeOff, canBeAuto }: Setting): string | undefined {
+  if (!range) return undefined;
+  const numbers = `${range[0]} to ${range[1]}`;
+  // A port has a number; it is not an amount.
+  const span = unit === 'port' ? `port ${numbers}` : `${numbers} ${unit}`;
+  return `${span}${canBeOff ? ', or off' : canBeAuto ? ', or auto' : ''}`;
 }
 
 /** A Markdown table with one row per setting. */

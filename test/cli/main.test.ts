@@ -50,6 +50,16 @@ t.test('resolve --help tells unit, default and range of every parameter', async 
   t.ok(longest <= 110, `longest line: ${longest}`);
 });
 
+t.test('certify tests paths by default, and its help says so', async (t) => {
+  for (const [command, fallback] of [
+    ['certify', 'path'],
+    ['resolve', 'state'],
+  ] as const) {
+    const { stdout } = await run([command, '--help']);
+    t.match(stdout.replace(/\s+/g, ' '), new RegExp(`--verify <[^>]*> [^(]*\\(default: ${fallback}\\)`), command);
+  }
+});
+
 t.test('the help of a flag names only flags that its command has', async (t) => {
   const program = buildProgram({ terminal: { out: {}, err: {} } } as unknown as CliContext, () => undefined);
   let named = 0;

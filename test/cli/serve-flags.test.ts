@@ -34,6 +34,9 @@ t.test('the help names every flag with its variable and its default', async (t) 
     t.match(text, `default: ${setting.default}`);
   }
   t.match(text, '--grpc-port <N>');
+  t.match(text, /--admin-port <N> [^[]*\(port 0 to 65535, or off; default: 9090\)/);
+  t.match(text, /--max-device-bytes <N> [^[]*bytes, or auto; default: auto\)/);
+  t.match(text, '--insecure Allows');
   t.match(text, '--store <TEXT>');
 });
 

@@ -252,7 +252,7 @@ t.test('the table names every setting with its default', async (t) => {
     t.ok(text.includes(setting.name), setting.name);
     t.ok(text.includes(setting.description));
   }
-  t.match(text, /\| `INTERSTICE_HTTP_PORT` \| 0 to 65535 port \| 8080 \|/);
+  t.match(text, /\| `INTERSTICE_HTTP_PORT` \| port 0 to 65535 \| 8080 \|/);
 });
 
 t.test('no limit exceeds what a mesh can hold', async (t) => {
