@@ -680,7 +680,18 @@ function checkPiece(owners, s, e, n, proof, { verdict, report }) {
 
 // ---- 6. on the command line
 
-if (typeof process !== 'undefined' && process.argv?.[1] && import.meta.url.endsWith(process.argv[1].split(/[\\/]/).pop())) {
+/**
+ * Whether Node was started with this file. Files are compared, and not names: a copy may be called `certificate (1).mjs`, a link
+ * anything, and a program that imports this file may have its name.
+ */
+async function isStarted() {
+  if (typeof process === 'undefined' || !process.argv?.[1]) return false;
+  const [{ realpath }, { fileURLToPath }] = [await import('node:fs/promises'), await import('node:url')];
+  const [started, own] = await Promise.all([process.argv[1], fileURLToPath(import.meta.url)].map((path) => realpath(path).catch(() => {})));
+  return started !== undefined && started === own;
+}
+
+if (await isStarted()) {
   const { readFile } = await import('node:fs/promises');
   const [file, ...more] = process.argv.slice(2);
   const usage = 'usage: node certificate.mjs FILE\n';

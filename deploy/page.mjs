@@ -98,7 +98,7 @@ const bundle = async () => {
     // Readers of mesh files use it like Node's.
     inject: [join(SOURCE, 'files', 'buffer.ts')],
     // The glTF library and the checker of certificates load these in Node, never in a browser.
-    external: ['node:fs', 'node:path', 'node:fs/promises'],
+    external: ['node:fs', 'node:path', 'node:url', 'node:fs/promises'],
     define: { CONTRACT_TABLES: JSON.stringify(await contractTables()) },
     legalComments: 'eof',
     tsconfig: join(SOURCE, 'tsconfig.json'),

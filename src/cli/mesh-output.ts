@@ -1,5 +1,5 @@
 import type { Positions } from '../contract/mesh.js';
-import { attributesLost, formatOf, type MeshFile, splitMorph, writeMeshBytes } from '../mesh/files/index.js';
+import { attributesLost, formatOf, type MeshFile, writeMeshBytes } from '../mesh/files/index.js';
 import { followWelded } from '../mesh/weld.js';
 import { UsageError } from './exit-codes.js';
 import type { Inputs } from './inputs.js';
@@ -20,10 +20,7 @@ export async function assertMeshOutput(path: string, inputs: readonly string[], 
   } catch {
     throw new UsageError(`The format of ${path} is unknown; the name must end in .obj, .ply or .glb.`, command);
   }
-  await assertWritable(
-    path,
-    inputs.map((input) => splitMorph(input).path),
-  );
+  await assertWritable(path, inputs);
 }
 
 /** glTF has single precision only: a run for such a file starts in it, so that the file has exactly the tested bits. */

@@ -1,6 +1,7 @@
 import { access, constants, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../folders.js';
+import { splitMorph } from '../mesh/files/index.js';
 import { beginTrace, INDEX_DRAFT_NAME, INDEX_NAME, STATE_NAME } from '../session/trace.js';
 import { UsageError } from './exit-codes.js';
 import { pathFailure } from './path-failure.js';
@@ -28,6 +29,7 @@ export const writingFailure = pathFailure('write', {
  * Checks an output path before anything is computed, so that a run of minutes cannot fail on a mistyped path or a
  * missing permission.
  *
+ * @param inputs as on the command line, also `shirt.glb#Smile`
  * @throws UsageError if the folder is missing or cannot be written, the path is not a regular file, or it is one of the
  *   inputs (links are followed)
  */
@@ -53,7 +55,7 @@ async function assertReplaceable(path: string, inputs: readonly string[]): Promi
   await stat(temporaryOf(destination)).catch(ignoreMissing);
   if (existing === undefined) return;
   for (const input of inputs) {
-    const other = await stat(input).catch(ignoreMissing);
+    const other = await stat(splitMorph(input).path).catch(ignoreMissing);
     if (other?.ino === existing.ino && other.dev === existing.dev) {
       throw new UsageError(`The output would overwrite the input ${input}. Name another file.`);
     }

@@ -35,6 +35,11 @@ t.test('an input is never overwritten, under any name', async (t) => {
   await assertWritable(join(folder, 'other.obj'), [input]);
 });
 
+t.test('a glTF file that a morph target is read from is an input', async (t) => {
+  const file = join(t.testdir({ 'shirt.glb': 'x' }), 'shirt.glb');
+  await t.rejects(assertWritable(file, [`${file}#Smile`]), { name: 'UsageError', message: /would overwrite/ });
+});
+
 t.test('a missing folder and a path that is no file are refused', async (t) => {
   const folder = t.testdir({ 'dir.obj': {} });
   await t.rejects(assertWritable(join(folder, 'no', 'out.obj'), []), { message: /folder .* does not exist/ });

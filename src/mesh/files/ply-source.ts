@@ -80,7 +80,9 @@ const TYPE_NAMES: Readonly<Record<PlyScalar, string>> = {
   float64: 'double',
 };
 
-const axisOf = ({ name, countType }: PlyProperty): number => (countType === undefined ? 'xyz'.indexOf(name) : -1);
+const AXES: readonly string[] = ['x', 'y', 'z'];
+
+const axisOf = ({ name, countType }: PlyProperty): number => (countType === undefined ? AXES.indexOf(name) : -1);
 
 const isVertex = ({ name }: PlyElement): boolean => name === 'vertex';
 

@@ -179,6 +179,21 @@ t.test('a PLY keeps everything but its coordinates', async (t) => {
   }
 });
 
+t.test('properties that are called like several coordinates are no coordinates', async (t) => {
+  const names = ['xy', 'yz', 'xyz'];
+  const header = (encoding: string) =>
+    `ply\nformat ${encoding} 1.0\nelement vertex 1\n${['x', 'y', 'z'].map((n) => `property float ${n}\n`).join('')}${names.map((n) => `property short ${n}\n`).join('')}end_header\n`;
+  const ascii = `${header('ascii')}1 2 3 4 5 6\n`;
+  t.equal(text(moved(await read(ascii, 'ply'))), ascii.replace('1 2 3 4', '2 4 6 4'));
+  const body = Buffer.alloc(18);
+  for (const i of [0, 1, 2]) {
+    body.writeFloatLE(1 + i, 4 * i);
+    body.writeInt16LE(4 + i, 12 + 2 * i);
+  }
+  const binary = Buffer.concat([Buffer.from(header('binary_little_endian')), body]);
+  t.ok(Buffer.concat([...writeMesh(await read(binary, 'ply'), 'ply')]).equals(binary));
+});
+
 t.test('the source of a file does not depend on how its bytes arrive', async (t) => {
   for (const bytes of [binary(true), binary(false), Buffer.from(ASCII), Buffer.from(DRESS)]) {
     const format = bytes.subarray(0, 3).toString() === 'ply' ? 'ply' : 'obj';
