@@ -46,6 +46,10 @@ export class ObjReader implements MeshReader {
     this.lines.push(bytes);
   }
 
+  get bytes(): number {
+    return this.positions.bytes + this.topology.bytes;
+  }
+
   finish(): MeshFile {
     this.lines.finish();
     if (this.continuedFrom > 0) this.takeStatement(this.continued, this.continuedFrom);

@@ -31,6 +31,10 @@ export class PlyReader implements MeshReader {
     this.contents.body.push(rest);
   }
 
+  get bytes(): number {
+    return this.contents?.bytes ?? 0;
+  }
+
   finish(): MeshFile {
     if (!this.contents) return this.headerReader.refuseEnd();
     this.contents.body.finish();
@@ -93,6 +97,10 @@ class PlyContents implements PlySink {
   takePoint = ({ scalars }: PlyRecord, _index: number, line: number): void => {
     this.topology.addParticle(scalars[0]!, this.vertexCount, line);
   };
+
+  get bytes(): number {
+    return this.positions.bytes + this.topology.bytes;
+  }
 
   finish(): MeshFile {
     const { vertexCount, header } = this;

@@ -28,6 +28,11 @@ class Growing<A extends Growable> {
     this.entries[this.length++] = value;
   }
 
+  /** Of the entries: the system provides the pages of the rest only when they are written to. */
+  get bytes(): number {
+    return this.length * this.entries.BYTES_PER_ELEMENT;
+  }
+
   /** A copy of exactly the entries so far. */
   take(): A {
     const exact = this.make(this.length);
@@ -129,6 +134,12 @@ export class TopologyCollector {
   /** Whether no face, segment or particle has been added. */
   get isEmpty(): boolean {
     return this.faceSizes.length + this.segments.length + this.particles.length === 0;
+  }
+
+  /** Of all ids so far. */
+  get bytes(): number {
+    const { triangles, segments, particles, faceSizes, faceVertices } = this;
+    return [triangles, segments, particles, faceSizes, faceVertices].reduce((sum, ids) => sum + ids.bytes, 0);
   }
 
   /**

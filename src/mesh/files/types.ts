@@ -46,6 +46,8 @@ export type MeshSource = ObjSource | PlySource;
 export interface MeshReader {
   /** Parses the next piece, and keeps only the bytes of an incomplete line or record. */
   push(bytes: Uint8Array): void;
+  /** Bytes of the arrays of the mesh so far: a line of a text may be shorter than its numbers. */
+  readonly bytes: number;
   /** Call at the end of the file. */
   finish(): MeshFile;
 }

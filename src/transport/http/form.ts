@@ -171,10 +171,15 @@ class FormWatch {
     this.#arrival?.end();
   }
 
-  /** Charges a file that was read: its arrays may be larger than its text. @throws QUEUE_FULL */
+  /** Charges a file that is being read beside those before it: its arrays may be larger than its text. @throws QUEUE_FULL */
+  hold(bytes: number): void {
+    this.#arrival?.account.growTo(this.#kept + bytes);
+  }
+
+  /** Charges a file that was read. @throws QUEUE_FULL */
   keep(bytes: number): void {
+    this.hold(bytes);
     this.#kept += bytes;
-    this.#arrival?.account.growTo(this.#kept);
   }
 
   /**
@@ -284,7 +289,7 @@ async function readMeshPart(
     yield* chunks;
   };
   try {
-    return await readMesh(whole(), formatOfPart(fileName, head), limits);
+    return await readMesh(whole(), formatOfPart(fileName, head), limits, (bytes) => watch.hold(bytes));
   } catch (thrown) {
     if (!(thrown instanceof IntersticeError) || REQUEST_ERRORS.has(thrown.code)) throw thrown;
     throw errorOfFile(label, thrown);

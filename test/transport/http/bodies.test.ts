@@ -120,6 +120,25 @@ t.test('a form is charged like any other body', async (t) => {
   await until(() => bodies.bytes === 0);
 });
 
+t.test('the arrays of an unfinished form are charged as they grow', async (t) => {
+  const { talk, bodies } = await listen(t, 160 * 1024);
+  const head = '--b\r\ncontent-disposition: form-data; name="start"; filename="a.obj"\r\n\r\n';
+  // The numbers of a line take 24 bytes, those of a face 28.
+  const text = `${head}${'v 0 0 0\n'.repeat(1000)}${'f 1 2 3\n'.repeat(1900)}`;
+  const arrays = 24 * 1000 + 28 * 1900;
+  const unfinished = [
+    'POST /v1/resolve HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=b\r\ntransfer-encoding: chunked\r\n\r\n',
+    `${text.length.toString(16)}\r\n${text}\r\n`,
+  ];
+  const first = talk(...unfinished);
+  // The last line may still be incomplete.
+  await until(() => bodies.bytes >= arrays - 28);
+  const second = talk(...unfinished);
+  t.match(await second.heard('"retryAfter"'), /^HTTP\/1\.1 429 [\s\S]*"code":"QUEUE_FULL"/);
+  for (const { socket } of [first, second]) socket.destroy();
+  await until(() => bodies.bytes === 0);
+});
+
 t.test('a body that stalls is given up, and its room is free', async (t) => {
   for (const words of [
     [announced(MiB), new Uint8Array(1000)],
