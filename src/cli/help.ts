@@ -82,8 +82,9 @@ export const CERTIFY_DESCRIPTION =
   'Resolves START towards TARGET and writes a certificate: one file with the start, every state on the way, the answer, the report, the parameters and the SHA-256 of each array. Then it checks the file with checker/certificate.mjs, a single-file program that shares no code with this one. It confirms that no state intersects, that no elements meet on any piece between two states, and that the hashes match. Whoever receives the file can do the same with Node or in a browser, without this program and without a network. With --check FILE the command only checks.';
 
 export const CERTIFY_EXTRA = `
-Every piece is also tested while the answer is computed (--verify path).
-The path must fit into INTERSTICE_MAX_MESSAGE_BYTES: 12 bytes a vertex and state.
+With --verify path, the default here, every piece is also tested while the answer is
+computed. The path must fit into INTERSTICE_MAX_MESSAGE_BYTES: 12 bytes a vertex and
+state, 24 in doubles.
 A certificate that is refused, or whose check fails, gives exit code 1.
 
 Exit codes:

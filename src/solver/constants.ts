@@ -152,7 +152,7 @@ export const SCATTERED_MOTION = 2;
 
 /**
  * The factor on the required gain for scattered targets on a mesh of at least SCATTERED_VERTICES vertices: by default
- * the phase ends when three steps in a row gain less than 4.2 %. Steps of smaller meshes cost less in proportion, and so
+ * the phase ends when three steps in a row gain less than 8.4 %. Steps of smaller meshes cost less in proportion, and so
  * does the factor, down to 1.
  */
 export const SCATTERED_MIN_GAIN = 6;

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ERRORS } from '../../src/contract/errors.js';
@@ -51,6 +51,41 @@ t.test('the guide names every option', async (t) => {
   for (const { jsonName } of messageShape('Options').fields) {
     t.ok(guide.includes(`\`${jsonName}\``), jsonName);
   }
+});
+
+/** Every `code: 'CODE'` of the sources in these folders. */
+function codesIn(folders: readonly string[]): string[] {
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  const sources = files
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(projectRoot, name), 'utf8'));
+  return [
+    ...new Set(sources.flatMap((text) => [...text.matchAll(/\bcode: '([A-Z_]+)'/g)].map(([, code = '']) => code))),
+  ];
+}
+
+t.test('the guides name every warning', async (t) => {
+  const codes = codesIn([
+    'src/jobs',
+    'src/mesh',
+    'src/session',
+    'src/solver',
+    'src/untangle',
+    'src/lanes',
+    'src/threads',
+    'gpu',
+  ]);
+  const ofProcess = codes.filter((code) => code.startsWith('INTERSTICE_'));
+  const others = new Set(['OK', 'SMALLEST_TIME_BUDGET', ...Object.keys(ERRORS), ...ofProcess]);
+  const table = /### Warnings\n[\s\S]*?(?=\n## )/.exec(guide)?.[0] ?? '';
+  const listed = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[A-Z_]+/g) ?? []);
+  t.same([...listed].sort(), codes.filter((code) => !others.has(code)).sort(), 'docs/api.md');
+  const operations = readFileSync(join(projectRoot, 'docs', 'operations.md'), 'utf8');
+  const ofOperations = /\*\*Warnings of the process\.\*\*[\s\S]*?(?=\n\*\*)/.exec(operations)?.[0] ?? '';
+  const told = [...ofOperations.matchAll(/^\| `(INTERSTICE_[A-Z_]+)` \| [^|]* \|$/gm)].map(([, code]) => code);
+  t.same([...told].sort(), ofProcess.sort(), 'docs/operations.md');
 });
 
 /** One curl command of the guide as a request; only what the guide uses is understood. */

@@ -2,7 +2,7 @@
 // the sweeps of one, where the host has to search before x may follow; `closeRun` takes the residuals at the end. Phases, ends and
 // statuses:
 //
-//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, or in a heap HEAP_MIN_GAIN times what it costs (pull-back/cost.wgsl), unless the phase began early
+//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, or in a heap minGain, at least HEAP_MIN_GAIN, times what it costs (pull-back/cost.wgsl), unless the phase began early
 //             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, one in which no vertex wants to move as well; MAX_HELD_STEPS, or MAX_POOR_STEPS in a heap, as STALLED where one does;
 //             vertices that their boxes hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
 //   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with other parameters, and no poor step so far.
