@@ -198,6 +198,9 @@ t.test('docs/architecture.md describes every folder', async (t) => {
   for (const { name } of readdirSync(join(projectRoot, 'gpu'), { withFileTypes: true })) {
     if (!name.endsWith('.ts')) t.ok(page.includes(`\`${name}\``), `gpu/${name}`);
   }
+  for (const { name } of readdirSync(join(projectRoot, 'bench'), { withFileTypes: true })) {
+    if (!name.endsWith('.ts')) t.ok(page.includes(`\`${name}/\``), `bench/${name}`);
+  }
 });
 
 t.test('names of code in docs/architecture.md and docs/method.md exist', async (t) => {
@@ -238,6 +241,47 @@ t.test('result files that pages name exist', async (t) => {
   const named = pages.flatMap((page) => [...read(page).matchAll(names)].map(([, name = '']) => ({ page, name })));
   t.ok(named.length > 10, 'the names are found');
   for (const { page, name } of named) t.ok(isThere(`bench/results/${name}`), `${page}: ${name}`);
+});
+
+interface WholeResolve {
+  readonly scene: string;
+  readonly vertices: number;
+  readonly triangles: number;
+  readonly steps: number;
+  readonly searches: number;
+  readonly milliseconds: { readonly median: number };
+  readonly stages: Readonly<Record<string, { readonly median: number }>>;
+}
+
+t.test('the table of whole resolves is that of its files', async (t) => {
+  const section = /^## A whole resolve\n([\s\S]*?)^## /m.exec(read('docs/measurements.md'))?.[1] ?? '';
+  const files = [...section.matchAll(/`([\w-]+\.json)`/g)].map(
+    ([, name]) => JSON.parse(read(`bench/results/${name}`)) as { readonly measurements: readonly WholeResolve[] },
+  );
+  t.equal(files.length, 2, 'the files are named');
+  const rows = section.match(/^\| (?:`\w+`|a dress) .*\|$/gm) ?? [];
+  t.ok(rows.length > 5, 'the rows are found');
+  for (const row of rows) {
+    const [name = '', vertices, triangles, ...figures] = row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+    const scene = /^`(\w+)`$/.exec(name)?.[1] ?? 'dress';
+    const time = (ms: number) => (scene === 'dress' ? `${(ms / 1000).toFixed(2)} s` : `${ms.toFixed(0)} ms`);
+    const count = (number: number) => (number === 0 ? '–' : number.toLocaleString('en-US'));
+    const measured = files.flatMap(({ measurements }) => measurements.filter((one) => one.scene === scene));
+    const expected = measured.flatMap(({ steps, searches, milliseconds, stages }) => {
+      const solving = ['search', 'geometry', 'backward', 'forward'].map((stage) => stages[stage]?.median ?? Number.NaN);
+      const times = [milliseconds.median, solving.reduce((a, b) => a + b), stages.verify?.median ?? Number.NaN];
+      return [`${steps}/${searches}`, ...times.map(time)];
+    });
+    t.same(
+      [vertices, triangles],
+      [measured[0]?.vertices, measured[0]?.triangles].map((n) => count(n ?? -1)),
+      row,
+    );
+    t.same(figures, expected, row);
+  }
 });
 
 /** Flags by command line, as "resolve" or "job list". */
