@@ -77,7 +77,7 @@ curl -sS -H 'content-type: application/json' --data-binary @examples/pairs/solid
   http://127.0.0.1:8080/v1/resolve -o solid-answer.json
 \`\`\`
 
-\`requests/\` holds one JSON body for each operation that takes a mesh, with the pair \`layers\` in small (18 vertices); \`/docs\`
+\`requests/\` holds one JSON body for each operation that takes positions, with the pair \`layers\` in small (18 vertices); \`/docs\`
 offers them under "Try it out".
 
 OBJ has no tetrahedra: \`solid/request.json\` shows how a solid with its tetrahedra is sent as JSON.

@@ -29,7 +29,7 @@ function pierced(start: readonly number[]): number[] {
   return start.map((value, k) => (k === high ? Number((start[low]! - gap / 4).toFixed(7)) : value));
 }
 
-/** Requests in JSON for each operation that takes a mesh, as name → body. The API reference shows them. */
+/** Requests in JSON for each operation that takes positions, as name → body. The API reference shows them. */
 export function exampleRequests(): Map<string, object> {
   const scene = makeLayers(VERTICES);
   const mesh = meshOf(scene);
