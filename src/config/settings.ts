@@ -121,7 +121,7 @@ export const SETTINGS = {
     cores,
     [1, 256],
     'threads',
-    'Number of requests of one kind (small, large, sessions, BATCH) that are computed at the same time. The default is one per core, or one if scenes submit together (INTERSTICE_CONVOY_SCENES). With the engine webgpu every thread opens its own device.',
+    'Number of requests of one kind (steps of sessions, ordinary, large, heavy, BATCH) that are computed at the same time; of heavy ones, on meshes of more than 200,000 elements, half as many. The default is one per core, or one if scenes submit together (INTERSTICE_CONVOY_SCENES). With the engine webgpu every thread opens its own device.',
   ),
   cores: number(
     'INTERSTICE_CORES',
