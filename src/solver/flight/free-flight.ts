@@ -8,6 +8,7 @@ import { PairBudgetExceeded } from '../cpu/walk.js';
 import { eitherOf, findKinematicBorder, ignoredParts } from '../exclusion-rules.js';
 import { comfortablePairs, pairLimit } from '../pair-budget.js';
 import { CORNERS } from '../pair-kinds.js';
+import { distancesByVertex, smallestDistance } from '../part-distances.js';
 import type { PiecewiseRun } from '../piecewise-run.js';
 import type { Settings } from '../settings.js';
 import { Flight, waysBetween } from './flight.js';
@@ -44,8 +45,12 @@ const PAIRS_PER_PULSE = 4096;
  * pair meets on it, because:
  *
  * 1. With boxes box(x_v, z_v at t_v = 1) every point of an element stays in the hull of the boxes of its vertices, and
- *   also for shorter t_v, because rounding is monotone. Elements whose grown hulls are disjoint cannot meet. Minimum,
- *   maximum and comparison are exact (docs/method.md, S3).
+ *   also for shorter t_v, because rounding is monotone. Elements whose hulls, grown by half of their δ, are disjoint stay
+ *   δ_p apart, the δ of the pair. Minimum, maximum and comparison are exact (docs/method.md, S3). The search also drops
+ *   pairs that a direction separates by more than δ_p at all corners of the boxes, up to rounding. That of such a
+ *   separation is at most 35/128 of SEPARATION_ERROR · L (see its derivation; there is no height after a motion here),
+ *   and a pair is dropped only where SEPARATION_ERROR · L is below the smallest δ: more than 0.72 δ_p remain. δ is at
+ *   least 16 floors (range.ts), so pairs of either kind keep more than 11 floors.
  * 2. Elements without a flier rest.
  * 3. All other pairs are listed, and each of them passes the test of {@link passableShare} with the ends that are
  *   committed.
@@ -114,6 +119,7 @@ export class FreeFlight {
   #search({ x, target, excluded, pulse }: PiecewiseRun, flight: Flight): PairSet | undefined {
     const mesh = this.#mesh;
     const { skipKinematicPairs, delta } = this.#settings;
+    const distances = distancesByVertex(mesh, this.#settings);
     const mask = Uint8Array.from({ length: mesh.vertexCount }, (_, i) => {
       const isPassive = mesh.kinematic[i] !== 0 && (skipKinematicPairs || isSameAt(x, target, 3 * i));
       return (isPassive ? PASSIVE : 0) | (flight.share[i] > 0 ? 0 : KEPT);
@@ -122,11 +128,12 @@ export class FreeFlight {
       mask,
       border: skipKinematicPairs ? findKinematicBorder(mesh) : undefined,
       isIgnored: eitherOf(ignoredParts(mesh), excluded),
+      distances,
     };
     const pairs = new PairSet();
     pairs.acquire();
     const boxes = { box: waysBetween(x, flight.z), growth: delta / 2 };
-    const cutoff = cutoffOver(boxes.box, delta, delta);
+    const cutoff = cutoffOver(boxes.box, delta, smallestDistance(distances, delta));
     const budget = comfortablePairs(mesh.contactVertices.length, this.#pairLimit);
     const trees = new SearchTrees();
     try {

@@ -158,6 +158,38 @@ t.test('an abandoned flight moves nothing', async (t) => {
   }
 });
 
+t.test(
+  'a flight keeps half of the floor where every part has a δ of its own, however small that of the parameters is',
+  (t) => {
+    const b = new SceneBuilder();
+    b.triangle(
+      ...((
+        [
+          [0, 0, 30],
+          [2, 0, 30],
+          [0, 2, 30],
+        ] as const
+      ).map((at) => b.vertex(at)) as [number, number, number]),
+    );
+    const delta = 0.1;
+    const floor = delta / 100;
+    const id = b.vertex([-floor / 4, 1, 0], [-floor / 4, 1, FAR]);
+    b.particle(id);
+    b.part('all');
+    const { mesh: input, start, target } = b.build();
+    const mesh = buildMesh({ ...input, parts: input.parts!.map((part) => ({ ...part, activationDistance: delta })) });
+    const measures = measureMesh(mesh, start);
+    const { parameters } = resolveParameters({ activationDistance: delta / 10_000, leap: 0.2 }, measures);
+    const settings = toSettings(parameters, { scale: 1, floor });
+    const x = Float32Array.from(start);
+    const run = { x, target: Float32Array.from(target), mayContinue: () => true, onPiece: () => {}, pulse: () => {} };
+    new FreeFlight(mesh, settings).fly(run);
+    const height = x[3 * id + 2]!;
+    t.ok(height > 29 && height < 30, `the triangle is nearer to its way than that: it flies to ${height}`);
+    t.end();
+  },
+);
+
 t.test('no vertex flies if targets are near', async (t) => {
   const { mesh, x, settings } = engineInputOf(sheets());
   const target = x.map((value, k) => value + (k % 3 === 2 ? (FAR_LEAPS - 1) * settings.leap : 0));
