@@ -226,19 +226,21 @@ export class TwoWay {
     const { scratch } = this.#workspace;
     const proximity = this.#proximity;
     const ends = { start: input.x, target: input.y };
+    // A search that is due may be omitted only while P serves x: a flight may have left boxes, and no step has followed.
+    let isSearched = proximity.contains(run.x) && (!next.isDue || next.wanted !== undefined);
     const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, edges, ends, scratch);
     const { status, unsettled } = phase.run({
       ...{ x: run.x, y: run.y, ...ends, pulse: run.pulse, holds: run.holds },
-      // A search that is due may be omitted only while P serves x: a flight may have left boxes, and no step has followed.
-      isSearched: proximity.contains(run.x) && (!next.isDue || next.wanted !== undefined),
+      isSearched,
       search: (wanted) => {
         clock.restart();
         run.next = { isDue: true, wanted };
-        this.#searchInPullBack(run);
+        this.#searchInPullBack(run, !isSearched);
+        isSearched = true;
       },
       nextStep: (phase) => {
         if (run.steps >= stepLimitOf(phase, this.#settings)) return 'STEP_LIMIT';
-        if (input.shouldStop?.() && !mayOnlySearch(input, run.steps, !proximity.isValid)) return 'DEADLINE';
+        if (input.shouldStop?.() && !mayOnlySearch(input, run.steps, !isSearched)) return 'DEADLINE';
         clock.restart();
         return ++this.#step;
       },
@@ -258,11 +260,12 @@ export class TwoWay {
   }
 
   /**
-   * If a step begins with a search, because P is invalid, and is abandoned during it, the next step gets the same
+   * If a step begins with a search, because P does not serve x, and is abandoned during it, the next step gets the same
    * number.
+   *
+   * @param isFirst whether the step begins with it
    */
-  #searchInPullBack(run: Run): void {
-    const isFirst = !this.#proximity.isValid;
+  #searchInPullBack(run: Run, isFirst: boolean): void {
     try {
       this.#search(run);
       if (isFirst) run.pulse();

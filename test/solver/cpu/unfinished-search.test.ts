@@ -65,6 +65,25 @@ t.test('an abandoned search of the pull-back is continued without the multiplier
   t.same((await scene.resolve(request)).positions, plain.positions, 'to the bit');
 });
 
+t.test('under BALANCED, too, a search may precede the first step where P is that of another start', async (t) => {
+  const { x, y, open } = pinnedStack(24);
+  const aside = (positions: Float32Array) => positions.map((value, k) => value + (k % 3 === 0 ? 1000 : 0));
+  const request = { x: aside(x), y: aside(y) };
+  const plainScene = await open('BALANCED');
+  await plainScene.resolve({ x, y });
+  const plain = await plainScene.resolve(request);
+  const scene = await open('BALANCED');
+  await scene.resolve({ x, y });
+  let last: Resolution | undefined;
+  for (let n = 0; n < 50 && !last?.searches; n++) last = await scene.resolve({ ...request, ...briefly(12) });
+  t.match(
+    last,
+    { status: 'DEADLINE', steps: 0, searches: 1 },
+    'the search was made although there is no time for a step',
+  );
+  t.same((await scene.resolve(request)).positions, plain.positions, 'to the bit');
+});
+
 t.test('pairs found for another start, or in trees that another scene has used, are searched for again', async (t) => {
   const engine = createCpuEngine();
   const scene = await open('FAST', engine);
