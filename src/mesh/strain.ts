@@ -25,10 +25,10 @@ export interface StrainShapes {
   readonly corners: Uint32Array;
   /** float64[9·N] b_1, b_2, b_3 of three coordinates each, per unit of length of the caller; 0 for b_3 of a triangle */
   readonly gradients: Float64Array;
-  /** float32[N] s_min; 0 = none */
-  readonly least: Float32Array;
-  /** float32[N] s_max; infinity = none */
-  readonly most: Float32Array;
+  /** float64[N] s_min; 0 = none */
+  readonly least: Float64Array;
+  /** float64[N] s_max; infinity = none */
+  readonly most: Float64Array;
   /** elements before this one are triangles, of the same index as the caller's */
   readonly triangleCount: number;
 }
@@ -75,8 +75,8 @@ export function readStrainShapes(
   const shapes = {
     corners: new Uint32Array(4 * count).fill(NO_CORNER),
     gradients: new Float64Array(9 * count),
-    least: new Float32Array(count).fill(min),
-    most: new Float32Array(count).fill(max),
+    least: new Float64Array(count).fill(min),
+    most: new Float64Array(count).fill(max),
     triangleCount,
   };
   for (let e = 0; e < count; e++) {

@@ -284,7 +284,7 @@ export const FLATTEST_STRAIN = 1e-3;
  */
 export const SWEPT_STRAIN = 5e-3;
 
-/** The strain that an element may get in a step because one of its corners is held. */
+/** The strain that an element may get in a piece of a step because one of its corners is held. */
 export const HELD_STRAIN = 0.05;
 
 /** The last steps narrow the range of strains by at most this share of it, at either end. */

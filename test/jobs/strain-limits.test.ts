@@ -22,6 +22,7 @@ t.test(
       createCpuEngine(),
     );
     t.ok(answer.report.strain!.violated > 0);
+    t.equal(answer.report.strain!.worst!.limit, 1.1, 'the limit as it was set');
     const warning = answer.report.warnings.find(({ code }) => code === 'STRAINED_ELEMENTS');
     t.match(warning?.message, /BALANCED/);
     t.equal(warning?.element?.kind, 'triangle');

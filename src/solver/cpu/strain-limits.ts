@@ -173,9 +173,9 @@ export class StrainLimits {
 
   /**
    * Holds back vertices whose neighbours are held: if the corners of an element are granted different shares α of
-   * motions m, F has an error of about |m_i| (α_i − α_j) / ℓ. For α_i > α_j and i dynamic, α_i ← min(α_i, α_j +
-   * HELD_STRAIN ℓ / |m_i|): a slope that an element may have and a mesh can distribute over many elements. Safe like
-   * EdgeLimits.holdBack, because α only falls.
+   * their motions m in a piece of a step, F has an error of about |m_i| (α_i − α_j) / ℓ. For α_i > α_j and i dynamic,
+   * α_i ← min(α_i, α_j + HELD_STRAIN ℓ / |m_i|): a slope that an element may have and a mesh can distribute over many
+   * elements. Safe like EdgeLimits.holdBack, because α only falls.
    */
   holdBack(x: Float32Array, y: Float32Array, alpha: Float32Array): void {
     const { count, corners, limits } = this.#elements;
