@@ -30,6 +30,14 @@ export function edgesWithLimit(
   return [{ ends: mesh.edges.subarray(2 * mesh.rodStart), rest: mesh.restLengths?.edges.subarray(mesh.rodStart) }];
 }
 
+/** The edges of triangles and tetrahedra: all but rods. */
+export function edgesOfElements(
+  mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'rodStart' | 'restLengths'>,
+): readonly EdgeList[] {
+  const [{ ends, rest }, inner] = allEdges(mesh) as [EdgeList, EdgeList];
+  return [{ ends: ends.subarray(0, 2 * mesh.rodStart), rest: rest?.subarray(0, mesh.rodStart) }, inner];
+}
+
 /** The edges whose length `stretchLimit` limits. Under FAST strain limits only measure, so it applies to all edges. */
 export const edgesUnder = (quality: Quality, mesh: Parameters<typeof edgesWithLimit>[0]): readonly EdgeList[] =>
   quality === 'FAST' ? allEdges(mesh) : edgesWithLimit(mesh);

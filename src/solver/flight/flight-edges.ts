@@ -1,4 +1,4 @@
-import { allEdges } from '../../mesh/limited-edges.js';
+import { allEdges, type EdgeList, edgesOfElements } from '../../mesh/limited-edges.js';
 import { ownLength } from '../../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import type { Settings } from '../settings.js';
@@ -12,7 +12,9 @@ const HALVINGS = 20;
 
 /**
  * The limits of edges during a flight: no end flies so far ahead of the other that the edge exceeds σ L* (for an edge
- * with a length L at rest, σ L and L*), or its initial length if that is longer.
+ * with a length L at rest, σ L and L*), or its initial length if that is longer. Without σ, edges of elements with
+ * strain limits exceed neither L* nor their initial length: the steps of the pull-back would have to contract what a
+ * flight has torn apart, leap by leap.
  *
  * For ends at shares t_j ≤ t_i, the length is a convex function of t_i that is within the limit at t_i = t_j, because
  * there the edge is a mean of the present edge and the edge of the target. So bisection finds the largest t_i within
@@ -30,11 +32,12 @@ export class FlightEdges {
     mesh: CollisionMesh,
     flight: Flight,
     target: Float32Array,
-    { sigma, scale }: Pick<Settings, 'sigma' | 'scale'>,
+    settings: Pick<Settings, 'sigma' | 'scale' | 'pullBack'>,
   ) {
+    const { sigma, scale } = settings;
     const ends: number[] = [];
     const limits: number[] = [];
-    for (const { ends: edges, rest } of allEdges(mesh)) {
+    for (const { ends: edges, rest } of limitedEdges(mesh, settings)) {
       for (let e = 0; e < edges.length; e += 2) {
         const [i, j] = [edges[e], edges[e + 1]];
         if (flight.share[i] === 0 && flight.share[j] === 0) continue;
@@ -89,6 +92,16 @@ export class FlightEdges {
     }
     return Math.sqrt(squared);
   }
+}
+
+/** Under FAST, which has no pull-back, strain limits only measure. */
+function limitedEdges(
+  mesh: CollisionMesh,
+  { sigma, pullBack }: Pick<Settings, 'sigma' | 'pullBack'>,
+): readonly EdgeList[] {
+  if (sigma > 0) return allEdges(mesh);
+  const isLimited = pullBack && mesh.strain?.most.some((most) => most < Number.POSITIVE_INFINITY);
+  return isLimited ? edgesOfElements(mesh) : [];
 }
 
 function lengthBetween(p: Float32Array, i: number, j: number): number {

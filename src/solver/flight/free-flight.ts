@@ -58,8 +58,8 @@ const PAIRS_PER_PULSE = 4096;
  * A pair that fails shortens the flights of its vertices, and every pair with such a vertex is tested again, until all
  * pass. A vertex with t_v = 0 rests, so this ends at the latest when nothing moves.
  *
- * Edges keep their limits: an end of an edge with a limit flies no farther than σ L* (or its present length) from the
- * other one.
+ * Edges keep their limits: an end of an edge with a limit flies no farther from the other one than that permits
+ * (flight-edges.ts).
  */
 export class FreeFlight {
   readonly #mesh: CollisionMesh;
@@ -154,8 +154,8 @@ export class FreeFlight {
    * @returns false if that takes too long
    */
   #settle({ pulse, target }: PiecewiseRun, flight: Flight, { count, kind, vertex }: PairSet): boolean {
-    const { floor, sigma } = this.#settings;
-    const edges = sigma > 0 ? new FlightEdges(this.#mesh, flight, target, this.#settings) : undefined;
+    const { floor } = this.#settings;
+    const edges = new FlightEdges(this.#mesh, flight, target, this.#settings);
     let failures = 0;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       for (let p = 0; p < count; p++) {
@@ -167,7 +167,7 @@ export class FreeFlight {
         if (++failures > MAX_FAILURES) return false;
         for (const v of vertices) flight.shorten(v, round < SHORTENING_ROUNDS ? share : 0);
       }
-      edges?.limit(flight);
+      edges.limit(flight);
       if (!flight.apply()) return true;
     }
     return false;

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Quality } from '../../../src/contract/parameters.js';
+import { findStrainedElements } from '../../../src/jobs/strained-elements.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
@@ -132,6 +133,32 @@ t.test('an edge with a limit holds back the end that could fly farther', async (
     const length = Math.hypot(0.05, heights[i] - heights[i - 1]);
     t.ok(length <= 1.1 * 0.05 * (1 + 1e-4), `edge ${i} is ${length}`);
   }
+});
+
+t.test('elements with strain limits are not torn apart where stretchLimit is off', async (t) => {
+  const b = new SceneBuilder();
+  // A small plate in the way of a sheet that goes away as a whole.
+  const plate = (u: number, v: number): Point => [0.2 * (u - 0.5), 0.2 * (v - 0.5), 5];
+  b.sheet(2, (u, v) => ({ at: plate(u, v), to: plate(u, v) }), true);
+  b.sheet(12, (u, v) => ({ at: [u - 0.5, v - 0.5, 0], to: [u - 0.5, v - 0.5, 20] }));
+  const { mesh, start, target } = b.build();
+  const limited = { ...mesh, strainLimits: { rest: start, max: 1.1 } };
+  const parameters = { quality: 'BALANCED', stretchLimit: 0, stepLimit: 1 } as const;
+  const judged = await resolveJudged(engine, limited, start, target, parameters);
+  judgeSafe(t, judged);
+  const frame = { origin: [0, 0, 0], scale: 1 } as const;
+  const strain = findStrainedElements(buildMesh(limited), judged.positions, frame)!;
+  t.ok(
+    judged.positions.some((value, k) => k % 3 === 2 && value > 4 && value !== 5),
+    'the sheet has flown',
+  );
+  t.equal(strain.violated, 0, JSON.stringify(strain));
+  // Without strain limits nothing holds the rest of the sheet back.
+  const free = await resolveJudged(engine, mesh, start, target, parameters);
+  t.ok(
+    free.positions.some((value, k) => k % 3 === 2 && value === target[k] && value > 6),
+    'vertices beside the plate arrive',
+  );
 });
 
 t.test('a caller who stops at once gets the start', async (t) => {
