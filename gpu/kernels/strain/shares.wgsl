@@ -99,7 +99,9 @@ fn spanMotions(
   }
   farthest = mostOfThreads(farthest, local);
   if (local == 0u) {
-    strainShares[c].ofMotions = pullBack.longest / max(farthest, pullBack.longest);
+    // A quotient of equal numbers need not be 1, and only with 1 is y left as it is, on its target bit for bit.
+    let isLonger = farthest > pullBack.longest;
+    strainShares[c].ofMotions = select(1.0, pullBack.longest / max(farthest, pullBack.longest), isLonger);
   }
 }
 
