@@ -15,6 +15,12 @@ const COMPONENTS: Readonly<Record<string, number>> = {
   MAT4: 16,
 };
 
+/** Attributes that are directions, and their types. */
+const DIRECTIONS = [
+  ['NORMAL', 'VEC3'],
+  ['TANGENT', 'VEC4'],
+] as const;
+
 /**
  * Refuses a file with references to missing data. The library would read zeros or other memory in place of missing
  * bytes, and leave out a mesh, a morph target or the transform of a node with a wrong reference.
@@ -47,6 +53,11 @@ export function assertWhole({ json, resources }: JSONDocument): void {
       if (indices !== undefined) checkIndices(accessors[indices]!, `accessor ${indices}`);
       for (const { POSITION: own } of [attributes, ...targets]) {
         if (own !== undefined && accessors[own]!.type !== 'VEC3') refuse(`the positions of mesh ${n} are no VEC3`);
+      }
+      // An answer turns these with its node.
+      for (const [name, type] of DIRECTIONS) {
+        const own = attributes[name];
+        if (own !== undefined && accessors[own]!.type !== type) refuse(`the ${name} of mesh ${n} is no ${type}`);
       }
       const { POSITION: positions } = attributes;
       if (positions !== undefined && accessors[positions]!.bufferView === undefined) {

@@ -76,6 +76,14 @@ const BROKEN: readonly (readonly [what: string, more: object, message: RegExp])[
   ['a matrix of three numbers', { nodes: [{ mesh: 0, matrix: [1, 0, 0] }] }, /matrix of node 0 is not 16 numbers/],
   ['positions of two coordinates', { accessors: [{ ...POSITIONS, type: 'VEC2' }] }, /positions of mesh 0 are no VEC3/],
   [
+    'normals of one number',
+    {
+      accessors: [POSITIONS, { ...POSITIONS, type: 'SCALAR' }],
+      meshes: [{ primitives: [{ attributes: { POSITION: 0, NORMAL: 1 } }] }],
+    },
+    /NORMAL of mesh 0 is no VEC3/,
+  ],
+  [
     'entries that overlap',
     { bufferViews: [{ ...VIEW, byteStride: 4 }] },
     /take 12 bytes, but follow each other after 4/,
