@@ -140,6 +140,31 @@ class SessionTests(ClientCase):
         np.testing.assert_array_equal(again, answers)
         self.assertEqual(session.recreations, 1)
 
+    def test_a_session_that_is_lost_while_lost_frames_are_sent_again_goes_back_to_its_opening(self):
+        targets = [lowered(0.02), lowered(0.05), lowered(0.2)]
+        for kept in (0, 1):
+            session = self.session(on_frame_lost="raise")
+            answers = [session.step(target).positions for target in targets]
+            step = session._calls.step
+            failures = [ServiceError("FRAME_LOST", "lost", frame=kept), timed_out(self.url, 1)][:1 + kept]
+
+            def shaky(*work):
+                if failures:
+                    raise failures.pop(0)
+                return step(*work)
+
+            session._calls.step = shaky
+            error = self.refusal(session.step, lowered(0.1))
+            self.assertEqual((error.code, error.frame, session.last_loss), ("FRAME_LOST", kept, FrameLoss(kept, 3)))
+            if kept == 0:
+                session._calls.delete(session.id)
+            else:
+                self.assertEqual(self.refusal(session.step, targets[1]).code, "TIMEOUT")
+                error = self.refusal(session.step, targets[1])
+                self.assertEqual((error.code, error.frame, session.last_loss), ("FRAME_LOST", 0, FrameLoss(0, 3)))
+            np.testing.assert_array_equal([session.step(target).positions for target in targets], answers)
+            self.assertEqual(session.recreations, 1)
+
     def test_an_opening_that_is_given_up_leaves_no_session(self):
         transport, created = self.client._transport, []
         make = transport.calls

@@ -66,6 +66,8 @@ export class Session {
   #lastFrame = 0;
   /** the last frame that the server's session has answered; 0 = none */
   #answered = 0;
+  /** whether the service has lost frames that the caller sends again: `#last` is the answer of one of them */
+  #isBehind = false;
   #lastLoss: FrameLoss | undefined;
   #recreations = 0;
   #untangled: UntangledState | undefined;
@@ -182,6 +184,7 @@ export class Session {
     if (this.#isClosed) throw new ServiceError({ code: 'CANCELLED', message: 'This session is closed.' });
     const attempt = async (hasLost = false): Promise<T> => {
       if (this.#id === undefined) {
+        if (this.#base && this.#isBehind) throw this.#goBack(this.#base);
         await this.#create({ signal, limitSeconds: deadline.limit });
         this.#recreations++;
       }
@@ -189,8 +192,12 @@ export class Session {
       try {
         return await work(id);
       } catch (thrown) {
-        if (!(thrown instanceof ServiceError) || !this.#isLost(thrown)) throw thrown;
-        if (this.#base && this.#answered > 0) throw this.#goBack(this.#base, thrown);
+        if (!(thrown instanceof ServiceError)) throw thrown;
+        // Without any frame the session is at its base, whose number the service does not know.
+        const isAtBase = thrown.code === 'FRAME_LOST' && !thrown.frame;
+        if (this.#base && isAtBase) throw this.#goBack(this.#base, thrown);
+        if (!this.#isLost(thrown)) throw thrown;
+        if (this.#base && (this.#isBehind || this.#answered > 0)) throw this.#goBack(this.#base, thrown);
         // The attempt that reaches a restarted server may be the last one, so it continues at once in a new session.
         if (!hasLost && performance.now() < (deadline.endsAt ?? Infinity)) return attempt(true);
         const { code, message, hint, requestId } = thrown;
@@ -204,7 +211,8 @@ export class Session {
   #isLost({ code, frame = 0 }: ServiceError): boolean {
     if (code === 'FRAME_LOST') {
       this.#lastLoss = { kept: frame, answered: this.#answered };
-      if (this.#options.onFrameLost === 'throw') this.#answered = frame;
+      this.#isBehind = this.#options.onFrameLost === 'throw';
+      if (this.#isBehind) this.#answered = frame;
       else this.#abandon();
     }
     // The service accepted a step whose answer never arrived: no step may continue from a state unknown to the caller.
@@ -213,24 +221,25 @@ export class Session {
     return this.#id === undefined;
   }
 
-  /** Makes the next step continue from the base of the lost session. @returns the refusal of this step */
-  #goBack({ frame, mesh, start }: Base, cause: ServiceError): ServiceError {
+  /** Makes the next step continue from the base of the session. @returns the refusal of this step */
+  #goBack({ frame, mesh, start }: Base, cause?: ServiceError): ServiceError {
     this.#lastLoss = { kept: frame, answered: this.#lastFrame };
     this.#mesh = mesh;
     this.#last = start.slice();
     this.#lastFrame = frame;
     this.#answered = 0;
+    this.#isBehind = false;
     return new ServiceError({
       code: 'FRAME_LOST',
-      message: `The server has lost the session, and the frames after ${frame} with it.`,
-      hint: 'Send those frames again: they are computed in a new session, to the same answers.',
+      message: `The server has lost the frames after ${frame}, or the session with them.`,
+      hint: 'Send those frames again: they are computed to the same answers, in a new session if it is lost.',
       frame,
-      requestId: cause.requestId,
-      cause,
+      ...(cause ? { requestId: cause.requestId, cause } : {}),
     });
   }
 
   #keep(positions: Positions, { kinematic, masses }: StepOptions): void {
+    this.#isBehind = false;
     if (this.#last.constructor === positions.constructor) this.#last.set(positions);
     else this.#last = positions.slice();
     if (masses) this.#mesh = { ...this.#mesh, masses: masses.slice() };

@@ -216,3 +216,55 @@ t.test('a session that was made anew at an answer goes back to that answer', asy
   t.same((await session.step(TARGETS[2]!)).positions, received);
   await session.close();
 });
+
+/** The answer of a service that has lost the frames after one. */
+const forgotten = (frame: number) =>
+  Response.json(
+    { type: 'urn:interstice:error:FRAME_LOST', code: 'FRAME_LOST', message: 'lost', frame: String(frame) },
+    { status: 409 },
+  );
+
+t.test('a session that is lost while lost frames are sent again goes back to its opening', async (t) => {
+  const service = await openService();
+  t.teardown(() => service.close());
+  const caller = new AbortController();
+  const next: ('forget' | 'forget all' | 'give up')[] = [];
+  const reach: typeof fetch = async (url, init) => {
+    const now = String(url).includes('/steps') ? next.shift() : undefined;
+    if (now === 'forget' || now === 'forget all') return forgotten(now === 'forget' ? 1 : 0);
+    const answer = await fetch(url, init);
+    if (now === 'give up') caller.abort();
+    init?.signal?.throwIfAborted();
+    return answer;
+  };
+  const client = new Client(service.url, { retry: { firstPauseMs: 5 }, fetch: reach });
+  const lose = ({ id }: Session) => fetch(`${service.url}/v1/sessions/${id}`, { method: 'DELETE' });
+  const open = async () => {
+    const session = await client.session(MESH, START, { onFrameLost: 'throw' });
+    t.teardown(() => session.close());
+    const answers = [];
+    for (const target of TARGETS.slice(0, 3)) answers.push((await session.step(target)).positions.slice());
+    return { session, answers };
+  };
+
+  t.test('after a frame of unknown outcome', async (t) => {
+    const { session, answers } = await open();
+    next.push('forget', 'give up');
+    t.match(await refusalOf(session.step(TARGETS[3]!)), { code: 'FRAME_LOST', frame: 1 });
+    t.match(await refusalOf(session.step(TARGETS[1]!, { signal: caller.signal })), { code: 'CANCELLED' });
+    t.match(await refusalOf(session.step(TARGETS[1]!)), { code: 'FRAME_LOST', frame: 0 });
+    t.same(session.lastLoss, { kept: 0, answered: 3 });
+    for (const [k, target] of TARGETS.slice(0, 3).entries()) t.same((await session.step(target)).positions, answers[k]);
+    t.equal(session.recreations, 1);
+  });
+
+  t.test('after the loss of all frames', async (t) => {
+    const { session, answers } = await open();
+    next.push('forget all');
+    t.match(await refusalOf(session.step(TARGETS[3]!)), { code: 'FRAME_LOST', frame: 0 });
+    t.same(session.lastLoss, { kept: 0, answered: 3 });
+    await lose(session);
+    for (const [k, target] of TARGETS.slice(0, 3).entries()) t.same((await session.step(target)).positions, answers[k]);
+    t.equal(session.recreations, 1);
+  });
+});

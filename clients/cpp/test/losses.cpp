@@ -49,10 +49,14 @@ class Forgetful : public v1::CollisionService::Service {
   std::atomic<std::uint64_t> at = 0;  // the last accepted frame
   std::atomic<int> creations = 0;
   std::atomic<bool> hasLostSession = false;
+  std::atomic<int> breaks = 0, refusals = 0;  // of the next steps, in this order
 
-  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest*, v1::Session* session) override {
+  std::vector<float> opening;  // the start of the last creation
+
+  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest* request, v1::Session* session) override {
     at = 0;
     hasLostSession = false;
+    opening = unpack<float>(request->start().data());
     session->set_id("session-" + std::to_string(++creations));
     return grpc::Status::OK;
   }
@@ -61,10 +65,13 @@ class Forgetful : public v1::CollisionService::Service {
     v1::StepRequest request;
     std::string id;
     while (stream->Read(&request)) {
+      if (breaks > 0 && breaks--) return grpc::Status(grpc::StatusCode::UNAVAILABLE, "Socket closed");
       v1::StepStreamResponse answer;
       if (id.empty()) id = request.session_id();
       if (hasLostSession) {
         answer.mutable_error()->set_code("SESSION_NOT_FOUND");
+      } else if (refusals > 0 && refusals--) {
+        answer.mutable_error()->set_code("QUEUE_FULL");
       } else if (id != request.session_id()) {
         answer.mutable_error()->set_code("INVALID_PARAMETER");
       } else if (request.has_after_frame() && request.after_frame() == at) {
@@ -110,6 +117,28 @@ void testLostFrames() {
     const auto lost = exact.lastLoss();
     check(lost && lost->kept == 0 && lost->answered == 7, "with everything since its creation");
     check(exact.step(target).message.frame() == 9 && exact.recreations() == 1, "and goes on from there");
+
+    // The session is lost, too, before the lost frames are sent again.
+    exact.step(target);
+    service.at = 9;
+    check(refusalOf([&] { exact.step(target); })->error().frame() == 9, "a frame is lost again");
+    service.hasLostSession = true;
+    check(refusalOf([&] { exact.step(target); })->error().frame() == 0, "and then everything");
+    exact.step(target);
+    service.at = 0;
+    const auto none = refusalOf([&] { exact.step(target); });
+    check(none && none->error().frame() == 0 && exact.recreations() == 2, "the service has kept the opening only");
+    service.hasLostSession = true;
+    check(exact.step(target).message.frame() > 9 && exact.recreations() == 3, "the session is made again from there");
+    check(service.opening == lowered<float>(0), "which is the start of the caller");
+
+    auto busy = client.session(pair(), lowered<float>(0), {.isStreaming = true});
+    busy.step(target);
+    service.breaks = 1;
+    service.refusals = 1;
+    const auto full = refusalOf([&] { busy.step(target); });
+    check(full && full->code() == "QUEUE_FULL" && full->isUncertain(), "an attempt without an answer, then a refusal");
+    check(!refusalOf([&] { busy.step(target); }) && busy.recreations() == 1, "the new session has a stream of its own");
   }
   served->Shutdown();
 }

@@ -64,6 +64,7 @@ class Session:
         self._frame = 0
         self._last_frame = 0  # of the last answer received
         self._answered = 0  # the last frame that the server's session has answered
+        self._is_behind = False  # the service has lost frames that the caller sends again: _last is the answer of one of them
         self._recreates = recreates
         self._is_closed = False
         self._is_closing = False
@@ -202,14 +203,20 @@ class Session:
         def attempt(has_lost: bool = False) -> Result:
             session = self._id
             if session is None:
+                if self._base is not None and self._is_behind:
+                    raise self._go_back(self._base)
                 session = self._create(deadline.limit)
                 self.recreations += 1
             try:
                 return work(session)
             except ServiceError as error:
+                # Without any frame the session is at its base, whose number the service does not know.
+                is_at_base = error.code == "FRAME_LOST" and not error.frame
+                if self._base is not None and not self._recreates and is_at_base:
+                    raise self._go_back(self._base) from error
                 if not self._is_lost(error):
                     raise
-                if self._base is not None and not self._recreates and self._answered > 0:
+                if self._base is not None and not self._recreates and (self._is_behind or self._answered > 0):
                     raise self._go_back(self._base) from error
                 error.retryable = True
                 if has_lost or time.monotonic() >= deadline.ends_at:
@@ -228,24 +235,25 @@ class Session:
         if error.code == "FRAME_LOST":
             self.last_loss = FrameLoss(at, self._answered)
             if not self._recreates:
-                self._answered = at
+                self._answered, self._is_behind = at, True
         if is_ahead or (error.code == "FRAME_LOST" and self._recreates):
-            self._calls.close()  # a stream belongs to one session
             self._abandon()
         if error.code == "SESSION_NOT_FOUND":
             self._id = None
         return self._id is None
 
     def _go_back(self, base: Base) -> ServiceError:
-        """Makes the next step continue from the base of the lost session. Returns the refusal of this step."""
+        """Makes the next step continue from the base of the session. Returns the refusal of this step."""
         self.last_loss = FrameLoss(base.frame, self._last_frame)
         self._mesh, self._last, self._last_frame, self._answered = base.mesh, base.start, base.frame, 0
+        self._is_behind = False
         return ServiceError(
-            "FRAME_LOST", f"The server has lost the session, and the frames after {base.frame} with it.", frame=base.frame,
-            hint="Send those frames again: they are computed in a new session, to the same answers.")
+            "FRAME_LOST", f"The server has lost the frames after {base.frame}, or the session with them.", frame=base.frame,
+            hint="Send those frames again: they are computed to the same answers, in a new session if it is lost.")
 
     def _keep(self, positions: Array, work: Work) -> None:
         self._last = positions
+        self._is_behind = False
         if work.masses is not None:
             self._mesh = dataclasses.replace(self._mesh, masses=work.masses.copy())
         if work.kinematic is not None:
@@ -292,6 +300,7 @@ class Session:
         session, self._id = self._id, None
         if session is None:
             return
+        self._calls.close()  # a stream belongs to one session
         try:
             self._calls.delete(session, FORGET_LIMIT)
         except ServiceError:

@@ -70,7 +70,6 @@ class Session {
   /// unavailable server ends it by its idle timeout.
   ~Session() {
     Turns::Turn(turns_).wait();
-    stream_.reset();
     abandon();
     forget();
   }
@@ -209,14 +208,17 @@ class Session {
     return connection_.withRetries(deadline.endsAt(), [&] {
       for (bool hasLost = false;; hasLost = true) {
         if (!id_) {
+          if (isBehind_) throw goBack();
           create(deadline.limit());
           recreations_++;
         }
         try {
           return work(*id_);
         } catch (const ServiceError& error) {
+          // Without any frame the session is at its base, whose number the service does not know.
+          if (options_.throwsFrameLost && error.code() == "FRAME_LOST" && error.error().frame() == 0) throw goBack();
           if (!isLost(error)) throw;
-          if (options_.throwsFrameLost && answered_ > 0) throw goBack();
+          if (options_.throwsFrameLost && (isBehind_ || answered_ > 0)) throw goBack();
           if (hasLost || Clock::now() >= deadline.endsAt()) {
             auto again = error.error();
             again.set_retryable(true);
@@ -235,26 +237,27 @@ class Session {
     // The service accepted a step whose answer never arrived: no step may continue from a state unknown to the caller.
     const bool isAhead = error.code() == "FRAME_CONFLICT" && at > answered_;
     if (hasLostFrames) lastLoss_ = FrameLoss{at, answered_};
-    if (hasLostFrames && options_.throwsFrameLost) answered_ = at;
-    if (isAhead || (hasLostFrames && !options_.throwsFrameLost)) {
-      stream_.reset();  // a stream belongs to one session
-      abandon();
+    if (hasLostFrames && options_.throwsFrameLost) {
+      answered_ = at;
+      isBehind_ = true;
     }
+    if (isAhead || (hasLostFrames && !options_.throwsFrameLost)) abandon();
     if (error.code() == "SESSION_NOT_FOUND") id_.reset();
     return !id_;
   }
 
-  /// Makes the next step continue from the base of the lost session. @returns the refusal of this step
+  /// Makes the next step continue from the base of the session. @returns the refusal of this step
   ServiceError goBack() {
     lastLoss_ = FrameLoss{base_->frame, lastFrame_};
     mesh_ = base_->mesh;
     last_ = base_->start;
     lastFrame_ = base_->frame;
     answered_ = 0;
+    isBehind_ = false;
     v1::Error error;
     error.set_code("FRAME_LOST");
-    error.set_message("The server has lost the session, and the frames after " + std::to_string(base_->frame) + " with it.");
-    error.set_hint("Send those frames again: they are computed in a new session, to the same answers.");
+    error.set_message("The server has lost the frames after " + std::to_string(base_->frame) + ", or the session with them.");
+    error.set_hint("Send those frames again: they are computed to the same answers, in a new session if it is lost.");
     error.set_frame(base_->frame);
     return ServiceError(std::move(error));
   }
@@ -294,6 +297,7 @@ class Session {
 
   void keep(const v1::StepRequest& request, const v1::Positions& positions) {
     last_ = positions;
+    isBehind_ = false;
     if (!request.masses().empty()) mesh_.set_masses(request.masses());
     if (request.kinematic().empty()) return;
     mesh_.set_kinematic(request.kinematic());
@@ -350,6 +354,7 @@ class Session {
   }
 
   void abandon() {
+    stream_.reset();  // a stream belongs to one session
     const auto id = std::exchange(id_, std::nullopt);
     try {
       if (id) remove(*id, kForgetLimit);
@@ -379,6 +384,7 @@ class Session {
   std::uint64_t frame_ = 0;
   std::uint64_t lastFrame_ = 0;  // of the last answer received
   std::uint64_t answered_ = 0;  // the last frame that the server's session has answered
+  bool isBehind_ = false;  // the service has lost frames that the caller sends again: last_ is the answer of one of them
   std::optional<FrameLoss> lastLoss_;
   int recreations_ = 0;
   bool isClosed_ = false;
