@@ -34,6 +34,17 @@ class ArraysTest(unittest.TestCase):
         with self.assertRaises(TypeError):
             Client("http://127.0.0.1:1").check(MESH, np.zeros((3, 3), np.float16))
 
+    def test_rows_of_another_width_are_not_regrouped(self):
+        quads = np.arange(12).reshape(3, 4)  # as many ids as four triangles
+        for name, wrong in (("triangles", quads), ("segments", quads), ("tetrahedra", quads.T),
+                            ("ignored_part_pairs", quads.T)):
+            with self.assertRaisesRegex(ValueError, "shape"):
+                Mesh(**{name: wrong}).arrays()
+        with self.assertRaisesRegex(ValueError, "shape"):
+            Client("http://127.0.0.1:1").check(MESH, START.T)
+        flat = Mesh(triangles=quads.reshape(-1), segments=[], kinematic=np.zeros((3, 1), bool)).arrays()
+        self.assertEqual({name: len(array) for name, array in flat.items()}, {"triangles": 12, "segments": 0, "kinematic": 3})
+
 
 class ForeignTest(unittest.TestCase):
     """Against a server that is not the service."""

@@ -16,6 +16,8 @@ Json = typing.Dict[str, typing.Any]
 _ELEMENTS = {"triangles": "<u4", "segments": "<u4", "particles": "<u4", "tetrahedra": "<u4", "masses": "<f4",
              "kinematic": "u1", "ignored_part_pairs": "<u4"}
 _REST_ELEMENTS = {"edges": "<u4", "lengths": "<f4"}
+# Numbers in a row of a list.
+_WIDTHS = {"triangles": 3, "segments": 2, "tetrahedra": 4, "ignored_part_pairs": 2, "edges": 2}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +56,7 @@ class StrainLimits:
 
 @dataclasses.dataclass(frozen=True)
 class Mesh:
-    """Accepts any array-like; shapes such as (T, 3) are flattened. `parts` are dicts of the contract's Part."""
+    """Accepts any array-like, flat or in rows such as (T, 3). `parts` are dicts of the contract's Part."""
 
     triangles: typing.Optional[npt.ArrayLike] = None
     segments: typing.Optional[npt.ArrayLike] = None
@@ -193,6 +195,9 @@ def as_elements(name: str, value: npt.ArrayLike) -> Array:
     """Never changes a value: an id of -1 or 2**40 is refused instead of wrapped."""
     wanted = np.dtype(_ELEMENTS.get(name) or _REST_ELEMENTS[name])
     array: Array = np.asarray(value)
+    if array.size == 0:  # numpy makes doubles of an empty list
+        return np.empty(0, wanted)
+    _check_rows(name, array, _WIDTHS.get(name))
     if array.dtype == bool or (wanted.kind == "f" and array.dtype.kind in "fiu"):
         array = array.astype(wanted, copy=False)
     elif array.dtype != wanted:
@@ -202,9 +207,16 @@ def as_elements(name: str, value: npt.ArrayLike) -> Array:
     return np.ascontiguousarray(array).reshape(-1)
 
 
+def _check_rows(name: str, array: Array, width: typing.Optional[int]) -> None:
+    """Quads, and coordinates axis by axis, would otherwise be read as other triangles and other points."""
+    if width is not None and array.ndim > 1 and array.shape[-1] != width:
+        raise ValueError(f"{name} has the shape {array.shape}; (n, {width}) or a flat list is expected.")
+
+
 def as_positions(value: npt.ArrayLike, name: str) -> Array:
     """The array itself if it is contiguous float32 or float64, which can be sent; otherwise a converted copy."""
     array: Array = np.asarray(value)
+    _check_rows(name, array, 3)
     if array.dtype.kind in "iu":
         array = array.astype("<f8")
     if array.dtype not in (np.dtype("<f4"), np.dtype("<f8")):
