@@ -78,7 +78,7 @@ export class Client {
   }
 
   /** Tests whether this state, or the straight path to `pathEnd`, intersects. */
-  check(mesh: Mesh, positions: Positions, options: CheckOptions = {}): Promise<CheckAnswer> {
+  async check(mesh: Mesh, positions: Positions, options: CheckOptions = {}): Promise<CheckAnswer> {
     const { signal } = options;
     const subject = subjectOf(mesh, positions);
     return this.#within(options, (deadline) => {
@@ -89,7 +89,7 @@ export class Client {
   }
 
   /** Diagnoses a mesh, even one that other calls refuse. */
-  diagnose(mesh: Mesh, positions: Positions, options: DiagnoseOptions = {}): Promise<Diagnosis> {
+  async diagnose(mesh: Mesh, positions: Positions, options: DiagnoseOptions = {}): Promise<Diagnosis> {
     const { signal } = options;
     const subject = subjectOf(mesh, positions);
     return this.#within(options, (deadline) => {
@@ -103,7 +103,7 @@ export class Client {
    * Brings positions that may intersect to a state that does not. `report.status` says whether it is free; a time
    * budget ends it with the best state found so far.
    */
-  untangle(mesh: Mesh, positions: Positions, options: UntangleCallOptions = {}): Promise<UntangledState> {
+  async untangle(mesh: Mesh, positions: Positions, options: UntangleCallOptions = {}): Promise<UntangledState> {
     const { signal, onProgress } = options;
     const subject = subjectOf(mesh, positions);
     return this.#within(options, async (deadline) => {

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.js';
 import { ServiceError } from './errors.js';
 import type { Positions, Report, StepOptions, StepResult } from './types.js';
-import { bytesOf, motionTo, parseAnswer, scalarOf, toBase64, workToJson } from './wire.js';
+import { bytesOf, floatsToBase64, motionTo, parseAnswer, scalarOf, toBase64, workToJson } from './wire.js';
 
 export interface StepWork {
   /** of the session */
@@ -50,7 +50,7 @@ function sendRaw(connection: Connection, work: StepWork, { override, onBudget, s
     return {
       frame,
       report,
-      positions: target instanceof Float64Array ? new Float64Array(body) : new Float32Array(body),
+      positions: scalarOf(target) === 'float64' ? new Float64Array(body) : new Float32Array(body),
     };
   });
 }
@@ -63,7 +63,7 @@ async function sendMessage(connection: Connection, work: StepWork, options: Step
     frame: String(frame),
     afterFrame: String(afterFrame),
     kinematic: kinematic && toBase64(kinematic),
-    masses: masses && toBase64(masses),
+    masses: masses && floatsToBase64(masses, 'Masses'),
     override,
   });
   const request = { headers, body, signal, limitSeconds };

@@ -26,8 +26,11 @@ export const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] ===
 /** Characters per call of fromCharCode, whose arguments are on the stack. */
 const CHUNK = 0x8000;
 
-export const bytesOf = (array: ArrayBufferView): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
+/** @throws TypeError for a list of numbers, which has no bytes */
+export function bytesOf(array: ArrayBufferView): Uint8Array<ArrayBuffer> {
+  if (!ArrayBuffer.isView(array)) throw new TypeError(`A typed array is expected, not ${typeOf(array)}.`);
+  return new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
+}
 
 export function toBase64(array: ArrayBufferView): string {
   const bytes = bytesOf(array);
@@ -49,8 +52,23 @@ function fromBase64(text: Base64): ArrayBuffer {
   return bytes.buffer;
 }
 
-export const scalarOf = (positions: Positions): 'float32' | 'float64' =>
-  positions instanceof Float64Array ? 'float64' : 'float32';
+/** The name of the type, also of an array from another frame, whose constructors are others. */
+const typeOf = (array: object): string => Object.prototype.toString.call(array).slice(8, -1);
+
+/** @throws TypeError for other arrays, whose bits would be read as other numbers */
+export function scalarOf(positions: Positions): 'float32' | 'float64' {
+  const type = typeOf(positions);
+  if (type === 'Float64Array') return 'float64';
+  if (type === 'Float32Array') return 'float32';
+  throw new TypeError(`Positions are in a Float32Array or a Float64Array, not in ${type}.`);
+}
+
+/** @param name for the message @throws TypeError for other arrays, as {@link scalarOf} */
+export function floatsToBase64(floats: ArrayBufferView, name: string): string {
+  const type = typeOf(floats);
+  if (type !== 'Float32Array') throw new TypeError(`${name} are in a Float32Array, not in ${type}.`);
+  return toBase64(floats);
+}
 
 export const positionsToJson = (positions: Positions | undefined) =>
   positions && { data: toBase64(positions), scalar: scalarOf(positions).toUpperCase() };
@@ -61,10 +79,13 @@ export function meshToJson(mesh: Mesh): object {
   const rest = restLengths && {
     positions: positionsToJson(restLengths.positions),
     edges: restLengths.edges && toBase64(restLengths.edges),
-    lengths: restLengths.lengths && toBase64(restLengths.lengths),
+    lengths: restLengths.lengths && floatsToBase64(restLengths.lengths, 'Lengths'),
   };
   const fields = Object.fromEntries(
-    Object.entries(arrays).map(([name, value]) => [name, ArrayBuffer.isView(value) ? toBase64(value) : value]),
+    Object.entries(arrays).map(([name, value]) => {
+      if (!ArrayBuffer.isView(value)) return [name, value];
+      return [name, name === 'masses' ? floatsToBase64(value, 'Masses') : toBase64(value)];
+    }),
   );
   return { ...fields, strainLimits: limits, restLengths: rest };
 }

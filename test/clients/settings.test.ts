@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { Client, type ClientOptions, type Mesh, ServiceError, type SessionOptions } from '../../src/client/index.js';
 
@@ -124,4 +125,22 @@ t.test('a pause that the service asks for is kept, also by a client that makes n
   const { client } = clientOf({ retry: { attempts: 2, firstPauseMs: 0, longestPauseMs: 0 } }, full);
   await t.rejects(client.info(), ServiceError);
   t.same(pauses, [7000]);
+});
+
+t.test('arrays of another type, whose bits would be other numbers, are refused', async (t) => {
+  const { client, requests } = clientOf();
+  const whole = new Int32Array(9) as never;
+  const masses = Int32Array.of(1, 1, 1) as never;
+  const positions = /^Positions are in a Float32Array or a Float64Array, not in Int32Array\.$/;
+  await t.rejects(client.check(MESH, whole), { name: 'TypeError', message: positions });
+  await t.rejects(client.resolve(MESH, START, whole), { name: 'TypeError', message: positions });
+  await t.rejects(client.session({ ...MESH, masses }, START), { name: 'TypeError', message: /^Masses are/ });
+  const restLengths = { edges: Uint32Array.of(0, 1), lengths: Uint32Array.of(1) as never };
+  await t.rejects(client.session({ ...MESH, restLengths }, START), { name: 'TypeError', message: /^Lengths are/ });
+  t.equal(requests.length, 0);
+  const session = await client.session(MESH, START);
+  for (const options of [{ masses: [1, 1, 1] as never }, { kinematic: [1, 1, 1] as never }])
+    await t.rejects(session.step(START, options), { name: 'TypeError', message: /not (in )?Array/ });
+  const foreign = runInNewContext('new Float64Array(9)') as Float64Array<ArrayBuffer>;
+  await t.rejects(client.resolve(MESH, START, foreign), { code: 'UNEXPECTED_ANSWER' }, 'one of another frame is sent');
 });
