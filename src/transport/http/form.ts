@@ -13,6 +13,7 @@ import {
   readMesh,
   toMeshInput,
 } from '../../mesh/files/index.js';
+import { assertWithinLimits } from '../../mesh/limits.js';
 import { bulkBytes } from '../in-slices.js';
 import type { Arrival } from '../intake/arrival.js';
 import type { WireMessage } from '../messages/wire-message.js';
@@ -98,6 +99,7 @@ export async function readForm<G extends string>(
       const file = await readMeshPart(part, { fileName, label }, watch, limits);
       watch.keep(bulkBytes(file));
       list.push({ name: fileName ?? '', file });
+      assertGroupWithinLimits(list, limits);
     }
   } catch (error) {
     // Discard the rest of the body, so that the connection is not blocked.
@@ -108,6 +110,20 @@ export async function readForm<G extends string>(
     watch.end();
   }
   return { files: files as Record<G, NamedMesh[]>, options: options ?? (() => ({})) };
+}
+
+/** The files of a group are one mesh: it is refused at the first file that makes it too large. @throws TOO_LARGE */
+function assertGroupWithinLimits(group: readonly NamedMesh[], limits: MeshLimits): void {
+  const sum = (count: (file: MeshFile) => number) => group.reduce((total, { file }) => total + count(file), 0);
+  const elements = sum(
+    ({ triangles, segments, particles }) => triangles.length / 3 + segments.length / 2 + particles.length,
+  );
+  assertWithinLimits(
+    sum(({ vertexCount }) => vertexCount),
+    elements,
+    limits,
+    false,
+  );
 }
 
 /**

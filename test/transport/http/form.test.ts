@@ -60,6 +60,17 @@ t.test('PLY keeps its kind and its scalar', async (t) => {
   t.type(operations.resolves[0]?.request.target, Float32Array);
 });
 
+t.test('files of one mesh are refused at the first one with which it is too large', async (t) => {
+  const { send } = await openForms(t);
+  const file = (name: string, body: string): FormPart => ({ name, filename: `${name}.obj`, body });
+  const [half, broken] = [file('start', 'v 0 0 0\n'.repeat(500)), file('start', 'no mesh')];
+  const vertices = await send([half, half, file('start', 'v 0 0 0\n'), broken]);
+  t.match(vertices.json(), { code: 'TOO_LARGE', message: /at least 1001 vertices; the limit is 1000/ });
+  const points = file('start', `v 0 0 0\n${'p 1\n'.repeat(1500)}`);
+  const elements = await send([points, points, broken]);
+  t.match(elements.json(), { code: 'TOO_LARGE', message: /at least 3000 elements; the limit is 2000/ });
+});
+
 t.test('the format is sniffed where the name does not tell', async (t) => {
   const { send } = await openForms(t);
   const blob = await send([
