@@ -216,4 +216,6 @@ t.test('a file that cannot be read is refused with its name and a hint about the
   });
   t.throws(() => readOptionsText('options.json', '{'), { code: 'MALFORMED_BODY', hint: /^Write an object/ });
   t.throws(() => readOptionsText('options.json', '[]'), { code: 'MALFORMED_BODY', hint: /kinematicFrom/ });
+  for (const wrong of ['{"parameters": 5}', '{"parameters": []}', '{"kinematicVertices": 5}'])
+    t.throws(() => readOptionsText('options.json', wrong), { code: 'MALFORMED_BODY', message: /must be/ }, wrong);
 });

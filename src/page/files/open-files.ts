@@ -134,6 +134,13 @@ export function readOptionsText(name: string, text: string): OptionsFile {
       hint: `It knows ${[...KNOWN_OPTIONS].join(', ')}.`,
     });
   }
+  const { parameters, kinematicVertices } = value as Readonly<Record<string, unknown>>;
+  if (parameters !== undefined && (typeof parameters !== 'object' || Array.isArray(parameters)))
+    throw new IntersticeError('MALFORMED_BODY', `${name}: parameters must be an object.`, { hint: OPTIONS_HINT });
+  if (kinematicVertices !== undefined && !Array.isArray(kinematicVertices))
+    throw new IntersticeError('MALFORMED_BODY', `${name}: kinematicVertices must be a list of vertex ids.`, {
+      hint: OPTIONS_HINT,
+    });
   return value;
 }
 
