@@ -99,6 +99,9 @@ const OTHER_VARIABLES = new Set([
 ]);
 
 const NAMES: ReadonlySet<string> = new Set(Object.values<Setting>(SETTINGS).map((setting) => setting.name));
+const FLAGS: ReadonlySet<string> = new Set(
+  Object.values<Setting>(SETTINGS).flatMap(({ name, choices }) => (choices?.join() === '0,1' ? [name] : [])),
+);
 const NAMES_IN_FILE: ReadonlySet<string> = new Set([...NAMES].filter((name) => name !== SETTINGS.config.name));
 
 /**
@@ -109,7 +112,7 @@ const NAMES_IN_FILE: ReadonlySet<string> = new Set([...NAMES].filter((name) => n
  */
 export function readConfig(environment: Environment): Config {
   const path = environment[SETTINGS.config.name];
-  const file = path ? readSettingsFile(path, NAMES_IN_FILE) : { values: {}, problems: [] };
+  const file = path ? readSettingsFile(path, NAMES_IN_FILE, FLAGS) : { values: {}, problems: [] };
   const read = new Reader(environment, file.values, [...file.problems]);
   const config = {
     ...readServing(read),

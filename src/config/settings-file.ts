@@ -9,12 +9,14 @@ export type FileSettings = Readonly<Record<string, string>>;
  * removed.
  *
  * @param known every valid name; any other name is a problem, because nothing but these settings belongs into the file
+ * @param flags the names of settings that are 0 or 1: only these can be true or false, as 0 is a port or a limit elsewhere
  * @returns the settings, and the problems of the file, one sentence each
  * @throws INVALID_PARAMETER if the file cannot be read
  */
 export function readSettingsFile(
   path: string,
   known: ReadonlySet<string>,
+  flags: ReadonlySet<string>,
 ): { values: FileSettings; problems: string[] } {
   let content: string;
   try {
@@ -29,8 +31,12 @@ export function readSettingsFile(
   const problems: string[] = [];
   const values: Record<string, string> = {};
   const entries = content.trimStart().startsWith('{') ? fromJson(content, problems) : fromLines(content, problems);
-  for (const { name, value, place } of entries) {
+  for (const { name, value, place, isBoolean } of entries) {
     if (!known.has(name)) problems.push(`${place}: there is no setting ${name}.`);
+    else if (isBoolean && !flags.has(name))
+      problems.push(
+        `${place}: ${name} cannot be true or false, as only settings of 0 or 1 can; write a string or a number.`,
+      );
     else if (name in values) problems.push(`${place}: ${name} is set twice.`);
     else values[name] = value;
   }
@@ -42,6 +48,8 @@ interface Entry {
   readonly value: string;
   /** for messages */
   readonly place: string;
+  /** written as true or false */
+  readonly isBoolean?: boolean;
 }
 
 function fromLines(content: string, problems: string[]): Entry[] {
@@ -69,7 +77,7 @@ function fromJson(content: string, problems: string[]): Entry[] {
   for (const name of repeatedNames(content)) problems.push(`its object: ${name} is set twice.`);
   return Object.entries(parsed as object).flatMap(([name, value]): Entry[] => {
     const place = 'its object';
-    if (typeof value === 'boolean') return [{ name, value: value ? '1' : '0', place }];
+    if (typeof value === 'boolean') return [{ name, value: value ? '1' : '0', place, isBoolean: true }];
     if (typeof value === 'string' || typeof value === 'number') return [{ name, value: String(value), place }];
     problems.push(`${place}: ${name} must be a string, a number, true or false.`);
     return [];

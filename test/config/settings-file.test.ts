@@ -2,7 +2,8 @@ import t, { type Test } from 'tap';
 import { readSettingsFile } from '../../src/config/settings-file.js';
 
 const KNOWN = new Set(['INTERSTICE_A', 'INTERSTICE_B', 'INTERSTICE_C']);
-const read = (t: Test, content: string) => readSettingsFile(`${t.testdir({ file: content })}/file`, KNOWN);
+const FLAGS = new Set(['INTERSTICE_C']);
+const read = (t: Test, content: string) => readSettingsFile(`${t.testdir({ file: content })}/file`, KNOWN, FLAGS);
 
 t.test('a settings file may have lines of NAME=value', async (t) => {
   const { values, problems } = read(
@@ -27,6 +28,7 @@ t.test('every invalid line or value is reported', async (t) => {
     ['INTERSTICE_A=1\nINTERSTICE_A=1', [/line 2: INTERSTICE_A is set twice/]],
     ['{"INTERSTICE_A": 1, "INTERSTICE_B": "INTERSTICE_A", "INTERSTICE_\\u0041": 2}', [/INTERSTICE_A is set twice/]],
     ['{"INTERSTICE_A": 1', [/begins like JSON but is not valid JSON/]],
+    ['{"INTERSTICE_A": false, "INTERSTICE_C": false}', [/INTERSTICE_A cannot be true or false/]],
     [
       '{"INTERSTICE_A": null, "INTERSTICE_B": [1], "X": 1}',
       [/INTERSTICE_A must be/, /INTERSTICE_B must be/, /no setting X/],
