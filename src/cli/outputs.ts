@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../folders.js';
 import { splitMorph } from '../mesh/files/index.js';
 import { beginTrace, INDEX_DRAFT_NAME, INDEX_NAME, STATE_NAME } from '../session/trace.js';
+import { companionsOf } from './companions.js';
 import { UsageError } from './exit-codes.js';
 import { pathFailure } from './path-failure.js';
 
@@ -55,9 +56,13 @@ async function assertReplaceable(path: string, inputs: readonly string[]): Promi
   await stat(temporaryOf(destination)).catch(ignoreMissing);
   if (existing === undefined) return;
   for (const input of inputs) {
-    const other = await stat(splitMorph(input).path).catch(ignoreMissing);
-    if (other?.ino === existing.ino && other.dev === existing.dev) {
-      throw new UsageError(`The output would overwrite the input ${input}. Name another file.`);
+    const { path: file } = splitMorph(input);
+    for (const each of [file, ...(await companionsOf(file))]) {
+      // What cannot be read of a glTF file is told when the file is read.
+      const other = await stat(each).catch(each === file ? ignoreMissing : () => undefined);
+      if (other?.ino !== existing.ino || other.dev !== existing.dev) continue;
+      const what = each === file ? `the input ${input}` : `${each}, which belongs to the input ${input}`;
+      throw new UsageError(`The output would overwrite ${what}. Name another file.`);
     }
   }
 }

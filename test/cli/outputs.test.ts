@@ -40,6 +40,28 @@ t.test('a glTF file that a morph target is read from is an input', async (t) => 
   await t.rejects(assertWritable(file, [`${file}#Smile`]), { name: 'UsageError', message: /would overwrite/ });
 });
 
+t.test('what a glTF file refers to belongs to the input', async (t) => {
+  const gltf = JSON.stringify({
+    buffers: [{ uri: 'shirt%20a.bin' }, { uri: 'data:,' }],
+    images: [{ uri: 'other.png/x' }, { uri: '%00' }, { uri: 'shirt.png' }, { bufferView: 0 }],
+  });
+  const folder = t.testdir({
+    'shirt.gltf': gltf,
+    'shirt a.bin': 'x',
+    'shirt.png': 'x',
+    'other.png': 'x',
+    'bad.gltf': '{',
+  });
+  const path = (name: string) => join(folder, name);
+  for (const name of ['shirt a.bin', 'shirt.png'])
+    for (const input of ['shirt.gltf', 'shirt.gltf#Smile'])
+      await t.rejects(assertWritable(path(name), [path(input)]), {
+        name: 'UsageError',
+        message: /would overwrite .*, which belongs to the input /,
+      });
+  await assertWritable(path('other.png'), [path('shirt.gltf'), path('bad.gltf')]);
+});
+
 t.test('a missing folder and a path that is no file are refused', async (t) => {
   const folder = t.testdir({ 'dir.obj': {} });
   await t.rejects(assertWritable(join(folder, 'no', 'out.obj'), []), { message: /folder .* does not exist/ });

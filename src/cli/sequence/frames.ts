@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { splitMorph } from '../../mesh/files/index.js';
+import { companionsOf } from '../companions.js';
 import { UsageError } from '../exit-codes.js';
 import { naming } from '../inputs.js';
 import { assertMeshOutput } from '../mesh-output.js';
@@ -66,27 +67,8 @@ export async function keysOf(frames: readonly Frame[], settings: object): Promis
 export async function hashesOf(input: string): Promise<string[]> {
   const { path, morph = '' } = splitMorph(input);
   const hashes = [morph, await naming(path, () => hashFile(path))];
-  if (!/\.gltf$/i.test(path)) return hashes;
-  for (const uri of referencesOf(await readFile(path, 'utf8')))
-    hashes.push(await hashFile(resolve(dirname(path), uri)).catch(() => ''));
+  for (const other of await companionsOf(path)) hashes.push(await hashFile(other).catch(() => ''));
   return hashes;
-}
-
-interface GltfReference {
-  /** absent for bytes within a .glb file */
-  readonly uri?: string;
-}
-
-/** The files that a .gltf file refers to, relative to it. A text that is no glTF refers to none. */
-function referencesOf(text: string): string[] {
-  try {
-    const { buffers = [], images = [] } = JSON.parse(text) as Readonly<Record<string, GltfReference[]>>;
-    return [...buffers, ...images].flatMap(({ uri }) =>
-      uri === undefined || uri.startsWith('data:') ? [] : [decodeURIComponent(uri)],
-    );
-  } catch {
-    return [];
-  }
 }
 
 /** The number of leading frames that are finished: their keys and their files match the journal. */
