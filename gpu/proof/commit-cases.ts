@@ -1,5 +1,5 @@
-import { ERROR_FACTOR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
-import { makeProofCases, makeProofRandom, PROOF_POINTS, type ProofCases } from './proof-cases.js';
+import { UNIT_ROUNDOFF } from '../../src/solver/constants.js';
+import { heightErrorOf, makeProofCases, makeProofRandom, PROOF_POINTS, type ProofCases } from './proof-cases.js';
 
 /**
  * Cases for the end of a step: vertex–triangle pairs with vertices of their own. Each vertex has a target, an α and a
@@ -24,6 +24,13 @@ export interface CommitCases {
   readonly high: Float32Array<ArrayBuffer>;
   readonly error: Float32Array<ArrayBuffer>;
   labelOf(pair: number): string;
+}
+
+/** Of one point over the origin of the heights: h, Σ_c |n_c d_c| and Σ_c |d_c|. */
+interface Sizes {
+  readonly height: number;
+  readonly spread: number;
+  readonly extent: number;
 }
 
 /** Lengths of the motions y − x: the extent of a scene, a feature of it, and little more than rounding. */
@@ -59,25 +66,31 @@ export function makeCommitCases(seed?: number, perFamily?: number): CommitCases 
     fillBox(box, v, x, expected, Math.floor(BOX_KINDS * random()));
   }
   for (let pair = 0; pair < pairs; pair++) {
-    let reach = 0;
+    // e of a check is the larger one of e of x and that of the written corner.
+    let e = 0;
+    const ofX = { spread: 0, extent: 0, height: 0 };
     const heights: number[] = [];
     for (let k = 0; k < PROOF_POINTS; k++) {
-      let height = 0;
-      let spread = 0;
-      let initialSpread = 0;
-      for (let c = 0; c < 3; c++) {
-        const at = 12 * pair + 3 * k + c;
-        const origin = x[12 * pair + c];
-        height += normals[3 * pair + c] * (expected[at] - origin);
-        spread += Math.abs(normals[3 * pair + c] * (expected[at] - origin));
-        initialSpread += Math.abs(normals[3 * pair + c] * (x[at] - origin));
-      }
+      const sizes = [expected, x].map((points) => {
+        let [height, spread, extent] = [0, 0, 0];
+        for (let c = 0; c < 3; c++) {
+          const d = points[12 * pair + 3 * k + c] - x[12 * pair + c];
+          const term = normals[3 * pair + c] * d;
+          height += term;
+          spread += Math.abs(term);
+          extent += Math.abs(d);
+        }
+        return { height, spread, extent };
+      });
+      const [{ height, spread, extent }, before] = sizes as [Sizes, Sizes];
       heights.push(height);
-      reach = Math.max(reach, initialSpread);
-      error[pair] = Math.max(error[pair], ERROR_FACTOR * Math.max(spread, initialSpread));
+      e = Math.max(e, heightErrorOf(spread, extent, Math.abs(height)));
+      ofX.spread = Math.max(ofX.spread, before.spread);
+      ofX.extent = Math.max(ofX.extent, before.extent);
+      ofX.height = Math.max(ofX.height, Math.abs(before.height));
     }
-    const e = error[pair];
-    error[pair] = ERROR_FACTOR * reach;
+    error[pair] = heightErrorOf(ofX.spread, ofX.extent, ofX.height);
+    e = Math.max(e, error[pair]);
     const margin = () => e * MARGINS[Math.floor(MARGINS.length * random())];
     low[pair] = heights[0] - e - margin();
     high[pair] = heights[1 + Math.floor(3 * random())] + e + margin();

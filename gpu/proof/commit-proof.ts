@@ -1,4 +1,4 @@
-import { ERROR_FACTOR, UNDERFLOW_ERROR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
+import { UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { foldThreads, launch } from '../device/dispatch.js';
 import type { KernelSet } from '../device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../device/memory.js';
@@ -20,7 +20,7 @@ import {
   SEED_BESIDE,
   uploadAll,
 } from './places.js';
-import { PROOF_POINTS } from './proof-cases.js';
+import { coarseErrorOf, heightErrorOf, LONG_HEIGHT, PROOF_POINTS } from './proof-cases.js';
 
 /** An arbitrary step number; it only matters that control and pairs agree. */
 const CLOCK = 7;
@@ -270,14 +270,15 @@ function objectToWritten({ x, y, alpha }: CommitCases, { next }: CommitAnswer, v
 function objectToVerdict(cases: CommitCases, { next }: CommitAnswer, v: number, isBack: boolean): string | undefined {
   const pair = Math.floor(v / PROOF_POINTS);
   const isSideA = v % PROOF_POINTS === 0;
-  let height = 0;
-  let spread = 0;
+  let [height, spread, extent] = [0, 0, 0];
   let isInBox = true;
   for (let c = 0; c < 3; c++) {
     const at = next[3 * v + c];
-    const term = cases.normals[3 * pair + c] * (at - cases.x[12 * pair + c]);
+    const d = at - cases.x[12 * pair + c];
+    const term = cases.normals[3 * pair + c] * d;
     height += term;
     spread += Math.abs(term);
+    extent += Math.abs(d);
     isInBox &&= at >= cases.box[6 * v + c] && at <= cases.box[6 * v + 3 + c];
   }
   const room = isSideA ? height - cases.low[pair] : cases.high[pair] - height;
@@ -285,10 +286,13 @@ function objectToVerdict(cases: CommitCases, { next }: CommitAnswer, v: number, 
     if (!isInBox) return 'it left its box';
     // Sums of three doubles: exact except for their last bits, which the device's own e covers a thousand times.
     if (!(room >= 0)) return `it broke its half-space by ${-room}`;
-  } else if (isInBox && room > SURE_MARGIN * Math.max(cases.error[pair], ERROR_FACTOR * spread + UNDERFLOW_ERROR)) {
-    return `it was sent back though it keeps its half-space by ${room}`;
+    return undefined;
   }
-  return undefined;
+  const coarse = coarseErrorOf(spread);
+  // As for the heights themselves: one near the largest that integers hold may be computed either way.
+  const own = Math.abs(height) < LONG_HEIGHT - coarse ? heightErrorOf(spread, extent, Math.abs(height)) : coarse;
+  const isSure = room > SURE_MARGIN * Math.max(cases.error[pair], own);
+  return isInBox && isSure ? `it was sent back though it keeps its half-space by ${room}` : undefined;
 }
 
 function objectToResidual(

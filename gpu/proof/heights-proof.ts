@@ -1,10 +1,9 @@
-import { ERROR_FACTOR, LONG_SPREAD, UNDERFLOW_ERROR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
+import { UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../src/solver/pair-kinds.js';
 import { foldThreads, launch } from '../device/dispatch.js';
 import { KernelSet } from '../device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../device/memory.js';
 import { sliceOf } from '../device/place.js';
-import { LONG_EXTENT_ERROR, LONG_ROUNDING } from '../kernels/constants.js';
 import { PARAMETERS } from '../kernels/structs.js';
 import {
   type BothKernels,
@@ -17,7 +16,14 @@ import {
   SEED_BESIDE,
   uploadAll,
 } from './places.js';
-import { makeProofCases, PROOF_POINTS, type ProofCases } from './proof-cases.js';
+import {
+  coarseErrorOf,
+  heightErrorOf,
+  LONG_HEIGHT,
+  makeProofCases,
+  PROOF_POINTS,
+  type ProofCases,
+} from './proof-cases.js';
 
 /** Words of an answer for a pair and a kind: h_0 … h_3, lo, hi, gap, e (kernels/proof/heights.wgsl). */
 export const ANSWER = { LO: 4, HI: 5, GAP: 6, ERROR: 7, WORDS: 8 } as const;
@@ -47,8 +53,9 @@ export function judgeHeights(cases: ProofCases, answers: Float32Array): Proof {
     for (let kind = 0; kind < PAIR_KINDS.length; kind++) {
       const first = ANSWER.WORDS * (PAIR_KINDS.length * pair + kind);
       const answer = answers.subarray(first, first + ANSWER.WORDS);
-      const coarse = ERROR_FACTOR * Math.max(...spreads.slice(0, CORNERS[kind])) + UNDERFLOW_ERROR;
-      const e = longError(answer, coarse, Math.max(...extents.slice(0, CORNERS[kind]))) ?? coarse;
+      const [spread, extent] = [spreads, extents].map((all) => Math.max(...all.slice(0, CORNERS[kind])));
+      const coarse = coarseErrorOf(spread!);
+      const e = heightErrorOf(spread!, extent!, Math.max(Math.abs(answer[ANSWER.LO]!), Math.abs(answer[ANSWER.HI]!)));
       // A corner that lies far behind lo and hi keeps its height in float32.
       const allowed = heights.map((h) => (Math.abs(h) < LONG_HEIGHT - coarse ? e : coarse));
       const objection = objectToHeights(answer, kind, heights, e, allowed) ?? objectToGap(answer, kind);
@@ -59,20 +66,6 @@ export function judgeHeights(cases: ProofCases, answers: Float32Array): Proof {
     }
   }
   return { ok: true, worst, pairs: cases.pairs };
-}
-
-/** Larger heights are not computed in integers (common/long-heights.wgsl). */
-const LONG_HEIGHT = 100;
-
-/**
- * e of a long pair, for the lo and hi of its answer; undefined = its heights are computed in float32.
- *
- * @param coarse e of those
- */
-function longError(answer: Float32Array, coarse: number, extent: number): number | undefined {
-  const height = Math.max(Math.abs(answer[ANSWER.LO]!), Math.abs(answer[ANSWER.HI]!));
-  if (!(coarse > ERROR_FACTOR * LONG_SPREAD) || height >= LONG_HEIGHT) return undefined;
-  return LONG_ROUNDING + LONG_EXTENT_ERROR * extent + 2 * ERROR_FACTOR * height;
 }
 
 /** For each point, in double precision: h_k = n·(x_k − x_0), Σ_c |n_c (x_kc − x_0c)| and Σ_c |x_kc − x_0c|. */

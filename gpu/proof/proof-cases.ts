@@ -1,5 +1,25 @@
+import { ERROR_FACTOR, LONG_SPREAD, UNDERFLOW_ERROR } from '../../src/solver/constants.js';
+import { LONG_EXTENT_ERROR, LONG_ROUNDING } from '../kernels/constants.js';
+
 /** Points of one pair: the first is the origin of its heights. */
 export const PROOF_POINTS = 4;
+
+/** Larger heights are not computed in integers (kernels/common/long-heights.wgsl). */
+export const LONG_HEIGHT = 100;
+
+/** e of heights that are computed in float32. @param spread Σ_c |n_c d_c| */
+export const coarseErrorOf = (spread: number): number => ERROR_FACTOR * spread + UNDERFLOW_ERROR;
+
+/**
+ * e of heights as kernels compute them: in integers where float32 would be too coarse (docs/method.md, S1).
+ *
+ * @param spread Σ_c |n_c d_c|, the largest @param extent Σ_c |d_c|, the largest @param height the largest |h|
+ */
+export function heightErrorOf(spread: number, extent: number, height: number): number {
+  const coarse = coarseErrorOf(spread);
+  if (!(coarse > ERROR_FACTOR * LONG_SPREAD) || height >= LONG_HEIGHT) return coarse;
+  return LONG_ROUNDING + LONG_EXTENT_ERROR * extent + 2 * ERROR_FACTOR * height;
+}
 
 export interface ProofCases {
   readonly pairs: number;
