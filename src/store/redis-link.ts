@@ -24,7 +24,7 @@ const HEARTBEAT_MS = 1000;
 const TRANSFER_CONNECTIONS = 4;
 
 /**
- * Connections to a server: one for small commands and frames, one for large values that no caller waits for, some for
+ * Connections to a server: one for small commands and usual frames, one for large values that no caller waits for, some for
  * large values for which a caller waits, and, if replicas are required, some on which writes wait for them. Every command
  * has a time limit. After a failure, except that of a {@link transfer} or a {@link copy}, the link is down: it refuses at
  * once, so that callers do not queue behind a dead server, and repeats a write until one succeeds. While it is up it

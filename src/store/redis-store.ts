@@ -43,6 +43,11 @@ import {
 
 /** Frames logged without a checkpoint; beyond it only the last entry is kept, and no exact rebuild is possible. */
 const MAX_LOG_ENTRIES = 64;
+/**
+ * A frame of this size or more is sent like other large values: on the connection of the small ones it would hold them up, and
+ * be late within a time limit that does not grow.
+ */
+const LARGE_FRAME_BYTES = 2 ** 20;
 /** ms that a claimed session lives at least, besides the time that reading it may take: its process then renews that */
 const LEAST_LEFT_MS = 60_000;
 
@@ -174,7 +179,9 @@ export class RedisStore implements SessionStore {
   async commit(commit: FrameCommit): Promise<WriteVerdict> {
     const { ttlMs, epoch, from, frame, token, head, info, entry } = commit;
     const position = [ttlMs, epoch, from, frame].map(String);
-    return this.write(COMMIT, commit, [...position, token, String(MAX_LOG_ENTRIES), head, info, entry]);
+    const bytes = head.byteLength + info.byteLength + entry.byteLength;
+    const args = [...position, token, String(MAX_LOG_ENTRIES), head, info, entry];
+    return textOf(await this.run(COMMIT, commit, args, bytes < LARGE_FRAME_BYTES ? 0 : bytes)) as WriteVerdict;
   }
 
   async checkpoint(checkpoint: StoredCheckpoint): Promise<WriteVerdict> {

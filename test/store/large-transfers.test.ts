@@ -159,6 +159,39 @@ t.test('large values on a slow wire', { skip: lacksRedis }, async (t) => {
     await store.remove(name);
   });
 
+  t.test('a large frame that is slow to arrive delays its session only', async (t) => {
+    const { strait, store, events } = await farStore(t, 30_000, 'v');
+    const name = await create(store, 'frame', SMALL);
+    const fields = { head: LARGE, info: SMALL, entry: SMALL };
+    const committed = store.commit({ ...name, ...fields, epoch: 1, from: 0n, frame: 1n, token: 't', ttlMs: 0 });
+    while (strait.heldCount === 0) await sleep(5);
+    await useOtherwise(t, store, 'small');
+    strait.open();
+    t.equal(await committed, 'stored');
+    t.ok(isLarge((await store.claim(name))!.head!));
+    t.notOk(events.some(({ type }) => type === 'health'));
+    await store.remove(name);
+  });
+
+  t.test(
+    'a large frame that does not arrive in time fails alone, and is stored once when it is sent again',
+    async (t) => {
+      const { strait, store, events } = await farStore(t, BRIEF_MS, 'w');
+      const name = await create(store, 'frame', SMALL);
+      const fields = { head: LARGE, info: SMALL, entry: SMALL };
+      const commit = { ...name, ...fields, epoch: 1, from: 0n, frame: 1n, token: 't', ttlMs: 0 };
+      await t.rejects(store.commit(commit), { name: 'StoreDown', message: /no answer within/ });
+      t.equal(store.health.isUp, true);
+      await useOtherwise(t, store, 'small');
+      strait.open();
+      t.equal(await store.commit(commit), 'stored');
+      t.equal(await store.commit(commit), 'stored');
+      t.equal((await store.claim(name))!.log.length, 1);
+      t.notOk(events.some(({ type }) => type === 'health'));
+      await store.remove(name);
+    },
+  );
+
   t.test('a checkpoint on its way does not hold up the checks whether the store answers', async (t) => {
     const { strait, store, events } = await farStore(t, 30_000, 'q');
     const name = await create(store, 'copied', SMALL);
