@@ -80,6 +80,25 @@ export function testStrainLimits(t: Test, engine: Engine): void {
     for (let v = 0; v < vertexCount; v++) t.ok(answer.positions[3 * v + 2]! > 0);
   });
 
+  t.test('a target that crumples a sheet is approached as far as its limits allow', async (t) => {
+    const { vertexCount, triangles, rest } = sheet;
+    const edge = 0.01;
+    const mesh = { vertexCount, triangles, strainLimits: { rest, min: 0.9, max: 1.1 } };
+    // A sheet that stays flat may come as near as the mean of each vertex allows: far targets leave only the noise.
+    for (const [noise, lift, most] of [
+      [0.6 * edge, 0, 0.85],
+      [2 * edge, 3 * edge, 0.6],
+    ] as const) {
+      const target = rest.map((value, k) => value + (k % 3 === 2 ? lift : 0) + noise * random.between(-1, 1));
+      const { answer } = await resolve(mesh, rest, target);
+      const { strain, status, distanceToTargetRms } = answer.report;
+      const before = Math.sqrt(rest.reduce((sum, value, k) => sum + (value - target[k]!) ** 2, 0) / vertexCount);
+      t.equal(status, 'CONVERGED');
+      t.equal(strain?.violated, 0);
+      t.ok(distanceToTargetRms < most * before, `${distanceToTargetRms} of ${before}`);
+    }
+  });
+
   t.test('a solid that is squeezed and turned inside out keeps its orientation', async (t) => {
     const { vertexCount, rest, tetrahedra } = tetrahedralBlock(3);
     const mesh = { vertexCount, tetrahedra, strainLimits: { rest, min: 0.8, max: 1.2 } };

@@ -1,12 +1,13 @@
 // R of each element where the sweeps of a step begin, one thread an element, and its multipliers times the share of its component:
 // the rotation of y moved by them, which is about what the sweeps will find. Where that is flat, or a triangle whose normal is
-// opposed to that of y before, the rotation of y before is taken; if that is flat too, the last R, or that of x. Where only edges and
+// opposed to that of y before, the rotation of y before is taken; if that is flat too, the last R, or that of x. After a step that was
+// poor because of strains over their limits, the rotation of the best state is taken, unless that is flat. Where only edges and
 // strains are shortened, multipliers begin at 0.
 //
 // R of the polar decomposition F = R S, a rotation also where F turns the element inside out: with the singular vectors F v_i = σ_i u_i,
 // R = Σ u_i v_iᵀ, u of the least σ of a tetrahedron the cross product of the two others.
 //
-// In: strainElements, strainShares, x, yFrom (y before), y (y moved). In and out: strainState. Mirrors StrainLimits.begin
+// In: strainElements, strainShares, x, yFrom (y before), y (y moved), best, control. In and out: strainState. Mirrors StrainLimits.begin
 // (src/solver/cpu/strain-limits.ts) and polarRotation (strain/deformation.ts).
 // #include "common/dispatch.wgsl"
 @group(0) @binding(0) var<uniform> control: ControlView;
@@ -18,12 +19,14 @@
 @group(0) @binding(6) var<storage, read> yFrom: array<vec4f>;
 @group(0) @binding(7) var<storage, read> y: array<vec4f>;
 @group(0) @binding(8) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(9) var<storage, read> best: array<f32>;
 // #include "strain/element.wgsl"
 // #include "strain/state.wgsl"
 
 const OF_X: u32 = 0u;
 const BEFORE: u32 = 1u;
 const MOVED: u32 = 2u;
+const OF_BEST: u32 = 3u;
 
 fn pointAt(v: u32, which: u32) -> vec3f {
   let k = 3u * v;
@@ -33,6 +36,9 @@ fn pointAt(v: u32, which: u32) -> vec3f {
   }
   if (which == OF_X) {
     return vec3f(x[k], x[k + 1u], x[k + 2u]);
+  }
+  if (which == OF_BEST) {
+    return vec3f(best[k], best[k + 1u], best[k + 2u]);
   }
   return y[v].xyz;
 }
@@ -93,6 +99,13 @@ fn findFrames(
   strainState[e].lowerBefore = lower;
 
   let ofTriangle = isTriangle(element);
+  if (control.isThorough == 1u && pullBack.phase == PHASE_PULL) {
+    let kept = polarRotation(deformationOf(element, OF_BEST), ofTriangle);
+    if (kept.exists) {
+      strainState[e].frame = kept.r;
+      return;
+    }
+  }
   var rotations: array<Rotation, 3>;
   var upright: vec3<bool>;
   for (var which = OF_X; which <= MOVED; which++) {

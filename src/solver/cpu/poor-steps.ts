@@ -38,7 +38,8 @@ export interface Gained {
  *
  * Edges over their limits make Φ rise and fall: one step stretches some edges, the next one shortens them, and both may
  * come nearer to y*. After a poor step in which their part of Φ is larger than minGain, the required gain, the sweeps
- * of later steps continue until this part is small.
+ * of later steps continue until this part is small, and elements with strain limits get their rotations from the best
+ * state (StrainLimits.begin).
  */
 export class PoorSteps {
   readonly #minGain: number;
@@ -50,8 +51,12 @@ export class PoorSteps {
     this.#isEarly = isEarly;
   }
 
-  /** whether a step was poor because of edges over their limits */
   #isThorough = false;
+
+  /** Whether a step was poor because of edges or strains over their limits. */
+  get isThorough(): boolean {
+    return this.#isThorough;
+  }
 
   /** Whether the last step was poor. */
   get hasAny(): boolean {

@@ -230,7 +230,10 @@ export class PullBack {
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       if (!this.#hasPairs) this.#search(run);
       if (n === 0) best = this.#merit.of(x, target, this.#proximity.pairs);
-      const rows = { sweeps: stage.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) };
+      const rows = {
+        ...{ sweeps: stage.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) },
+        framesOf: poorSteps.isThorough ? this.#best : undefined,
+      };
       this.#sweepRows(run, step, markMoving(x, y, moving), rows);
       this.#paces.countUnpushed(y, PUSHED * delta);
       const { isWhole, from } = this.#forward(run, step, REST * delta);
@@ -326,12 +329,17 @@ export class PullBack {
   /**
    * y ← y projected onto edge limits and contacts, both linearised at x; only contacts of vertices that are marked as
    * moving.
+   *
+   * @param options.framesOf the state that gives elements with strain limits their rotations; undefined = y
    */
   #sweepRows(
     { x, y, start, onRows, pulse, holds }: PullBackRun,
     step: number,
     movingCount: number,
-    options: { sweeps: number; slack: number; mostExcess: number },
+    {
+      framesOf,
+      ...options
+    }: { sweeps: number; slack: number; mostExcess: number; framesOf?: Float32Array | undefined },
   ): void {
     const { active, candidates, contacts, moving, clock } = this.#stages;
     const { pairs } = this.#proximity;
@@ -340,7 +348,7 @@ export class PullBack {
     candidates.find(pairs, active, x, start, step, delta, this.#distances, pulse, this.#aims);
     clock.lap('geometry');
     contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse);
-    this.#limits?.beginStrains(x, y);
+    this.#limits?.beginStrains(x, y, framesOf);
     this.#contacts.begin(pairs, y, WARM_CONTACTS);
     this.#limits?.beginEdges(y, WARM_EDGES);
     this.#sweeps.run(x, y, this.#limits, this.#contacts, { ...options, delta, pulse });

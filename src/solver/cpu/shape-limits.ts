@@ -64,8 +64,8 @@ export class ShapeLimits {
   }
 
   /** Begins the sweeps of a step for strains, before any other row has moved y (StrainLimits.begin). */
-  beginStrains(x: Float32Array, y: Float32Array): void {
-    this.strains?.begin(x, y);
+  beginStrains(x: Float32Array, y: Float32Array, best?: Float32Array): void {
+    this.strains?.begin(x, y, best);
   }
 
   /** Begins the sweeps of a step for edges, with this share of the multipliers of the last step. */

@@ -83,8 +83,14 @@ export class StrainLimits {
    * the moved y, which is close to the result of the sweeps. If that is flat, or a triangle whose normal is opposite to
    * that of y before, the rotation of y before is used, as in the paper; if that is flat, too, the last R, or that of
    * x.
+   *
+   * Rotations of y may contradict each other, where y crumples the mesh or crosses an obstacle: no state is then in the
+   * sets B of all elements, and sweeps leave them over their limits. With the rotations of a state that keeps the
+   * limits, that state is in every set, so the sets have a point in common, to which the sweeps converge.
+   *
+   * @param best the state that gives R instead, unless an element is flat there; undefined = that of y does
    */
-  begin(x: Float32Array, y: Float32Array): void {
+  begin(x: Float32Array, y: Float32Array, best?: Float32Array): void {
     const { count, corners, gradients, componentOf, componentOfElement } = this.#elements;
     const before = y.slice();
     const arrays = { ...this.rows.arrays, y };
@@ -105,6 +111,13 @@ export class StrainLimits {
     for (let e = 0; e < count; e++) {
       const triangle = corners[4 * e + 3] === NO_CORNER;
       const frame = this.#frame.subarray(9 * e, 9 * e + 9);
+      if (best) {
+        deformationGradient(best, corners, gradients, e, f);
+        if (polarRotation(f, triangle, FLATTEST_STRAIN, rotation)) {
+          frame.set(rotation);
+          continue;
+        }
+      }
       deformationGradient(before, corners, gradients, e, f);
       const hasOwn = polarRotation(f, triangle, FLATTEST_STRAIN, rotation);
       const isInverted = !triangle && determinant(f) <= 0;
