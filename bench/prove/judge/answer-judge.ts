@@ -97,11 +97,11 @@ function judgeReport(question: Question, { positions, report }: Answer, find: Fi
   if (isDone && (report.residual >= resolved.residualTolerance || report.unfinishedVertices !== 0)) {
     find('report: CONVERGED', `residual ${report.residual}, ${report.unfinishedVertices} unfinished vertices`);
   }
-  // Lengths at rest may hold every vertex in the last step allowed, before it is known that further steps gain nothing. A
-  // budget may end the steps that only shorten edges, which follow those of the pull-back.
+  // Lengths at rest and strain limits may hold every vertex in the last step allowed, before it is known that further steps
+  // gain nothing. A budget may end the steps that only shorten edges, which follow those of the pull-back.
   const isCut =
     (report.status === 'DEADLINE' && report.pullBack !== undefined) ||
-    (report.status === 'STEP_LIMIT' && surface.atRest.size > 0);
+    (report.status === 'STEP_LIMIT' && (surface.atRest.size > 0 || report.strain !== undefined));
   const mayRest = isCut && resolved.quality !== 'FAST';
   if (!isDone && report.unfinishedVertices === 0 && !mayRest)
     find(`report: ${report.status}`, 'no vertex is unfinished');
