@@ -175,6 +175,9 @@ class WebGpuEngine implements GpuEngine {
   #pastConvoys: ConvoyCounts | undefined;
   #reopening: Promise<LiveDevice> | undefined;
   #closing: Promise<void> | undefined;
+  /** whether the loss of the current device has been told */
+  #isLossTold = false;
+  #tellLoss: (reason: string) => void = () => {};
 
   constructor(opened: OpenedAdapter, ledger: MemoryBudget, first: LiveDevice, options: GpuEngineOptions) {
     this.#opened = opened;
@@ -244,6 +247,10 @@ class WebGpuEngine implements GpuEngine {
     return this.#current.sharedBytes;
   }
 
+  watchLosses(listener: (reason: string) => void): void {
+    this.#tellLoss = listener;
+  }
+
   /** Resolves once no work of the engine is pending on any device; running requests fail with DEVICE_LOST. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -271,17 +278,22 @@ class WebGpuEngine implements GpuEngine {
   async #reopen(): Promise<LiveDevice> {
     // The device is already lost, or cannot be trusted: destroying it fails all work that is pending on it.
     this.#current.memory.device.destroy();
+    if (!this.#isLossTold) this.#tellLoss(this.#current.fault?.message ?? 'The device was lost.');
+    this.#isLossTold = true;
     try {
       const next = this.#adopt(await openProven(this.#opened, this.memoryBudget, this.#options));
       this.#pastConvoys = this.convoyCounts;
       this.#current = next;
+      this.#isLossTold = false;
       return this.#current;
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
       const reason = thrown instanceof Unproven ? `the adapter ${message}` : message;
-      throw new IntersticeError('DEVICE_LOST', `The device was lost and cannot be opened again: ${reason}`, {
+      const refusal = new IntersticeError('DEVICE_LOST', `The device was lost and cannot be opened again: ${reason}`, {
         cause: thrown,
       });
+      if (!this.#closing) this.#tellLoss(refusal.message);
+      throw refusal;
     }
   }
 

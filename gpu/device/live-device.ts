@@ -185,6 +185,11 @@ export class LiveDevice implements SceneDevice {
     return this.#fault === undefined;
   }
 
+  /** why it is not usable */
+  get fault(): IntersticeError | undefined {
+    return this.#fault;
+  }
+
   assertUsable(): void {
     if (this.#fault) throw this.#fault;
   }

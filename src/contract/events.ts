@@ -45,7 +45,12 @@ export interface WorkerLostEvent {
   readonly type: 'worker-lost';
 }
 
-export type OperationEvent = RequestEvent | SessionEvent | FindingEvent | WorkerLostEvent;
+/** The engine of a thread has lost its device. It replaces it, and repeats once what ran there. */
+export interface DeviceLostEvent {
+  readonly type: 'device-lost';
+}
+
+export type OperationEvent = RequestEvent | SessionEvent | FindingEvent | WorkerLostEvent | DeviceLostEvent;
 
 /** Called on the main thread as events happen. An exception is logged and has no other effect. */
 export type OperationObserver = (event: OperationEvent) => void;

@@ -34,6 +34,8 @@ export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helper
    * are in array buffers outside of it, which the limits on meshes limit.
    */
   readonly resourceLimits?: ResourceLimits | undefined;
+  /** called with the reason when the engine of a thread has lost its device, which it replaces */
+  readonly onDeviceLost?: ((reason: string) => void) | undefined;
 }
 
 /**
@@ -279,11 +281,14 @@ export class LanePool {
     };
     let worker: LaneWorker;
     try {
-      worker = new LaneWorker(setup, resourceLimits, (reason) => {
-        lane.worker = undefined;
-        if (worker.convoy) this.pastConvoys = sumOfCounts([this.pastConvoys, worker.convoy]);
-        forgetThread();
-        this.onWorkerLost(lane, reason);
+      worker = new LaneWorker(setup, resourceLimits, {
+        onGone: (reason) => {
+          lane.worker = undefined;
+          if (worker.convoy) this.pastConvoys = sumOfCounts([this.pastConvoys, worker.convoy]);
+          forgetThread();
+          this.onWorkerLost(lane, reason);
+        },
+        onDeviceLost: (reason) => this.options.onDeviceLost?.(reason),
       });
     } catch (thrown) {
       forgetThread();

@@ -12,6 +12,14 @@ export interface Listener {
   lose(reason: IntersticeError): void;
 }
 
+/** What happens to a worker thread besides its jobs. */
+export interface WorkerEvents {
+  /** called once, after the listeners of its jobs */
+  onGone(reason: IntersticeError): void;
+  /** its engine has lost its device, and replaces it */
+  onDeviceLost(reason: string): void;
+}
+
 /** A job that the thread runs. */
 interface RunningJob {
   readonly listener: Listener;
@@ -44,8 +52,7 @@ export class LaneWorker {
   /** terminate() keeps the process alive until the thread is gone; the end of the last job must not release it before */
   private isEnding = false;
 
-  /** @param onGone is called once, after the listener */
-  constructor(setup: WorkerSetup, resourceLimits: ResourceLimits, onGone: (reason: IntersticeError) => void) {
+  constructor(setup: WorkerSetup, resourceLimits: ResourceLimits, events: WorkerEvents) {
     // A thread inherits the flags of the process. --input-type (`node --input-type=module -e …`) does not allow a file.
     this.thread = new Worker(new URL('./thread-entry.js', import.meta.url), {
       workerData: setup,
@@ -74,7 +81,7 @@ export class LaneWorker {
       onFailure(reason);
       for (const { listener } of this.jobs.values()) listener.lose(reason);
       this.jobs.clear();
-      onGone(reason);
+      events.onGone(reason);
     };
     this.thread.on('message', (message: WorkerMessage) => {
       if (message.type === 'hello') {
@@ -82,6 +89,7 @@ export class LaneWorker {
         this.together = message.together;
         onHello(message.engine);
       } else if (message.type === 'closed') onClosed();
+      else if (message.type === 'device-lost') events.onDeviceLost(message.reason);
       else if (message.type === 'refused') die(IntersticeError.fromPlain(message.error));
       else {
         const { id, report } = message;

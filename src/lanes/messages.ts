@@ -98,6 +98,8 @@ export type WorkerMessage =
   | { readonly type: 'refused'; readonly error: PlainError }
   /** the engine is closed */
   | { readonly type: 'closed' }
+  /** the engine has lost its device, and replaces it */
+  | { readonly type: 'device-lost'; readonly reason: string }
   | { readonly type: 'job'; readonly id: number; readonly report: JobReport };
 
 /** The reports of a thread about one of its jobs. */

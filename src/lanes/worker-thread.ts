@@ -66,6 +66,7 @@ team.memory.open(new ByteAccount(setup.accounts.work));
 here.device = new ByteAccount(setup.accounts.device);
 team.join(setup.helpers);
 const engine = await openEngineOrRefuse();
+engine.watchLosses?.((reason) => send({ type: 'device-lost', reason }));
 const verifier = verifierFor(engine);
 const scenes = new ResidentScenes(verifier.forget);
 

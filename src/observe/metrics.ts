@@ -106,6 +106,10 @@ export class Metrics {
     ['call'],
   );
   private readonly workersLost = this.counter('workers_lost_total', 'Worker threads that died.');
+  private readonly devicesLost = this.counter(
+    'devices_lost_total',
+    'Devices that were lost, and replacements that did not open.',
+  );
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -127,6 +131,7 @@ export class Metrics {
     if (event.type === 'request') this.countRequest(event);
     else if (event.type === 'session') this.sessionChanges.inc({ change: event.change });
     else if (event.type === 'finding') this.findings.inc({ kind: event.kind, engine: event.engine });
+    else if (event.type === 'device-lost') this.devicesLost.inc();
     else this.workersLost.inc();
   };
 

@@ -134,6 +134,10 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
       log?.({ level: 'error', event: 'worker-lost', err: reason }, reason.message);
       operations.current?.reportWorkerLost();
     },
+    onDeviceLost: (reason) => {
+      log?.({ level: 'error', event: 'device-lost' }, reason);
+      operations.current?.reportDeviceLost();
+    },
   });
   let engine: EngineDescription;
   try {
@@ -364,6 +368,10 @@ export class ScheduledOperations implements MeasuredOperations {
 
   reportWorkerLost(): void {
     this.observation.emit({ type: 'worker-lost' });
+  }
+
+  reportDeviceLost(): void {
+    this.observation.emit({ type: 'device-lost' });
   }
 
   whenJobsSettled(): Promise<void> {

@@ -228,6 +228,11 @@ export interface Engine<M extends Method = TwoWayMethod> {
   /** bytes that all scenes share and that remain allocated between resolves; absent = none */
   readonly sharedBytes?: number;
   /**
+   * Calls the listener with the reason for every device that is lost, once another is to replace it; and again for a
+   * replacement that does not open. Absent = the engine has no device.
+   */
+  watchLosses?(listener: (reason: string) => void): void;
+  /**
    * @param parameters lengths in the caller's unit
    * @param saved of an earlier scene of the same mesh, parameters and units; an engine whose scenes cannot be saved
    *   ignores it

@@ -178,6 +178,8 @@ else {
     const { engine: second } = await openTestEngine(undefined, { open: openAdapter });
     if (!second) throw new Error('the adapter opened once but not twice');
     t.teardown(() => second.close());
+    const told: string[] = [];
+    second.watchLosses?.((reason) => told.push(reason));
     const { mesh, start, target } = stackSwap(8).build();
     const { resolve, scene } = await openCase(second, mesh, start, target);
     let steps = 0;
@@ -194,5 +196,7 @@ else {
     t.equal((await anew.resolve()).status, 'CONVERGED');
     anew.scene.close();
     t.equal(second.memoryBudget.total, 0);
+    t.match(told, [/^The device was lost: /], 'the loss is told once');
+    t.equal(told.length, 1);
   });
 }

@@ -16,6 +16,7 @@ t.test('known events give the expected metrics', async (t) => {
   metrics.observe({ type: 'session', change: 'expired', tenant: 'red' });
   metrics.observe({ type: 'finding', kind: 'PATH', engine: 'cpu' });
   metrics.observe({ type: 'worker-lost' });
+  for (let n = 0; n < 2; n++) metrics.observe({ type: 'device-lost' });
   const found = await lines(metrics);
   for (const line of [
     'interstice_requests_total{operation="step",outcome="ok",code="OK"} 2',
@@ -41,6 +42,7 @@ t.test('known events give the expected metrics', async (t) => {
     'interstice_session_changes_total{change="created"} 1',
     'interstice_session_changes_total{change="expired"} 1',
     'interstice_workers_lost_total 1',
+    'interstice_devices_lost_total 2',
   ]) {
     t.ok(found.has(line) || found.has(line.replace('0.00001', '1e-5').replace('0.00005', '5e-5')), line);
   }
@@ -55,6 +57,7 @@ t.test('counters of alerts begin at 0, so that the first event is an increase', 
     'interstice_log_lines_lost_total{reason="DISK_FULL"} 0',
     'interstice_bodies_refused_total{reason="capacity"} 0',
     'interstice_workers_lost_total 0',
+    'interstice_devices_lost_total 0',
     'interstice_fell_back_total 0',
     'interstice_descriptor_shortages_total 0',
   ]) {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import t, { type Test } from 'tap';
+import type { OperationEvent } from '../../src/contract/events.js';
 import type { Operations } from '../../src/contract/operations.js';
 import { packageVersion } from '../../src/paths.js';
 import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
@@ -180,6 +181,19 @@ t.test('a lost thread is logged', async (t) => {
   });
   t.equal((await refusalOf(operations.resolve(spike(1, 0.5)))).code, 'DEVICE_LOST');
   t.match(events, [{ level: 'error', event: 'worker-lost' }]);
+});
+
+t.test('a lost device is logged and counted, although the request is answered', async (t) => {
+  const logged: object[] = [];
+  const events: OperationEvent[] = [];
+  const operations = await operationsOf(t, {
+    engineSource: { module, factory: 'createLosingEngine' },
+    log: (event, message) => logged.push({ ...event, message }),
+    onEvent: (event) => events.push(event),
+  });
+  t.equal((await operations.resolve(spike(1, 0.5))).report.status, 'CONVERGED');
+  t.match(logged, [{ level: 'error', event: 'device-lost', message: /^The device was lost: a test\./ }]);
+  t.equal(events.filter(({ type }) => type === 'device-lost').length, 1);
 });
 
 t.test('signal, time of receipt and progress listener of the caller reach the job', async (t) => {

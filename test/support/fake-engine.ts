@@ -220,6 +220,19 @@ export const createDyingEngine = () =>
     process.exit(7);
   });
 
+/** Loses its device in every step, and says so when it has another one. */
+export const createLosingEngine = () => {
+  let tell: (reason: string) => void = () => {};
+  const engine = fakeEngine((step) => {
+    tell('The device was lost: a test.');
+    return resolution(step, step.y.slice(), 'CONVERGED', 1);
+  });
+  const watchLosses = (listener: (reason: string) => void): void => {
+    tell = listener;
+  };
+  return { ...engine, watchLosses };
+};
+
 /** Fills the heap. */
 export const createGreedyEngine = () =>
   fakeEngine((step) => {

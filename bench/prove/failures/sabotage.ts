@@ -33,10 +33,10 @@ export const SABOTAGE = {
       {
         file: POOL,
         function: 'LaneWorker.constructor',
-        instead: (original: Constructor, setup: object, _limits: unknown, onGone: unknown) => {
+        instead: (original: Constructor, setup: object, _limits: unknown, events: unknown) => {
           const shouldFillMemory = new Int32Array(new SharedArrayBuffer(4));
           process.on('SIGWINCH', () => Atomics.store(shouldFillMemory, 0, 1));
-          original({ ...setup, shouldFillMemory }, { maxOldGenerationSizeMb: 96 }, onGone);
+          original({ ...setup, shouldFillMemory }, { maxOldGenerationSizeMb: 96 }, events);
         },
       },
       {
