@@ -218,7 +218,7 @@ export class PullBack {
   /** Steps towards y* until Φ no longer falls, then finer ones if the quality has them. */
   #pull(run: PullBackRun): Status {
     const { x, y, target } = run;
-    const { clock, moving } = this.#stages;
+    const { moving } = this.#stages;
     const { delta } = this.#settings;
     let best = this.#merit.of(x, target, undefined);
     let stage: PullStage = this.#plan;
@@ -243,7 +243,6 @@ export class PullBack {
         best = merit;
         this.#keep(run, from);
       } else if (run.isPathWanted) this.#unshown.add(x, from);
-      clock.lap('forward');
       if (!isWhole) return 'DEADLINE';
       const { excess } = this.#merit;
       const [isLeaping, isHeld, isStill] = [
@@ -273,7 +272,7 @@ export class PullBack {
    */
   #shortenEdges(run: PullBackRun): Extract<Status, 'STEP_LIMIT' | 'DEADLINE'> | undefined {
     const { x, y } = run;
-    const { clock, moving, watch } = this.#stages;
+    const { moving, watch } = this.#stages;
     const { delta } = this.#settings;
     if (!this.#limits) return undefined;
     x.set(this.#best);
@@ -302,7 +301,6 @@ export class PullBack {
         excess = left;
         this.#keep(run, from);
       } else if (run.isPathWanted) this.#unshown.add(x, from);
-      clock.lap('forward');
       if (!isWhole) return 'DEADLINE';
       if (poorSteps.after({ gain, cost: this.#cost, isHeld })) break;
     }
@@ -465,12 +463,15 @@ export class PullBack {
 
   /**
    * Records x as the best state so far, and reports the path to it. States after the best one do not belong to the
-   * answer's path.
+   * answer's path. The time that the caller takes for them belongs to no stage.
    */
   #keep({ x, onState, holds }: PullBackRun, from: StateOrigin): void {
+    const { clock } = this.#stages;
     this.#best.set(x);
     if (this.#phase === 'PULL_BACK') holds?.keepPushes();
+    clock.lap('forward');
     this.#unshown.show(onState);
     onState(x, from);
+    clock.restart();
   }
 }

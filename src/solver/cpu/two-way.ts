@@ -139,7 +139,6 @@ export class TwoWay {
     for (;;) {
       const status = this.#statusBeforeStep(run);
       if (status) return status;
-      stages.clock.restart();
       try {
         if (run.next.isDue) this.#search(run);
         run.pulse();
@@ -191,9 +190,9 @@ export class TwoWay {
     this.#edges?.linearise(target, this.#settings.sigma, scratch, this.#settings.scale);
     watch.begin(x, residuals.r);
     slide.begin();
-    clock.lap('backward');
     const next = { isDue: !isServed, wanted: isPartial ? wanted : undefined };
     const plan = planPullBack(this.#mesh, this.#settings, x, target);
+    clock.lap('backward');
     const counts = { steps: moved.pieces, searches: 0, activeContacts: 0, colours: 0 };
     const holds = input.recordsHolds ? new HoldRecord(this.#mesh.vertexCount) : undefined;
     return { input, stages, x, y, moved, plan, isReused, ...time, next, holds, ...counts };
@@ -229,11 +228,12 @@ export class TwoWay {
     // A search that is due may be omitted only while P serves x: a flight may have left boxes, and no step has followed.
     let isSearched = proximity.contains(run.x) && (!next.isDue || next.wanted !== undefined);
     const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, edges, ends, scratch);
+    clock.lap('backward');
     const { status, unsettled } = phase.run({
       ...{ x: run.x, y: run.y, ...ends, pulse: run.pulse, holds: run.holds },
       isSearched,
       search: (wanted) => {
-        clock.restart();
+        clock.lap('forward');
         run.next = { isDue: true, wanted };
         this.#searchInPullBack(run, !isSearched);
         isSearched = true;
@@ -241,7 +241,7 @@ export class TwoWay {
       nextStep: (phase) => {
         if (run.steps >= stepLimitOf(phase, this.#settings)) return 'STEP_LIMIT';
         if (input.shouldStop?.() && !mayOnlySearch(input, run.steps, !isSearched)) return 'DEADLINE';
-        clock.restart();
+        clock.lap('forward');
         return ++this.#step;
       },
       nextPiece: () => ++this.#step,
@@ -256,6 +256,7 @@ export class TwoWay {
     });
     run.pullBack = { steps: run.steps - stepsBefore, before };
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
+    clock.lap('forward');
     return statusAfterPullBack(status, residuals.unfinished, ended === 'STEP_LIMIT');
   }
 
