@@ -281,9 +281,18 @@ export class GpuScene implements Scene {
     }
   }
 
-  async #runOnDevice(input: StepInput): Promise<Resolution> {
+  async #runOnDevice(request: StepInput): Promise<Resolution> {
     const timings: StageTimings = { search: 0, geometry: 0, backward: 0, forward: 0 };
     const began = performance.now();
+    // What the caller does with states is no time of a stage.
+    let inCaller = 0;
+    const { onState } = request;
+    const watched: StepInput['onState'] = (...state) => {
+      const before = performance.now();
+      onState?.(...state);
+      inCaller += performance.now() - before;
+    };
+    const input = onState ? { ...request, onState: watched } : request;
     await this.#prepareSearch(input);
     if (input.onState) {
       await this.memory.checkAllocations('the states of a path', () => this.#buffers.reservePieces());
@@ -300,7 +309,7 @@ export class GpuScene implements Scene {
       upload: () => this.#uploadParameters(input),
     });
     // Without time stamps the time of the device cannot be divided into stages.
-    if (!this.#batches.isTimed) timings.forward += Math.max(0, 1000 * (performance.now() - began) - timings.search);
+    if (!this.#batches.isTimed) timings.forward += 1000 * (performance.now() - began - inCaller) - timings.search;
     return { ...(await this.#readAnswer(timings, wasStopped)), ...(holds ? { holds: holds.holds } : {}) };
   }
 

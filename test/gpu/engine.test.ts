@@ -8,6 +8,7 @@ import { stackSwap } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
 import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
+import { expectNoTimeOfCaller } from '../support/stage-times.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(600_000);
@@ -173,6 +174,8 @@ else {
     }
     t.equal(engine.memoryBudget.total, base);
   });
+
+  t.test('What a caller does with states is no time of a stage.', (t) => expectNoTimeOfCaller(t, engine));
 
   t.test('A lost device is a typed error, and a new scene gets a new device.', async (t) => {
     const { engine: second } = await openTestEngine(undefined, { open: openAdapter });

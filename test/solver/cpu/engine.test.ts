@@ -4,7 +4,7 @@ import { buildMesh } from '../../../src/mesh/build.js';
 import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
-import { openCase } from '../../support/open-case.js';
+import { expectNoTimeOfCaller } from '../../support/stage-times.js';
 import { stackSwap } from '../cases.js';
 
 /** Two sheets, the upper one sent a hair towards the lower: every change below leaves P as it was or asks for another. */
@@ -102,22 +102,4 @@ t.test('a step of many sweeps checks between them whether to stop', async (t) =>
   t.equal(asked, 2, 'without the other sweeps');
 });
 
-t.test('what a caller does with states is no time of a stage', async (t) => {
-  const { mesh, start, target } = stackSwap(6).build();
-  const { resolve } = await openCase(createCpuEngine(), mesh, start, target, { quality: 'BALANCED' });
-  let spent = 0;
-  let states = 0;
-  const begun = performance.now();
-  const { timings, pullBack } = await resolve({
-    onState: () => {
-      const before = performance.now();
-      states++;
-      while (performance.now() < before + 20);
-      spent += performance.now() - before;
-    },
-  });
-  const stages = Object.values(timings).reduce((sum, time) => sum + time, 0) / 1000;
-  t.ok(pullBack && pullBack.steps > 0 && states > 1, `${states} states, some of the pull-back`);
-  // These intervals are disjoint, so this holds however busy the machine is.
-  t.ok(stages + spent <= performance.now() - begun, `${stages} ms in stages, ${spent} ms in the caller`);
-});
+t.test('what a caller does with states is no time of a stage', (t) => expectNoTimeOfCaller(t, createCpuEngine()));
