@@ -1,5 +1,5 @@
 import { type Costs, costOf, isOnCard, type StepCost } from './costs.js';
-import { simulate } from './simulate.js';
+import { type Process, simulate } from './simulate.js';
 
 /** The load for which a plan is made. */
 export interface Demand {
@@ -33,11 +33,15 @@ export interface Plan {
   readonly trafficBytes: number;
 }
 
+type Queue = Pick<Plan, 'p50' | 'p99' | 'utilisation'>;
+
 export interface Answer {
   readonly cost: StepCost;
   readonly lanes: number;
-  /** undefined: no number of processes is enough, because one session alone, or two on one process, request too much */
+  /** undefined: no number of processes is enough, because one session alone, or those that chance puts on one process, request too much */
   readonly plan: Plan | undefined;
+  /** processes that are enough if sessions are spread evenly; undefined if one session alone requests too much */
+  readonly evenly: number | undefined;
   /** steps per second of one session at which 99 of 100 are still answered in time; 0 if not even one per hour is */
   readonly bestRate: number;
 }
@@ -65,40 +69,59 @@ export function plan(costs: Costs, demand: Demand): Answer {
     throw new RangeError(`Costs of a graphics card are for the lanes that were measured, ${costs.lanes} here.`);
   const sessionBytes = hostBytesOf(costs, cost);
   const bestRate = bestRateOf(cost, demand.within);
-  const look = (processes: number): Plan => {
+  if (!isInTimeAlone(cost, rate, within)) return { cost, lanes, plan: undefined, evenly: undefined, bestRate };
+  const known = new Map<number, Queue | undefined>();
+  /** @returns undefined if a process with these sessions is not in time */
+  const queueOf = (fullest: number): Queue | undefined => {
+    if (!known.has(fullest))
+      known.set(fullest, queueInTime({ sessions: fullest, lanes, rate, quantiles: cost.quantiles }, cost, within * MS));
+    return known.get(fullest);
+  };
+  const look = (processes: number): Plan | undefined => {
     const fullest = fullestOf(sessions, processes);
-    const { latencies, utilisation } = simulate(
-      { sessions: fullest, lanes, rate, quantiles: cost.quantiles },
-      seeded(SEED),
-    );
-    const at = (share: number): number => latencies[Math.ceil(share * latencies.length) - 1]!;
+    const queue = queueOf(fullest);
+    if (queue === undefined) return undefined;
     const working = (cost.workBytes * Math.min(lanes, fullest)) / costs.lanes;
     return {
       processes,
       fullest,
-      p50: at(0.5),
-      p99: at(0.99),
-      utilisation,
+      ...queue,
       deviceBytes: deviceBytesOf(cost, costs.lanes, fullest, lanes),
       memoryBytes: costs.baseBytes + fullest * sessionBytes + working,
       trafficBytes: sessions * rate * cost.vertices * WIRE_BYTES,
     };
   };
-  const isEnough = ({ p99 }: Plan): boolean => p99 <= within * MS;
-  if (!isInTimeAlone(cost, rate, within)) return { cost, lanes, plan: undefined, bestRate };
-  let few = 0;
-  let enough = look(1);
-  while (!isEnough(enough)) {
-    if (enough.processes > MOST_PROCESSES) return { cost, lanes, plan: undefined, bestRate };
-    few = enough.processes;
-    enough = look(2 * few);
+  // In time with one session a process, and perhaps with more.
+  const tooMany = firstIn(2, sessions + 1, (fullest) => queueOf(fullest) === undefined) ?? sessions + 1;
+  const evenly = Math.ceil(sessions / (tooMany - 1));
+  const processes = firstIn(1, MOST_PROCESSES, (count) => look(count) !== undefined);
+  return { cost, lanes, plan: processes === undefined ? undefined : look(processes), evenly, bestRate };
+}
+
+/** The first number of a range from which on a condition holds, found by doubling and halving. */
+function firstIn(first: number, last: number, holds: (value: number) => boolean): number | undefined {
+  let [before, found] = [first - 1, first];
+  while (found <= last && !holds(found)) [before, found] = [found, 2 * found];
+  if (found > last) {
+    if (before >= last || !holds(last)) return undefined;
+    found = last;
   }
-  while (enough.processes - few > 1) {
-    const middle = look((few + enough.processes) >> 1);
-    if (isEnough(middle)) enough = middle;
-    else few = middle.processes;
+  while (found - before > 1) {
+    const middle = (before + found) >> 1;
+    if (holds(middle)) found = middle;
+    else before = middle;
   }
-  return { cost, lanes, plan: enough, bestRate };
+  return found;
+}
+
+/** The queue of a process with 99 of 100 answers in time; undefined if they are not. @param within ms */
+function queueInTime(process: Process, { meanMs }: StepCost, within: number): Queue | undefined {
+  // If more is asked than the lanes can do, the queue grows without end. The simulation, which ends, would miss that where
+  // much time is allowed, and take long with many sessions.
+  if (process.sessions * process.rate * meanMs > process.lanes * MS) return undefined;
+  const { latencies, utilisation } = simulate(process, seeded(SEED));
+  const at = (share: number): number => latencies[Math.ceil(share * latencies.length) - 1]!;
+  return at(0.99) <= within ? { p50: at(0.5), p99: at(0.99), utilisation } : undefined;
 }
 
 /** Sessions of the fullest process if each session is assigned to a random one: the median of several draws. */

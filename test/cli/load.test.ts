@@ -117,6 +117,10 @@ t.test('a plan is printed, or why there is none', async (t) => {
   const none = await run(['plan', '--sessions', '500', '--triangles', '50000', '--rate', '30']);
   t.equal(none.status, 1);
   t.match(none.stdout, /possible +no.*\n +at most 0\.\d+ steps\/s\n/, 'the highest rate that a session can have');
+  const crowded = await run(['plan', '--sessions', '1000000', '--triangles', '5000', '--rate', '2']);
+  t.equal(crowded.status, 1);
+  t.match(crowded.stdout, /possible +not if sessions are assigned to processes at random/);
+  t.match(crowded.stdout, /spread evenly +\d+,000 processes would be enough, with at most \d sessions each\n/);
   const onDevice = await run([
     ...['plan', '--engine', 'webgpu', '--sessions', '4', '--triangles', '2000', '--rate', '0.01'],
   ]);

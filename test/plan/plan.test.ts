@@ -156,6 +156,26 @@ t.test('with the default latency, the highest rate is one that can be asked for'
   );
 });
 
+t.test('lanes of which more is asked than they can do are not enough, however much time is allowed', async (t) => {
+  const { plan: found } = plan(costs, { sessions: 60, triangles: 1000, rate: 10, within: 3600 });
+  // A step takes 10 ms on average.
+  t.ok(found!.fullest * 10 * 10 <= 2 * 1000, `${found!.fullest} sessions on two lanes`);
+  t.ok(found!.processes > 3, `${found!.processes}: chance gives one of them more than its share`);
+});
+
+t.test('the processes for sessions that are spread evenly are known too, also where chance allows none', async (t) => {
+  const few = plan(costs, { sessions: 600, triangles: 1000, rate: 10 });
+  t.ok(few.evenly! < few.plan!.processes);
+  const each = Math.ceil(600 / few.evenly!);
+  t.ok(each <= few.plan!.fullest + 1, `${each} on each`);
+  t.equal(plan(costs, { sessions: 1, triangles: 1000, rate: 10 }).evenly, 1);
+  const crowd = plan(costs, { sessions: 100_000, triangles: 1000, rate: 40 });
+  t.equal(crowd.plan, undefined, 'with 100,000 processes one still has too many');
+  t.ok(crowd.bestRate > 40, 'although one session alone is in time');
+  t.ok(crowd.evenly! >= 20_000 && crowd.evenly! <= 50_000, `${crowd.evenly}`);
+  t.equal(plan(costs, { sessions: 5, triangles: 10_000, rate: 30 }).evenly, undefined);
+});
+
 t.test('files of costs are found by name or path, and other files are refused', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'interstice-costs-'));
   t.teardown(() => rmSync(folder, { recursive: true }));

@@ -154,14 +154,16 @@ const QUIET = 0.25;
 
 function toText(costs: Costs, demand: Demand, answer: Answer): string {
   const { sessions, triangles, rate } = demand;
-  const { cost, lanes, plan: found, bestRate } = answer;
+  const { cost, lanes, plan: found, evenly, bestRate } = answer;
   const computer = isOnDevice(costs) ? `webgpu on ${costs.adapter}` : costs.engine;
   const rows: [string, string][] = [
     ['asked', `${formatPlural(sessions, 'session')} of ${formatCount(triangles)} triangles, ${rate} steps/s each`],
     ['', `99 of 100 answers within ${formatSeconds(withinOf(demand))}`],
     ['a step takes', `${formatSeconds(cost.meanMs / 1000)} of one of ${formatPlural(lanes, 'lane')} (mean)`],
   ];
-  if (found === undefined) {
+  if (found === undefined && evenly !== undefined) {
+    rows.push(['possible', 'not if sessions are assigned to processes at random: some process gets too many']);
+  } else if (found === undefined) {
     rows.push(['possible', 'no: a single session asks for more than one process can deliver']);
     rows.push(['', bestRate > 0 ? `at most ${formatNumber(bestRate)} steps/s` : 'not one step within this time']);
   } else {
@@ -178,6 +180,11 @@ function toText(costs: Costs, demand: Demand, answer: Answer): string {
     rows.push(['', `p50 ${formatSeconds(found.p50 / 1000)}, p99 ${formatSeconds(found.p99 / 1000)}`]);
     rows.push(['traffic', `${formatNumber(found.trafficBytes / MB)} MB/s in and out, all together`]);
   }
+  if (evenly !== undefined && evenly !== found?.processes)
+    rows.push([
+      'spread evenly',
+      `${formatPlural(evenly, 'process', 'processes')} would be enough, with at most ${formatPlural(Math.ceil(sessions / evenly), 'session')} each`,
+    ]);
   const { machine, quality, motion, date } = costs;
   rows.push(['costs of', `${machine.processor}, ${formatPlural(machine.cores, 'core')}, ${computer}`]);
   rows.push(['', `${quality}, sheets that move by ${motion} % of their first gap`]);
