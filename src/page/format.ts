@@ -64,13 +64,18 @@ const DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const superscript = (value: number): string =>
   (value < 0 ? '⁻' : '') + [...String(Math.abs(value))].map((digit) => DIGITS[Number(digit)]).join('');
 
-/** About five round numbers from `low` to `high`, including the ends if they are round. */
-export function roundTicks(low: number, high: number): number[] {
+/**
+ * About five round numbers from `low` to `high`, including the ends if they are round.
+ *
+ * @param isWhole whether they are to be whole numbers
+ */
+export function roundTicks(low: number, high: number, isWhole = false): number[] {
   const span = high - low;
   if (!(span > 0)) return [low];
   const rough = span / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => each >= rough)!;
+  const steps = [1, 2, 2.5, 5, 10].map((factor) => factor * power).filter((each) => !isWhole || each % 1 === 0);
+  const step = steps.find((each) => each >= rough) ?? 1;
   const ticks: number[] = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * span; i++) ticks.push(i * step);
   return ticks;

@@ -9,8 +9,10 @@ import { formatLength, formatNumber, roundTicks } from '../../src/page/format.js
 import { readCount, readNumber } from '../../src/page/numbers.js';
 import { findParts } from '../../src/page/parts.js';
 import { hasPath, stateOnPath, studyOfPair, withAnswer, withUntangled } from '../../src/page/study.js';
+import { placeTicks } from '../../src/page/ticks.js';
 import { curveOf } from '../../src/page/view/marks.js';
 import { type Elements, Picker, type Ray } from '../../src/page/view/pick.js';
+import { seeded } from '../support/random.js';
 import { fakeUntangled } from '../transport/fake-answers.js';
 
 /** What the page computes by itself, without a browser. */
@@ -117,6 +119,36 @@ t.test('numbers are shown in a readable form', async (t) => {
     [0, 0.02, 0.04, 0.06],
   );
 });
+
+t.test(
+  'values beside a colour map differ, have room, and are whole where only whole numbers have a meaning',
+  async (t) => {
+    const texts = (low: number, high: number, unit = '', isWhole = false) =>
+      placeTicks(low, high, unit, isWhole).map(({ text }) => text);
+    t.same(texts(1, 1.01, '×'), ['1', '1.005', '1.01\u202f×'], 'three digits would not distinguish them');
+    t.same(texts(0, 1, '', true), ['0', '1']);
+    t.same(texts(0, 7, '', true), ['0', '2', '4', '6']);
+    t.same(texts(0, 70.2, 'mm'), ['0', '20', '40', '60\u202fmm']);
+    t.equal(texts(0, 5_000_000, '', true).at(-1), '4,000,000');
+    const random = seeded();
+    t.comment(`TEST_SEED=${random.seed}`);
+    for (let round = 0; round < 300; round++) {
+      const low = random.int(2);
+      const high = low + 10 ** random.between(-6, 6);
+      const unit = ['', 'mm', '×'][random.int(3)]!;
+      const ticks = placeTicks(low, high, unit, false);
+      t.equal(new Set(ticks.map(({ text }) => text)).size, ticks.length, `${low} to ${high}: no text twice`);
+      if (unit !== '') t.ok(ticks.at(-1)?.text.endsWith(unit), `${low} to ${high}: the unit is there`);
+      // Seven of the 242 pixels of the map for a character.
+      const ends = ticks.map(({ at, text, isAtEnd }, i) => {
+        const width = (7 / 242) * text.length;
+        return i === 0 && at === 0 ? [0, width] : isAtEnd ? [at - width, at] : [at - width / 2, at + width / 2];
+      });
+      for (let i = 1; i < ends.length; i++)
+        t.ok(ends[i - 1]![1]! < ends[i]![0]!, `${low} to ${high}: no text on another`);
+    }
+  },
+);
 
 t.test('a comma begins a fraction, unless it could also separate thousands', async (t) => {
   const read = (text: string) => readNumber(text, 'Time budget');

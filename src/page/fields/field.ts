@@ -11,7 +11,7 @@ export interface Field {
   readonly label: string;
   /** In one sentence, for the legend. */
   readonly explanation: string;
-  readonly quantity: 'length' | 'ratio' | 'count';
+  readonly quantity: 'length' | 'ratio' | 'share' | 'count';
   /** Lowest value of the map; the highest follows from the values. */
   readonly low: number;
   /** States that it is defined in; undefined = all. */
@@ -141,7 +141,7 @@ export function fieldsOf(study: Study, edges: Uint32Array): Field[] {
       id: 'residual',
       label: 'Residual',
       explanation: 'The share of its motion that each vertex has not been granted.',
-      quantity: 'ratio',
+      quantity: 'share',
       low: 0,
       states: ['answer'],
       valuesOf: (_, name) => (name === 'answer' ? Float32Array.from(residual) : nothing()),

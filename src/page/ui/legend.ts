@@ -2,11 +2,10 @@ import { cssOf, mapBytes } from '../colours.js';
 import { type Field, rangeOf } from '../fields/field.js';
 import { formatCount, formatNumber, type LengthUnit, lengthScale, roundTicks } from '../format.js';
 import type { Range } from '../stage.js';
+import { placeTicks } from '../ticks.js';
 import { byId, make } from './dom.js';
 
 const RAMP_PIXELS = 256;
-/** Labels of ticks closer together than this share of the ramp would overlap. */
-const TICK_ROOM = 0.17;
 
 /** Range of a field over all its states, so that colours keep their meaning while the slider moves. */
 export function rangeFor(field: Field, samples: readonly Float32Array[]): Range {
@@ -51,21 +50,13 @@ export function drawLegend(
   drawRamp(field.isReversed === true);
   const scale =
     field.quantity === 'length' ? lengthScale(high, unit) : { name: field.quantity === 'ratio' ? '×' : '', factor: 1 };
-  const places = roundTicks(low * scale.factor, high * scale.factor);
-  const shown: { at: number; text: string }[] = [];
-  for (const value of places) {
-    const at = (value / scale.factor - low) / (high - low);
-    const previous = shown.at(-1);
-    if (previous && at - previous.at < TICK_ROOM) continue;
-    shown.push({ at, text: formatNumber(value) });
-  }
   const ticks = byId('ticks');
   ticks.replaceChildren();
-  for (const [i, { at, text: value }] of shown.entries()) {
-    const isLast = i === shown.length - 1;
-    const label = make('span', {}, isLast && scale.name ? `${value}\u202f${scale.name}` : value);
-    if (at > 0.88) label.className = 'last';
-    label.style.left = `${100 * Math.min(1, at)}%`;
+  const isCount = field.quantity === 'count';
+  for (const { at, text, isAtEnd } of placeTicks(low * scale.factor, high * scale.factor, scale.name, isCount)) {
+    const label = make('span', {}, text);
+    if (isAtEnd) label.className = 'last';
+    label.style.left = `${100 * at}%`;
     ticks.append(label);
   }
   const marks = byId('marks');
