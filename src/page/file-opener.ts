@@ -59,14 +59,18 @@ export class FileOpener {
       }
       const meshes: OpenedMesh[] = [];
       let options: OptionsFile | undefined;
-      const byName = new Map(files.map((file) => [file.name, file]));
-      for (const name of orderNames([...byName.keys()])) {
-        const file = byName.get(name)!;
+      const companions = companionsOf(files);
+      for (const file of inOrder(files)) {
+        const { name } = file;
         if (/\.json$/i.test(name)) {
+          if (options) throw new Error('Open one file of options; several were chosen.');
           options = readOptionsText(name, await file.text());
         } else if (!COMPANION.test(name)) {
-          meshes.push(await readMeshBlob(name, file, byName, (share) => reading.piece(name, share)));
+          meshes.push(await readMeshBlob(name, file, companions, (share) => reading.piece(name, share)));
         }
+      }
+      if (meshes.length === 0 && !options && files.length > 0) {
+        throw new Error(`${files[0]!.name} is no mesh, but belongs to a .gltf file. Open both together.`);
       }
       reading.assertWanted();
       reading.end();
@@ -123,6 +127,24 @@ export class FileOpener {
       void this.take([...(event.dataTransfer?.files ?? [])]);
     });
   }
+}
+
+/** The files in the order start, target; files of one name, from several folders, in the order in which they were chosen. */
+function inOrder(files: readonly File[]): File[] {
+  const names = orderNames([...new Set(files.map(({ name }) => name))]);
+  return names.flatMap((name) => files.filter((file) => file.name === name));
+}
+
+/** The files that a .gltf file may refer to, by name. @throws Error if two have the same name */
+function companionsOf(files: readonly File[]): Map<string, File> {
+  const companions = new Map<string, File>();
+  for (const file of files) {
+    if (!COMPANION.test(file.name)) continue;
+    if (companions.has(file.name))
+      throw new Error(`Two files are called ${file.name}: which one is meant is not clear.`);
+    companions.set(file.name, file);
+  }
+  return companions;
 }
 
 /** Whether a file is another state of the mesh that was open, with the same name, so that vertex ids mean the same. */

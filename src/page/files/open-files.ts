@@ -56,7 +56,7 @@ export async function readMeshBlob(
   const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase();
   if (ending === 'glb' || ending === 'gltf') {
     onPiece(0);
-    return readGltfBlob(name, blob, companions);
+    return withVertices(await readGltfBlob(name, blob, companions));
   }
   if (ending !== 'obj' && ending !== 'ply') {
     throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${name} is not a .obj, .ply, .glb or .gltf file.`, {
@@ -64,15 +64,25 @@ export async function readMeshBlob(
     });
   }
   const reader = ending === 'obj' ? new ObjReader() : new PlyReader();
+  let file: MeshFile;
   try {
     for (let start = 0; start < blob.size; start += PIECE_BYTES) {
       onPiece(start / blob.size);
       reader.push(await bytesOf(name, blob.slice(start, start + PIECE_BYTES)));
     }
-    return { name, file: reader.finish() };
+    file = reader.finish();
   } catch (thrown) {
     throw named(name, thrown);
   }
+  return withVertices({ name, file });
+}
+
+/** @throws IntersticeError for a file without vertices, which beside another one would pass for a state of another mesh */
+function withVertices(opened: OpenedMesh): OpenedMesh {
+  if (opened.file.vertexCount > 0) return opened;
+  throw new IntersticeError('INVALID_MESH', `${opened.name}: The file has no vertices.`, {
+    hint: 'Is it the right file, and is it complete?',
+  });
 }
 
 /** @throws IntersticeError where the browser gives no bytes */

@@ -62,6 +62,9 @@ export class OpenDialog {
     byId<HTMLSelectElement>('on-start').value = String(onIntersectingStart ?? 'REJECT');
     byId<HTMLInputElement>('budget').value = '';
     byId<HTMLInputElement>('weld').checked = false;
+    const others = membersWithoutField(options);
+    byId('file-options-row').hidden = others.length === 0;
+    byId('file-options').textContent = others.join(', ');
   }
 
   open(): void {
@@ -127,12 +130,13 @@ export class OpenDialog {
     const delta = readNumber(textOf('delta'), 'Activation distance');
     const options = { ...this.#options, kinematicFrom };
     const isWelded = byId<HTMLInputElement>('weld').checked;
-    const onStart = byId<HTMLSelectElement>('on-start').value;
+    const given = this.#options.parameters;
+    // A word that the dialog does not offer is sent as it is: the service refuses it, and names those that it knows.
     const parameters = {
-      ...this.#options.parameters,
-      quality: byId<HTMLSelectElement>('quality').value,
+      ...given,
+      quality: byId<HTMLSelectElement>('quality').value || given?.quality,
       activationDistance: delta,
-      onIntersectingStart: onStart,
+      onIntersectingStart: byId<HTMLSelectElement>('on-start').value || given?.onIntersectingStart,
     } as Parameters;
     return {
       title: target ? `${start.name} → ${target.name}` : start.name,
@@ -144,5 +148,17 @@ export class OpenDialog {
     };
   }
 }
+
+/** The members of an options file that no field of the dialog shows, as text: they are sent all the same. */
+function membersWithoutField({ parameters, kinematicVertices }: OptionsFile): string[] {
+  const others = Object.entries(parameters ?? {}).filter(([name]) => !SHOWN.includes(name));
+  return [
+    ...others.map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`),
+    ...(kinematicVertices ? [`${formatCount(kinematicVertices.length)} kinematicVertices`] : []),
+  ];
+}
+
+/** Parameters with a field in the dialog. */
+const SHOWN = ['quality', 'activationDistance', 'onIntersectingStart'];
 
 const textOf = (id: string): string => byId<HTMLInputElement>(id).value;
