@@ -19,6 +19,8 @@ package.__path__ = [folder]
 sys.modules["interstice_blender"] = package
 from interstice_blender import follow, jobs, parts, service
 
+if len(sys.argv) != 2:
+    sys.exit("usage: test_parts.py URL, the address of a running service")
 url = sys.argv[1]
 passed = failed = 0
 
