@@ -49,6 +49,8 @@ export class Certifier {
       this.explorer.load(studyOfCertificate(name, bytes, verdict));
       for (const id of ['rerun', 'diagnose', 'saving']) byId(id).hidden = true;
       this.showTab('result');
+      // On a phone the verdict lies below the scene, out of sight.
+      byId('panel').scrollIntoView();
     }
     byId('scene-text').textContent = `The certificate is ${isConfirmed ? 'confirmed' : 'refused'}.`;
     if (isConfirmed) return;

@@ -24,6 +24,7 @@ export class Doctor {
     this.#running = running;
     const button = byId<HTMLButtonElement>('diagnose');
     button.disabled = true;
+    button.textContent = 'Diagnosing…';
     try {
       const { mesh, start, target } = study;
       const diagnosis = await this.service.diagnose(mesh, start, target, running.signal);
@@ -37,14 +38,21 @@ export class Doctor {
           pairs,
           pairCount: pairs.length,
           element: undefined,
+          isRetryable: false,
         });
         this.explorer.stage.lookAt(pairs.flatMap(({ a, b }) => [...a, ...b]));
       });
       this.showTab('result');
+      byId('scene-text').textContent = byId('diagnosis-verdict').textContent;
+      // On a phone the results lie below the scene, out of sight.
+      byId('panel').scrollIntoView();
     } catch (thrown) {
       if (!running.signal.aborted) this.report(thrown, () => void this.ask());
     } finally {
-      if (running === this.#running) button.disabled = false;
+      if (running === this.#running) {
+        button.disabled = false;
+        button.textContent = 'Diagnose';
+      }
     }
   }
 }

@@ -273,11 +273,13 @@ export class Explorer implements ResultActions {
   #drawLegend(): void {
     const field = this.#field;
     const isDefined = this.#isDefined(field, this.#stateName());
-    const key = `${field?.id} ${isDefined} ${this.unit}`;
+    const isFree = field?.id === 'intersections' && isDefined && this.#values?.every(Number.isNaN) === true;
+    const key = `${field?.id} ${isDefined} ${isFree} ${this.unit}`;
     if (key === this.#described) return;
     this.#described = key;
     const where = field?.states?.length === 1 ? 'Known only in the answer.' : 'Known only in start, target and answer.';
-    const note = !field ? 'Each part has a colour; grey is kinematic.' : isDefined ? field.explanation : where;
+    const words = isFree ? 'Nothing intersects in this state.' : field?.explanation;
+    const note = !field ? 'Each part has a colour; grey is kinematic.' : isDefined ? words! : where;
     drawLegend(field, this.#range, { unit: this.unit, note, values: this.#values });
   }
 
@@ -314,8 +316,12 @@ export class Explorer implements ResultActions {
   }
 
   turnUp(): void {
-    const up = this.stage.viewer.up === 'z' ? 'y' : 'z';
-    this.stage.viewer.lookFrom(up);
+    this.lookFrom(this.stage.viewer.up === 'z' ? 'y' : 'z');
+  }
+
+  /** Sets the view. @param height see {@link Viewer.lookFrom} */
+  lookFrom(up: 'y' | 'z', height?: number): void {
+    this.stage.viewer.lookFrom(up, height);
     byId('up').textContent = `${up.toUpperCase()} up`;
     this.stage.fit();
   }

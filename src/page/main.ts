@@ -59,6 +59,8 @@ function start(): void {
 
   explorer.renderPanes();
   byId('docs-link').hidden = isStandalone;
+  // A page in one file has no other page to go to.
+  if (isStandalone) byId('home').removeAttribute('href');
   const embedded = readEmbedded();
   if (embedded) {
     const { study, report } = embedded;
@@ -66,7 +68,7 @@ function start(): void {
     if (report.up === 'y') explorer.turnUp();
     if (report.error) runner.showRefusal(problemOf(report.error));
   } else if (service) {
-    void offerExamples(service, runner, dialog);
+    void offerExamples(service, runner, dialog, explorer);
     void runner.resume((id, tangle) => untangler.resume(id, tangle));
   } else {
     byId('welcome-note').textContent =

@@ -182,15 +182,15 @@ export class Runner {
     }
   }
 
-  /** Shows an error. If the service requires a key, the request is sent again with one. */
+  /** Shows an error. If the service requires a key, the request is sent again with one; if it may succeed later, on request. */
   report(thrown: unknown, again?: () => void): void {
     const problem = problemOf(thrown);
     if (problem.code === 'UNAUTHENTICATED' && this.service && again) this.#askForKey(this.service, again);
-    else this.showRefusal(problem);
+    else this.showRefusal(problem, again);
   }
 
   /** Shows a refusal, with the elements at fault marked in the scene. */
-  showRefusal(problem: Problem): void {
+  showRefusal(problem: Problem, again?: () => void): void {
     const { pairs, element } = problem;
     const vertices = [...pairs.flatMap(({ a, b }) => [...a, ...b]), ...(element?.vertices ?? [])];
     const isShown = vertices.length > 0 && this.explorer.study !== undefined;
@@ -198,6 +198,7 @@ export class Runner {
     showProblem(
       problem,
       isShown ? () => this.explorer.stage.lookAt(pairs[0] ? [...pairs[0].a, ...pairs[0].b] : vertices) : undefined,
+      again,
     );
   }
 

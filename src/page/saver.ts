@@ -85,6 +85,7 @@ const note = (message: string): Problem => ({
   pairs: [],
   pairCount: 0,
   element: undefined,
+  isRetryable: false,
 });
 
 /** The file of the start, or the equivalent file of its mesh. */

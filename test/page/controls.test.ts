@@ -256,6 +256,54 @@ t.test('the controls of the page', { skip: skipWithoutChromium }, async (t) => {
     t.ok(below <= above, `the legend begins at ${above}, below the tools, which end at ${below}`);
   });
 
+  await t.test('in a low window the legend leaves the mesh free, and the welcome is whole', async (t) => {
+    for (const [width, height] of [
+      [640, 400],
+      [740, 360],
+    ] as const) {
+      const page = await open(t, { viewport: { width, height } });
+      const box = (id: string) =>
+        page.evaluate<{ top: number; bottom: number; width: number }>(
+          `document.getElementById('${id}').getBoundingClientRect().toJSON()`,
+        );
+      await page.waitForSelector('#examples button');
+      const [all, seen] = await page.evaluate<[number, number]>(
+        `(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.getElementById('welcome'))`,
+      );
+      t.ok(all <= seen, `${width} × ${height}: ${all} pixels of the welcome in ${seen}`);
+      await page.setInputFiles('#files', pair);
+      await resolve(page);
+      await untilAnswered(page);
+      const [legend, timeline, stage] = [await box('legend'), await box('timeline'), await box('stage')];
+      t.ok(legend.bottom <= timeline.top, `${width} × ${height}: the legend ends at ${legend.bottom}`);
+      t.ok(legend.width <= stage.width / 2, `${width} × ${height}: it is ${legend.width} wide`);
+      t.same(await page.evaluate<string[]>(unreachable), [], `${width} × ${height}`);
+    }
+  });
+
+  await t.test('on a phone a diagnosis comes into sight, and boxes are beside their words', async (t) => {
+    const page = await open(t, { viewport: { width: 360, height: 740 } });
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await untilAnswered(page);
+    await page.route(/\/v1\/diagnose/, async (route) => {
+      t.equal(await page.textContent('#diagnose'), 'Diagnosing…');
+      await route.fallback();
+    });
+    await page.getByRole('button', { name: 'Diagnose' }).click();
+    await page.waitForSelector('#diagnosis');
+    await page.waitForSelector('#diagnose:enabled');
+    t.equal(await page.textContent('#diagnose'), 'Diagnose');
+    const top = await page.evaluate<number>("document.getElementById('diagnosis-verdict').getBoundingClientRect().top");
+    t.ok(top >= 0 && top < 370, `it is ${top} pixels below the edge of the screen`);
+    t.match(await page.textContent('#scene-text'), /^The start is accepted/, 'a screen reader hears it');
+    await page.keyboard.press('?');
+    const ends = await page.evaluate<number[]>(
+      `['character-keys', 'help-title'].map((id) => document.getElementById(id).getBoundingClientRect().height)`,
+    );
+    t.ok(ends[0]! < 24, `a box is ${ends[0]} pixels high`);
+  });
+
   await t.test('the help names the key of every button that has one', async (t) => {
     const page = await open(t);
     const [keys, named] = await page.evaluate<[string[], string[]]>(`[

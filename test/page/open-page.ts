@@ -32,13 +32,17 @@ export async function untilAnswered(page: Page): Promise<void> {
 
 export const resolve = (page: Page) => page.getByRole('button', { name: 'Resolve', exact: true }).click();
 
-/** Two squares, of which the far corner of the upper one hangs through the lower one; closes the dialog that says so. */
-export async function openTangled(page: Page): Promise<void> {
+/**
+ * Two squares, of which the far corner of the upper one hangs through the lower one.
+ *
+ * @param closes whether the message that says so is closed
+ */
+export async function openTangled(page: Page, closes = true): Promise<void> {
   const pierced = squares(0, 0.5).replace('v 1 1 0.5', 'v 0.7 0.6 -0.2');
   await page.setInputFiles('#files', [fileOf('tangled.obj', pierced), fileOf('target.obj', squares(0, 0.5))]);
   await resolve(page);
   await page.waitForSelector('#problem:not([hidden])');
-  await page.click('#problem-close');
+  if (closes) await page.click('#problem-close');
 }
 
 /** Chooses a format, saves the answer and reads what the browser has got. */

@@ -68,6 +68,29 @@ t.test('the page in a browser', { skip: skipWithoutChromium }, async (t) => {
     });
   });
 
+  await t.test('the sand is seen in its bowl, and the next example from the usual place', async (t) => {
+    const page = await open(t);
+    const eye = () =>
+      page.evaluate<number[]>('interstice.explorer.stage.viewer.camera.position.clone().normalize().toArray()');
+    const usual = await eye();
+    await page.getByRole('button', { name: 'Sand' }).click();
+    await untilAnswered(page);
+    // The grains are the first vertices.
+    const seen = await page.evaluate<number>(`(() => {
+      const { left, top, width, height } = document.getElementById('view').getBoundingClientRect();
+      let seen = 0;
+      for (let i = 1; i < 40; i++) for (let k = 1; k < 40; k++) {
+        seen += interstice.explorer.stage.pickAt(left + (i / 40) * width, top + (k / 40) * height) < 1440 ? 1 : 0;
+      }
+      return seen;
+    })()`);
+    t.ok(seen > 20, `grains at ${seen} of 1521 places`);
+    await page.getByRole('link', { name: 'Interstice' }).click();
+    await page.getByRole('button', { name: 'Swapped layers' }).click();
+    await page.waitForSelector('#tools:not([hidden])');
+    t.same((await eye()).map(Math.fround), usual.map(Math.fround));
+  });
+
   await t.test('dropped files become a pair, in the order of their names', async (t) => {
     const page = await open(t);
     const transfer = await page.evaluateHandle(`(() => {
@@ -287,7 +310,48 @@ t.test('the page in a browser', { skip: skipWithoutChromium }, async (t) => {
     await page.setInputFiles('#files', [fileOf('start.obj', 'v 0 0 nonsense\n')]);
     await page.waitForSelector('#problem:not([hidden])');
     t.match(await page.textContent('#problem-text'), /start\.obj: .*nonsense/);
+    const said = async (files: ReturnType<typeof fileOf>[], word: string) => {
+      await page.keyboard.press('Escape');
+      await page.setInputFiles('#files', files);
+      const text = await textOnce(page, '#problem:not([hidden]) #problem-text', word);
+      t.equal(await page.isVisible('#open-dialog'), false, word);
+      return text;
+    };
+    const pair = [fileOf('start.obj', squares(0, 0.5)), fileOf('target.obj', squares(1, 0.5))];
+    t.equal(await said([fileOf('start.obj', ''), pair[1]!], 'vertices'), 'start.obj: The file has no vertices.');
+    t.match(await said([fileOf('cloth.png', 'x')], 'cloth'), /^cloth\.png is no mesh, but belongs to a \.gltf file/);
+    t.match(await said([...pair, fileOf('a.json', '{}'), fileOf('b.json', '{}')], 'options'), /several were chosen/);
+    const images = ['a', 'b'].map((text) => fileOf('cloth.png', text));
+    t.match(await said([...pair, ...images], 'cloth'), /^Two files are called cloth\.png/);
   });
+
+  await t.test('two files of one name are a pair, in the order in which they were chosen', async (t) => {
+    const page = await open(t);
+    await page.setInputFiles('#files', [fileOf('cloth.obj', squares(0, 0.5)), fileOf('cloth.obj', squares(1, 0.5))]);
+    t.match(await textOnce(page, '#file-target', 'cloth'), /^cloth\.obj, 8\svertices$/);
+    await resolve(page);
+    await untilAnswered(page);
+    const heights = await page.evaluate<number[]>(
+      '[interstice.explorer.study.start[2], interstice.explorer.study.target[2]]',
+    );
+    t.same(heights, [0, 1]);
+  });
+
+  await t.test(
+    'the dialog names the options that it has no fields for, and sends words that it does not know',
+    async (t) => {
+      const page = await open(t);
+      const pair = [fileOf('start.obj', squares(0, 0.5)), fileOf('target.obj', squares(1, 0.5))];
+      const options = { parameters: { quality: 'GREAT', stepLimit: 7 }, kinematicVertices: [1, 2] };
+      await page.setInputFiles('#files', [...pair, fileOf('options.json', JSON.stringify(options))]);
+      t.equal(await textOnce(page, '#open-dialog[open] #file-options', 'step'), 'stepLimit 7, 2 kinematicVertices');
+      await resolve(page);
+      t.match(await textOnce(page, '#problem:not([hidden]) #problem-text', 'GREAT'), /quality is "GREAT"/);
+      await page.setInputFiles('#files', [...pair, fileOf('options.json', '{"parameters":null}')]);
+      await page.waitForSelector('#open-dialog[open]');
+      t.equal(await page.isVisible('#file-options-row'), false);
+    },
+  );
 
   await t.test('the page works in dark and light colours and on a phone', async (t) => {
     const page = await open(t, { colorScheme: 'dark', viewport: { width: 390, height: 844 } });

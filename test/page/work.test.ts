@@ -331,6 +331,52 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
     t.ok((await heard()).includes('place'), 'a state that the user chooses is');
   });
 
+  await t.test('what may succeed later is tried again on request', async (t) => {
+    const page = await open(t);
+    const { status, json } = refusal(429, 'QUEUE_FULL', 'The queue is full.');
+    const refuse = (path: RegExp) =>
+      page.route(path, (route) => route.fulfill({ status, json: { ...json, retryable: true } }));
+    await refuse(/\/v1\/jobs$/);
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await page.waitForSelector('#problem-again:not([hidden])');
+    t.equal(await page.textContent('#problem-title'), 'Queue full');
+    await page.unroute(/\/v1\/jobs$/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await untilAnswered(page);
+    t.equal(await page.isVisible('#problem'), false);
+
+    await refuse(/\/v1\/diagnose/);
+    await page.getByRole('button', { name: 'Diagnose' }).click();
+    await page.waitForSelector('#problem-again:not([hidden])');
+    await page.unroute(/\/v1\/diagnose/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.waitForSelector('#diagnosis');
+
+    await openTangled(page, false);
+    t.equal(await page.isVisible('#problem-again'), false, 'a refusal would be the same again');
+  });
+
+  await t.test('the result begins with whether the answer intersects', async (t) => {
+    const page = await open(t);
+    await page.setInputFiles('#files', pair);
+    await resolve(page);
+    await untilAnswered(page);
+    t.equal(await page.textContent('#verdict'), 'The answer is free of intersections, by the exact test.');
+    const pierced = squares(0, 0.5).replace('v 1 1 0.5', 'v 0.7 0.6 -0.2');
+    await page.setInputFiles('#files', [
+      fileOf('a.obj', pierced),
+      fileOf('b.obj', pierced.replace('v 0 0 0\n', 'v 0 0 -0.001\n')),
+    ]);
+    await page.selectOption('#on-start', 'IGNORE_PAIRS');
+    await resolve(page);
+    t.match(
+      await textOnce(page, '#verdict', 'still'),
+      /^\d+\spairs? of the start still intersects?; nothing else does\.$/,
+    );
+    t.notMatch(await page.textContent('#result'), /Intersections in the answer0/);
+  });
+
   await t.test('the page says whether the smallest gap is large or was not measured', async (t) => {
     const page = await open(t);
     await page.setInputFiles('#files', pair);

@@ -10,6 +10,8 @@ export interface Problem {
   readonly pairs: readonly ElementPair[];
   readonly pairCount: number;
   readonly element: ElementRef | undefined;
+  /** whether the same request may succeed later */
+  readonly isRetryable: boolean;
 }
 
 interface Fields {
@@ -19,6 +21,7 @@ interface Fields {
   readonly pairs?: readonly ElementPair[];
   readonly pairCount?: number;
   readonly element?: ElementRef;
+  readonly retryable?: unknown;
 }
 
 /** An error of the page itself, such as a choice of files that do not belong together, has no code. */
@@ -30,7 +33,16 @@ export function problemOf(thrown: unknown): Problem {
   const message = String(fields.message ?? thrown).replace(`${code}: `, '');
   const pairs = fields.pairs ?? [];
   const hint = typeof fields.hint === 'string' ? fields.hint : '';
-  return { code, message, hint, pairs, pairCount: fields.pairCount ?? pairs.length, element: fields.element };
+  const isRetryable = fields.retryable === true || code === 'TIMEOUT';
+  return {
+    code,
+    message,
+    hint,
+    pairs,
+    pairCount: fields.pairCount ?? pairs.length,
+    element: fields.element,
+    isRetryable,
+  };
 }
 
 /** "INTERSECTING_START" → "Intersecting start" */
@@ -39,8 +51,13 @@ const titleOf = (code: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** Shows the error, its remedy and, on request, its place. @param show moves the view to the elements at fault */
-export function showProblem(problem: Problem, show: (() => void) | undefined): void {
+/**
+ * Shows the error, its remedy and, on request, its place.
+ *
+ * @param show moves the view to the elements at fault
+ * @param again repeats what has failed
+ */
+export function showProblem(problem: Problem, show: (() => void) | undefined, again?: () => void): void {
   byId('problem-title').textContent = titleOf(problem.code);
   const more = problem.pairCount > problem.pairs.length && problem.pairs.length > 0;
   byId('problem-text').textContent =
@@ -52,6 +69,12 @@ export function showProblem(problem: Problem, show: (() => void) | undefined): v
   const button = byId<HTMLButtonElement>('problem-show');
   button.hidden = show === undefined;
   button.onclick = () => show?.();
+  const repeat = byId<HTMLButtonElement>('problem-again');
+  repeat.hidden = again === undefined || !problem.isRetryable;
+  repeat.onclick = () => {
+    hideProblem();
+    again?.();
+  };
   byId('problem').hidden = false;
 }
 

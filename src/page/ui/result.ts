@@ -94,6 +94,7 @@ function resultSections(study: Study | undefined, unit: LengthUnit, actions: Res
         make('span', { className: `pill ${tone}` }, word),
         `${formatPlural(report.steps, 'step')}, ${formatMicroseconds(report.timings.total)}`,
       ),
+      make('p', { className: 'note', id: 'verdict' }, verdictOf(report)),
       make('p', { className: 'note' }, sentence),
     ),
     figures(report, unit),
@@ -143,7 +144,11 @@ function resultSections(study: Study | undefined, unit: LengthUnit, actions: Res
               : 'nothing',
         ],
         ['Pairs tested', formatCount(report.verification.pairsTested)],
-        ['Intersections in the answer', formatCount(report.verification.intersections)],
+        [
+          'Intersections in the answer',
+          report.verification.performed !== 'NONE' &&
+            formatCount(report.verification.intersections + (report.intersectingPairCount ?? 0)),
+        ],
         ['Earlier state sent', report.verification.fellBack && 'yes'],
         ['Excluded pairs', report.ignoredPairCount > 0 && formatCount(report.ignoredPairCount)],
       ]),
@@ -167,6 +172,16 @@ function resultSections(study: Study | undefined, unit: LengthUnit, actions: Res
       ]),
     ),
   ];
+}
+
+/** Whether the answer intersects: only pairs that intersected in the start and were excluded can. */
+function verdictOf({ verification: { performed, intersections }, intersectingPairCount = 0 }: Report): string {
+  if (performed === 'NONE') return 'The answer was not tested for intersections.';
+  const left = intersections + intersectingPairCount;
+  if (left > 0)
+    return `${formatPlural(left, 'pair')} of the start still ${left === 1 ? 'intersects' : 'intersect'}; nothing else does.`;
+  if (performed === 'PATH') return 'The answer and the path are free of intersections, by the exact test.';
+  return 'The answer is free of intersections, by the exact test.';
 }
 
 const countOf = (elements: Uint32Array | undefined, width: number): string | undefined =>

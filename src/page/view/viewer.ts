@@ -22,6 +22,8 @@ const TURN = Math.PI / 24;
 const SHIFT = 0.05;
 const ZOOM = 1.15;
 const MARGIN = 1.08;
+/** Height of the eye at first, relative to its distance in front of the mesh. */
+const HEIGHT = 0.5;
 
 /** Draws a scene only when something has changed. */
 export class Viewer {
@@ -123,11 +125,15 @@ export class Viewer {
     return this.#up;
   }
 
-  /** Sets the view from the front, above and right, with this axis up. */
-  lookFrom(up: UpAxis): void {
+  /**
+   * Sets the view from the front, above and right, with this axis up.
+   *
+   * @param height of the eye above the mesh, relative to its distance in front of it
+   */
+  lookFrom(up: UpAxis, height = HEIGHT): void {
     this.#up = up;
     this.camera.up.set(0, up === 'y' ? 1 : 0, up === 'z' ? 1 : 0);
-    const direction = up === 'z' ? new Vector3(0.5, -1, 0.5) : new Vector3(0.5, 0.5, 1);
+    const direction = up === 'z' ? new Vector3(0.5, -1, height) : new Vector3(0.5, height, 1);
     this.camera.position.copy(this.#controls.target.clone().add(direction));
     this.frame(this.#half);
   }
