@@ -17,7 +17,7 @@ export async function runCli(argv: readonly string[], cli: CliContext): Promise<
     code = result;
   });
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(wordsOf(argv, program), { from: 'user' });
     return code;
   } catch (thrown) {
     // Commander has already printed its message or the requested page.
@@ -33,6 +33,14 @@ export async function runCli(argv: readonly string[], cli: CliContext): Promise<
 /** The command that a command line names, if any. */
 const commandOf = (argv: readonly string[], { commands }: Command): string | undefined =>
   argv.find((word) => commands.some((command) => command.name() === word));
+
+/** `help` of a command that does not exist would be the page of all commands: the command itself is refused by name. */
+function wordsOf(argv: readonly string[], { commands }: Command): string[] {
+  const [first, named] = argv;
+  const isWord = named !== undefined && named !== 'help' && !named.startsWith('-');
+  const isUnknown = first === 'help' && isWord && !commands.some((command) => command.name() === named);
+  return isUnknown ? [named] : [...argv];
+}
 
 function endOfCommander(error: CommanderError, cli: CliContext, command: string | undefined): number {
   if (error.exitCode === 0) return EXIT.OK;

@@ -99,6 +99,7 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
   });
   const cases: [argv: string[], message: RegExp][] = [
     [['resolv', 'a.obj', 'b.obj'], /unknown command 'resolv'[\s\S]*Did you mean resolve/],
+    [['help', 'resolv'], /unknown command 'resolv'[\s\S]*Did you mean resolve/],
     [['resolve', 'a.obj'], /missing required argument 'TARGET'[\s\S]*See interstice resolve --help/],
     [['resolve', 'a.obj', 'b.obj', 'c.obj'], /frames need --sequence/],
     [['resolve', 'a.obj', 'b.obj', '--activation-distanc', '1'], /unknown option[\s\S]*--activation-distance/],

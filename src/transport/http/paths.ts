@@ -8,6 +8,10 @@ import type { HttpOptions } from './options.js';
 /** Requests to these paths count as in progress, and are refused while the server drains. */
 const WORK_PREFIX = '/v1/';
 
+/** Paths of the admin port that are asked for here by mistake. */
+const ADMIN_PATHS: ReadonlySet<string> = new Set(['/metrics', '/config']);
+const ADMIN_HINT = 'Metrics and settings are at the admin port, which INTERSTICE_ADMIN_PORT sets.';
+
 /** Methods and routes of the requests about jobs. */
 const JOB_QUESTIONS: ReadonlySet<string> = new Set(
   OPERATION_NAMES.filter(isAboutJobs).map((name) => `${OPERATIONS[name].httpMethod} ${OPERATIONS[name].httpPath}`),
@@ -26,7 +30,10 @@ export const paths = fp<HttpOptions>(
       const path = request.url.split('?', 1)[0] ?? '';
       if (request.is404) {
         const allowed = [...routes.values()].find(({ pattern }) => pattern.test(path))?.methods;
-        if (!allowed) throw new IntersticeError('NOT_FOUND', `The path ${shownPath(path)} does not exist.`);
+        if (!allowed) {
+          const details = ADMIN_PATHS.has(path) ? { hint: ADMIN_HINT } : {};
+          throw new IntersticeError('NOT_FOUND', `The path ${shownPath(path)} does not exist.`, details);
+        }
         const list = [...allowed].sort().join(', ');
         reply.header('allow', list);
         throw new IntersticeError(

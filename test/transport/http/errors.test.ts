@@ -98,6 +98,12 @@ t.test('a query parameter that is no percent-encoded UTF-8 is refused by its nam
   const long = (await app.inject({ url: `/livez?${'a'.repeat(6000)}=%ff` })).json();
   t.ok(long.message.length < 200, 'a name that a caller may make long');
   t.equal((await app.inject({ url: '/v1/nothing?x=%ff' })).statusCode, 404, 'a path that does not exist comes first');
+  for (const url of ['/metrics', '/config']) {
+    const answer = await app.inject({ url });
+    t.equal(answer.statusCode, 404);
+    t.match(answer.json().hint, /admin port/, `${url} is not here`);
+  }
+  t.notMatch((await app.inject({ url: '/nothing' })).json().hint, /admin port/);
   t.equal(operations.sessionCalls.length, 0);
   t.equal((await app.inject({ url: '/v1/sessions?label=%C3%A4+%25%26' })).statusCode, 200);
   t.match(operations.sessionCalls[0]?.request, { label: 'ä %&' });
