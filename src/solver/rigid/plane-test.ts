@@ -1,6 +1,6 @@
 import { heights, measureHeights } from '../cpu/certificate.js';
 import { CLOSEST_POINTS, closest } from '../cpu/closest.js';
-import { CORNERS, SIDE_A } from '../pair-kinds.js';
+import { CORNERS, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
 
 /**
  * At the end of a piece, a pair that was at least a floor apart must keep this share of the floor: rounding z costs
@@ -56,8 +56,15 @@ export function isCertified(
  * was, on the way or at the end; rounding to the caller's numbers takes less (solver/range.ts). At z the engine must
  * find a certificate, or it would freeze the pair as touching, unless it does so at x already.
  *
- * n is the direction of the closest points at x, at z or midway, or the mean of two of these. Whatever n is, the
- * inequality decides. Everything is computed in double from float32 numbers.
+ * n is the direction of the closest points at x, at z or midway, the mean of two of these, the normal of the pair that
+ * failed before this one, or a normal of the plane that the elements span at x. Whatever n is, the inequality decides.
+ * Everything is computed in double from float32 numbers.
+ *
+ * A motion that leads along a floor and beyond it needs the last two. The closest points of a vertex and of a triangle
+ * that lies farther along the floor have the direction of the motion at x, and at z they are on the other side. With
+ * these alone a group would count as blocked by the border of the triangle, over which it only has to pass, and would
+ * slide along that border. An edge of the floor and a parallel edge of the group span no plane; the normal of the pair
+ * before is that of the floor.
  */
 export class PlaneTest {
   /**
@@ -80,6 +87,8 @@ export class PlaneTest {
   #kind = 0;
   #distance = 0;
   #best = Number.NEGATIVE_INFINITY;
+  /** `normal` of the pair that failed last, if one separated it at x; 0 = there is none yet */
+  readonly #last = new Float64Array(3);
   readonly #atX: Ends = { gap: 0, a: 0, b: 0, error: 0 };
   readonly #atZ: Ends = { gap: 0, a: 0, b: 0, error: 0 };
 
@@ -110,8 +119,29 @@ export class PlaneTest {
       this.#parts(cx, cy, cz) ||
       this.#parts(ax + bx, ay + by, az + bz) ||
       this.#parts(ax + cx, ay + cy, az + cz) ||
-      this.#parts(bx + cx, by + cy, bz + cz)
+      this.#parts(bx + cx, by + cy, bz + cz) ||
+      this.#parts(this.#last[0], this.#last[1], this.#last[2]) ||
+      this.#partsAlongPlane() ||
+      this.#fail()
     );
+  }
+
+  /** Keeps the normal for the pairs that follow. */
+  #fail(): false {
+    if (this.gap > 0) this.#last.set(this.normal);
+    return false;
+  }
+
+  /** Tries both normals of the plane that the elements span at x, if they span one. */
+  #partsAlongPlane(): boolean {
+    const slots = PAIR_KINDS[this.#kind].plane?.slots;
+    if (!slots) return false;
+    const x = this.#x;
+    const [p, q, r, s] = slots.map((slot) => 3 * this.#vertex[slot]);
+    const [ux, uy, uz] = [x[q] - x[p], x[q + 1] - x[p + 1], x[q + 2] - x[p + 2]];
+    const [vx, vy, vz] = [x[s] - x[r], x[s + 1] - x[r + 1], x[s + 2] - x[r + 2]];
+    const [nx, ny, nz] = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
+    return this.#parts(nx, ny, nz) || this.#parts(-nx, -ny, -nz);
   }
 
   #direction(state: Float32Array): readonly [number, number, number] {

@@ -49,6 +49,30 @@ t.test('a pair that passes does not meet on its way and keeps its required gap',
   t.ok(missed < failed, `${missed} of those that fail would not have met`);
 });
 
+t.test(
+  'a vertex that moves along a triangle and a little below it is stopped by its plane, not by its border',
+  async (t) => {
+    // Slots: the vertex, then the triangle, which lies ahead of it in the plane z = 0.
+    const triangle = [0, -9, 0, 9, 0, 0, 0, 9, 0];
+    for (const [from, to] of [
+      [0.2, -0.5],
+      [-0.2, 0.5],
+    ] as const) {
+      const planes = new PlaneTest(
+        Float32Array.of(-1, 0, from, ...triangle),
+        Float32Array.of(4, 0, to, ...triangle),
+        1e-3,
+      );
+      t.notOk(planes.passes(0, 0, 1, 2, 3));
+      t.strictSame(
+        [...planes.normal].map((n) => n + 0),
+        [0, 0, Math.sign(from)],
+      );
+      t.ok(Math.abs(planes.gap - 0.2) < 1e-6 && Math.abs(planes.room - 0.2) < 1e-6, `${planes.gap} ${planes.room}`);
+    }
+  },
+);
+
 function distanceOf(kind: number, state: Float32Array): number {
   points.find((kind + 1) as PairCode, Float64Array.from(state.subarray(0, 3 * CORNERS[kind])));
   return points.distance;

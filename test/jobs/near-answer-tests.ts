@@ -1,0 +1,55 @@
+import type { Test } from 'tap';
+import type { MeshInput } from '../../src/contract/mesh.js';
+import type { Engine } from '../../src/solver/engine.js';
+import { runJob } from '../support/job.js';
+import { seeded } from '../support/random.js';
+import { flatSheet } from '../support/sheet.js';
+
+/** A sheet of unit edges in the plane z = 0, and bodies with their own triangles. */
+function sheetAmong(
+  [nx, ny]: readonly [number, number],
+  bodies: readonly { readonly points: readonly (readonly number[])[]; readonly triangles: readonly number[] }[],
+) {
+  const sheet = flatSheet(nx, ny);
+  const start = [...sheet.rest];
+  const triangles = [...sheet.triangles];
+  for (const body of bodies) {
+    const first = start.length / 3;
+    triangles.push(...body.triangles.map((corner) => first + corner));
+    start.push(...body.points.flat());
+  }
+  const { vertexCount: dynamic } = sheet;
+  const vertexCount = start.length / 3;
+  const kinematic = new Uint8Array(vertexCount).fill(1, dynamic);
+  const mesh: MeshInput = { vertexCount, triangles: Uint32Array.from(triangles), kinematic };
+  return { mesh, start: Float32Array.from(start), dynamic };
+}
+
+/** Two triangles that make a large square at this height. */
+const plane = (z: number) => ({
+  points: [
+    [-60, -60, z],
+    [60, -60, z],
+    [60, 60, z],
+    [-60, 60, z],
+  ],
+  triangles: [0, 1, 2, 0, 2, 3],
+});
+
+/** Requests whose answers once stayed far from the target although nothing kept them there, for every engine. */
+export function testNearAnswers(t: Test, engine: Engine): void {
+  t.test('a sheet between two planes, sent far along them and against the upper one, slides there', async (t) => {
+    const { mesh, start, dynamic } = sheetAmong([12, 10], [plane(-0.35), plane(0.3)]);
+    for (const seed of [1, 3, 7, 8]) {
+      const random = seeded(seed);
+      const moved = (value: number, k: number) => value + [46, -0.5, 2][k % 3]! + random.between(-0.3, 0.3);
+      const target = start.map((value, k) => (k < 3 * dynamic ? moved(value, k) : value));
+      const { report } = (await runJob({ mesh, start, target, parameters: {} }, engine)).answer;
+      t.equal(report.status, 'CONVERGED');
+      t.equal(report.verification.intersections, 0);
+      t.equal(report.overlongEdges, 0);
+      // Only the part of the target beyond the upper plane is out of reach.
+      t.ok(report.distanceToTargetRms < 1.8, `${report.distanceToTargetRms}`);
+    }
+  });
+}
