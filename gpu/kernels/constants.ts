@@ -31,6 +31,7 @@ import {
   MIN_SHORTENING_GAIN,
   MIN_SINE,
   MORE_SWEEPS,
+  MOST_RESUMPTIONS,
   NEAR_LIMIT,
   PARTIAL_SHARE,
   PASSIVE,
@@ -95,9 +96,10 @@ export const STATE = {
 
 /**
  * What the steps of a run do, in Control.phase: Algorithm 1; the pull-back; its last steps, which only shorten edges; its
- * finer steps, before these, which are those of PULL with other parameters. PHASE_PULL and so on in WGSL.
+ * finer steps, before these, which are those of PULL with other parameters; steps of PULL again, after the last ones.
+ * PHASE_PULL and so on in WGSL.
  */
-export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2, REFINE: 3 } as const;
+export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2, REFINE: 3, RESUME: 4 } as const;
 export type Phase = (typeof PHASE)[keyof typeof PHASE];
 
 /**
@@ -216,7 +218,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   SET_WORDS: SET_OF_SLOTS.words,
   ...{ ...STATE, ...VERTEX_FLAG, ...LAST_PULL, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART, ONE_BITS },
   ...{ TAIL_EDGES, SMALL_VERTICES, SUM_GROUPS, FREE_STEPS, COMPLETE_EVERY, HOLD_BACK_PASSES },
-  ...{ MAX_POOR_STEPS, MAX_HELD_STEPS, MAX_POOR_SHORTENINGS, MAX_HELD_SHORTENINGS, NO_CORNER },
+  ...{ MAX_POOR_STEPS, MAX_HELD_STEPS, MAX_POOR_SHORTENINGS, MAX_HELD_SHORTENINGS, MOST_RESUMPTIONS, NO_CORNER },
   ...{ MORE_SWEEPS_ROUNDS: MORE_SWEEPS.rounds, MORE_SWEEPS_PATIENCE: MORE_SWEEPS.patience },
   ...withPrefix('PHASE_', PHASE),
   ...withPrefix('SEARCH_', SEARCH_MODE),

@@ -50,7 +50,7 @@ export const PARAMETERS = new Struct('Parameters', {
 
 /** The parameters of one phase of the pull-back, a uniform of its kernels. */
 export const PULL_BACK = new Struct('PullBack', {
-  phase: ['u32', 'PHASE_PULL, also for finer steps, or PHASE_SHORTEN.'],
+  phase: ['u32', 'PHASE_PULL, also for finer steps and for those after a resumption, or PHASE_SHORTEN.'],
   hasFiner: ['u32', '1 = finer steps follow where these gain too little.'],
   tau: ['f32', 'τ: share of the way to y* that a vertex takes which was pushed lately.'],
   longest: ['f32', 'The longest motion of a step.'],
@@ -93,7 +93,7 @@ export const CONTROL = new Struct('Control', {
   residual: ['f32', 'Largest residual of the last step.'],
   unfinished: ['u32', 'Unfinished vertices of the last step.'],
   touching: ['u32', 'Pairs without a certificate in the last step.'],
-  phase: ['u32', 'PHASE_ADVANCE to PHASE_REFINE; where the run needs another phase, that one.'],
+  phase: ['u32', 'PHASE_ADVANCE to PHASE_RESUME; where the run needs another phase, that one.'],
   ending: [
     'u32',
     'How Algorithm 1 ended where the pull-back follows; how that ended where the shortening of edges follows.',
@@ -102,6 +102,9 @@ export const CONTROL = new Struct('Control', {
   keptAt: ['u32', 'Clock of the step whose contact multipliers are kept by pair; 0 = none are.'],
   poorSteps: ['u32', 'Steps of the pull-back in a row that gained too little.'],
   poorShortenings: ['u32', 'Steps in a row that only shortened edges, and too little.'],
+  hasGained: ['u32', '1 = a step of this phase of the pull-back was not poor.'],
+  mayResume: ['u32', '1 = steps towards y* are resumed after the last ones.'],
+  resumptions: ['u32', 'How often they were.'],
   bestMerit: ['f32', 'Φ of the best state, in units of `unitBits` squared.'],
   bestExcess: ['f32', 'Its part of edges above their limits, before its weight.'],
   isThorough: ['u32', '1 = sweeps go on until edges over their limits are a small part of Φ.'],

@@ -60,7 +60,7 @@ export class HoldReader {
       if (isAdvance) this.#record.noteRows(control.steps, pushes, pairs, limiter);
       else this.#record.notePull(control.steps, pairs, limiter);
     }
-    if ((phase === PHASE.PULL || phase === PHASE.REFINE) && control.bests > before.bests) this.#record.keepPushes();
+    if (!isAdvance && phase !== PHASE.SHORTEN && control.bests > before.bests) this.#record.keepPushes();
     // A step of the pull-back ends with the sweeps of the next one. After a search of everything, what they have kept lies
     // at the places that their pairs had before it, and was taken with the status before.
     if (!isAdvance && control.keptAt === control.clock) this.#record.takePushes(pushes);

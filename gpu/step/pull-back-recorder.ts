@@ -78,11 +78,11 @@ export class PullBackRecorder {
   /** Opens a phase of a run that has paused for it and was armed again. */
   open(pass: Pass, phase: PullBackShape['phase'], vertexCount: number): void {
     const { count } = this.#edges;
-    if (phase === PHASE.PULL) {
-      this.#dispatcher.direct(pass, 'beginPull', vertexCount);
+    if (phase === PHASE.PULL || phase === PHASE.RESUME) {
+      this.#dispatcher.direct(pass, phase === PHASE.PULL ? 'beginPull' : 'restoreBest', vertexCount);
       if (count > 0) this.#dispatcher.direct(pass, 'beginEdges', count);
       this.#strains?.open(pass, count);
-      this.#dispatcher.indirect(pass, 'clearAims', STEP_SLOT.PAIRS);
+      if (phase === PHASE.PULL) this.#dispatcher.indirect(pass, 'clearAims', STEP_SLOT.PAIRS);
       this.#aimAnew(pass, phase);
       this.weigh(pass);
       this.#dispatcher.direct(pass, 'openPull', 1);
@@ -141,7 +141,7 @@ export class PullBackRecorder {
   /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the initial state. */
   rate(pass: Pass, phase: Phase): void {
     this.#dispatcher.indirect(pass, 'findShortfalls', STEP_SLOT.PAIRS);
-    if (phase !== PHASE.PULL) return;
+    if (phase !== PHASE.PULL && phase !== PHASE.RESUME) return;
     this.weigh(pass);
     this.#dispatcher.direct(pass, 'ratePull', 1);
     this.#dispatcher.indirect(pass, 'keepBest', STEP_SLOT.VERTICES);

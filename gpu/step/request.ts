@@ -40,6 +40,7 @@ export const STEP_PHASES: Readonly<Record<Phase, StepPhase>> = {
   [PHASE.PULL]: 'PULL',
   [PHASE.SHORTEN]: 'SHORTEN',
   [PHASE.REFINE]: 'PULL',
+  [PHASE.RESUME]: 'PULL',
 };
 
 /** float32[3·V] each, in engine coordinates. */
@@ -194,7 +195,7 @@ export function packPullBack(
   const { sweeps, tau, minGain } = stageOf(plan, phase);
   return PULL_BACK.pack({
     phase: isShortening ? phase : PHASE.PULL,
-    hasFiner: phase === PHASE.PULL && finer ? 1 : 0,
+    hasFiner: (phase === PHASE.PULL || phase === PHASE.RESUME) && finer ? 1 : 0,
     tau,
     longest,
     minGain,

@@ -261,6 +261,12 @@ export const SWEPT_EXCESS = 0.01;
  */
 export const MORE_SWEEPS = { rounds: 32, patience: 4, fallenTo: 0.9 } as const;
 
+/**
+ * The last steps may give way to steps towards y* again this many times (cpu/poor-steps.ts). Few requests need more than
+ * one.
+ */
+export const MOST_RESUMPTIONS = 4;
+
 /** One sweep in this many visits all rows; the sweeps between visit only the rows that act. */
 export const COMPLETE_EVERY = 8;
 

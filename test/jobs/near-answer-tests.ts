@@ -36,6 +36,16 @@ const plane = (z: number) => ({
   triangles: [0, 1, 2, 0, 2, 3],
 });
 
+/** An octahedron of this radius whose topmost corner is at this height. */
+const post = (radius: number, top: number) => {
+  const along = (axis: number, by: number) =>
+    [0, 1, 2].map((c) => (c === axis ? by : 0) + (c === 2 ? top - radius : 0));
+  return {
+    points: [0, 1, 2].flatMap((axis) => [along(axis, radius), along(axis, -radius)]),
+    triangles: [0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5],
+  };
+};
+
 /** Requests whose answers once stayed far from the target although nothing kept them there, for every engine. */
 export function testNearAnswers(t: Test, engine: Engine): void {
   t.test('a sheet between two planes, sent far along them and against the upper one, slides there', async (t) => {
@@ -50,6 +60,29 @@ export function testNearAnswers(t: Test, engine: Engine): void {
       t.equal(report.overlongEdges, 0);
       // Only the part of the target beyond the upper plane is out of reach.
       t.ok(report.distanceToTargetRms < 1.8, `${report.distanceToTargetRms}`);
+    }
+  });
+
+  t.test('a sheet that drapes over a post hangs down on all sides, whether edges or strains have limits', async (t) => {
+    for (const [seed, limits, most] of [
+      [8, undefined, 0.45],
+      [12, undefined, 0.45],
+      [2, { min: 0.8, max: 1.2 }, 0.75],
+      [4, { min: 0.8, max: 1.2 }, 0.75],
+      [13, { min: 0.8, max: 1.2 }, 0.8],
+    ] as const) {
+      const random = seeded(seed);
+      const [radius, shear] = [random.between(0.4, 1.4), random.between(0.3, 1.5)];
+      const { mesh, start, dynamic } = sheetAmong([12, 5], [post(radius, -0.35)]);
+      const moved = (value: number, k: number) =>
+        value + [shear * start[k + 1]!, 0, -2][k % 3]! + 0.1 * random.between(-1, 1);
+      const target = start.map((value, k) => (k < 3 * dynamic ? moved(value, k) : value));
+      const limited = limits ? { ...mesh, strainLimits: { rest: start, ...limits } } : mesh;
+      const { report } = (await runJob({ mesh: limited, start, target, parameters: {} }, engine)).answer;
+      t.equal(report.status, 'CONVERGED');
+      t.equal(report.verification.intersections, 0);
+      t.equal(report.overlongEdges + (report.strain?.violated ?? 0), 0);
+      t.ok(report.distanceToTargetRms < most, `seed ${seed}: ${report.distanceToTargetRms}`);
     }
   });
 }

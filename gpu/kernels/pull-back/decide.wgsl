@@ -8,6 +8,8 @@
 //   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with other parameters, and no poor step so far.
 //   SHORTEN   follows where edges of the best state are above their limits. Poor is a step that takes less than MIN_SHORTENING_GAIN off the excess (in a heap
 //             HEAP_SHORTENING_GAIN): MAX_POOR_SHORTENINGS in a row end it, in a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
+//   RESUME    follows where edges over their limits have ended PULL, MOST_RESUMPTIONS times at most, and again only where a step has gained: PULL from the best state, without multipliers
+//             (PoorSteps.mayResume). REFINE does not begin before the last of them.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
@@ -39,10 +41,11 @@ fn hasStepsAfter() -> bool {
   return control.steps < parameters.stepLimit + parameters.reservedSteps;
 }
 
-// Hands over to SHORTEN, which ends as `ending` unless it is stopped, or to REFINE.
-fn handOver(isNext: bool, ending: u32, isFiner: bool) {
+// Hands over to SHORTEN, which ends as `ending` unless it is stopped, to REFINE or to RESUME.
+fn handOver(isNext: bool, ending: u32, isFiner: bool, isResumed: bool) {
   control.ending = select(control.ending, ending, isNext);
-  control.phase = select(select(control.phase, PHASE_SHORTEN, isNext), PHASE_REFINE, isFiner);
+  let next = select(select(control.phase, PHASE_SHORTEN, isNext), PHASE_REFINE, isFiner);
+  control.phase = select(next, PHASE_RESUME, isResumed);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -57,13 +60,17 @@ fn openPull(@builtin(local_invocation_index) local: u32) {
   control.poorSteps = 0u;
   control.isThorough = 0u;
   control.poorShortenings = 0u;
+  control.hasGained = 0u;
+  control.mayResume = 0u;
+  control.isBest = 0u;
+  control.hasAim = 0u;
   control.windowSteps = 0u;
   control.clearsStopped = 0u;
   control.keptAt = 0u;
   control.wantsSearch = select(SEARCH_ALL, SEARCH_NONE, control.wantsSearch == SEARCH_NONE);
   let state = limitedOr(select(CONVERGED, RUNNING, merit > 0.0));
   let isNext = state == AT_STEP_LIMIT && parts.y > 0.0 && hasStepsAfter();
-  handOver(isNext, state, false);
+  handOver(isNext, state, false, false);
   control.state = select(state, NEEDS_PHASE, isNext);
   writeArguments();
 }
@@ -147,6 +154,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isStretched = EXCESS_WEIGHT * parts.y > pullBack.minGain * present && cost == 1.0;
   control.isThorough = select(control.isThorough, 1u, isRunning && isPull && !isRich && isStretched);
   let isStill = moving == 0u;
+  control.hasGained = select(control.hasGained, 1u, isRunning && isPull && isRich);
   let isSettled = !isHeld && (isStill || poor >= MAX_POOR_STEPS);
   let isStuck = isHeld && poor >= select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
   let pulled = select(select(RUNNING, STALLED, isStuck), CONVERGED, isSettled || !(left > 0.0));
@@ -166,15 +174,24 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   // For awaitSearch, after the sweeps: only then is it known for which vertices to search.
   control.wantsSearch = select(control.wantsSearch, select(SEARCH_NONE, SEARCH_PART, isAsked), isRunning);
 
+  // Edges over their limits have ended the phase: it is resumed, after those of the best state are shortened.
+  let hasGained = control.resumptions == 0u || control.hasGained == 1u;
+  let mayGain = control.phase != PHASE_REFINE && control.resumptions < MOST_RESUMPTIONS && hasGained;
+  let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && isStretched;
+  let mayResume = isRunning && isTaut && mayGain;
+  control.mayResume = select(control.mayResume, select(0u, 1u, mayResume), isRunning && isPull);
   // Finer steps are next, if the phase has steps left.
-  let hasFiner = isPull && pulled != RUNNING && pullBack.hasFiner == 1u && left > 0.0 && !isStill && cost == 1.0;
-  let ended = limitedOr(select(select(shortened, pulled, isPull), RUNNING, hasFiner));
+  let hasFiner = isPull && pulled != RUNNING && pullBack.hasFiner == 1u && left > 0.0 && !isStill && cost == 1.0 && !mayResume;
+  let isResumed = (mayResume && !(bestExcess > 0.0)) || (isRunning && !isPull && isShort && control.mayResume == 1u);
+  control.resumptions += select(0u, 1u, isResumed);
+  let ended = limitedOr(select(select(shortened, pulled, isPull), RUNNING, hasFiner || isResumed));
   let isFiner = isRunning && hasFiner && ended == RUNNING;
   // Edges of the best state are above their limits: they are shortened next, if there are steps left.
   let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0 && !isFiner;
   let isNext = isWanted && hasStepsAfter();
-  handOver(isNext, ended, isFiner);
-  let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, isNext || isFiner);
+  let goesBack = isResumed && ended == RUNNING;
+  handOver(isNext, ended, isFiner, goesBack);
+  let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, isNext || isFiner || goesBack);
   control.state = select(control.state, state, isRunning);
   atomicStore(&control.isLeaping, select(atomicLoad(&control.isLeaping), 0u, isRunning));
   clearCounters();

@@ -8,6 +8,7 @@ import {
   MAX_POOR_SHORTENINGS,
   MAX_POOR_STEPS,
   MIN_SHORTENING_GAIN,
+  MOST_RESUMPTIONS,
   SWEPT_EXCESS,
 } from '../constants.js';
 import type { PullBackPlan } from '../scattered-targets.js';
@@ -52,6 +53,20 @@ export class PoorSteps {
   }
 
   #isThorough = false;
+  #hasGained = false;
+  #isTaut = false;
+
+  /**
+   * Whether edges or strains over their limits have ended the phase: the last steps were poor, although such edges are
+   * more than minGain of Φ. Vertices that contacts stop then hold all others by edges that may not grow (hold-back), so
+   * that neither these edges become shorter nor anything comes nearer to y*. The last steps shorten them, because few
+   * vertices move there, and steps towards y* gain again afterwards.
+   *
+   * @param resumptions how often the phase has been resumed; a phase that was resumed must have gained something
+   */
+  mayResume(resumptions: number): boolean {
+    return this.#isTaut && resumptions < MOST_RESUMPTIONS && (resumptions === 0 || this.#hasGained);
+  }
 
   /** Whether a step was poor because of edges or strains over their limits. */
   get isThorough(): boolean {
@@ -86,9 +101,11 @@ export class PoorSteps {
     const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : minGain;
     if (gain >= least || (gain > 0 && this.#isEarly && isLeaping)) {
       this.#count = 0;
+      this.#hasGained = true;
       return undefined;
     }
     this.#count++;
+    this.#isTaut = excess > minGain && !isHeap && !isHeld && !isStill;
     this.#isThorough ||= excess > minGain && !isHeap;
     if (isHeld) {
       // In new boxes the held vertices may gain something; in a heap new boxes cannot be larger.

@@ -91,7 +91,8 @@ export interface PullBackOutcome {
  *
  * which is projected gradient descent on ½ ‖x − y*‖²_M with the constraints linearised at x. Contacts aim at their
  * offset (contact-aims.ts), not at δ_p. The best state by Φ (merit.ts) is kept, and the phase ends when Φ falls too
- * little. Then steps that only shorten edges follow, until no edge is too long or they hardly shorten any edge.
+ * little. Then steps that only shorten edges follow, until no edge is too long or they hardly shorten any edge. Where
+ * edges over their limits have ended the phase, it is resumed after them.
  *
  * Safety is that of Algorithm 1: every step goes through the same bound, write, check and commit inside the trust
  * boxes, and the best state is a committed one. A search follows the sweeps, so that the new boxes contain the y that
@@ -195,19 +196,23 @@ export class PullBack {
     return { status, unsettled: status === 'STALLED' ? this.#held : this.#wants };
   }
 
-  /** Runs both phases. @returns how they ended */
+  /** Runs both phases, as often as the second lets the first one gain again. @returns how they ended */
   #end(run: PullBackRun): Status {
     try {
-      const status = this.#pull(run);
-      if (status === 'DEADLINE') return status;
-      const [held, wants] = [this.#held.slice(), this.#wants.slice()];
-      try {
-        return this.#shortenEdges(run) ?? status;
-      } finally {
-        // The report states what held the vertices on their way to y*, and which wanted to move on, not what did so in
-        // the last steps, of which the last one may have been abandoned.
-        this.#held.set(held);
-        this.#wants.set(wants);
+      for (let resumptions = 0; ; resumptions++) {
+        const { status, mayResume } = this.#pull(run, resumptions);
+        if (status === 'DEADLINE') return status;
+        const [held, wants] = [this.#held.slice(), this.#wants.slice()];
+        try {
+          const stopped = this.#shortenEdges(run);
+          if (stopped || !mayResume) return stopped ?? status;
+        } finally {
+          // The report states what held the vertices on their way to y*, and which wanted to move on, not what did so in
+          // the last steps, of which the last one may have been abandoned.
+          this.#held.set(held);
+          this.#wants.set(wants);
+        }
+        this.#resume(run);
       }
     } catch (thrown) {
       if (thrown instanceof StepAbandoned) return 'DEADLINE';
@@ -215,8 +220,22 @@ export class PullBack {
     }
   }
 
-  /** Steps towards y* until Φ no longer falls, then finer ones if the quality has them. */
-  #pull(run: PullBackRun): Status {
+  /** Begins steps towards y* again, from the best state and without multipliers. */
+  #resume({ x }: PullBackRun): void {
+    x.set(this.#best);
+    this.#unshown.drop();
+    this.#phase = 'PULL_BACK';
+    this.#limits?.reset();
+    this.#contacts.reset(this.#proximity.pairs);
+  }
+
+  /**
+   * Steps towards y* until Φ no longer falls, then finer ones if the quality has them.
+   *
+   * @param resumptions how often this phase has been resumed
+   * @returns how it ended, and whether it may be resumed after the last steps (PoorSteps.mayResume)
+   */
+  #pull(run: PullBackRun, resumptions: number): { readonly status: Status; readonly mayResume: boolean } {
     const { x, y, target } = run;
     const { moving } = this.#stages;
     const { delta } = this.#settings;
@@ -225,10 +244,11 @@ export class PullBack {
     let poorSteps = new PoorSteps(stage, this.#plan);
     for (let n = 0; best > 0; n++) {
       const step = run.nextStep('PULL');
-      if (typeof step !== 'number') return step;
+      if (typeof step !== 'number') return { status: step, mayResume: false };
       this.#paces.rebuild(x, y, target, stage.tau);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
-      if (!this.#hasPairs) this.#search(run);
+      const isOutside = n === 0 && resumptions > 0 && this.#isOutside(x);
+      if (isOutside || !this.#hasPairs) this.#search(run);
       if (n === 0) best = this.#merit.of(x, target, this.#proximity.pairs);
       const rows = {
         ...{ sweeps: stage.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) },
@@ -243,7 +263,7 @@ export class PullBack {
         best = merit;
         this.#keep(run, from);
       } else if (run.isPathWanted) this.#unshown.add(x, from);
-      if (!isWhole) return 'DEADLINE';
+      if (!isWhole) return { status: 'DEADLINE', mayResume: false };
       const { excess } = this.#merit;
       const [isLeaping, isHeld, isStill] = [
         this.#paces.isLeaping(x, target, this.#cost),
@@ -252,16 +272,23 @@ export class PullBack {
       ];
       const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess });
       const { finer } = this.#plan;
+      const mayResume = ended !== undefined && stage !== finer && poorSteps.mayResume(resumptions);
+      if (mayResume) return { status: ended, mayResume };
       if (ended && finer && stage !== finer && best > 0 && !isStill && this.#cost === 1) {
         stage = finer;
         poorSteps = new PoorSteps(stage, this.#plan);
         continue;
       }
-      if (ended) return ended;
+      if (ended) return { status: ended, mayResume };
       // A vertex that its box holds may gain something in a new box, if that can be larger.
       if (isHeld && poorSteps.hasAny && this.#cost === 1) this.#isSearchDue = true;
     }
-    return 'CONVERGED';
+    return { status: 'CONVERGED', mayResume: false };
+  }
+
+  /** Whether x has vertices outside their boxes, which are then marked as wanted: boxes may have been renewed since. */
+  #isOutside(x: Float32Array): boolean {
+    return this.#hasPairs && markOutside(this.#proximity.boxes.box, x, this.#stages.watch.wanted);
   }
 
   /**
@@ -272,7 +299,7 @@ export class PullBack {
    */
   #shortenEdges(run: PullBackRun): Extract<Status, 'STEP_LIMIT' | 'DEADLINE'> | undefined {
     const { x, y } = run;
-    const { moving, watch } = this.#stages;
+    const { moving } = this.#stages;
     const { delta } = this.#settings;
     if (!this.#limits) return undefined;
     x.set(this.#best);
@@ -286,9 +313,7 @@ export class PullBack {
       const step = run.nextStep('SHORTEN');
       if (typeof step !== 'number') return step;
       y.set(x);
-      // The boxes may have been renewed since the best state.
-      const isOutside = n === 0 && this.#hasPairs && markOutside(this.#proximity.boxes.box, x, watch.wanted);
-      if (isOutside || !this.#hasPairs) this.#search(run);
+      if ((n === 0 && this.#isOutside(x)) || !this.#hasPairs) this.#search(run);
       this.#contacts.reset(this.#proximity.pairs);
       this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), { ...options, mostExcess: 0 });
       const { isWhole, from } = this.#forward(run, step, SHORTENING_REST * delta);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EXCESS_WEIGHT, SWEPT_EXCESS } from '../../../src/solver/constants.js';
+import { EXCESS_WEIGHT, MOST_RESUMPTIONS, SWEPT_EXCESS } from '../../../src/solver/constants.js';
 import { costOfStep, PoorShortenings, PoorSteps } from '../../../src/solver/cpu/poor-steps.js';
 import { cheapPairsOf, comfortablePairs } from '../../../src/solver/pair-budget.js';
 
@@ -56,6 +56,26 @@ t.test(
     t.same(endOf(repeated({ ...still, isHeld: true })), { ended: 'STALLED', steps: 8 });
   },
 );
+
+t.test('a phase that edges over their limits have ended may be resumed, and again if it gained', async (t) => {
+  const after = (...steps: Parameters<PoorSteps['after']>[0][]): PoorSteps => {
+    const poor = new PoorSteps(PLAN, PLAN);
+    for (const step of steps) poor.after(step);
+    return poor;
+  };
+  const taut = { ...CHEAP, gain: 0, excess: 0.011 };
+  const blocked = after(taut, taut, taut);
+  t.ok(blocked.mayResume(0));
+  t.notOk(blocked.mayResume(1), 'it has gained nothing since');
+  const gained = after(CHEAP, taut, taut, taut);
+  t.ok(gained.mayResume(1) && gained.mayResume(MOST_RESUMPTIONS - 1));
+  t.notOk(gained.mayResume(MOST_RESUMPTIONS));
+  const slack = { ...taut, excess: 0.009 };
+  t.notOk(after(taut, taut, slack).mayResume(0), 'too little of Φ in the last step');
+  t.notOk(after(taut, taut, { ...taut, cost: 1.1 }).mayResume(0), 'a heap');
+  t.notOk(after(taut, taut, { ...taut, isStill: true }).mayResume(0), 'no vertex wants to move');
+  t.notOk(after(...repeated({ ...taut, isHeld: true }, 8)).mayResume(0), 'boxes hold vertices');
+});
 
 t.test('sweeps leave little excess of edges over their limits once a step was poor because of them', async (t) => {
   const poor = { ...CHEAP, gain: 0 };
