@@ -8,6 +8,7 @@ import { pairLimit } from '../src/solver/pair-budget.js';
 import type { SavedDeviceScene, SavedScene } from '../src/solver/saved-scene.js';
 import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js';
 import { strainElementsOf } from '../src/solver/strain/elements.js';
+import { countUnserved } from '../src/solver/unserved-limits.js';
 import type { DeviceMemory } from './device/memory.js';
 import { Reader } from './device/readback.js';
 import type { Recording } from './device/recording.js';
@@ -310,7 +311,7 @@ export class GpuScene implements Scene {
     });
     // Without time stamps the time of the device cannot be divided into stages.
     if (!this.#batches.isTimed) timings.forward += 1000 * (performance.now() - began - inCaller) - timings.search;
-    return { ...(await this.#readAnswer(timings, wasStopped)), ...(holds ? { holds: holds.holds } : {}) };
+    return { ...(await this.#readAnswer(input, timings, wasStopped)), ...(holds ? { holds: holds.holds } : {}) };
   }
 
   /**
@@ -376,7 +377,7 @@ export class GpuScene implements Scene {
     return this.#submissions.begin();
   }
 
-  async #readAnswer(timings: StageTimings, wasStopped: boolean): Promise<Resolution> {
+  async #readAnswer({ y: target }: StepInput, timings: StageTimings, wasStopped: boolean): Promise<Resolution> {
     const final = await readFinalState(this.#buffers, this.#recorder, this.#reader, {
       submissions: this.#submissions,
       mesh: this.#mesh,
@@ -391,6 +392,7 @@ export class GpuScene implements Scene {
     this.#residentX.set(final.positions);
     this.#isResidentXKnown = true;
     const { stepsBefore, wasCut } = this.#phases;
-    return toResolution({ ...final, timings, wasStopped, stepsBefore, wasCut });
+    const resolution = toResolution({ ...final, timings, wasStopped, stepsBefore, wasCut });
+    return countUnserved(resolution, { mesh: this.#mesh, settings: this.#settings, target });
   }
 }

@@ -135,7 +135,7 @@ export interface Report {
   readonly proximitySetReused: boolean;
   /** ‖r‖∞ */
   readonly residual: number;
-  /** Vertices with r ≥ ε. May be 0 under STEP_LIMIT and DEADLINE: then only steps that shorten edges were left. */
+  /** Vertices with r ≥ ε. Under STEP_LIMIT and DEADLINE r of a dynamic vertex of an edge or element over its limits is 1. */
   readonly unfinishedVertices: number;
   /** Kinematic vertices whose answer differs from their target. */
   readonly unreachedKinematic: number;

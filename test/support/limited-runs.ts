@@ -137,10 +137,41 @@ function objectionsTo(
     [unfinishedVertices !== unfinished, `${unfinishedVertices} unfinished vertices, not ${unfinished}`],
     [Math.abs(residual - largest) > 1e-6, `residual ${residual}, not ${largest}`],
     [status === 'CONVERGED' && unfinished > 0, `CONVERGED, ${unfinished} unfinished`],
-    [status === 'STALLED' && unfinished === 0, 'STALLED, none unfinished'],
+    [status !== 'CONVERGED' && unfinished === 0, `${status}, none unfinished`],
     [hasStates && !end.every((value, k) => Object.is(value, positions[k])), 'the path ends elsewhere'],
   ];
   return objections.flatMap(([isWrong, objection]) => (isWrong ? [objection] : []));
+}
+
+/**
+ * A sheet rests at its target, out of its limits: after a step or two no vertex wants to move towards it, and only the
+ * last steps are left, which bring elements or edges within the limits. A run that is cut there names what they were
+ * still to move.
+ */
+export async function expectUnservedUnfinished(t: Test, engine: Engine): Promise<void> {
+  const { vertexCount, rest, triangles } = flatSheet(4, 3);
+  const stretched = Float64Array.from(scaled(rest, [1.3, 1, 1]));
+  const own = { vertexCount, triangles };
+  const meshes: Record<string, MeshInput> = {
+    strains: { ...own, strainLimits: { rest, min: 0.95, max: 1.05 } },
+    lengths: { ...own, restLengths: { positions: rest } },
+  };
+  for (const [name, mesh] of Object.entries(meshes)) {
+    const parameters = { quality: 'BALANCED', stretchLimit: 1.05 } as const;
+    const open = (stepLimit: number) => openCase(engine, mesh, stretched, stretched, { ...parameters, stepLimit });
+    const whole = await (await open(512)).resolve();
+    t.equal(whole.status, 'CONVERGED', name);
+    let cuts = 0;
+    for (let stepLimit = 1; stepLimit <= whole.steps; stepLimit++) {
+      const opened = await open(stepLimit);
+      const answer = await opened.resolve();
+      opened.scene.close();
+      const wrong = objectionsTo({ ...answer, states: [] }, opened, { hasStates: false, mayStop: false });
+      t.same(wrong, [], `${name}, ${stepLimit} steps`);
+      if (answer.status === 'STEP_LIMIT') cuts++;
+    }
+    t.ok(cuts > 0, `${name}: a limit has ended ${cuts} of ${whole.steps} runs`);
+  }
 }
 
 /**

@@ -97,14 +97,8 @@ function judgeReport(question: Question, { positions, report }: Answer, find: Fi
   if (isDone && (report.residual >= resolved.residualTolerance || report.unfinishedVertices !== 0)) {
     find('report: CONVERGED', `residual ${report.residual}, ${report.unfinishedVertices} unfinished vertices`);
   }
-  // Lengths at rest and strain limits may hold every vertex in the last step allowed, before it is known that further steps
-  // gain nothing. A budget may end the steps that only shorten edges, which follow those of the pull-back.
-  const isCut =
-    (report.status === 'DEADLINE' && report.pullBack !== undefined) ||
-    (report.status === 'STEP_LIMIT' && (surface.atRest.size > 0 || report.strain !== undefined));
-  const mayRest = isCut && resolved.quality !== 'FAST';
-  if (!isDone && report.unfinishedVertices === 0 && !mayRest)
-    find(`report: ${report.status}`, 'no vertex is unfinished');
+  // Also where time or the step limit has ended the steps that only shorten edges.
+  if (!isDone && report.unfinishedVertices === 0) find(`report: ${report.status}`, 'no vertex is unfinished');
   if (report.status === 'STEP_LIMIT' && report.steps < fewestStepsAtLimit(resolved)) {
     find('report: STEP_LIMIT', `${report.steps} steps of ${resolved.stepLimit}`);
   }

@@ -10,6 +10,7 @@ import { type PullBackPlan, planPullBack } from '../scattered-targets.js';
 import { type Settings, servesBoth } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import { statusAfterPullBack, stepLimitOf } from '../step-shares.js';
+import { countUnserved } from '../unserved-limits.js';
 import { aimAtPrescribed, allOrNothing, settleArrived } from './arrive.js';
 import { FORWARD_RULES } from './bound.js';
 import { EdgeLengths } from './edges.js';
@@ -125,12 +126,9 @@ export class TwoWay {
     const run = this.#begin(input, stages);
     const status = this.#advance(run);
     if (status !== 'DEADLINE') this.#arrive(run);
-    return toResolution(
-      run,
-      run.plan ? this.#pullBack(run, run.plan, status) : status,
-      this.#proximity,
-      this.#settings,
-    );
+    const ended = run.plan ? this.#pullBack(run, run.plan, status) : status;
+    const resolution = toResolution(run, ended, this.#proximity, this.#settings);
+    return countUnserved(resolution, { mesh: this.#mesh, settings: this.#settings, target: input.y });
   }
 
   /** Runs Algorithm 1, with x, y and r of step l in `run`. @returns how it ended */

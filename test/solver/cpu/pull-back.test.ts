@@ -6,7 +6,7 @@ import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { testPath } from '../../../src/verify/path.js';
 import { findIntersections } from '../../../src/verify/state.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
-import { expectTruthAtLimits } from '../../support/limited-runs.js';
+import { expectTruthAtLimits, expectUnservedUnfinished } from '../../support/limited-runs.js';
 import {
   examplePair,
   expectNearReference,
@@ -139,6 +139,8 @@ t.test('the step limit ends it with the best state so far', (t) => expectNearerW
 t.test('runs of tiny scenes with any limit end, and tell the truth', (t) =>
   expectTruthAtLimits(t, engine, roundsOf(24, 3)),
 );
+
+t.test('what the last steps were still to move counts as unfinished', (t) => expectUnservedUnfinished(t, engine));
 
 t.test('every step limit ends a run', (t) => expectEveryLimitEnds(t, engine));
 

@@ -52,6 +52,7 @@ const pullBackOf = (steps: number, overlongEdges: string): NonNullable<WireRepor
   const fidelity = { distanceToTargetRms: 0, distanceToTargetMax: 0, overlongEdges };
   return { steps, before: fidelity, after: fidelity };
 };
+const WITHIN = { violated: '0', inverted: '0', min: 1, max: 1 };
 const judge = (answer: Partial<Answer>, asked: Partial<Question> = {}) =>
   judgeAnswer({ ...question, ...asked }, { positions: at(0.5), report, ...answer }).map(({ promise }) => promise);
 
@@ -59,7 +60,9 @@ t.test('a right answer has no findings', async (t) => {
   t.same(judge({}), []);
   t.same(judge({ report: { ...report, pullBack: pullBackOf(3, '0') } }), []);
   t.same(
-    judge({ report: { ...report, status: 'DEADLINE', pullBack: pullBackOf(3, '0') } }),
+    judge({
+      report: { ...report, status: 'DEADLINE', pullBack: pullBackOf(3, '0'), unfinishedVertices: 2, residual: 1 },
+    }),
     [],
     'edges were being shortened',
   );
@@ -104,6 +107,8 @@ t.test('every wrong report and every fault is found by name', async (t) => {
     [{ status: 'STEP_LIMIT', unfinishedVertices: 1 }, 'report: STEP_LIMIT'],
     [{ status: 'STEP_LIMIT', unfinishedVertices: 1, steps: 383 }, 'report: STEP_LIMIT'],
     [{ status: 'DEADLINE', pullBack: undefined }, 'report: DEADLINE'],
+    [{ status: 'DEADLINE', pullBack: pullBackOf(3, '0') }, 'report: DEADLINE'],
+    [{ status: 'STEP_LIMIT', steps: 512, pullBack: pullBackOf(3, '0'), strain: WITHIN }, 'report: STEP_LIMIT'],
     [
       { status: 'DEADLINE', resolved: { ...report.resolved, quality: 'FAST' }, pullBack: undefined },
       'report: DEADLINE',
