@@ -155,6 +155,27 @@ t.test('a reference to something that is no file is refused in words', async (t)
   await t.rejects(readMeshFile(join(t.testdir({ 'a.gltf': {} }), 'a.gltf')), { code: 'EISDIR' });
 });
 
+t.test('a file is read only with files of its folder and below', async (t) => {
+  const own = { '..a.bin': CORNERS, below: { 'b.bin': CORNERS } };
+  const folder = t.testdir({ 'outside.bin': CORNERS, own, 'own-too': { 'a.bin': CORNERS } });
+  const path = join(folder, 'own', 'mesh.gltf');
+  const readWith = (uri: string) => {
+    writeFileSync(path, JSON.stringify(gltf({ buffers: [{ byteLength: 36, uri }] })));
+    return readMeshFile(path);
+  };
+  const outside = ['../outside.bin', '%2e%2e/outside.bin', 'below/../../outside.bin', '../own-too/a.bin', '..'];
+  for (const uri of [...outside, join(folder, 'outside.bin'), '/dev/zero']) {
+    const error = await refusalOf(readWith(uri));
+    t.match(error, { code: 'MALFORMED_BODY', message: /which lies outside of its folder and is not read\.$/ }, uri);
+    t.match(error, { hint: /Move what it refers to into its folder/ });
+  }
+  for (const uri of ['below/b.bin', './below/../below/b.bin', '..a.bin', join(folder, 'own', 'below', 'b.bin')])
+    t.equal((await readWith(uri)).positions.length, 9, uri);
+  // An image would become part of an answer.
+  writeFileSync(path, JSON.stringify({ ...gltf({}), images: [{ uri: '../outside.bin' }] }));
+  t.match(await refusalOf(readMeshFile(path)), { message: /outside of its folder/ });
+});
+
 t.test('JSON that is no glTF is refused in words', async (t) => {
   const path = join(t.testdir(), 'mesh.gltf');
   for (const text of ['{}', '[1]', 'null', '7', '{"asset": null}', JSON.stringify(gltf({ buffers: 7 }))]) {
