@@ -232,10 +232,24 @@ function addCertify(program: Command, cli: CliContext, done: (code: number) => v
   );
   addParameterFlags(command, heading.parameters, { verify: 'path' });
   command.action(async (start: string | undefined, target: string | undefined, values: CertifyFlags) => {
+    if (values.check !== undefined) refuseBesideCheck(command);
     refuseEngineFlags(values, 'certify');
     const { runCertify } = await import('./commands/certify.js');
     done(await runCertify(start, target, { ...values, parameters: pickParameters({ ...values }) }, cli));
   });
+}
+
+/** What `certify --check` can use; runCertify refuses an output, as it refuses meshes. */
+const BESIDE_CHECK = ['check', 'json', 'quiet', 'output'];
+
+/** @throws UsageError for a flag that the check of a certificate would ignore, for example `--verify path` */
+function refuseBesideCheck(command: Command): void {
+  const ignored = command.options.find((option) => {
+    const name = option.attributeName();
+    return !BESIDE_CHECK.includes(name) && command.getOptionValueSource(name) === 'cli';
+  });
+  if (!ignored) return;
+  throw new UsageError(`--check reads a certificate; ${ignored.long} has no effect on it.`, 'certify');
 }
 
 function addFlow(program: Command, cli: CliContext, done: (code: number) => void): void {

@@ -96,6 +96,17 @@ t.test('certify says what it needs', async (t) => {
   const certify = (...argv: string[]) => run(['certify', ...argv], { cwd });
   t.match(await certify('start.obj', 'target.obj'), { status: 2, stderr: /-o FILE, or --check FILE/ });
   t.match(await certify('start.obj', '--check', 'x'), { status: 2, stderr: /takes no meshes/ });
+  for (const [flag, ...value] of [
+    ['--verify', 'state'],
+    ['--engine', 'cpu'],
+    ['--server', 'http://127.0.0.1:1'],
+    ['--kinematic-from', '0'],
+    ['--options', 'options.json'],
+    ['--step-limit', '4'],
+  ]) {
+    const ended = await certify('--check', 'nowhere', flag!, ...value);
+    t.match(ended, { status: 2, stderr: `--check reads a certificate; ${flag} has no effect on it.` });
+  }
   t.match(await certify('--check', 'nowhere'), { status: 2, stderr: /nowhere/ });
   t.match(await certify('start.obj', 'target.obj', '-o', 'start.obj'), { status: 2, stderr: /overwrite/ });
   t.equal((await certify('through.obj', 'target.obj', '-o', 'c.certificate')).status, 3);
