@@ -39,8 +39,11 @@ export interface CallContext {
    * elsewhere.
    */
   readonly onQueued?: (countAhead: () => number) => void;
-  /** Called at most once, when a thread begins with the request. */
-  readonly onStart?: () => void;
+  /**
+   * Called at most once, when a thread begins with the request; `isUnderWay`: it had begun for another call, in whatever
+   * phase it is.
+   */
+  readonly onStart?: (isUnderWay?: boolean) => void;
   /** Called when a thread begins another phase of the request. */
   readonly onPhase?: (phase: JobPhase) => void;
   readonly onProgress?: (progress: Progress) => void;

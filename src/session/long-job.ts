@@ -18,6 +18,8 @@ export interface LongJobOptions {
   readonly label: string;
   /** of a step; undefined for a resolve */
   readonly sessionId: string | undefined;
+  /** in which it is from its start on: the computation announces a phase only once it has read and checked the request */
+  readonly firstPhase: JobPhase;
   readonly keepForSeconds: number;
   /** tenant and idempotency key; undefined = none */
   readonly key: string | undefined;
@@ -97,8 +99,9 @@ export class LongJob {
       onQueued: (countAhead) => {
         this.countAhead = countAhead;
       },
-      onStart: () => {
+      onStart: (isUnderWay = false) => {
         this.started = clock.wallMs();
+        this.phase = isUnderWay ? undefined : this.options.firstPhase;
         this.tell();
       },
       onProgress: (progress) => {

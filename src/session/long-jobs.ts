@@ -114,6 +114,7 @@ export class LongJobs {
       order,
       ...{ tenant, label, keepForSeconds, key, payload, bytes, receivedAt },
       sessionId: work.step?.sessionId,
+      firstPhase: work.untangle ? 'SOLVING' : 'START_CHECK',
       clock,
       onExpired: () => this.forget(job),
       onSettled: () => this.tellIfSettled(),

@@ -1,5 +1,6 @@
 import type { CallContext } from '../contract/call-context.js';
 import { cancelled, IntersticeError } from '../contract/errors.js';
+import type { JobPhase } from '../contract/long-jobs.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
@@ -34,6 +35,8 @@ interface QueuedStep {
   isStarted: boolean;
   /** whether a lane computes it */
   isComputed: boolean;
+  /** the last one that the lane has announced; undefined = none, or nobody hears of its progress */
+  phase: JobPhase | undefined;
   /** whether it has waited behind another step, so that {@link QueuedSteps} counted it */
   readonly hasWaited: boolean;
   /** of the arrays of the request */
@@ -98,7 +101,8 @@ export class StepQueue {
     const step = pending ?? this.add(call);
     const answer = step.work.join(call);
     if (step.hasWaited && !step.isStarted) context.onQueued?.(() => Math.max(0, this.steps.indexOf(step)));
-    if (step.isComputed) context.onStart?.();
+    if (step.isComputed) context.onStart?.(true);
+    if (step.phase) context.onPhase?.(step.phase);
     if (!pending) this.startNext();
     const { value, isFirst } = await answer;
     return isFirst ? value : { ...value, isReplay: true };
@@ -119,6 +123,7 @@ export class StepQueue {
       frame: request.frame,
       isStarted: false,
       isComputed: false,
+      phase: undefined,
       hasWaited,
       bytes,
       work: new SharedWork<StepAnswer, StepCall>(this.services.clock, () => {
@@ -220,9 +225,14 @@ export class StepQueue {
     if (!isHard(call)) work.leaveDeadlineToWork();
     const listeners = listenersOf(work.waiters);
     step.isComputed = false;
+    step.phase = undefined;
     const onStart = () => {
       step.isComputed = true;
-      listeners.onStart?.();
+      for (const waiting of work.waiters) waiting.context.onStart?.();
+    };
+    const onPhase = (phase: JobPhase) => {
+      step.phase = phase;
+      for (const waiting of work.waiters) waiting.context.onPhase?.(phase);
     };
     // A step never computes with settings that the store then refuses.
     while (session.kept?.deciding) await session.kept.deciding;
@@ -250,6 +260,7 @@ export class StepQueue {
       onFinding,
       ...listeners,
       onStart,
+      onPhase,
       ...(onState ? { onState } : {}),
     };
 
@@ -308,15 +319,16 @@ function verdictOn(request: StepRequest, last: LastStep): Verdict {
   return verdict;
 }
 
-type Listeners = Pick<CallContext, 'onQueued' | 'onStart' | 'onProgress' | 'onPhase'>;
+type Listeners = Pick<CallContext, 'onQueued' | 'onProgress'>;
 
-/** Notifies the calls that wait when the step starts; a retry that joins later learns that it has started, and nothing else. */
+/**
+ * Notifies the calls that wait when the turn of the step comes. A retry that joins later learns only that the step has
+ * started, and its phases if the lane announces them.
+ */
 function listenersOf(calls: readonly StepCall[]): Listeners {
   return {
     ...togetherOf('onQueued', calls),
-    ...togetherOf('onStart', calls),
     ...togetherOf('onProgress', calls),
-    ...togetherOf('onPhase', calls),
   };
 }
 

@@ -37,8 +37,8 @@ t.test('a job says where it waits, and what it is doing', async (t) => {
   t.match(await look(), { ahead: 1 });
   hooks.onStart?.();
   const started = await look();
-  t.equal(started.state, 'JOB_RUNNING');
-  t.notOk('ahead' in started || 'phase' in started);
+  t.match(started, { state: 'JOB_RUNNING', phase: 'START_CHECK' }, 'from its start on');
+  t.notOk('ahead' in started);
   for (const phase of ['START_CHECK', 'SOLVING', 'ANSWER_CHECK'] as const) {
     hooks.onPhase?.(phase);
     t.match(await look(), { phase });
@@ -70,7 +70,7 @@ t.test('a watcher is notified of every change once, and of the end', async (t) =
     { state: 'JOB_WAITING' },
     { state: 'JOB_WAITING', ahead: 2 },
     { state: 'JOB_WAITING', ahead: 0 },
-    { state: 'JOB_RUNNING' },
+    { state: 'JOB_RUNNING', phase: 'START_CHECK' },
     { state: 'JOB_RUNNING', phase: 'SOLVING' },
     { state: 'JOB_RUNNING', progress: { steps: 1 } },
   ]);
@@ -186,8 +186,14 @@ t.test('a job of a step that a call has sent before waits and runs as that step 
   t.match(await operations.getJob({ jobId: early }), { state: 'JOB_WAITING' }, 'no thread has it yet');
   t.match(await operations.getJob({ jobId: await jobOf(steps[1]!) }), { state: 'JOB_WAITING', ahead: 1 });
   first!.hooks.onStart?.();
+  t.match(await operations.getJob({ jobId: early }), { state: 'JOB_RUNNING', phase: 'START_CHECK' });
   const late = await jobOf(steps[0]!);
-  t.match(await operations.getJob({ jobId: late }), { state: 'JOB_RUNNING', started: Number });
+  const lateJob = await operations.getJob({ jobId: late });
+  t.match(lateJob, { state: 'JOB_RUNNING', started: Number });
+  t.notOk('phase' in lateJob, 'nobody has said how far the step is');
+  first!.hooks.onPhase?.('SOLVING');
+  const latest = await jobOf(steps[0]!);
+  for (const jobId of [early, late, latest]) t.match(await operations.getJob({ jobId }), { phase: 'SOLVING' });
   first!.finish();
   await settle();
   t.match(await operations.getJob({ jobId: late }), { state: 'JOB_DONE', started: Number });
