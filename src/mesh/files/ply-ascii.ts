@@ -1,7 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import { LineSplitter, quote, Words } from './lines.js';
 import { readFloat32, readNumber } from './numbers.js';
-import { isFloat, type PlyProperty, type PlyScalar } from './ply-header.js';
+import { INTEGER_RANGES, type PlyProperty, type PlyScalar } from './ply-header.js';
 import type { ElementPlan, PlyRecord } from './ply-plan.js';
 import type { PlySourceWriter } from './ply-source.js';
 
@@ -91,7 +91,8 @@ class LineReading {
 
   private takeList({ name, type, countType }: PlyProperty, slot: number, record: PlyRecord): void {
     if (this.word === '') this.refuse(`the length of ${name} is missing`);
-    const count = this.read(countType!, `the length of ${name}`);
+    const { word } = this;
+    const count = this.readInteger(`the length of ${name}`);
     if (count < 0) this.refuse(`the list ${name} has a length of ${count}`);
     if (slot >= 0) record.list.length = 0;
     this.word = this.words.next();
@@ -100,13 +101,29 @@ class LineReading {
       if (slot >= 0) record.list.push(this.read(type, name));
       this.word = this.words.next();
     }
+    // Last, because a length without as many entries is rather a line that was cut off.
+    this.checkRange(count, word, countType!, `the length of ${name}`);
   }
 
   private read(type: PlyScalar, name: string): number {
     const { word, line } = this;
-    const value = type === 'float32' ? readFloat32(word, line) : readNumber(word, line);
-    if (!isFloat(type) && !Number.isSafeInteger(value)) this.refuse(`${name} is ${quote(word)}, not an integer`);
+    if (type === 'float32') return readFloat32(word, line);
+    if (type === 'float64') return readNumber(word, line);
+    const value = this.readInteger(name);
+    this.checkRange(value, word, type, name);
     return value;
+  }
+
+  private readInteger(name: string): number {
+    const value = readNumber(this.word, this.line);
+    if (!Number.isSafeInteger(value)) this.refuse(`${name} is ${quote(this.word)}, not an integer`);
+    return value;
+  }
+
+  private checkRange(value: number, word: string, type: PlyScalar, name: string): void {
+    const [least, most] = INTEGER_RANGES[type]!;
+    if (value >= least && value <= most) return;
+    this.refuse(`${name} is ${quote(word)}, beyond its type ${type} (${least} to ${most})`);
   }
 
   private refuse(problem: string): never {

@@ -34,6 +34,16 @@ export const SCALAR_BYTES: Readonly<Record<PlyScalar, number>> = {
   float64: 8,
 };
 
+/** The smallest and the largest number of each integer type. */
+export const INTEGER_RANGES: Readonly<Partial<Record<PlyScalar, readonly [least: number, most: number]>>> = {
+  int8: [-(2 ** 7), 2 ** 7 - 1],
+  uint8: [0, 2 ** 8 - 1],
+  int16: [-(2 ** 15), 2 ** 15 - 1],
+  uint16: [0, 2 ** 16 - 1],
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  uint32: [0, 2 ** 32 - 1],
+};
+
 export const isFloat = (type: PlyScalar): boolean => type === 'float32' || type === 'float64';
 
 export interface PlyProperty {

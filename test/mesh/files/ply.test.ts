@@ -304,6 +304,38 @@ t.test('ASCII records that do not match the header are refused', async (t) => {
   for (const [text, expected] of cases) await t.rejects(read(header, text), expected, JSON.stringify(text));
 });
 
+t.test('an integer beyond the type of its property is refused in ASCII, where nothing else bounds it', async (t) => {
+  const types = ['char', 'uchar', 'short', 'ushort', 'int', 'uint'] as const;
+  const ends = [
+    [-128, 127],
+    [0, 255],
+    [-32768, 32767],
+    [0, 65535],
+    [-(2 ** 31), 2 ** 31 - 1],
+    [0, 2 ** 32 - 1],
+  ] as const;
+  for (const [k, type] of types.entries()) {
+    const [least, most] = ends[k]!;
+    const file = await read(ply('ascii', ...xyz(1, type)), `${least} ${most} 0`);
+    t.same([...file.positions], [least, most, 0], type);
+    for (const beyond of [least - 1, most + 1, 1e15]) {
+      const message = new RegExp(`^Line 8: vertex 0: y is "${beyond}", beyond its type u?int`);
+      await t.rejects(read(ply('ascii', ...xyz(1, type)), `0 ${beyond} 0`), { code: 'MALFORMED_BODY', message });
+    }
+  }
+  const points = Array.from({ length: 300 }, (_, i) => `${i} ${i * i} 0\n`).join('');
+  const corners = [...Array(300).keys()].join(' ');
+  const header = (count: string, index: string) =>
+    ply('ascii', ...xyz(300), 'element face 1', `property list ${count} ${index} vertex_indices`);
+  const refusal = (message: RegExp) => ({ code: 'MALFORMED_BODY', message });
+  await t.rejects(
+    read(header('uchar', 'int'), `${points}300 ${corners}`),
+    refusal(/Line 310: face 0: the length of vertex_indices is "300", beyond its type uint8 \(0 to 255\)/),
+  );
+  await t.rejects(read(header('int', 'uchar'), `${points}3 0 1 256`), refusal(/Line 310: .* is "256", beyond its type/));
+  t.equal((await read(header('ushort', 'ushort'), `${points}300 ${corners}`)).triangles.length, 3 * 298);
+});
+
 t.test('invalid binary records are refused', async (t) => {
   const header = ply('binary_big_endian', ...xyz(3), 'element face 1', FACES);
   const corners = new Uint8Array(36);
