@@ -1,7 +1,8 @@
 import type { Positions } from '../contract/mesh.js';
 import { allEdges } from '../mesh/limited-edges.js';
-import { referenceSquared } from '../mesh/rest-lengths.js';
+import { ownLength, referenceSquared } from '../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
+import { LEAST_SQUARE, lengthBetween, ratioOfLengths } from './length-ratios.js';
 
 /** How an answer differs from its target, in the caller's unit, computed in double from the caller's own numbers. */
 export interface Differences {
@@ -99,32 +100,35 @@ export function measureStretch(
   if (mesh.restLengths) return measureAgainstRest(mesh, answer, target, scale);
   const edgeArrays = [mesh.edges, mesh.innerEdges];
   if (off.offCount > mesh.vertexCount / VERTICES_PER_OFF) {
-    const largestSquared = Math.max(...edgeArrays.map((edges) => largestRatioOfAll(edges, answer, target, scale)));
-    return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
+    const largest = Math.max(...edgeArrays.map((edges) => largestRatioOfAll(edges, answer, target, scale)));
+    return largest === 0 ? 1 : largest;
   }
   // An edge whose ends are both at their targets has the ratio 1, exactly: one such edge represents all of them.
-  const largestSquared =
+  const largest =
     off.offCount === 0
       ? 0
       : Math.max(...edgeArrays.map((edges) => largestRatio(edges, answer, target, scale, off.isOff)));
-  if (largestSquared >= 1 || edgeArrays.some((edges) => hasUnmoved(edges, target, scale, off.isOff))) {
-    return Math.sqrt(Math.max(1, largestSquared));
-  }
-  return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
+  if (largest >= 1 || edgeArrays.some((edges) => hasUnmoved(edges, target, off.isOff))) return Math.max(1, largest);
+  return largest === 0 ? 1 : largest;
 }
 
 /** The same with lengths at rest, where an edge need not have ratio 1 because its ends are at their targets. */
 function measureAgainstRest(mesh: CollisionMesh, answer: Positions, target: Positions, scale: number): number {
   let largestSquared = 0;
+  let ofShort = 0;
   for (const { ends, rest } of allEdges(mesh)) {
     for (let e = 0; e < ends.length / 2; e++) {
       const [i, j] = [ends[2 * e]!, ends[2 * e + 1]!];
       const reference = referenceSquared(rest?.[e], distanceSquared(target, i, target, j, scale), scale);
-      if (reference === 0) continue;
+      if (reference < LEAST_SQUARE) {
+        ofShort = Math.max(ofShort, ratioOfLengths(answer, target, i, j, ownLength(rest?.[e])));
+        continue;
+      }
       largestSquared = Math.max(largestSquared, distanceSquared(answer, i, answer, j, scale) / reference);
     }
   }
-  return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
+  const largest = Math.max(ofShort, Math.sqrt(largestSquared));
+  return largest === 0 ? 1 : largest;
 }
 
 /** If more than one vertex in four is off, looking for edges with such an end costs more than measuring every edge. */
@@ -133,25 +137,30 @@ const VERTICES_PER_OFF = 4;
 /** A ratio is computed only if it may be the largest: the product below has an error of three roundings at most. */
 const NEARLY = 1 - 2 ** -50;
 
-/** The largest squared ratio of all edges with a length in the target; 0 if none has one. Most edges need no division. */
+/** The largest ratio of all edges with a length in the target; 0 if none has one. Most edges need no division. */
 function largestRatioOfAll(edges: Uint32Array, answer: Positions, target: Positions, scale: number): number {
   let largestSquared = 0;
   let nearlyLargest = 0;
+  let ofShort = 0;
   for (let e = 0; e < edges.length; e += 2) {
     const i = edges[e]!;
     const j = edges[e + 1]!;
     const rest = distanceSquared(target, i, target, j, scale);
+    if (rest < LEAST_SQUARE) {
+      ofShort = Math.max(ofShort, ratioOfLengths(answer, target, i, j));
+      continue;
+    }
     const stretched = distanceSquared(answer, i, answer, j, scale);
-    if (stretched < nearlyLargest * rest || rest === 0) continue;
+    if (stretched < nearlyLargest * rest) continue;
     const ratio = stretched / rest;
     if (ratio <= largestSquared) continue;
     largestSquared = ratio;
     nearlyLargest = ratio * NEARLY;
   }
-  return largestSquared;
+  return Math.max(ofShort, Math.sqrt(largestSquared));
 }
 
-/** The largest squared ratio of the edges with an end that is off its target; 0 if none of them has one. */
+/** The largest ratio of the edges with an end that is off its target; 0 if none of them has one. */
 function largestRatio(
   edges: Uint32Array,
   answer: Positions,
@@ -160,24 +169,28 @@ function largestRatio(
   isOff: Uint8Array,
 ): number {
   let largestSquared = 0;
+  let ofShort = 0;
   for (let e = 0; e < edges.length; e += 2) {
     const i = edges[e]!;
     const j = edges[e + 1]!;
     if ((isOff[i]! | isOff[j]!) === 0) continue;
     const rest = distanceSquared(target, i, target, j, scale);
-    if (rest === 0) continue;
+    if (rest < LEAST_SQUARE) {
+      ofShort = Math.max(ofShort, ratioOfLengths(answer, target, i, j));
+      continue;
+    }
     const ratio = distanceSquared(answer, i, answer, j, scale) / rest;
     if (ratio > largestSquared) largestSquared = ratio;
   }
-  return largestSquared;
+  return Math.max(ofShort, Math.sqrt(largestSquared));
 }
 
 /** Whether an edge with a length has both its ends at their targets. */
-function hasUnmoved(edges: Uint32Array, target: Positions, scale: number, isOff: Uint8Array): boolean {
+function hasUnmoved(edges: Uint32Array, target: Positions, isOff: Uint8Array): boolean {
   for (let e = 0; e < edges.length; e += 2) {
     const i = edges[e]!;
     const j = edges[e + 1]!;
-    if ((isOff[i]! | isOff[j]!) === 0 && distanceSquared(target, i, target, j, scale) > 0) return true;
+    if ((isOff[i]! | isOff[j]!) === 0 && lengthBetween(target, i, j) > 0) return true;
   }
   return false;
 }

@@ -2,9 +2,10 @@ import type { Positions } from '../contract/mesh.js';
 import type { Quality } from '../contract/parameters.js';
 import type { StretchedEdge } from '../contract/report.js';
 import { edgesUnder } from '../mesh/limited-edges.js';
-import { referenceSquared } from '../mesh/rest-lengths.js';
+import { ownLength, referenceSquared } from '../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame } from '../solver/frame.js';
+import { LEAST_SQUARE, ratioOfLengths } from './length-ratios.js';
 
 /**
  * Edges of an answer that are longer than their limit σ L*, where L* is the length in the target or at rest, in the
@@ -72,13 +73,14 @@ export function findOverlongEdges(
       if (mesh.kinematic[a] && mesh.kinematic[b]) continue;
       const restSquared = referenceSquared(rest?.[e / 2], squaredLength(target, a, b, frame.scale), frame.scale);
       const squared = squaredLength(answer, a, b, frame.scale);
-      if (restSquared === 0 || squared <= sigma * sigma * restSquared) continue;
+      const ofShort = restSquared < LEAST_SQUARE ? ratioOfLengths(answer, target, a, b, ownLength(rest?.[e / 2])) : 0;
+      if (restSquared < LEAST_SQUARE ? ofShort <= sigma : squared <= sigma * sigma * restSquared) continue;
       const limit = sigma * Math.sqrt(restSquared);
       const rounding = (ROUNDINGS + sigma) * Math.sqrt(3) * spacingAt(a, b, answer, target, frame);
       if (Math.sqrt(squared) <= limit * (1 + LIMIT_ROUNDING) + rounding) continue;
       count++;
       // Computed like maxStretch, so that both are the same number.
-      const stretch = Math.sqrt(squared / restSquared);
+      const stretch = restSquared < LEAST_SQUARE ? ofShort : Math.sqrt(squared / restSquared);
       if (worst && stretch <= worst.stretch) continue;
       worst = { a, b, stretch };
       worstIndex = e / 2;

@@ -145,3 +145,30 @@ function squaredLength(x: Float64Array, i: number, j: number): number {
   const [a, b, c] = [0, 1, 2].map((k) => x[3 * i + k]! - x[3 * j + k]!) as [number, number, number];
   return a * a + b * b + c * c;
 }
+
+t.test('the stretch of an edge is exact however short its reference is, and finite if a double holds it', async (t) => {
+  // Far from the triangles that move, so that each of the ways to measure is used.
+  const still = 12;
+  const mesh = (more: object = {}) =>
+    buildMesh({ vertexCount: 3 + still, triangles: Uint32Array.from({ length: 3 + still }, (_, v) => v), ...more });
+  const rest = Float64Array.from({ length: 3 * (3 + still) }, (_, k) => (k * k) % 11);
+  for (const short of [1e-100, 1e-110, 1e-140, 1e-154, 1e-160, 1e-170, 1e-300]) {
+    const target = rest.slice();
+    target.set([0, 0, 0, 3 * short, 0, 0, 0, 4 * short, 0]);
+    for (const factor of [1, 2, 1e5]) {
+      const one = target.slice();
+      one[3] = target[3]! * factor;
+      const all = one.map((x, k) => (k < 9 ? x : x + 1));
+      // A shift changes the edges between the other vertices by nothing.
+      for (const answer of [one, all]) t.equal(stretchOf(mesh(), answer, target, 1), factor, `${short} × ${factor}`);
+    }
+    const wide = target.slice();
+    wide[4] = 3;
+    const stretch = stretchOf(mesh(), wide, target, 1);
+    t.ok(Math.abs(stretch * short - 1) < 1e-12, `${stretch} for ${short}`);
+    const edges = Uint32Array.of(0, 1);
+    const ofRest = stretchOf(mesh({ restLengths: { edges, lengths: Float64Array.of(short) } }), rest, rest, 1);
+    const length = Math.hypot(...[0, 1, 2].map((c) => rest[c]! - rest[3 + c]!));
+    t.ok(Math.abs((ofRest * short) / length - 1) < 1e-12, `${ofRest} against ${short} at rest`);
+  }
+});

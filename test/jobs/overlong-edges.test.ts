@@ -36,6 +36,14 @@ t.test('edges over the limit are counted, and the worst is named', async (t) => 
   t.match(find(chain(5), answer, along(0, 0, 2, 3, 4), 1.1), { count: 1 }, 'edges without length have no limit');
 });
 
+t.test('the worst edge has a finite stretch, however short it is in the target', async (t) => {
+  for (const short of [1e-130, 1e-158, 1e-170, 1e-300]) {
+    const found = find(chain(4), along(0, 1, 2, 3), along(-short, 0, 1, 2), 1.1);
+    t.match(found, { count: 1, worst: { a: 0, b: 1 } }, `${short}`);
+    t.ok(Math.abs(found.worst!.stretch * short - 1) < 1e-12, `${found.worst!.stretch} for ${short}`);
+  }
+});
+
 t.test('edges inside solids count, too', async (t) => {
   const solid = buildMesh({ vertexCount: 5, tetrahedra: Uint32Array.of(0, 1, 2, 3, 1, 2, 3, 4) });
   t.ok(solid.edges.length + solid.innerEdges.length > 0);

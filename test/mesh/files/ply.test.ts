@@ -332,7 +332,10 @@ t.test('an integer beyond the type of its property is refused in ASCII, where no
     read(header('uchar', 'int'), `${points}300 ${corners}`),
     refusal(/Line 310: face 0: the length of vertex_indices is "300", beyond its type uint8 \(0 to 255\)/),
   );
-  await t.rejects(read(header('int', 'uchar'), `${points}3 0 1 256`), refusal(/Line 310: .* is "256", beyond its type/));
+  await t.rejects(
+    read(header('int', 'uchar'), `${points}3 0 1 256`),
+    refusal(/Line 310: .* is "256", beyond its type/),
+  );
   t.equal((await read(header('ushort', 'ushort'), `${points}300 ${corners}`)).triangles.length, 3 * 298);
 });
 
