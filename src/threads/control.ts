@@ -10,6 +10,12 @@
  * however long. (That would take exactly 2^32 claims in between.)
  */
 
+/**
+ * More helpers than this gain almost nothing: a sixth of the time of a resolve in dense contact, and half of that of a
+ * dress, lies outside the stages that they share (docs/measurements.md, several cores).
+ */
+export const MAX_HELPERS = 15;
+
 /** The board: words of the process. */
 export const BOARD = {
   /** rung for every run; helpers wait on it */
@@ -18,19 +24,26 @@ export const BOARD = {
   cores: 1,
   /** threads that have work of their own */
   busy: 2,
-  /** helpers that are awake */
-  awake: 3,
   /** helpers that can take work */
-  ready: 4,
+  ready: 3,
+  /** from here on one word per helper: 1 = it is awake. A word each, so that one that dies awake can be taken out */
+  awake: 8,
   /** from here on one word per helper: 1 = its thread has ended */
-  ended: 8,
+  ended: 8 + MAX_HELPERS,
 } as const;
 
-/**
- * More helpers than this gain almost nothing: a sixth of the time of a resolve in dense contact, and half of that of a
- * dress, lies outside the stages that they share (docs/measurements.md, several cores).
- */
-export const MAX_HELPERS = 15;
+/** Helpers that are awake. */
+export function countAwake(board: Int32Array): number {
+  let count = 0;
+  for (let n = 0; n < MAX_HELPERS; n++) count += Atomics.load(board, BOARD.awake + n);
+  return count;
+}
+
+/** The thread of a helper has ended, in whatever it did. @param index 0 … MAX_HELPERS − 1 */
+export function noteEnd(board: Int32Array, index: number): void {
+  Atomics.store(board, BOARD.awake + index, 0);
+  Atomics.store(board, BOARD.ended + index, 1);
+}
 
 /** Threads that may take part in a run: its owner and helpers. */
 export const MAX_SLOTS = MAX_HELPERS + 1;

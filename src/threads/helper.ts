@@ -6,9 +6,11 @@ import {
   type Control,
   changesSoon,
   claim,
+  countAwake,
   endTurn,
   type HelperMessage,
   NO_BUFFER,
+  noteEnd,
   raise,
   type StageDefinition,
   VIEW_TYPES,
@@ -156,7 +158,7 @@ function readArguments(asker: Asker, stage: AnyStage, definition: StageDefinitio
 }
 
 function isCrowded(): boolean {
-  return Atomics.load(board, BOARD.busy) + Atomics.load(board, BOARD.awake) > Atomics.load(board, BOARD.cores);
+  return Atomics.load(board, BOARD.busy) + countAwake(board) > Atomics.load(board, BOARD.cores);
 }
 
 /** Loads the modules of the stages that this helper has received. @returns whether there was one to load */
@@ -171,7 +173,7 @@ async function loadStages(): Promise<boolean> {
 }
 
 // The owner of the pool is notified later, or never while it computes.
-process.once('exit', () => Atomics.store(board, BOARD.ended + slot - 1, 1));
+process.once('exit', () => noteEnd(board, slot - 1));
 
 let first = 0;
 let hasJustWorked = false;
@@ -181,11 +183,11 @@ for (;;) {
   const seen = Atomics.load(board, BOARD.bell);
   readMessages();
   if (await loadStages()) continue;
-  Atomics.add(board, BOARD.awake, 1);
+  Atomics.store(board, BOARD.awake + slot - 1, 1);
   let hasWorked = false;
   for (let n = 0; n < askers.length; n++) hasWorked = help(askers[(first + n) % askers.length]) || hasWorked;
   first++;
-  Atomics.sub(board, BOARD.awake, 1);
+  Atomics.store(board, BOARD.awake + slot - 1, 0);
   // The next run of the same request is often a few microseconds away.
   if (!hasWorked && !(hasJustWorked && changesSoon(board, BOARD.bell, seen))) Atomics.wait(board, BOARD.bell, seen);
   hasJustWorked = hasWorked;

@@ -1,6 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import { BOARD, BOARD_WORDS, CONTROL, createControl, MAX_HELPERS, viewControl } from './control.js';
+import {
+  BOARD,
+  BOARD_WORDS,
+  CONTROL,
+  countAwake,
+  createControl,
+  MAX_HELPERS,
+  noteEnd,
+  viewControl,
+} from './control.js';
 import type { PortsMessage, TeamLink } from './team.js';
 
 export interface HelperSetup {
@@ -64,6 +73,11 @@ export class HelperPool {
     return Atomics.load(this.#board, BOARD.ready);
   }
 
+  /** Helpers that are awake: cores that they take from one another, and from threads that would ring for them. */
+  get awake(): number {
+    return countAwake(this.#board);
+  }
+
   /** Ends every helper. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -110,9 +124,7 @@ export class HelperPool {
       ...(process.execArgv.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {}),
     });
     // A thread that waits for the helper sees that it has ended; others compute without it.
-    const end = (): void => {
-      Atomics.store(this.#board, BOARD.ended + index, 1);
-    };
+    const end = (): void => noteEnd(this.#board, index);
     helper.on('error', (thrown) => {
       end();
       process.emitWarning(`A helper thread ended: ${thrown}`, { code: 'INTERSTICE_HELPER' });

@@ -6,6 +6,7 @@ import {
   type Control,
   changesSoon,
   claim,
+  countAwake,
   endTurn,
   type HelperMessage,
   MAX_ARGUMENTS,
@@ -364,7 +365,7 @@ export class Team {
 }
 
 function freeCores(board: Int32Array): number {
-  return Atomics.load(board, BOARD.cores) - Atomics.load(board, BOARD.busy) - Atomics.load(board, BOARD.awake);
+  return Atomics.load(board, BOARD.cores) - Atomics.load(board, BOARD.busy) - countAwake(board);
 }
 
 function computeChunk<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, n: number, slot: number): void {

@@ -258,6 +258,7 @@ t.test('a helper that dies in the middle of a chunk is distinguished from a slow
     team.run({ stage: DEADLY, arrays: { done }, numbers: {}, count: 64, chunk: 8, cost: 1e6 }))();
   await t.rejects(dying, HelperLost);
   t.notOk(team.canShare, 'the team is alone from then on');
+  t.equal(pool.awake, 0, 'it takes no core from other threads');
   team.memory.give(taken);
   t.equal(team.memory.freeBytes, 0, 'memory that the lost helper may write to is not given to anybody');
   const arrays = squares(100);
