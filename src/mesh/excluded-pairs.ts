@@ -2,6 +2,9 @@ import type { ElementPair } from '../contract/elements.js';
 import type { LeftOutPairs } from './left-out-pairs.js';
 import type { CollisionMesh } from './types.js';
 
+/** An item takes some ten microseconds. */
+const ITEMS_PER_PULSE = 4096;
+
 /**
  * Pairs of elements that already intersect, and the proximity pairs that are excluded because of them.
  *
@@ -32,9 +35,16 @@ export class ExcludedPairs implements LeftOutPairs {
   private readonly relevant = new Set<number>();
   private readonly keys = new Set<string>();
 
-  /** @param items pairs that intersect (EDGE_TRIANGLE, or any proximity pair that touches), in a fixed order */
-  constructor(readonly items: readonly ElementPair[]) {
-    for (const { kind, a, b } of items) {
+  /**
+   * @param items pairs that intersect (EDGE_TRIANGLE, or any proximity pair that touches), in a fixed order
+   * @param pulse called at short intervals; may throw
+   */
+  constructor(
+    readonly items: readonly ElementPair[],
+    pulse: () => void = () => {},
+  ) {
+    for (const [n, { kind, a, b }] of items.entries()) {
+      if (n % ITEMS_PER_PULSE === 0) pulse();
       for (const vertex of [...a, ...b]) this.relevant.add(vertex);
       for (const key of proximityKeysOf(kind, a, b)) this.keys.add(key);
     }

@@ -1,4 +1,5 @@
 import type { Pierce } from './pierces.js';
+import { ITEMS_PER_PULSE, type Pulse } from './pulse.js';
 import { rowOf, type Topology } from './topology.js';
 
 /** One of the two sheets of a contour; 0 is the sheet of the edge of its first pierce. */
@@ -38,12 +39,13 @@ interface End {
  *
  * Linear in the number of pierces.
  */
-export function findContours(topology: Topology, pierces: readonly Pierce[]): Contour[] {
+export function findContours(topology: Topology, pierces: readonly Pierce[], pulse: Pulse = () => {}): Contour[] {
   const { trianglesOfEdge, mesh } = topology;
   const count = mesh.triangles.length / 3;
   const meetings = new Map<number, number[]>();
   const ends: End[] = pierces.map(() => ({ border: 0, tips: [] }));
   pierces.forEach(({ edge, triangle }, n) => {
+    if (n % ITEMS_PER_PULSE === 0) pulse();
     const around = rowOf(trianglesOfEdge, edge);
     if (around.length < 2) ends[n]!.border++;
     for (const f of around) {
@@ -58,8 +60,11 @@ export function findContours(topology: Topology, pierces: readonly Pierce[]): Co
       else meetings.set(key, [n]);
     }
   });
+  pulse();
   const links: Link[][] = pierces.map(() => []);
+  let seen = 0;
   for (const met of meetings.values()) {
+    if (seen++ % ITEMS_PER_PULSE === 0) pulse();
     for (let k = 1; k < met.length; k++) {
       const [a, b] = [met[k - 1]!, met[k]!];
       const flips = pierces[a]!.triangle !== pierces[b]!.triangle;
@@ -70,6 +75,7 @@ export function findContours(topology: Topology, pierces: readonly Pierce[]): Co
   const role = new Int8Array(pierces.length).fill(-1);
   const contours: Contour[] = [];
   for (let seed = 0; seed < pierces.length; seed++) {
+    if (seed % ITEMS_PER_PULSE === 0) pulse();
     if (role[seed] === -1) contours.push(walk(seed, pierces, links, ends, role));
   }
   return contours;

@@ -1,5 +1,6 @@
 import type { Contour, Role } from './contours.js';
 import type { Pierce } from './pierces.js';
+import { ITEMS_PER_PULSE, type Pulse } from './pulse.js';
 import type { Topology } from './topology.js';
 
 /** The side of the (consistently oriented) triangles of the other sheet on which a vertex lies. */
@@ -45,7 +46,7 @@ export function sheetOf({ mesh, sheet }: Topology, { pierces, roles }: Contour, 
   return roles[0] === role ? sheet[mesh.edges[2 * first.edge]] : sheet[mesh.triangles[3 * first.triangle]];
 }
 
-export function groupCrossings(topology: Topology, contours: readonly Contour[]): Crossing[] {
+export function groupCrossings(topology: Topology, contours: readonly Contour[], pulse: Pulse = () => {}): Crossing[] {
   const groups = new Map<string, number[]>();
   contours.forEach((contour, c) => {
     const [a, b] = [sheetOf(topology, contour, 0), sheetOf(topology, contour, 1)];
@@ -57,7 +58,7 @@ export function groupCrossings(topology: Topology, contours: readonly Contour[])
   return [...groups].map(([key, members]) => {
     const sheets = key.split(' ').map(Number) as [number, number];
     const tips = new Set(members.flatMap((c) => contours[c]!.tips));
-    return { sheets, contours: members, tips, ...cutEdges(topology, contours, members) };
+    return { sheets, contours: members, tips, ...cutEdges(topology, contours, members, pulse) };
   });
 }
 
@@ -67,7 +68,13 @@ interface Hit {
   readonly pierce: Pierce;
 }
 
-function cutEdges({ mesh: { edges } }: Topology, contours: readonly Contour[], members: readonly number[]) {
+function cutEdges(
+  { mesh: { edges } }: Topology,
+  contours: readonly Contour[],
+  members: readonly number[],
+  pulse: Pulse,
+) {
+  pulse();
   const hits = new Map<number, Hit[]>();
   const ends = new Map<number, [CutEnd[], CutEnd[]]>();
   const spans = new Map<number, [Span[], Span[]]>();
@@ -76,6 +83,7 @@ function cutEdges({ mesh: { edges } }: Topology, contours: readonly Contour[], m
     spans.set(c, [[], []]);
     const { pierces, roles } = contours[c]!;
     pierces.forEach((pierce, n) => {
+      if (n % ITEMS_PER_PULSE === ITEMS_PER_PULSE - 1) pulse();
       const hit = { contour: c, role: roles[n]!, pierce };
       const known = hits.get(pierce.edge);
       if (known) known.push(hit);
@@ -83,7 +91,9 @@ function cutEdges({ mesh: { edges } }: Topology, contours: readonly Contour[], m
     });
   }
   const cut = new Set<number>();
+  let seen = 0;
   for (const [edge, along] of hits) {
+    if (++seen % ITEMS_PER_PULSE === 0) pulse();
     along.sort((a, b) => a.pierce.at - b.pierce.at || a.pierce.triangle - b.pierce.triangle);
     if (along.length % 2 === 1) cut.add(edge);
     // The side of an end is that of the pierce next to it.

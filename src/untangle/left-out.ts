@@ -1,6 +1,7 @@
 import type { ElementPair } from '../contract/elements.js';
 import { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
+import { ITEMS_PER_PULSE, type Pulse } from './pulse.js';
 import type { Region } from './regions.js';
 import type { Topology } from './topology.js';
 
@@ -36,13 +37,19 @@ export class RegionsLeftOut implements LeftOutPairs {
     { mesh }: Topology,
     pairs: readonly ElementPair[],
     readonly regions: readonly Region[],
+    pulse: Pulse = () => {},
   ) {
     this.items = pairs;
-    this.#listed = new ExcludedPairs(pairs);
+    this.#listed = new ExcludedPairs(pairs, pulse);
     this.#marks = new Uint8Array(mesh.vertexCount);
+    let seen = 0;
     regions.forEach(({ vertices, partner }, n) => {
+      pulse();
       for (const v of vertices) this.#add(this.#own, v, n, 1);
-      for (const t of partner) for (let k = 3 * t; k < 3 * t + 3; k++) this.#add(this.#patch, mesh.triangles[k], n, 2);
+      for (const t of partner) {
+        if (++seen % ITEMS_PER_PULSE === 0) pulse();
+        for (let k = 3 * t; k < 3 * t + 3; k++) this.#add(this.#patch, mesh.triangles[k], n, 2);
+      }
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Crossing, CutEnd, Label } from './crossings.js';
+import type { Pulse } from './pulse.js';
 import { rowOf, type Topology } from './topology.js';
 
 const LABELS = [1, -1] as const;
@@ -26,12 +27,13 @@ export function narrowSides(
   pierces: number,
   areas: Float64Array,
   relation: Label | 0,
+  pulse: Pulse = () => {},
 ): { readonly right: readonly [Label, Label]; readonly confidence: number } | undefined {
   const ends = crossing.ends.get(c)!;
   const rings = Math.max(2, Math.ceil(RINGS_PER_PIERCE * pierces));
   const areaOf = (a: Label, b: Label): number => {
     const from = [...ends[0].filter(({ label }) => label === a), ...ends[1].filter(({ label }) => label === b)];
-    return flood(topology, crossing, from, rings, areas);
+    return flood(topology, crossing, from, rings, areas, pulse);
   };
   const pairs = LABELS.flatMap((a) =>
     LABELS.filter((b) => relation === 0 || b === -a * relation).map((b) => ({
@@ -56,10 +58,12 @@ function flood(
   from: readonly CutEnd[],
   rings: number,
   areas: Float64Array,
+  pulse: Pulse,
 ): number {
   const seen = new Set(from.map(({ vertex }) => vertex));
   let [rim, area] = [[...seen], 0];
   for (let ring = 0; rim.length > 0; ring++) {
+    pulse();
     const next: number[] = [];
     for (const v of rim) {
       area += areas[v];

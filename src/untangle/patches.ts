@@ -1,4 +1,5 @@
 import type { Crossing, CutEnd, Label } from './crossings.js';
+import { ITEMS_PER_PULSE, type Pulse } from './pulse.js';
 import type { Topology } from './topology.js';
 
 /** The patches into which a crossing cuts its sheets, by union-find over the vertices. */
@@ -16,30 +17,37 @@ export class Patches {
     { sheets, cut, tips }: Crossing,
     edgesOf: (sheet: number) => readonly number[],
     areas: Float64Array,
+    pulse: Pulse = () => {},
   ) {
     const { edges, vertexCount } = mesh;
     this.#parent = new Int32Array(vertexCount).fill(-1);
     const members = [...new Set(sheets)];
+    const entered: number[] = [];
+    const enter = (v: number): void => {
+      if (this.#parent[v] !== -1) return;
+      this.#parent[v] = v;
+      entered.push(v);
+    };
     for (const root of members) {
-      for (const e of edgesOf(root)) {
+      for (const [n, e] of edgesOf(root).entries()) {
+        if (n % ITEMS_PER_PULSE === 0) pulse();
         const [a, b] = [edges[2 * e], edges[2 * e + 1]];
-        this.#enter(a);
-        this.#enter(b);
+        enter(a);
+        enter(b);
         if (!cut.has(e) && !tips.has(a) && !tips.has(b)) this.#join(a, b);
       }
     }
-    for (let v = 0; v < vertexCount; v++) {
-      if (this.#parent[v] === -1 || !members.includes(sheet[v])) continue;
+    // Ascending, so that sums of areas do not depend on the order of edges; and only vertices of these sheets, because
+    // a mesh of many small sheets may have as many crossings as sheets.
+    for (const [n, v] of Uint32Array.from(entered).sort().entries()) {
+      if (n % ITEMS_PER_PULSE === 0) pulse();
+      if (!members.includes(sheet[v])) continue;
       const root = this.of(v);
       this.#area.set(root, (this.#area.get(root) ?? 0) + areas[v]);
       const known = this.#vertices.get(root);
       if (known) known.push(v);
       else this.#vertices.set(root, [v]);
     }
-  }
-
-  #enter(v: number): void {
-    if (this.#parent[v] === -1) this.#parent[v] = v;
   }
 
   #join(a: number, b: number): void {

@@ -1,6 +1,7 @@
 import { orient3d } from 'robust-predicates';
 import type { ElementPair } from '../contract/elements.js';
 import type { StateFindings } from '../verify/types.js';
+import { ITEMS_PER_PULSE, type Pulse } from './pulse.js';
 import type { Topology } from './topology.js';
 
 /** An edge and a triangle that have a common point. */
@@ -58,9 +59,11 @@ export function readPierces(
   ids: ElementIds,
   x: Float64Array,
   { intersections }: StateFindings,
+  pulse: Pulse = () => {},
 ): Pierces {
   const pierces: Pierce[] = [];
-  for (const { kind, a, b } of intersections) {
+  for (const [n, { kind, a, b }] of intersections.entries()) {
+    if (n % ITEMS_PER_PULSE === 0) pulse();
     if (kind !== 'EDGE_TRIANGLE') continue;
     const edge = ids.edge(a[0]!, a[1]!);
     const triangle = ids.triangle(b[0]!, b[1]!, b[2]!);

@@ -68,7 +68,7 @@ export async function pullBack(
         x,
         y,
         // As a list, because some engines accept only lists.
-        ...(leftOut ? { excluded: new ExcludedPairs(leftOut.items) } : {}),
+        ...(leftOut ? { excluded: new ExcludedPairs(leftOut.items, budget.pulse) } : {}),
         ...budget.interrupts(),
         ...recorder,
       });

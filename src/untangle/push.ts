@@ -50,8 +50,11 @@ export function pushThrough(
     return heightRowsOf(topology, x, region, lengths, options.pulse);
   });
   // One by one: a contour may have more rows than a call has arguments.
-  for (const contour of shortened)
+  for (const contour of shortened) {
+    options.pulse();
     for (const row of gradientRowsOf(topology, x, contour, SHORTENED_BY * options.edge)) rows.push(row);
+  }
+  options.pulse();
   const y = x.slice();
   const zone = zoneOf(topology, rows);
   const edges = edgesIn(topology, zone);

@@ -4,6 +4,7 @@ import { type Crossing, type CutEnd, type Label, sheetOf } from './crossings.js'
 import type { Layering } from './layering.js';
 import { narrowSides } from './narrow.js';
 import { Patches, type Separation, separate } from './patches.js';
+import type { Pulse } from './pulse.js';
 import { rowOf, type Topology } from './topology.js';
 import type { TurnedRegions } from './turned.js';
 
@@ -60,17 +61,24 @@ const PARALLEL = 0.3;
  */
 const STICKY = 0.5;
 
-/** Decides, for every contour of a crossing, on which side its sheets belong. @param x float64[3·V] */
+/**
+ * Decides, for every contour of a crossing, on which side its sheets belong.
+ *
+ * @param x float64[3·V]
+ * @param pulse called at short intervals; may throw
+ */
 export function decideSides(
   topology: Topology,
   x: Float64Array,
   contours: readonly Contour[],
   crossing: Crossing,
   guidance: Guidance,
+  pulse: Pulse = () => {},
 ): Map<number, Decision> {
-  const patches = new Patches(topology, crossing, guidance.edgesOf, guidance.areas);
+  const patches = new Patches(topology, crossing, guidance.edgesOf, guidance.areas, pulse);
   const separations = new Map(
     crossing.contours.map((c) => {
+      pulse();
       const ends = crossing.ends.get(c)!;
       const both = ROLES.map((role) => separate(patches, ends[role], crossing.cut)) as [Separation, Separation];
       return [c, both] as const;
@@ -80,11 +88,12 @@ export function decideSides(
   const decisions = new Map<number, Decision>();
   const isOneSheet = crossing.sheets[0] === crossing.sheets[1];
   for (const c of crossing.contours) {
+    pulse();
     const both = separations.get(c)!;
     const contour = contours[c]!;
     const told = toldSides(topology, x, contour, guidance, both, colours);
     const kept = told?.why === 'BODY' ? undefined : keptSides(topology, x, contour, crossing, c, guidance);
-    const guess = kept ?? told ?? guessSides(topology, x, contour, crossing, c, both, colours, guidance);
+    const guess = kept ?? told ?? guessSides(topology, x, contour, crossing, c, both, colours, guidance, pulse);
     // Contours with connected patches are reversed together, because sheets cannot lie on both sides of each other.
     const isTurned =
       guess.why !== 'BODY' &&
@@ -177,6 +186,7 @@ function guessSides(
   both: readonly [Separation, Separation],
   colours: Colours,
   { wasWrong, areas, layering }: Guidance,
+  pulse: Pulse,
 ): Guess {
   const { ends, cut, sheets } = crossing;
   const relation = relationOf(topology, x, contour);
@@ -190,7 +200,7 @@ function guessSides(
   }
   const isOneSheet = sheets[0] === sheets[1];
   if (isOneSheet) {
-    const narrow = narrowSides(topology, crossing, c, contour.pierces.length, areas, relation);
+    const narrow = narrowSides(topology, crossing, c, contour.pierces.length, areas, relation, pulse);
     if (narrow) return { ...narrow, why: 'SMALLER' };
   }
   const guesses = ROLES.map((role) => {

@@ -13,7 +13,7 @@ import { createCpuEngine } from '../solver/cpu/engine.js';
 import type { EnginePositions, Scene } from '../solver/engine.js';
 import type { CoordinateFrame } from '../solver/frame.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
-import { Budget, type Ended, endOf, whyGivenUp } from './budget.js';
+import { Budget, type Ended, endOf, Interrupted, whyGivenUp } from './budget.js';
 import { type Contour, findContours, type Role } from './contours.js';
 import { groupCrossings, sheetOf } from './crossings.js';
 import { Gains, isGuess, isShortened, type Tested } from './gains.js';
@@ -162,11 +162,12 @@ class Untangling {
     const start = Float64Array.from(this.#problem.positions);
     let findings = await this.#budget.measure(() => this.#test(start, this.#tools.checkpoints?.start));
     if (findings.intersectionCount > MOST_PAIRS) refuseTooMany(findings.intersectionCount);
+    const begun = this.#beginFirst(start, findings);
     const run = {
-      first: this.#beginAnalysis(start, findings, 1),
+      first: begun.analysis,
       counts: [] as number[],
       free: undefined as EnginePositions | undefined,
-      ended: undefined as Ended | undefined,
+      ended: begun.ended,
       leftOutPierces: 0,
       limitedRegions: 0,
     };
@@ -174,7 +175,7 @@ class Untangling {
     const leftOut = new Set<number>();
     let x = this.#start;
     try {
-      for (let analysis = run.first, n = 1; ; n++) {
+      for (let analysis = run.first, n = 1; !run.ended; n++) {
         let at: Float64Array = start;
         if (n > 1) {
           at = this.#frame.toDouble(x);
@@ -208,7 +209,7 @@ class Untangling {
         for (const { vertices } of analysis.regions) for (const v of vertices) leftOut.add(v);
         run.leftOutPierces += analysis.pairs.length;
         run.limitedRegions += analysis.regions.filter(({ isLimited }) => isLimited).length;
-        const rule = new RegionsLeftOut(this.#topology, analysis.pairs, analysis.regions);
+        const rule = new RegionsLeftOut(this.#topology, analysis.pairs, analysis.regions, this.#budget.pulse);
         if (n === 1) this.#refuseRounded(rule);
         x = await this.#step(await sceneOfSteps(), from.x, this.#aim(from.x, analysis), rule, n);
       }
@@ -228,10 +229,22 @@ class Untangling {
     refuseRounded(this.#problem.mesh, this.#frame, this.#problem.positions, this.#start, rules);
   }
 
-  /** Returns the contours of a state, before any decision about them. */
+  /** If time ends before the contours of the start are found, the start is the answer, and no contour is decided. */
+  #beginFirst(at: Float64Array, findings: StateFindings): { analysis: Analysis; ended: Ended | undefined } {
+    try {
+      return { analysis: this.#beginAnalysis(at, findings, 1), ended: undefined };
+    } catch (thrown) {
+      if (!(thrown instanceof Interrupted)) throw thrown;
+      const none = { contours: [], decisions: new Map(), regions: [], shortened: [] };
+      return { analysis: { at, findings, pairs: findings.intersections, ...none }, ended: thrown.why };
+    }
+  }
+
+  /** Returns the contours of a state, before any decision about them. @throws Interrupted */
   #beginAnalysis(at: Float64Array, findings: StateFindings, n: number): Analysis {
-    const { pierces, pairs } = readPierces(this.#topology, this.#ids, at, findings);
-    const contours = findContours(this.#topology, pierces);
+    const { pulse } = this.#budget;
+    const { pierces, pairs } = readPierces(this.#topology, this.#ids, at, findings, pulse);
+    const contours = findContours(this.#topology, pierces, pulse);
     if (n === 1) refuseUnknownContours(this.#problem.options, contours.length);
     return { at, findings, pairs, contours, decisions: new Map(), regions: [], shortened: [] };
   }
@@ -241,9 +254,9 @@ class Untangling {
     const [topology, { pulse }] = [this.#topology, this.#budget];
     const guidance = n === 1 ? this.#guidance : { ...this.#guidance, turned: new Set<number>() };
     const tools = { topology, x: at, edge: this.#problem.measures.typicalEdge, rings: this.#gains.rings, pulse };
-    for (const crossing of groupCrossings(topology, contours)) {
+    for (const crossing of groupCrossings(topology, contours, pulse)) {
       pulse();
-      for (const [c, decision] of decideSides(topology, at, contours, crossing, guidance)) {
+      for (const [c, decision] of decideSides(topology, at, contours, crossing, guidance, pulse)) {
         if (isShortened(decision, this.#gains.strategy)) shortened.push(contours[c]!);
         else regions.push(...regionsOf(tools, contours, c, crossing, decision));
         const { patches: _, ...kept } = decision;
@@ -320,7 +333,13 @@ class Untangling {
     if (over) return { x: undefined, ended: over };
     const x = free ?? best;
     this.#tell('PULLING_BACK', this.#told);
-    const leftOut = free ? undefined : new RegionsLeftOut(this.#topology, tested!.findings.intersections, []);
+    let leftOut: RegionsLeftOut | undefined;
+    try {
+      const { pulse } = this.#budget;
+      if (!free) leftOut = new RegionsLeftOut(this.#topology, tested!.findings.intersections, [], pulse);
+    } catch (thrown) {
+      return { x: undefined, ended: whyGivenUp(thrown) };
+    }
     const { mesh, parameters } = this.#problem;
     const tools = {
       ...{ engine: this.#tools.engine, mesh, parameters, budget: this.#budget },
