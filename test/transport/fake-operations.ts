@@ -105,8 +105,13 @@ export class FakeOperations implements Operations {
     return answer;
   }
 
-  createSession(request: CreateSessionRequest, context: CallContext = {}): Promise<SessionInfo> {
-    return this.session('create', request, context, fakeSession());
+  /** what the creation of a session waits for before it answers */
+  onCreate: ((context: CallContext) => Promise<void>) | undefined;
+
+  async createSession(request: CreateSessionRequest, context: CallContext = {}): Promise<SessionInfo> {
+    const answer = await this.session('create', request, context, fakeSession());
+    await this.onCreate?.(context);
+    return answer;
   }
 
   getSession(id: string, context: CallContext = {}): Promise<SessionInfo> {

@@ -7,6 +7,7 @@ import { encodeStamped, hasReport } from '../answer-timing.js';
 import { CONVERTERS } from '../messages/converters.js';
 import { decodeMessage } from '../protobuf/decode.js';
 import { encodeMessage } from '../protobuf/encode.js';
+import { takeBackIfUndelivered } from '../undelivered.js';
 import { type CallState, callStateOf } from './call-state.js';
 import { UNARY_NAMES } from './service.js';
 import { identify } from './status.js';
@@ -34,6 +35,7 @@ async function answer<K extends OperationName>(
   const { request, response } = OPERATIONS[name];
   const input = CONVERTERS[name].toRequest(decodeMessage(request, bytes, true));
   const answer = await invoke(operations, name, input, context);
+  takeBackIfUndelivered(operations, name, input, answer, context);
   const message = CONVERTERS[name].fromAnswer(answer);
   await meter?.oldestAccount?.growToAnswer(answerBytes(message as object, 'binary'), signal);
   return hasReport(answer)

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasPreflight, OPERATIONS, type OperationRow } from '../../contract/operation-table.js';
 import { type AnswerOf, invoke, type OperationName, type RequestOf } from '../../contract/operations.js';
 import { CONVERTERS } from '../messages/converters.js';
+import { takeBackIfUndelivered } from '../undelivered.js';
 import { AnswerStream } from './answer-stream.js';
 import { OVERRIDE_HEADER, refuseBudgetHeaders, refuseHeader } from './budget-headers.js';
 import { contextOf } from './call-context.js';
@@ -85,6 +86,7 @@ export function addOperationRoute<K extends OperationName>(
         return reply;
       }
       const answer = await invoke(operations, name, input, context);
+      takeBackIfUndelivered(operations, name, input, answer, context);
       const answered = performance.now();
       reply.code(row.httpStatus);
       if (headers) reply.headers(headers(answer));

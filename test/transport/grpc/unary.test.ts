@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
@@ -197,6 +199,37 @@ t.test('a cancelled call stops the work', async (t) => {
   t.equal((await answer).error?.code, status.CANCELLED);
   await state.idle();
   t.match(lines, [{ status: 499, code: 'CANCELLED' }]);
+});
+
+t.test('a session whose caller is gone before the answer is deleted, unless a key leads back to it', async (t) => {
+  const { client, operations, state } = await openGrpc(t);
+  const creation = { mesh: RESOLVE.mesh, start: RESOLVE.start, idleTimeout: { seconds: 0, nanos: 0 } };
+  await call(client, 'createSession', creation);
+  await state.idle();
+  for (const [more, calls] of [
+    [{}, ['create', 'delete']],
+    [{ idempotencyKey: 'mine' }, ['create']],
+  ] as const) {
+    operations.sessionCalls.length = 0;
+    let cancel = () => {};
+    operations.onCreate = async ({ signal }) => {
+      const aborted = once(signal!, 'abort');
+      cancel();
+      await aborted;
+    };
+    const { error } = await call(
+      client,
+      'createSession',
+      { ...creation, ...more },
+      { onStart: (given) => (cancel = given) },
+    );
+    t.equal(error?.code, status.CANCELLED);
+    await state.idle();
+    const names = () => operations.sessionCalls.map(({ call }) => call);
+    // The handler goes on in later turns of the event loop.
+    for (let turn = 0; turn < 8 || names().length < calls.length; turn++) await setImmediate();
+    t.same(names(), calls);
+  }
 });
 
 t.test('an answered call aborts nothing', async (t) => {

@@ -54,6 +54,47 @@ t.test('closing the connection aborts the operation', async (t) => {
   t.match(lines.at(-1), { msg: 'Request completed.', status: 499, code: 'CANCELLED' });
 });
 
+t.test('a session whose caller is gone before the answer is deleted, unless a key leads back to it', async (t) => {
+  const { operations, open, state } = await listen(t);
+  const names = () => operations.sessionCalls.map(({ call }) => call);
+  const { mesh, start } = arraysRequest();
+  const creation = (more: object) => {
+    const text = JSON.stringify({ mesh, start, idleTimeout: '0s', ...more });
+    const lines = ['content-type: application/json', `content-length: ${text.length}`, 'connection: close'];
+    return head(lines, '/v1/sessions') + text;
+  };
+  const taken = open();
+  taken.write(creation({}));
+  t.match(await hear(taken), /^HTTP\/1\.1 201 /);
+  await state.idle();
+  t.same(names(), ['create'], 'an answer that was taken takes nothing back');
+  for (const [more, calls] of [
+    [{}, ['create', 'delete']],
+    [{ idempotencyKey: 'mine' }, ['create']],
+  ] as const) {
+    operations.sessionCalls.length = 0;
+    let gone: () => void = () => {};
+    const isGone = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    const socket = open();
+    // The creation succeeds, but the connection is closed before its answer.
+    operations.onCreate = async ({ signal }) => {
+      socket.destroy();
+      await once(signal!, 'abort');
+      gone();
+    };
+    socket.write(creation(more));
+    await isGone;
+    await state.idle();
+    // The handler goes on in later turns of the event loop.
+    for (let turn = 0; turn < 8 || names().length < calls.length; turn++)
+      await new Promise((resolve) => setImmediate(resolve));
+    t.same(names(), calls, JSON.stringify(more));
+  }
+  operations.sessionCalls.splice(0);
+});
+
 t.test('an answer of which the caller takes only the beginning is logged as cancelled', async (t) => {
   const { operations, open, state, lines } = await listen(t);
   // More than the buffers of a connection take.
