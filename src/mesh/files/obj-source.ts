@@ -15,6 +15,8 @@ export interface ObjSource {
   readonly normalCount: number;
   /** names of the content that a file of another format loses */
   readonly names: readonly string[];
+  /** bytes of memory of the blocks: a character takes one, because files are read as Latin-1 */
+  readonly bytes: number;
 }
 
 /** Characters of a block; longer strings would be kept as trees of their pieces. */
@@ -31,6 +33,12 @@ export class ObjSourceWriter {
   private textureCount = 0;
   private normalCount = 0;
   private readonly names = new Set<string>();
+  private kept = 0;
+
+  /** Bytes of memory of what is kept so far. */
+  get bytes(): number {
+    return this.kept;
+  }
 
   /** @param extra the text after the coordinates, trimmed */
   addVertex(extra: string): void {
@@ -60,13 +68,14 @@ export class ObjSourceWriter {
 
   take(): ObjSource {
     this.flush();
-    const { blocks, vertexCount, textureCount, normalCount } = this;
-    return { format: 'obj', blocks, vertexCount, textureCount, normalCount, names: [...this.names] };
+    const { blocks, vertexCount, textureCount, normalCount, bytes } = this;
+    return { format: 'obj', blocks, vertexCount, textureCount, normalCount, names: [...this.names], bytes };
   }
 
   private push(line: string): void {
     this.lines.push(line);
     this.length += line.length + 1;
+    this.kept += line.length + 1;
     if (this.length >= BLOCK_LENGTH) this.flush();
   }
 

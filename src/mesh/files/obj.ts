@@ -47,7 +47,7 @@ export class ObjReader implements MeshReader {
   }
 
   get bytes(): number {
-    return this.positions.bytes + this.topology.bytes;
+    return this.positions.bytes + this.topology.bytes + this.source.bytes;
   }
 
   finish(): MeshFile {

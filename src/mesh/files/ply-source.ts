@@ -15,6 +15,8 @@ export interface PlySource {
   readonly records: readonly (readonly Uint8Array[])[];
   /** names of the content that a file of another format loses */
   readonly names: readonly string[];
+  /** bytes of memory of the records */
+  readonly bytes: number;
 }
 
 /** Bytes of a chunk of lines. */
@@ -26,6 +28,7 @@ export class PlySourceWriter {
   private lines: string[] = [];
   private length = 0;
   private element = 0;
+  private kept = 0;
 
   private constructor(
     private readonly header: PlyHeader,
@@ -44,9 +47,16 @@ export class PlySourceWriter {
     return names.length === 0 ? undefined : new PlySourceWriter(header, names);
   }
 
+  /** Bytes of memory of what is kept so far. */
+  get bytes(): number {
+    return this.kept + this.length;
+  }
+
   /** @param bytes whole records; they are copied */
   add(element: number, bytes: Uint8Array): void {
-    if (bytes.length > 0) this.records[element]!.push(new Uint8Array(bytes));
+    if (bytes.length === 0) return;
+    this.records[element]!.push(new Uint8Array(bytes));
+    this.kept += bytes.length;
   }
 
   /** Elements must be added in their order. */
@@ -65,7 +75,7 @@ export class PlySourceWriter {
 
   finish(): PlySource {
     this.flush();
-    return { format: 'ply', header: this.header, records: this.records, names: this.names };
+    return { format: 'ply', header: this.header, records: this.records, names: this.names, bytes: this.bytes };
   }
 }
 

@@ -99,7 +99,7 @@ class PlyContents implements PlySink {
   };
 
   get bytes(): number {
-    return this.positions.bytes + this.topology.bytes;
+    return this.positions.bytes + this.topology.bytes + (this.source?.bytes ?? 0);
   }
 
   finish(): MeshFile {

@@ -18,7 +18,7 @@ export function openReader(format: MeshFormat, limits?: MeshLimits): MeshReader 
  * Reads a mesh while it arrives. Memory depends on the data that have arrived, never on the claims of a header.
  *
  * @param limits a mesh is refused as soon as it exceeds them
- * @param onGrown called after each chunk with the bytes of the arrays so far; what it throws ends the reading
+ * @param onGrown called after each chunk with the bytes that the reader keeps so far; what it throws ends the reading
  * @throws IntersticeError MALFORMED_BODY, INVALID_MESH, INDEX_OUT_OF_RANGE, NOT_FINITE, TOO_LARGE or UNIMPLEMENTED,
  *   with the line and the element
  */

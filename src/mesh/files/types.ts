@@ -46,7 +46,10 @@ export type MeshSource = ObjSource | PlySource;
 export interface MeshReader {
   /** Parses the next piece, and keeps only the bytes of an incomplete line or record. */
   push(bytes: Uint8Array): void;
-  /** Bytes of the arrays of the mesh so far: a line of a text may be shorter than its numbers. */
+  /**
+   * Bytes of the arrays of the mesh so far, for a line of a text may be shorter than its numbers, and of the content that
+   * is kept to be written back.
+   */
   readonly bytes: number;
   /** Call at the end of the file. */
   finish(): MeshFile;

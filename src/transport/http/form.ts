@@ -97,7 +97,7 @@ export async function readForm<G extends string>(
       const label =
         fileName === undefined ? `${name}[${list.length}]` : `${name} ${JSON.stringify(fileName.slice(0, 100))}`;
       const file = await readMeshPart(part, { fileName, label }, watch, limits);
-      watch.keep(bulkBytes(file));
+      watch.keep(bulkBytes(file) + (file.sources ?? []).reduce((sum, source) => sum + source.bytes, 0));
       list.push({ name: fileName ?? '', file });
       assertGroupWithinLimits(list, limits);
     }
@@ -187,7 +187,7 @@ class FormWatch {
     this.#arrival?.end();
   }
 
-  /** Charges a file that is being read beside those before it: its arrays may be larger than its text. @throws QUEUE_FULL */
+  /** Charges a file that is being read beside those before it: its arrays may be larger than its text, part of which is kept as well. @throws QUEUE_FULL */
   hold(bytes: number): void {
     this.#arrival?.account.growTo(this.#kept + bytes);
   }

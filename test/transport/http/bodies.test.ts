@@ -139,6 +139,31 @@ t.test('the arrays of an unfinished form are charged as they grow', async (t) =>
   await until(() => bodies.bytes === 0);
 });
 
+t.test('what a form keeps of a file besides its mesh is charged, too', async (t) => {
+  const { talk, bodies } = await listen(t, 8 * MiB);
+  const normals = 'vn 0 0 1\n'.repeat(6000);
+  const obj = `${'v 0 0 0\n'.repeat(1000)}${normals}`;
+  const rows = '0 0 0 1 2 3\n'.repeat(900);
+  const properties = ['x', 'y', 'z', 'nx', 'ny', 'nz'].map((name) => `property double ${name}`).join('\n');
+  const ply = `ply\nformat ascii 1.0\nelement vertex 901\n${properties}\nend_header\n${rows}`;
+  for (const [name, file, arrays, kept] of [
+    ['a.obj', obj, 24 * 1000, 2 * 1000 + normals.length],
+    ['a.ply', ply, 24 * 900, rows.length],
+  ] as const) {
+    const text = `--b\r\ncontent-disposition: form-data; name="start"; filename="${name}"\r\n\r\n${file}`;
+    const { socket } = talk(
+      'POST /v1/resolve HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=b\r\ntransfer-encoding: chunked\r\n\r\n',
+      `${text.length.toString(16)}\r\n${text}\r\n`,
+    );
+    t.ok(arrays + kept > 1.1 * Math.max(arrays, text.length));
+    // The last line may still be incomplete.
+    await until(() => bodies.bytes >= arrays + kept - 64);
+    t.ok(bodies.bytes <= arrays + kept, `${name}: ${bodies.bytes} bytes`);
+    socket.destroy();
+    await until(() => bodies.bytes === 0);
+  }
+});
+
 t.test('a body that stalls is given up, and its room is free', async (t) => {
   for (const words of [
     [announced(MiB), new Uint8Array(1000)],
