@@ -66,10 +66,17 @@ export function signalOf({ raw }: FastifyReply): AbortSignal {
   if (known) return known;
   const controller = new AbortController();
   signals.set(raw, controller.signal);
+  // Not writableFinished, which asks the connection: app.inject has one that never takes anything.
+  let isComplete = raw.writableFinished;
   const onClose = () => {
-    if (!raw.writableFinished) controller.abort();
+    if (!isComplete) controller.abort();
   };
   if (raw.destroyed) onClose();
-  else raw.once('close', onClose);
+  else {
+    raw.once('finish', () => {
+      isComplete = true;
+    });
+    raw.once('close', onClose);
+  }
   return controller.signal;
 }
