@@ -46,6 +46,47 @@ const post = (radius: number, top: number) => {
   };
 };
 
+/** A block of 4 × 4 × 4 cubes on z = 0, and a round pillar beside its way. */
+function blockBeside(pillar: { readonly y: number; readonly radius: number }) {
+  const start: number[] = [];
+  const triangles: number[] = [];
+  const known = new Map<string, number>();
+  const corner = (...at: readonly [number, number, number]): number => {
+    const key = String(at);
+    if (!known.has(key)) {
+      known.set(key, start.length / 3);
+      start.push(at[0] - 2, at[1] - 2, at[2]);
+    }
+    return known.get(key)!;
+  };
+  const square = (a: number, b: number, c: number, d: number) => triangles.push(a, b, c, a, c, d);
+  for (let a = 0; a < 4; a++) {
+    for (let b = 0; b < 4; b++) {
+      for (const side of [0, 4]) {
+        square(corner(a, b, side), corner(a + 1, b, side), corner(a + 1, b + 1, side), corner(a, b + 1, side));
+        square(corner(a, side, b), corner(a + 1, side, b), corner(a + 1, side, b + 1), corner(a, side, b + 1));
+        square(corner(side, a, b), corner(side, a + 1, b), corner(side, a + 1, b + 1), corner(side, a, b + 1));
+      }
+    }
+  }
+  const dynamic = start.length / 3;
+  const sides = 8;
+  for (const z of [-0.25, 9]) {
+    for (let n = 0; n < sides; n++) {
+      const angle = (2 * Math.PI * n) / sides;
+      start.push(8 + pillar.radius * Math.cos(angle), pillar.y + pillar.radius * Math.sin(angle), z);
+    }
+  }
+  for (let n = 0; n < sides; n++) {
+    const [a, b] = [dynamic + n, dynamic + ((n + 1) % sides)];
+    triangles.push(a, b, b + sides, a, b + sides, a + sides);
+  }
+  const vertexCount = start.length / 3;
+  const kinematic = new Uint8Array(vertexCount).fill(1, dynamic);
+  const mesh: MeshInput = { vertexCount, triangles: Uint32Array.from(triangles), kinematic };
+  return { mesh, start: Float32Array.from(start), dynamic };
+}
+
 /** Requests whose answers once stayed far from the target although nothing kept them there, for every engine. */
 export function testNearAnswers(t: Test, engine: Engine): void {
   t.test('a sheet between two planes, sent far along them and against the upper one, slides there', async (t) => {
@@ -60,6 +101,28 @@ export function testNearAnswers(t: Test, engine: Engine): void {
       t.equal(report.overlongEdges, 0);
       // Only the part of the target beyond the upper plane is out of reach.
       t.ok(report.distanceToTargetRms < 1.8, `${report.distanceToTargetRms}`);
+    }
+  });
+
+  t.test('a block that turns and is sent past a pillar passes it as a whole', async (t) => {
+    const [cos, sin] = [Math.cos(Math.PI / 9), Math.sin(Math.PI / 9)];
+    for (const [y, radius] of [
+      [3, 0.8],
+      [2, 0.5],
+      [1, 0.5],
+    ] as const) {
+      const { mesh, start, dynamic } = blockBeside({ y, radius });
+      const target = start.slice();
+      for (let k = 0; k < 3 * dynamic; k += 3) {
+        target[k] = cos * start[k]! - sin * start[k + 1]! + 16;
+        target[k + 1] = sin * start[k]! + cos * start[k + 1]!;
+      }
+      const { report } = (await runJob({ mesh, start, target, parameters: {} }, engine)).answer;
+      t.equal(report.status, 'CONVERGED');
+      t.equal(report.verification.intersections, 0);
+      t.ok(report.distanceToTargetMax < 1e-3, `${report.distanceToTargetMax}`);
+      // Leap by leap it would take dozens.
+      t.ok(report.steps <= 8, `pillar at ${y}: ${report.steps} steps`);
     }
   });
 

@@ -13,8 +13,14 @@ import { fitTwist, MEASURED_ERROR, Placement, shorten, type Twist, takesTo } fro
 /** Pieces of one request. */
 const MAX_PIECES = 12;
 
-/** Groups move only if that reduces their distance from their targets to less than this share, as root mean squares. */
+/**
+ * Groups move only if that reduces their distance from their targets to this share at most, as root mean squares. If
+ * something blocks the way for good, the gain is not worth it, because the steps would then begin close to the obstacle.
+ */
 const WORTHWHILE = 0.5;
+
+/** Groups have arrived if this share of their distance is left, or less. */
+const ARRIVED = 0.02;
 
 /**
  * A motion of up to this many leaps, root mean square, counts as short: steps make it with about as many searches, and
@@ -71,20 +77,21 @@ export class RigidMotion {
     this.#components ??= new Components(this.#mesh);
     const grouping = this.#components.group(this.#mesh, x, target, settings.leap, MEASURED_ERROR * settings.floor);
     if (grouping.groups.length === 0) return undefined;
-    const rotations: Rotation[] = grouping.groups.map(() => NO_ROTATION);
     const elements = this.#elementsFor(settings);
     const rests = this.#mesh.kinematic.map((flag, v) => (flag !== 0 && isSameAt(x, target, 3 * v) ? 1 : 0));
-    let states: Float32Array[];
+    const around = { x, rests, target, excluded, pulse };
+    let best: Plan;
     try {
-      states = plan(settings, elements, grouping, { x, rests, target, excluded, pulse }, rotations);
+      best = this.#try(settings, elements, grouping, around, false);
+      if (best.isObstructed && best.left > ARRIVED) {
+        const other = this.#try(settings, elements, grouping, around, true);
+        if (other.left < best.left) best = other;
+      }
     } finally {
       elements.free();
     }
-    const last = states[states.length - 1];
-    if (!last || !isWorthwhile(grouping, x, last, target)) return undefined;
-    if (carriesOff(this.#mesh, grouping, x, last, target, settings.leap)) return undefined;
-    // Only a near pair that was moved apart can have taken such a vertex from its place (piece.ts).
-    if (rests.some((flag, v) => flag === 1 && states.some((state) => !isSameAt(state, x, 3 * v)))) return undefined;
+    const { states, rotations, left } = best;
+    if (left > WORTHWHILE) return undefined;
     let pieces = 0;
     for (const state of states) {
       if (!mayContinue()) break;
@@ -93,6 +100,26 @@ export class RigidMotion {
       onPiece(x);
     }
     return pieces === states.length ? { pieces, label: grouping.label, rotations } : undefined;
+  }
+
+  /** Plans motions. @param triesPlanes see PlaneTest @returns a plan that must not be made has Infinity left */
+  #try(
+    settings: Settings,
+    elements: MovingElements,
+    grouping: Grouping,
+    around: Surroundings,
+    triesPlanes: boolean,
+  ): Plan {
+    const planned = plan(settings, elements, grouping, around, triesPlanes);
+    const { x, rests, target } = around;
+    const { states } = planned;
+    const last = states[states.length - 1];
+    const mayBeMade =
+      last !== undefined &&
+      !carriesOff(this.#mesh, grouping, x, last, target, settings.leap) &&
+      // Only a near pair that was moved apart can have taken such a vertex from its place (piece.ts).
+      !rests.some((flag, v) => flag === 1 && states.some((state) => !isSameAt(state, x, 3 * v)));
+    return { ...planned, left: mayBeMade ? shareLeft(grouping, x, last, target) : Number.POSITIVE_INFINITY };
   }
 
   #elementsFor({ skipKinematicPairs }: Settings): MovingElements {
@@ -104,19 +131,28 @@ export class RigidMotion {
   }
 }
 
-/**
- * Returns the ends of the pieces, each from the last one.
- *
- * @param rotations by group; receives those from x to the last end
- */
+/** Rigid motions that may be made. */
+interface Plan {
+  /** the ends of the pieces, each from the last one */
+  readonly states: readonly Float32Array[];
+  /** by group, from x to the last end */
+  readonly rotations: readonly Rotation[];
+  /** whether a motion met something */
+  readonly isObstructed: boolean;
+  /** see {@link shareLeft} */
+  readonly left: number;
+}
+
 function plan(
   settings: Settings,
   elements: MovingElements,
   grouping: Grouping,
   around: Surroundings,
-  rotations: Rotation[],
-): Float32Array[] {
+  triesPlanes: boolean,
+): Omit<Plan, 'left'> {
   const { x, target, excluded, pulse } = around;
+  const rotations: Rotation[] = grouping.groups.map(() => NO_ROTATION);
+  let isObstructed = false;
   const { label } = grouping;
   // A piece brings a pair that is a floor apart nearer by at most a quarter of it, so an unlisted pair stays apart in
   // later pieces, too.
@@ -124,14 +160,16 @@ function plan(
   const near = new NearPairs(elements, x, label, radius, excluded, pulse);
   const states: Float32Array[] = [];
   for (let from = x; states.length < MAX_PIECES; from = states[states.length - 1]) {
-    const piece = new Piece(settings, elements, near, label, { ...around, x: from });
-    if (!piece.run(planPiece(grouping, from, target, settings))) break;
+    const piece = new Piece(settings, elements, near, label, { ...around, x: from }, triesPlanes);
+    const isMade = piece.run(planPiece(grouping, from, target, settings)) !== undefined;
+    isObstructed ||= piece.isObstructed;
+    if (!isMade) break;
     states.push(piece.z);
     for (const [g, placement] of piece.placements.entries()) {
       if (placement) rotations[g] = compose(placement.rotation, rotations[g]);
     }
   }
-  return states;
+  return { states, rotations, isObstructed };
 }
 
 /**
@@ -168,11 +206,8 @@ function motionOf(
   return fitTwist(vertices, x, target);
 }
 
-/**
- * Whether the groups are at most half as far from their targets as they were. If something blocks the way for good, the
- * gain is not worth it, because the steps would then begin close to the obstacle.
- */
-function isWorthwhile({ groups }: Grouping, start: Float32Array, end: Float32Array, target: Float32Array): boolean {
+/** How far the groups are from their targets at the end, as a share of how far they were, root mean squares. */
+function shareLeft({ groups }: Grouping, start: Float32Array, end: Float32Array, target: Float32Array): number {
   let before = 0;
   let after = 0;
   for (const { vertices } of groups) {
@@ -181,7 +216,7 @@ function isWorthwhile({ groups }: Grouping, start: Float32Array, end: Float32Arr
       after += distanceAt(end, target, 3 * v) ** 2;
     }
   }
-  return after <= WORTHWHILE * WORTHWHILE * before;
+  return Math.sqrt(after / before);
 }
 
 /**

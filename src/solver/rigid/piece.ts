@@ -74,9 +74,21 @@ export class Piece {
   #shares: number[] = [];
   #nearFailures: number[] = [];
   readonly #obstacles: Obstacle[] = [];
+  readonly #triesPlanes: boolean;
+  /** whether a motion met something, and a better way past that would have been worthwhile */
+  isObstructed = false;
 
-  constructor(settings: Settings, elements: MovingElements, near: NearPairs, label: Uint8Array, around: Surroundings) {
+  /** @param triesPlanes see PlaneTest */
+  constructor(
+    settings: Settings,
+    elements: MovingElements,
+    near: NearPairs,
+    label: Uint8Array,
+    around: Surroundings,
+    triesPlanes: boolean,
+  ) {
     this.#settings = settings;
+    this.#triesPlanes = triesPlanes;
     this.#elements = elements;
     this.#near = near;
     this.#label = label;
@@ -103,7 +115,11 @@ export class Piece {
       let ahead: LookedAhead | undefined;
       if (isFirst && !this.#near.areListed) {
         ahead = this.#lookAhead(plans, twists);
-        if (!ahead) return undefined;
+        if (!ahead) {
+          // Steps take over, which a better way past the obstacle would not save.
+          this.isObstructed = false;
+          return undefined;
+        }
       }
       const near = this.#settleNear(twists);
       const hasFailed = near.fails.includes(true);
@@ -216,7 +232,7 @@ export class Piece {
   #meet(twists: readonly Twist[]): Set<number> {
     const { x, excluded, pulse } = this.#around;
     const { floor, delta } = this.#settings;
-    const planes = new PlaneTest(x, this.z, floor);
+    const planes = new PlaneTest(x, this.z, floor, this.#triesPlanes);
     // By label; 0 rests.
     const moves = [false, ...this.placements.map((placement) => placement !== undefined)];
     const met = new Set<number>();
@@ -236,6 +252,7 @@ export class Piece {
     };
     this.#elements.forEachMeeting(x, this.z, this.#label, floor, excluded, test, pulse);
     this.#tooMany = count >= MANY_OBSTACLES;
+    this.isObstructed ||= count > 0;
     return met;
   }
 

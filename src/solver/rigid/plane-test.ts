@@ -64,7 +64,9 @@ export function isCertified(
  * that lies farther along the floor have the direction of the motion at x, and at z they are on the other side. With
  * these alone a group would count as blocked by the border of the triangle, over which it only has to pass, and would
  * slide along that border. An edge of the floor and a parallel edge of the group span no plane; the normal of the pair
- * before is that of the floor.
+ * before is that of the floor. Beside a pillar, on the other hand, these two lead to rows along its faces, and the group
+ * stops in front of a face that it could pass, so they are tried only where motions without them do not arrive
+ * (move-rigidly.ts).
  */
 export class PlaneTest {
   /**
@@ -82,6 +84,7 @@ export class PlaneTest {
   readonly #x: Float32Array;
   readonly #z: Float32Array;
   readonly #floor: number;
+  readonly #triesPlanes: boolean;
   #middle: Float32Array | undefined;
   readonly #vertex = [0, 0, 0, 0];
   #kind = 0;
@@ -92,11 +95,15 @@ export class PlaneTest {
   readonly #atX: Ends = { gap: 0, a: 0, b: 0, error: 0 };
   readonly #atZ: Ends = { gap: 0, a: 0, b: 0, error: 0 };
 
-  /** @param floor engine units; covers the coordinates of x and of z */
-  constructor(x: Float32Array, z: Float32Array, floor: number) {
+  /**
+   * @param floor engine units; covers the coordinates of x and of z
+   * @param triesPlanes whether n may also be the normal of the pair that failed before, or of the plane of the elements
+   */
+  constructor(x: Float32Array, z: Float32Array, floor: number, triesPlanes = false) {
     this.#x = x;
     this.#z = z;
     this.#floor = floor;
+    this.#triesPlanes = triesPlanes;
   }
 
   /** Whether the pair stays apart. If not, the fields describe how it fails. */
@@ -120,8 +127,7 @@ export class PlaneTest {
       this.#parts(ax + bx, ay + by, az + bz) ||
       this.#parts(ax + cx, ay + cy, az + cz) ||
       this.#parts(bx + cx, by + cy, bz + cz) ||
-      this.#parts(this.#last[0], this.#last[1], this.#last[2]) ||
-      this.#partsAlongPlane() ||
+      (this.#triesPlanes && (this.#parts(this.#last[0], this.#last[1], this.#last[2]) || this.#partsAlongPlane())) ||
       this.#fail()
     );
   }

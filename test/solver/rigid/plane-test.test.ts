@@ -62,6 +62,7 @@ t.test(
         Float32Array.of(-1, 0, from, ...triangle),
         Float32Array.of(4, 0, to, ...triangle),
         1e-3,
+        true,
       );
       t.notOk(planes.passes(0, 0, 1, 2, 3));
       t.strictSame(
