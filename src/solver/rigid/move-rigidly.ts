@@ -19,10 +19,7 @@ const MAX_PIECES = 12;
  */
 const WORTHWHILE = 0.5;
 
-/**
- * Groups have arrived if this share of their distance is left, or less: what a target changes besides the rigid motion is
- * mostly more than that, and another way past an obstacle could save no more.
- */
+/** Groups have arrived if this share of their distance is left, or less: another plan could save no more than that. */
 const ARRIVED = 0.02;
 
 /**
