@@ -175,26 +175,35 @@ export class StageBench {
   }
 
   /**
+   * Writes the parameters of a phase of the pull-back.
+   *
+   * @param of.cheapPairs absent = that of the mesh
+   */
+  writePullBack(
+    { settings, mesh, y }: StageInput,
+    phase: Exclude<Phase, 0>,
+    of: { readonly hasOffsets?: boolean; readonly cheapPairs?: number } = {},
+  ): void {
+    // Targets that are where the vertices stand are not scattered.
+    const plan = planPullBack(mesh, settings, y, y);
+    if (!plan) throw new Error('These settings have no pull-back.');
+    const { hasOffsets = false, cheapPairs = plan.cheapPairs } = of;
+    const parameters = packPullBack(
+      settings,
+      { ...plan, cheapPairs },
+      { edges: this.edges, phase, hasOffsets, strains: this.#strains },
+    );
+    write(this.#memory.device.queue, this.#buffers.named('pullBack'), 0, parameters);
+  }
+
+  /**
    * Opens a phase of the pull-back; its first y is that of the bench, not rebuilt.
    *
    * @param offsets float32[2·V] contact offset and δ by vertex, where parts have their own
    */
-  beginPullBack({ settings, mesh, y }: StageInput, phase: Exclude<Phase, 0>, offsets?: Float32Array): void {
-    // Targets that are where the vertices stand are not scattered.
-    const plan = planPullBack(mesh, settings, y, y);
-    if (!plan) throw new Error('These settings have no pull-back.');
-    const { queue } = this.#memory.device;
-    write(
-      queue,
-      this.#buffers.named('pullBack'),
-      0,
-      packPullBack(settings, plan, {
-        edges: this.edges,
-        phase,
-        hasOffsets: offsets !== undefined,
-        strains: this.#strains,
-      }),
-    );
+  beginPullBack(input: StageInput, phase: Exclude<Phase, 0>, offsets?: Float32Array): void {
+    const { mesh, y } = input;
+    this.writePullBack(input, phase, { hasOffsets: offsets !== undefined });
     if (offsets) this.write('offsets', offsets);
     this.run((pass) => this.pullBack.open(pass, phase, mesh.vertexCount));
     this.writeY(y);

@@ -9,6 +9,7 @@ import {
   MAX_POOR_STEPS,
   MIN_SHORTENING_GAIN,
   MOST_RESUMPTIONS,
+  PULL_BACK_PIECES,
   SWEPT_EXCESS,
 } from '../constants.js';
 import type { PullBackPlan } from '../scattered-targets.js';
@@ -141,4 +142,15 @@ export class PoorShortenings {
 /** Returns the cost of a step relative to a cheap step. @param pairs number of pairs in P */
 export function costOfStep(pairs: number, { cheapPairs }: Pick<PullBackPlan, 'cheapPairs'>): number {
   return Math.max(1, pairs / cheapPairs);
+}
+
+/**
+ * Returns the most pieces of a forward step. Where even boxes without a leap overlap, P has more pairs than the
+ * comfortable number (half of cheapPairs), and contacts stop nearly every vertex at once: further pieces then cost more
+ * than the sweeps, and gain next to nothing.
+ *
+ * @param pairs number of pairs in P
+ */
+export function mostPiecesOf(pairs: number, { cheapPairs }: Pick<PullBackPlan, 'cheapPairs'>): number {
+  return 2 * pairs > cheapPairs ? 1 : PULL_BACK_PIECES;
 }

@@ -2,7 +2,6 @@ import type { PathPhase, StateOrigin } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
-  PULL_BACK_PIECES,
   PULL_BACK_REACH,
   PUSHED,
   REST,
@@ -28,7 +27,7 @@ import { KeptBounds } from './kept-bounds.js';
 import { Merit } from './merit.js';
 import { haveSameNumbers, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import { Paces } from './paces.js';
-import { costOfStep, PoorShortenings, PoorSteps } from './poor-steps.js';
+import { costOfStep, mostPiecesOf, PoorShortenings, PoorSteps } from './poor-steps.js';
 import type { Proximity } from './proximity.js';
 import { ShapeLimits } from './shape-limits.js';
 import { Shortfalls } from './shortfalls.js';
@@ -388,8 +387,8 @@ export class PullBack {
   }
 
   /**
-   * Makes the forward step, after a search if one is due: up to {@link PULL_BACK_PIECES} linear pieces towards y, until
-   * every vertex has reached it. Each piece has its own planes, bounds, check and commit, so that it is as safe as a
+   * Makes the forward step, after a search if one is due: as many linear pieces towards y as mostPiecesOf permits, or
+   * fewer if every vertex has reached it. Each piece has its own planes, bounds, check and commit, so that it is as safe as a
    * forward step of Algorithm 1. Motions shorter than `rest` are not made.
    *
    * P serves all pieces, because no search lies between them: every vertex stays in its box, so the pairs outside P stay
@@ -419,7 +418,8 @@ export class PullBack {
     /** int32[V] of the last piece */
     let limiter: Int32Array | undefined;
     let isWhole = true;
-    for (let n = 0; n < PULL_BACK_PIECES && (n === 0 || !haveSameNumbers(x, y)); n++) {
+    const mostPieces = mostPiecesOf(this.#proximity.pairs.count, this.#plan);
+    for (let n = 0; n < mostPieces && (n === 0 || !haveSameNumbers(x, y)); n++) {
       const movingCount = markMoving(x, y, moving);
       if (n > 0 && run.isPathWanted) this.#unshown.add(x, from);
       try {

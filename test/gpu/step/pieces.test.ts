@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
-import { STATE } from '../../../gpu/kernels/constants.js';
+import { PHASE, STATE } from '../../../gpu/kernels/constants.js';
 import { PULL_BACK_PIECES } from '../../../src/solver/constants.js';
 import { Forward } from '../../../src/solver/cpu/forward.js';
 import { markMoving } from '../../../src/solver/cpu/motion.js';
+import { mostPiecesOf } from '../../../src/solver/cpu/poor-steps.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { StageBench, type StageInput } from '../../support/gpu-step.js';
 import { CLOCK, lone, PLAN, sheet, withPairs } from '../../support/pull-back-bench.js';
@@ -34,6 +35,7 @@ else {
       const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
       const input = withPairs(random, settings, 220);
       const bench = new StageBench(gpu.memory, gpu.kernels, { ...input, isAiming: true });
+      bench.writePullBack(input, PHASE.PULL);
       bench.run((pass) => bench.pullBack.forward(pass, true));
       const control = await bench.control();
       const length = input.x.length;
@@ -57,7 +59,9 @@ else {
     t.comment(`seed ${random.seed}`);
     const settings = makeSettings({ sigma: 0, pullBack: PLAN });
     const { mesh, rest, x } = sheet(random, 10, 0.1);
-    const bench = new StageBench(gpu.memory, gpu.kernels, { ...lone(mesh, settings, x, rest), isAiming: true });
+    const input = lone(mesh, settings, x, rest);
+    const bench = new StageBench(gpu.memory, gpu.kernels, { ...input, isAiming: true });
+    bench.writePullBack(input, PHASE.PULL);
     bench.run((pass) => bench.pullBack.forward(pass));
     const control = await bench.control();
     const moved = await bench.floats('x');
@@ -67,6 +71,24 @@ else {
       rest.every((number, k) => Object.is(moved[k], number)),
       'x is y, bit for bit',
     );
+  });
+
+  t.test('a step has one piece if P has more than the comfortable number of pairs', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const input = withPairs(random, makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN }), 220);
+    const { count } = input.pairs;
+    for (const { cheapPairs, furtherPieces } of [
+      { cheapPairs: 2 * count, furtherPieces: PULL_BACK_PIECES - 1 },
+      { cheapPairs: 2 * count - 1, furtherPieces: 0 },
+    ]) {
+      t.equal(mostPiecesOf(count, { cheapPairs }) - 1, furtherPieces, 'by the reference');
+      const bench = new StageBench(gpu.memory, gpu.kernels, { ...input, isAiming: true });
+      bench.writePullBack(input, PHASE.PULL, { cheapPairs });
+      bench.run((pass) => bench.pullBack.forward(pass));
+      t.match(await bench.control(), { state: STATE.RUNNING, furtherPieces });
+      bench.close();
+    }
   });
 }
 

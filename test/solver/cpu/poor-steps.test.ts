@@ -1,6 +1,6 @@
 import t from 'tap';
-import { EXCESS_WEIGHT, MOST_RESUMPTIONS, SWEPT_EXCESS } from '../../../src/solver/constants.js';
-import { costOfStep, PoorShortenings, PoorSteps } from '../../../src/solver/cpu/poor-steps.js';
+import { EXCESS_WEIGHT, MOST_RESUMPTIONS, PULL_BACK_PIECES, SWEPT_EXCESS } from '../../../src/solver/constants.js';
+import { costOfStep, mostPiecesOf, PoorShortenings, PoorSteps } from '../../../src/solver/cpu/poor-steps.js';
 import { cheapPairsOf, comfortablePairs } from '../../../src/solver/pair-budget.js';
 
 const PLAN = { minGain: 0.01, isEarly: true };
@@ -118,5 +118,14 @@ t.test('a step costs more only with more pairs than boxes without a leap may hav
     t.equal(costOfStep(0, plan), 1);
     t.equal(costOfStep(2 * comfortable, plan), 1);
     t.equal(costOfStep(6 * comfortable, plan), 3);
+  }
+});
+
+t.test('a forward step has several pieces only while boxes with a leap have room', async (t) => {
+  for (const vertices of [1, 400, 10_000]) {
+    const plan = { cheapPairs: cheapPairsOf(vertices) };
+    const comfortable = comfortablePairs(vertices, Number.MAX_SAFE_INTEGER);
+    t.equal(mostPiecesOf(comfortable, plan), PULL_BACK_PIECES);
+    t.equal(mostPiecesOf(comfortable + 1, plan), 1);
   }
 });
