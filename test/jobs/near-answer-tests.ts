@@ -87,6 +87,46 @@ function blockBeside(pillar: { readonly y: number; readonly radius: number }) {
   return { mesh, start: Float32Array.from(start), dynamic };
 }
 
+/** A zigzag of three layers of unit edges, less than the floor apart, turned out of the axes. */
+function foldedSheet(gap: number) {
+  const { vertexCount, rest, triangles } = flatSheet(24, 6);
+  const turn = rotation(0.7, 0.4);
+  const random = seeded(1);
+  const start = rest.slice();
+  for (let k = 0; k < start.length; k += 3) {
+    const along = rest[k]! + 12;
+    const layer = Math.min(2, Math.floor(along / 8));
+    const [way, isFold] = [along - 8 * layer, along === 7 || along === 15];
+    const [dx, dy] = [random.between(-0.02, 0.02), random.between(-0.02, 0.02)];
+    start.set(turn([dx + (layer === 1 ? 8 - way : way), dy + rest[k + 1]!, gap * (layer + (isFold ? 0.5 : 0))]), k);
+  }
+  return { mesh: { vertexCount, triangles } satisfies MeshInput, start };
+}
+
+/** A sheet in the plane z = 0 with a corner that lies on the next triangle, which shares an edge with that of the corner. */
+function sheetWithFlatCorner() {
+  const { vertexCount, rest, triangles } = flatSheet(12, 10);
+  const rows = Array.from({ length: triangles.length / 3 }, (_, t) => [...triangles.subarray(3 * t, 3 * t + 3)]);
+  const corner = Array.from({ length: vertexCount }, (_, v) => v).find(
+    (v) => rows.filter((row) => row.includes(v)).length === 1,
+  )!;
+  const [a, b] = rows.find((row) => row.includes(corner))!.filter((v) => v !== corner);
+  const start = rest.slice();
+  for (let k = 0; k < 3; k++) {
+    start[3 * corner + k] = 0.7 * (rest[3 * a! + k]! + rest[3 * b! + k]!) - 0.4 * rest[3 * corner + k]!;
+  }
+  return { mesh: { vertexCount, triangles } satisfies MeshInput, start };
+}
+
+/** Turns about z, then about x. */
+function rotation(first: number, second: number) {
+  const [c, s, d, e] = [Math.cos(first), Math.sin(first), Math.cos(second), Math.sin(second)];
+  return ([x, y, z]: readonly number[]): readonly [number, number, number] => {
+    const [u, v] = [c * x! - s * y!, s * x! + c * y!];
+    return [u, d * v - e * z!, e * v + d * z!];
+  };
+}
+
 /** Requests whose answers once stayed far from the target although nothing kept them there, for every engine. */
 export function testNearAnswers(t: Test, engine: Engine): void {
   t.test('a sheet between two planes, sent far along them and against the upper one, slides there', async (t) => {
@@ -146,6 +186,25 @@ export function testNearAnswers(t: Test, engine: Engine): void {
       t.equal(report.verification.intersections, 0);
       t.equal(report.overlongEdges + (report.strain?.violated ?? 0), 0);
       t.ok(report.distanceToTargetRms < most, `seed ${seed}: ${report.distanceToTargetRms}`);
+    }
+  });
+
+  t.test('a sheet that lies on itself moves as one, however near its layers are', async (t) => {
+    const moves = [
+      ([x, y, z]: readonly number[]) => [x! + 30, y! + 20, z! + 5],
+      ([x, y, z]: readonly number[]) => rotation(-0.5, 0.3)([x! + 12, y!, z! - 7]),
+    ];
+    const sheets = [5e-4, 1e-4, 3e-5].map((gap) => [`layers ${gap} apart`, foldedSheet(gap), 0.03] as const);
+    for (const [name, { mesh, start }, most] of [...sheets, ['a flat corner', sheetWithFlatCorner(), 1e-6] as const]) {
+      for (const move of moves) {
+        const target = start.slice();
+        for (let k = 0; k < start.length; k += 3) target.set(move([...start.subarray(k, k + 3)]), k);
+        const { report } = (await runJob({ mesh, start, target, parameters: {} }, engine)).answer;
+        t.equal(report.status, 'CONVERGED');
+        t.equal(report.verification.intersections, 0);
+        // Contacts open to their offset; nothing else keeps the sheet off its target.
+        t.ok(report.distanceToTargetMax < most, `${name}: ${report.distanceToTargetMax}`);
+      }
     }
   });
 }

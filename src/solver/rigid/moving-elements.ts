@@ -2,7 +2,13 @@ import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { Bvh, overlapLeaf, overlaps } from '../bvh.js';
 import { LEAF_SIZE, PASSIVE } from '../constants.js';
-import { findKinematicBorder, ignoredParts, type KinematicBorder, type PairPredicate } from '../exclusion-rules.js';
+import {
+  findKinematicBorder,
+  guardsNothing,
+  ignoredParts,
+  type KinematicBorder,
+  type PairPredicate,
+} from '../exclusion-rules.js';
 import { CORNERS, ELEMENT_SIZE, type ElementSet, PAIR_KINDS } from '../pair-kinds.js';
 import { MAX_GROUPS } from './groups.js';
 import { MotionTree } from './motion-tree.js';
@@ -102,6 +108,11 @@ export class MovingElements {
         overlapLeaf(own, other, leaf, own === other, pair);
       }
     });
+  }
+
+  /** See {@link guardsNothing}. */
+  guardNothing(kind: number, vertices: readonly number[]): boolean {
+    return guardsNothing(this.#mesh, kind, vertices);
   }
 
   /** Frees the memory of the trees until the next walk. */

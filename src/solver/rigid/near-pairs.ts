@@ -1,4 +1,5 @@
 import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
+import { UNIT_ROUNDOFF } from '../constants.js';
 import { CLOSEST_POINTS, closest } from '../cpu/closest.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import type { MovingElements } from './moving-elements.js';
@@ -18,24 +19,35 @@ const MIDDLE_SHARE = 0.45;
  */
 const CLOSE_SHARE = 0.7;
 
+/** Elements that are this near touch: rounding in double hides the direction of their gap, engine units. */
+const TOUCHING = 2 ** -40;
+
 /** The largest number of listed near pairs, which take 10 MB. A group with more near pairs does not move rigidly. */
 const MOST_NEAR_PAIRS = 2 ** 18;
 
-/** Rounds in which placed vertices are moved apart to restore the gap that rounding took. */
-const REPAIRS = 4;
+/**
+ * Placed vertices are moved apart, to restore the gaps that rounding took, until so many rounds in a row have not lowered
+ * the number of pairs that fail by a tenth. In a stack each layer moves aside for the one before it.
+ */
+const POOR_REPAIRS = 4;
+const REPAIRED_SHARE = 0.9;
 
 /**
  * The pairs within one group that are so close that the rounding of z matters.
  *
  * A vertex goes straight from x to z = R x + t + ε; at the share s of the piece it is at A(s) x + s t + s ε with A(s) =
- * (1 − s) I + s R. Let n separate a pair by g at x. Then A(s)⁻ᵀ n separates the pair A(s) x by the same g, because A⁻ᵀn
- * · A d = n · d, and its length is at most 1/σ(s), σ the least singular value of A(s): σ² = (1 − s)² + s² + 2 s (1 − s)
- * cos θ. The errors shift heights along it by at most s |ε_a − ε_b| / σ(s), and s/σ(s) ≤ 1 for θ ≤ 90°, because then (1
- * − s)² + 2 s (1 − s) cos θ ≥ 0. Hence the pair stays apart if
+ * (1 − s) I + s R. Let n separate a pair by g at x. Then m = A(s)⁻ᵀ n separates the pair A(s) x by the same g, because
+ * A⁻ᵀn · A d = n · d, and its length is at most 1/σ(s), σ the least singular value of A(s): σ² = (1 − s)² + s² + 2 s (1 −
+ * s) cos θ. The errors shift heights along it, and take from the gap at most the largest −s m · e over the corners a and
+ * b of both sides, e = ε_a − ε_b.
  *
- *   g > max |ε_a − ε_b|,
+ * s/σ(s) ≤ 1 for θ ≤ 90°, because then (1 − s)² + 2 s (1 − s) cos θ ≥ 0. Across the axis, A(s) is σ(s) times a rotation by
+ * an angle between 0 and θ; along it, the identity. Let n∥ be the part of n along the axis and n⊥ the rest. Then s m = s n∥
+ * + (s/σ) (λ n⊥ + μ R n⊥), and λ and μ lie between 0 and 1, because θ ≤ 90°. Hence the pair stays apart if
  *
- * and its distance is then at least σ (g − max |ε_a − ε_b|) ≥ cos(θ/2) (g − max |ε_a − ε_b|).
+ *   g > L = min(max |e|, max (−n∥ · e)⁺ + max (−n⊥ · e)⁺ + max (−R n⊥ · e)⁺),
+ *
+ * and its distance is then at least σ (g − L) ≥ cos(θ/2) (g − L). Errors that move the sides apart take nothing.
  *
  * Distances are those of the closest points: where one is a floor or more, the true one is at least 0.99 floors
  * (cpu/closest.ts). With |ε| ≤ floor/8 (twist.ts) every such pair passes: it ends at 0.74 floors or more, and keeps more than
@@ -72,6 +84,8 @@ export class NearPairs {
         if (label[v0] === 0 || label[v0] !== label[SIDE_A[kind] === 1 ? v1 : v2]) return true;
         CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
         if (closest.squared >= radius * radius) return true;
+        // Such a pair has no gap to keep, and stays where it is in the group.
+        if (closest.squared <= TOUCHING ** 2 && elements.guardNothing(kind, [v0, v1, v2, v3])) return true;
         this.#isComplete = pairs.length < 5 * MOST_NEAR_PAIRS;
         if (this.#isComplete) pairs.push(kind, v0, v1, v2, v3);
         return this.#isComplete;
@@ -99,7 +113,7 @@ export class NearPairs {
    * piece.
    *
    * @param placements of the groups; undefined = at rest
-   * @param angles by which the groups turn
+   * @param spins rotation vectors of the groups, of at most a right angle
    * @returns by group: whether one of its pairs fails (always, if there are more near pairs than the list holds); and
    *   whether a corner was moved
    */
@@ -108,31 +122,47 @@ export class NearPairs {
     z: Float32Array,
     label: Uint8Array,
     placements: readonly (Placement | undefined)[],
-    angles: readonly number[],
+    spins: readonly Vector[],
     floor: number,
   ): { readonly fails: boolean[]; readonly hasMoved: boolean } {
     const pairs = this.#listed();
     if (!this.#isComplete) return { fails: placements.map((placement) => placement !== undefined), hasMoved: false };
     let hasMoved = false;
-    for (let n = 0; ; n++) {
-      const fails = placements.map(() => false);
+    const isHopeless = placements.map(() => false);
+    for (let fewest = Number.POSITIVE_INFINITY, poorRounds = 0; ; ) {
+      const fails = isHopeless.slice();
+      let count = 0;
       let isRepaired = false;
       for (let p = 0; p < pairs.length; p += 5) {
         const group = label[pairs[p + 1]] - 1;
         const placement = placements[group];
-        if (!placement) continue;
+        if (!placement || isHopeless[group]) continue;
         const pair = new NearPair(pairs.subarray(p, p + 5), x, floor);
-        if (pair.distance >= floor || pair.staysApart(z, placement, angles[group])) continue;
+        if (pair.distance >= floor) continue;
+        const lack = pair.lackAt(z, placement, spins[group]);
+        if (lack === undefined) continue;
         fails[group] = true;
-        if (n < REPAIRS) isRepaired = pair.repair(z, placement) || isRepaired;
+        count++;
+        if (lack === Number.POSITIVE_INFINITY) isHopeless[group] = true;
+        else if (poorRounds < POOR_REPAIRS) isRepaired = pair.moveApart(z, placement, lack) || isRepaired;
       }
       if (!isRepaired) return { fails, hasMoved };
       hasMoved = true;
+      poorRounds = count < REPAIRED_SHARE * fewest ? 0 : poorRounds + 1;
+      fewest = Math.min(fewest, count);
     }
   }
 }
 
 const image = new Float64Array(3);
+
+/** The part of a vector along an axis; an axis of length 0 stands for no rotation. */
+function along([x, y, z]: Vector, [ax, ay, az]: Vector): Vector {
+  const s = (x * ax + y * ay + z * az) / (ax * ax + ay * ay + az * az || 1);
+  return [s * ax, s * ay, s * az];
+}
+
+const minus = ([x, y, z]: Vector, [a, b, c]: Vector): Vector => [x - a, y - b, z - c];
 
 class NearPair {
   readonly distance: number;
@@ -154,33 +184,36 @@ class NearPair {
     this.#normal = [closest.x / d, closest.y / d, closest.z / d];
   }
 
-  staysApart(z: Float32Array, placement: Placement, angle: number): boolean {
+  /**
+   * Returns how much farther apart z must hold the pair, 0 if it only lacks a certificate; undefined = the pair stays
+   * apart; Infinity = it touches, or the group turns too far for it, whatever z is.
+   */
+  lackAt(z: Float32Array, placement: Placement, spin: Vector): number | undefined {
     const before = this.#gap(this.#x, this.#normal);
-    const kept = before.gap - this.#disagreement(z, placement);
-    if (!(kept > before.error)) return false;
     const half = this.#floor / 2;
-    const midway = before.gap >= half ? MIDDLE_SHARE * this.#floor : CLOSE_SHARE * before.gap;
-    if (Math.cos(angle / 2) * kept < midway) return false;
-    const needed = Math.min(before.gap, half);
+    const middle = before.gap >= half ? MIDDLE_SHARE * this.#floor : CLOSE_SHARE * before.gap;
+    const midway = middle / Math.cos(Math.hypot(...spin) / 2);
+    if (!(before.gap > before.error) || before.gap < midway) return Number.POSITIVE_INFINITY;
     const n = turn(placement.rotation, this.#normal);
-    return this.#gap(z, n).gap >= needed && (this.#isCertified(z, n) || !this.#isCertified(this.#x, this.#normal));
+    const loss = this.#loss(z, placement, n, spin);
+    const least = Math.max(midway, before.error + DOUBLE_ERROR * this.#largest(z));
+    const lack = Math.max(Math.min(before.gap, half) - this.#gap(z, n).gap, least - (before.gap - loss));
+    if (lack > 0) return lack;
+    return this.#isCertified(z, n) || !this.#isCertified(this.#x, this.#normal) ? undefined : 0;
   }
 
-  /** Moves both sides apart by the missing gap at z, as far as |ε| allows. @returns whether a vertex moved */
-  repair(z: Float32Array, placement: Placement): boolean {
+  /** Moves both sides apart, each by half of `lack`, as far as |ε| allows. @returns whether a vertex moved */
+  moveApart(z: Float32Array, placement: Placement, lack: number): boolean {
     const n = turn(placement.rotation, this.#normal);
-    const before = this.#gap(this.#x, this.#normal);
-    const after = this.#gap(z, n);
-    const lack = Math.min(before.gap, this.#floor / 2) - after.gap;
     const most = (MEASURED_ERROR * this.#floor) ** 2;
+    // Enough that rounding cannot undo it, and hardly more, because other pairs have the same vertices.
+    const step = lack > 0 ? lack / 2 + UNIT_ROUNDOFF * this.#largest(z) : this.#floor / 64;
     let moved = false;
     for (let s = 0; s < this.#vertex.length; s++) {
       const k = 3 * this.#vertex[s];
-      const way = s < SIDE_A[this.#kind] ? 1 : -1;
-      // Half of the missing gap for each side, and enough that rounding cannot undo it.
-      const step = way * (Math.max(0, lack) / 2 + this.#floor / 64);
+      const way = s < SIDE_A[this.#kind] ? step : -step;
       placement.at(this.#x, k, image);
-      const to = [0, 1, 2].map((c) => Math.fround(z[k + c] + step * n[c]));
+      const to = [0, 1, 2].map((c) => Math.fround(z[k + c] + way * n[c]));
       if ([0, 1, 2].reduce((sum, c) => sum + (to[c] - image[c]) ** 2, 0) > most) continue;
       for (let c = 0; c < 3; c++) {
         if (z[k + c] !== to[c]) moved = true;
@@ -194,19 +227,38 @@ class NearPair {
     return isCertified(state, this.#kind, this.#vertex, nx, ny, nz);
   }
 
-  /**
-   * Returns an upper bound of max |ε_a − ε_b| over the corners of both sides: the sum of the largest |ε| of each side.
-   */
-  #disagreement(z: Float32Array, placement: Placement): number {
+  /** Returns L, what the errors of z take from the gap on the way at most. @param turned the normal at z */
+  #loss(z: Float32Array, placement: Placement, turned: Vector, spin: Vector): number {
+    const sideA = SIDE_A[this.#kind];
+    const axial = along(this.#normal, spin);
+    const normals = [axial, minus(this.#normal, axial), minus(turned, axial)];
+    // Heights of ε along each of them: the least one of side a and the largest one of side b; by side: the largest |ε|.
+    const lo = normals.map(() => Number.POSITIVE_INFINITY);
+    const hi = normals.map(() => Number.NEGATIVE_INFINITY);
     const largest = [0, 0];
     for (let s = 0; s < this.#vertex.length; s++) {
       const k = 3 * this.#vertex[s];
       placement.at(this.#x, k, image);
-      const error = Math.hypot(z[k] - image[0], z[k + 1] - image[1], z[k + 2] - image[2]);
-      const side = s < SIDE_A[this.#kind] ? 0 : 1;
-      largest[side] = Math.max(largest[side], error);
+      const [ex, ey, ez] = [z[k] - image[0], z[k + 1] - image[1], z[k + 2] - image[2]];
+      const side = s < sideA ? 0 : 1;
+      largest[side] = Math.max(largest[side], Math.hypot(ex, ey, ez));
+      for (const [i, [nx, ny, nz]] of normals.entries()) {
+        const height = nx * ex + ny * ey + nz * ez;
+        if (side === 0) lo[i] = Math.min(lo[i], height);
+        else hi[i] = Math.max(hi[i], height);
+      }
     }
-    return largest[0] + largest[1];
+    const lost = normals.reduce((sum, _, i) => sum + Math.max(0, hi[i] - lo[i]), 0);
+    return Math.min(largest[0] + largest[1], lost);
+  }
+
+  /** Returns the size of the largest coordinate of the pair. */
+  #largest(state: Float32Array): number {
+    let largest = 0;
+    for (const v of this.#vertex) {
+      for (let k = 3 * v; k < 3 * v + 3; k++) largest = Math.max(largest, Math.abs(state[k]));
+    }
+    return largest;
   }
 
   #gap(state: Float32Array, [nx, ny, nz]: Vector): { readonly gap: number; readonly error: number } {

@@ -209,8 +209,8 @@ export class Piece {
 
   #settleNear(twists: readonly Twist[]): ReturnType<NearPairs['settle']> {
     const { x } = this.#around;
-    const angles = twists.map(({ spin }) => Math.hypot(...spin));
-    return this.#near.settle(x, this.z, this.#label, this.placements, angles, this.#settings.floor);
+    const spins = twists.map(({ spin }) => spin);
+    return this.#near.settle(x, this.z, this.#label, this.placements, spins, this.#settings.floor);
   }
 
   #shortenAll(fails: readonly boolean[]): void {

@@ -54,7 +54,7 @@ t.test('pairs nearer than the floor neither cross nor lose their gap, piece afte
       const z = x.slice();
       place(vertices, placement, x, x, floor, z);
       const plain = z.slice();
-      const { fails } = near.settle(x, z, label, [placement], [Math.hypot(...spin)], floor);
+      const { fails } = near.settle(x, z, label, [placement], [spin], floor);
       if (fails[0]) {
         refused++;
         continue;
@@ -95,7 +95,7 @@ t.test('a grain does not pass through a sliver that is nearer to it than its sid
   const z = x.slice();
   place(Uint32Array.of(0, 1, 2, 3), placement, x, target, floor, z);
   t.ok(z[3 * grain + 2] < 0, 'the grain is set onto its target');
-  const { fails } = near.settle(x, z, label, [placement], [0.1], floor);
+  const { fails } = near.settle(x, z, label, [placement], [[0, 0, 0.1]], floor);
   t.ok(fails[0] || testPath(mesh, x, z, RULES).collisionCount === 0);
 });
 
@@ -119,10 +119,23 @@ t.test('a group with more near pairs than are listed does not move rigidly', asy
     z,
   );
   const before = z.slice();
-  t.strictSame(near.settle(x, z, label, [placement, undefined], [0.1, 0], 2 ** -10), {
-    fails: [true, false],
-    hasMoved: false,
-  });
+  t.strictSame(
+    near.settle(
+      x,
+      z,
+      label,
+      [placement, undefined],
+      [
+        [0, 0, 0.1],
+        [0, 0, 0],
+      ],
+      2 ** -10,
+    ),
+    {
+      fails: [true, false],
+      hasMoved: false,
+    },
+  );
   t.same(z, before);
   t.equal(near.count, 2 ** 18);
 });
