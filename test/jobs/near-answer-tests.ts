@@ -46,8 +46,8 @@ const post = (radius: number, top: number) => {
   };
 };
 
-/** A block of 4 × 4 × 4 cubes on z = 0, and a round pillar beside its way. */
-function blockBeside(pillar: { readonly y: number; readonly radius: number }) {
+/** The surface of a block of 4 × 4 × 4 cubes on z = 0. */
+function block() {
   const start: number[] = [];
   const triangles: number[] = [];
   const known = new Map<string, number>();
@@ -69,7 +69,12 @@ function blockBeside(pillar: { readonly y: number; readonly radius: number }) {
       }
     }
   }
-  const dynamic = start.length / 3;
+  return { start, triangles, dynamic: start.length / 3 };
+}
+
+/** The block, and a round pillar beside its way. */
+function blockBeside(pillar: { readonly y: number; readonly radius: number }) {
+  const { start, triangles, dynamic } = block();
   const sides = 8;
   for (const z of [-0.25, 9]) {
     for (let n = 0; n < sides; n++) {
@@ -81,6 +86,18 @@ function blockBeside(pillar: { readonly y: number; readonly radius: number }) {
     const [a, b] = [dynamic + n, dynamic + ((n + 1) % sides)];
     triangles.push(a, b, b + sides, a, b + sides, a + sides);
   }
+  const vertexCount = start.length / 3;
+  const kinematic = new Uint8Array(vertexCount).fill(1, dynamic);
+  const mesh: MeshInput = { vertexCount, triangles: Uint32Array.from(triangles), kinematic };
+  return { mesh, start: Float32Array.from(start), dynamic };
+}
+
+/** The block on two triangles that make a large square. */
+function blockOnFloor() {
+  const { start, triangles, dynamic } = block();
+  const { points, triangles: floor } = plane(-0.05);
+  triangles.push(...floor.map((corner) => dynamic + corner));
+  start.push(...points.flat());
   const vertexCount = start.length / 3;
   const kinematic = new Uint8Array(vertexCount).fill(1, dynamic);
   const mesh: MeshInput = { vertexCount, triangles: Uint32Array.from(triangles), kinematic };
@@ -163,6 +180,21 @@ export function testNearAnswers(t: Test, engine: Engine): void {
       t.ok(report.distanceToTargetMax < 1e-3, `${report.distanceToTargetMax}`);
       // Leap by leap it would take dozens.
       t.ok(report.steps <= 8, `pillar at ${y}: ${report.steps} steps`);
+    }
+  });
+
+  t.test('a block that is pressed onto a floor and turned by half a turn turns there', async (t) => {
+    for (const angle of [Math.PI, 3.1]) {
+      const { mesh, start, dynamic } = blockOnFloor();
+      const turn = rotation(angle, 0);
+      const target = start.slice();
+      for (let k = 0; k < 3 * dynamic; k += 3) target.set(turn([...start.subarray(k, k + 3)]), k);
+      for (let k = 2; k < 3 * dynamic; k += 3) target[k]! -= 1;
+      const { report } = (await runJob({ mesh, start, target, parameters: {} }, engine)).answer;
+      t.equal(report.status, 'CONVERGED');
+      t.equal(report.verification.intersections, 0);
+      // Only what lies below the floor is out of reach.
+      t.ok(report.distanceToTargetMax < 0.98, `turned by ${angle}: ${report.distanceToTargetMax}`);
     }
   });
 

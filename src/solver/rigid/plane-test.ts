@@ -17,6 +17,9 @@ export const DOUBLE_ERROR = 2 ** -48;
 /** The distance of the closest points is an upper bound of the distance, true to a few roundings. */
 export const ROUND_DOWN = 1 - 1e-6;
 
+/** Normals of failed pairs that are kept: a group meets few planes at the same time. */
+const MOST_NORMALS = 16;
+
 /**
  * The heights of a pair along n at one end: gap = least height of side a minus largest height of side b, and the
  * corners that have them.
@@ -56,21 +59,22 @@ export function isCertified(
  * was, on the way or at the end; rounding to the caller's numbers takes less (solver/range.ts). At z the engine must
  * find a certificate, or it would freeze the pair as touching, unless it does so at x already.
  *
- * n is the direction of the closest points at x, at z or midway, the mean of two of these, the normal of the pair that
- * failed before this one, or a normal of the plane that the elements span at x. Whatever n is, the inequality decides.
+ * n is the direction of the closest points at x, at z or midway, the mean of two of these, a normal of a pair that failed
+ * before this one, or a normal of the plane that the elements span at x. Whatever n is, the inequality decides.
  * Everything is computed in double from float32 numbers.
  *
  * A motion that leads along a floor and beyond it needs the last two. The closest points of a vertex and of a triangle
  * that lies farther along the floor have the direction of the motion at x, and at z they are on the other side. With
  * these alone a group would count as blocked by the border of the triangle, over which it only has to pass, and would
- * slide along that border. An edge of the floor and a parallel edge of the group span no plane; the normal of the pair
+ * slide along that border. An edge of the floor and a parallel edge of the group span no plane; the normal of a pair
  * before is that of the floor. Beside a pillar, on the other hand, these two lead to rows along its faces, and the group
  * stops in front of a face that it could pass, so they are tried only where motions without them do not arrive
  * (move-rigidly.ts).
  */
 export class PlaneTest {
   /**
-   * of the pair that failed last: among the directions that separate it at x, the one that keeps it farthest apart at z
+   * of the pair that failed last: a plane that it has in common with others, or, among the directions that separate it at
+   * x, the one that keeps it farthest apart at z
    */
   readonly normal = new Float64Array(3);
   /** the corners, vertices of side a and of side b, that cross first along it */
@@ -90,14 +94,14 @@ export class PlaneTest {
   #kind = 0;
   #distance = 0;
   #best = Number.NEGATIVE_INFINITY;
-  /** `normal` of the pair that failed last, if one separated it at x; 0 = there is none yet */
-  readonly #last = new Float64Array(3);
+  /** of pairs that failed; none of them separates a later one's pair at x */
+  readonly #normals: number[][] = [];
   readonly #atX: Ends = { gap: 0, a: 0, b: 0, error: 0 };
   readonly #atZ: Ends = { gap: 0, a: 0, b: 0, error: 0 };
 
   /**
    * @param floor engine units; covers the coordinates of x and of z
-   * @param triesPlanes whether n may also be the normal of the pair that failed before, or of the plane of the elements
+   * @param triesPlanes whether n may also be a normal of pairs that failed before, or of the plane of the elements
    */
   constructor(x: Float32Array, z: Float32Array, floor: number, triesPlanes = false) {
     this.#x = x;
@@ -127,15 +131,33 @@ export class PlaneTest {
       this.#parts(ax + bx, ay + by, az + bz) ||
       this.#parts(ax + cx, ay + cy, az + cz) ||
       this.#parts(bx + cx, by + cy, bz + cz) ||
-      (this.#triesPlanes && (this.#parts(this.#last[0], this.#last[1], this.#last[2]) || this.#partsAlongPlane())) ||
+      (this.#triesPlanes && (this.#partsAlongEarlier() || this.#partsAlongPlane())) ||
       this.#fail()
     );
   }
 
-  /** Keeps the normal for the pairs that follow. */
+  #partsAlongEarlier(): boolean {
+    return this.#normals.some(([nx, ny, nz]) => this.#parts(nx, ny, nz));
+  }
+
+  /**
+   * Describes how the pair fails along a plane that pairs have in common, if one separates it at x: an earlier pair's, or
+   * that of its own elements. Along the direction that keeps it farthest apart at z, the pairs at the border of a triangle
+   * have oblique rows, which keep a group from turning on the triangle.
+   */
   #fail(): false {
-    if (this.gap > 0) this.#last.set(this.normal);
+    if (!this.#triesPlanes || !(this.gap > 0)) return false;
+    for (const [nx, ny, nz] of this.#normals) if (this.#describes(() => this.#parts(nx, ny, nz))) return false;
+    this.#describes(() => this.#partsAlongPlane());
+    if (this.#normals.length < MOST_NORMALS) this.#normals.push([...this.normal]);
     return false;
+  }
+
+  /** Whether directions that do not keep the pair apart separate it at x; the fields are then those of the best one. */
+  #describes(tries: () => boolean): boolean {
+    this.#best = Number.NEGATIVE_INFINITY;
+    tries();
+    return this.#best > Number.NEGATIVE_INFINITY;
   }
 
   /** Tries both normals of the plane that the elements span at x, if they span one. */
