@@ -170,6 +170,7 @@ export const CONTROL = new Struct('Control', {
   shortCount: ['atomic<u32>', 'Kinematic vertices with r < ε that are not on their targets; a step clears it.'],
   movingCount: ['atomic<u32>', 'Vertices that a step of the pull-back wanted to move; a step clears it.'],
   heldCount: ['atomic<u32>', 'Those that their trust boxes held; a step clears it.'],
+  jammedCount: ['atomic<u32>', 'Those granted less than JAMMED_ALPHA in its last piece; a step clears it.'],
   leftCount: ['atomic<u32>', 'Vertices that a piece of the pull-back has not brought to y; a step clears it.'],
   boxLoss: [
     'atomic<u32>',

@@ -218,6 +218,14 @@ export const HEAP_MIN_GAIN = 0.01;
  */
 export const LEAP_PROGRESS = 0.1;
 
+/**
+ * A step is *jammed* if at least this share of the vertices that it wanted to move were granted less than JAMMED_ALPHA of
+ * what was left of their motion in its last piece. In the scenes of the fidelity suite the share at the end is 0 to 0.8;
+ * it is above 0.97 where bodies in closed contact are on their way to distant targets.
+ */
+export const JAMMED_SHARE = 0.9;
+export const JAMMED_ALPHA = Math.fround(0.05);
+
 /** This many poor steps in a row in which a trust box holds a vertex end the phase as STALLED. */
 export const MAX_HELD_STEPS = 8;
 

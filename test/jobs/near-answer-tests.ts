@@ -1,4 +1,6 @@
 import type { Test } from 'tap';
+import { movingGroups } from '../../bench/prove/scenes/moving-groups.js';
+import { Random } from '../../bench/prove/scenes/random.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { runJob } from '../support/job.js';
@@ -238,5 +240,15 @@ export function testNearAnswers(t: Test, engine: Engine): void {
         t.ok(report.distanceToTargetMax < most, `${name}: ${report.distanceToTargetMax}`);
       }
     }
+  });
+
+  t.test('bodies in closed contact that are sent past a post do not stop in front of it', async (t) => {
+    const { mesh, start, target } = movingGroups(new Random(87110));
+    const { report } = (await runJob({ mesh, start, target, parameters: {} }, engine)).answer;
+    t.equal(report.status, 'CONVERGED');
+    t.equal(report.verification.intersections, 0);
+    const { activationDistance: delta } = report.resolved;
+    // After a few steps all contacts were closed, 35 δ from the target.
+    t.ok(report.distanceToTargetRms < 0.2 * delta, `${report.distanceToTargetRms / delta} δ`);
   });
 }

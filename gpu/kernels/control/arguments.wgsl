@@ -45,6 +45,7 @@ fn clearCounters() {
   atomicStore(&control.shortCount, 0u);
   atomicStore(&control.movingCount, 0u);
   atomicStore(&control.heldCount, 0u);
+  atomicStore(&control.jammedCount, 0u);
   atomicStore(&control.leftCount, 0u);
   atomicStore(&control.boxLoss, 0u);
   atomicStore(&control.residualSum, 0u);

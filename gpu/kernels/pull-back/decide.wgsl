@@ -8,7 +8,7 @@
 //   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with other parameters, and no poor step so far.
 //   SHORTEN   follows where edges of the best state are above their limits. Poor is a step that takes less than MIN_SHORTENING_GAIN off the excess (in a heap
 //             HEAP_SHORTENING_GAIN): MAX_POOR_SHORTENINGS in a row end it, in a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
-//   RESUME    follows where edges over their limits have ended PULL, MOST_RESUMPTIONS times at most, and again only where a step has gained: PULL from the best state, without multipliers
+//   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) while an edge is over its limit, MOST_RESUMPTIONS times at most, and again only where a step has gained: PULL from the best state, without multipliers
 //             (PoorSteps.mayResume). REFINE does not begin before the last of them.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
@@ -177,7 +177,9 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   // Edges over their limits have ended the phase: it is resumed, after those of the best state are shortened.
   let hasGained = control.resumptions == 0u || control.hasGained == 1u;
   let mayGain = control.phase != PHASE_REFINE && control.resumptions < MOST_RESUMPTIONS && hasGained;
-  let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && isStretched;
+  let isJammed = f32(atomicLoad(&control.jammedCount)) >= JAMMED_SHARE * f32(moving);
+  let isHeldFar = isJammed && parts.y > 0.0 && parameters.hasEarlyPullBack == 1u && cost == 1.0;
+  let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && (isStretched || isHeldFar);
   let mayResume = isRunning && isTaut && mayGain;
   control.mayResume = select(control.mayResume, select(0u, 1u, mayResume), isRunning && isPull);
   // Finer steps are next, if the phase has steps left.

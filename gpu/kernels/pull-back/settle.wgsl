@@ -21,12 +21,13 @@
 // #include "pull-back/cost.wgsl"
 // #include "control/mark-relevant.wgsl"
 
-// Whether the vertex wanted to move in the step, and whether its trust box has held it. What has reached y before the last piece wanted to
+// Whether the vertex wanted to move in the step, whether its trust box has held it, and whether the last piece has granted it hardly anything. What has reached y before the last piece wanted to
 // move as well: its y need not be its target.
-fn settleVertex(i: u32) -> vec2<bool> {
+fn settleVertex(i: u32) -> vec3<bool> {
   let isMoving = (vertexStep[i].flags & MOVING) != 0u;
   let guardAlpha = vertexStep[i].guard;
-  let isHeld = isMoving && guardAlpha < 1.0 && bitcast<f32>(vertexStep[i].alpha) >= guardAlpha;
+  let alpha = bitcast<f32>(vertexStep[i].alpha);
+  let isHeld = isMoving && guardAlpha < 1.0 && alpha >= guardAlpha;
   progress[i].residual = select(0.0, 1.0, isMoving);
   if (isMoving) {
     markRelevant(i, vertexStep[i].limiter);
@@ -45,7 +46,7 @@ fn settleVertex(i: u32) -> vec2<bool> {
   if (farAway > 0.0 && farAway - lengthOf(rest) >= costOfStep() * LEAP_PROGRESS * pullBack.longest) {
     atomicStore(&control.isLeaping, 1u);
   }
-  return vec2<bool>(didWant, isHeld);
+  return vec3<bool>(didWant, isHeld, isMoving && alpha < JAMMED_ALPHA);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -55,11 +56,12 @@ fn settleStep(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  var counts = vec2<bool>(false);
+  var counts = vec3<bool>(false);
   if (i < parameters.vertexCount) {
     counts = settleVertex(i);
   }
   // Every thread comes here (common/append.wgsl).
   countUp(&control.movingCount, counts.x);
   countUp(&control.heldCount, counts.y);
+  countUp(&control.jammedCount, counts.z);
 }

@@ -29,6 +29,8 @@ export interface Gained {
   readonly isStill: boolean;
   /** share of Φ that comes from edges and strains over their limits */
   readonly excess: number;
+  /** whether hardly any vertex could make its motion (JAMMED_SHARE) */
+  readonly isJammed: boolean;
 }
 
 /**
@@ -63,6 +65,10 @@ export class PoorSteps {
    * that neither these edges become shorter nor anything comes nearer to y*. The last steps shorten them, because few
    * vertices move there, and steps towards y* gain again afterwards.
    *
+   * Far from y* such edges are a tiny part of Φ whatever they hold. There the phase may be resumed if the last step was
+   * jammed: then all contacts are closed, a motion towards y* is granted as little of what would open them as of the
+   * rest, and the last steps open them together with shortening edges.
+   *
    * @param resumptions how often the phase has been resumed; a phase that was resumed must have gained something
    */
   mayResume(resumptions: number): boolean {
@@ -96,6 +102,7 @@ export class PoorSteps {
     isHeld,
     isStill,
     excess,
+    isJammed,
   }: Gained): Extract<Status, 'CONVERGED' | 'STALLED'> | undefined {
     const minGain = this.#minGain;
     const isHeap = cost > 1;
@@ -106,7 +113,8 @@ export class PoorSteps {
       return undefined;
     }
     this.#count++;
-    this.#isTaut = excess > minGain && !isHeap && !isHeld && !isStill;
+    const isTaut = excess > minGain || (excess > 0 && isJammed && this.#isEarly);
+    this.#isTaut = isTaut && !isHeap && !isHeld && !isStill;
     this.#isThorough ||= excess > minGain && !isHeap;
     if (isHeld) {
       // In new boxes the held vertices may gain something; in a heap new boxes cannot be larger.

@@ -2,6 +2,8 @@ import type { PathPhase, StateOrigin } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
+  JAMMED_ALPHA,
+  JAMMED_SHARE,
   PULL_BACK_REACH,
   PUSHED,
   REST,
@@ -264,12 +266,13 @@ export class PullBack {
       } else if (run.isPathWanted) this.#unshown.add(x, from);
       if (!isWhole) return { status: 'DEADLINE', mayResume: false };
       const { excess } = this.#merit;
-      const [isLeaping, isHeld, isStill] = [
+      const [isLeaping, isHeld, isStill, isJammed] = [
         this.#paces.isLeaping(x, target, this.#cost),
         this.#held.includes(1),
         !this.#wants.includes(1),
+        this.#isJammed(),
       ];
-      const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess });
+      const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess, isJammed });
       const { finer } = this.#plan;
       const mayResume = ended !== undefined && stage !== finer && poorSteps.mayResume(resumptions);
       if (mayResume) return { status: ended, mayResume };
@@ -283,6 +286,14 @@ export class PullBack {
       if (isHeld && poorSteps.hasAny && this.#cost === 1) this.#isSearchDue = true;
     }
     return { status: 'CONVERGED', mayResume: false };
+  }
+
+  /** Whether hardly any of the vertices that wanted to move could in the last piece. */
+  #isJammed(): boolean {
+    const { moving, forward } = this.#stages;
+    const jammed = moving.reduce((n, moves, i) => n + (moves === 1 && forward.alpha[i] < JAMMED_ALPHA ? 1 : 0), 0);
+    const wanted = this.#wants.reduce((n, wants) => n + wants, 0);
+    return jammed >= JAMMED_SHARE * wanted;
   }
 
   /** Whether x has vertices outside their boxes, which are then marked as wanted: boxes may have been renewed since. */

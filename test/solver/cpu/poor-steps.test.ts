@@ -4,7 +4,7 @@ import { costOfStep, mostPiecesOf, PoorShortenings, PoorSteps } from '../../../s
 import { cheapPairsOf, comfortablePairs } from '../../../src/solver/pair-budget.js';
 
 const PLAN = { minGain: 0.01, isEarly: true };
-const CHEAP = { gain: 0.02, cost: 1, isLeaping: false, isHeld: false, isStill: false, excess: 0 };
+const CHEAP = { gain: 0.02, cost: 1, isLeaping: false, isHeld: false, isStill: false, excess: 0, isJammed: false };
 
 /** How the phase ends with the first step that ends it, and after how many. */
 function endOf(steps: readonly Parameters<PoorSteps['after']>[0][], plan = PLAN) {
@@ -76,6 +76,23 @@ t.test('a phase that edges over their limits have ended may be resumed, and agai
   t.notOk(after(taut, taut, { ...taut, isStill: true }).mayResume(0), 'no vertex wants to move');
   t.notOk(after(...repeated({ ...taut, isHeld: true }, 8)).mayResume(0), 'boxes hold vertices');
 });
+
+t.test(
+  'a phase that ends jammed may be resumed if any edge is over its limit, unless targets are scattered',
+  async (t) => {
+    const mayResume = (step: Parameters<PoorSteps['after']>[0], isEarly = true): boolean => {
+      const poor = new PoorSteps(PLAN, { isEarly });
+      for (const each of repeated(step, 3)) poor.after(each);
+      return poor.mayResume(0);
+    };
+    const jammed = { ...CHEAP, gain: 0, excess: 1e-11, isJammed: true };
+    t.ok(mayResume(jammed));
+    t.notOk(mayResume({ ...jammed, isJammed: false }));
+    t.notOk(mayResume({ ...jammed, excess: 0 }), 'no last steps would change anything');
+    t.notOk(mayResume(jammed, false), 'scattered targets');
+    t.notOk(mayResume({ ...jammed, cost: 1.1 }), 'a heap');
+  },
+);
 
 t.test('sweeps leave little excess of edges over their limits once a step was poor because of them', async (t) => {
   const poor = { ...CHEAP, gain: 0 };
