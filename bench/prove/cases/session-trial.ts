@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
-import type { Door, Opened, Reply, StepTerms } from '../doors/door.js';
+import type { Door, Opened, Reply, StepTerms, WireReport } from '../doors/door.js';
 import { ExcludedMemory } from '../judge/excluded.js';
+import { isAsNearAsCanBe, judgeNearness } from '../judge/nearness-judge.js';
 import type { Surface } from '../judge/surface.js';
 import type { Random } from '../scenes/random.js';
 import { aimAt, changePlaces, drawMove, holdPins, type Move, pinSome } from './session-plan.js';
@@ -109,6 +110,8 @@ class RunningSession {
   #lastTarget: Positions;
   #surface: Surface;
   #sent: Sent | undefined;
+  /** of the last answer, if it is as near to its target as it can be */
+  #near: WireReport | undefined;
   #id: string;
   /** the last frame that was accepted */
   #frame = 0n;
@@ -249,7 +252,11 @@ class RunningSession {
     // The service knows the exclusions behind its last answer, and none of another start.
     if (terms.start && !isSame(start, this.#x)) memory.forget();
     const next = judge.judge({ surface, start, target, reply, requestIds, memory });
-    if (next === undefined) return false;
+    if (next === undefined || 'refusal' in reply) return false;
+    const { report } = reply.answer;
+    const isAgain = start === this.#x && terms.kinematic === undefined && isSame(target, this.#lastTarget);
+    if (this.#near && isAgain) judgeNearness(this.#near, report, (promise, details) => judge.find(promise, details));
+    this.#near = isAsNearAsCanBe(surface, start, target, report) ? report : undefined;
     this.#frame = frame;
     this.#x = next;
     this.#surface = surface;
@@ -317,6 +324,7 @@ class RunningSession {
     this.#surface = surface;
     this.#lastTarget = this.#x;
     this.#sent = undefined;
+    this.#near = undefined;
     this.#memory.forget();
     if ('refusal' in created) {
       this.judge.isRefusedRightly(surface, this.#x, created);

@@ -16,6 +16,7 @@ import {
   ulpOf,
 } from '../judge/expectation.js';
 import type { Invariant } from '../judge/invariants.js';
+import { isAsNearAsCanBe, judgeNearness } from '../judge/nearness-judge.js';
 import { findCollisions, findReturn } from '../judge/path-judge.js';
 import { judgeResting, type Resting } from '../judge/resting-judge.js';
 import { findMeetings } from '../judge/state-judge.js';
@@ -173,9 +174,24 @@ class Trial implements Judge {
     const reply = await this.#door.resolve(this.mesh, start, target, this.parameters, { requestId });
     if (this.isRefusedRightly(surface, start, reply, target)) return;
     const answer = this.judge({ surface, start, target, reply, requestIds: [requestId] });
+    if (answer && 'answer' in reply) await this.#sendAgain(start, target, reply.answer);
     // If all vertices end in one point, or move far, nearly every pair meets, and counting them takes minutes.
     const isCountable = ['NONE', 'SAME', 'NOISE'].includes(this.prove.variation.extreme);
     if (answer && isCountable) await this.#compareChecks(answer, target);
+  }
+
+  /** Sends the target again from an answer that is as near as it can be, with the lengths that its start had as defaults. */
+  async #sendAgain(start: Positions, target: Positions, { positions, report }: Answer): Promise<void> {
+    const surface = this.#surface;
+    if (!isAsNearAsCanBe(surface, start, target, report)) return;
+    const { activationDistance, reach, leap } = report.resolved;
+    const parameters = { ...this.parameters, activationDistance, reach, leap };
+    const requestId = this.nameRequest();
+    const reply = await this.#door.resolve(this.mesh, positions, target, parameters, { requestId });
+    if (this.isRefusedRightly(surface, positions, reply, target)) return;
+    this.judge({ surface, start: positions, target, reply, requestIds: [requestId] });
+    if ('answer' in reply)
+      judgeNearness(report, reply.answer.report, (promise, details) => this.find(promise, details));
   }
 
   /** Sessions of one engine beside each other, each with its targets. @throws the first failure, when all have ended */

@@ -35,6 +35,7 @@ export interface WireReport {
   readonly resolved: {
     readonly activationDistance: number;
     readonly reach: number;
+    readonly leap: number;
     readonly searchRadiusMax: number;
     readonly stepLimit: number;
     readonly residualTolerance: number;

@@ -1,4 +1,6 @@
+import type { Gained } from '../../../src/solver/cpu/poor-steps.js';
 import type { PullBackRun } from '../../../src/solver/cpu/pull-back.js';
+import { NEAR } from '../judge/nearness-judge.js';
 import { FLOOR, MEETING, type Mutant, noCheck, PATH, TUNNEL } from './mutant.js';
 
 const PULL_BACK = 'src/solver/cpu/pull-back.js';
@@ -88,6 +90,20 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
     ],
     scenes: ['layers', 'matryoshka'],
     caughtBy: [MEETING, TUNNEL, PATH, FLOOR],
+    sent: { quality: 'BALANCED' },
+  },
+  {
+    name: 'gain-unawaited',
+    description: 'the pull-back ends with its first step, whatever it has gained',
+    faults: [
+      {
+        file: 'src/solver/cpu/poor-steps.js',
+        function: 'PoorSteps.after',
+        instead: (original: (step: Gained) => string | undefined, step: Gained) => original(step) ?? 'CONVERGED',
+      },
+    ],
+    scenes: ['hair', 'spike', 'handkerchiefs'],
+    caughtBy: [NEAR],
     sent: { quality: 'BALANCED' },
   },
   {

@@ -37,6 +37,7 @@ const report: WireReport = {
   resolved: {
     activationDistance: 0.1,
     reach: 0.18,
+    leap: 2,
     searchRadiusMax: 0.4,
     stepLimit: 512,
     residualTolerance: 1e-4,
