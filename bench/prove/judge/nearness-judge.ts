@@ -6,10 +6,13 @@ import type { Surface } from './surface.js';
 /** The name of the promise. */
 export const NEAR = 'the same target sent again brings a converged answer hardly nearer';
 
-/** The steps that end a run gained less than 1.4 % each, and all that follow together gain a small multiple of that. */
-const NEARER = 0.2;
-/** Motions below a fiftieth of δ are not made, but a contact may open or give way by as much at each of its sides. */
-const LEAST = 0.05;
+/**
+ * The steps that end a run gained less than 1.4 % each, and what follows gains a small multiple of that. More
+ * follows where a vertex creeps around an edge and then passes it, so that a smaller share would find what no rule excludes.
+ */
+const NEARER = 0.5;
+/** A tenth of an edge by default, in δ: a vertex of a small mesh that passes an edge brings it nearer by less. */
+const LEAST = 1;
 
 /**
  * Warnings of answers that go on where their target is sent again: a target was moved, because it lies where numbers are

@@ -18,17 +18,17 @@ const reportOf = (distanceToTargetRms: number, own: object = {}, parameters: obj
   }) as WireReport;
 
 t.test(
-  'an answer that comes more than a fifth nearer when its target is sent again was not as near as it can be',
+  'an answer that is less than half as far from its target when that is sent again was not as near as it can be',
   async (t) => {
     const judge = (first: number, next: number): string[] => {
       const found: string[] = [];
       judgeNearness(reportOf(first), reportOf(next), (promise) => found.push(promise));
       return found;
     };
-    t.same(judge(1, 0.79), [NEAR]);
-    t.same(judge(1, 0.81), []);
+    t.same(judge(1, 0.49), [NEAR]);
+    t.same(judge(1, 0.51), []);
     t.same(judge(1, 1.5), [], 'opening contacts may lead away');
-    t.same(judge(0.004, 0), [], 'shorter than motions that are made');
+    t.same(judge(0.09, 0), [], 'by less than δ');
   },
 );
 
