@@ -76,6 +76,7 @@ async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: 
     vertexCount: start.vertexCount,
     parts,
     operation: 'resolve',
+    takesProgress: isStreamType(type),
     path: 'options',
   });
   const messageType = MESSAGE_TYPES.find((one) => one === type);

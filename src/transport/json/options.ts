@@ -30,6 +30,8 @@ export interface OptionsContext {
   readonly parts: readonly { readonly name: string; readonly firstVertex: number; readonly vertexCount: number }[];
   /** Options of the other operation are refused; if absent, all options are accepted. */
   readonly operation?: 'resolve' | 'check';
+  /** Whether the answer is a stream, which alone can send progress. Default false. */
+  readonly takesProgress?: boolean;
   /** Further options that the caller refuses, by name: hints do not suggest them. */
   readonly unsupported?: readonly string[];
   /** Prefix of the paths in error messages; default none. */
@@ -70,7 +72,7 @@ export function fromOptions(options: WireMessage, context: OptionsContext): Opti
   const message = options as OptionsMessage;
   refuseOtherOptions(message, context, path);
   const kinematic = markKinematic(message, context, path);
-  const include = toInclude(message.include, nameOf(path, 'include'));
+  const include = toInclude(message.include, nameOf(path, 'include'), context.takesProgress);
   const timeBudgetSeconds = toSeconds(message.timeBudget);
   const onBudget = toOnBudget(message.onBudget, nameOf(path, 'onBudget'));
   const priority = toPriority(message.priority, nameOf(path, 'priority'));

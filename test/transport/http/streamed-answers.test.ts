@@ -127,7 +127,8 @@ t.test('a step from bare positions is streamed as length-delimited messages', as
 t.test('a form with files is answered with lines', async (t) => {
   const { app, operations } = await openDoor(t);
   tellOnce(operations);
-  const { payload, headers } = form([startPart, targetPart]);
+  const options = { name: 'options', body: '{"include":{"progress":true}}' };
+  const { payload, headers } = form([startPart, targetPart, options]);
   const answer = await app.inject({ method: 'POST', url: '/v1/resolve', payload, headers: { ...headers, ...LINES } });
   t.match(linesOf(answer.body), [{ progress: FIRST }, { response: { report: { steps: 7 } } }]);
 });
