@@ -1,7 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import { packNumbers } from '../messages/bulk.js';
 import { type EnumShape, enumShape, type FieldShape, type MessageShape, messageShape } from '../messages/schema.js';
-import type { WireMessage, WireValue } from '../messages/wire-message.js';
+import { MAX_FIELDS, type WireMessage, type WireValue } from '../messages/wire-message.js';
 import { decodeBase64, decodeDuration, decodeScalar, decodeTimestamp, nameOf, show } from './scalars.js';
 
 /** A decoded message, and whether it contains bulk fields as arrays of numbers (then the answer uses arrays too). */
@@ -25,7 +25,7 @@ const NONE: readonly string[] = [];
  * @param path prefix of the paths in error messages; empty at the root
  * @param unsupported fields of this message that the caller refuses, so that no hint suggests them
  * @throws UNKNOWN_FIELD, MALFORMED_BODY (type, range, base64, two members of a oneof), NOT_FINITE,
- *   INVALID_PARAMETER (unknown enum value), SIZE_MISMATCH
+ *   INVALID_PARAMETER (unknown enum value), SIZE_MISMATCH, TOO_LARGE (a list of more than {@link MAX_FIELDS} strings)
  */
 export function decodeJson(typeName: string, value: unknown, path = '', unsupported = NONE): DecodedJson {
   const progress: Progress = { usedArrays: false };
@@ -63,12 +63,19 @@ function decodeMessage(
       if (!Array.isArray(entry)) {
         throw new IntersticeError('MALFORMED_BODY', `${at} is ${show(entry)}, expected an array.`);
       }
+      refuseManyStrings(field, entry, at);
       message[field.jsonName] = entry.map((item, i) => decodeOne(field, item, `${at}[${i}]`, progress));
     } else {
       message[field.jsonName] = decodeOne(field, entry, at, progress);
     }
   }
   return message;
+}
+
+/** Objects in lists were counted with the text, and numbers in lists are sent between threads as one array. */
+function refuseManyStrings({ kind }: FieldShape, list: readonly unknown[], path: string): void {
+  if (kind.of !== 'scalar' || kind.type !== 'string' || list.length <= MAX_FIELDS) return;
+  throw new IntersticeError('TOO_LARGE', `${path} has ${list.length} entries; the limit is ${MAX_FIELDS}.`);
 }
 
 /** The set fields. Refuses unknown names, duplicate fields and two members of a oneof. */

@@ -27,14 +27,15 @@ export function findDuplicate(text: string, value: unknown): Duplicate | undefin
   return countColons(text) === countMembers(value) ? undefined : locateDuplicate(text);
 }
 
-/** Offset after the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+/** Offset after the string that begins at `start`; the end of the text if the string has none. */
+export function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;
     while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++;
     // An even number of backslashes are escapes of each other, and the quote ends the string.
     if (backslashes % 2 === 0) return quote + 1;
   }
+  return text.length;
 }
 
 /** Counts colons outside of strings. Searching for quotes and colons skips numbers and base64 at memory speed. */

@@ -1,10 +1,12 @@
 import { IntersticeError } from '../../contract/errors.js';
-import { findDuplicate } from './duplicates.js';
+import { MAX_FIELDS } from '../messages/wire-message.js';
+import { endOfString, findDuplicate } from './duplicates.js';
 
 /**
  * Parses JSON.
  * @param what names the text in error messages: "The body", "options"
- * @throws MALFORMED_BODY with line and column of the first invalid character, or of a repeated name
+ * @throws MALFORMED_BODY with line and column of the first invalid character, or of a repeated name; TOO_LARGE for more
+ *   than {@link MAX_FIELDS} members, objects and lists
  */
 export function parseJson(bytes: Uint8Array, what = 'The body'): unknown {
   let text: string;
@@ -17,6 +19,7 @@ export function parseJson(bytes: Uint8Array, what = 'The body'): unknown {
 }
 
 export function parseJsonText(text: string, what = 'The body'): unknown {
+  refuseCrowd(text, what);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,6 +38,30 @@ export function parseJsonText(text: string, what = 'The body'): unknown {
     hint: 'Set every member of an object once. A name that is written with escapes is the same name.',
   });
 }
+
+/**
+ * JSON.parse makes an object of every two characters `{}`, and the event loop receives each of them from the thread that
+ * parses: a body within the limit of its size could fill the memory, and block every caller for a minute. Numbers in lists
+ * are not counted, because they come as one array.
+ */
+function refuseCrowd(text: string, what: string): void {
+  // Each takes a character.
+  if (text.length <= MAX_FIELDS) return;
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === 0x22) at = endOfString(text, at) - 1;
+    else if (character === COLON || character === BRACE || character === BRACKET) count++;
+    if (count > MAX_FIELDS) {
+      throw new IntersticeError('TOO_LARGE', `${what} has more than ${MAX_FIELDS} members, objects and lists.`, {
+        hint: 'Send bulk arrays as base64, or as flat lists of numbers.',
+      });
+    }
+  }
+}
+
+/** The characters that begin the value of a member, an object and a list. */
+const [COLON, BRACE, BRACKET] = [0x3a, 0x7b, 0x5b];
 
 function placeOf(text: string, offset: number): string {
   const before = text.slice(0, offset);

@@ -39,3 +39,9 @@ export function secondsToDuration(seconds: number): WireTime {
   // A fraction close to 1 may round up to a full second, which `nanos` must not contain.
   return Math.abs(nanos) === 1e9 ? { seconds: whole + Math.sign(nanos), nanos: 0 } : { seconds: whole, nanos };
 }
+
+/**
+ * Largest number of fields in one body. A mesh with many thousand parts has some ten thousand fields. But an empty part
+ * has only two bytes, so without this limit a body within the size limit could fill the memory with objects.
+ */
+export const MAX_FIELDS = 1 << 20;

@@ -1,5 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
 import { IntersticeError } from '../../contract/errors.js';
+import { MAX_FIELDS } from '../messages/wire-message.js';
 import { generated } from './generated/contract.js';
 
 /** The generated code of one message. Its objects follow the conventions of the library (decode.ts, encode.ts). */
@@ -27,16 +28,9 @@ for (const [name, message] of Object.entries(STATIC_CODE)) {
   };
 }
 
-/**
- * Largest number of fields in one body, with the items of lists of numbers. A mesh with many thousand parts has some
- * ten thousand fields. But an empty part has only two bytes, so without this limit a body within the size limit could
- * fill the memory with objects.
- */
-export const MAX_FIELDS = 1 << 20;
-
 const WIRE_TYPES = ['varint', '64-bit', 'length-delimited', 'group', 'end of group', '32-bit'];
 
-/** A reader that refuses the fields that the reader of the library would skip. */
+/** A reader that refuses the fields that the reader of the library would skip, and too many of them; an item of a list of numbers counts as one. */
 export class StrictReader extends protobuf.BufferReader {
   private fields = 0;
 

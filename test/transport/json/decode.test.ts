@@ -1,6 +1,7 @@
 import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import { decodeJson } from '../../../src/transport/json/decode.js';
+import { MAX_FIELDS } from '../../../src/transport/messages/wire-message.js';
 
 /** What a refusal says, as `CODE: message`. */
 function refusal(type: string, value: unknown): string {
@@ -31,6 +32,12 @@ t.test('unknown keys are refused with their place and a guess', async (t) => {
   } catch (error) {
     t.match((error as IntersticeError).hint, /vertexCount/);
   }
+});
+
+t.test('a list of strings has a limit, which one of numbers does not have', async (t) => {
+  const many = (item: unknown) => Array(MAX_FIELDS + 1).fill(item);
+  t.match(refusal('Options', { kinematicParts: many('') }), /TOO_LARGE: kinematicParts has 1048577 entries/);
+  t.equal(refusal('Options', { kinematicVertices: many(0) }), 'accepted');
 });
 
 t.test('null counts as unset', async (t) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import { findJsonError, parseJson } from '../../../src/transport/json/parse.js';
+import { MAX_FIELDS } from '../../../src/transport/messages/wire-message.js';
 import { seeded } from '../../support/random.js';
 
 const refusal = (text: string | Uint8Array): string => {
@@ -46,6 +47,20 @@ t.test('the place is where no text could go on', async (t) => {
 t.test('deep nesting and long strings need no stack', async (t) => {
   t.equal(findJsonError('['.repeat(1_000_000)), 1_000_000);
   t.equal(findJsonError(`["${'A'.repeat(20_000_000)}" x]`), 20_000_004);
+});
+
+t.test('a body cannot become a large heap of objects', async (t) => {
+  const list = (item: string, count: number) => `[${`${item},`.repeat(count - 1)}${item}]`;
+  const crowd = /^TOO_LARGE: The body has more than 1048576 members, objects and lists/;
+  t.match(refusal(list('{}', MAX_FIELDS)), crowd);
+  t.match(refusal(list('[]', MAX_FIELDS)), crowd);
+  t.match(refusal('['.repeat(MAX_FIELDS + 1)), crowd, 'also a text that is no JSON');
+  t.match(refusal(list('{"a":0}', MAX_FIELDS / 2)), crowd, 'a member counts beside its object');
+  t.match(refusal(`{${Array.from({ length: MAX_FIELDS }, (_, i) => `"${i}":0`).join()}}`), crowd, 'of one object');
+  t.equal(refusal(list('{}', MAX_FIELDS - 1)), 'accepted');
+  t.equal(refusal(list('0', 2 * MAX_FIELDS)), 'accepted', 'numbers are no objects');
+  t.equal(refusal(list('"{[:\\""', MAX_FIELDS)), 'accepted', 'nor is anything in a string');
+  t.match(refusal(`"${':'.repeat(MAX_FIELDS + 1)}`), /MALFORMED_BODY: .*ends too early/, 'a string without an end');
 });
 
 t.test('the place is never before what could still go on, nor beyond the fault', async (t) => {

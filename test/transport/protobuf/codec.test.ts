@@ -6,9 +6,9 @@ import { projectRoot } from '../../../src/paths.js';
 import { fromSession } from '../../../src/transport/messages/answers.js';
 import { toResolveRequest } from '../../../src/transport/messages/requests.js';
 import { MESSAGES } from '../../../src/transport/messages/schema.js';
+import { MAX_FIELDS } from '../../../src/transport/messages/wire-message.js';
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
-import { MAX_FIELDS } from '../../../src/transport/protobuf/static-code.js';
 import { fakeReport, fakeSession } from '../fake-answers.js';
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
