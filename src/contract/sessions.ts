@@ -14,7 +14,7 @@ export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;
 /** Seconds in a day. A client that needs a session for longer sets 0 and deletes the session itself. */
 export const MAX_IDLE_TIMEOUT_SECONDS = 86_400;
 
-/** Limit on labels and idempotency keys, in Unicode characters. */
+/** Limit on labels, idempotency keys and names of parts, in Unicode characters. */
 export const MAX_NAME_CHARACTERS = 256;
 
 /** Prefix of an idempotency key that names a session by its creation; no id begins with it. */

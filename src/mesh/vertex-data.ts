@@ -1,5 +1,7 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, PartInput } from '../contract/mesh.js';
+import { MAX_NAME_CHARACTERS } from '../contract/sessions.js';
+import { quoteName } from './part-names.js';
 
 /** The smallest normal float32; graphics hardware may flush anything below it to zero, which would mean "kinematic". */
 const FLOAT32_MIN_NORMAL = 2 ** -126;
@@ -102,8 +104,14 @@ function averageMass(masses: Float32Array, kinematic: Uint8Array): number {
 
 export const nameVertex = (vertex: number) => ({ kind: 'vertex', index: vertex, vertices: [vertex] });
 
+/** A character has at most two units, so a very long name need not be split. */
+const isLong = (name: string): boolean =>
+  name.length > 2 * MAX_NAME_CHARACTERS ||
+  (name.length > MAX_NAME_CHARACTERS && [...name].length > MAX_NAME_CHARACTERS);
+
 /**
- * Checks that parts cover all vertices in order, without gaps, with different names; or that there are none.
+ * Checks that parts cover all vertices in order, without gaps, with different names of at most
+ * {@link MAX_NAME_CHARACTERS}; or that there are none.
  *
  * @throws IntersticeError INVALID_MESH, naming the part; INVALID_PARAMETER for an invalid activation distance
  */
@@ -112,7 +120,7 @@ export function checkParts(parts: readonly PartInput[], vertexCount: number): vo
   const indexOfName = new Map<string, number>();
   let next = 0;
   parts.forEach((part, index) => {
-    const named = `Part ${index} (${JSON.stringify(part.name)})`;
+    const named = `Part ${index} (${quoteName(part.name)})`;
     const refuse = (problem: string): never => {
       throw new IntersticeError('INVALID_MESH', `${named} ${problem}.`, {
         element: { kind: 'part', index, vertices: [] },
@@ -120,6 +128,8 @@ export function checkParts(parts: readonly PartInput[], vertexCount: number): vo
       });
     };
     if (part.name === '') refuse('has no name');
+    // Reports repeat names: in every contour, every region, and warnings.
+    if (isLong(part.name)) refuse(`has a name of more than ${MAX_NAME_CHARACTERS} characters`);
     const earlier = indexOfName.get(part.name);
     if (earlier !== undefined) refuse(`has the name of part ${earlier}`);
     indexOfName.set(part.name, index);

@@ -2,6 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, PartInput, Positions } from '../contract/mesh.js';
 import type { ParametersInput } from '../contract/parameters.js';
 import type { PartTarget, StepRequest } from '../contract/sessions.js';
+import { listNames, quoteName } from '../mesh/part-names.js';
 import { scalarOf } from '../mesh/positions.js';
 import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js';
 
@@ -40,17 +41,17 @@ function checkPartTargets(partTargets: readonly PartTarget[], mesh: MeshInput): 
   for (const { part: name, target } of partTargets) {
     const part = parts.get(name);
     if (!part) {
-      const known = mesh.parts?.length ? `The mesh has ${listNames(mesh)}.` : 'The mesh has no parts.';
+      const known = mesh.parts?.length ? `The mesh has ${listNames(mesh.parts)}.` : 'The mesh has no parts.';
       throw new IntersticeError(
         'INVALID_PARAMETER',
-        `Field partTargets names part ${quote(name)}, which the mesh of this session does not have. ${known}`,
+        `Field partTargets names part ${quoteName(name)}, which the mesh of this session does not have. ${known}`,
       );
     }
     if (named.has(name)) {
-      throw new IntersticeError('INVALID_PARAMETER', `Field partTargets names part ${quote(name)} twice.`);
+      throw new IntersticeError('INVALID_PARAMETER', `Field partTargets names part ${quoteName(name)} twice.`);
     }
     named.add(name);
-    checkLength(`The target of part ${quote(name)}`, target.length, 3 * part.vertexCount);
+    checkLength(`The target of part ${quoteName(name)}`, target.length, 3 * part.vertexCount);
   }
 }
 
@@ -66,19 +67,6 @@ function checkKinematic(kinematic: Uint8Array, vertexCount: number): void {
 function checkLength(name: string, length: number, expected: number): void {
   if (length === expected) return;
   throw new IntersticeError('SIZE_MISMATCH', `${name} has ${length} entries, expected ${expected}.`);
-}
-
-const MAX_LISTED_NAMES = 8;
-
-function listNames({ parts = [] }: MeshInput): string {
-  const names = parts.slice(0, MAX_LISTED_NAMES).map(({ name }) => quote(name));
-  return parts.length > MAX_LISTED_NAMES
-    ? `${names.join(', ')} and ${parts.length - MAX_LISTED_NAMES} more`
-    : names.join(', ');
-}
-
-function quote(name: string): string {
-  return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { UntangleOptions } from '../contract/untangle.js';
+import { listNames, quoteName } from '../mesh/part-names.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Guidance } from './sides.js';
 
@@ -12,18 +13,15 @@ export function readHints(
   { parts }: CollisionMesh,
   { layers = [], turned = [] }: UntangleOptions,
 ): Pick<Guidance, 'layers' | 'turned'> {
+  // A mesh may have a hundred thousand parts, and a hint for each.
+  const indices = new Map(parts.map(({ name }, index) => [name, index]));
   const indexOf = (name: string, field: string): number => {
-    const index = parts.findIndex((part) => part.name === name);
-    if (index >= 0) return index;
+    const index = indices.get(name);
+    if (index !== undefined) return index;
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      `${field} is ${JSON.stringify(name)}, but the mesh has no part of that name.`,
-      {
-        hint:
-          parts.length === 0
-            ? 'Name the parts of the mesh.'
-            : `Its parts are: ${parts.map((part) => part.name).join(', ')}.`,
-      },
+      `${field} is ${quoteName(name)}, but the mesh has no part of that name.`,
+      { hint: parts.length === 0 ? 'Name the parts of the mesh.' : `Its parts are: ${listNames(parts)}.` },
     );
   };
   return {
@@ -32,7 +30,7 @@ export function readHints(
       if (hint.inner !== hint.outer) return hint;
       throw new IntersticeError(
         'INVALID_PARAMETER',
-        `layers[${n}] names the part ${JSON.stringify(inner)} as inner and outer.`,
+        `layers[${n}] names the part ${quoteName(inner)} as inner and outer.`,
       );
     }),
     turned: new Set(turned),

@@ -89,10 +89,13 @@ t.test('parts cover all vertices in order, each under its own name', async (t) =
     [parts(['a', 0, 2], ['b', 2, 3]), /Part 1 .* ends at vertex 5/],
     [parts(['a', 0, 2], ['a', 2, 2]), /Part 1 .* has the name of part 0/],
     [parts(['', 0, 4]), /Part 0 .* has no name/],
+    [parts(['a', 0, 2], ['𝒷'.repeat(257), 2, 2]), /^Part 1 \("𝒷{32}…"\) has a name of more than 256 characters/u],
+    [parts(['b'.repeat(5_000_000), 0, 4]), /^Part 0 \("b{64}…"\) has a name of more than 256 characters/],
     [parts(['a', 0, 4], ['b', 4, 0]), /Part 1 .* has 0 vertices/],
     [parts(['a', 0, 1.5], ['b', 1.5, 2.5]), /Part 0 .* has 1.5 vertices/],
   ];
   for (const [input, message] of cases) t.throws(() => buildMesh(input), { code: 'INVALID_MESH', message });
+  t.doesNotThrow(() => buildMesh(parts(['𝒷'.repeat(256), 0, 4])), 'a character of two units is one');
 });
 
 t.test('ignored pairs name parts that exist', async (t) => {

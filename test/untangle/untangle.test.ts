@@ -296,7 +296,7 @@ t.test('hints that name missing parts are refused', async (t) => {
   await t.rejects(untangleOne({ ...tangle, layers: [{ inner: 'lower', outer: 'lining' }] }, engine), {
     code: 'INVALID_PARAMETER',
     message: 'layers[0].outer is "lining", but the mesh has no part of that name.',
-    hint: 'Its parts are: lower, upper.',
+    hint: 'Its parts are: "lower", "upper".',
   });
   await t.rejects(untangleOne({ ...tangle, layers: [{ inner: 'lower', outer: 'lower' }] }, engine), {
     code: 'INVALID_PARAMETER',
