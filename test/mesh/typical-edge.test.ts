@@ -141,6 +141,73 @@ t.test('kinematic vertices do not count, unless there are no others', async (t) 
   t.ok(findTypicalEdge(still, start, 1) < 0.05);
 });
 
+/** Grains above a resting floor, two triangles with edges of 100 at the height 0. */
+function addGrainsOverFloor(scene: SceneBuilder, places: readonly (readonly [number, number, number])[]): void {
+  for (const place of places) scene.particle(scene.vertex(place));
+  const [a, b, c, d] = [
+    [0, 0, 0],
+    [100, 0, 0],
+    [100, 100, 0],
+    [0, 100, 0],
+  ].map((corner) => scene.vertex(corner as [number, number, number], undefined, true));
+  scene.triangle(a!, b!, c!);
+  scene.triangle(a!, c!, d!);
+}
+
+t.test('where only particles move, their distances are typical, not the edges of what rests', async (t) => {
+  const heap = Array.from({ length: 1000 }, (_, k): [number, number, number] => [
+    40 + 0.02 * (k % 10) + 0.001 * random.between(0, 1),
+    40 + 0.02 * (Math.floor(k / 10) % 10),
+    0.02 * (1 + Math.floor(k / 100)),
+  ]);
+  const sand = new SceneBuilder();
+  addGrainsOverFloor(sand, heap);
+  const { mesh, start } = sand.build();
+  const measures = measureMesh(buildMesh(mesh), start);
+  t.ok(measures.typicalEdge > 0.018 && measures.typicalEdge < 0.0211, `${measures.typicalEdge}`);
+  t.equal(resolveParameters({}, measures).parameters.activationDistance, 0.1 * measures.typicalEdge);
+  t.throws(() => resolveParameters({ activationDistance: 1 }, measures), { code: 'INVALID_PARAMETER' });
+
+  const beside = new SceneBuilder();
+  addSheet(beside, 10, 1, [0, 0, 5]);
+  addGrainsOverFloor(beside, heap);
+  t.equal(edgesOf(beside).typical, edgesOf(beside).median, 'a sheet that moves too has edges of its own');
+});
+
+t.test('a few grains far apart, at one place or too near for float32 leave a usable typical edge', async (t) => {
+  for (const [places, most] of [
+    [[[1, 1, 1]], 100],
+    [
+      [
+        [1, 1, 1],
+        [900, 1, 1],
+      ],
+      100,
+    ],
+    [
+      [
+        [1, 1, 1],
+        [1, 1, 1],
+      ],
+      100,
+    ],
+    [
+      [
+        [1, 1, 1],
+        [1, 1, 1 + 1e-6],
+      ],
+      3.1e-4,
+    ],
+  ] as [[number, number, number][], number][]) {
+    const scene = new SceneBuilder();
+    addGrainsOverFloor(scene, places);
+    const { mesh, start } = scene.build();
+    const { typicalEdge } = measureMesh(buildMesh(mesh), Float32Array.from(start));
+    t.ok(typicalEdge <= most && typicalEdge > 0.99 * Math.min(most, 3e-4), `${JSON.stringify(places)}: ${typicalEdge}`);
+    if (most === 100) t.equal(typicalEdge, 100);
+  }
+});
+
 t.test('defaults follow the typical edge, and so does the warning', async (t) => {
   const scene = new SceneBuilder();
   addSheet(scene, 60, 1);
