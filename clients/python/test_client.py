@@ -7,6 +7,8 @@ import concurrent.futures
 import datetime
 import email.utils
 import http.server
+import json
+import socket
 import sys
 import threading
 import unittest
@@ -17,7 +19,7 @@ from interstice import Client, Mesh, Retry, ServiceError
 from interstice.errors import unreachable
 from interstice.retry import with_retries
 from interstice.types import Work
-from support import MESH, START
+from support import MESH, QUICK, START
 from test_grpc import GrpcTests
 from test_jobs import JobTests
 from test_limits import DeadlineTest, LimitTests, TrickleTest
@@ -42,6 +44,7 @@ class ArraysTest(unittest.TestCase):
                 Mesh(**{name: wrong}).arrays()
         with self.assertRaisesRegex(ValueError, "shape"):
             Client("http://127.0.0.1:1").check(MESH, START.T)
+        self.assertEqual(Work(START[1:], start=START).vertex_count(), len(START), "a target that is too short is what is wrong")
         flat = Mesh(triangles=quads.reshape(-1), segments=[], kinematic=np.zeros((3, 1), bool)).arrays()
         self.assertEqual({name: len(array) for name, array in flat.items()}, {"triangles": 12, "segments": 0, "kinematic": 3})
 
@@ -143,6 +146,32 @@ class ForeignTest(unittest.TestCase):
                     np.testing.assert_array_equal(step("its-name", 1, 0, work, None)["positions"], START)
                 else:
                     self.assertEqual(self.refusal(step, "its-name", 1, 0, work, None).code, "UNEXPECTED_ANSWER")
+
+    def test_a_refusal_before_the_body_is_read_is_that_refusal(self):
+        problem = json.dumps({"type": "urn:interstice:error:TOO_LARGE", "code": "TOO_LARGE", "message": "too large", "hint": "smaller",
+                              "retryable": False, "pairs": [], "pairCount": "0"}).encode()
+        attempts = []
+
+        def refuse(listener):
+            while True:
+                try:
+                    near, _ = listener.accept()
+                except OSError:
+                    return
+                attempts.append(near)
+                while b"\r\n\r\n" not in near.recv(65536, socket.MSG_PEEK):
+                    pass
+                near.recv(65536)
+                near.sendall(b"HTTP/1.1 413 Payload Too Large\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(problem) + problem)
+                near.close()
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=refuse, args=(listener,), daemon=True).start()
+            client = Client(f"http://127.0.0.1:{listener.getsockname()[1]}", retry=QUICK)
+            start = np.zeros((2_000_000, 3), np.float32)
+            with self.assertRaises(ServiceError) as caught:
+                client.resolve(Mesh(triangles=[[0, 1, 2]]), start, start)
+            self.assertEqual((caught.exception.code, len(attempts)), ("TOO_LARGE", 1))
 
     def test_a_refusal_does_not_hide_that_an_earlier_attempt_has_no_answer(self):
         failures = [ServiceError("QUEUE_FULL", "busy"), unreachable("there", "gone")]

@@ -61,7 +61,7 @@ def _untangle_request(mesh: Mesh, positions: Array, question: Json) -> pb.Untang
 
 def _resolve_request(mesh: Mesh, parameters: Json, work: Work) -> pb.ResolveRequest:
     request = pb.ResolveRequest(
-        mesh=mesh_of(mesh, work.target.size // 3), parameters=message_of(pb.Parameters, parameters))
+        mesh=mesh_of(mesh, work.vertex_count()), parameters=message_of(pb.Parameters, parameters))
     return with_work(request, work)
 
 

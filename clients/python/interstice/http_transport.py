@@ -69,8 +69,14 @@ class HttpTransport:
                 is_connected = True
             connection.sock.settimeout(seconds_until(ends_at))
             connection.response_class = answers_until(ends_at)
-            connection.request(method, self._path + path, body=body, headers={**self._headers, **headers})
-            response = connection.getresponse()
+            try:
+                connection.request(method, self._path + path, body=body, headers={**self._headers, **headers})
+            except (BrokenPipeError, ConnectionResetError):
+                response = _early_refusal(connection)
+                if response is None:
+                    raise
+            else:
+                response = connection.getresponse()
             self._tls_diagnosis.record_answer()
             if response.status >= 300:
                 raise _refusal(self.address, response)
@@ -278,7 +284,7 @@ def _result_of(answer: Json) -> Json:
 
 
 def _resolve_json(mesh: Mesh, parameters: Json, work: Work) -> Json:
-    return {"mesh": mesh_json(mesh, work.target.size // 3), "parameters": parameters, **work_json(work)}
+    return {"mesh": mesh_json(mesh, work.vertex_count()), "parameters": parameters, **work_json(work)}
 
 
 def _untangle_json(mesh: Mesh, positions: Array, question: Json) -> Json:
@@ -295,6 +301,15 @@ def _job_path(job: str) -> str:
 
 def _json(address: str, response: http.client.HTTPResponse) -> Json:
     return json_of(address, response.read())
+
+
+def _early_refusal(connection: http.client.HTTPConnection) -> typing.Optional[http.client.HTTPResponse]:
+    """What a server has answered that closed the connection without reading a large body, which it refused by its head."""
+    try:
+        response = connection.getresponse()
+    except (OSError, http.client.HTTPException):
+        return None
+    return response if response.status >= 300 else None
 
 
 def _refusal(address: str, response: http.client.HTTPResponse) -> ServiceError:

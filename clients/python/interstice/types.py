@@ -144,6 +144,10 @@ class Work:
     on_budget: typing.Optional[str] = None
     priority: typing.Optional[str] = None
 
+    def vertex_count(self) -> int:
+        """That of the start, so that a target of another length is named as what is wrong."""
+        return (self.target if self.start is None else self.start).size // 3
+
     def is_raw(self) -> bool:
         """Whether raw positions and a few headers express the whole request."""
         return all(part is None for part in (self.start, self.kinematic, self.masses, self.include, self.priority))

@@ -86,7 +86,7 @@ export function tooLargeBody(headers: FastifyRequest['headers'], limits: BodyLim
   if (limit === maxMessageBytes) return tooLarge(demand, maxMessageBytes);
   const { message } = tooLarge(demand, limit);
   return new IntersticeError('TOO_LARGE', message.replace('The body', 'A body in JSON'), {
-    hint: `Send application/x-protobuf, bare positions or files, up to ${maxMessageBytes} bytes; or raise INTERSTICE_MAX_JSON_BYTES.`,
+    hint: `Send application/x-protobuf, bare positions or files, or use gRPC, up to ${maxMessageBytes} bytes; or raise INTERSTICE_MAX_JSON_BYTES.`,
   });
 }
 
