@@ -18,6 +18,9 @@ export function formatPlural(count: number, one: string, many = `${one}s`): stri
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+/** formatRate(1) → "1 step/s", formatRate(0.5) → "0.5 steps/s" */
+export const formatRate = (rate: number): string => `${rate} ${rate === 1 ? 'step/s' : 'steps/s'}`;
+
 export function formatSeconds(seconds: number): string {
   if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 9.995) return `${seconds.toFixed(2)} s`;

@@ -15,9 +15,14 @@ const formatElement = (element: ElementRef): string =>
     ? `vertex ${element.index}`
     : `${element.kind} ${element.index} (vertices ${element.vertices.join(', ')})`;
 
+/** Names the flags of the command line in a text that names the fields of a request. */
+export type FlagNamer = (text: string) => string;
+
+const asWritten: FlagNamer = (text) => text;
+
 /** An error as text: what is wrong, where, and what to do. The stack is added only for debugging. */
-export function describeProblem(thrown: unknown, isDebug: boolean): string {
-  const lines = linesOf(thrown);
+export function describeProblem(thrown: unknown, isDebug: boolean, nameFlags = asWritten): string {
+  const lines = linesOf(thrown, nameFlags);
   if (isDebug && thrown instanceof Error && thrown.stack !== undefined) {
     lines.push(thrown.stack);
     if (thrown.cause instanceof Error && thrown.cause.stack !== undefined) lines.push(`cause: ${thrown.cause.stack}`);
@@ -25,14 +30,14 @@ export function describeProblem(thrown: unknown, isDebug: boolean): string {
   return lines.join('\n');
 }
 
-function linesOf(thrown: unknown): string[] {
-  if (thrown instanceof UsageError) return describeUsage(thrown);
-  if (!(thrown instanceof UnreachableError)) return describeError(IntersticeError.from(thrown));
+function linesOf(thrown: unknown, nameFlags: FlagNamer): string[] {
+  if (thrown instanceof UsageError) return describeUsage(thrown, nameFlags);
+  if (!(thrown instanceof UnreachableError)) return describeError(IntersticeError.from(thrown), nameFlags);
   return [`error: ${thrown.code}: ${thrown.message}`, ...formatRows([['hint', thrown.hint]])];
 }
 
-function describeUsage(error: UsageError): string[] {
-  const line = `error: ${error.message}`;
+function describeUsage(error: UsageError, nameFlags: FlagNamer): string[] {
+  const line = `error: ${nameFlags(error.message)}`;
   return error.command === undefined ? [line] : [line, `See interstice ${error.command} --help.`];
 }
 
@@ -40,6 +45,7 @@ function describeUsage(error: UsageError): string[] {
 const TERMINAL_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   DEADLINE_EXCEEDED:
     'Allow a larger time budget. The default of --on-budget returns the last safe state, once the start has been verified.',
+  INVALID_PARAMETER: 'Use a value within the stated range, or leave it out.',
   INTERNAL: 'This is a fault of the program; INTERSTICE_DEBUG=1 shows where. Please report it.',
   MALFORMED_BODY: FILE_HINT,
 };
@@ -53,7 +59,7 @@ function hintOf({ code, hint }: IntersticeError): string {
   return hint === ERRORS[code].hint ? (TERMINAL_HINTS[code] ?? hint) : hint;
 }
 
-function describeError(error: IntersticeError): string[] {
+function describeError(error: IntersticeError, nameFlags: FlagNamer): string[] {
   if (error.code === 'CANCELLED')
     return [`Interrupted. ${error.hint === ERRORS.CANCELLED.hint ? 'No answer was written.' : error.hint}`];
   const rows: [string, string][] = [];
@@ -62,14 +68,14 @@ function describeError(error: IntersticeError): string[] {
     rows.push([index === 0 ? 'pairs' : '', line]);
   });
   if (error.retryAfterSeconds !== undefined) rows.push(['retry after', `${error.retryAfterSeconds} s`]);
-  rows.push(['hint', hintOf(error)]);
-  return [`error: ${error.code}: ${error.message}`, ...formatRows(rows)];
+  rows.push(['hint', nameFlags(hintOf(error))]);
+  return [`error: ${error.code}: ${nameFlags(error.message)}`, ...formatRows(rows)];
 }
 
-/** Writes an error to stderr as text and, if JSON was requested, to stdout as a problem document. */
-export function reportProblem(terminal: Terminal, thrown: unknown, isJson: boolean): void {
+/** Writes an error to stderr as text and, if JSON was requested, to stdout as a problem document, with the fields of the contract. */
+export function reportProblem(terminal: Terminal, thrown: unknown, isJson: boolean, nameFlags = asWritten): void {
   const isDebug = terminal.env.INTERSTICE_DEBUG === '1';
-  terminal.err.write(`${describeProblem(thrown, isDebug)}\n`);
+  terminal.err.write(`${describeProblem(thrown, isDebug, nameFlags)}\n`);
   if (isJson && !(thrown instanceof UsageError)) {
     terminal.out.write(`${JSON.stringify(toProblem(thrown), null, 2)}\n`);
   }

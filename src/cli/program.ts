@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { KinematicPairs } from '../contract/parameters.js';
-import type { OnBudget } from '../contract/requests.js';
+import type { OnBudget, Priority } from '../contract/requests.js';
 import { packageVersion } from '../paths.js';
 import type { CliContext } from './backend.js';
 import type { CertifyFlags } from './commands/certify.js';
@@ -30,6 +30,7 @@ import { addServeFlags } from './serve-flags.js';
 import { addUntangle } from './untangle-program.js';
 
 const ON_BUDGET: readonly OnBudget[] = ['RETURN_SAFE', 'FAIL'];
+const PRIORITIES: readonly Priority[] = ['BATCH', 'NORMAL', 'INTERACTIVE'];
 const KINEMATIC_PAIRS: readonly KinematicPairs[] = ['SKIP', 'PROTECT'];
 
 /**
@@ -303,7 +304,9 @@ function addKey(program: Command, cli: CliContext, done: (code: number) => void)
     .summary('create an API key')
     .description(help.KEY_DESCRIPTION)
     .argument('<TENANT>', 'the holder of the key: letters, digits, dots, underscores, hyphens')
-    .option('--priority <WORD>', 'the highest priority that its requests may use: batch, normal, interactive (default)')
+    .addOption(
+      choiceOption('priority', PRIORITIES, 'the highest priority that its requests may use (default: interactive)'),
+    )
     .action(async (tenant: string, values: KeyFlags) => {
       const { runKey } = await import('./commands/key.js');
       done(runKey(tenant, values, cli));

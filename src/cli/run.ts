@@ -13,8 +13,11 @@ import type { Terminal } from './terminal.js';
 export async function runCli(argv: readonly string[], cli: CliContext): Promise<number> {
   let code: number = EXIT.OK;
   const openBackend: CliContext['openBackend'] = (choice) => cli.openBackend(choice, commandOf(argv, program));
+  let running: Command | undefined;
   const program = buildProgram({ ...cli, openBackend }, (result) => {
     code = result;
+  }).hook('preAction', (_program, command) => {
+    running = command;
   });
   try {
     await program.parseAsync(wordsOf(argv, program), { from: 'user' });
@@ -25,7 +28,8 @@ export async function runCli(argv: readonly string[], cli: CliContext): Promise<
       return endOfCommander(thrown, cli, commandOf(argv, program));
     }
     const { reportProblem } = await import('./problem.js');
-    reportProblem(cli.terminal, thrown, argv.includes('--json'));
+    const { flagNamer } = await import('./flag-names.js');
+    reportProblem(cli.terminal, thrown, argv.includes('--json'), running && flagNamer(running));
     return exitCodeOfError(thrown);
   }
 }

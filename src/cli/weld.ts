@@ -33,7 +33,7 @@ export function weldOf(
   if (copies === 0) return undefined;
   throw new IntersticeError(
     'INVALID_MESH',
-    `${copies} vertices of elements lie exactly where another one lies, as glTF stores the vertices of a seam.`,
+    `${copies === 1 ? '1 vertex of elements lies' : `${copies} vertices of elements lie`} exactly where another one lies, as glTF stores the vertices of a seam.`,
     { hint: 'Pass --weld to join the elements there. Ids of vertices stay those of the file.' },
   );
 }

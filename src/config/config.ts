@@ -125,7 +125,7 @@ export function readConfig(environment: Environment): Config {
   if (problems.length > 0) {
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      `The settings have ${problems.length} problem(s):\n- ${problems.join('\n- ')}`,
+      `The settings have ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}:\n- ${problems.join('\n- ')}`,
       { hint: 'Correct the environment variables or the file; docs/operations.md lists every setting with its range.' },
     );
   }

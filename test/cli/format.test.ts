@@ -5,6 +5,7 @@ import {
   formatPair,
   formatPairs,
   formatPlural,
+  formatRate,
   formatSeconds,
 } from '../../src/cli/format.js';
 
@@ -28,6 +29,7 @@ t.test('plurals follow the count', async (t) => {
   t.equal(formatPlural(1, 'step'), '1 step');
   t.equal(formatPlural(0, 'step'), '0 steps');
   t.equal(formatPlural(2, 'vertex', 'vertices'), '2 vertices');
+  t.same([0.5, 1, 2].map(formatRate), ['0.5 steps/s', '1 step/s', '2 steps/s']);
 });
 
 t.test('durations change their unit without a gap', async (t) => {

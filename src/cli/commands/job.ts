@@ -4,7 +4,7 @@ import { encodeJson } from '../../transport/json/encode.js';
 import { fromJob } from '../../transport/messages/long-jobs.js';
 import type { BackendChoice, BackendJobs, CliContext } from '../backend.js';
 import { EXIT, exitCodeOfError, exitCodeOfReport, UsageError } from '../exit-codes.js';
-import { formatSeconds } from '../format.js';
+import { formatPlural, formatSeconds } from '../format.js';
 import { readInputs } from '../inputs.js';
 import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { describeProblem } from '../problem.js';
@@ -73,7 +73,7 @@ export async function runJobFetch(
   const vertexCount = positions.length / 3;
   if (inputs !== undefined && inputs.file.vertexCount !== vertexCount) {
     throw new UsageError(
-      `${start} has ${inputs.file.vertexCount} vertices, the answer of the job ${vertexCount}: it is not the start of this job.`,
+      `${start} has ${formatPlural(inputs.file.vertexCount, 'vertex', 'vertices')}, the answer of the job ${vertexCount}: it is not the start of this job.`,
       'job fetch',
     );
   }

@@ -8,7 +8,7 @@ import { formatTable, type Row } from '../../load/table.js';
 import { readApiKey } from '../api-key.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, exitCodeOfError, UsageError } from '../exit-codes.js';
-import { formatCount, formatPlural } from '../format.js';
+import { formatCount, formatPlural, formatRate } from '../format.js';
 import { namingMeshes, readInputs } from '../inputs.js';
 import { reportProblem, toProblem } from '../problem.js';
 import { parseServerUrl } from '../remote-http.js';
@@ -155,7 +155,7 @@ const rowOf = (sessions: number, figures: LoadFigures): Row => {
 type Results = readonly { readonly sessions: number; readonly figures: LoadFigures }[];
 
 function toText({ door, rate, duration }: LoadFlags, subject: Subject, results: Results): string {
-  const pace = rate === undefined ? 'each step after the answer to the one before' : `${rate} steps/s per session`;
+  const pace = rate === undefined ? 'each step after the answer to the one before' : `${formatRate(rate)} per session`;
   const lines = [
     `${formatCount(subject.vertices)} vertices, ${formatCount(subject.triangles)} triangles; ${door}; ${pace}; ${duration} s each. Latencies in ms.`,
     '',

@@ -7,7 +7,7 @@ import { measureCosts } from '../../plan/measure.js';
 import { type Answer, type Demand, plan, withinOf } from '../../plan/plan.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
-import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
+import { formatCount, formatNumber, formatPlural, formatRate, formatRows, formatSeconds } from '../format.js';
 import { assertWritable, writeAtomically } from '../outputs.js';
 import { startService } from '../service-process.js';
 import { withInterrupt } from '../terminal.js';
@@ -157,7 +157,7 @@ function toText(costs: Costs, demand: Demand, answer: Answer): string {
   const { cost, lanes, plan: found, evenly, bestRate } = answer;
   const computer = isOnDevice(costs) ? `webgpu on ${costs.adapter}` : costs.engine;
   const rows: [string, string][] = [
-    ['asked', `${formatPlural(sessions, 'session')} of ${formatCount(triangles)} triangles, ${rate} steps/s each`],
+    ['asked', `${formatPlural(sessions, 'session')} of ${formatCount(triangles)} triangles, ${formatRate(rate)} each`],
     ['', `99 of 100 answers within ${formatSeconds(withinOf(demand))}`],
     ['a step takes', `${formatSeconds(cost.meanMs / 1000)} of one of ${formatPlural(lanes, 'lane')} (mean)`],
   ];
@@ -165,7 +165,10 @@ function toText(costs: Costs, demand: Demand, answer: Answer): string {
     rows.push(['possible', 'not if sessions are assigned to processes at random: some process gets too many']);
   } else if (found === undefined) {
     rows.push(['possible', 'no: a single session asks for more than one process can deliver']);
-    rows.push(['', bestRate > 0 ? `at most ${formatNumber(bestRate)} steps/s` : 'not one step within this time']);
+    rows.push([
+      '',
+      bestRate > 0 ? `at most ${formatRate(Number(formatNumber(bestRate)))}` : 'not one step within this time',
+    ]);
   } else {
     rows.push(['processes', formatCount(found.processes)]);
     if (isOnCard(costs)) rows.push(['graphics cards', `${formatCount(found.processes)}, one each`]);
@@ -206,6 +209,7 @@ function toText(costs: Costs, demand: Demand, answer: Answer): string {
       'beware',
       `other work ran while this was measured (load ${formatNumber(loadBefore)}): times are too long`,
     ]);
-  if (lanes !== costs.lanes) rows.push(['beware', `measured with ${costs.lanes} lanes; more of them may share memory`]);
+  if (lanes !== costs.lanes)
+    rows.push(['beware', `measured with ${formatPlural(costs.lanes, 'lane')}; more of them may share memory`]);
   return `${formatRows(rows).join('\n')}\n`;
 }

@@ -110,7 +110,7 @@ function walk(sequence: Sequence, flags: ResolveFlags, cli: CliContext): Promise
   return withInterrupt(async (signal) => {
     let done = finished;
     try {
-      return await withBackend(cli, flags, `${frames.length} frames`, async (backend, line) => {
+      return await withBackend(cli, flags, formatPlural(frames.length, 'frame'), async (backend, line) => {
         const start = await startOf(sequence);
         const parameters = { ...inputs.options.parameters, ...flags.parameters };
         const request = { mesh: inputs.mesh, start, parameters, label: 'sequence' };
