@@ -56,8 +56,9 @@ export function formatMicroseconds(us: number): string {
   return us < 1e6 ? `${formatNumber(us / 1000)}\u202fms` : `${formatNumber(us / 1e6)}\u202fs`;
 }
 
-export const formatPlural = (count: number, noun: string): string =>
-  `${formatCount(count)}\u202f${noun}${count === 1 ? '' : 's'}`;
+/** formatPlural(1, 'step') → "1 step", formatPlural(2, 'vertex', 'vertices') → "2 vertices" */
+export const formatPlural = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)}\u202f${count === 1 ? one : many}`;
 
 const DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 

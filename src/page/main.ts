@@ -28,7 +28,7 @@ function start(): void {
     else sessions?.hide();
   });
   const explorer = new Explorer(showTab, service !== undefined);
-  const runner = new Runner(explorer, service, () => dialog.start !== undefined);
+  const runner = new Runner(explorer, service, () => dialog);
   new Doctor(explorer, service, showTab, (thrown, again) => runner.report(thrown, again));
   const untangler = new Untangler(explorer, service, runner, showTab);
   sessions = new SessionsPane(

@@ -7,7 +7,7 @@ import type { Asked, Service } from './service/service.js';
 import { type Study, studyOfPair, withAnswer } from './study.js';
 import { Busy } from './ui/busy.js';
 import { byId } from './ui/dom.js';
-import type { Job } from './ui/open-dialog.js';
+import type { Job, OpenDialog } from './ui/open-dialog.js';
 import { hideProblem, type Problem, problemOf, showProblem } from './ui/problem.js';
 
 /** Work for the service; as a job, if the service has jobs, it outlives this page. */
@@ -34,8 +34,8 @@ export class Runner {
   constructor(
     private readonly explorer: Explorer,
     private readonly service: Service | undefined,
-    /** whether the dialog has the files of the running work, which are lost on a reload */
-    private readonly canRepeat: () => boolean,
+    /** has the files of the work, with which it can be done again */
+    private readonly dialog: () => Pick<OpenDialog, 'chosen' | 'restore'>,
   ) {
     this.#kept = service && new KeptJob(service.base);
     byId('cancel').addEventListener('click', () => {
@@ -100,7 +100,9 @@ export class Runner {
         if (signal.aborted) return this.service?.forget(id);
         if (this.#job !== undefined) this.service?.forget(this.#job);
         this.#job = id;
-        void this.#kept?.keep(id, work.kept).then((isKept) => isKept && this.#job === id && this.#busy.keep());
+        void this.#kept
+          ?.keep(id, { ...work.kept, chosen: this.dialog().chosen })
+          .then((isKept) => isKept && this.#job === id && this.#busy.keep());
       },
       onProgress: (status) => this.#busy.progress(status),
     };
@@ -130,6 +132,7 @@ export class Runner {
     const kept = await this.#kept?.find();
     // The user may have begun other work meanwhile.
     if (!kept || this.#running) return;
+    if (kept.chosen) this.dialog().restore(kept.chosen);
     if (kept.tangle) onTangle(kept.id, kept.tangle);
     else void this.#follow(kept.job, kept.id);
   }
@@ -138,7 +141,7 @@ export class Runner {
   show(study: Study): void {
     this.explorer.load(study);
     byId('diagnose').hidden = this.service === undefined;
-    byId('rerun').hidden = this.service === undefined || !this.canRepeat();
+    byId('rerun').hidden = this.service === undefined || !this.dialog().chosen;
     byId('saving').hidden = true;
   }
 

@@ -5,6 +5,7 @@ import type { FileFormat, MeshFile } from '../mesh/files/types.js';
 import { newDocument, replacePositions, toGlb } from '../mesh/gltf/glb.js';
 import { parseGltf } from '../mesh/gltf/parse.js';
 import type { Explorer } from './explorer.js';
+import { formatPlural } from './format.js';
 import type { Service } from './service/service.js';
 import type { Study } from './study.js';
 import { byId } from './ui/dom.js';
@@ -70,7 +71,8 @@ export class Saver {
     }
     const { intersectionCount } = await this.service.check(mesh, positions, new AbortController().signal);
     if (intersectionCount === 0) return;
-    const message = `glTF holds single precision; rounded to it, ${intersectionCount} pairs of the answer intersect.`;
+    const pairs = `${formatPlural(intersectionCount, 'pair')} of the answer ${intersectionCount === 1 ? 'intersects' : 'intersect'}`;
+    const message = `glTF holds single precision; rounded to it, ${pairs}.`;
     throw Object.assign(new Error(message), { code: 'ROUNDED_ANSWER_INTERSECTS', hint });
   }
 }

@@ -5,7 +5,7 @@ import { viridis } from '../../src/page/colours.js';
 import { edgeLengths, listEdges, medianLength } from '../../src/page/edges.js';
 import { counts, distances, fieldsOf, gaps, stretches } from '../../src/page/fields/field.js';
 import { orderNames, readMeshBlob, readOptionsText } from '../../src/page/files/open-files.js';
-import { formatLength, formatNumber, roundTicks } from '../../src/page/format.js';
+import { formatLength, formatNumber, formatPlural, roundTicks } from '../../src/page/format.js';
 import { readCount, readNumber } from '../../src/page/numbers.js';
 import { findParts } from '../../src/page/parts.js';
 import { hasPath, stateOnPath, studyOfPair, withAnswer, withUntangled } from '../../src/page/study.js';
@@ -112,6 +112,8 @@ t.test('numbers are shown in a readable form', async (t) => {
   t.equal(formatLength(0.00123, 'm'), '1.23\u202fmm');
   t.equal(formatLength(12, 'cm'), '120\u202fmm');
   t.equal(formatLength(3, 'unit'), '3\u202funits');
+  t.equal(formatPlural(1, 'vertex', 'vertices'), '1\u202fvertex');
+  t.equal(formatPlural(2, 'vertex', 'vertices'), '2\u202fvertices');
   t.equal(formatNumber(1234567), '1,234,567');
   t.equal(formatNumber(1.5e-9), '1.5\u202f×\u202f10⁻⁹');
   t.same(

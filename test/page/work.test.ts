@@ -69,7 +69,7 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
       await openTangled(page);
       await page.click('#untangle');
       t.match(await textOnce(page, '#untangled', 'free'), /no intersection/);
-      t.match(await textOnce(page, '#contours', 'Contour 0'), /On the wrong side: \d+ vertices/);
+      t.match(await textOnce(page, '#contours', 'Contour 0'), /On the wrong side: 1\svertex and 1\svertex;/);
       t.equal(await page.inputValue('#field'), 'regions');
       const regions = await page.evaluate<number[]>('[...interstice.explorer.study.untangled.regions]');
       t.ok(regions.includes(0), 'a vertex was in the region of contour 0');
@@ -105,7 +105,7 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
       await page.click('#untangle');
       await dialog.getByRole('button', { name: 'Add a hint' }).click();
       t.same(await submitted(), [{ inner: 'lower', outer: 'upper', side: 'ALONG_NORMALS' }]);
-      t.match(await textOnce(page, '#contours', 'Contour 0'), /vertices of upper; a layer hint says so/);
+      t.match(await textOnce(page, '#contours', 'Contour 0'), /1\svertex of upper; a layer hint says so/);
       t.match(await page.textContent('#untangled'), /no intersection/);
 
       await page.click('#untangle');
@@ -127,7 +127,7 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
       t.same(await submitted(), [], 'a hint that was removed is gone');
       t.match(
         await textOnce(page, '#busy:not([hidden]) #busy-note', 'iteration 2'),
-        /8 vertices, iteration 2, 9\spierces, 1\scontour/,
+        /8\svertices, iteration 2, 9\spierces, 1\scontour/,
       );
       t.match(await page.textContent('#busy-text'), /The service untangles/);
       const gone = page.waitForRequest((request) => request.method() === 'DELETE');
@@ -207,21 +207,29 @@ t.test('work in the page', { skip: skipWithoutChromium }, async (t) => {
     const page = await open(t);
     const { ids, reload } = await holdJobs(page);
     await page.setInputFiles('#files', pair);
+    await page.fill('#delta', '0.02');
     await resolve(page);
     await page.waitForSelector('#busy-kept:not([hidden])');
     t.match(await page.textContent('#busy-text'), /The service computes/);
     // The job is kept before the page has asked for its progress.
     t.match(
       await textOnce(page, '#busy:not([hidden]) #busy-note', 'step'),
-      /8 vertices, step 7, residual 0\.25, 3 vertices under way/,
+      /8\svertices, step 7, residual 0\.25, 3\svertices under way/,
     );
     await reload();
     await untilAnswered(page);
     t.match(await page.textContent('#title'), /start\.obj → target\.obj/);
     t.match(await page.textContent('#result'), /converged/);
-    t.equal(await page.isVisible('#rerun'), false, 'the files are gone');
     const jobs = async () => (await operations.listJobs({})).jobs.length;
     t.equal(await jobs(), 0, 'the service has forgotten the job');
+    // The dialog has the files and the settings again.
+    await page.click('#rerun');
+    t.match(await page.textContent('#file-target'), /target\.obj, 8\svertices/);
+    t.equal(await page.inputValue('#delta'), '0.02');
+    const repeated = page.waitForRequest((one) => one.method() === 'POST' && /\/v1\/jobs$/.test(one.url()));
+    await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+    t.equal(JSON.parse((await repeated).postData() ?? '').resolve.parameters.activationDistance, 0.02);
+    await untilAnswered(page);
     await page.reload();
     await page.waitForSelector('#examples button');
     t.equal(await page.isVisible('#welcome'), true, 'and so has the page');

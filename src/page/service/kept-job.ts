@@ -1,5 +1,5 @@
 import type { Hints, Study } from '../study.js';
-import type { Job } from '../ui/open-dialog.js';
+import type { Chosen, Job } from '../ui/open-dialog.js';
 
 /** The work of a running job in the storage of the browser, so that the page can show its answer after a reload. */
 
@@ -14,12 +14,15 @@ export type KeptWork =
   | { readonly job: Job; readonly tangle?: undefined }
   | { readonly tangle: Tangle; readonly job?: undefined };
 
+/** The work, and what is in the dialog, so that it can be done again. */
+type KeptWithFiles = KeptWork & { readonly chosen: Chosen | undefined };
+
 const DATABASE = 'interstice';
 const STORE = 'jobs';
 /** Age at which the service has certainly forgotten a job, milliseconds. */
 const MAX_AGE_MS = 24 * 3600 * 1000;
 
-type Kept = KeptWork & { readonly id: string; readonly since: number };
+type Kept = KeptWithFiles & { readonly id: string; readonly since: number };
 
 /** One kept job of a tab. */
 export class KeptJob {
@@ -37,7 +40,7 @@ export class KeptJob {
    * @returns whether it is kept: a browser may have no room, or may never store anything; then only the open tab of its
    *   mesh knows the job
    */
-  async keep(id: string, work: KeptWork): Promise<boolean> {
+  async keep(id: string, work: KeptWithFiles): Promise<boolean> {
     this.#current = id;
     try {
       const kept: Kept = { ...work, id, since: Date.now() };

@@ -1,6 +1,6 @@
 import type { JobPhase } from '../../contract/long-jobs.js';
 import type { UntanglePhase } from '../../contract/untangle.js';
-import { formatCount, formatNumber, formatPlural } from '../format.js';
+import { formatNumber, formatPlural } from '../format.js';
 import type { RunStatus } from '../service/service.js';
 import { byId } from './dom.js';
 
@@ -46,7 +46,7 @@ export class Busy {
       const seconds = (performance.now() - since) / 1000;
       const note = [
         `${seconds.toFixed(seconds < 60 ? 1 : 0)} s`,
-        `${formatCount(vertices)} vertices`,
+        formatPlural(vertices, 'vertex', 'vertices'),
         ...this.#words(),
       ];
       this.say(this.#phase(), note.join(', '));
@@ -94,7 +94,7 @@ export class Busy {
     return [
       `step ${steps}`,
       `residual ${formatNumber(residual)}`,
-      `${formatCount(unfinishedVertices)} vertices under way`,
+      `${formatPlural(unfinishedVertices, 'vertex', 'vertices')} under way`,
     ];
   }
 }

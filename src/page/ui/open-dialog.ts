@@ -15,6 +15,18 @@ export interface Job extends Pair {
   readonly timeBudgetSeconds: number | undefined;
 }
 
+/** The files and the settings of the dialog, as a browser can store them: without the functions that open further morph targets. */
+export interface Chosen {
+  readonly start: OpenedMesh;
+  readonly target: OpenedMesh | undefined;
+  readonly options: OptionsFile;
+  /** what the user wrote, by the id of the field */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Fields that a user sets, besides the choice to weld, which follows from the files. */
+const FIELDS = ['quality', 'delta', 'kinematic', 'on-start', 'budget'];
+
 /** The dialog that shows which file is which, and in which the user sets the request. */
 export class OpenDialog {
   start: OpenedMesh | undefined;
@@ -67,6 +79,20 @@ export class OpenDialog {
     byId('file-options').textContent = others.join(', ');
   }
 
+  /** undefined = no file is open */
+  get chosen(): Chosen | undefined {
+    const { start, target } = this;
+    if (!start) return undefined;
+    const fields = Object.fromEntries(FIELDS.map((id) => [id, textOf(id)]));
+    return { start: storable(start), target: target && storable(target), options: this.#options, fields };
+  }
+
+  restore({ start, target, options, fields }: Chosen): void {
+    [this.start, this.target] = [start, target];
+    this.options = options;
+    for (const [id, text] of Object.entries(fields)) byId<HTMLInputElement>(id).value = text;
+  }
+
   open(): void {
     this.#describe();
     if (!this.#dialog.open) this.#dialog.showModal();
@@ -84,9 +110,7 @@ export class OpenDialog {
 
   #describe(): void {
     const describe = (opened: OpenedMesh | undefined) =>
-      opened
-        ? `${opened.name}, ${formatPlural(opened.file.vertexCount, 'vertex').replace('vertexs', 'vertices')}`
-        : 'none';
+      opened ? `${opened.name}, ${formatPlural(opened.file.vertexCount, 'vertex', 'vertices')}` : 'none';
     byId('file-start').textContent = describe(this.start);
     byId('file-target').textContent = describe(this.target);
     this.#listMorphs();
@@ -148,6 +172,8 @@ export class OpenDialog {
     };
   }
 }
+
+const storable = ({ morphs: _, ...opened }: OpenedMesh): OpenedMesh => opened;
 
 /** The members of an options file that no field of the dialog shows, as text: they are sent all the same. */
 function membersWithoutField({ parameters, kinematicVertices }: OptionsFile): string[] {

@@ -24,7 +24,7 @@ export function renderParts(
     boxes.push(box);
     const swatch = make('span', { className: 'swatch' });
     swatch.style.background = cssOf(colour);
-    const size = `${formatPlural(vertexCount, 'vertex').replace('vertexs', 'vertices')}${isKinematic && !name.startsWith('kinematic') ? ', kinematic' : ''}`;
+    const size = `${formatPlural(vertexCount, 'vertex', 'vertices')}${isKinematic && !name.startsWith('kinematic') ? ', kinematic' : ''}`;
     list.append(
       make(
         'li',

@@ -216,7 +216,7 @@ function figures(report: Report, unit: LengthUnit): HTMLElement {
       'Residual',
       formatNumber(report.residual),
       report.unfinishedVertices > 0
-        ? `${formatCount(report.unfinishedVertices)} vertices unfinished`
+        ? `${formatPlural(report.unfinishedVertices, 'vertex', 'vertices')} unfinished`
         : 'the motion is used up',
     ],
     ['Deflected', formatCount(report.deflectedVertices), 'vertices more than δ from their target'],

@@ -1,4 +1,4 @@
-import { formatCount, formatLength, formatMicroseconds, type LengthUnit } from '../format.js';
+import { formatCount, formatLength, formatMicroseconds, formatPlural, type LengthUnit } from '../format.js';
 import type { ListedSession, Service } from '../service/service.js';
 import { definitions, make } from './dom.js';
 import { timingBars } from './result.js';
@@ -81,16 +81,16 @@ export class SessionsPane {
     const { id, label, frame, residency, mesh, lastReport: report, deviceBytes } = session;
     const elements = (
       [
-        ['triangles', mesh.triangles],
-        ['segments', mesh.segments],
-        ['particles', mesh.particles],
+        ['triangle', mesh.triangles],
+        ['segment', mesh.segments],
+        ['particle', mesh.particles],
       ] as const
     )
       .filter(([, count]) => count > 0)
-      .map(([name, count]) => `${formatCount(count)} ${name}`);
+      .map(([name, count]) => formatPlural(count, name));
     const head = [
       make('h3', {}, label || `Session ${id.slice(0, 8)}…`),
-      make('p', { className: 'note' }, [`${formatCount(mesh.vertices)} vertices`, ...elements].join(', ')),
+      make('p', { className: 'note' }, [formatPlural(mesh.vertices, 'vertex', 'vertices'), ...elements].join(', ')),
     ];
     if (!report) return [...head, make('p', { className: 'note' }, 'No step yet.')];
     const { pairs } = report;
@@ -99,9 +99,9 @@ export class SessionsPane {
       ...head,
       definitions('pairs', [
         ['Frame', formatCount(frame)],
-        ['Last step', `${report.status.toLowerCase().replace('_', ' ')}, ${report.steps} steps`],
+        ['Last step', `${report.status.toLowerCase().replace('_', ' ')}, ${formatPlural(report.steps, 'step')}`],
         ['Took', formatMicroseconds(report.timings.total)],
-        ['Proximity set', `${formatCount(held)} pairs, ${report.proximitySetReused ? 'kept' : 'searched anew'}`],
+        ['Proximity set', `${formatPlural(held, 'pair')}, ${report.proximitySetReused ? 'kept' : 'searched anew'}`],
         ['Searches', formatCount(report.searches)],
         ['Active contacts', formatCount(pairs.activeContacts)],
         ['Distance to target', formatLength(report.distanceToTargetRms, this.unit())],

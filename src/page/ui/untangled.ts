@@ -42,7 +42,7 @@ export function untangledSections(
   const items = report.contours.map((contour) => {
     const { id, kind, pierces, sheets, why, confidence, isTurned } = contour;
     const wrong = sheets.flatMap(({ part, wrongVertices }) =>
-      wrongVertices > 0 ? [`${formatCount(wrongVertices)} vertices${part ? ` of ${part}` : ''}`] : [],
+      wrongVertices > 0 ? [`${formatPlural(wrongVertices, 'vertex', 'vertices')}${part ? ` of ${part}` : ''}`] : [],
     );
     const guess = why === 'SMALLER' || why === 'COST' ? `, ${Math.round(100 * confidence)} % sure` : '';
     const show = make('button', { type: 'button', className: 'button' }, 'Show');
