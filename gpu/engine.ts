@@ -196,13 +196,15 @@ class WebGpuEngine implements GpuEngine {
   async open(...request: Parameters<Engine['open']>): Promise<Scene> {
     const device = await this.#usableDevice();
     const { search = 'DEVICE' } = this.#options;
-    const [mesh] = request;
-    const place = await device.forMesh(mesh, search === 'DEVICE');
+    const [mesh, , , , alone = false] = request;
+    if (alone) device.noteAlone('memory');
+    const place = await device.forMesh(mesh, search === 'DEVICE' && !alone);
     try {
       return await this.#openIn(device, place, request);
     } catch (thrown) {
       const isShort = thrown instanceof IntersticeError && thrown.code === 'OUT_OF_DEVICE_MEMORY';
       if (!isShort || !place.convoy) throw thrown;
+      device.noteAlone('memory');
       // The scene's own buffers are only as large as necessary; shared buffers have a minimum size.
       return this.#openIn(device, await device.forMesh(mesh, false), request);
     }

@@ -161,6 +161,10 @@ export class GpuScene implements Scene {
     return this.memory.bytes;
   }
 
+  get isShared(): boolean {
+    return this.#device.convoy !== undefined;
+  }
+
   get isUsable(): boolean {
     try {
       this.#device.assertUsable();

@@ -55,7 +55,7 @@ export class Convoy {
     this.arena = new Arena(memory.fork(), () => this.#encoder.forget());
   }
 
-  get counts(): ConvoyCounts {
+  get counts(): Omit<ConvoyCounts, 'alone'> {
     const { dispatches, launches } = this.#encoder;
     const sizes = [...this.#sizes];
     return { submissions: this.#submissions, parts: this.#parts, dispatches, launches, waited: this.#waited, sizes };

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../../src/contract/errors.js';
+import type { ScenesAlone } from '../../src/contract/events.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { ConvoyCounts, JobsTogether } from '../../src/solver/engine.js';
 import type { ConvoySettings } from '../convoy/convoy.js';
@@ -47,6 +48,7 @@ export class LiveDevice implements SceneDevice {
   readonly #more: MoreKernels;
   /** undefined = every scene submits alone */
   #company: Company | undefined;
+  readonly #alone = { size: 0, strainLimits: 0, scenes: 0, memory: 0 };
   readonly #lost: Promise<void>;
   /** why the device can no longer be used */
   #fault: IntersticeError | undefined;
@@ -150,12 +152,20 @@ export class LiveDevice implements SceneDevice {
     return this.#ways;
   }
 
-  /** Returns the device for a scene that submits with others; undefined = it cannot. */
-  #inCompany(): SceneDevice | undefined {
-    if (!this.#company?.convoy.arena.hasRoom) return undefined;
+  /** Returns the device for the scene of a mesh that submits with others; undefined = it cannot. */
+  #inCompany({ strain, vertexCount }: Pick<CollisionMesh, 'strain' | 'vertexCount'>): SceneDevice | undefined {
+    if (!this.#company) return undefined;
     const { convoy, kernels } = this.#company;
+    if (vertexCount > CONVOY_VERTICES) return this.noteAlone('size');
+    if (strain) return this.noteAlone('strainLimits');
+    if (!convoy.arena.hasRoom) return this.noteAlone('scenes');
     const ways = { rounds: false, lists: false };
     return { ...this.forScene(), memory: this.memory.fork(convoy.arena), kernels, ways, hasTimings: false, convoy };
+  }
+
+  /** Counts a scene that submits alone. */
+  noteAlone(reason: keyof ScenesAlone): undefined {
+    this.#alone[reason]++;
   }
 
   /** Jobs of scenes that submit together; undefined = none do. */
@@ -165,7 +175,8 @@ export class LiveDevice implements SceneDevice {
 
   /** undefined = no scene submits with others */
   get convoyCounts(): ConvoyCounts | undefined {
-    return this.#company?.convoy.counts;
+    const counts = this.#company?.convoy.counts;
+    return counts && { ...counts, alone: { ...this.#alone } };
   }
 
   /** Bytes on the device that small scenes share, and that none of them owns. */
@@ -217,8 +228,7 @@ export class LiveDevice implements SceneDevice {
    * @throws DEVICE_LOST; INTERNAL if the device refuses the kernels of strain limits
    */
   async forMesh(mesh: Pick<CollisionMesh, 'strain' | 'vertexCount'>, mayShare = true): Promise<SceneDevice> {
-    const isSmall = !mesh.strain && mesh.vertexCount <= CONVOY_VERTICES;
-    const shared = mayShare && isSmall ? this.#inCompany() : undefined;
+    const shared = mayShare ? this.#inCompany(mesh) : undefined;
     if (shared) return shared;
     const more = await this.#more.of(mesh);
     return { ...this.forScene(), kernels: more.reduce((all, own) => all.with(own), this.kernels) };

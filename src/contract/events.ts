@@ -98,6 +98,18 @@ export interface ConvoyStats {
   readonly waited: number;
   /** submissions of more than 2^(k−1) and at most 2^k scenes, by k */
   readonly sizes: readonly number[];
+  readonly alone: ScenesAlone;
+}
+
+/** Number of scenes that submit alone where others submit together, by the reason. */
+export interface ScenesAlone {
+  /** meshes with too many vertices */
+  readonly size: number;
+  readonly strainLimits: number;
+  /** small meshes for which there are too many scenes already */
+  readonly scenes: number;
+  /** small meshes for which the buffers that scenes share have no memory */
+  readonly memory: number;
 }
 
 /** Operations with gauges, as `createOperations` returns them. */

@@ -61,6 +61,8 @@ export class ResidentScene {
   #setup: PresentSetup | undefined;
   /** of a parked session: what its engine scene continues from, until it is opened again */
   #saved: SavedScene | undefined;
+  /** whether its engine scenes share no buffers, because those had no memory for one of them */
+  #opensAlone = false;
   #hasLostPairs = false;
   /** what the running or last step began from, to return to if the step is not accepted */
   #before: SavedSession | undefined;
@@ -375,7 +377,7 @@ export class ResidentScene {
     const isOther = before?.mesh !== mesh || before.frame !== frame || before.parameters.method !== parameters.method;
     if (this.#scene && before && isOther) this.discard();
     if (!this.#scene) {
-      this.#scene = await engine.open(mesh, parameters, units);
+      this.#scene = await engine.open(mesh, parameters, units, undefined, this.#opensAlone);
     } else if (before && (before.floor !== floor || !isSame(before.parameters, parameters))) {
       this.#scene.configure(parameters, units);
     }
@@ -389,22 +391,25 @@ export class ResidentScene {
     this.#saved = undefined;
     if (!saved || frame !== this.#fitted?.frame) return;
     const { parameters, units } = saved;
-    this.#scene = await engine.open(mesh, parameters, units, saved);
+    this.#scene = await engine.open(mesh, parameters, units, saved, this.#opensAlone);
     this.#setup = { mesh, parameters, frame, floor: units.floor };
   }
 
   /**
    * Runs one step. After any failure the engine's scene is not used again. If the device was lost, the step is tried once
-   * more: nothing was committed, and the engine opens the device again. The second attempt begins from the start and may
-   * take another path, because the pairs may be lost with the device; no state of the first is part of it.
+   * more: nothing was committed, and the engine opens the device again. So it is, with buffers of its own, if those that
+   * scenes share had no memory for it: alone it may need less than half as much. The second attempt begins from the start
+   * and may take another path, because the pairs may be lost; no state of the first is part of it.
    *
    * @param beginAnew called between the two attempts
    */
   async resolve(engine: Engine, setup: EngineSetup, input: StepInput, beginAnew: () => void): Promise<Resolution> {
+    let wasShared = false;
     const attempt = async () => {
       try {
         return await (await this.prepare(engine, setup)).resolve(input);
       } catch (thrown) {
+        wasShared = this.#scene?.isShared === true;
         this.#giveUp();
         throw thrown;
       }
@@ -412,7 +417,10 @@ export class ResidentScene {
     try {
       return await attempt();
     } catch (thrown) {
-      if (!(thrown instanceof IntersticeError) || thrown.code !== 'DEVICE_LOST') throw thrown;
+      const code = thrown instanceof IntersticeError ? thrown.code : undefined;
+      const isShort = wasShared && code === 'OUT_OF_DEVICE_MEMORY';
+      if (code !== 'DEVICE_LOST' && !isShort) throw thrown;
+      this.#opensAlone ||= isShort;
       beginAnew();
       return await attempt();
     }

@@ -253,6 +253,17 @@ export class Metrics {
       addSizes,
       ['scenes'],
     );
+    const addAlone = (counter: Counter) => {
+      const { size, strainLimits, scenes, memory } = read().convoy.alone;
+      for (const [reason, count] of Object.entries({ size, strain_limits: strainLimits, scenes, memory }))
+        counter.inc({ reason }, count);
+    };
+    this.totals(
+      'convoy_alone_total',
+      'Scenes that were opened to submit alone on a device whose small scenes submit together, by the reason.',
+      addAlone,
+      ['reason'],
+    );
     this.gauge('sessions', 'Open sessions.', setSessions, ['residency']);
   }
 

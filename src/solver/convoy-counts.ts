@@ -10,5 +10,11 @@ export function sumOfCounts(all: readonly ConvoyCounts[]): ConvoyCounts {
     launches: sum(({ launches }) => launches),
     waited: sum(({ waited }) => waited),
     sizes: (all.find(({ sizes }) => sizes.length > 0)?.sizes ?? []).map((_, k) => sum(({ sizes }) => sizes[k] ?? 0)),
+    alone: {
+      size: sum(({ alone }) => alone.size),
+      strainLimits: sum(({ alone }) => alone.strainLimits),
+      scenes: sum(({ alone }) => alone.scenes),
+      memory: sum(({ alone }) => alone.memory),
+    },
   };
 }

@@ -1,4 +1,5 @@
 import type { ElementPair } from '../contract/elements.js';
+import type { ScenesAlone } from '../contract/events.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { StateOrigin } from '../contract/path.js';
 import type { PairCounts, Progress, StageTimings, Status } from '../contract/report.js';
@@ -156,6 +157,8 @@ export interface Scene<M extends Method = TwoWayMethod> {
   readonly bytes: number;
   /** False once its device was lost or has reported a fault: the caller opens another scene. Absent = true. */
   readonly isUsable?: boolean;
+  /** Whether its buffers are parts of buffers of many scenes, which may need more memory than it would alone. Absent = false. */
+  readonly isShared?: boolean;
   /** @throws TOO_LARGE if the proximity set does not fit; the scene remains usable */
   resolve(step: StepInput): Promise<Resolution<M>>;
   /**
@@ -196,6 +199,8 @@ export interface ConvoyCounts {
   readonly waited: number;
   /** by k: number of submissions with at most 2^k and more than 2^(k−1) scenes */
   readonly sizes: readonly number[];
+  /** scenes that were opened to submit alone although others submit together */
+  readonly alone: ScenesAlone;
 }
 
 export interface Engine<M extends Method = TwoWayMethod> {
@@ -236,7 +241,14 @@ export interface Engine<M extends Method = TwoWayMethod> {
    * @param parameters lengths in the caller's unit
    * @param saved of an earlier scene of the same mesh, parameters and units; an engine whose scenes cannot be saved
    *   ignores it
+   * @param alone whether the scene is to share no buffers, because they had no memory for it
    */
-  open(mesh: CollisionMesh, parameters: M['parameters'], units: EngineUnits, saved?: SavedScene): Promise<Scene<M>>;
+  open(
+    mesh: CollisionMesh,
+    parameters: M['parameters'],
+    units: EngineUnits,
+    saved?: SavedScene,
+    alone?: boolean,
+  ): Promise<Scene<M>>;
   close(): Promise<void>;
 }

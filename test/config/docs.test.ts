@@ -4,6 +4,7 @@ import t from 'tap';
 import { tabulateConfig } from '../../src/config/describe-settings.js';
 import { Metrics } from '../../src/observe/metrics.js';
 import { projectRoot } from '../../src/paths.js';
+import { sumOfCounts } from '../../src/solver/convoy-counts.js';
 
 /** `UPDATE_DOCS=1 node FILE` updates the table. */
 const path = join(projectRoot, 'docs', 'operations.md');
@@ -32,7 +33,7 @@ t.test('the guide names exactly the metrics of the program', async (t) => {
     workBytes: 0,
     deviceBufferBytes: 0,
     scenesTogether: 1,
-    convoy: { submissions: 0, parts: 0, dispatches: 0, launches: 0, waited: 0, sizes: [] },
+    convoy: sumOfCounts([]),
     hostBytes: 0,
     pendingJobs: 3,
     endedJobs: 2,

@@ -1,4 +1,5 @@
 import type { OperationStats } from '../../src/contract/events.js';
+import { sumOfCounts } from '../../src/solver/convoy-counts.js';
 
 /** What an idle service tells its gauges. */
 export const noStats = (): OperationStats => ({
@@ -11,7 +12,7 @@ export const noStats = (): OperationStats => ({
   workBytes: 0,
   deviceBufferBytes: 0,
   scenesTogether: 1,
-  convoy: { submissions: 0, parts: 0, dispatches: 0, launches: 0, waited: 0, sizes: [] },
+  convoy: sumOfCounts([]),
   hostBytes: 0,
   pendingJobs: 0,
   endedJobs: 0,

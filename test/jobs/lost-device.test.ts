@@ -90,6 +90,41 @@ t.test('a device that fails between two steps: the next step opens another scene
   t.notOk((await session.step(tipAt(0.7))).report.sessionRebuilt);
 });
 
+t.test('a step for which shared buffers have no memory is repeated with buffers of its own', async (t) => {
+  const asked: boolean[] = [];
+  const code = 'OUT_OF_DEVICE_MEMORY';
+  for (const [isShared, needsMore] of [
+    [true, false],
+    [true, true],
+    [false, true],
+  ] as const) {
+    asked.length = 0;
+    const engine = fakeEngine(arriving, { isOnDevice: true });
+    const open: typeof engine.open = async (mesh, parameters, units, saved, alone = false) => {
+      asked.push(alone);
+      const scene = await engine.open(mesh, parameters, units, saved);
+      const resolve: typeof scene.resolve = async (step) => {
+        if (!alone || needsMore) throw new IntersticeError(code, 'There is no memory.');
+        return scene.resolve(step);
+      };
+      return { ...scene, close: () => scene.close(), isShared: isShared && !alone, resolve };
+    };
+    const session = new DirectSession(spike(1, 0), { ...engine, open });
+    await session.open();
+    if (needsMore) {
+      t.equal((await refusalOf(session.step(tipAt(0.9)))).code, code, 'one that has none alone either is refused');
+      t.same(asked, isShared ? [false, true] : [false]);
+    } else {
+      const { positions, report } = await session.step(tipAt(0.9));
+      t.same(positions, tipAt(0.9));
+      t.notOk(report.sessionRebuilt, 'no pairs were lost');
+      await session.step(tipAt(0.8));
+      t.same(asked, [false, true], 'the scene stays alone');
+    }
+    t.ok(engine.opened.slice(0, -1).every(({ closed }) => closed));
+  }
+});
+
 t.test('a refused step under another coordinate frame has lost the pairs of the last one, and says so', async (t) => {
   let isRefused = false;
   const engine = fakeEngine(

@@ -157,16 +157,33 @@ t.test('the count of submissions that scenes share continues when a thread dies'
   const scheduler = schedulerOf(t, 'createCountingEngine');
   const { mesh, start } = flyer();
   const resolveTo = (x: number) => resolve(scheduler, { mesh, start, target: flyer(x).start, parameters: {} });
+  const aloneFor = (memory: number) => ({ size: 0, strainLimits: 0, scenes: 0, memory });
   for (const x of [1, 2]) await resolveTo(x);
-  t.same(scheduler.convoy, { submissions: 2, parts: 4, dispatches: 6, launches: 8, waited: 10, sizes: [0, 2] });
+  t.same(scheduler.convoy, {
+    submissions: 2,
+    parts: 4,
+    dispatches: 6,
+    launches: 8,
+    waited: 10,
+    sizes: [0, 2],
+    alone: aloneFor(2),
+  });
   t.equal((await refusalOf(resolveTo(70))).code, 'DEVICE_LOST');
   t.same(
     scheduler.convoy,
-    { submissions: 2, parts: 4, dispatches: 6, launches: 8, waited: 10, sizes: [0, 2] },
+    { submissions: 2, parts: 4, dispatches: 6, launches: 8, waited: 10, sizes: [0, 2], alone: aloneFor(2) },
     'what has ended',
   );
   await resolveTo(3);
-  t.same(scheduler.convoy, { submissions: 3, parts: 6, dispatches: 9, launches: 12, waited: 15, sizes: [0, 3] });
+  t.same(scheduler.convoy, {
+    submissions: 3,
+    parts: 6,
+    dispatches: 9,
+    launches: 12,
+    waited: 15,
+    sizes: [0, 3],
+    alone: aloneFor(3),
+  });
 });
 
 t.test('a thread that runs out of memory fails its job, and is replaced', async (t) => {

@@ -11,6 +11,7 @@ import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask, Untangle
 import type { Claim } from '../../src/lanes/fair-queue.js';
 import type { JobPreflight, ScheduleHooks, Scheduler } from '../../src/lanes/scheduler.js';
 import type { SessionClock } from '../../src/session/call.js';
+import { sumOfCounts } from '../../src/solver/convoy-counts.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
 import { fakeCheckAnswer, fakeDiagnosis, fakeReport, fakeUntangled } from '../transport/fake-answers.js';
 
@@ -92,7 +93,7 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   workBytes = 0;
   deviceBytes = 0;
   scenesTogether = 1;
-  convoy = { submissions: 0, parts: 0, dispatches: 0, launches: 0, waited: 0, sizes: [] };
+  convoy = sumOfCounts([]);
   residentBytes: (key: number) => number = () => 100;
   warnings: OpenAnswer['warnings'] = [];
 

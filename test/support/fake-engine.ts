@@ -192,7 +192,8 @@ export const createCountingEngine = () => {
       number,
       number,
     ];
-    return { submissions, parts, dispatches, launches, waited, sizes: [0, submissions] } satisfies ConvoyCounts;
+    const alone = { size: 0, strainLimits: 0, scenes: 0, memory: submissions };
+    return { submissions, parts, dispatches, launches, waited, sizes: [0, submissions], alone } satisfies ConvoyCounts;
   };
   return Object.defineProperty(engine, 'convoyCounts', { get: counts });
 };

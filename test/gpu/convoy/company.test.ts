@@ -10,7 +10,7 @@ import type { Resolution, StepInput } from '../../../src/solver/engine.js';
 import { BYTES_PER_PAIR } from '../../../src/solver/pair-budget.js';
 import { randomScene, stackSwap } from '../../solver/cases.js';
 import { openSpecialEngine, openTestEngine } from '../../support/gpu.js';
-import { refusalOf } from '../../support/job.js';
+import { refusalOf, runJob } from '../../support/job.js';
 import { openCase } from '../../support/open-case.js';
 import { type Random, seeded } from '../../support/random.js';
 import { randomAlgorithm1 } from '../../support/random-runs.js';
@@ -141,7 +141,7 @@ else {
     const counts = tight.convoyCounts!;
     const large = await openCase(tight, mesh, start, target, { stepLimit: 1 });
     await large.resolve().catch(() => undefined);
-    t.strictSame(tight.convoyCounts, counts, 'a large scene submits alone');
+    t.strictSame(tight.convoyCounts, { ...counts, alone: { ...counts.alone, size: 1 } }, 'a large scene submits alone');
   });
 
   t.test('Scenes get the same bytes where their dispatch sizes exceed a uniform binding.', async (t) => {
@@ -166,8 +166,24 @@ else {
     const { scene, resolve } = await openCase(tight, mesh, start, target, { stepLimit: 4 });
     const expected = await openCase(engine, mesh, start, target, { stepLimit: 4 });
     t.strictSame((await resolve()).positions, (await expected.resolve()).positions);
-    t.equal(tight.convoyCounts?.submissions, 0);
+    t.match(tight.convoyCounts, { submissions: 0, alone: { size: 0, strainLimits: 0, scenes: 0, memory: 1 } });
     t.ok(scene.bytes < 2 ** 21);
     for (const one of [scene, expected.scene]) one.close();
+  });
+
+  t.test('A scene that grows beyond what the arena has memory for is computed alone, not refused.', async (t) => {
+    const limit = 2 ** 24;
+    const tight = await openSpecialEngine(t, { convoy: CONVOY, maxDeviceBytes: limit, firstPairs: 64 });
+    // What remains is enough for the scene alone, but not for its old and its new places at once.
+    tight.memoryBudget.take('sessions that have come before', limit / 2);
+    const { mesh, start, target } = stackSwap(6).build();
+    const parameters: ParametersInput = { quality: 'FAST', activationDistance: 0.02, stepLimit: 3 };
+    const crowded = await openCase(tight, mesh, start, target, parameters);
+    t.equal((await refusalOf(crowded.resolve())).code, 'OUT_OF_DEVICE_MEMORY');
+    crowded.scene.close();
+    const request = { mesh, start, target, parameters };
+    const { answer } = await runJob(request, tight);
+    t.strictSame(answer.positions, (await runJob(request, engine)).answer.positions);
+    t.equal(tight.convoyCounts?.alone.memory, 1);
   });
 }
