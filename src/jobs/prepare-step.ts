@@ -5,6 +5,7 @@ import type { IncludeInput } from '../contract/requests.js';
 import { findBounds } from '../mesh/measure.js';
 import { checkPositions, checkRange, isEqual, scalarOf } from '../mesh/positions.js';
 import { checkRestLengths } from '../mesh/rest-lengths.js';
+import { checkRestShapes } from '../mesh/strain.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { frameLength, type StateToMap } from '../solver/frame.js';
 import { warnOfForeignParts } from '../solver/methods.js';
@@ -132,7 +133,9 @@ export function settleParameters(
   const partWarnings = checkPartDistances(mesh, parameters, measures);
   checkPartOffsets(mesh, parameters, job.context.engine);
   checkStrainLimits(mesh, parameters, job.context.engine);
-  checkRestLengths(mesh.restLengths, frameLength(measures.medianEdge, measures.bounds));
+  const length = frameLength(measures.medianEdge, measures.bounds);
+  checkRestLengths(mesh.restLengths, length);
+  checkRestShapes(mesh.strain, length);
   const { activationDistance, kinematicPairs } = parameters;
   // Until these checks end, no state is known to be safe: if the budget ends before, there is nothing to return.
   const checkpoint = job.during('while the start was checked');

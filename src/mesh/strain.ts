@@ -25,12 +25,38 @@ export interface StrainShapes {
   readonly corners: Uint32Array;
   /** float64[9·N] b_1, b_2, b_3 of three coordinates each, per unit of length of the caller; 0 for b_3 of a triangle */
   readonly gradients: Float64Array;
+  /** the largest absolute value of them: about 1 over the smallest height at rest */
+  readonly steepest: number;
   /** float64[N] s_min; 0 = none */
   readonly least: Float64Array;
   /** float64[N] s_max; infinity = none */
   readonly most: Float64Array;
   /** elements before this one are triangles, of the same index as the caller's */
   readonly triangleCount: number;
+}
+
+/**
+ * The smallest height of an element at rest, in lengths of the coordinate frame (frameLength in src/solver/frame.ts). The
+ * strains of an element whose corners lie up to 2¹² frame lengths apart then stay below 2⁴², so that their squares and the
+ * product of three of them are float32 numbers. 10⁻⁹, between kilometres and micrometres, is more than this; a smaller one
+ * must be in another unit than the positions.
+ */
+const LEAST_AT_REST = 2 ** -30;
+
+/** @param frameLength the caller's unit @throws INVALID_PARAMETER for an element below {@link LEAST_AT_REST} */
+export function checkRestShapes(shapes: StrainShapes | undefined, frameLength: number): void {
+  if (!shapes || shapes.steepest <= 1 / (LEAST_AT_REST * frameLength)) return;
+  const { gradients, corners, triangleCount, steepest } = shapes;
+  const e = Math.floor(gradients.findIndex((value) => Math.abs(value) === steepest) / 9);
+  const [kind, index] = e < triangleCount ? (['triangle', e] as const) : (['tetrahedron', e - triangleCount] as const);
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `The height of ${kind} ${index} in mesh.strainLimits.rest is ${1 / steepest}, less than ${LEAST_AT_REST} times the median edge.`,
+    {
+      element: { kind, index, vertices: [...corners.subarray(4 * e, 4 * e + 4)].filter((v) => v !== NO_CORNER) },
+      hint: 'A shape at rest is in the unit of the positions.',
+    },
+  );
 }
 
 /**
@@ -104,7 +130,7 @@ export function readStrainShapes(
       shapes.most[e] = Math.max(...Array.from(own, (v) => rangeOf(ranges, v).max));
     }
   }
-  return shapes;
+  return { ...shapes, steepest: shapes.gradients.reduce((most, value) => Math.max(most, Math.abs(value)), 0) };
 }
 
 function refusePartsAlone(parts: readonly PartInput[], isSet: boolean): void {

@@ -4,7 +4,7 @@ import type { ParametersInput } from '../../src/contract/parameters.js';
 import { findStrainedElements, STRAIN_TOLERANCE } from '../../src/jobs/strained-elements.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import type { Engine } from '../../src/solver/engine.js';
-import { runJob } from '../support/job.js';
+import { refusalOf, runJob } from '../support/job.js';
 import { seeded } from '../support/random.js';
 import { flatSheet, scaled, tetrahedralBlock } from '../support/sheet.js';
 
@@ -54,6 +54,24 @@ export function testStrainLimits(t: Test, engine: Engine): void {
       }
     },
   );
+
+  t.test('a shape at rest in another unit than the positions is refused, with the element', async (t) => {
+    const { vertexCount, triangles, rest } = flatSheet(2, 1, 0.01);
+    const shrunk = (factor: number) => {
+      const mesh = {
+        vertexCount,
+        triangles,
+        strainLimits: { rest: scaled(rest, [factor, factor, factor]), max: 1.05 },
+      };
+      return resolve(mesh, rest, rest, { stepLimit: 2 });
+    };
+    for (const factor of [1e-20, 2 ** -32]) {
+      const refusal = await refusalOf(shrunk(factor));
+      t.match(refusal, { code: 'INVALID_PARAMETER', element: { kind: 'triangle' } });
+      t.match(refusal.message, /mesh\.strainLimits\.rest/);
+    }
+    t.equal((await shrunk(2 ** -29)).answer.report.strain?.violated, triangles.length / 3, 'any unit of length passes');
+  });
 
   t.test('limits hold together with contacts: a sheet that is pulled through a floor and stretched', async (t) => {
     const { vertexCount, triangles, rest } = sheet;
