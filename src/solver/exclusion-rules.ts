@@ -1,6 +1,6 @@
 import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { CORNERS, EE, PAIR_KINDS, SIDE_A, VT } from './pair-kinds.js';
+import { CORNERS, PAIR_KINDS, SIDE_A } from './pair-kinds.js';
 
 /**
  * The proximity pairs that a mesh excludes from every search: inner pairs of kinematic regions (kinematicPairs SKIP),
@@ -158,33 +158,4 @@ export function eitherOf(
 /** Whether both exclude the same pairs. */
 export function isSameList(a: LeftOutPairs | undefined, b: LeftOutPairs | undefined): boolean {
   return a ? a.isSameAs(b) : b === undefined || b.isSameAs(undefined);
-}
-
-/**
- * Whether a pair guards nothing that is promised, because everything that it guards shares a vertex with it: as where a
- * corner of a sheet is folded flat onto the next triangle. Reads the whole mesh.
- */
-export function guardsNothing(mesh: CollisionMesh, kind: number, v: readonly number[]): boolean {
-  if (kind === EE)
-    return holdsTriangles(mesh, [v[0], v[1]], [v[2], v[3]]) && holdsTriangles(mesh, [v[2], v[3]], [v[0], v[1]]);
-  const { edges } = mesh;
-  let hasEdge = false;
-  for (let k = 0; kind === VT && k < edges.length; k++) {
-    if (edges[k] !== v[0]) continue;
-    if (!v.includes(edges[k ^ 1], 1)) return false;
-    hasEdge = true;
-  }
-  return hasEdge;
-}
-
-/** Whether an edge has triangles, and each of them has a vertex of the other edge. */
-function holdsTriangles({ triangles }: CollisionMesh, [a, b]: readonly number[], other: readonly number[]): boolean {
-  let hasTriangle = false;
-  for (let t = 0; t < triangles.length; t += 3) {
-    const corners = [triangles[t], triangles[t + 1], triangles[t + 2]];
-    if (!corners.includes(a) || !corners.includes(b)) continue;
-    if (!corners.some((v) => other.includes(v))) return false;
-    hasTriangle = true;
-  }
-  return hasTriangle;
 }

@@ -2,15 +2,10 @@ import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { Bvh, overlapLeaf, overlaps } from '../bvh.js';
 import { LEAF_SIZE, PASSIVE } from '../constants.js';
-import {
-  findKinematicBorder,
-  guardsNothing,
-  ignoredParts,
-  type KinematicBorder,
-  type PairPredicate,
-} from '../exclusion-rules.js';
+import { findKinematicBorder, ignoredParts, type KinematicBorder, type PairPredicate } from '../exclusion-rules.js';
 import { CORNERS, ELEMENT_SIZE, type ElementSet, PAIR_KINDS } from '../pair-kinds.js';
 import { MAX_GROUPS } from './groups.js';
+import { GuardedElements } from './guarded-elements.js';
 import { MotionTree } from './motion-tree.js';
 import { boxesOfLabels, elementsThatMayMeet } from './moving-boxes.js';
 
@@ -28,6 +23,7 @@ type Visit = (kind: number, v0: number, v1: number, v2: number, v3: number) => b
 /** Finds pairs of elements that are near each other, or may come near while their corners go straight from x to z. */
 export class MovingElements {
   readonly #mesh: CollisionMesh;
+  readonly guarded: GuardedElements;
   readonly #border: KinematicBorder | undefined;
   readonly #ignoredParts: PairPredicate | undefined;
   readonly #areKinematicPairsSkipped: boolean;
@@ -46,6 +42,7 @@ export class MovingElements {
 
   constructor(mesh: CollisionMesh, areKinematicPairsSkipped: boolean) {
     this.#mesh = mesh;
+    this.guarded = new GuardedElements(mesh);
     this.#areKinematicPairsSkipped = areKinematicPairsSkipped;
     this.#border = areKinematicPairsSkipped ? findKinematicBorder(mesh) : undefined;
     this.#ignoredParts = ignoredParts(mesh);
@@ -108,11 +105,6 @@ export class MovingElements {
         overlapLeaf(own, other, leaf, own === other, pair);
       }
     });
-  }
-
-  /** See {@link guardsNothing}. */
-  guardNothing(kind: number, vertices: readonly number[]): boolean {
-    return guardsNothing(this.#mesh, kind, vertices);
   }
 
   /** Frees the memory of the trees until the next walk. */

@@ -31,6 +31,8 @@ const MOST_NEAR_PAIRS = 2 ** 18;
  */
 const POOR_REPAIRS = 4;
 const REPAIRED_SHARE = 0.9;
+/** Rounds end when all of them together have examined this many pairs, as four over the longest list do. */
+const MOST_EXAMINED = 4 * MOST_NEAR_PAIRS;
 
 /**
  * The pairs within one group that are so close that the rounding of z matters.
@@ -85,7 +87,7 @@ export class NearPairs {
         CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
         if (closest.squared >= radius * radius) return true;
         // Such a pair has no gap to keep, and stays where it is in the group.
-        if (closest.squared <= TOUCHING ** 2 && elements.guardNothing(kind, [v0, v1, v2, v3])) return true;
+        if (closest.squared <= TOUCHING ** 2 && elements.guarded.guardNothing(kind, [v0, v1, v2, v3])) return true;
         this.#isComplete = pairs.length < 5 * MOST_NEAR_PAIRS;
         if (this.#isComplete) pairs.push(kind, v0, v1, v2, v3);
         return this.#isComplete;
@@ -129,7 +131,9 @@ export class NearPairs {
     if (!this.#isComplete) return { fails: placements.map((placement) => placement !== undefined), hasMoved: false };
     let hasMoved = false;
     const isHopeless = placements.map(() => false);
-    for (let fewest = Number.POSITIVE_INFINITY, poorRounds = 0; ; ) {
+    for (let fewest = Number.POSITIVE_INFINITY, poorRounds = 0, examined = 0; ; ) {
+      const mayRepair = poorRounds < POOR_REPAIRS && examined < MOST_EXAMINED;
+      examined += pairs.length / 5;
       const fails = isHopeless.slice();
       let count = 0;
       let isRepaired = false;
@@ -144,7 +148,7 @@ export class NearPairs {
         fails[group] = true;
         count++;
         if (lack === Number.POSITIVE_INFINITY) isHopeless[group] = true;
-        else if (poorRounds < POOR_REPAIRS) isRepaired = pair.moveApart(z, placement, lack) || isRepaired;
+        else if (mayRepair) isRepaired = pair.moveApart(z, placement, lack) || isRepaired;
       }
       if (!isRepaired) return { fails, hasMoved };
       hasMoved = true;
