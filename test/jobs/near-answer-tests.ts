@@ -233,7 +233,9 @@ export function testNearAnswers(t: Test, engine: Engine): void {
       for (const move of moves) {
         const target = start.slice();
         for (let k = 0; k < start.length; k += 3) target.set(move([...start.subarray(k, k + 3)]), k);
-        const { report } = (await runJob({ mesh, start, target, parameters: {} }, engine)).answer;
+        // If a piece of the path met anything, the answer would be an earlier state. A start that touches has no such path.
+        const verify = name === 'a flat corner' ? 'STATE' : 'PATH';
+        const { report } = (await runJob({ mesh, start, target, parameters: { verify } }, engine)).answer;
         t.equal(report.status, 'CONVERGED');
         t.equal(report.verification.intersections, 0);
         // Contacts open to their offset; nothing else keeps the sheet off its target.
