@@ -157,7 +157,10 @@ export interface Scene<M extends Method = TwoWayMethod> {
   readonly bytes: number;
   /** False once its device was lost or has reported a fault: the caller opens another scene. Absent = true. */
   readonly isUsable?: boolean;
-  /** Whether its buffers are parts of buffers of many scenes, which may need more memory than it would alone. Absent = false. */
+  /**
+   * Whether its buffers are parts of buffers of many scenes, which may need more memory than it would alone. Absent =
+   * false.
+   */
   readonly isShared?: boolean;
   /** @throws TOO_LARGE if the proximity set does not fit; the scene remains usable */
   resolve(step: StepInput): Promise<Resolution<M>>;

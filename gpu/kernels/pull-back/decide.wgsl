@@ -8,8 +8,9 @@
 //   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with other parameters, and no poor step so far.
 //   SHORTEN   follows where edges of the best state are above their limits. Poor is a step that takes less than MIN_SHORTENING_GAIN off the excess (in a heap
 //             HEAP_SHORTENING_GAIN): MAX_POOR_SHORTENINGS in a row end it, in a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
-//   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) while an edge is over its limit, MOST_RESUMPTIONS times at most, and again only where a step has gained: PULL from the best state, without multipliers
-//             (PoorSteps.mayResume). REFINE does not begin before the last of them.
+//   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) has while an edge is over its limit, MOST_RESUMPTIONS times at
+//             most, and again only where a step has gained: PULL from the best state, without multipliers (PoorSteps.mayResume). REFINE does not begin before the
+//             last of them.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //

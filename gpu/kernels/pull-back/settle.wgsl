@@ -21,8 +21,8 @@
 // #include "pull-back/cost.wgsl"
 // #include "control/mark-relevant.wgsl"
 
-// Whether the vertex wanted to move in the step, whether its trust box has held it, and whether the last piece has granted it hardly anything. What has reached y before the last piece wanted to
-// move as well: its y need not be its target.
+// Whether the vertex wanted to move in the step, whether its trust box has held it, and whether the last piece has granted it hardly anything. What has
+// reached y before the last piece wanted to move as well: its y need not be its target.
 fn settleVertex(i: u32) -> vec3<bool> {
   let isMoving = (vertexStep[i].flags & MOVING) != 0u;
   let guardAlpha = vertexStep[i].guard;

@@ -30,7 +30,10 @@ for (const [name, message] of Object.entries(STATIC_CODE)) {
 
 const WIRE_TYPES = ['varint', '64-bit', 'length-delimited', 'group', 'end of group', '32-bit'];
 
-/** A reader that refuses the fields that the reader of the library would skip, and too many of them; an item of a list of numbers counts as one. */
+/**
+ * A reader that refuses the fields that the reader of the library would skip, and too many of them; an item of a list of
+ * numbers counts as one.
+ */
 export class StrictReader extends protobuf.BufferReader {
   private fields = 0;
 
