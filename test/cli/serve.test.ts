@@ -57,7 +57,7 @@ t.test('the service says where it is, does what the command line does itself, an
     ['serve', '--http-port', new URL(url).port, '--grpc-port', 'off', '--admin-port', 'off', '--log-level', 'silent'],
     { cwd },
   );
-  t.match(busy, { status: 2, stderr: /Cannot listen on .*another INTERSTICE_HTTP_PORT/ });
+  t.match(busy, { status: 2, stderr: /Cannot listen on .*another --http-port/ });
 
   child.kill('SIGTERM');
   const [code, signal] = await once(child, 'exit');
