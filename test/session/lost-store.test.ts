@@ -256,7 +256,8 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
     const { id: sessionId } = await a.operations.createSession(opening({ idleTimeoutSeconds: 0 }));
     await b.operations.deleteSession(sessionId);
     a.clock.advance(60_000);
-    for (let turn = 0; turn < 200 && a.operations.stats().sessions > 0; turn++) await settle();
+    // Redis answers when the machine lets it.
+    while (a.operations.stats().sessions > 0) await settle();
     t.match(a.operations.stats(), { sessions: 0, hostBytes: 0 }, 'its memory is free');
     t.same(
       a.events.flatMap((event) => (event.type === 'session' ? [event.change] : [])),
