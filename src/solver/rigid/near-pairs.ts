@@ -5,7 +5,7 @@ import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import type { MovingElements } from './moving-elements.js';
 import { DOUBLE_ERROR, isCertified } from './plane-test.js';
 import { turn, type Vector } from './rotation.js';
-import { MEASURED_ERROR, type Placement } from './twist.js';
+import { MEASURED_ERROR, type Placement, reachOf } from './twist.js';
 
 /**
  * In the middle of a piece, where a rotation contracts its group, a pair keeps this share of the floor, because
@@ -34,6 +34,9 @@ const REPAIRED_SHARE = 0.9;
 /** Rounds end when all of them together have examined this many pairs, as four over the longest list do. */
 const MOST_EXAMINED = 4 * MOST_NEAR_PAIRS;
 
+/** Pairs between two pulses: they take about ten milliseconds. */
+const PAIRS_PER_PULSE = 4096;
+
 /**
  * The pairs within one group that are so close that the rounding of z matters.
  *
@@ -49,7 +52,8 @@ const MOST_EXAMINED = 4 * MOST_NEAR_PAIRS;
  *
  *   g > L = min(max |e|, max (−n∥ · e)⁺ + max (−n⊥ · e)⁺ + max (−R n⊥ · e)⁺),
  *
- * and its distance is then at least σ (g − L) ≥ cos(θ/2) (g − L). Errors that move the sides apart take nothing.
+ * and its distance is then at least σ (g − L) ≥ cos(θ/2) (g − L). Errors that move the sides apart take nothing. L is
+ * computed from images in double, each of which errs by less than {@link DOUBLE_ERROR} of the largest coordinate of a piece.
  *
  * Distances are those of the closest points: where one is a floor or more, the true one is at least 0.99 floors
  * (cpu/closest.ts). With |ε| ≤ floor/8 (twist.ts) every such pair passes: it ends at 0.74 floors or more, and keeps more than
@@ -59,6 +63,7 @@ const MOST_EXAMINED = 4 * MOST_NEAR_PAIRS;
  * apart within |ε| ≤ floor/8.
  */
 export class NearPairs {
+  readonly #pulse: () => void;
   /** kind and four vertices of each pair; undefined = not searched yet */
   #pairs: Int32Array | undefined;
   readonly #search: () => Int32Array;
@@ -71,6 +76,7 @@ export class NearPairs {
    *
    * @param x must not change until then
    * @param radius pairs within one group that may be closer than this at x are listed
+   * @param pulse called at short intervals; may throw
    */
   constructor(
     elements: MovingElements,
@@ -80,6 +86,7 @@ export class NearPairs {
     excluded: LeftOutPairs | undefined,
     pulse: () => void,
   ) {
+    this.#pulse = pulse;
     this.#search = () => {
       const pairs: number[] = [];
       const note = (kind: number, v0: number, v1: number, v2: number, v3: number): boolean => {
@@ -118,6 +125,7 @@ export class NearPairs {
    * @param spins rotation vectors of the groups, of at most a right angle
    * @returns by group: whether one of its pairs fails (always, if there are more near pairs than the list holds); and
    *   whether a corner was moved
+   * @throws what `pulse` throws; z is of no use then
    */
   settle(
     x: Float32Array,
@@ -138,6 +146,7 @@ export class NearPairs {
       let count = 0;
       let isRepaired = false;
       for (let p = 0; p < pairs.length; p += 5) {
+        if (p % (5 * PAIRS_PER_PULSE) === 0) this.#pulse();
         const group = label[pairs[p + 1]] - 1;
         const placement = placements[group];
         if (!placement || isHopeless[group]) continue;
@@ -159,14 +168,16 @@ export class NearPairs {
 }
 
 const image = new Float64Array(3);
+/** n∥, n⊥ and R n⊥ */
+const normals = new Float64Array(9);
+/** heights of ε along each of them: the least one of side a and the largest one of side b */
+const [lo, hi] = [new Float64Array(3), new Float64Array(3)];
 
 /** The part of a vector along an axis; an axis of length 0 stands for no rotation. */
 function along([x, y, z]: Vector, [ax, ay, az]: Vector): Vector {
   const s = (x * ax + y * ay + z * az) / (ax * ax + ay * ay + az * az || 1);
   return [s * ax, s * ay, s * az];
 }
-
-const minus = ([x, y, z]: Vector, [a, b, c]: Vector): Vector => [x - a, y - b, z - c];
 
 class NearPair {
   readonly distance: number;
@@ -197,10 +208,11 @@ class NearPair {
     const half = this.#floor / 2;
     const middle = before.gap >= half ? MIDDLE_SHARE * this.#floor : CLOSE_SHARE * before.gap;
     const midway = middle / Math.cos(Math.hypot(...spin) / 2);
-    if (!(before.gap > before.error) || before.gap < midway) return Number.POSITIVE_INFINITY;
+    // The images of both sides err, wherever the pair lies in its group.
+    const least = Math.max(midway, before.error + 2 * DOUBLE_ERROR * reachOf(this.#floor));
+    if (!(before.gap >= least)) return Number.POSITIVE_INFINITY;
     const n = turn(placement.rotation, this.#normal);
     const loss = this.#loss(z, placement, n, spin);
-    const least = Math.max(midway, before.error + DOUBLE_ERROR * this.#largest(z));
     const lack = Math.max(Math.min(before.gap, half) - this.#gap(z, n).gap, least - (before.gap - loss));
     if (lack > 0) return lack;
     return this.#isCertified(z, n) || !this.#isCertified(this.#x, this.#normal) ? undefined : 0;
@@ -233,27 +245,31 @@ class NearPair {
 
   /** Returns L, what the errors of z take from the gap on the way at most. @param turned the normal at z */
   #loss(z: Float32Array, placement: Placement, turned: Vector, spin: Vector): number {
-    const sideA = SIDE_A[this.#kind];
     const axial = along(this.#normal, spin);
-    const normals = [axial, minus(this.#normal, axial), minus(turned, axial)];
-    // Heights of ε along each of them: the least one of side a and the largest one of side b; by side: the largest |ε|.
-    const lo = normals.map(() => Number.POSITIVE_INFINITY);
-    const hi = normals.map(() => Number.NEGATIVE_INFINITY);
+    for (let c = 0; c < 3; c++) {
+      normals[c] = axial[c];
+      normals[3 + c] = this.#normal[c] - axial[c];
+      normals[6 + c] = turned[c] - axial[c];
+    }
+    lo.fill(Number.POSITIVE_INFINITY);
+    hi.fill(Number.NEGATIVE_INFINITY);
+    // By side: the largest |ε|².
     const largest = [0, 0];
     for (let s = 0; s < this.#vertex.length; s++) {
       const k = 3 * this.#vertex[s];
       placement.at(this.#x, k, image);
       const [ex, ey, ez] = [z[k] - image[0], z[k + 1] - image[1], z[k + 2] - image[2]];
-      const side = s < sideA ? 0 : 1;
-      largest[side] = Math.max(largest[side], Math.hypot(ex, ey, ez));
-      for (const [i, [nx, ny, nz]] of normals.entries()) {
-        const height = nx * ex + ny * ey + nz * ez;
+      const side = s < SIDE_A[this.#kind] ? 0 : 1;
+      largest[side] = Math.max(largest[side], ex * ex + ey * ey + ez * ez);
+      for (let i = 0; i < 3; i++) {
+        const height = normals[3 * i] * ex + normals[3 * i + 1] * ey + normals[3 * i + 2] * ez;
         if (side === 0) lo[i] = Math.min(lo[i], height);
         else hi[i] = Math.max(hi[i], height);
       }
     }
-    const lost = normals.reduce((sum, _, i) => sum + Math.max(0, hi[i] - lo[i]), 0);
-    return Math.min(largest[0] + largest[1], lost);
+    let lost = 0;
+    for (let i = 0; i < 3; i++) lost += Math.max(0, hi[i] - lo[i]);
+    return Math.min(Math.sqrt(largest[0]) + Math.sqrt(largest[1]), lost);
   }
 
   /** Returns the size of the largest coordinate of the pair. */

@@ -139,3 +139,22 @@ t.test('a group with more near pairs than are listed does not move rigidly', asy
   t.same(z, before);
   t.equal(near.count, 2 ** 18);
 });
+
+t.test('the test of many near pairs can be stopped', async (t) => {
+  const random = seeded(6);
+  const count = 200;
+  const floor = 2 ** -10;
+  const mesh = buildMesh({ vertexCount: count, particles: Uint32Array.from({ length: count }, (_, v) => v) });
+  const x = Float32Array.from({ length: 3 * count }, () => random.between(0, floor / 2));
+  const label = new Uint8Array(count).fill(1);
+  let pulses = 0;
+  let last = Number.POSITIVE_INFINITY;
+  const pulse = () => {
+    if (++pulses > last) throw new Error('stopped');
+  };
+  const near = new NearPairs(new MovingElements(mesh, true), x, label, floor, undefined, pulse);
+  t.ok(near.count > 2 * 4096);
+  last = pulses + 2;
+  const placement = new Placement({ centre: [0, 0, 0], shift: [1, 0, 0], spin: [0, 0, 0.1] });
+  t.throws(() => near.settle(x, x.slice(), label, [placement], [[0, 0, 0.1]], floor), { message: 'stopped' });
+});
