@@ -37,9 +37,9 @@ export interface StrainShapes {
 
 /**
  * The smallest height of an element at rest, in lengths of the coordinate frame (frameLength in src/solver/frame.ts). The
- * strains of an element whose corners lie up to 2¹² frame lengths apart then stay below 2⁴², so that their squares and the
- * product of three of them are float32 numbers. 10⁻⁹, between kilometres and micrometres, is more than this; a smaller one
- * must be in another unit than the positions.
+ * strains of an element whose corners lie up to 2⁹ frame lengths apart are then at most Σ_k |p_k − p_0| |b_k| ≤ 3√3 · 2³⁹,
+ * below 2⁴², so that their squares and the product of three of them are float32 numbers. 10⁻⁹, between kilometres and
+ * micrometres, is more than this; a smaller one must be in another unit than the positions.
  */
 const LEAST_AT_REST = 2 ** -30;
 
@@ -47,11 +47,13 @@ const LEAST_AT_REST = 2 ** -30;
 export function checkRestShapes(shapes: StrainShapes | undefined, frameLength: number): void {
   if (!shapes || shapes.steepest <= 1 / (LEAST_AT_REST * frameLength)) return;
   const { gradients, corners, triangleCount, steepest } = shapes;
-  const e = Math.floor(gradients.findIndex((value) => Math.abs(value) === steepest) / 9);
+  const at = gradients.findIndex((value) => Math.abs(value) === steepest);
+  const height = 1 / Math.hypot(...gradients.subarray(at - (at % 3), at - (at % 3) + 3));
+  const e = Math.floor(at / 9);
   const [kind, index] = e < triangleCount ? (['triangle', e] as const) : (['tetrahedron', e - triangleCount] as const);
   throw new IntersticeError(
     'INVALID_PARAMETER',
-    `The height of ${kind} ${index} in mesh.strainLimits.rest is ${1 / steepest}, less than ${LEAST_AT_REST} times the median edge.`,
+    `The height of ${kind} ${index} in mesh.strainLimits.rest is ${height}, less than ${LEAST_AT_REST} times the median edge.`,
     {
       element: { kind, index, vertices: [...corners.subarray(4 * e, 4 * e + 4)].filter((v) => v !== NO_CORNER) },
       hint: 'A shape at rest is in the unit of the positions.',

@@ -2,6 +2,7 @@ import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
+import { checkRestShapes } from '../../src/mesh/strain.js';
 
 const rest = Float32Array.of(0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 1);
 const base = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2), tetrahedra: Uint32Array.of(0, 1, 2, 3) };
@@ -72,3 +73,16 @@ function refusalOf(build: () => unknown): object {
   }
   return {};
 }
+
+t.test('a shape at rest that is too small is refused with its smallest height', async (t) => {
+  // Vertex 1 is 1/√3 above the plane of the others, across all three axes.
+  const oblique = Float32Array.of(0, 0, 0, 1, 0, 0, -2, 2, 0, -2, 0, 2);
+  const tetrahedra = Uint32Array.of(0, 1, 2, 3);
+  const { strain } = buildMesh({ vertexCount: 4, tetrahedra, strainLimits: { ...strainLimits, rest: oblique } });
+  t.doesNotThrow(() => checkRestShapes(strain, 2 ** 29));
+  t.throws(() => checkRestShapes(strain, 2 ** 31), {
+    code: 'INVALID_PARAMETER',
+    element: { kind: 'tetrahedron', index: 0, vertices: [0, 1, 2, 3] },
+    message: /^The height of tetrahedron 0 in mesh\.strainLimits\.rest is 0\.577/,
+  });
+});
