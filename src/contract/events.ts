@@ -101,7 +101,7 @@ export interface ConvoyStats {
   readonly alone: ScenesAlone;
 }
 
-/** Number of scenes that submit alone where others submit together, by the reason. */
+/** Number of scenes that were opened to submit alone where others submit together, by the reason. */
 export interface ScenesAlone {
   /** meshes with too many vertices */
   readonly size: number;

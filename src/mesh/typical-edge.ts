@@ -23,7 +23,7 @@ import type { CollisionMesh } from './types.js';
  * the pairs that the median edge would have made belong to vertices of that size or less. δ is then at most half of the
  * height of such triangles.
  *
- * Where only particles move, as sand in a resting tray, the edges say nothing about what is close: the typical edge is
+ * Where all dynamic vertices are particles, as sand in a tray, the edges say nothing about what is close: the typical edge is
  * then the median distance of these particles to their nearest neighbours, if that is less than the median edge.
  *
  * It is no shorter than 3e-4 of the extent of the dynamic vertices (of the largest coordinate in float32, if that is
@@ -33,7 +33,7 @@ import type { CollisionMesh } from './types.js';
  * @param medianEdge > 0, the unit of the positions
  */
 export function findTypicalEdge(mesh: CollisionMesh, positions: Positions, medianEdge: number): number {
-  const grains = findOnlyMovers(mesh);
+  const grains = findGrains(mesh);
   if (grains.length > 1) {
     const spacing = medianLength(nearestDistances(positions, grains)) || medianEdge;
     return Math.min(medianEdge, Math.max(spacing, SMALLEST_SHARE * measureSizes(mesh, positions).largest));
@@ -58,12 +58,12 @@ export function findTypicalEdge(mesh: CollisionMesh, positions: Positions, media
   return Math.min(medianEdge, Math.max(sizes[order[rank]!]!.size, SMALLEST_SHARE * largest));
 }
 
-/** @returns the dynamic particles; none if other vertices move too */
-function findOnlyMovers({ particles, contactVertices, kinematic }: CollisionMesh): Uint32Array {
+/** @returns the dynamic particles; none if other vertices are dynamic, too */
+function findGrains({ particles, contactVertices, kinematic }: CollisionMesh): Uint32Array {
   const grains = particles.filter((v) => kinematic[v] === 0);
-  let moving = 0;
-  for (const v of contactVertices) if (kinematic[v] === 0) moving++;
-  return grains.length === moving ? grains : new Uint32Array(0);
+  let dynamic = 0;
+  for (const v of contactVertices) if (kinematic[v] === 0) dynamic++;
+  return grains.length === dynamic ? grains : new Uint32Array(0);
 }
 
 /** Largest distance of a listed pair in median edges: two reaches of 1.8 δ, and δ, a tenth of an edge. */

@@ -161,8 +161,8 @@ export const SCATTERED_VERTICES = 2000;
 /**
  * The most pieces in which the forward step of the pull-back moves towards the y of its sweeps, each with new planes. The
  * plane of a pair lets two elements in contact turn about each other by little more than their gap over their length, and
- * the vertices that it stops hold back the taut edges around them. A piece costs less than the sweeps, but in a heap
- * (mostPiecesOf in cpu/poor-steps.ts).
+ * the vertices that it stops hold back the taut edges around them. A piece costs less than the sweeps, except in a
+ * heap (mostPiecesOf in cpu/poor-steps.ts).
  */
 export const PULL_BACK_PIECES = 4;
 
