@@ -132,7 +132,7 @@ export class Runner {
     const kept = await this.#kept?.find();
     // The user may have begun other work meanwhile.
     if (!kept || this.#running) return;
-    if (kept.chosen) this.dialog().restore(kept.chosen);
+    if (kept.chosen && !this.dialog().chosen) this.dialog().restore(kept.chosen);
     if (kept.tangle) onTangle(kept.id, kept.tangle);
     else void this.#follow(kept.job, kept.id);
   }
