@@ -18,7 +18,8 @@ t.test('a pair that passes does not meet on its way and keeps its required gap',
     const size = 10 ** random.between(-2, 1);
     const travel = 10 ** random.between(-2, 1);
     const point = (around: number) => random.between(-around, around);
-    const x = Float32Array.from({ length: 12 }, () => point(size));
+    // The pair, and one before it whose normal it may take.
+    const x = Float32Array.from({ length: 24 }, () => point(size));
     // Sides that travel together, or each on its own.
     const shifts =
       random.int(2) === 0
@@ -29,12 +30,15 @@ t.test('a pair that passes does not meet on its way and keeps its required gap',
         : [0, 1].map(() => [0, 1, 2].map(() => point(travel)));
     const common = [0, 1, 2].map(() => point(travel));
     const z = x.map((value, k) => {
-      const side = Math.floor(k / 3) < SIDE_A[kind] ? 0 : 1;
+      const side = Math.floor((k % 12) / 3) < SIDE_A[kind] ? 0 : 1;
       return value + common[k % 3] + shifts[side][k % 3] + point(0.1 * travel);
     });
     const floor = random.between(0.2, 1) * 1e-2;
-    const isFree = meeting.findImpact((kind + 1) as PairCode, Float64Array.from(x), Float64Array.from(z)) === undefined;
-    const passes = new PlaneTest(x, z, floor).passes(kind, 0, 1, 2, 3);
+    const [from, to] = [x, z].map((state) => Float64Array.from(state.subarray(0, 12)));
+    const isFree = meeting.findImpact((kind + 1) as PairCode, from, to) === undefined;
+    const planes = new PlaneTest(x, z, floor, n % 2 === 1);
+    planes.passes(kind, 4, 5, 6, 7);
+    const passes = planes.passes(kind, 0, 1, 2, 3);
     if (!passes) {
       failed++;
       if (isFree) missed++;
