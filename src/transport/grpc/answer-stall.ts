@@ -1,5 +1,6 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
+import { resetStream } from './reset-stream.js';
 
 /** Bytes of an answer that are written at once: the window of a stream, so that whoever reads takes one soon. */
 const PIECE_BYTES = 64 * 1024;
@@ -52,7 +53,7 @@ export class AnswerStall {
     this.end();
     this.#timer = setTimeout(() => {
       this.#isReset = true;
-      this.stream.close(constants.NGHTTP2_CANCEL);
+      resetStream(this.stream, stallMs, constants.NGHTTP2_CANCEL);
     }, stallMs).unref();
   }
 

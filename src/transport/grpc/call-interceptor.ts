@@ -84,7 +84,7 @@ export class CallInterceptor {
     call: ServerInterceptingCallInterface,
     { maxMessageBytes, toStatus, caller, answersRefusals = false }: Metering,
   ): MessageMeter | undefined {
-    const { bodies, arrivalTimes, discardLimits, log } = this.options;
+    const { bodies, arrivalTimes, discardLimits, answerStallMs, log } = this.options;
     const internals = internalsOf(call);
     if (!internals) {
       if (this.#warnsOfLibrary) {
@@ -99,7 +99,7 @@ export class CallInterceptor {
     const { remoteAddress } = call.getConnectionInfo();
     const meter = new MessageMeter(
       internals.stream,
-      { bodies, arrivalTimes, maxMessageBytes, answersRefusals, discardBytes: discardLimits?.bytes },
+      { bodies, arrivalTimes, maxMessageBytes, answersRefusals, discardBytes: discardLimits?.bytes, answerStallMs },
       () => clientName(caller?.(), remoteAddress),
       (reason) => call.sendStatus(toStatus(reason)),
     );

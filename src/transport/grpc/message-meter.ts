@@ -1,10 +1,10 @@
 import type { ServerHttp2Stream } from 'node:http2';
-import { constants } from 'node:http2';
 import { IntersticeError } from '../../contract/errors.js';
-import { Arrival, type ArrivalTimes } from '../intake/arrival.js';
+import { ANSWER_STALL_MS, Arrival, type ArrivalTimes } from '../intake/arrival.js';
 import { type BodyAccount, BodyLedger } from '../intake/body-ledger.js';
 import { DISCARD_LIMITS } from '../intake/discarding.js';
 import { AnswerStall } from './answer-stall.js';
+import { resetStream } from './reset-stream.js';
 
 /** Bytes before a message: whether it is compressed, and its length (big-endian). */
 const PREFIX_BYTES = 5;
@@ -27,6 +27,8 @@ export interface MeterOptions {
   readonly answersRefusals?: boolean;
   /** Bytes that are still received and dropped after a refusal; default {@link DISCARD_LIMITS}. */
   readonly discardBytes?: number | undefined;
+  /** ms within which a reset must be sent; default {@link ANSWER_STALL_MS} */
+  readonly answerStallMs?: number | undefined;
 }
 
 /** One message, from its prefix on. */
@@ -146,8 +148,9 @@ export class MessageMeter {
   end(): void {
     this.isStopped = true;
     this.current?.arrival.end();
+    const { answerStallMs = ANSWER_STALL_MS } = this.options;
     if (!this.current || this.stream.closed) this.release();
-    else setTimeout(() => this.stream.close(constants.NGHTTP2_NO_ERROR), GRACE_MS).unref();
+    else setTimeout(() => resetStream(this.stream, answerStallMs), GRACE_MS).unref();
   }
 
   private release(): void {

@@ -1,10 +1,12 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { connect as connectSocket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import t, { type Test } from 'tap';
 import type { StepAnswer } from '../../../src/contract/sessions.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
 import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
+import { ConnectionCap } from '../../../src/transport/intake/connection-cap.js';
 import { DISCARD_LIMITS } from '../../../src/transport/intake/discarding.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { fakeReport } from '../fake-answers.js';
@@ -306,4 +308,21 @@ t.test('what a refused call may still send is bounded', async (t) => {
   // The window of a call is 8 MiB, and Node takes some of it before it is told to stop.
   t.ok(sent <= 2 * MiB + 2 * 8 * MiB, `${sent} bytes were taken`);
   other.stream.close();
+});
+
+t.test('a connection that broke a rule of HTTP/2 gives back its bodies and its place', async (t) => {
+  const connections = new ConnectionCap({ maxConnections: 10, maxPerAddress: 10 });
+  const bodies = new BodyLedger(8 * MiB);
+  const arrivalTimes = { stallMs: 100, uploadMs: 300_000 };
+  const door = await openGrpc(t, { bodies, arrivalTimes, answerStallMs: 100, connections, maxMessageBytes: 64 * MiB });
+  const socket = connectSocket(door.port, '127.0.0.1');
+  const session = connect(`http://127.0.0.1:${door.port}`, { createConnection: () => socket });
+  t.teardown(() => session.destroy());
+  session.on('error', () => {});
+  begin(session).stream.write(prefix(MiB));
+  await until(() => bodies.bytes === MiB);
+  // A ping has eight bytes, not one. Node reads and writes nothing more on this connection, and does not close it either.
+  socket.write(Buffer.from([0, 0, 1, 6, 0, 0, 0, 0, 0, 0]));
+  await until(() => bodies.bytes === 0 && connections.countOf('grpc') === 0);
+  await door.state.idle();
 });
