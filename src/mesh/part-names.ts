@@ -1,4 +1,5 @@
 import type { PartInput } from '../contract/mesh.js';
+import { quote } from '../contract/quote.js';
 
 /** Names of parts in messages. Callers send any text as a name, and any number of parts. */
 
@@ -6,7 +7,7 @@ const MAX_SHOWN_CHARACTERS = 64;
 const MAX_LISTED_NAMES = 8;
 
 export function quoteName(name: string): string {
-  return JSON.stringify(name.length > MAX_SHOWN_CHARACTERS ? `${name.slice(0, MAX_SHOWN_CHARACTERS)}…` : name);
+  return quote(name, MAX_SHOWN_CHARACTERS);
 }
 
 /** The first few. */

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
+import { quote } from '../contract/quote.js';
 
 /** What a server grants to web pages, and the names under which it may be called. */
 export interface BrowserRules {
@@ -91,5 +92,3 @@ function isOwn(origin: string, host: string | undefined): boolean {
   // The parser removes the port that the scheme implies.
   return URL.canParse(own) && URL.canParse(origin) && new URL(own).origin === new URL(origin).origin;
 }
-
-const quote = (text: string): string => JSON.stringify(text.slice(0, 100));

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../../contract/errors.js';
+import { quote as quoteText } from '../../contract/quote.js';
 import { MAX_RECORD_BYTES } from './types.js';
 
 /** Bytes decoded at once, so that the text of a file that arrives in one piece is never in memory as a whole. */
@@ -91,5 +92,5 @@ const isBlank = (code: number): boolean => code === 32 || (code >= 9 && code <= 
 
 /** Quotes a piece of a file for a message: short, and without control characters for a terminal. */
 export function quote(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text).replace(/[\x7f-\x9f]/g, '?');
+  return quoteText(text, 40).replace(/[\x7f-\x9f]/g, '?');
 }

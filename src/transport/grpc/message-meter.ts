@@ -27,7 +27,7 @@ export interface MeterOptions {
   readonly answersRefusals?: boolean;
   /** Bytes that are still received and dropped after a refusal; default {@link DISCARD_LIMITS}. */
   readonly discardBytes?: number | undefined;
-  /** ms within which a reset must be sent; default {@link ANSWER_STALL_MS} */
+  /** ms within which a status, and then a reset, must be sent; default {@link ANSWER_STALL_MS} */
   readonly answerStallMs?: number | undefined;
 }
 
@@ -148,15 +148,18 @@ export class MessageMeter {
   end(): void {
     this.isStopped = true;
     this.current?.arrival.end();
-    const { answerStallMs = ANSWER_STALL_MS } = this.options;
     if (!this.current || this.stream.closed) this.release();
-    else setTimeout(() => resetStream(this.stream, answerStallMs), GRACE_MS).unref();
+    else setTimeout(() => resetStream(this.stream, this.answerStallMs), GRACE_MS).unref();
   }
 
   private release(): void {
     this.isStopped = true;
     this.current?.arrival.end();
     for (const { arrival } of this.messages.splice(0)) arrival.account.release();
+  }
+
+  private get answerStallMs(): number {
+    return this.options.answerStallMs ?? ANSWER_STALL_MS;
   }
 
   private get discardBytes(): number {
@@ -178,6 +181,8 @@ export class MessageMeter {
     if (this.isStopped) return;
     this.isStopped = true;
     this.current?.arrival.end();
+    // The status of a stream may wait behind its answers.
+    this.answerStall.begin(this.answerStallMs);
     process.nextTick(this.refuse, reason);
   }
 

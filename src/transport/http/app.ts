@@ -97,4 +97,10 @@ async function refuseContradictions({ raw }: FastifyRequest): Promise<void> {
       hint: 'Send it once.',
     });
   }
+  // Clients of proxies write the whole address before the path.
+  const authority = /^https?:\/\/([^/?#]*)/i.exec(raw.url ?? '')?.[1]?.toLowerCase();
+  if (authority === undefined || authority === headers.host?.toLowerCase()) return;
+  throw new IntersticeError('MALFORMED_BODY', 'The request line and the header host name different hosts.', {
+    hint: 'Send the path alone in the request line, or the same host in both.',
+  });
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
+import { quote } from '../../contract/quote.js';
 import type { OnBudget } from '../../contract/requests.js';
 
 interface Budget {
@@ -53,7 +54,7 @@ function readMilliseconds(header: string | string[] | undefined): number | undef
   if (!(milliseconds > 0 && Number.isFinite(milliseconds))) {
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      `The header ${BUDGET_HEADER} is ${JSON.stringify(header)}, expected a number > 0.`,
+      `The header ${BUDGET_HEADER} is ${quote(String(header))}, expected a number > 0.`,
     );
   }
   return milliseconds / 1000;
@@ -63,7 +64,7 @@ function readOnBudget(header: string | string[] | undefined): OnBudget | undefin
   if (header === undefined || header === 'RETURN_SAFE' || header === 'FAIL') return header;
   throw new IntersticeError(
     'INVALID_PARAMETER',
-    `The header ${ON_BUDGET_HEADER} is ${JSON.stringify(header)}, expected RETURN_SAFE or FAIL.`,
+    `The header ${ON_BUDGET_HEADER} is ${quote(String(header))}, expected RETURN_SAFE or FAIL.`,
   );
 }
 

@@ -28,6 +28,10 @@ const PATH_LENGTH = 200;
 /** The beginning of a path, as messages show it. */
 export const shownPath = (path: string): string => path.slice(0, PATH_LENGTH);
 
+/** @param details a hint, if there is a better one than that of the code */
+export const noSuchPath = (url: string, details: { readonly hint?: string } = {}): IntersticeError =>
+  new IntersticeError('NOT_FOUND', `The path ${shownPath(url.split('?', 1)[0]!)} does not exist.`, details);
+
 /** "SIZE_MISMATCH" → "Size mismatch" */
 function titleOf(error: IntersticeError): string {
   const words = error.code.toLowerCase().replaceAll('_', ' ');
@@ -58,6 +62,8 @@ export function toError(thrown: unknown, request: FastifyRequest, limits: BodyLi
       });
   }
   const status = error.statusCode ?? 500;
+  // The files of the reference refuse paths that lead out of their folder.
+  if (status === 403) return noSuchPath(request.url);
   if (status >= 400 && status < 500) {
     return new IntersticeError('MALFORMED_BODY', error.message ?? STATUS_CODES[status] ?? 'Bad request.', {
       cause: thrown,

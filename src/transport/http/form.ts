@@ -2,6 +2,7 @@ import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
 import type { MeshInput, MeshLimits } from '../../contract/mesh.js';
+import { quote } from '../../contract/quote.js';
 import {
   assertSameTopology,
   concatenate,
@@ -76,13 +77,9 @@ export async function readForm<G extends string>(
       const list = group === undefined ? undefined : files[group];
       if (!list) {
         const known = [...Object.keys(groups), 'options'].join(', ');
-        throw new IntersticeError(
-          'UNKNOWN_FIELD',
-          `The form has an unknown part ${JSON.stringify(name.slice(0, 100))}.`,
-          {
-            hint: `Known parts: ${known}.`,
-          },
-        );
+        throw new IntersticeError('UNKNOWN_FIELD', `The form has an unknown part ${quote(name)}.`, {
+          hint: `Known parts: ${known}.`,
+        });
       }
       if (part.type !== 'file') {
         throw new IntersticeError('MALFORMED_BODY', `The part ${name} is not a file.`, {
@@ -94,8 +91,7 @@ export async function readForm<G extends string>(
       }
       // undefined where the part has none, despite the declared type; then the place of the file identifies it.
       const fileName = decodeFileName(part.filename);
-      const label =
-        fileName === undefined ? `${name}[${list.length}]` : `${name} ${JSON.stringify(fileName.slice(0, 100))}`;
+      const label = fileName === undefined ? `${name}[${list.length}]` : `${name} ${quote(fileName)}`;
       const file = await readMeshPart(part, { fileName, label }, watch, limits);
       watch.keep(bulkBytes(file) + (file.sources ?? []).reduce((sum, source) => sum + source.bytes, 0));
       list.push({ name: fileName ?? '', file });

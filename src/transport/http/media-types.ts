@@ -2,6 +2,7 @@ import accepts from '@fastify/accepts';
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { IntersticeError } from '../../contract/errors.js';
+import { quote } from '../../contract/quote.js';
 import { readBody } from './bodies.js';
 import type { HttpOptions } from './options.js';
 
@@ -41,7 +42,7 @@ export function chooseType<T extends string>(request: FastifyRequest, offers: re
   if (typeof chosen === 'string') return chosen as T;
   throw new IntersticeError(
     'NOT_ACCEPTABLE',
-    `The accept header ${JSON.stringify(request.headers.accept)} excludes every media type of this path.`,
+    `The accept header ${quote(request.headers.accept ?? '')} excludes every media type of this path.`,
     { hint: `Accept ${offers.join(' or ')}.` },
   );
 }
@@ -69,7 +70,7 @@ export function unsupportedType(given: string | undefined, accepted: readonly st
   const problem =
     given === undefined
       ? 'The request has no content-type'
-      : `This path does not accept the content-type ${JSON.stringify(given)}`;
+      : `This path does not accept the content-type ${quote(given)}`;
   return new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${problem}; send ${accepted.join(' or ')}.`);
 }
 
@@ -82,7 +83,7 @@ export function refuseQuery(request: FastifyRequest): void {
 }
 
 export const unknownQuery = (name: string, hint: string): IntersticeError =>
-  new IntersticeError('UNKNOWN_FIELD', `The query parameter ${JSON.stringify(name.slice(0, 100))} is unknown.`, {
+  new IntersticeError('UNKNOWN_FIELD', `The query parameter ${quote(name)} is unknown.`, {
     hint,
   });
 
@@ -113,6 +114,6 @@ function refuseEncoding(
   if (encoding === undefined || encoding.toLowerCase() === accepted) return;
   throw new IntersticeError(
     'UNSUPPORTED_MEDIA_TYPE',
-    `The ${name} ${JSON.stringify(encoding)} is not supported; send the body without encoding.`,
+    `The ${name} ${quote(encoding)} is not supported; send the body without encoding.`,
   );
 }

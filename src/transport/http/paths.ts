@@ -2,7 +2,7 @@ import fp from 'fastify-plugin';
 import { IntersticeError } from '../../contract/errors.js';
 import { isAboutJobs, OPERATION_NAMES, OPERATIONS } from '../../contract/operation-table.js';
 import { drainingError } from '../service-state.js';
-import { sendProblem, shownPath } from './errors.js';
+import { noSuchPath, sendProblem, shownPath } from './errors.js';
 import type { HttpOptions } from './options.js';
 
 /** Requests to these paths count as in progress, and are refused while the server drains. */
@@ -30,10 +30,7 @@ export const paths = fp<HttpOptions>(
       const path = request.url.split('?', 1)[0] ?? '';
       if (request.is404) {
         const allowed = [...routes.values()].find(({ pattern }) => pattern.test(path))?.methods;
-        if (!allowed) {
-          const details = ADMIN_PATHS.has(path) ? { hint: ADMIN_HINT } : {};
-          throw new IntersticeError('NOT_FOUND', `The path ${shownPath(path)} does not exist.`, details);
-        }
+        if (!allowed) throw noSuchPath(path, ADMIN_PATHS.has(path) ? { hint: ADMIN_HINT } : {});
         const list = [...allowed].sort().join(', ');
         reply.header('allow', list);
         throw new IntersticeError(
@@ -63,9 +60,9 @@ export const paths = fp<HttpOptions>(
     app.addHook('onSend', async (request, reply) => {
       if (state.phase === 'draining' && request.raw.complete) reply.header('connection', 'close');
     });
-    // The hook has answered already; Fastify still requires a handler.
-    app.setNotFoundHandler(() => {
-      throw new IntersticeError('NOT_FOUND', 'This path does not exist.');
+    // The hook has answered all but files of the reference that do not exist.
+    app.setNotFoundHandler(({ url }) => {
+      throw noSuchPath(url);
     });
   },
   { name: 'paths', dependencies: ['errors'] },

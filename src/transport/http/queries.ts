@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { IntersticeError } from '../../contract/errors.js';
+import { quote } from '../../contract/quote.js';
 
 /** Refuses queries that cannot be decoded, on every path: the parser of Fastify would take their text literally. */
 export const queries = fp(
@@ -17,7 +18,7 @@ function refuseUndecodable({ url }: FastifyRequest): void {
   for (const parameter of url.slice(start + 1).split('&')) {
     if (decoded(parameter) !== undefined) continue;
     const written = parameter.split('=', 1)[0]!;
-    const name = JSON.stringify((decoded(written) ?? written).slice(0, 100));
+    const name = quote(decoded(written) ?? written);
     throw new IntersticeError('MALFORMED_BODY', `The query parameter ${name} is not valid percent-encoded UTF-8.`, {
       hint: 'Write each byte of its UTF-8 text as % and two hexadecimal digits; a percent sign itself is %25.',
     });

@@ -6,7 +6,7 @@ import { attributesLost, type MeshFile, writeMesh } from '../../mesh/files/index
 import { stampTimings } from '../answer-timing.js';
 import { fromOptions } from '../json/options.js';
 import { fromResolveAnswer } from '../messages/answers.js';
-import { withSet } from '../messages/fields.js';
+import { asksForData, withSet } from '../messages/fields.js';
 import { toResolveRequest } from '../messages/requests.js';
 import { reportHeader, serverTiming } from './answer-headers.js';
 import { roomForAnswer } from './bodies.js';
@@ -80,7 +80,7 @@ async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: 
     path: 'options',
   });
   const messageType = MESSAGE_TYPES.find((one) => one === type);
-  if (!messageType && !isStreamType(type) && include) refuseInclude();
+  if (!messageType && !isStreamType(type) && asksForData(include)) refuseInclude();
   const input = withSet<ResolveRequest>({
     mesh: withKinematic(start, kinematic),
     start: start.positions,

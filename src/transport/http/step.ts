@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
+import { quote } from '../../contract/quote.js';
 import type { StepAnswer, StepRequest } from '../../contract/sessions.js';
 import { stampTimings } from '../answer-timing.js';
 import { decodeJson } from '../json/decode.js';
@@ -7,7 +8,7 @@ import { parseJsonText } from '../json/parse.js';
 import { decodeScalar } from '../json/scalars.js';
 import { fromStepAnswer } from '../messages/answers.js';
 import { readBulk, writeBulk } from '../messages/bulk.js';
-import { toParameters, withSet } from '../messages/fields.js';
+import { asksForData, toParameters, withSet } from '../messages/fields.js';
 import { toStepRequest } from '../messages/requests.js';
 import { reportHeader, serverTiming } from './answer-headers.js';
 import { roomForAnswer } from './bodies.js';
@@ -111,7 +112,7 @@ function readScalar(value: unknown): keyof typeof SCALARS {
   const names = Object.keys(SCALARS) as (keyof typeof SCALARS)[];
   const known = names.find((one) => one === value);
   if (known !== undefined) return known;
-  throw new IntersticeError('INVALID_PARAMETER', `scalar is ${JSON.stringify(value)}, expected ${names.join(' or ')}.`);
+  throw new IntersticeError('INVALID_PARAMETER', `scalar is ${quote(String(value))}, expected ${names.join(' or ')}.`);
 }
 
 const readFrame = (value: unknown, name: string): bigint | undefined =>
@@ -140,7 +141,7 @@ async function sendBare(reply: FastifyReply, answer: StepAnswer, answered: numbe
 }
 
 function refuseInclude({ include }: StepRequest): void {
-  if (!include?.contacts && !include?.vertices && !include?.path && !include?.reasons) return;
+  if (!asksForData(include)) return;
   throw new IntersticeError('INVALID_PARAMETER', 'include asks for data that bare positions cannot contain.', {
     hint: 'Accept application/json or application/x-protobuf, or leave include unset.',
   });

@@ -1,6 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { KinematicPairs, ParametersInput } from '../../contract/parameters.js';
 import type { IncludeInput, OnBudget, Priority } from '../../contract/requests.js';
+import { listNames, quoteName } from '../../mesh/part-names.js';
 import { toInclude, toKinematicPairs, toOnBudget, toParameters, toPriority, toSeconds } from '../messages/fields.js';
 import { messageShape } from '../messages/schema.js';
 import type { WireMessage } from '../messages/wire-message.js';
@@ -136,13 +137,12 @@ function markKinematic(message: OptionsMessage, context: OptionsContext, path: s
     const named = context.parts.filter((part) => part.name === name);
     if (named.length !== 1) {
       const place = `${nameOf(path, 'kinematicParts')}[${i}]`;
-      const known = context.parts.map((part) => JSON.stringify(part.name)).join(', ');
       throw new IntersticeError(
         'INVALID_PARAMETER',
         named.length === 0
-          ? `${place} is ${JSON.stringify(name)}, but no file has that name.`
-          : `${place} is ${JSON.stringify(name)}, but ${named.length} files have that name.`,
-        { hint: named.length === 0 ? `File names: ${known}.` : 'Give the files different names.' },
+          ? `${place} is ${quoteName(name)}, but no file has that name.`
+          : `${place} is ${quoteName(name)}, but ${named.length} files have that name.`,
+        { hint: named.length === 0 ? `File names: ${listNames(context.parts)}.` : 'Give the files different names.' },
       );
     }
     for (const part of named) kinematic.fill(1, part.firstVertex, part.firstVertex + part.vertexCount);

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../../contract/errors.js';
+import { quote } from '../../contract/quote.js';
 import type { ScalarType } from '../messages/schema.js';
 import { MAX_DURATION_SECONDS, type WireTime } from '../messages/wire-message.js';
 
@@ -12,7 +13,7 @@ export function nameOf(path: string, name: string): string {
 export function show(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === 'string') return quote(value, 40);
   return typeof value === 'object' ? 'an object' : String(value);
 }
 

@@ -170,6 +170,10 @@ export function toInclude(value: unknown, path: string, takesProgress = false): 
   };
 }
 
+/** Whether the answer has to contain more than positions and a report. */
+export const asksForData = (include: IncludeInput | undefined): boolean =>
+  Boolean(include?.contacts || include?.vertices || include?.path || include?.reasons);
+
 /** Seconds of a duration; undefined if unset. */
 export function toSeconds(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;

@@ -14,6 +14,7 @@ import { callRaw, deferred, openGrpc, readDetails, TestStream } from './door.js'
 
 const MiB = 1 << 20;
 const RESOLVE = `/${SERVICE}/Resolve`;
+const STEP_STREAM = `/${SERVICE}/StepStream`;
 
 /** A door whose ledger holds 8 MiB, and a connection of bare HTTP/2 to it. */
 async function open(t: Test, stallMs = 300_000, answerStallMs = 300_000, discardBytes = DISCARD_LIMITS.bytes) {
@@ -315,14 +316,16 @@ t.test('a connection that broke a rule of HTTP/2 gives back its bodies and its p
   const bodies = new BodyLedger(8 * MiB);
   const arrivalTimes = { stallMs: 100, uploadMs: 300_000 };
   const door = await openGrpc(t, { bodies, arrivalTimes, answerStallMs: 100, connections, maxMessageBytes: 64 * MiB });
-  const socket = connectSocket(door.port, '127.0.0.1');
-  const session = connect(`http://127.0.0.1:${door.port}`, { createConnection: () => socket });
-  t.teardown(() => session.destroy());
-  session.on('error', () => {});
-  begin(session).stream.write(prefix(MiB));
-  await until(() => bodies.bytes === MiB);
-  // A ping has eight bytes, not one. Node reads and writes nothing more on this connection, and does not close it either.
-  socket.write(Buffer.from([0, 0, 1, 6, 0, 0, 0, 0, 0, 0]));
-  await until(() => bodies.bytes === 0 && connections.countOf('grpc') === 0);
+  for (const path of [RESOLVE, STEP_STREAM]) {
+    const socket = connectSocket(door.port, '127.0.0.1');
+    const session = connect(`http://127.0.0.1:${door.port}`, { createConnection: () => socket });
+    t.teardown(() => session.destroy());
+    session.on('error', () => {});
+    begin(session, path).stream.write(prefix(MiB));
+    await until(() => bodies.bytes === MiB);
+    // A ping has eight bytes, not one. Node reads and writes nothing more on this connection, and does not close it either.
+    socket.write(Buffer.from([0, 0, 1, 6, 0, 0, 0, 0, 0, 0]));
+    await until(() => bodies.bytes === 0 && connections.countOf('grpc') === 0);
+  }
   await door.state.idle();
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ERRORS, type ErrorCode, IntersticeError } from '../../../src/contract/errors.js';
 import { openDoor } from '../door.js';
-import { arraysRequest } from '../fixtures.js';
+import { arraysRequest, form, startPart, targetPart } from '../fixtures.js';
 
 const url = '/v1/resolve';
 const json = { 'content-type': 'application/json' };
@@ -158,6 +158,47 @@ t.test('an accept header that cannot be served is refused', async (t) => {
   t.equal(refused.statusCode, 406);
   t.match(refused.json(), { code: 'NOT_ACCEPTABLE', hint: /application\/json/ });
   t.equal((await send('application/json;q=0')).statusCode, 406);
+});
+
+t.test('a refusal repeats only the beginning of what the caller wrote', async (t) => {
+  const { app } = await openDoor(t);
+  const long = 'x'.repeat(8000);
+  const post = (headers: Record<string, string>, payload: object = arraysRequest()) =>
+    app.inject({ method: 'POST', url, headers, payload });
+  const options = { kinematicParts: [long] };
+  const sent = await app.inject({
+    method: 'POST',
+    url,
+    ...form([startPart, targetPart, { name: 'options', body: JSON.stringify(options) }]),
+  });
+  for (const answer of [
+    await post({ accept: long }),
+    await post({ 'content-type': long }),
+    await post({ 'content-encoding': long }),
+    await post({ 'interstice-time-budget-ms': long }),
+    await post({ 'interstice-on-budget': long }),
+    await post({}, { [long]: 1 }),
+    await app.inject({ url: `/v1?${long}` }),
+    await app.inject({
+      method: 'POST',
+      url: `/v1/sessions/abc/steps?scalar=${long}`,
+      headers: { 'content-type': 'application/octet-stream' },
+    }),
+    sent,
+  ]) {
+    t.ok(answer.statusCode >= 400 && answer.statusCode < 500, answer.body);
+    const { message, hint } = answer.json();
+    t.match(message, /x{40,100}…/);
+    t.ok(message.length + hint.length < 800, `${message.length} and ${hint.length} characters`);
+  }
+});
+
+t.test('paths that lead out of the reference do not exist', async (t) => {
+  const { app } = await openDoor(t);
+  for (const name of ['../../package.json', '%2e%2e/x', '%00', '/etc/passwd', '..%2f..%2fpackage.json', 'none.js']) {
+    const answer = await app.inject({ url: `/docs/static/${name}` });
+    t.match(answer.json(), { code: 'NOT_FOUND', status: 404, message: /^The path \/.* does not exist\.$/ }, name);
+  }
 });
 
 t.test('bodies beyond the limit are refused', async (t) => {

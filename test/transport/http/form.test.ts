@@ -168,6 +168,8 @@ t.test('JSON for those who ask for it, with what a file cannot carry', async (t)
   const { send } = await openForms(t);
   const parts = [startPart, targetPart, options({ include: { contacts: true } })];
   t.match((await send(parts)).json(), { code: 'INVALID_PARAMETER', message: /options\.include/ });
+  for (const include of [{}, { contacts: false }, { contactDistance: 1 }])
+    t.equal((await send([startPart, targetPart, options({ include })])).statusCode, 200, 'it asks for nothing');
   const answer = await send(parts, { accept: 'application/json' });
   t.equal(answer.statusCode, 200);
   t.match(answer.json(), { positions: { scalar: 'FLOAT64' }, report: { status: 'CONVERGED', limitingPairs: [{}] } });

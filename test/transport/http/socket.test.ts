@@ -329,6 +329,13 @@ t.test('a head that says two things is refused, and so is an encoding of the tra
   }
   const keys = ['authorization: Bearer a', 'authorization: Bearer b'];
   t.match(await send([length, ...keys], body), /^HTTP\/1\.1 400 [\s\S]*several headers authorization that differ/);
+  const ask = (url: string) => {
+    const socket = open();
+    socket.write(`GET ${url} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    return hear(socket);
+  };
+  t.match(await ask('http://evil.example/v1'), /^HTTP\/1\.1 400 [\s\S]*name different hosts/);
+  t.match(await ask('http://X/v1'), /^HTTP\/1\.1 200 /, 'the address that a client of a proxy writes');
   const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
   t.match(await send(['transfer-encoding: gzip, chunked'], chunks), /^HTTP\/1\.1 415 [\s\S]*transfer-encoding/);
   t.equal(operations.resolves.length, 0);
