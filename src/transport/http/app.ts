@@ -22,7 +22,7 @@ import type { HttpOptions } from './options.js';
 import { paths } from './paths.js';
 import { continueAfterChecks } from './preflight.js';
 import { queries } from './queries.js';
-import { closeQueuedAnswers } from './queued-answers.js';
+import { queuedAnswers } from './queued-answers.js';
 import { refusedBodies } from './refused-bodies.js';
 import { requestLog } from './request-log.js';
 
@@ -53,10 +53,10 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   brokenRequests.watch(app);
   if (options.onServerError) app.server.on('error', options.onServerError);
   if (options.connections) guardHttp(app.server, 'http', options.connections, refuseConnection);
-  closeQueuedAnswers(app.server);
   await app.register(identity);
   await app.register(requestLog, options);
   await app.register(errors, options);
+  await app.register(queuedAnswers);
   app.addHook('onRequest', refuseHostless);
   app.addHook('onRequest', refuseContradictions);
   await app.register(browsers, options);

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { MAX_UNANSWERED } from '../../../src/transport/http/queued-answers.js';
 import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { openDoor } from '../door.js';
@@ -33,4 +34,27 @@ t.test('all pipelined requests of a caller who disconnects are released', async 
   t.equal(state.inFlight, 0);
   const answered = lines.filter(({ status }) => status === 499);
   t.equal(answered.length, 3, 'each has its log line');
+});
+
+t.test('a connection has a bounded number of pipelined requests; the next one is refused, and ends it', async (t) => {
+  const { app, lines } = await openDoor(t);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as { port: number };
+  const request = 'GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n';
+  /** The statuses of the answers: of all of them, or until the service ends the connection. */
+  const hear = async (requests: number, endsItself: boolean) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(request.repeat(requests));
+    let text = '';
+    const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+) [\w ]+\r\n/g)].map(([, status]) => status);
+    for await (const chunk of socket) {
+      text += chunk;
+      if (!endsItself && statuses().length === requests && text.endsWith('}')) break;
+    }
+    return statuses();
+  };
+  const all = Array.from({ length: MAX_UNANSWERED }, () => '200');
+  t.same(await hear(MAX_UNANSWERED, false), all);
+  t.same(await hear(500, true), [...all, '429']);
+  t.equal(lines.filter(({ status }) => status === 200).length, 2 * MAX_UNANSWERED, 'no other answer was made');
 });
