@@ -378,7 +378,7 @@ t.test('the page in a browser', { skip: skipWithoutChromium }, async (t) => {
     await page.waitForSelector('text=Two triangles');
     await operations.step({ sessionId: session.id, target: start.map((value) => value * 1.01) });
     await page.waitForSelector('#sessions dt:text-is("Frame") + dd:text-is("1")');
-    t.match(await page.textContent('#sessions'), /Proximity set\d+ pairs/);
+    t.match(await page.textContent('#sessions'), /Proximity set\d+\spairs/);
     // A list that does not fit into one answer comes page by page.
     await page.route(/\/v1\/sessions(\?|$)/, (route, request) => {
       const url = new URL(request.url());
