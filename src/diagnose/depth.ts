@@ -1,4 +1,5 @@
 import type { ElementPair } from '../contract/elements.js';
+import { elementsAt, listElements } from '../mesh/elements-by-vertex.js';
 import type { Subject } from './subject.js';
 import { TriangleTree } from './triangle-tree.js';
 
@@ -63,7 +64,8 @@ function smallestPatch({ mesh, surface }: Subject, pairs: readonly ElementPair[]
     for (const v of a) seeds.add(v);
   }
   if (seeds.size === 0) return undefined;
-  const { offsets, neighbours } = adjacency(surface.edges, mesh.vertexCount);
+  const { edges } = surface;
+  const edgesByVertex = listElements(edges, 2, mesh.vertexCount);
   const reached = new Map<number, number>();
   let smallest: number[] | undefined;
   for (const seed of seeds) {
@@ -74,8 +76,8 @@ function smallestPatch({ mesh, surface }: Subject, pairs: readonly ElementPair[]
     let isWhole = true;
     for (let k = 0; k < patch.length && patch.length <= MOST_OF_PATCH; k++) {
       const v = patch[k];
-      for (let n = offsets[v]; n < offsets[v + 1]; n++) {
-        const next = neighbours[n];
+      for (const e of elementsAt(edgesByVertex, v)) {
+        const next = edges[2 * e] + edges[2 * e + 1] - v;
         if (isCut.has(keyOf(v, next))) {
           beyond.push(next);
           continue;
@@ -93,19 +95,6 @@ function smallestPatch({ mesh, surface }: Subject, pairs: readonly ElementPair[]
   }
   // The smaller piece has passed through the larger one.
   return smallest && smallest.length * 2 <= reached.size ? smallest : undefined;
-}
-
-function adjacency(edges: Uint32Array, vertexCount: number): { offsets: Uint32Array; neighbours: Uint32Array } {
-  const offsets = new Uint32Array(vertexCount + 1);
-  for (const v of edges) offsets[v + 1]++;
-  for (let v = 0; v < vertexCount; v++) offsets[v + 1] += offsets[v];
-  const neighbours = new Uint32Array(edges.length);
-  const end = offsets.slice(0, vertexCount);
-  for (let e = 0; e < edges.length; e += 2) {
-    neighbours[end[edges[e]]++] = edges[e + 1];
-    neighbours[end[edges[e + 1]]++] = edges[e];
-  }
-  return { offsets, neighbours };
 }
 
 function distanceToPlane(x: Float64Array, [a, b, c]: readonly number[], v: number): number {

@@ -1,3 +1,4 @@
+import { type ElementsByVertex, elementsAt, listElements } from '../../mesh/elements-by-vertex.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { EE, VT } from '../pair-kinds.js';
 
@@ -41,26 +42,4 @@ export class GuardedElements {
     const own = elementsAt(this.#triangles, a).filter((t) => triangles.subarray(3 * t, 3 * t + 3).includes(b));
     return own.length > 0 && own.every((t) => triangles.subarray(3 * t, 3 * t + 3).some((v) => other.includes(v)));
   }
-}
-
-interface ElementsByVertex {
-  /** uint32[V + 1] */
-  readonly offsets: Uint32Array;
-  /** those of vertex v are at offsets[v] to offsets[v + 1] − 1, ascending */
-  readonly elements: Uint32Array;
-}
-
-function elementsAt({ offsets, elements }: ElementsByVertex, vertex: number): Uint32Array {
-  return elements.subarray(offsets[vertex], offsets[vertex + 1]);
-}
-
-/** @param corners uint32[size·n] vertices of each element */
-function listElements(corners: Uint32Array, size: number, vertexCount: number): ElementsByVertex {
-  const offsets = new Uint32Array(vertexCount + 1);
-  for (const v of corners) offsets[v + 1]++;
-  for (let v = 0; v < vertexCount; v++) offsets[v + 1] += offsets[v];
-  const elements = new Uint32Array(corners.length);
-  const end = offsets.slice(0, vertexCount);
-  for (let k = 0; k < corners.length; k++) elements[end[corners[k]]++] = Math.floor(k / size);
-  return { offsets, elements };
 }
