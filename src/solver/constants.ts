@@ -220,8 +220,8 @@ export const LEAP_PROGRESS = 0.1;
 
 /**
  * A step is *jammed* if at least this share of the vertices that it wanted to move were granted less than JAMMED_ALPHA of
- * what was left of their motion in its last piece. In the scenes of the fidelity suite the share at the end is 0 to 0.8;
- * it is above 0.97 where bodies in closed contact are on their way to distant targets.
+ * what was left of their motion in its last piece: nearly all of them, as where bodies in closed contact are on their way
+ * to distant targets. In a scene that ends near its target fewer are, because what is not in contact arrives.
  */
 export const JAMMED_SHARE = 0.9;
 export const JAMMED_ALPHA = Math.fround(0.05);
