@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
@@ -58,6 +59,11 @@ export class StateTrail {
   private last: Positions;
   /** the state with which the reported path begins; undefined without a listener */
   private first: Positions | undefined;
+  /**
+   * digests of the reported states, by index in the path, while all of them are of phases that keep no best state;
+   * undefined = a state of the pull-back followed, which reports nothing after its best state
+   */
+  private digests: string[] | undefined = [];
   private accepted = 0;
   private found: Problem | undefined;
   private isStopped = false;
@@ -81,6 +87,7 @@ export class StateTrail {
     // A float64 start is reported as it is. Rounded to a narrower answer it would be another state, and the piece between the
     // two would be missing from the reported path.
     this.first = start instanceof Float64Array ? start : this.map(startEngine);
+    this.digests = [digestOf(this.first)];
     onState(this.first, 0, { phase: 'START', step: 0 });
   }
 
@@ -116,7 +123,9 @@ export class StateTrail {
     this.found = undefined;
     this.isStopped = false;
     this.stepOfLast = 0;
-    if (this.first) this.onState?.(this.first, 0);
+    if (!this.first) return;
+    this.digests = [digestOf(this.first)];
+    this.onState?.(this.first, 0);
   }
 
   /**
@@ -139,7 +148,7 @@ export class StateTrail {
       const state = this.map(x);
       if (!this.testPiece(state)) return;
       this.last = state;
-      this.onState?.(state, this.accepted + 1, from);
+      if (this.onState) this.report(state, this.onState, from);
     }
     this.accepted++;
     if (isPassed) return;
@@ -178,12 +187,26 @@ export class StateTrail {
     return this.found === undefined && !this.isStopped && engine === this.lastEngine;
   }
 
-  /** Ends the path at the answer: reports it again, which withdraws the states that were reported after it. */
-  endAt({ positions, engine, at }: Candidate): void {
+  /**
+   * Ends the path at the answer: reports it again, which withdraws the states that were reported after it. Algorithm 1 keeps
+   * no best state: it may push vertices aside, take all of them back to where they were, and end there. Such a path ends
+   * where it first stood at the answer, because what follows does not lead to it.
+   */
+  endAt({ positions, engine, at: chosen }: Candidate): void {
+    const first = this.onState ? (this.digests?.indexOf(digestOf(positions)) ?? -1) : -1;
+    const at = first >= 0 && first < chosen ? first : chosen;
     const wasReportedLast = engine === this.lastEngine && at === this.accepted;
     if (wasReportedLast) return;
     const isRounded = engine === this.step.images.startEngine && at === 1;
     this.onState?.((at === 0 && this.first) || positions, at, isRounded ? { phase: 'ROUNDED', step: 0 } : undefined);
+  }
+
+  /** Reports the next state of the path. */
+  private report(state: Positions, onState: StateListener, from: StateOrigin | undefined): void {
+    const keepsBest = from?.phase === 'PULL_BACK' || from?.phase === 'SHORTENING';
+    if (keepsBest) this.digests = undefined;
+    this.digests?.push(digestOf(state));
+    onState(state, this.accepted + 1, from);
   }
 
   private map(engine: EnginePositions): Positions {
@@ -221,6 +244,11 @@ export class StateTrail {
       return undefined;
     }
   }
+}
+
+/** Identifies the numbers of a state. */
+function digestOf(state: Positions): string {
+  return createHash('sha256').update(state).digest('base64');
 }
 
 export interface ChosenAnswer {

@@ -1,6 +1,7 @@
 import t from 'tap';
+import type { PathPhase } from '../../src/contract/path.js';
 import type { ResolveRequest } from '../../src/contract/requests.js';
-import { fakeEngine, stepping } from '../support/fake-engine.js';
+import { type Behaviour, fakeEngine, resolution, stepping } from '../support/fake-engine.js';
 import { rods, runJob, spike } from '../support/job.js';
 
 const mapZ = (positions: ArrayLike<number>, vertex: number) => positions[3 * vertex + 2]!;
@@ -57,6 +58,51 @@ t.test('rejected states are withdrawn: one state replaces them, and is the answe
   t.same(narrowed.path, [wide.start, narrowed.answer.positions]);
   t.ok(narrowed.answer.positions instanceof Float32Array);
 });
+
+/** Brings the state to these heights of vertex 3, one a step, as states of a phase, and ends in the last. */
+const passing =
+  (heights: readonly number[], phase: PathPhase): Behaviour =>
+  (step) => {
+    const x = step.x.slice();
+    for (const [n, height] of heights.entries()) {
+      x[11] = height;
+      step.onState?.(x, { phase, step: n + 1 });
+    }
+    return resolution(step, x, 'STALLED', heights.length);
+  };
+
+t.test('a path of Algorithm 1 that returns ends where it first stood at the answer', async (t) => {
+  const hear = async (heights: readonly number[], request = spike(1, 0.5), phase: PathPhase = 'FORWARD') => {
+    const path: (Float32Array | Float64Array)[] = [];
+    const { answer } = await runJob({ ...request, include: { path: true } }, fakeEngine(passing(heights, phase)), {
+      onState: (state, at) => void path.splice(at, path.length, state),
+    });
+    t.same(path.at(-1), answer.positions, 'it ends at the answer');
+    t.same(answer.path?.positions.length, path.length * request.start.length, 'the path of the answer is the same');
+    return { steps: [...(answer.path?.steps ?? [])], heights: path.map((state) => mapZ(state, 3)), answer };
+  };
+  const { answer, ...toStart } = await hear([1.25, 1.125, 1]);
+  t.same(toStart, { steps: [0], heights: [1] }, 'at the start');
+  t.equal(answer.report.steps, 3, 'its steps are still counted');
+  const later = await hear([0.875, 0.75, 1.25, 0.75]);
+  t.same(
+    [later.steps, later.heights],
+    [
+      [0, 1, 2],
+      [1, 0.875, 0.75],
+    ],
+    'and later',
+  );
+  const other = await hear([0.875, 0.75, 0.875, 0.625]);
+  t.same(other.steps, [0, 1, 2, 3, 4], 'a state that it only passes twice is no end');
+  const pulled = await hear([0.875, 0.75, 1.25, 0.75], undefined, 'PULL_BACK');
+  t.same(pulled.steps, [0, 1, 2, 3, 4], 'the pull-back reports nothing after its best state, so nothing is cut');
+
+  const wide = { ...spike(1, 0.5), start: Float64Array.from(spike(1, 0.5).start, (x) => x + 1e-12) };
+  const narrowed = await hear([0.875, 1.25, 0.875], wide);
+  t.same(narrowed.steps, [0, 1], 'from a start in doubles, too');
+});
+
 t.test('a state that is only passed is none to fall back to', async (t) => {
   const [wanted, heard]: [boolean[], number[]] = [[], []];
   const isPassed = [false, true, true, false];
