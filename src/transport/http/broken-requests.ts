@@ -25,11 +25,22 @@ export class BrokenRequests {
     this.bound = new LineBound((unlogged) => log.info({ event: EVENT, unlogged }, 'More broken requests arrived.'));
   }
 
-  /** Refuses any Expect header except 100-continue, where Node would answer 417 without a problem document, and follows the requests of every connection. */
+  /**
+   * Refuses any Expect header except 100-continue, where Node would answer 417 without a problem document, and CONNECT, where it
+   * would close the connection without a word. Follows the requests of every connection.
+   */
   watch(app: FastifyInstance): void {
-    (app.server as Server).on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      const { status, headers, body } = this.refuse('The header expect must be 100-continue.', socket);
+    const server = app.server as Server;
+    server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const { status, headers, body } = this.refuse(malformed('The header expect must be 100-continue.'), socket);
       response.writeHead(status, headers).end(body);
+    });
+    server.on('connect', ({ socket }: IncomingMessage) => {
+      // Node has handed the socket over: its errors and what else arrives on it are nobody's otherwise.
+      socket.on('error', () => socket.destroy()).resume();
+      this.pending.afterComplete(socket, () => {
+        if (socket.writable) socket.end(asText(this.refuse(noProxy(), socket)), () => socket.destroy());
+      });
     });
     app.addHook('onRequest', async ({ raw }) => this.pending.add(raw));
     app.addHook('onResponse', async ({ raw }) => this.pending.remove(raw));
@@ -44,15 +55,15 @@ export class BrokenRequests {
     if (thrown.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // A second answer to one request would count as that of the next one, and the first one has its line.
     else if (this.pending.isWithinAnswered(socket)) socket.end();
-    else socket.end(asText(this.refuse(reasonOf(thrown.code), socket)));
+    else socket.end(asText(this.refuse(malformed(reasonOf(thrown.code)), socket)));
   }
 
-  /** @param reason contains nothing of what was sent @returns the answer */
-  private refuse(reason: string, socket: Socket): BareRefusal {
-    const refusal = bareRefusal(new IntersticeError('MALFORMED_BODY', reason));
-    if (this.bound.allows(reason)) {
+  /** @param error its message contains nothing of what was sent @returns the answer */
+  private refuse(error: IntersticeError, socket: Socket): BareRefusal {
+    const refusal = bareRefusal(error);
+    if (this.bound.allows(error.message)) {
       const { requestId, status } = refusal;
-      this.log.info({ event: EVENT, requestId, status, remote: addressOf(socket) }, reason);
+      this.log.info({ event: EVENT, requestId, status, remote: addressOf(socket) }, error.message);
     }
     return refusal;
   }
@@ -123,6 +134,13 @@ function asText({ status, headers, body }: BareRefusal): string {
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+const malformed = (reason: string): IntersticeError => new IntersticeError('MALFORMED_BODY', reason);
+
+function noProxy(): IntersticeError {
+  const hint = 'Send the request itself, to a path of this service.';
+  return new IntersticeError('METHOD_NOT_ALLOWED', 'This service is not a proxy: it has no method CONNECT.', { hint });
 }
 
 function reasonOf(code: string | undefined): string {

@@ -313,6 +313,24 @@ t.test('what Node would answer by itself is answered with a document, too', asyn
   t.match(await hear(expecting), /^HTTP\/1\.1 400 [\s\S]*problem\+json[\s\S]*"MALFORMED_BODY"/);
 });
 
+t.test('CONNECT is refused behind the answers to earlier requests, and its connection ends', async (t) => {
+  const { open, lines } = await listen(t);
+  const connecting = 'CONNECT elsewhere:443 HTTP/1.1\r\nhost: elsewhere:443\r\n\r\n';
+  const socket = open();
+  socket.write(connecting);
+  t.match(await hear(socket), /^HTTP\/1\.1 405 [\s\S]*problem\+json[\s\S]*"METHOD_NOT_ALLOWED"[\s\S]*not a proxy/);
+  t.match(lines.at(-1), { event: 'broken-request', status: 405 });
+  const behind = open();
+  behind.write(jsonHead + body + connecting);
+  t.match(await hear(behind), /^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 405 /);
+  const gone = open();
+  gone.write(jsonHead + body + connecting);
+  gone.resetAndDestroy();
+  const after = open();
+  after.write(connecting);
+  t.match(await hear(after), /^HTTP\/1\.1 405 /, 'a connection that breaks meanwhile hurts nobody');
+});
+
 t.test('a head that says two things is refused, and so is an encoding of the transfer besides chunks', async (t) => {
   const { open, operations } = await listen(t);
   const send = (lines: readonly string[], text: string) => {
