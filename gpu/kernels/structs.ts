@@ -43,6 +43,7 @@ export const PARAMETERS = new Struct('Parameters', {
   hasStrains: ['u32', '1 = the pull-back keeps strain limits.'],
   hasRest: ['u32', '1 = edges have lengths at rest.'],
   isAiming: ['u32', '1 = contacts are those of the pull-back: w of pairNormal is their aim, not δ_p.'],
+  furtherRange: ['f32', 'In δ: pairs may be contacts from this far beyond δ; in the pull-back, for large offsets.'],
   movesAll: ['u32', '1 = every vertex counts as moving when the contacts of a step are sought.'],
   colours: ['u32', 'Colours of the edges.'],
   sweeps: ['u32', 'Sweeps of a step of Algorithm 1.'],

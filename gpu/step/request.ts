@@ -10,7 +10,7 @@ import {
   WARM_EDGES,
 } from '../../src/solver/constants.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
-import { offsetsByVertex } from '../../src/solver/part-offsets.js';
+import { contactRangeOf, offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { type PullBackPlan, planPullBack } from '../../src/solver/scattered-targets.js';
 import type { PullBackSettings, PullStage, Settings } from '../../src/solver/settings.js';
 import { type StepPhase, stepLimitOf, stepsAfter } from '../../src/solver/step-shares.js';
@@ -127,6 +127,7 @@ export function uploadParameters(
     mostDelta: distances?.reduce((most, distance) => Math.max(most, distance)) ?? s.delta,
     hasPullBack: plan ? 1 : 0,
     isAiming: phase === PHASE.ADVANCE ? 0 : 1,
+    furtherRange: phase === PHASE.ADVANCE ? 0 : contactRangeOf(mesh, s) - 1,
     hasEarlyPullBack: plan?.isEarly ? 1 : 0,
     hasStrains: plan && strainElementsOf(mesh, s.scale) ? 1 : 0,
     hasRest: edges.rest ? 1 : 0,

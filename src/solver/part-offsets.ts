@@ -2,7 +2,9 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Parameters } from '../contract/parameters.js';
 import { fillContactOffsets } from '../mesh/part-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
+import { CONTACT_LEAD } from './constants.js';
 import type { Engine } from './engine.js';
+import { distancesByVertex } from './part-distances.js';
 import type { Settings } from './settings.js';
 
 /**
@@ -22,6 +24,21 @@ export function offsetsByVertex(mesh: CollisionMesh, settings: Settings): Float3
   if (!pullBack || !mesh.parts.some(({ contactOffset }) => contactOffset !== undefined)) return undefined;
   const usual = { delta, offsetShare: pullBack.offset, scale };
   return fillContactOffsets(mesh.parts, usual, new Float32Array(mesh.vertexCount));
+}
+
+/**
+ * Returns the gap below which pairs of the pull-back are contacts, in δ of the pair: 1, or more where an offset is so
+ * large that a pair within δ would be seen too late (CONTACT_LEAD).
+ *
+ * No pair has a larger share than the largest of a vertex, because its offset and its δ are means over the same sides.
+ */
+export function contactRangeOf(mesh: CollisionMesh, settings: Settings): number {
+  const { pullBack, delta } = settings;
+  if (!pullBack) return 1;
+  const offsets = offsetsByVertex(mesh, settings);
+  const distances = distancesByVertex(mesh, settings);
+  const largest = offsets?.reduce((most, o, v) => Math.max(most, o / (distances?.[v] ?? delta)), 0);
+  return Math.max(1, Math.fround((largest ?? pullBack.offset) + CONTACT_LEAD));
 }
 
 /**

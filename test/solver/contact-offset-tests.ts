@@ -1,7 +1,13 @@
 import type { Test } from 'tap';
 import { AIM_GROWTH } from '../../src/solver/constants.js';
 import type { Engine } from '../../src/solver/engine.js';
-import { type OffsetFrame, offsetFrames, type PressedPair, sheetsOnTable } from '../support/contact-gaps.js';
+import {
+  grainsOnTable,
+  type OffsetFrame,
+  offsetFrames,
+  type PressedPair,
+  sheetsOnTable,
+} from '../support/contact-gaps.js';
 import { examplePair } from '../support/nearness.js';
 
 /** Share of the offset asked for that the median gap of pressed layers has at least, and the smallest one. */
@@ -37,6 +43,14 @@ export function testContactOffset(t: Test, engine: Engine): void {
       }
     });
   }
+
+  t.test('an offset of the whole δ lets grains fall as far as it allows', async (t) => {
+    const [frame] = await offsetFrames(engine, grainsOnTable(4, 8), askFor(1), 1);
+    t.equal(frame.intersections, 0);
+    t.ok(frame.least >= 0.9, describe(frame));
+    // Layer k has room for k tenths of δ and wants five. Where all stay, the rms is 0.29 δ a coordinate.
+    t.ok(frame.rms <= 0.15 * DELTA, `rms ${frame.rms / DELTA} δ`);
+  });
 
   t.test('frames of a session neither reduce gaps nor drift away from the target', async (t) => {
     const scenes = [

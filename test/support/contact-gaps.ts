@@ -65,6 +65,34 @@ export function sheetsOnTable(sheets: number, gap: number, depth: number): Press
   return { mesh, start: Float64Array.from(start), target: Float64Array.from(target) };
 }
 
+/**
+ * A loose heap of grains above a kinematic table, 1.1 δ apart and a little out of line, all of which want to be lower by
+ * half of δ, which is 0.01. The lowest cannot go so far.
+ *
+ * @param side grains along each side of a layer
+ */
+export function grainsOnTable(side: number, layers: number): PressedPair {
+  const [spacing, fall] = [0.011, 0.005];
+  const grains = side * side * layers;
+  const corners = [-1, -1, 1, -1, 1, 1, -1, 1].map((sign) => sign * side * spacing);
+  const table = [0, 2, 4, 6].flatMap((c) => [corners[c], corners[c + 1], 0]);
+  const start = new Float64Array(3 * grains + table.length);
+  for (let i = 0; i < grains; i++) {
+    const place = [i % side, Math.floor(i / side) % side, Math.floor(i / side ** 2) + 1];
+    place.forEach((at, c) => {
+      start[3 * i + c] = spacing * (at - (c < 2 ? (side - 1) / 2 : 0) + 0.09 * Math.sin(5 * i + 2 * c));
+    });
+  }
+  start.set(table, 3 * grains);
+  const mesh = {
+    vertexCount: grains + 4,
+    particles: Uint32Array.from({ length: grains }, (_, i) => i),
+    triangles: Uint32Array.of(grains, grains + 1, grains + 2, grains, grains + 2, grains + 3),
+    kinematic: new Uint8Array(grains + 4).fill(1, grains),
+  };
+  return { mesh, start, target: start.map((value, k) => (k < 3 * grains && k % 3 === 2 ? value - fall : value)) };
+}
+
 /** Frames of one session towards the same target. */
 export async function offsetFrames(
   engine: Engine,

@@ -59,7 +59,7 @@ fn examine(n: u32) -> Examined {
     let nearest = closestOfPair(kind, points);
     if (round == 0u) {
       measured = measureNearest(kind, points, nearest, stored.xyz);
-      isCandidate = measured.distance > 0.0 && measured.gap < delta;
+      isCandidate = measured.distance > 0.0 && measured.gap < delta + parameters.furtherRange * delta;
       if (isCandidate && own == 0.0 && parameters.isAiming == 0u) {
         points = cornersOfStart(kind, ids);
         rounds = 2u;

@@ -6,7 +6,7 @@ import { distanceOfPair } from '../part-distances.js';
 import type { ActivePairs } from './active-pairs.js';
 import { measureClosest, measurePair } from './certificate.js';
 import { closest } from './closest.js';
-import { type AimArrays, type AimNumbers, type Aims, aimOf } from './contact-aims.js';
+import { type AimArrays, type AimingRange, type AimNumbers, type Aims, aimOf } from './contact-aims.js';
 import { closeGaps } from './lists.js';
 import type { PairArrays, PairSet } from './pair-set.js';
 import { Scratch } from './workspace.js';
@@ -47,13 +47,15 @@ interface FindNumbers extends AimNumbers {
   readonly hasDistances: number;
   /** whether pairs are contacts of the pull-back */
   readonly isAiming: number;
+  /** gap over δ below which pairs may be contacts */
+  readonly contactRange: number;
 }
 
 const FIND = defineStage(import.meta.url, 'find', findCandidates);
 
 function findCandidates(arrays: FindArrays, numbers: FindNumbers, from: number, to: number): void {
   const { active, x, start, distances, offsets, candidates, counts, vertex, normal, kind, gap, distance } = arrays;
-  const { step, delta, hasDistances, isAiming, offsetShare } = numbers;
+  const { step, delta, hasDistances, isAiming, contactRange, offsetShare } = numbers;
   const aims: Aims = { offsets, offsetShare };
   let found = from;
   let range = delta;
@@ -62,7 +64,7 @@ function findCandidates(arrays: FindArrays, numbers: FindNumbers, from: number, 
     if (hasDistances === 1) range = distanceOfPair(distances, arrays, p);
     if (staleGap(vertex, normal, kind[p], p, x) > STALE_GAP * range) continue;
     measurePair(arrays, p, x, step);
-    if (!(gap[p] < range && distance[p] > 0)) continue;
+    if (!(gap[p] < contactRange * range && distance[p] > 0)) continue;
     if (isAiming === 1) aimOf(arrays, p, range, start, aims);
     else if (gap[p] >= pairDelta(arrays, p, start, range)) continue;
     candidates[found++] = p;
@@ -71,11 +73,12 @@ function findCandidates(arrays: FindArrays, numbers: FindNumbers, from: number, 
 }
 
 /** The candidates of Algorithm 1, which aims at δ_p. */
-const NO_AIMS: Aims = { offsets: new Float32Array(0), offsetShare: 0 };
+const NO_AIMS: AimingRange = { offsets: new Float32Array(0), offsetShare: 0, contactRange: 1 };
 
 /**
- * The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p; in the pull-back below δ,
- * regardless of the gap for which they aim, so that a pair is seen before a step passes its aim. Of one request.
+ * The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p; in the pull-back below δ, or
+ * more for large offsets (part-offsets.ts), regardless of the gap for which they aim, so that a pair is seen before a
+ * step passes its aim. Of one request.
  */
 export class ContactCandidates {
   /** uint32[count] indices into P, ascending */
@@ -107,7 +110,7 @@ export class ContactCandidates {
     delta: number,
     distances: Float32Array | undefined,
     pulse?: () => void,
-    aims?: Aims,
+    aims?: AimingRange,
   ): void {
     if (this.list.length < active.count) {
       this.list = this.scratch.uint32('candidates', pairs.count);
@@ -117,14 +120,14 @@ export class ContactCandidates {
     this.#distances ??= this.#copy('distances', distances ?? new Float32Array(0));
     const { kind, vertex, normal, delta: deltas, stamp, weight, distance, gap, error } = pairs;
     const [candidates, counts] = [this.list, this.#counts];
-    const { offsets, offsetShare } = aims ?? NO_AIMS;
+    const { offsets, offsetShare, contactRange } = aims ?? NO_AIMS;
     team.run({
       stage: FIND,
       arrays: {
         ...{ kind, vertex, normal, delta: deltas, stamp, weight, distance, gap, error },
         ...{ active: active.list, x, start: this.#start, distances: this.#distances, offsets, candidates, counts },
       },
-      numbers: { step, delta, hasDistances: distances ? 1 : 0, isAiming: aims ? 1 : 0, offsetShare },
+      numbers: { step, delta, hasDistances: distances ? 1 : 0, isAiming: aims ? 1 : 0, offsetShare, contactRange },
       ...{ count: active.count, chunk: CHUNK, cost: COST, pulse },
     });
     this.count = closeGaps(candidates, counts, active.count, CHUNK);

@@ -1,7 +1,7 @@
 import type { CollisionMesh } from '../../mesh/types.js';
 import { AIM_GROWTH } from '../constants.js';
 import { distanceOfPair } from '../part-distances.js';
-import { offsetsByVertex } from '../part-offsets.js';
+import { contactRangeOf, offsetsByVertex } from '../part-offsets.js';
 import type { PullBackSettings, Settings } from '../settings.js';
 import { measureClosest } from './certificate.js';
 import { closest } from './closest.js';
@@ -21,12 +21,15 @@ export interface AimNumbers {
 
 export type Aims = AimArrays & AimNumbers;
 
+/** Aims, and the gap over δ below which pairs are contacts. */
+export type AimingRange = Aims & { readonly contactRange: number };
+
 /** @param scratch owns the memory of the arrays */
-export function aimsOf(mesh: CollisionMesh, settings: Settings, plan: PullBackSettings, scratch: Scratch): Aims {
+export function aimsOf(mesh: CollisionMesh, settings: Settings, plan: PullBackSettings, scratch: Scratch): AimingRange {
   const byVertex = offsetsByVertex(mesh, settings) ?? new Float32Array(0);
   const offsets = scratch.float32('contact offsets', byVertex.length);
   offsets.set(byVertex);
-  return { offsets, offsetShare: plan.offset };
+  return { offsets, offsetShare: plan.offset, contactRange: contactRangeOf(mesh, settings) };
 }
 
 /** Contact offset of pair p. @param delta its δ */

@@ -22,7 +22,7 @@ import { UnshownStates } from '../unshown-states.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
 import { markOutside } from './boxes.js';
-import { type Aims, aimsOf } from './contact-aims.js';
+import { type AimingRange, aimsOf } from './contact-aims.js';
 import type { EdgeLengths } from './edges.js';
 import type { HoldRecord } from './hold-record.js';
 import { KeptBounds } from './kept-bounds.js';
@@ -107,7 +107,7 @@ export class PullBack {
   readonly #proximity: Proximity;
   readonly #limits: ShapeLimits | undefined;
   readonly #contacts: WarmContacts;
-  readonly #aims: Aims;
+  readonly #aims: AimingRange;
   readonly #merit: Merit;
   readonly #sweeps: AcceleratedSweeps;
   /** float32[V] δ by vertex, and the smallest δ */
