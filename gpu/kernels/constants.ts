@@ -2,6 +2,8 @@ import { NO_CORNER } from '../../src/mesh/strain.js';
 import {
   AIM_GROWTH,
   BOX_LOSS,
+  CLOSED_CHEAPER,
+  CLOSED_SHARE,
   COMPLETE_EVERY,
   CONTACTS_PER_VERTEX,
   ERROR_FACTOR,
@@ -239,6 +241,8 @@ const FLOATS: Readonly<Record<string, number>> = {
     RESIDUAL_PARTS,
     JAMMED_ALPHA,
     JAMMED_SHARE,
+    CLOSED_CHEAPER,
+    CLOSED_SHARE,
     LEAP_PROGRESS,
     HEAP_MIN_GAIN,
     HEAP_SHORTENING_GAIN,

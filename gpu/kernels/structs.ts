@@ -104,6 +104,7 @@ export const CONTROL = new Struct('Control', {
   poorSteps: ['u32', 'Steps of the pull-back in a row that gained too little.'],
   poorShortenings: ['u32', 'Steps in a row that only shortened edges, and too little.'],
   hasGained: ['u32', '1 = a step of this phase of the pull-back was not poor.'],
+  isClosed: ['u32', '1 = the last step towards y* was poor and its contacts were closed (CLOSED_SHARE).'],
   mayResume: ['u32', '1 = steps towards y* are resumed after the last ones.'],
   resumptions: ['u32', 'How often they were.'],
   bestMerit: ['f32', 'Φ of the best state, in units of `unitBits` squared.'],

@@ -234,6 +234,16 @@ export const LEAP_PROGRESS = 0.1;
 export const JAMMED_SHARE = 0.9;
 export const JAMMED_ALPHA = Math.fround(0.05);
 
+/**
+ * The contacts of a step are *closed* if at least this share of the vertices that it wanted to move were granted less than
+ * JAMMED_ALPHA in its last piece. After a poor step with closed contacts, a step has one piece if P has more than the
+ * comfortable number of pairs over CLOSED_CHEAPER. With fewer pairs pieces cost little, and cloth that hangs on a few contacts
+ * gains by them again. While sheets turn about each other, few vertices are left to move in the last piece, whatever the
+ * number of pairs.
+ */
+export const CLOSED_SHARE = 0.5;
+export const CLOSED_CHEAPER = 4;
+
 /** This many poor steps in a row in which a trust box holds a vertex end the phase as STALLED. */
 export const MAX_HELD_STEPS = 8;
 

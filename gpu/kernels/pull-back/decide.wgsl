@@ -62,6 +62,7 @@ fn openPull(@builtin(local_invocation_index) local: u32) {
   control.isThorough = 0u;
   control.poorShortenings = 0u;
   control.hasGained = 0u;
+  control.isClosed = 0u;
   control.mayResume = 0u;
   control.isBest = 0u;
   control.hasAim = 0u;
@@ -178,7 +179,8 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   // Edges over their limits have ended the phase: it is resumed, after those of the best state are shortened.
   let hasGained = control.resumptions == 0u || control.hasGained == 1u;
   let mayGain = control.phase != PHASE_REFINE && control.resumptions < MOST_RESUMPTIONS && hasGained;
-  let isJammed = f32(atomicLoad(&control.jammedCount)) >= JAMMED_SHARE * f32(moving);
+  let jammed = f32(atomicLoad(&control.jammedCount));
+  let isJammed = jammed >= JAMMED_SHARE * f32(moving);
   let isHeldFar = isJammed && parts.y > 0.0 && parameters.hasEarlyPullBack == 1u && cost == 1.0;
   let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && (isStretched || isHeldFar);
   let mayResume = isRunning && isTaut && mayGain;
@@ -193,6 +195,9 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0 && !isFiner;
   let isNext = isWanted && hasStepsAfter();
   let goesBack = isResumed && ended == RUNNING;
+  // Each phase begins without: its first step may have several pieces.
+  let isClosed = isPull && !isRich && jammed >= CLOSED_SHARE * f32(moving) && !isNext && !isFiner && !goesBack;
+  control.isClosed = select(control.isClosed, select(0u, 1u, isClosed), isRunning);
   handOver(isNext, ended, isFiner, goesBack);
   let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, isNext || isFiner || goesBack);
   control.state = select(control.state, state, isRunning);

@@ -1,6 +1,6 @@
 // Between the pieces of a forward step of the pull-back, each of which has planes, bounds, check and commit of its own. `nextPiece`, one thread: another
-// one follows if a vertex has not reached y and P has at most the comfortable number of pairs (mostPiecesOf in src/solver/cpu/poor-steps.ts), and geometry
-// of pairs counts as stale; else the recorded pieces are skipped. `endPieces`, one thread: the step goes on to its decision.
+// one follows if a vertex has not reached y and P has at most the comfortable number of pairs, or fewer after a poor step with closed contacts (mostPiecesOf in
+// src/solver/cpu/poor-steps.ts), and geometry of pairs counts as stale; else the recorded pieces are skipped. `endPieces`, one thread: the step goes on to its decision.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
@@ -18,7 +18,8 @@
 fn nextPiece() {
   let isRunning = control.state == RUNNING;
   let left = atomicLoad(&control.leftCount);
-  let isComfortable = 2.0 * f32(control.pairCount) <= pullBack.cheapPairs;
+  let most = select(pullBack.cheapPairs, pullBack.cheapPairs / CLOSED_CHEAPER, control.isClosed == 1u);
+  let isComfortable = 2.0 * f32(control.pairCount) <= most;
   let goesOn = isRunning && left > 0u && isComfortable;
   let one = select(0u, 1u, goesOn);
   control.state = select(control.state, ENDS_PIECES, isRunning && !goesOn);

@@ -1,5 +1,6 @@
 import type { Status } from '../../contract/report.js';
 import {
+  CLOSED_CHEAPER,
   EXCESS_WEIGHT,
   HEAP_MIN_GAIN,
   HEAP_SHORTENING_GAIN,
@@ -29,8 +30,9 @@ export interface Gained {
   readonly isStill: boolean;
   /** share of Φ that comes from edges and strains over their limits */
   readonly excess: number;
-  /** whether hardly any vertex could make its motion (JAMMED_SHARE) */
+  /** whether hardly any vertex could make its motion (JAMMED_SHARE), and whether half of them could not (CLOSED_SHARE) */
   readonly isJammed: boolean;
+  readonly isClosed: boolean;
 }
 
 /**
@@ -58,6 +60,7 @@ export class PoorSteps {
   #isThorough = false;
   #hasGained = false;
   #isTaut = false;
+  #isClosed = false;
 
   /**
    * Whether edges or strains over their limits have ended the phase: the last steps were poor, although such edges are
@@ -85,6 +88,11 @@ export class PoorSteps {
     return this.#count > 0;
   }
 
+  /** Whether the last step was poor and contacts were closed: further pieces of the next one would gain next to nothing. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /**
    * Returns the largest excess of edges over their limits at which the sweeps of a step end.
    *
@@ -103,6 +111,7 @@ export class PoorSteps {
     isStill,
     excess,
     isJammed,
+    isClosed,
   }: Gained): Extract<Status, 'CONVERGED' | 'STALLED'> | undefined {
     const minGain = this.#minGain;
     const isHeap = cost > 1;
@@ -110,9 +119,11 @@ export class PoorSteps {
     if (gain >= least || (gain > 0 && this.#isEarly && isLeaping)) {
       this.#count = 0;
       this.#hasGained = true;
+      this.#isClosed = false;
       return undefined;
     }
     this.#count++;
+    this.#isClosed = isClosed;
     const isTaut = excess > minGain || (excess > 0 && isJammed && this.#isEarly);
     this.#isTaut = isTaut && !isHeap && !isHeld && !isStill;
     this.#isThorough ||= excess > minGain && !isHeap;
@@ -155,10 +166,17 @@ export function costOfStep(pairs: number, { cheapPairs }: Pick<PullBackPlan, 'ch
 /**
  * Returns the most pieces of a forward step. Where even boxes without a leap overlap, P has more pairs than the
  * comfortable number (half of cheapPairs), and contacts stop nearly every vertex at once: further pieces then cost more
- * than the sweeps, and gain next to nothing.
+ * than the sweeps, and gain next to nothing. With a quarter of that number they cost about as much as the sweeps, and gain
+ * next to nothing after a poor step that contacts have stopped.
  *
  * @param pairs number of pairs in P
+ * @param isClosed whether the last step was such a one (PoorSteps.isClosed)
  */
-export function mostPiecesOf(pairs: number, { cheapPairs }: Pick<PullBackPlan, 'cheapPairs'>): number {
-  return 2 * pairs > cheapPairs ? 1 : PULL_BACK_PIECES;
+export function mostPiecesOf(
+  pairs: number,
+  { cheapPairs }: Pick<PullBackPlan, 'cheapPairs'>,
+  isClosed: boolean,
+): number {
+  const most = isClosed ? cheapPairs / CLOSED_CHEAPER : cheapPairs;
+  return 2 * pairs > most ? 1 : PULL_BACK_PIECES;
 }

@@ -2,6 +2,7 @@ import type { PathPhase, StateOrigin } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
+  CLOSED_SHARE,
   JAMMED_ALPHA,
   JAMMED_SHARE,
   PULL_BACK_REACH,
@@ -257,7 +258,7 @@ export class PullBack {
       };
       this.#sweepRows(run, step, markMoving(x, y, moving), rows);
       this.#paces.countUnpushed(y, PUSHED * delta);
-      const { isWhole, from } = this.#forward(run, step, REST * delta);
+      const { isWhole, from } = this.#forward(run, step, REST * delta, poorSteps.isClosed);
       const merit = this.#merit.of(x, target, this.#proximity.pairs);
       const gain = (best - merit) / best;
       if (gain > 0) {
@@ -266,13 +267,14 @@ export class PullBack {
       } else if (run.isPathWanted) this.#unshown.add(x, from);
       if (!isWhole) return { status: 'DEADLINE', mayResume: false };
       const { excess } = this.#merit;
-      const [isLeaping, isHeld, isStill, isJammed] = [
+      const [isLeaping, isHeld, isStill, isJammed, isClosed] = [
         this.#paces.isLeaping(x, target, this.#cost),
         this.#held.includes(1),
         !this.#wants.includes(1),
-        this.#isJammed(),
+        this.#isJammed(JAMMED_SHARE),
+        this.#isJammed(CLOSED_SHARE),
       ];
-      const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess, isJammed });
+      const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess, isJammed, isClosed });
       const { finer } = this.#plan;
       const mayResume = ended !== undefined && stage !== finer && poorSteps.mayResume(resumptions);
       if (mayResume) return { status: ended, mayResume };
@@ -288,12 +290,12 @@ export class PullBack {
     return { status: 'CONVERGED', mayResume: false };
   }
 
-  /** Whether hardly any of the vertices that wanted to move could in the last piece. */
-  #isJammed(): boolean {
+  /** Whether at least this share of the vertices that wanted to move hardly could in the last piece. */
+  #isJammed(share: number): boolean {
     const { moving, forward } = this.#stages;
     const jammed = moving.reduce((n, moves, i) => n + (moves === 1 && forward.alpha[i] < JAMMED_ALPHA ? 1 : 0), 0);
     const wanted = this.#wants.reduce((n, wants) => n + wants, 0);
-    return jammed >= JAMMED_SHARE * wanted;
+    return jammed >= share * wanted;
   }
 
   /** Whether x has vertices outside their boxes, which are then marked as wanted: boxes may have been renewed since. */
@@ -326,7 +328,7 @@ export class PullBack {
       if ((n === 0 && this.#isOutside(x)) || !this.#hasPairs) this.#search(run);
       this.#contacts.reset(this.#proximity.pairs);
       this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), { ...options, mostExcess: 0 });
-      const { isWhole, from } = this.#forward(run, step, SHORTENING_REST * delta);
+      const { isWhole, from } = this.#forward(run, step, SHORTENING_REST * delta, false);
       // Few vertices move, each a little, so a vertex that its box held gets a new box at once.
       const isHeld = this.#held.includes(1);
       if (isHeld) this.#isSearchDue = true;
@@ -405,15 +407,21 @@ export class PullBack {
    * P serves all pieces, because no search lies between them: every vertex stays in its box, so the pairs outside P stay
    * apart (docs/method.md, S3). Every piece examines each pair of P with a vertex that moves in it. Its number makes the
    * geometry of earlier pieces stale, so a pair counts at the x with which the piece begins, and is skipped only if it
-   * stays apart for this piece (S11); without current pairs the first pass of two bounds nothing (forward.ts). The
-   * search rule looks at what moved in the last piece. It decides when new boxes are worth a search; what is safe does
-   * not depend on it.
+   * stays apart for this piece (S11); the first pass of two bounds the pairs that limited the last piece (forward.ts).
+   * The search rule looks at what moved in the last piece. It decides when new boxes are worth a search; what is safe
+   * does not depend on it.
    *
+   * @param isClosed as of mostPiecesOf
    * @returns `isWhole`: false if time ended a further piece before it moved anything, so that the step consists of the
    *   pieces before it; `from`: the origin of the state
    * @throws StepAbandoned if time ended before anything had moved
    */
-  #forward(run: PullBackRun, step: number, rest: number): { readonly isWhole: boolean; readonly from: StateOrigin } {
+  #forward(
+    run: PullBackRun,
+    step: number,
+    rest: number,
+    isClosed: boolean,
+  ): { readonly isWhole: boolean; readonly from: StateOrigin } {
     const { x, y } = run;
     const { moving, forward, watch } = this.#stages;
     const { inverseMasses } = this.#mesh;
@@ -429,7 +437,7 @@ export class PullBack {
     /** int32[V] of the last piece */
     let limiter: Int32Array | undefined;
     let isWhole = true;
-    const mostPieces = mostPiecesOf(this.#proximity.pairs.count, this.#plan);
+    const mostPieces = mostPiecesOf(this.#proximity.pairs.count, this.#plan, isClosed);
     for (let n = 0; n < mostPieces && (n === 0 || !haveSameNumbers(x, y)); n++) {
       const movingCount = markMoving(x, y, moving);
       if (n > 0 && run.isPathWanted) this.#unshown.add(x, from);

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { PHASE, STATE } from '../../../gpu/kernels/constants.js';
-import { PULL_BACK_PIECES } from '../../../src/solver/constants.js';
+import { CLOSED_CHEAPER, PULL_BACK_PIECES } from '../../../src/solver/constants.js';
 import { Forward } from '../../../src/solver/cpu/forward.js';
 import { markMoving } from '../../../src/solver/cpu/motion.js';
 import { mostPiecesOf } from '../../../src/solver/cpu/poor-steps.js';
@@ -73,23 +73,29 @@ else {
     );
   });
 
-  t.test('a step has one piece if P has more than the comfortable number of pairs', async (t) => {
-    const random = seeded();
-    t.comment(`seed ${random.seed}`);
-    const input = withPairs(random, makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN }), 220);
-    const { count } = input.pairs;
-    for (const { cheapPairs, furtherPieces } of [
-      { cheapPairs: 2 * count, furtherPieces: PULL_BACK_PIECES - 1 },
-      { cheapPairs: 2 * count - 1, furtherPieces: 0 },
-    ]) {
-      t.equal(mostPiecesOf(count, { cheapPairs }) - 1, furtherPieces, 'by the reference');
-      const bench = new StageBench(gpu.memory, gpu.kernels, { ...input, isAiming: true });
-      bench.writePullBack(input, PHASE.PULL, { cheapPairs });
-      bench.run((pass) => bench.pullBack.forward(pass));
-      t.match(await bench.control(), { state: STATE.RUNNING, furtherPieces });
-      bench.close();
-    }
-  });
+  t.test(
+    'a step has one piece if P has more than the comfortable number of pairs, or than a part of it after a closed one',
+    async (t) => {
+      const random = seeded();
+      t.comment(`seed ${random.seed}`);
+      const input = withPairs(random, makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN }), 220);
+      const { count } = input.pairs;
+      for (const { cheapPairs, isClosed, furtherPieces } of [
+        { cheapPairs: 2 * count, isClosed: 0, furtherPieces: PULL_BACK_PIECES - 1 },
+        { cheapPairs: 2 * count - 1, isClosed: 0, furtherPieces: 0 },
+        { cheapPairs: 2 * CLOSED_CHEAPER * count, isClosed: 1, furtherPieces: PULL_BACK_PIECES - 1 },
+        { cheapPairs: 2 * CLOSED_CHEAPER * count - 1, isClosed: 1, furtherPieces: 0 },
+      ]) {
+        t.equal(mostPiecesOf(count, { cheapPairs }, isClosed === 1) - 1, furtherPieces, 'by the reference');
+        const bench = new StageBench(gpu.memory, gpu.kernels, { ...input, isAiming: true });
+        bench.writePullBack(input, PHASE.PULL, { cheapPairs });
+        await bench.writeControl({ isClosed });
+        bench.run((pass) => bench.pullBack.forward(pass));
+        t.match(await bench.control(), { state: STATE.RUNNING, furtherPieces });
+        bench.close();
+      }
+    },
+  );
 }
 
 /** The states after each piece of the reference. */

@@ -1,10 +1,19 @@
 import t from 'tap';
-import { EXCESS_WEIGHT, MOST_RESUMPTIONS, PULL_BACK_PIECES, SWEPT_EXCESS } from '../../../src/solver/constants.js';
+import {
+  CLOSED_CHEAPER,
+  EXCESS_WEIGHT,
+  MOST_RESUMPTIONS,
+  PULL_BACK_PIECES,
+  SWEPT_EXCESS,
+} from '../../../src/solver/constants.js';
 import { costOfStep, mostPiecesOf, PoorShortenings, PoorSteps } from '../../../src/solver/cpu/poor-steps.js';
 import { cheapPairsOf, comfortablePairs } from '../../../src/solver/pair-budget.js';
 
 const PLAN = { minGain: 0.01, isEarly: true };
-const CHEAP = { gain: 0.02, cost: 1, isLeaping: false, isHeld: false, isStill: false, excess: 0, isJammed: false };
+const CHEAP = {
+  ...{ gain: 0.02, cost: 1, isLeaping: false, isHeld: false, isStill: false },
+  ...{ excess: 0, isJammed: false, isClosed: false },
+};
 
 /** How the phase ends with the first step that ends it, and after how many. */
 function endOf(steps: readonly Parameters<PoorSteps['after']>[0][], plan = PLAN) {
@@ -142,7 +151,23 @@ t.test('a forward step has several pieces only while boxes with a leap have room
   for (const vertices of [1, 400, 10_000]) {
     const plan = { cheapPairs: cheapPairsOf(vertices) };
     const comfortable = comfortablePairs(vertices, Number.MAX_SAFE_INTEGER);
-    t.equal(mostPiecesOf(comfortable, plan), PULL_BACK_PIECES);
-    t.equal(mostPiecesOf(comfortable + 1, plan), 1);
+    t.equal(mostPiecesOf(comfortable, plan, false), PULL_BACK_PIECES);
+    t.equal(mostPiecesOf(comfortable + 1, plan, false), 1);
+    t.equal(mostPiecesOf(comfortable / CLOSED_CHEAPER, plan, true), PULL_BACK_PIECES, 'pieces cost little');
+    t.equal(mostPiecesOf(comfortable / CLOSED_CHEAPER + 1, plan, true), 1, 'closed contacts would stop further pieces');
   }
+});
+
+t.test('contacts count as closed after a poor step only', async (t) => {
+  const closed = { ...CHEAP, gain: 0, isClosed: true };
+  const isClosedAfter = (...steps: (typeof CHEAP)[]): boolean => {
+    const poor = new PoorSteps(PLAN, PLAN);
+    for (const step of steps) poor.after(step);
+    return poor.isClosed;
+  };
+  t.notOk(isClosedAfter(), 'the first step has several pieces');
+  t.ok(isClosedAfter(closed));
+  t.notOk(isClosedAfter({ ...closed, gain: 0.02 }), 'it gained');
+  t.notOk(isClosedAfter({ ...closed, isClosed: false }), 'vertices could move');
+  t.notOk(isClosedAfter(closed, { ...closed, gain: 0.02 }), 'the last step counts');
 });
