@@ -1,4 +1,6 @@
+import { type ElementsByVertex, listElements } from '../../mesh/elements-by-vertex.js';
 import { HOLD_BACK_PASSES } from '../constants.js';
+import { DueItems } from './due-items.js';
 import type { EdgeRows } from './sweep-edges.js';
 import type { Coloured } from './sweep-plan.js';
 import { SweepRounds } from './sweep-rounds.js';
@@ -29,6 +31,9 @@ export class EdgeLimits {
   /** in sweep order */
   readonly rows: EdgeRows;
   readonly #rounds = new SweepRounds();
+  readonly #due: DueItems;
+  /** undefined = not needed yet */
+  #edgesAt: ElementsByVertex | undefined;
 
   /**
    * @param edges uint32[2·n] their ends, in sweep order, and their colours
@@ -49,6 +54,7 @@ export class EdgeLimits {
     this.#ends = ends;
     this.#inverseMass = inverseMass;
     this.#limit = scratch.float32('edge limits', count);
+    this.#due = new DueItems(count);
     this.#push = scratch.float32('edge limit multipliers', 3 * count).fill(0);
     this.#last = scratch.float32('edge limit multipliers before', 3 * count);
     const masses = scratch.float32('edge inverse masses', 2 * count);
@@ -139,26 +145,33 @@ export class EdgeLimits {
    * Shortens the step of a vertex whose edge would grow past its limit because the other end is held: for α_i > α_j and
    * i dynamic, the largest α ≥ α_j with |x_i + α D_i − x_j − α_j D_j| ≤ max(R, |x_i − x_j|).
    *
+   * Passes over the edges begin at the first and at the last one by turns. An edge is visited again only if the α of one
+   * of its ends has changed since its last visit, because otherwise it would shorten nothing.
+   *
    * Safe: α only falls, and the half-spaces of the forward step are convex and hold x_i (docs/method.md, S4).
    */
   holdBack(x: Float32Array, y: Float32Array, alpha: Float32Array): void {
-    const limits = this.#limit;
-    const ends = this.#ends;
-    const w = this.#inverseMass;
-    const count = limits.length;
-    for (let pass = 0; pass < HOLD_BACK_PASSES; pass++) {
-      let isShortened = false;
-      for (let k = 0; k < count; k++) {
-        const n = pass % 2 === 0 ? k : count - 1 - k;
-        const a = ends[2 * n];
-        const b = ends[2 * n + 1];
-        if (alpha[a] === alpha[b] || limits[n] < 0) continue;
-        const ahead = alpha[a] > alpha[b] ? a : b;
-        if (w[ahead] === 0) continue;
-        if (shorten(x, y, alpha, ahead, a + b - ahead, limits, n)) isShortened = true;
+    const due = this.#due;
+    due.begin();
+    let passes = 0;
+    do {
+      for (let n = due.take(); n >= 0; n = due.take()) {
+        const shortened = this.#holdBackEdge(x, y, alpha, n);
+        if (shortened < 0) continue;
+        const { offsets, elements } = (this.#edgesAt ??= listElements(this.#ends, 2, alpha.length));
+        for (let k = offsets[shortened]; k < offsets[shortened + 1]; k++) due.add(elements[k], n);
       }
-      if (!isShortened) return;
-    }
+    } while (++passes < HOLD_BACK_PASSES && due.turn());
+  }
+
+  /** Shortens the step of one end of edge n, if need be. @returns this end; −1 = none */
+  #holdBackEdge(x: Float32Array, y: Float32Array, alpha: Float32Array, n: number): number {
+    const a = this.#ends[2 * n];
+    const b = this.#ends[2 * n + 1];
+    if (alpha[a] === alpha[b] || this.#limit[n] < 0) return -1;
+    const ahead = alpha[a] > alpha[b] ? a : b;
+    if (this.#inverseMass[ahead] === 0) return -1;
+    return shorten(x, y, alpha, ahead, a + b - ahead, this.#limit, n) ? ahead : -1;
   }
 
   #squaredLength(x: Float32Array, n: number): number {
