@@ -16,6 +16,9 @@ const GROWTH = 1.5;
 /** The first capacity of a set. */
 const MIN_CAPACITY = 1024;
 
+/** Pairs in a row from which they move as blocks: setting up a block takes as long as moving some pairs one by one. */
+const BLOCK = 16;
+
 /** Revisions are unique in this thread, so that they also tell sets of different scenes apart. */
 let lastRevision = 0;
 
@@ -219,29 +222,39 @@ export class PairSet {
    * @param isKept uint8[count] 0 or 1
    */
   retain(isKept: Uint8Array): void {
-    const { kind, vertex, normal, delta, lambda, byKind, count } = this;
+    const { kind, byKind, count } = this;
     this.revision = ++lastRevision;
     byKind.fill(0);
     let to = 0;
-    // Pairs are dropped in few places, so the pairs between them move as blocks.
-    let from = 0;
-    for (let p = 0; p <= count; p++) {
-      if (p < count && isKept[p] === 1) {
-        byKind[kind[p]]++;
-        continue;
-      }
-      if (to !== from) {
-        kind.copyWithin(to, from, p);
-        vertex.copyWithin(4 * to, 4 * from, 4 * p);
-        normal.copyWithin(3 * to, 3 * from, 3 * p);
-        delta.copyWithin(to, from, p);
-        lambda.copyWithin(to, from, p);
-      }
+    for (let p = 0; p < count; ) {
+      const from = p;
+      while (p < count && isKept[p] === 1) byKind[kind[p++]]++;
+      if (to !== from) this.#move(from, p, to);
       to += p - from;
-      from = p + 1;
+      while (p < count && isKept[p] === 0) p++;
     }
     this.stamp.fill(-1, 0, to);
     this.count = to;
+  }
+
+  /** Moves the pairs [from, end) to an earlier place, as blocks of memory if they are many. */
+  #move(from: number, end: number, to: number): void {
+    const { kind, vertex, normal, delta, lambda } = this;
+    if (end - from >= BLOCK) {
+      kind.copyWithin(to, from, end);
+      vertex.copyWithin(4 * to, 4 * from, 4 * end);
+      normal.copyWithin(3 * to, 3 * from, 3 * end);
+      delta.copyWithin(to, from, end);
+      lambda.copyWithin(to, from, end);
+      return;
+    }
+    for (let p = from, q = to; p < end; p++, q++) {
+      kind[q] = kind[p];
+      for (let s = 0; s < 4; s++) vertex[4 * q + s] = vertex[4 * p + s];
+      for (let c = 0; c < 3; c++) normal[3 * q + c] = normal[3 * p + c];
+      delta[q] = delta[p];
+      lambda[q] = lambda[p];
+    }
   }
 
   /** @param least pairs */
