@@ -6,7 +6,7 @@ import { AIM_GROWTH } from '../../src/solver/constants.js';
 import { aimOf } from '../../src/solver/cpu/contact-aims.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { PairSet } from '../../src/solver/cpu/pair-set.js';
-import { checkPartOffsets, offsetsByVertex } from '../../src/solver/part-offsets.js';
+import { checkPartOffsets, contactRangeOf, offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { runJob } from '../support/job.js';
 import { PLAN as PULL_BACK } from '../support/pull-back-bench.js';
 import { makeSettings } from '../support/settings.js';
@@ -52,6 +52,17 @@ t.test('an aim is the offset, or a little more than the distance at the start', 
   t.ok(isAbout(aimAt(0.05), 0.05 + AIM_GROWTH * 0.25));
   t.ok(isAbout(aimAt(0.001), 0.001 + AIM_GROWTH * 0.25), 'tiny gaps are not opened at once');
   t.equal(aimAt(0.05, 0), 0);
+});
+
+t.test('pairs are contacts within δ, and from farther on where an offset is large', async (t) => {
+  const rangeAt = (offset: number, ...lengths: Lengths[]): number =>
+    contactRangeOf(meshOf(...lengths), makeSettings({ delta: 0.5, scale: 4, pullBack: { ...PULL_BACK, offset } }));
+  t.equal(rangeAt(0.125, {}), 1);
+  t.equal(rangeAt(0.5, {}), 1);
+  t.equal(rangeAt(1, {}), 1.5);
+  // Of its own δ, which is 1 in engine units.
+  t.equal(rangeAt(0.125, {}, { activationDistance: 0.25, contactOffset: 0.1875 }), 1.25, 'a part decides');
+  t.equal(contactRangeOf(meshOf({}), makeSettings()), 1, 'FAST aims at none');
 });
 
 t.test('invalid offsets are refused with the path of the field', async (t) => {
