@@ -88,31 +88,24 @@ function boundPairs(arrays: BoundArrays, numbers: BoundNumbers, from: number, to
     limiters.set(limitedBy, base);
     runs[slot] = run;
   }
-  const { fillBounds, isAlongNormal } = RULES[numbers.rule];
+  const { bound, isAlongNormal } = RULES[numbers.rule];
   const chunk = from / BOUND_CHUNK;
   let kept = pass === PASS.OTHERS ? from + counts[2 * chunk] : from;
   let touching = pass === PASS.OTHERS ? counts[2 * chunk + 1] : 0;
   for (let n = from; n < to; n++) {
     const p = active[n];
     if (pass !== PASS.ALL && (stamp[p] === step) !== (pass === PASS.CURRENT)) continue;
-    if (stamp[p] === step) measureAlongNormal(arrays, p, arrays.x);
-    else {
+    if (stamp[p] !== step) {
       if (isAlongNormal && staysApart(arrays, p, numbers)) continue;
-      if (pass === PASS.OTHERS && leavesRoom(arrays, numbers, p)) {
-        bounded[kept] = p;
-        storeLimits(arrays, numbers, kept++, p);
-        continue;
-      }
       measurePair(arrays, p, arrays.x, step);
-    }
+    } else measureAlongNormal(arrays, p, arrays.x);
     if (!(gap[p] > 2 * error[p])) {
       freeze(arrays, p, base);
       touching++;
       continue;
     }
     allowance.room = f(Math.max(0, gap[p] - floor));
-    fillBounds(arrays, numbers, p);
-    lower(arrays, p, base);
+    bound(arrays, numbers, p, base);
     bounded[kept] = p;
     storeLimits(arrays, numbers, kept++, p);
   }
@@ -186,37 +179,6 @@ function staysApart(arrays: BoundArrays, p: number, { skipMargin: margin }: Boun
   return true;
 }
 
-/**
- * Whether the last normal of a pair serves as it is: it certifies the pair at x (any normal does, certificate.ts), and its
- * half-spaces permit every α with which the pass begins. Then a new normal could only lower α. The pair is checked like
- * any other. It depends on no α that this pass has lowered, so it is the same on any number of threads.
- *
- * Leaves gap, error and `allowance` of the pair, but no stamp, because weights and distance are those of an earlier x.
- */
-function leavesRoom(arrays: BoundArrays, numbers: BoundNumbers, p: number): boolean {
-  const { kind, vertex, most, gap, error } = arrays;
-  measureAlongNormal(arrays, p, arrays.x);
-  if (!(heights.gap > 2 * heights.error)) return false;
-  gap[p] = heights.gap;
-  error[p] = heights.error;
-  allowance.room = f(Math.max(0, heights.gap - numbers.floor));
-  RULES[numbers.rule].fillBounds(arrays, numbers, p);
-  const corners = CORNERS[kind[p]];
-  for (let s = 0; s < corners; s++) if (bounds[s] < most[vertex[4 * p + s]]) return false;
-  return true;
-}
-
-/** Lowers α of the vertices of pair p to its `bounds`. @param base of the slot */
-function lower({ kind, vertex, alphas, limiters }: BoundArrays, p: number, base: number): void {
-  const corners = CORNERS[kind[p]];
-  for (let s = 0; s < corners; s++) {
-    const v = vertex[4 * p + s];
-    if (!(bounds[s] < alphas[base + v])) continue;
-    alphas[base + v] = bounds[s];
-    limiters[base + v] = p;
-  }
-}
-
 /** Stops the vertices of a pair without a certificate (docs/method.md, S2). */
 function freeze({ kind, vertex, alphas, limiters }: BoundArrays, p: number, base: number): void {
   for (let s = 4 * p; s < 4 * p + CORNERS[kind[p]]; s++) {
@@ -241,8 +203,12 @@ function storeLimits({ limits, gap }: BoundArrays, { floor }: BoundNumbers, n: n
 }
 
 interface Rule {
-  /** Fills `bounds` with those of pair p, which has this room in `allowance`, and sets s_a there. */
-  readonly fillBounds: (arrays: BoundArrays, numbers: BoundNumbers, p: number) => void;
+  /**
+   * Lowers α of the vertices of pair p, which has this room in `allowance`, and sets s_a there.
+   *
+   * @param base of the slot
+   */
+  readonly bound: (arrays: BoundArrays, numbers: BoundNumbers, p: number, base: number) => void;
   /**
    * Whether the rule bounds only the component along the normal: then far pairs can be skipped, and stuck vertices
    * slide.
@@ -252,8 +218,8 @@ interface Rule {
 
 /** The forward rules. A new rule is one entry and its kernels' function. */
 export const FORWARD_RULES: Readonly<Record<ForwardRule, Rule>> = {
-  PLANAR: { fillBounds: boundPlanar, isAlongNormal: true },
-  ISOTROPIC: { fillBounds: boundIsotropic, isAlongNormal: false },
+  PLANAR: { bound: boundPlanar, isAlongNormal: true },
+  ISOTROPIC: { bound: boundIsotropic, isAlongNormal: false },
 };
 
 /** The rules by their number in {@link BoundNumbers}. */
@@ -265,16 +231,12 @@ export function indexOfRule(rule: ForwardRule): number {
 
 const approaches = new Float32Array(4);
 
-/** float32[4] the largest α that the current pair permits its vertices; {@link NO_BOUND} = any */
-const bounds = new Float32Array(4);
-const NO_BOUND = 2;
-
 /**
  * Applies the planar rule; reads `heights` of the pair. Corners are written out: this is the innermost loop of a step.
  */
-function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number): void {
+function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, base: number): void {
   const { room } = allowance;
-  const { motion: m, vertex, normal, alphaGuard } = arrays;
+  const { motion: m, vertex, normal, alphas, alphaGuard, limiters } = arrays;
   const kind = arrays.kind[p];
   const sideA = SIDE_A[kind];
   const corners = CORNERS[kind];
@@ -323,25 +285,35 @@ function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number): v
   const budgetA = budgetOf(gamma, share, room);
   const budgetB = budgetOf(gamma, f(1 - share), room);
   for (let s = 0; s < corners; s++) {
-    bounds[s] = NO_BOUND;
     approach = approaches[s];
     if (!(approach > 0)) continue;
     const height = s === 0 ? 0 : s === 1 ? h1 : s === 2 ? h2 : h3;
     const slack = s < sideA ? f(height - lo) : f(hi - height);
     const budget = f((s < sideA ? budgetA : budgetB) + f(gamma * slack));
-    if (budget < approach) bounds[s] = stepBound(budget, approach);
+    if (budget >= approach) continue;
+    v = vertex[q + s];
+    const bound = stepBound(budget, approach);
+    if (bound < alphas[base + v]) {
+      alphas[base + v] = bound;
+      limiters[base + v] = p;
+    }
   }
   allowance.share = share;
 }
 
 /** Applies the isotropic rule, Eqs. 15–17 with the floor. */
-function boundIsotropic(arrays: BoundArrays, { gamma }: BoundNumbers, p: number): void {
+function boundIsotropic(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, base: number): void {
   const { room } = allowance;
-  const { x, y, kind, vertex, moving } = arrays;
-  const corners = CORNERS[kind[p]];
-  for (let s = 0; s < corners; s++) {
-    const v = vertex[4 * p + s];
-    bounds[s] = moving[v] ? f(f(0.5 * gamma * room) / distanceAt(x, y, 3 * v)) : NO_BOUND;
+  const { x, y, kind, vertex, moving, alphas, limiters } = arrays;
+  for (let s = 4 * p; s < 4 * p + CORNERS[kind[p]]; s++) {
+    const v = vertex[s];
+    if (!moving[v]) continue;
+    const travel = distanceAt(x, y, 3 * v);
+    const bound = f(f(0.5 * gamma * room) / travel);
+    if (bound < alphas[base + v]) {
+      alphas[base + v] = bound;
+      limiters[base + v] = p;
+    }
   }
   allowance.share = 0.5;
 }

@@ -12,7 +12,6 @@ import {
 } from './bound.js';
 import { SEPARATION_ERROR } from './box-separation.js';
 import { boxBound, isInBox } from './boxes.js';
-import { measurePair } from './certificate.js';
 import { CHECK, type CheckArrays, NO_PAIR } from './check.js';
 import { distanceAt, ROUND_UP } from './motion.js';
 import type { PairSet } from './pair-set.js';
@@ -59,11 +58,6 @@ const CHECK_COST = 20;
  * the near pairs leave.
  */
 const LONG_LIST = 48;
-
-/** Whether the pairs of a step are bounded in two passes. */
-function isLong({ rule, activeCount, moving }: ForwardInput): boolean {
-  return FORWARD_RULES[rule].isAlongNormal && activeCount > LONG_LIST * moving.length;
-}
 
 /**
  * The forward step (Eqs. 14–17; docs/method.md, S2, S4 and S5): how far each vertex may follow its motion m_i = y_i −
@@ -144,7 +138,6 @@ export class Forward {
   }
 
   advance(input: ForwardInput): void {
-    if (isLong(input)) this.#measureLimiters(input);
     this.limitedIn = 0;
     this.#guard(input);
     this.#bound(input);
@@ -153,18 +146,6 @@ export class Forward {
     this.#check(input);
     this.#commit(input);
     this.limitedIn = input.pairs.revision;
-  }
-
-  /**
-   * Measures the pairs that limited the last step, so that they are bounded before the others: mostly they limit this one
-   * as well. A further piece of a step of the pull-back has no other current pairs.
-   */
-  #measureLimiters({ x, pairs, moving, step }: ForwardInput): void {
-    if (this.limitedIn !== pairs.revision) return;
-    for (let v = 0; v < moving.length; v++) {
-      const p = this.limiter[v];
-      if (p >= 0 && moving[v] === 1 && pairs.stamp[p] !== step) measurePair(pairs, p, x, step);
-    }
   }
 
   /** Computes the bound of α that pairs outside P require: the trust box, or the radius in which P is complete. */
@@ -223,9 +204,8 @@ export class Forward {
       mergeSlots(inPass, id, this.#slots);
     };
     this.#limitedBy.fill(-1);
-    if (isLong(input)) {
-      // The pairs that the backward step has measured are near, and the α that they leave lets most others be skipped, or
-      // served by their last normals.
+    if (FORWARD_RULES[rule].isAlongNormal && activeCount > LONG_LIST * moving.length) {
+      // The pairs that the backward step has measured are near, and the α that they leave lets most others be skipped.
       run(PASS.CURRENT, this.alphaGuard);
       this.#most.set(this.alpha);
       this.#limitedBy.set(this.limiter);
@@ -248,7 +228,7 @@ export class Forward {
   }
 
   /** Compares the written positions with the half-spaces, and reverts every vertex that violates one. */
-  #check({ x, pairs, moving, activeCount, step }: ForwardInput): void {
+  #check({ x, pairs, moving, activeCount }: ForwardInput): void {
     const { kind, vertex, normal } = pairs;
     const { alpha, limiter } = this;
     const [failed, failures] = [this.#failed.fill(NO_PAIR), this.#failures.fill(0)];
@@ -262,8 +242,6 @@ export class Forward {
       if (failed[v] === NO_PAIR) continue;
       this.#revert(v, x);
       limiter[v] = failed[v];
-      // What limits a vertex is reported with its distance.
-      if (pairs.stamp[failed[v]] !== step) measurePair(pairs, failed[v], x, step);
     }
   }
 

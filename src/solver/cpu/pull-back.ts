@@ -407,9 +407,9 @@ export class PullBack {
    * P serves all pieces, because no search lies between them: every vertex stays in its box, so the pairs outside P stay
    * apart (docs/method.md, S3). Every piece examines each pair of P with a vertex that moves in it. Its number makes the
    * geometry of earlier pieces stale, so a pair counts at the x with which the piece begins, and is skipped only if it
-   * stays apart for this piece (S11); the first pass of two bounds the pairs that limited the last piece (forward.ts).
-   * The search rule looks at what moved in the last piece. It decides when new boxes are worth a search; what is safe
-   * does not depend on it.
+   * stays apart for this piece (S11); without current pairs the first pass of two bounds nothing (forward.ts). The
+   * search rule looks at what moved in the last piece. It decides when new boxes are worth a search; what is safe does
+   * not depend on it.
    *
    * @param isClosed as of mostPiecesOf
    * @returns `isWhole`: false if time ended a further piece before it moved anything, so that the step consists of the

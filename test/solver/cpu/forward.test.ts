@@ -163,29 +163,6 @@ t.test('a normal of an earlier step makes a pair skippable only if it stays apar
   }
 });
 
-t.test('in a long list a pair is measured anew only if its last normal would lower α', async (t) => {
-  // Vertex 0 falls upon vertex 1, which stops it; vertex 2 is beside its way.
-  const [first, second] = [1, 2];
-  const run = (height: number, isLong = true) => {
-    const pairs = pairsOf([[VV, 0, 1], [VV, 0, 2], ...Array.from({ length: isLong ? 200 : 0 }, () => [VV, 0, 1])]);
-    const x = Float32Array.of(0, 0, 1, 0, 0, 0, 1, 0, height);
-    const y = Float32Array.of(0, 0, -9, 0, 0, 0, 1, 0, height);
-    const forward = new Forward(3);
-    forward.advance(inputOf(pairs, x.slice(), y, { step: first, delta: 0.5 }));
-    t.equal(pairs.stamp[1], first, 'without a normal it is measured');
-    pairs.normal.set([0, 0, 1], 3);
-    forward.advance(inputOf(pairs, x, y, { step: second, delta: 0.5 }));
-    t.ok(near(forward.alpha[0], (0.9 * 0.999) / 10), `α is that of the pair below: ${forward.alpha[0]}`);
-    t.equal(forward.limiter[0], 0);
-    t.equal(pairs.stamp[0], second, 'what limited the last step is measured first');
-    return { isMeasured: pairs.stamp[1] === second, normal: [...pairs.normal.subarray(3, 6)] };
-  };
-  t.same(run(-0.2), { isMeasured: false, normal: [0, 0, 1] }, 'as far below vertex 0 as it may fall, and more');
-  t.ok(run(0.5).isMeasured, 'its half-space would stop vertex 0 earlier');
-  t.ok(run(1.5).isMeasured, 'the last normal is no certificate');
-  t.ok(run(-0.2, false).isMeasured, 'in a short list every near pair is measured');
-});
-
 t.test('guard BOXES: no vertex leaves its box, however long its motion is', async (t) => {
   const count = 200;
   for (const travel of [0.5, 1e3, 1e20, 3e38]) {
