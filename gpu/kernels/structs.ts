@@ -14,6 +14,7 @@ export const PARAMETERS = new Struct('Parameters', {
   reservedSteps: ['u32', 'Steps that are left to the phases that may follow.'],
   delta: ['f32', 'δ, the activation distance.'],
   floor: ['f32', 'd_floor, the distance that every pair keeps.'],
+  keptGap: ['f32', 'A gap that the forward step leaves of larger ones, instead of the floor; 0 = none.'],
   gamma: ['f32', 'γ, the damping of the forward step.'],
   epsilon: ['f32', 'ε, the termination threshold of the residuals.'],
   sigma: ['f32', 'σ, the maximum stretch of an edge.'],
@@ -51,9 +52,9 @@ export const PARAMETERS = new Struct('Parameters', {
 
 /** The parameters of one phase of the pull-back, a uniform of its kernels. */
 export const PULL_BACK = new Struct('PullBack', {
-  phase: ['u32', 'PHASE_PULL, also for finer steps and for those after a resumption, or PHASE_SHORTEN.'],
+  phase: ['u32', 'PHASE_PULL, also for its other steps, or PHASE_SHORTEN.'],
   hasFiner: ['u32', '1 = finer steps follow where these gain too little.'],
-  tau: ['f32', 'τ: share of the way to y* that a vertex takes which was pushed lately.'],
+  tau: ['f32', 'τ: share of the way to y* that a vertex takes which was pushed lately; 0 = it rests.'],
   longest: ['f32', 'The longest motion of a step.'],
   minGain: ['f32', 'Share of Φ that a cheap step must gain.'],
   cheapPairs: ['f32', 'Pairs of P up to which a step is cheap.'],
@@ -94,7 +95,7 @@ export const CONTROL = new Struct('Control', {
   residual: ['f32', 'Largest residual of the last step.'],
   unfinished: ['u32', 'Unfinished vertices of the last step.'],
   touching: ['u32', 'Pairs without a certificate in the last step.'],
-  phase: ['u32', 'PHASE_ADVANCE to PHASE_RESUME; where the run needs another phase, that one.'],
+  phase: ['u32', 'PHASE_ADVANCE to PHASE_RELEASE; where the run needs another phase, that one.'],
   ending: [
     'u32',
     'How Algorithm 1 ended where the pull-back follows; how that ended where the shortening of edges follows.',
@@ -182,6 +183,7 @@ export const CONTROL = new Struct('Control', {
     'atomic<u32>',
     '1 = a vertex that its leap limits has come nearer to its target by LEAP_PROGRESS of the leap.',
   ],
+  hasFree: ['atomic<u32>', '1 = a step of the pull-back has wanted to move a vertex that no row had pushed.'],
   unitBits: ['atomic<u32>', 'Bits of the largest |x − y*| on an axis of a dynamic vertex where the pull-back began.'],
   vertexTriangle: ['atomic<u32>', 'Pairs of each kind, counted at the end of a request.'],
   edgeEdge: ['atomic<u32>', ''],

@@ -207,4 +207,4 @@ const roundsOf = (sweepsDone: number, settings: Settings, phase: Phase): number 
   Math.floor((sweepsDone - 1) / sweepsOf(settings, phase));
 
 const isPhaseAfter = (phase: number): phase is Exclude<Phase, 0> =>
-  phase === PHASE.PULL || phase === PHASE.SHORTEN || phase === PHASE.REFINE || phase === PHASE.RESUME;
+  Object.values(PHASE).includes(phase as Phase) && phase !== PHASE.ADVANCE;

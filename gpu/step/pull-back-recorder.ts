@@ -78,7 +78,7 @@ export class PullBackRecorder {
   /** Opens a phase of a run that has paused for it and was armed again. */
   open(pass: Pass, phase: PullBackShape['phase'], vertexCount: number): void {
     const { count } = this.#edges;
-    if (phase === PHASE.PULL || phase === PHASE.RESUME) {
+    if (weighsAnew(phase)) {
       this.#dispatcher.direct(pass, phase === PHASE.PULL ? 'beginPull' : 'restoreBest', vertexCount);
       if (count > 0) this.#dispatcher.direct(pass, 'beginEdges', count);
       this.#strains?.open(pass, count);
@@ -141,7 +141,7 @@ export class PullBackRecorder {
   /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the initial state. */
   rate(pass: Pass, phase: Phase): void {
     this.#dispatcher.indirect(pass, 'findShortfalls', STEP_SLOT.PAIRS);
-    if (phase !== PHASE.PULL && phase !== PHASE.RESUME) return;
+    if (!weighsAnew(phase)) return;
     this.weigh(pass);
     this.#dispatcher.direct(pass, 'ratePull', 1);
     this.#dispatcher.indirect(pass, 'keepBest', STEP_SLOT.VERTICES);
@@ -258,6 +258,9 @@ export class PullBackRecorder {
     if (colours.length > 1) this.#dispatcher.indirect(pass, 'limitsTail', STEP_SLOT.ONE, tail);
   }
 }
+
+/** Whether a phase begins with cold multipliers, and with Φ of the state from which it goes on. */
+const weighsAnew = (phase: Phase): boolean => phase === PHASE.PULL || phase === PHASE.RESUME || phase === PHASE.RELEASE;
 
 /** As in pull-back/passes.wgsl: such a sweep visits all edges. */
 const isCompletePass = (n: number): boolean => (n - 1) % COMPLETE_EVERY === 0;

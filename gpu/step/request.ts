@@ -10,7 +10,7 @@ import {
   WARM_EDGES,
 } from '../../src/solver/constants.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
-import { contactRangeOf, offsetsByVertex } from '../../src/solver/part-offsets.js';
+import { contactRangeOf, leastOffsetOf, offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { type PullBackPlan, planPullBack } from '../../src/solver/scattered-targets.js';
 import type { PullBackSettings, PullStage, Settings } from '../../src/solver/settings.js';
 import { type StepPhase, stepLimitOf, stepsAfter } from '../../src/solver/step-shares.js';
@@ -41,6 +41,7 @@ export const STEP_PHASES: Readonly<Record<Phase, StepPhase>> = {
   [PHASE.SHORTEN]: 'SHORTEN',
   [PHASE.REFINE]: 'PULL',
   [PHASE.RESUME]: 'PULL',
+  [PHASE.RELEASE]: 'PULL',
 };
 
 /** float32[3·V] each, in engine coordinates. */
@@ -105,6 +106,7 @@ export function uploadParameters(
     reservedSteps: stepsAfter(STEP_PHASES[phase], s),
     delta: s.delta,
     floor: s.floor,
+    keptGap: phase === PHASE.RELEASE ? leastOffsetOf(mesh, s) : 0,
     gamma: s.gamma,
     epsilon: s.epsilon,
     sigma: s.sigma,
@@ -197,7 +199,7 @@ export function packPullBack(
   return PULL_BACK.pack({
     phase: isShortening ? phase : PHASE.PULL,
     hasFiner: (phase === PHASE.PULL || phase === PHASE.RESUME) && finer ? 1 : 0,
-    tau,
+    tau: phase === PHASE.RELEASE ? 0 : tau,
     longest,
     minGain,
     cheapPairs,

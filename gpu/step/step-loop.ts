@@ -291,8 +291,8 @@ export class StepLoop {
       this.#cover();
       const phase = this.#control.phase as Exclude<Phase, 0>;
       this.#sweeps.enterPullBack(phase, this.#phases.edgeCount, this.#phases.listsEdges ? this.#control : undefined);
-      // The shortening of edges begins with a complete search (openShortening), and so do the steps after it.
-      const goesBack = phase === PHASE.SHORTEN || phase === PHASE.RESUME;
+      // What begins with the best state begins with a complete search, as openShortening does.
+      const goesBack = phase !== PHASE.PULL && phase !== PHASE.REFINE;
       const wanted = goesBack ? SEARCH_MODE.ALL : this.#control.wantsSearch;
       const begun = phase === PHASE.REFINE ? BEGINS_FINER : { wantsSearch: wanted };
       this.#writeControl({ ...this.#control, state: STATE.RUNNING, ...begun });

@@ -4,7 +4,7 @@ import { fillContactOffsets } from '../mesh/part-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { CONTACT_LEAD } from './constants.js';
 import type { Engine } from './engine.js';
-import { distancesByVertex } from './part-distances.js';
+import { distancesByVertex, smallestDistance } from './part-distances.js';
 import type { Settings } from './settings.js';
 
 /**
@@ -39,6 +39,13 @@ export function contactRangeOf(mesh: CollisionMesh, settings: Settings): number 
   const distances = distancesByVertex(mesh, settings);
   const largest = offsets?.reduce((most, o, v) => Math.max(most, o / (distances?.[v] ?? delta)), 0);
   return Math.max(1, Math.fround((largest ?? pullBack.offset) + CONTACT_LEAD));
+}
+
+/** Returns the smallest contact offset that a pair can have, engine units; only with a pull-back. */
+export function leastOffsetOf(mesh: CollisionMesh, settings: Settings): number {
+  const offsets = offsetsByVertex(mesh, settings);
+  if (offsets) return offsets.reduce((least, offset) => Math.min(least, offset), Number.POSITIVE_INFINITY);
+  return (settings.pullBack?.offset ?? 0) * smallestDistance(distancesByVertex(mesh, settings), settings.delta);
 }
 
 /**

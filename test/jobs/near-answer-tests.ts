@@ -244,6 +244,53 @@ export function testNearAnswers(t: Test, engine: Engine): void {
     }
   });
 
+  /** @param apart distance of the sheets of the pile at first @param press how far each wants to sink in a frame; both in δ */
+  async function holdsNothing(t: Test, apart: number, press: number): Promise<void> {
+    const delta = 0.1;
+    const table = flatSheet(14, 14, 15 / 14);
+    const sheets = [1, 2, 3, 4].map((layer) => {
+      const cells = 10 - ((layer - 1) % 3);
+      const { rest, triangles } = flatSheet(cells, cells, 10 / cells);
+      const shifted = rest.map((value, k) => value + [0.13 * ((layer - 1) % 2), 0, apart * delta * layer][k % 3]!);
+      return { rest: shifted, triangles };
+    });
+    const beside = flatSheet(6, 6).rest.map((value, k) => value + [30, 0, 3][k % 3]!);
+    const bodies = [table, ...sheets, { rest: beside, triangles: flatSheet(6, 6).triangles }];
+    const firsts = bodies.map((_, n) => bodies.slice(0, n).reduce((sum, { rest }) => sum + rest.length / 3, 0));
+    const start = Float32Array.from(bodies.flatMap(({ rest }) => [...rest]));
+    const vertexCount = start.length / 3;
+    const kinematic = new Uint8Array(vertexCount).fill(1, 0, firsts[1]);
+    const triangles = Uint32Array.from(bodies.flatMap((body, n) => [...body.triangles.map((v) => v + firsts[n]!)]));
+    const heightOf = (x: ArrayLike<number>, body: number) => {
+      const [from, to] = [firsts[body]!, firsts[body + 1] ?? vertexCount];
+      let sum = 0;
+      for (let v = from; v < to; v++) sum += x[3 * v + 2]!;
+      return sum / (to - from);
+    };
+    let x: ArrayLike<number> = start;
+    for (let frame = 0; frame < 8; frame++) {
+      const from = Float32Array.from(x);
+      const wish = (v: number) => (v < firsts[1]! ? 0 : v < firsts[5]! ? press * delta : 0.1 * delta);
+      const target = from.map((value, k) => (k % 3 === 2 ? value - wish((k - 2) / 3) : value));
+      const parameters = { activationDistance: delta, verify: 'PATH' } as const;
+      const request = { mesh: { vertexCount, triangles, kinematic }, start: from, target, parameters };
+      const { positions, report } = (await runJob(request, engine)).answer;
+      t.equal(report.status, 'CONVERGED');
+      t.equal(report.verification.fellBack, false);
+      x = positions;
+    }
+    // The uppermost sheet stayed more than δ above the next one, and the other one where it was when the pile had come to rest.
+    const gap = heightOf(x, 4) - heightOf(x, 3);
+    t.ok(gap > 0.1 * delta && gap < 0.5 * delta, `on the pile: ${gap / delta} δ`);
+    const went = heightOf(start, 5) - heightOf(x, 5);
+    t.ok(went > 0.75 * delta, `beside it: ${went / delta} δ`);
+  }
+
+  t.test('a pile that is pressed together holds neither what falls onto it nor what hangs beside it', async (t) => {
+    await holdsNothing(t, 1.2, 3);
+    await holdsNothing(t, 1.05, 1);
+  });
+
   t.test('bodies in closed contact that are sent past a post do not stop in front of it', async (t) => {
     const { mesh, start, target } = movingGroups(new Random(87110));
     const { report } = (await runJob({ mesh, start, target, parameters: {} }, engine)).answer;

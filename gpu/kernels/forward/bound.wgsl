@@ -72,9 +72,9 @@ fn freeze(n: u32, ids: vec4i, corners: u32) {
   }
 }
 
-// What both sides together may use of a gap: the budget leaves the whole floor (docs/method.md, S5).
+// What both sides together may use of a gap: the budget leaves the whole floor (docs/method.md, S5), or more where the step is to.
 fn roomOf(gap: f32) -> f32 {
-  return max(0.0, gap - parameters.floor);
+  return max(0.0, gap - max(parameters.floor, parameters.keptGap));
 }
 
 // ext_side = s_side (g − floor) + this: together at most g − floor/2, so that the half-spaces of the check are disjoint

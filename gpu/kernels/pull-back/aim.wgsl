@@ -49,7 +49,10 @@ fn aimVertex(i: u32) -> Aimed {
   }
   // What nothing pushes ends at its target, however near that is: no step is too short for it.
   let isShort = lengthOf(to - here) < pullBack.rest && any(to != asked);
-  let rests = !isNumber || (!isKinematic && isShort);
+  // In PHASE_RELEASE.
+  let wasPushed = pull[i].share == 0.0 || pull[i].unpushed < FREE_STEPS;
+  let isHeld = pullBack.phase == PHASE_PULL && pullBack.tau == 0.0 && wasPushed;
+  let rests = !isNumber || (!isKinematic && (isShort || isHeld));
   if (rests) {
     for (var c = 0u; c < axes(); c++) {
       y[i][c] = x[3u * i + c];

@@ -1,6 +1,7 @@
 // Opens a phase of the pull-back, one thread a vertex. `beginPull`: x is the best state so far; no vertex was pushed lately; a vertex
 // that is not on its target wants to move. r of Algorithm 1 is set aside, for the steps of the pull-back use its place. `restoreBest`,
-// where the shortening of edges begins and at the end of the run: x ← the best state.
+// where the shortening of edges begins and at the end of the run: x ← the best state. Before steps in which pushed vertices rest none counts as pushed:
+// from another state on, rows may push others.
 //
 // In: goal, inverseMass. In and out: x, best, progress. Out: pull, windowStart, control.unitBits. Mirrors PullBack.run (src/solver/cpu/pull-back.ts).
 // #include "common/dispatch.wgsl"
@@ -15,6 +16,7 @@
 @group(0) @binding(7) var<storage, read_write> pull: array<VertexPull>;
 // Windows of steps are those of Algorithm 1: from here on it holds the state that the pull-back begins with, for the report.
 @group(0) @binding(8) var<storage, read_write> windowStart: array<u32>;
+@group(0) @binding(9) var<uniform> pullBack: PullBack;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn beginPull(
@@ -57,4 +59,5 @@ fn restoreBest(
   for (var k = 3u * i; k < 3u * i + axes(); k++) {
     x[k] = best[k];
   }
+  pull[i].unpushed = select(pull[i].unpushed, FREE_STEPS, pullBack.tau == 0.0);
 }

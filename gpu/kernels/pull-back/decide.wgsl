@@ -11,6 +11,8 @@
 //   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) has while an edge is over its limit, MOST_RESUMPTIONS times at
 //             most, and again only where a step has gained: PULL from the best state, without multipliers (PoorSteps.mayResume). REFINE does not begin before the
 //             last of them.
+//   RELEASE   follows where no step has gained anything, but one has moved a vertex that no row pushed (`hasFree`): steps of PULL from the best state, without
+//             multipliers, in which what was pushed lately rests, as long as they gain and a leap limits a vertex (PullBack.#release).
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
@@ -42,11 +44,11 @@ fn hasStepsAfter() -> bool {
   return control.steps < parameters.stepLimit + parameters.reservedSteps;
 }
 
-// Hands over to SHORTEN, which ends as `ending` unless it is stopped, to REFINE or to RESUME.
-fn handOver(isNext: bool, ending: u32, isFiner: bool, isResumed: bool) {
-  control.ending = select(control.ending, ending, isNext);
+// Hands over to SHORTEN or RELEASE, which end as `ending` unless they are stopped, to REFINE or to RESUME.
+fn handOver(isNext: bool, ending: u32, isFiner: bool, isResumed: bool, isReleased: bool) {
+  control.ending = select(control.ending, ending, isNext || isReleased);
   let next = select(select(control.phase, PHASE_SHORTEN, isNext), PHASE_REFINE, isFiner);
-  control.phase = select(next, PHASE_RESUME, isResumed);
+  control.phase = select(select(next, PHASE_RESUME, isResumed), PHASE_RELEASE, isReleased);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -72,7 +74,7 @@ fn openPull(@builtin(local_invocation_index) local: u32) {
   control.wantsSearch = select(SEARCH_ALL, SEARCH_NONE, control.wantsSearch == SEARCH_NONE);
   let state = limitedOr(select(CONVERGED, RUNNING, merit > 0.0));
   let isNext = state == AT_STEP_LIMIT && parts.y > 0.0 && hasStepsAfter();
-  handOver(isNext, state, false, false);
+  handOver(isNext, state, false, false, false);
   control.state = select(state, NEEDS_PHASE, isNext);
   writeArguments();
 }
@@ -159,7 +161,10 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   control.hasGained = select(control.hasGained, 1u, isRunning && isPull && isRich);
   let isSettled = !isHeld && (isStill || poor >= MAX_POOR_STEPS);
   let isStuck = isHeld && poor >= select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
-  let pulled = select(select(RUNNING, STALLED, isStuck), CONVERGED, isSettled || !(left > 0.0));
+  let isRelease = control.phase == PHASE_RELEASE;
+  let settled = select(select(RUNNING, STALLED, isStuck), CONVERGED, isSettled || !(left > 0.0));
+  let released = select(control.ending, RUNNING, isBest && atomicLoad(&control.isLeaping) == 1u);
+  let pulled = select(settled, released, isRelease);
 
   let leastShortening = select(MIN_SHORTENING_GAIN, HEAP_SHORTENING_GAIN, cost > 1.0);
   let poorShortenings = select(0u, control.poorShortenings + 1u, !isPull && gain < leastShortening);
@@ -178,7 +183,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
 
   // Edges over their limits have ended the phase: it is resumed, after those of the best state are shortened.
   let hasGained = control.resumptions == 0u || control.hasGained == 1u;
-  let mayGain = control.phase != PHASE_REFINE && control.resumptions < MOST_RESUMPTIONS && hasGained;
+  let mayGain = control.phase != PHASE_REFINE && !isRelease && control.resumptions < MOST_RESUMPTIONS && hasGained;
   let jammed = f32(atomicLoad(&control.jammedCount));
   let isJammed = jammed >= JAMMED_SHARE * f32(moving);
   let isHeldFar = isJammed && parts.y > 0.0 && parameters.hasEarlyPullBack == 1u && cost == 1.0;
@@ -191,15 +196,19 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   control.resumptions += select(0u, 1u, isResumed);
   let ended = limitedOr(select(select(shortened, pulled, isPull), RUNNING, hasFiner || isResumed));
   let isFiner = isRunning && hasFiner && ended == RUNNING;
+  // The state with which the pull-back began is the best one, though something could move that nothing pushes.
+  let isOver = isRunning && isPull && (ended == CONVERGED || ended == STALLED) && !mayResume && control.steps < parameters.stepLimit;
+  let isReleased = isOver && !isRelease && control.bests == 0u && left > 0.0 && atomicLoad(&control.hasFree) == 1u;
   // Edges of the best state are above their limits: they are shortened next, if there are steps left.
-  let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0 && !isFiner;
+  let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0 && !isFiner && !isReleased;
   let isNext = isWanted && hasStepsAfter();
   let goesBack = isResumed && ended == RUNNING;
+  let hasNext = isNext || isFiner || goesBack || isReleased;
   // Each phase begins without: its first step may have several pieces.
-  let isClosed = isPull && !isRich && jammed >= CLOSED_SHARE * f32(moving) && !isNext && !isFiner && !goesBack;
+  let isClosed = isPull && !isRich && jammed >= CLOSED_SHARE * f32(moving) && !hasNext;
   control.isClosed = select(control.isClosed, select(0u, 1u, isClosed), isRunning);
-  handOver(isNext, ended, isFiner, goesBack);
-  let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, isNext || isFiner || goesBack);
+  handOver(isNext, ended, isFiner, goesBack, isReleased);
+  let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, hasNext);
   control.state = select(control.state, state, isRunning);
   atomicStore(&control.isLeaping, select(atomicLoad(&control.isLeaping), 0u, isRunning));
   clearCounters();

@@ -35,7 +35,11 @@ fn settleVertex(i: u32) -> vec3<bool> {
   // Where edges are shortened others move, which says nothing of what wanted to move or was held when the phase towards the targets ended.
   let didWant = (pull[i].lastPull & WANTS) != 0u;
   let state = select(0u, DID_WANT, didWant) | select(0u, WAS_HELD, isHeld);
-  pull[i].lastPull = select(pull[i].lastPull, state, pullBack.phase == PHASE_PULL);
+  let isPull = pullBack.phase == PHASE_PULL && pullBack.tau > 0.0;
+  pull[i].lastPull = select(pull[i].lastPull, state, isPull);
+  if (isPull && didWant && pull[i].unpushed == FREE_STEPS) {
+    atomicStore(&control.hasFree, 1u);
+  }
   // For findShortfalls.
   shortfalls[i] = 0.0;
   var rest = vec3f(0.0);

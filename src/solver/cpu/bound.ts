@@ -55,6 +55,8 @@ export interface BoundNumbers {
   readonly rule: number;
   readonly gamma: number;
   readonly floor: number;
+  /** the gap that a step leaves, at least the floor */
+  readonly keptGap: number;
   /** a pair that stays farther apart than this is skipped */
   readonly skipMargin: number;
   /** identifies the run */
@@ -81,7 +83,7 @@ export const BOUND = defineStage(import.meta.url, 'bound', boundPairs);
 
 function boundPairs(arrays: BoundArrays, numbers: BoundNumbers, from: number, to: number, slot: number): void {
   const { active, most, limitedBy, alphas, limiters, runs, counts, bounded, stamp, gap, error } = arrays;
-  const { step, pass, floor, run } = numbers;
+  const { step, pass, keptGap, run } = numbers;
   const base = slot * most.length;
   if (slot > 0 && runs[slot] !== run) {
     alphas.set(most, base);
@@ -104,7 +106,7 @@ function boundPairs(arrays: BoundArrays, numbers: BoundNumbers, from: number, to
       touching++;
       continue;
     }
-    allowance.room = f(Math.max(0, gap[p] - floor));
+    allowance.room = f(Math.max(0, gap[p] - keptGap));
     bound(arrays, numbers, p, base);
     bounded[kept] = p;
     storeLimits(arrays, numbers, kept++, p);
@@ -188,7 +190,7 @@ function freeze({ kind, vertex, alphas, limiters }: BoundArrays, p: number, base
 }
 
 /**
- * The allowance of the current pair: max(0, g − floor), and s_a. Numbers passed from function to function would be
+ * The allowance of the current pair: max(0, g − keptGap), and s_a. Numbers passed from function to function would be
  * objects on the heap.
  */
 const allowance = { room: 0.5, share: 0.5 };

@@ -36,6 +36,8 @@ export interface ForwardInput {
   readonly rule: ForwardRule;
   readonly gamma: number;
   readonly floor: number;
+  /** a gap that this step leaves of larger ones, instead of the floor; absent = none */
+  readonly keptGap?: number | undefined;
   /** smallest δ of the mesh: a pair that stays this far apart needs no bound */
   readonly delta: number;
   /** float32[6·V] trust boxes, or undefined under the guard RADIUS */
@@ -179,7 +181,7 @@ export class Forward {
   }
 
   #bound(input: ForwardInput): void {
-    const { x, y, moving, pairs, active, activeCount, step, rule, gamma, floor, pulse } = input;
+    const { x, y, moving, pairs, active, activeCount, step, rule, gamma, floor, keptGap = 0, pulse } = input;
     this.#reserve(activeCount);
     const { kind, vertex, normal, delta, stamp, weight, distance, gap, error } = pairs;
     const arrays = {
@@ -188,7 +190,14 @@ export class Forward {
       ...{ alphaGuard: this.alphaGuard, alphas: this.#alphas, limiters: this.#limiters, runs: this.#runs },
       ...{ bounded: this.#bounded, limits: this.#limits, counts: this.#counts, limitedBy: this.#limitedBy },
     };
-    const numbers = { step, rule: indexOfRule(rule), gamma, floor, skipMargin: this.#skipMargin };
+    const numbers = {
+      step,
+      rule: indexOfRule(rule),
+      gamma,
+      floor,
+      keptGap: Math.max(floor, keptGap),
+      skipMargin: this.#skipMargin,
+    };
     const run = (pass: (typeof PASS)[keyof typeof PASS], most: Float32Array): void => {
       const inPass: BoundArrays = { ...arrays, most };
       const id = ++this.#run;

@@ -11,6 +11,8 @@ export class Paces {
   readonly #limits: ShapeLimits | undefined;
   /** uint8[V] steps since a row pushed the vertex, at most FREE_STEPS */
   readonly #unpushed: Uint8Array;
+  /** float32[V] t of this step */
+  readonly #shares: Float32Array;
   /** float32[3·V] y before the sweeps */
   readonly #rebuilt: Float32Array;
   /** float32[V] |y* − x| before the step for a vertex that its leap limits, 0 for the others */
@@ -23,8 +25,14 @@ export class Paces {
     this.#longest = longest;
     this.#limits = limits;
     this.#unpushed = scratch.uint8('steps without a push', vertices).fill(FREE_STEPS);
+    this.#shares = scratch.float32('shares of the way', vertices);
     this.#rebuilt = scratch.float32('y before the rows', 3 * vertices);
     this.#farAway = scratch.float32('far away', vertices).fill(0);
+  }
+
+  /** Forgets what rows have pushed: from another state on, they may push others. */
+  forget(): void {
+    this.#unpushed.fill(FREE_STEPS);
   }
 
   /** y ← x + t (y* − x), no longer than a leap. @param tau τ of the stage */
@@ -34,6 +42,7 @@ export class Paces {
     limits?.settlePaces((v) => this.#paceOf(x, target, v));
     for (let i = 0, k = 0; i < this.#unpushed.length; i++, k += 3) {
       const t = limits?.paceOf(i) ?? this.#paceOf(x, target, i);
+      this.#shares[i] = t;
       for (let c = k; c < k + 3; c++) y[c] = t === 1 ? target[c] : x[c] + t * (target[c] - x[c]);
     }
     this.#rebuilt.set(y);
@@ -47,6 +56,19 @@ export class Paces {
     const travel = t * distanceAt(x, target, 3 * i);
     this.#farAway[i] = travel > longest ? travel / t : 0;
     return travel > longest ? t * (longest / travel) : t;
+  }
+
+  /** y ← x, after countUnpushed, for every dynamic vertex that a row has pushed lately. */
+  holdPushed(x: Float32Array, y: Float32Array): void {
+    for (let i = 0, k = 0; i < this.#unpushed.length; i++, k += 3) {
+      const isHeld = this.#inverseMasses[i] > 0 && (this.#shares[i] === 0 || this.#unpushed[i] < FREE_STEPS);
+      if (isHeld) y.set(x.subarray(k, k + 3), k);
+    }
+  }
+
+  /** Whether a marked vertex was not pushed lately. */
+  hasFree(marked: Uint8Array): boolean {
+    return this.#unpushed.some((steps, i) => steps === FREE_STEPS && marked[i] === 1);
   }
 
   /**

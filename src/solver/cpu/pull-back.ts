@@ -15,6 +15,7 @@ import {
   WARM_EDGES,
 } from '../constants.js';
 import type { StepInput } from '../engine.js';
+import { leastOffsetOf } from '../part-offsets.js';
 import type { PullBackPlan } from '../scattered-targets.js';
 import type { PullStage, Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
@@ -109,6 +110,7 @@ export class PullBack {
   readonly #limits: ShapeLimits | undefined;
   readonly #contacts: WarmContacts;
   readonly #aims: AimingRange;
+  readonly #leastOffset: number;
   readonly #merit: Merit;
   readonly #sweeps: AcceleratedSweeps;
   /** float32[V] δ by vertex, and the smallest δ */
@@ -131,6 +133,9 @@ export class PullBack {
   #hasPairs = false;
   #isSearchDue = false;
   #isSearchComplete = false;
+  /** whether a step has reached a better state, and whether one has wanted to move a vertex that no row had pushed */
+  #hasGained = false;
+  #hasFree = false;
   /** whether P contains only pairs that can meet within the reach of this phase */
   #isTight = false;
 
@@ -157,6 +162,7 @@ export class PullBack {
     this.#limits = ShapeLimits.of(mesh, settings, plan.longest, edges, target, scratch);
     this.#contacts = new WarmContacts(stages.contacts, scratch);
     this.#aims = aimsOf(mesh, settings, plan, scratch);
+    this.#leastOffset = leastOffsetOf(mesh, settings);
     const own = { delta: settings.delta, distances: deltas.distances };
     const shortfalls = new Shortfalls(vertexCount, own, this.#aims, start, scratch);
     this.#merit = new Merit(inverseMasses, this.#limits, shortfalls);
@@ -204,10 +210,13 @@ export class PullBack {
       for (let resumptions = 0; ; resumptions++) {
         const { status, mayResume } = this.#pull(run, resumptions);
         if (status === 'DEADLINE') return status;
+        const isOver = status !== 'STEP_LIMIT' && !mayResume;
+        const limit = isOver && !this.#hasGained && this.#hasFree ? this.#release(run) : undefined;
+        if (limit === 'DEADLINE') return limit;
         const [held, wants] = [this.#held.slice(), this.#wants.slice()];
         try {
           const stopped = this.#shortenEdges(run);
-          if (stopped || !mayResume) return stopped ?? status;
+          if (stopped || !mayResume) return stopped ?? limit ?? status;
         } finally {
           // The report states what held the vertices on their way to y*, and which wanted to move on, not what did so in
           // the last steps, of which the last one may have been abandoned.
@@ -229,6 +238,54 @@ export class PullBack {
     this.#phase = 'PULL_BACK';
     this.#limits?.reset();
     this.#contacts.reset(this.#proximity.pairs);
+  }
+
+  /**
+   * Makes steps from the best state in which only vertices move that no row pushes, as long as they gain and a leap limits
+   * one of them.
+   *
+   * Φ is one number. In a heap at rest, contacts that the sweeps of a step do not quite open raise it by more than what
+   * slow vertices elsewhere gain. Then every step is worse than the start, which would be the answer, so that a sheet
+   * would hang in the air for as long as the heap beside it rests.
+   *
+   * No later step opens the contacts that such a vertex closes, so these steps leave the smallest contact offset of gaps,
+   * not only the floor.
+   *
+   * @returns why they were stopped; undefined = they are complete
+   */
+  #release(run: PullBackRun): Extract<Status, 'STEP_LIMIT' | 'DEADLINE'> | undefined {
+    const [held, wants] = [this.#held.slice(), this.#wants.slice()];
+    const { x, y, target } = run;
+    const { moving } = this.#stages;
+    const { delta } = this.#settings;
+    const rows = { sweeps: this.#plan.sweeps, slack: 0, mostExcess: Number.POSITIVE_INFINITY };
+    this.#resume(run);
+    this.#paces.forget();
+    try {
+      for (let best = Number.NaN; ; ) {
+        const isFirst = Number.isNaN(best);
+        const step = run.nextStep('PULL');
+        if (typeof step !== 'number') return isFirst ? undefined : step;
+        this.#paces.rebuild(x, y, target, 0);
+        if (isFirst && this.#isOutside(x)) this.#search(run);
+        if (isFirst) best = this.#merit.of(x, target, this.#proximity.pairs);
+        this.#sweepRows(run, step, markMoving(x, y, moving), rows);
+        this.#paces.countUnpushed(y, PUSHED * delta);
+        this.#paces.holdPushed(x, y);
+        const { isWhole, from } = this.#forward(run, step, REST * delta, false, this.#leastOffset);
+        const merit = this.#merit.of(x, target, this.#proximity.pairs);
+        const isBetter = merit < best;
+        if (isBetter) this.#keep(run, from);
+        else if (run.isPathWanted) this.#unshown.add(x, from);
+        if (!isWhole) return 'DEADLINE';
+        if (!isBetter || !this.#paces.isLeaping(x, target, this.#cost)) return undefined;
+        best = merit;
+      }
+    } finally {
+      // The report states what held the vertices in the steps before, and which wanted to move.
+      this.#held.set(held);
+      this.#wants.set(wants);
+    }
   }
 
   /**
@@ -266,6 +323,7 @@ export class PullBack {
         this.#keep(run, from);
       } else if (run.isPathWanted) this.#unshown.add(x, from);
       if (!isWhole) return { status: 'DEADLINE', mayResume: false };
+      this.#hasFree ||= this.#paces.hasFree(this.#wants);
       const { excess } = this.#merit;
       const [isLeaping, isHeld, isStill, isJammed, isClosed] = [
         this.#paces.isLeaping(x, target, this.#cost),
@@ -412,6 +470,7 @@ export class PullBack {
    * not depend on it.
    *
    * @param isClosed as of mostPiecesOf
+   * @param keptGap a gap that the step leaves of larger ones; absent = the floor
    * @returns `isWhole`: false if time ended a further piece before it moved anything, so that the step consists of the
    *   pieces before it; `from`: the origin of the state
    * @throws StepAbandoned if time ended before anything had moved
@@ -421,6 +480,7 @@ export class PullBack {
     step: number,
     rest: number,
     isClosed: boolean,
+    keptGap?: number,
   ): { readonly isWhole: boolean; readonly from: StateOrigin } {
     const { x, y } = run;
     const { moving, forward, watch } = this.#stages;
@@ -442,7 +502,7 @@ export class PullBack {
       const movingCount = markMoving(x, y, moving);
       if (n > 0 && run.isPathWanted) this.#unshown.add(x, from);
       try {
-        this.#advance(run, n === 0 ? step : run.nextPiece(), movingCount, kept);
+        this.#advance(run, n === 0 ? step : run.nextPiece(), movingCount, kept, keptGap);
       } catch (thrown) {
         if (n === 0 || !(thrown instanceof StepAbandoned)) throw thrown;
         if (run.isPathWanted) this.#unshown.dropLast();
@@ -475,14 +535,20 @@ export class PullBack {
   }
 
   /** Makes a piece of the forward step. @param movingCount number of vertices that are marked as moving */
-  #advance({ x, y, pulse }: PullBackRun, piece: number, movingCount: number, kept: KeptBounds | undefined): void {
+  #advance(
+    { x, y, pulse }: PullBackRun,
+    piece: number,
+    movingCount: number,
+    kept: KeptBounds | undefined,
+    keptGap: number | undefined,
+  ): void {
     const { active, moving, forward } = this.#stages;
     const { gamma, floor, forward: rule } = this.#settings;
     const { pairs, boxes, radius } = this.#proximity;
     const limits = this.#limits;
     active.gather(pairs, moving, movingCount);
     forward.advance({
-      ...{ x, y, pairs, moving, step: piece, rule, gamma, floor, radius, pulse },
+      ...{ x, y, pairs, moving, step: piece, rule, gamma, floor, keptGap, radius, pulse },
       active: active.list,
       activeCount: active.count,
       delta: this.#minDelta,
@@ -511,6 +577,7 @@ export class PullBack {
    */
   #keep({ x, onState, holds }: PullBackRun, from: StateOrigin): void {
     const { clock } = this.#stages;
+    this.#hasGained = true;
     this.#best.set(x);
     if (this.#phase === 'PULL_BACK') holds?.keepPushes();
     clock.lap('forward');
