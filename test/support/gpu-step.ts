@@ -29,6 +29,8 @@ export interface StageInput {
   readonly clock: number;
   /** whether the step is one of the pull-back; absent = it is not */
   readonly isAiming?: boolean;
+  /** a gap that the forward step leaves of larger ones; absent = the floor */
+  readonly keptGap?: number;
 }
 
 type BufferName =
@@ -126,6 +128,7 @@ export class StageBench {
         stepLimit: s.stepLimit,
         delta: s.delta,
         floor: s.floor,
+        keptGap: input.keptGap ?? 0,
         gamma: s.gamma,
         epsilon: s.epsilon,
         sigma: s.sigma,

@@ -90,6 +90,10 @@ t.test('planar: the sides share the room in proportion to their approach', async
   t.ok(near(still.x[2], 1 - room));
   const retreat = headOn(1, 2, -1);
   t.ok(near(retreat.forward.alpha[0], room / 2), 'or goes away');
+  const kept = headOn(1, 1, 3, { keptGap: 0.4 });
+  t.ok(near(kept.forward.alpha[0], 0.9 * 0.6 * 0.25), 'of what is beyond the gap that the step leaves');
+  t.equal(headOn(0.3, 1, 3, { keptGap: 0.4 }).forward.largestMove, 0, 'and nothing of a smaller gap');
+  t.ok(near(headOn(1, 1, 3, { keptGap: 1e-9 }).forward.alpha[0], room * 0.25), 'never less than the floor');
   t.equal(retreat.forward.alpha[1], 1);
 });
 
