@@ -10,7 +10,7 @@ import { strainElementsOf } from './strain/elements.js';
 /** What of a scene decides which limits the positions of an answer exceed. */
 export interface LimitedScene {
   readonly mesh: CollisionMesh;
-  readonly settings: Pick<Settings, 'sigma' | 'scale' | 'epsilon'>;
+  readonly settings: Pick<Settings, 'sigma' | 'scale' | 'epsilon' | 'pullBack'>;
   /** float32[3·V] y* */
   readonly target: Float32Array;
 }
@@ -23,23 +23,30 @@ export interface LimitedScene {
  * no vertex may want to move any more. The last steps continue while the excess over limits is not 0. It is measured here as
  * there (EdgeLimits.excess, StrainLimits.excess; the WebGPU engine subtracts the rounding of float32 from it), so at least one
  * vertex is unfinished.
+ *
+ * A device may be stopped before it has said that no motion is left to Algorithm 1. If there are no such edges and elements
+ * either, the run has CONVERGED, whatever its time.
  */
 export function countUnserved(resolution: Resolution, { mesh, settings, target }: LimitedScene): Resolution {
   const { status, pullBack, positions } = resolution;
-  if (!pullBack || (status !== 'STEP_LIMIT' && status !== 'DEADLINE')) return resolution;
+  if (status !== 'STEP_LIMIT' && status !== 'DEADLINE') return resolution;
+  if (!pullBack && resolution.unfinishedVertices > 0) return resolution;
   const residuals = resolution.residuals.slice();
   const mark = (v: number): void => {
     if (mesh.inverseMasses[v]! > 0) residuals[v] = 1;
   };
-  markOverlong(mesh, settings, target, positions, mark);
-  markStrained(mesh, settings, positions, mark);
+  if (settings.pullBack) {
+    markOverlong(mesh, settings, target, positions, mark);
+    markStrained(mesh, settings, positions, mark);
+  }
   let residual = 0;
   let unfinishedVertices = 0;
   for (const r of residuals) {
     residual = Math.max(residual, r);
     if (r >= settings.epsilon) unfinishedVertices++;
   }
-  return { ...resolution, residuals, residual, unfinishedVertices };
+  const isOver = status === 'DEADLINE' && unfinishedVertices === 0;
+  return { ...resolution, status: isOver ? 'CONVERGED' : status, residuals, residual, unfinishedVertices };
 }
 
 /** Marks the ends of edges that are longer than σ L, L as in EdgeLengths (src/solver/cpu/edges.ts). */

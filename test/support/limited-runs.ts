@@ -175,6 +175,28 @@ export async function expectUnservedUnfinished(t: Test, engine: Engine): Promise
 }
 
 /**
+ * A run whose vertices are on their targets, and whose time is over before it begins: it has converged, unless its last steps
+ * were still to move something.
+ */
+export async function expectTruthAtTarget(t: Test, engine: Engine): Promise<void> {
+  const { vertexCount, rest, triangles } = flatSheet(4, 3);
+  const mesh = { vertexCount, triangles, strainLimits: { rest, min: 0.95, max: 1.05 } };
+  const cases = [
+    ['BALANCED', 1, 'CONVERGED'],
+    ['BALANCED', 1.3, 'DEADLINE'],
+    ['FAST', 1.3, 'CONVERGED'],
+  ] as const;
+  for (const [quality, stretch, expected] of cases) {
+    const x = Float64Array.from(scaled(rest, [stretch, 1, 1]));
+    const opened = await openCase(engine, mesh, x, x, { quality });
+    const answer = await run(opened, opened.x, opened.y, { stop: 0 });
+    t.equal(answer.status, expected, `${quality}, ${stretch} times as long`);
+    t.same(objectionsTo(answer, opened, { hasStates: false, mayStop: true }), []);
+    opened.scene.close();
+  }
+}
+
+/**
  * Tiny scenes at random, with step limits in which each phase may be the last one. Each run ends, and tells the truth about how far it got; a run
  * whose states are read one by one has the answer of one that is left alone; one that is stopped after any step ends with a state of that path or,
  * in the pull-back, with its best one, and the scene serves on.

@@ -7,7 +7,7 @@ import type { Engine, Resolution } from '../../../src/solver/engine.js';
 import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
-import { expectTruthAtLimits, expectUnservedUnfinished } from '../../support/limited-runs.js';
+import { expectTruthAtLimits, expectTruthAtTarget, expectUnservedUnfinished } from '../../support/limited-runs.js';
 import { examplePair, randomPullBack } from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
 import {
@@ -76,6 +76,10 @@ else {
 
   t.test('runs of tiny scenes with any limit end, and tell the truth', (t) =>
     expectTruthAtLimits(t, engine, roundsOf(12, 3)),
+  );
+
+  t.test('a run at its target whose time is over has converged, or says what it was still to move', (t) =>
+    expectTruthAtTarget(t, engine),
   );
 
   t.test('what the last steps were still to move counts as unfinished', (t) => expectUnservedUnfinished(t, engine));

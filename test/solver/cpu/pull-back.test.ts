@@ -6,7 +6,7 @@ import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { testPath } from '../../../src/verify/path.js';
 import { findIntersections } from '../../../src/verify/state.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
-import { expectTruthAtLimits, expectUnservedUnfinished } from '../../support/limited-runs.js';
+import { expectTruthAtLimits, expectTruthAtTarget, expectUnservedUnfinished } from '../../support/limited-runs.js';
 import {
   examplePair,
   expectNearReference,
@@ -138,6 +138,10 @@ t.test('the step limit ends it with the best state so far', (t) => expectNearerW
 
 t.test('runs of tiny scenes with any limit end, and tell the truth', (t) =>
   expectTruthAtLimits(t, engine, roundsOf(24, 3)),
+);
+
+t.test('a run at its target whose time is over has converged, or says what it was still to move', (t) =>
+  expectTruthAtTarget(t, engine),
 );
 
 t.test('what the last steps were still to move counts as unfinished', (t) => expectUnservedUnfinished(t, engine));
