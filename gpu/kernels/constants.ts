@@ -100,8 +100,8 @@ export const STATE = {
 
 /**
  * What the steps of a run do, in Control.phase: Algorithm 1; the pull-back; its last steps, which only shorten edges; its
- * finer steps, before these, which are those of PULL with other parameters; steps of PULL again, after the last ones; a
- * step of PULL for the vertices that no row pushes, before the last ones. PHASE_PULL and so on in WGSL.
+ * finer steps, before these, which are those of PULL with other parameters; steps of PULL again, after the last ones;
+ * steps of PULL for the vertices that no row pushes, before the last ones. PHASE_PULL and so on in WGSL.
  */
 export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2, REFINE: 3, RESUME: 4, RELEASE: 5 } as const;
 export type Phase = (typeof PHASE)[keyof typeof PHASE];

@@ -199,7 +199,7 @@ export const AIM_GROWTH = 0.125;
 /**
  * A pair of the pull-back is a contact from this share of δ above its contact offset on, and always within δ: a pair that
  * becomes a contact only near its offset is pressed below it in the step before. At most STALE_GAP − 1, because an offset
- * is at most δ. With a share of 0, grains whose offset is δ pressed each other to 0.6 δ, and then no step gained
+ * is at most δ. With a share of 0, grains whose offset is δ pressed each other far below it, and then no step gained
  * anything: the whole heap stayed where it was, with all that fell onto it.
  */
 export const CONTACT_LEAD = 0.5;

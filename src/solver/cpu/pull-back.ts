@@ -262,13 +262,14 @@ export class PullBack {
     this.#resume(run);
     this.#paces.forget();
     try {
-      for (let best = Number.NaN; ; ) {
-        const isFirst = Number.isNaN(best);
+      for (let best: number | undefined; ; ) {
         const step = run.nextStep('PULL');
-        if (typeof step !== 'number') return isFirst ? undefined : step;
+        if (typeof step !== 'number') return best === undefined ? undefined : step;
         this.#paces.rebuild(x, y, target, 0);
-        if (isFirst && this.#isOutside(x)) this.#search(run);
-        if (isFirst) best = this.#merit.of(x, target, this.#proximity.pairs);
+        if (best === undefined) {
+          if (this.#isOutside(x)) this.#search(run);
+          best = this.#merit.of(x, target, this.#proximity.pairs);
+        }
         this.#sweepRows(run, step, markMoving(x, y, moving), rows);
         this.#paces.countUnpushed(y, PUSHED * delta);
         this.#paces.holdPushed(x, y);
