@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
-import type { Door, Opened, Reply, StepTerms, WireReport } from '../doors/door.js';
+import type { Door, Opened, Reply, StepTerms } from '../doors/door.js';
 import { ExcludedMemory } from '../judge/excluded.js';
-import { isAsNearAsCanBe, judgeNearness } from '../judge/nearness-judge.js';
+import { isAsNearAsCanBe, judgeNearness, type NearAnswer } from '../judge/nearness-judge.js';
 import type { Surface } from '../judge/surface.js';
 import type { Random } from '../scenes/random.js';
 import { aimAt, changePlaces, drawMove, holdPins, type Move, pinSome } from './session-plan.js';
@@ -111,7 +111,7 @@ class RunningSession {
   #surface: Surface;
   #sent: Sent | undefined;
   /** of the last answer, if it is as near to its target as it can be */
-  #near: WireReport | undefined;
+  #near: NearAnswer | undefined;
   #id: string;
   /** the last frame that was accepted */
   #frame = 0n;
@@ -255,8 +255,9 @@ class RunningSession {
     if (next === undefined || 'refusal' in reply) return false;
     const { report } = reply.answer;
     const isAgain = start === this.#x && terms.kinematic === undefined && isSame(target, this.#lastTarget);
-    if (this.#near && isAgain) judgeNearness(this.#near, report, (promise, details) => judge.find(promise, details));
-    this.#near = isAsNearAsCanBe(surface, start, target, report) ? report : undefined;
+    const answer = { report, excused: memory.excused };
+    if (this.#near && isAgain) judgeNearness(this.#near, answer, (promise, details) => judge.find(promise, details));
+    this.#near = isAsNearAsCanBe(surface, start, target, report) ? answer : undefined;
     this.#frame = frame;
     this.#x = next;
     this.#surface = surface;

@@ -18,6 +18,7 @@ import {
 import type { Invariant } from '../judge/invariants.js';
 import { isAsNearAsCanBe, judgeNearness } from '../judge/nearness-judge.js';
 import { findCollisions, findReturn } from '../judge/path-judge.js';
+import type { Excused } from '../judge/promises.js';
 import { judgeResting, type Resting } from '../judge/resting-judge.js';
 import { findMeetings } from '../judge/state-judge.js';
 import { judgeStrains, mayStrainsMove } from '../judge/strain-judge.js';
@@ -173,15 +174,21 @@ class Trial implements Judge {
     const surface = this.#surface;
     const reply = await this.#door.resolve(this.mesh, start, target, this.parameters, { requestId });
     if (this.isRefusedRightly(surface, start, reply, target)) return;
-    const answer = this.judge({ surface, start, target, reply, requestIds: [requestId] });
-    if (answer && 'answer' in reply) await this.#sendAgain(start, target, reply.answer);
+    const memory = new ExcludedMemory();
+    const answer = this.judge({ surface, start, target, reply, requestIds: [requestId], memory });
+    if (answer && 'answer' in reply) await this.#sendAgain(start, target, reply.answer, memory.excused);
     // If all vertices end in one point, or move far, nearly every pair meets, and counting them takes minutes.
     const isCountable = ['NONE', 'SAME', 'NOISE'].includes(this.prove.variation.extreme);
     if (answer && isCountable) await this.#compareChecks(answer, target);
   }
 
   /** Sends the target again from an answer that is as near as it can be, with the lengths that its start had as defaults. */
-  async #sendAgain(start: Positions, target: Positions, { positions, report }: Answer): Promise<void> {
+  async #sendAgain(
+    start: Positions,
+    target: Positions,
+    { positions, report }: Answer,
+    excused: Excused,
+  ): Promise<void> {
     const surface = this.#surface;
     if (!isAsNearAsCanBe(surface, start, target, report)) return;
     const { activationDistance, reach, leap } = report.resolved;
@@ -189,9 +196,11 @@ class Trial implements Judge {
     const requestId = this.nameRequest();
     const reply = await this.#door.resolve(this.mesh, positions, target, parameters, { requestId });
     if (this.isRefusedRightly(surface, positions, reply, target)) return;
-    this.judge({ surface, start: positions, target, reply, requestIds: [requestId] });
-    if ('answer' in reply)
-      judgeNearness(report, reply.answer.report, (promise, details) => this.find(promise, details));
+    const memory = new ExcludedMemory();
+    this.judge({ surface, start: positions, target, reply, requestIds: [requestId], memory });
+    if (!('answer' in reply)) return;
+    const again = { report: reply.answer.report, excused: memory.excused };
+    judgeNearness({ report, excused }, again, (promise, details) => this.find(promise, details));
   }
 
   /** Sessions of one engine beside each other, each with its targets. @throws the first failure, when all have ended */

@@ -26,6 +26,12 @@ export interface Excluded {
  */
 export class ExcludedMemory {
   #earlier: readonly Pair[] = [];
+  #excused = new Excused([]);
+
+  /** The pairs of the last request that may be excluded; none before the first one. */
+  get excused(): Excused {
+    return this.#excused;
+  }
 
   /** For a new session, or another start: the service no longer knows the pairs. */
   forget(): void {
@@ -47,6 +53,7 @@ export class ExcludedMemory {
     const fewest = new Excused([...meetings, ...certain]).count(surface);
     this.#earlier = [...meetings, ...certain, ...possible, ...near];
     const excused = new Excused(this.#earlier);
+    this.#excused = excused;
     const isSettled = near.length + possible.length === 0;
     return { excused, fewest, most: isSettled ? fewest : excused.count(surface) };
   }

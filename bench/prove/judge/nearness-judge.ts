@@ -1,5 +1,6 @@
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { WireReport } from '../doors/door.js';
+import type { Excused } from './promises.js';
 import type { Find } from './question.js';
 import type { Surface } from './surface.js';
 
@@ -48,8 +49,22 @@ function areScattered({ lengths, kinematic }: Surface, start: Positions, target:
   return free.filter((edge) => apart(edge) > SCATTERED_LEAPS * leap).length > free.length / 2;
 }
 
-/** @param next of an answer to the same target, sent again from the positions of `first` */
-export function judgeNearness(first: WireReport, next: WireReport, find: Find): void {
+/** An answer, for this judge. */
+export interface NearAnswer {
+  readonly report: WireReport;
+  /** the pairs that its request may exclude; none unless it ignores pairs */
+  readonly excused: Excused;
+}
+
+/**
+ * Pairs that are excluded in one request and constrained in the other make two different problems of the same target:
+ * what has kept a vertex from its target in the first one may intersect in its answer, and then hold nothing.
+ *
+ * @param next the answer to the same target, sent again from the positions of `first`
+ */
+export function judgeNearness({ report: first, excused }: NearAnswer, again: NearAnswer, find: Find): void {
+  if (!excused.isSameAs(again.excused)) return;
+  const { report: next } = again;
   const [before, after] = [first.distanceToTargetRms, next.distanceToTargetRms];
   const { activationDistance: delta } = first.resolved;
   if (after >= (1 - NEARER) * before || before - after <= LEAST * delta) return;

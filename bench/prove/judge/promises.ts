@@ -110,6 +110,11 @@ export class Excused implements PairList {
     return proximityPairsOf({ a, b }).some((pair) => this.#pairs.has(nameOfPair(pair)));
   }
 
+  /** Whether these are the same pairs. */
+  isSameAs(other: Excused): boolean {
+    return this.#pairs.size === other.#pairs.size && [...this.#pairs.keys()].every((name) => other.#pairs.has(name));
+  }
+
   /** Number of pairs that lose their promise: edges and triangles, and proximity pairs that guard none of these. */
   count(surface: Surface): number {
     const incidence = new Incidence(surface);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { WireReport } from '../../../../bench/prove/doors/door.js';
 import { isAsNearAsCanBe, judgeNearness, NEAR } from '../../../../bench/prove/judge/nearness-judge.js';
+import { Excused } from '../../../../bench/prove/judge/promises.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 
 const surface = readSurface({ vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) });
@@ -8,6 +9,7 @@ const start = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
 const moved = start.map((p) => p + 9);
 
 const resolved = { activationDistance: 0.1, leap: 2, quality: 'BALANCED', preset: 'TUNED' };
+const none = new Excused([]);
 const reportOf = (distanceToTargetRms: number, own: object = {}, parameters: object = {}) =>
   ({
     status: 'CONVERGED',
@@ -20,15 +22,22 @@ const reportOf = (distanceToTargetRms: number, own: object = {}, parameters: obj
 t.test(
   'an answer that is less than half as far from its target when that is sent again was not as near as it can be',
   async (t) => {
-    const judge = (first: number, next: number): string[] => {
+    const judge = (first: number, next: number, excused = [none, none]): string[] => {
       const found: string[] = [];
-      judgeNearness(reportOf(first), reportOf(next), (promise) => found.push(promise));
+      const answers = [first, next].map((away, k) => ({ report: reportOf(away), excused: excused[k] }));
+      judgeNearness(answers[0], answers[1], (promise) => found.push(promise));
       return found;
     };
     t.same(judge(1, 0.49), [NEAR]);
     t.same(judge(1, 0.51), []);
     t.same(judge(1, 1.5), [], 'opening contacts may lead away');
     t.same(judge(0.09, 0), [], 'by less than δ');
+    const [one, same, more] = [[3], [3], [3, 4]].map(
+      (vertices) => new Excused(vertices.map((v) => ({ a: [v], b: [0, 1, 2] }))),
+    );
+    t.same(judge(1, 0.49, [one, same]), [NEAR], 'although a pair is excluded in both requests');
+    t.same(judge(1, 0.49, [none, one]), [], 'a pair that is excluded in the second one only may have held it');
+    t.same(judge(1, 0.49, [more, one]), [], 'and one that is excluded in the first one only does not hold it');
   },
 );
 
