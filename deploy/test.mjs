@@ -48,16 +48,17 @@ const APART = /^(bench\/(cluster|load)|clients|conformance|gpu\/device|observe|p
 const TOUCHES_PROCESS =
   /\bprocess\.(?!env\.(INTERSTICE_(REQUIRE|DATA)|TEST_))|node:(child_process|cluster|v8|vm|worker_threads)|\bglobal(This)?\b|mockImport|mock\.timers|ServerProcess|collect-garbage|served-program/;
 /**
- * Folders whose files take a third of the time of all, and concern what lies around the engine and the service: of so
- * many files of each the shared run takes one.
+ * Folders whose files take much of the time of all, and concern what lies around the engine and the service: of so many
+ * files of each the shared run takes one.
  */
 const SHARED_FOLDERS = {
   bench: 3,
   clients: 3,
   'examples/solver/test': 3,
   'gpu/device': 3,
-  cli: 2,
-  'gpu/proof': 2,
+  'gpu/proof': 3,
+  cli: 3,
+  'gpu/convoy': 2,
   page: 2,
   rough: 2,
   server: 2,
