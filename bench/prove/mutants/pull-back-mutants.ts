@@ -1,9 +1,10 @@
 import type { Gained } from '../../../src/solver/cpu/poor-steps.js';
-import type { PullBackRun } from '../../../src/solver/cpu/pull-back.js';
+import type { PullBackRun } from '../../../src/solver/cpu/pull-back-run.js';
 import { NEAR } from '../judge/nearness-judge.js';
 import { FLOOR, MEETING, type Mutant, noCheck, PATH, TUNNEL } from './mutant.js';
 
 const PULL_BACK = 'src/solver/cpu/pull-back.js';
+const PULL_BACK_STEP = 'src/solver/cpu/pull-back-step.js';
 const EDGE_LIMITS = 'src/solver/cpu/edge-limits.js';
 
 const AIMS = 'src/solver/cpu/contact-aims.js';
@@ -20,8 +21,8 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
       'the state that the pull-back keeps as its best one is its y, which no forward step has bounded or checked',
     faults: [
       {
-        file: PULL_BACK,
-        function: 'PullBack.#keep',
+        file: PULL_BACK_STEP,
+        function: 'PullBackStep.keep',
         instead: (original: (run: PullBackRun, ...more: unknown[]) => void, run: PullBackRun, ...more: unknown[]) =>
           original({ ...run, x: run.y }, ...more),
       },

@@ -3,7 +3,7 @@
 // where the shortening of edges begins and at the end of the run: x ← the best state. Before steps in which pushed vertices rest none counts as pushed:
 // from another state on, rows may push others.
 //
-// In: goal, inverseMass. In and out: x, best, progress, pull. Out: windowStart, control.unitBits. Mirrors PullBack.run (src/solver/cpu/pull-back.ts).
+// In: goal, inverseMass. In and out: x, best, progress, pull. Out: windowStart, control.unitBits. Mirrors PullBackStep.begin (src/solver/cpu/pull-back-step.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;

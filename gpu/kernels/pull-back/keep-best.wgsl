@@ -1,5 +1,5 @@
 // best ← x, with its shortfalls, one thread a vertex: the state that the pull-back begins with. pull-back/rebuild.wgsl
-// keeps later ones. Mirrors PullBack.#keep (src/solver/cpu/pull-back.ts).
+// keeps later ones. Mirrors PullBackStep.keep (src/solver/cpu/pull-back-step.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;

@@ -4,7 +4,7 @@
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
-// In: edgeColours, pullBack. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts).
+// In: edgeColours, pullBack. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBackStep.forward (src/solver/cpu/pull-back-step.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;

@@ -2,7 +2,7 @@
 // re-search rule (control/mark-relevant.wgsl), what its trust box held is marked, and so is whether a vertex that its leap limits has come nearer by a good part of
 // the leap.
 //
-// In: vertexStep, pairVertex, x, goal. In and out: pull, control. Out: progress; shortfalls, 0. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts) and
+// In: vertexStep, pairVertex, x, goal. In and out: pull, control. Out: progress; shortfalls, 0. Mirrors PullBackStep.forward (src/solver/cpu/pull-back-step.ts) and
 // ProgressWatch.#markRelevant (progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
