@@ -78,9 +78,11 @@ export const CONTACTS_PER_VERTEX = 24;
 
 /**
  * A contact whose movable vertices all have a smaller closest-point weight than this is left to the forward step: a
- * projection would move a vertex by the violation divided by its weight, many times too far.
+ * projection moves a vertex by up to the violation divided by its weight. Only elements with both kinematic and movable
+ * vertices have such contacts, as at the border of what a gripper holds. Where it holds several layers close to each
+ * other, nothing else than these movable vertices can make room for the kinematic ones.
  */
-export const MIN_MOVABLE_WEIGHT = 0.05;
+export const MIN_MOVABLE_WEIGHT = 0.01;
 
 /** Volume form: edges at a smaller sine than this rotate instead of separating; the gap form is used. */
 export const MIN_SINE = 0.15;
@@ -209,6 +211,9 @@ export const CONTACT_LEAD = 0.5;
  * have (cpu/merit.ts).
  */
 export const SHORTFALL_WEIGHT = 8;
+
+/** A contact that is not open counts as a shortfall of the vertices with at least this closest-point weight. */
+export const MIN_SHORTFALL_WEIGHT = 0.05;
 
 /** Weight of the squared excess over an edge's limit relative to the squared distance to the target. */
 export const EXCESS_WEIGHT = 1000;

@@ -291,6 +291,25 @@ export function testNearAnswers(t: Test, engine: Engine): void {
     await holdsNothing(t, 1.05, 1);
   });
 
+  t.test('a gripper that holds two layers of cloth lifts both, however near to each other they are', async (t) => {
+    const delta = 0.1;
+    const lower = flatSheet(8, 8);
+    const upper = lower.rest.map((value, k) => value + [0.07 * delta, 0.05 * delta, 0.05 * delta][k % 3]!);
+    const start = Float32Array.from([...lower.rest, ...upper]);
+    const half = lower.vertexCount;
+    const triangles = Uint32Array.from([...lower.triangles, ...lower.triangles.map((v) => half + v)]);
+    const isHeld = (v: number) => Math.hypot(lower.rest[3 * (v % half)]!, lower.rest[3 * (v % half) + 1]!) < 2.5;
+    const kinematic = Uint8Array.from({ length: 2 * half }, (_, v) => (isHeld(v) ? 1 : 0));
+    // The lower layer springs up in front of the gripper, and the upper one lies there at rest.
+    const lift = (v: number) => (isHeld(v) ? 1 : v < half ? 0.5 : 0);
+    const target = start.map((value, k) => (k % 3 === 2 ? value + lift((k - 2) / 3) : value));
+    const mesh = { vertexCount: 2 * half, triangles, kinematic };
+    const { report } = (await runJob({ mesh, start, target, parameters: { activationDistance: delta } }, engine))
+      .answer;
+    t.equal(report.verification.intersections, 0);
+    t.equal(report.unreachedKinematic, 0);
+  });
+
   t.test('bodies in closed contact that are sent past a post do not stop in front of it', async (t) => {
     const { mesh, start, target } = movingGroups(new Random(87110));
     const { report } = (await runJob({ mesh, start, target, parameters: {} }, engine)).answer;

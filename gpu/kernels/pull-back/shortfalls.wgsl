@@ -111,7 +111,7 @@ fn findShortfalls(
   }
   for (var s = 0u; s < cornersOf(kind); s++) {
     let v = u32(ids[s]);
-    if (nearest.weight[s] >= MIN_MOVABLE_WEIGHT && inverseMass[v] > 0.0) {
+    if (nearest.weight[s] >= MIN_SHORTFALL_WEIGHT && inverseMass[v] > 0.0) {
       atomicMax(&shortfalls[v], bitcast<u32>(short));
     }
   }

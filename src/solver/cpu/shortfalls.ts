@@ -1,6 +1,6 @@
 import { team } from '../../threads/here.js';
 import { defineStage } from '../../threads/stage.js';
-import { MIN_MOVABLE_WEIGHT } from '../constants.js';
+import { MIN_SHORTFALL_WEIGHT } from '../constants.js';
 import { CORNERS } from '../pair-kinds.js';
 import { distanceOfPair } from '../part-distances.js';
 import { staleGap } from './candidates.js';
@@ -75,15 +75,15 @@ function leastOf({ kind, vertex, most }: ShortArrays, p: number): number {
   return least[0];
 }
 
-/** Raises the shortfalls of the corners with enough weight in `closest`, as in contact rows. */
+/** Raises the shortfalls of the corners with enough weight in `closest`. */
 function raise({ kind, vertex, most }: ShortArrays, p: number): void {
   const { w0, w1, w2, w3 } = closest;
   const q = 4 * p;
   const corners = CORNERS[kind[p]];
-  if (w0 >= MIN_MOVABLE_WEIGHT) raiseTo(most, vertex[q], shortBits[0]);
-  if (w1 >= MIN_MOVABLE_WEIGHT) raiseTo(most, vertex[q + 1], shortBits[0]);
-  if (corners > 2 && w2 >= MIN_MOVABLE_WEIGHT) raiseTo(most, vertex[q + 2], shortBits[0]);
-  if (corners > 3 && w3 >= MIN_MOVABLE_WEIGHT) raiseTo(most, vertex[q + 3], shortBits[0]);
+  if (w0 >= MIN_SHORTFALL_WEIGHT) raiseTo(most, vertex[q], shortBits[0]);
+  if (w1 >= MIN_SHORTFALL_WEIGHT) raiseTo(most, vertex[q + 1], shortBits[0]);
+  if (corners > 2 && w2 >= MIN_SHORTFALL_WEIGHT) raiseTo(most, vertex[q + 2], shortBits[0]);
+  if (corners > 3 && w3 >= MIN_SHORTFALL_WEIGHT) raiseTo(most, vertex[q + 3], shortBits[0]);
 }
 
 /** most[v] ← max(most[v], bits) */

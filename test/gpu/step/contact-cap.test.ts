@@ -15,7 +15,7 @@ t.teardown(() => gpu?.close());
 const CLOCK = 7;
 /** Limits of gpu/kernels/common/pair.wgsl. */
 const CONTACTS_PER_VERTEX = 24;
-const MIN_MOVABLE_WEIGHT = Math.fround(0.05);
+const MIN_MOVABLE_WEIGHT = Math.fround(0.01);
 
 if (!gpu) t.test('the limit on contacts at a vertex', options, async () => undefined);
 else {

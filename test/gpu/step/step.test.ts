@@ -32,7 +32,7 @@ const LIMIT = { words: 4, low: 0, high: 1, error: 2, entry: 3 } as const;
 const STEP_WORDS = 4;
 const STAMP_SHIFT = 2;
 /** As in pair.wgsl: a contact whose movable vertices all weigh less is no candidate. */
-const MIN_MOVABLE_WEIGHT = 0.05;
+const MIN_MOVABLE_WEIGHT = 0.01;
 
 /** Unit roundoff of float32. */
 const U = 2 ** -24;
