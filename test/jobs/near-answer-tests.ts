@@ -291,7 +291,7 @@ export function testNearAnswers(t: Test, engine: Engine): void {
     await holdsNothing(t, 1.05, 1);
   });
 
-  t.test('a gripper that holds two layers of cloth lifts both, however near to each other they are', async (t) => {
+  t.test('a gripper that holds two layers of cloth close to each other lifts both', async (t) => {
     const delta = 0.1;
     const lower = flatSheet(8, 8);
     const upper = lower.rest.map((value, k) => value + [0.07 * delta, 0.05 * delta, 0.05 * delta][k % 3]!);
