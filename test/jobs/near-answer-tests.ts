@@ -294,7 +294,7 @@ export function testNearAnswers(t: Test, engine: Engine): void {
   t.test('a gripper that holds two layers of cloth close to each other lifts both', async (t) => {
     const delta = 0.1;
     const lower = flatSheet(8, 8);
-    const upper = lower.rest.map((value, k) => value + [0.07 * delta, 0.05 * delta, 0.05 * delta][k % 3]!);
+    const upper = lower.rest.map((value, k) => value + [delta, 0.6 * delta, 0.1 * delta][k % 3]!);
     const start = Float32Array.from([...lower.rest, ...upper]);
     const half = lower.vertexCount;
     const triangles = Uint32Array.from([...lower.triangles, ...lower.triangles.map((v) => half + v)]);
