@@ -57,13 +57,13 @@ export interface NearAnswer {
 }
 
 /**
- * Pairs that are excluded in one request and constrained in the other make two different problems of the same target:
- * what has kept a vertex from its target in the first one may intersect in its answer, and then hold nothing.
+ * An answer is not compared where the next request excludes pairs that the first one constrained: what has kept a vertex
+ * from its target may intersect in the first answer, and then holds nothing.
  *
  * @param next the answer to the same target, sent again from the positions of `first`
  */
 export function judgeNearness({ report: first, excused }: NearAnswer, again: NearAnswer, find: Find): void {
-  if (!excused.isSameAs(again.excused)) return;
+  if (!excused.includes(again.excused)) return;
   const { report: next } = again;
   const [before, after] = [first.distanceToTargetRms, next.distanceToTargetRms];
   const { activationDistance: delta } = first.resolved;

@@ -110,9 +110,9 @@ export class Excused implements PairList {
     return proximityPairsOf({ a, b }).some((pair) => this.#pairs.has(nameOfPair(pair)));
   }
 
-  /** Whether these are the same pairs. */
-  isSameAs(other: Excused): boolean {
-    return this.#pairs.size === other.#pairs.size && [...this.#pairs.keys()].every((name) => other.#pairs.has(name));
+  /** Whether all pairs of the other are among these. */
+  includes(other: Excused): boolean {
+    return [...other.#pairs.keys()].every((name) => this.#pairs.has(name));
   }
 
   /** Number of pairs that lose their promise: edges and triangles, and proximity pairs that guard none of these. */
