@@ -15,8 +15,8 @@
  * All files of a run derive their random numbers from one seed, TEST_SEED, which is printed. deploy/test-seeds.mjs runs
  * files with many seeds.
  *
- * `npm test` without words tries a share of each long table, which the seed chooses (test/support/share.ts), and of the
- * files of some folders (SHARED_FOLDERS); with words, or with INTERSTICE_LONG_TESTS=1, it tries all of them.
+ * `npm test` without words tries a share of each long table, which the seed chooses (test/support/share.ts), and of some
+ * files (SHARED_FOLDERS, SHARED_FILES); with words, or with INTERSTICE_LONG_TESTS=1, it tries all of them.
  *
  * With INTERSTICE_RERUN_FAILED=1, for machines that do other work at the same time, up to two failed files are run once
  * more, alone and with the same seed. A file that then passes has failed because of its timing, or because of leftovers
@@ -55,14 +55,33 @@ const SHARED_FOLDERS = {
   bench: 3,
   clients: 3,
   'examples/solver/test': 3,
-  'gpu/device': 3,
+  'gpu/device': 4,
   'gpu/proof': 3,
   cli: 3,
   'gpu/convoy': 2,
-  page: 2,
+  page: 3,
   rough: 2,
   server: 2,
 };
+/** Files of other folders that take longest on a software adapter: the shared run takes every other one of this list. */
+const SHARED_FILES = [
+  'gpu/pull-back/runs',
+  'gpu/step/subgroups',
+  'gpu/capacity',
+  'gpu/pull-back/cases',
+  'gpu/pull-back/near-answers',
+  'jobs/device-lanes',
+  'gpu/pull-back/examples',
+  'gpu/engine',
+  'lanes/convoy',
+  'jobs/engines',
+  'gpu/step/step-loop',
+  'gpu/pull-back/strain-limits',
+  'gpu/capacity-folds',
+  'gpu/saved-scenes',
+  'gpu/shared-budget',
+  'load/abort',
+];
 /**
  * The longest files start first, so that no core is idle while the last file runs. `npm test` prints the times; the
  * order of shorter files does not matter.
@@ -78,6 +97,8 @@ const FIRST = [
   'solver/cpu/cores',
   'gpu/device/device-life',
   'gpu/pull-back/cases',
+  'gpu/capacity',
+  'gpu/step/subgroups',
   'gpu/convoy/company',
   'session/kept-sessions',
   'gpu/pull-back/examples',
@@ -131,6 +152,7 @@ const shareOf = (files) => {
   const counts = new Map();
   const turn = Math.floor(Number(seed) / TABLE_SHARES);
   return files.filter(({ name }) => {
+    if (SHARED_FILES.includes(name)) return SHARED_FILES.indexOf(name) % 2 === turn % 2;
     const folder = Object.keys(SHARED_FOLDERS).find((start) => name.startsWith(`${start}/`));
     if (folder === undefined) return true;
     const kind = `${folder} ${FIRST.includes(name)}`;
@@ -214,9 +236,10 @@ if (queue.length === 0) {
   print(words.length === 0 ? 'no compiled tests; run `npm run build`' : `no test file matches ${words.join(', ')}`);
   total.failed += 1;
 }
-const missing = words.length === 0 ? FIRST.filter((name) => !known.some((file) => file.name === name)) : [];
+const named = words.length === 0 ? [...FIRST, ...SHARED_FILES] : [];
+const missing = named.filter((name) => !known.some((file) => file.name === name));
 if (missing.length > 0) {
-  print(`FAIL  files that start first are not there: ${missing.join(', ')}`);
+  print(`FAIL  files that this program names are not there: ${missing.join(', ')}`);
   total.failed += missing.length;
 }
 queue.sort((a, b) => placeOf(a) - placeOf(b));
