@@ -6,6 +6,7 @@ import { drapes } from './drapes.js';
 import { dress } from './dress.js';
 import { FUNNELS } from './funnel.js';
 import { gown } from './gown.js';
+import { gripper } from './gripper.js';
 import { hair } from './hair.js';
 import { hammock } from './hammock.js';
 import { mats } from './mats.js';
@@ -39,6 +40,7 @@ const ALL: readonly MakeScene[] = [
   drapes,
   betweenSpheres,
   ...STRAIN_LIMITED,
+  gripper,
 ];
 
 /** Every scene by its name, in the order in which they are played. */

@@ -53,6 +53,7 @@ const PLAYED: readonly (readonly [string, number])[] = [
   ['hammock', 9],
   ['drapes', 15],
   ['between-spheres', 8],
+  ['gripper', 8],
 ];
 
 /**
