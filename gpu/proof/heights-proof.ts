@@ -18,11 +18,11 @@ import {
 } from './places.js';
 import {
   coarseErrorOf,
-  heightErrorOf,
   LONG_HEIGHT,
   makeProofCases,
   PROOF_POINTS,
   type ProofCases,
+  pairErrorOf,
 } from './proof-cases.js';
 
 /** Words of an answer for a pair and a kind: h_0 … h_3, lo, hi, gap, e (kernels/proof/heights.wgsl). */
@@ -55,7 +55,7 @@ export function judgeHeights(cases: ProofCases, answers: Float32Array): Proof {
       const answer = answers.subarray(first, first + ANSWER.WORDS);
       const [spread, extent] = [spreads, extents].map((all) => Math.max(...all.slice(0, CORNERS[kind])));
       const coarse = coarseErrorOf(spread!);
-      const e = heightErrorOf(spread!, extent!, Math.max(Math.abs(answer[ANSWER.LO]!), Math.abs(answer[ANSWER.HI]!)));
+      const e = pairErrorOf(spread!, extent!, Math.max(Math.abs(answer[ANSWER.LO]!), Math.abs(answer[ANSWER.HI]!)));
       // A corner that lies far behind lo and hi keeps its height in float32.
       const allowed = heights.map((h) => (Math.abs(h) < LONG_HEIGHT - coarse ? e : coarse));
       const objection = objectToHeights(answer, kind, heights, e, allowed) ?? objectToGap(answer, kind);

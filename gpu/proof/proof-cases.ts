@@ -4,8 +4,9 @@ import { LONG_EXTENT_ERROR, LONG_ROUNDING } from '../kernels/constants.js';
 /** Points of one pair: the first is the origin of its heights. */
 export const PROOF_POINTS = 4;
 
-/** Larger heights are not computed in integers (kernels/common/long-heights.wgsl). */
+/** Larger heights are not computed in integers, nor are those of a pair whose lo or hi is larger (kernels/common/long-heights.wgsl). */
 export const LONG_HEIGHT = 100;
+export const LONG_GAP = 72;
 
 /** e of heights that are computed in float32. @param spread Σ_c |n_c d_c| */
 export const coarseErrorOf = (spread: number): number => ERROR_FACTOR * spread + UNDERFLOW_ERROR;
@@ -13,13 +14,18 @@ export const coarseErrorOf = (spread: number): number => ERROR_FACTOR * spread +
 /**
  * e of heights as kernels compute them: in integers where float32 would be too coarse (docs/method.md, S1).
  *
- * @param spread Σ_c |n_c d_c|, the largest @param extent Σ_c |d_c|, the largest @param height the largest |h|
+ * @param spread Σ_c |n_c d_c|, the largest @param extent Σ_c |d_c|, the largest @param height |h| of one corner
+ * @param most heights from which on they are those of float32
  */
-export function heightErrorOf(spread: number, extent: number, height: number): number {
+export function heightErrorOf(spread: number, extent: number, height: number, most = LONG_HEIGHT): number {
   const coarse = coarseErrorOf(spread);
-  if (!(coarse > ERROR_FACTOR * LONG_SPREAD) || height >= LONG_HEIGHT) return coarse;
+  if (!(coarse > ERROR_FACTOR * LONG_SPREAD) || height >= most) return coarse;
   return LONG_ROUNDING + LONG_EXTENT_ERROR * extent + 2 * ERROR_FACTOR * height;
 }
+
+/** The same of a pair. @param height max(|lo|, |hi|) */
+export const pairErrorOf = (spread: number, extent: number, height: number): number =>
+  heightErrorOf(spread, extent, height, LONG_GAP);
 
 export interface ProofCases {
   readonly pairs: number;

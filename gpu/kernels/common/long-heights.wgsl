@@ -20,6 +20,9 @@
 
 // Heights above this keep their float32 value, which errs by less than 28 where coordinates are below LONG_RANGE: they do not wrap.
 const LONG_HEIGHT: f32 = 100.0;
+// lo and hi are taken from integers below this. A height that keeps its float32 value is then behind them: where that is -100 or
+// less, the exact one is below -72.
+const LONG_GAP: f32 = 72.0;
 // floor(64 x) of both ends and their difference are i32.
 const LONG_RANGE: f32 = 8388608.0;
 
@@ -87,7 +90,7 @@ fn measureAnyHeights(kind: u32, p: Corners, n: vec3f) -> Heights {
   let lo = select(0.0, min(0.0, h.y), isEdges);
   let hi = max(max(h.z, h.w), select(h.y, h.z, isEdges));
   let height = max(-lo, abs(hi));
-  if (!isInRange || height >= LONG_HEIGHT) {
+  if (!isInRange || height >= LONG_GAP) {
     return heights;
   }
   return Heights(h, lo, hi, lo - hi, longErrorOf(extent, height));

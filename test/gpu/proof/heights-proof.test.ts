@@ -165,7 +165,7 @@ t.test('the judge of heights', async (t) => {
         const hi = Math.max(...own.slice(SIDE_A[kind], corners));
         const coarse = 8 * 2 ** -23 * Math.max(...spreads.slice(0, corners)) + 2 ** -120;
         const height = Math.max(Math.abs(lo), Math.abs(hi));
-        const isLong = coarse > 8 * 2 ** -23 * LONG_SPREAD && height < 100;
+        const isLong = coarse > 8 * 2 ** -23 * LONG_SPREAD && height < 72;
         const e = isLong
           ? 2 ** -16 + 2 ** -29 * Math.max(...extents.slice(0, corners)) + 16 * 2 ** -23 * height
           : coarse;
