@@ -24,7 +24,7 @@ export const PULL_BACK_PAIR_BYTES = 4;
  * pull struct VertexPull, offsets float32 (contact offset, if parts have their own), shortfalls float32[2V] (of the
  * state, then of the best one). Per edge: edgePush float32[4] (previous multiplier, and colour; the
  * multiplier lies in edgeRow); edgeActive uint32, the number of edges of each colour, and the edges. Per pair: kept float32 (multiplier). sums
- * float32[4] per workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl. pieces float32[3V] for each piece of a
+ * twice float32[4] per workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl. pieces float32[3V] for each piece of a
  * forward step but the last one, for requests that ask for their path.
  */
 export class PullBackBuffers {
@@ -63,7 +63,7 @@ export class PullBackBuffers {
     this.pull = this.#places.add('pull', VERTEX_PULL.bytes * vertexCount, STATE);
     this.offsets = this.#places.add('offsets', 4 * vertexCount, STATE);
     this.shortfalls = this.#places.add('shortfalls', 8 * vertexCount, STATE);
-    this.sums = this.#places.add('sums', 16 * SUM_GROUPS, STATE);
+    this.sums = this.#places.add('sums', 2 * 16 * SUM_GROUPS, STATE);
     this.activeVertices = this.#places.add(
       'activeVertices',
       4 * (1 + Math.ceil(vertexCount / MARKS_PER_WORD) + 2 * vertexCount),

@@ -4,6 +4,7 @@ import { Random } from '../../bench/prove/scenes/random.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { runJob } from '../support/job.js';
+import { examplePair } from '../support/nearness.js';
 import { seeded } from '../support/random.js';
 import { flatSheet } from '../support/sheet.js';
 
@@ -308,6 +309,37 @@ export function testNearAnswers(t: Test, engine: Engine): void {
       .answer;
     t.equal(report.verification.intersections, 0);
     t.equal(report.unreachedKinematic, 0);
+  });
+
+  t.test('a sheet that a floor keeps far from its targets takes nothing from what moves beside it', async (t) => {
+    const { mesh, start, target: end, parameters } = examplePair('hair');
+    const target = start.map((value, k) => value + 0.4 * (end[k]! - value));
+    const alone = (await runJob({ mesh, start, target, parameters }, engine)).answer;
+    const { activationDistance: delta } = alone.report.resolved;
+    // The sheet lies 3 δ above the floor, and its targets 500 δ below.
+    const { mesh: sheet, start: lying, dynamic } = sheetAmong([6, 6], [plane(-0.3)]);
+    const count = mesh.vertexCount + sheet.vertexCount;
+    const kinematic = Uint8Array.from({ length: count }, (_, v) =>
+      v < mesh.vertexCount ? mesh.kinematic![v]! : sheet.kinematic![v - mesh.vertexCount]!,
+    );
+    const triangles = Uint32Array.from(sheet.triangles!, (v) => mesh.vertexCount + v);
+    const beside = (value: number, k: number) => 10 * delta * (value + (k % 3 === 0 ? 200 : 0));
+    const below = (value: number, k: number) => beside(k % 3 === 2 && k < 3 * dynamic ? value - 50 : value, k);
+    const company = {
+      mesh: { ...mesh, vertexCount: count, triangles, kinematic },
+      start: Float64Array.from([...start, ...[...lying].map(beside)]),
+      target: Float64Array.from([...target, ...[...lying].map(below)]),
+      parameters: { ...parameters, activationDistance: delta },
+    };
+    const { positions, report } = (await runJob(company, engine)).answer;
+    t.equal(report.status, 'CONVERGED');
+    t.equal(report.verification.intersections, 0);
+    const rmsIn = (x: ArrayLike<number>): number => {
+      const squares = target.map((y, k) => (kinematic[Math.floor(k / 3)] ? 0 : (x[k]! - y) ** 2));
+      return Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / squares.length);
+    };
+    // Beside the distances of the sheet, no gain of the strands is a share of Φ worth a step.
+    t.ok(rmsIn(positions) < 1.03 * rmsIn(alone.positions), `${rmsIn(positions)}, alone ${rmsIn(alone.positions)}`);
   });
 
   t.test('bodies in closed contact that are sent past a post do not stop in front of it', async (t) => {

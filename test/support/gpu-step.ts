@@ -245,10 +245,14 @@ export class StageBench {
     this.#memory.device.queue.submit([encoder.finish()]);
   }
 
-  /** The sums of the merit (sums.wgsl), of which each workgroup has left its part. */
+  /**
+   * The sums of the merit (merit.wgsl), of which each workgroup has left its part: the four of all vertices and edges,
+   * then the two of the near vertices.
+   */
   async merit(): Promise<number[]> {
     const sums = await this.floats('sums');
-    return [0, 1, 2, 3].map((at) =>
+    const near = 4 * SUM_GROUPS;
+    return [0, 1, 2, 3, near, near + 1].map((at) =>
       Array.from({ length: this.#sumGroups }).reduce((sum: number, _, n) => sum + sums[4 * n + at]!, 0),
     );
   }

@@ -2,7 +2,7 @@
 // the sweeps of one, where the host has to search before x may follow; `closeRun` takes the residuals at the end. Phases, ends and
 // statuses:
 //
-//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, or in a heap minGain, at least HEAP_MIN_GAIN, times what it costs (pull-back/cost.wgsl), unless the phase began early
+//   PULL      a step gains (Φ_best − Φ)/Φ_best, and one that gains anything at least the share that the vertices near their targets gain (pull-back/merit.wgsl). Poor is one that gains less than minGain, or in a heap minGain, at least HEAP_MIN_GAIN, times what it costs (pull-back/cost.wgsl), unless the phase began early
 //             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, one in which no vertex wants to move as well; MAX_HELD_STEPS, or MAX_POOR_STEPS in a heap, as STALLED where one does;
 //             vertices that their boxes hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
 //   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with other parameters, and no poor step so far.
@@ -119,6 +119,8 @@ fn awaitSearch() {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn decidePull(@builtin(local_invocation_index) local: u32) {
   let parts = sumOfParts(sumGroups(), local);
+  workgroupBarrier();
+  let near = sumOfPartsFrom(SUM_GROUPS, sumGroups(), local);
   if (local != 0u) {
     return;
   }
@@ -142,6 +144,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let loss = select(parts.w, meritOf(parts.zw), isPull);
   let isBest = isRunning && loss < 0.0;
   let gain = select(0.0, -loss / best, best > 0.0);
+  let nearGain = select(0.0, -near.y / near.x, near.x > 0.0);
   let left = select(best, present, isBest);
   let bestExcess = select(control.bestExcess, parts.y, isBest);
   control.bestMerit = select(control.bestMerit, present, isBest && isPull);
@@ -152,7 +155,8 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isHeld = atomicLoad(&control.heldCount) > 0u;
   let cost = costOfStep();
   let leastGain = select(pullBack.minGain, cost * max(pullBack.minGain, HEAP_MIN_GAIN), cost > 1.0);
-  let isRich = gain >= leastGain || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
+  let isEnough = gain >= leastGain || (isBest && nearGain >= leastGain && cost == 1.0);
+  let isRich = isEnough || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
   let poor = select(control.poorSteps + 1u, 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
   let isStretched = EXCESS_WEIGHT * parts.y > pullBack.minGain * present && cost == 1.0;

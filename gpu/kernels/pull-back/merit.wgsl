@@ -4,7 +4,8 @@
 //
 // with the shortfall s_i of the contacts of a vertex (pull-back/shortfalls.wgsl), the two sums apart; the difference to the best state term by term, |a|² − |b|² = (a − b)·(a + b), so that its sign is that of many
 // small terms even beside a large one that hardly changes. Lengths are in units of the largest |x − y*| that the pull-back began with, rounded down to a power of two, so
-// that squares neither overflow nor vanish beside each other; scaling by a power of two is exact.
+// that squares neither overflow nor vanish beside each other; scaling by a power of two is exact. Behind these parts, from SUM_GROUPS on, lie
+// those of the vertices that the best state has no farther than a leap from their targets: their terms there, and what those at x are above them.
 //
 // In: x, best, goal, inverseMass, edgeEnds, edgeRow, shortfalls, control. Out: sums. Mirrors Merit.of (src/solver/cpu/merit.ts) and
 // EdgeLimits.excess (edge-limits.ts).
@@ -20,6 +21,7 @@
 @group(0) @binding(7) var<storage, read_write> sums: array<vec4f>;
 @group(0) @binding(8) var<storage, read> best: array<f32>;
 @group(0) @binding(9) var<storage, read> shortfalls: array<f32>;
+@group(0) @binding(10) var<uniform> pullBack: PullBack;
 // #include "pull-back/sums.wgsl"
 // #include "pull-back/merit-scale.wgsl"
 // #include "pull-back/edge-excess.wgsl"
@@ -34,6 +36,7 @@ fn weigh(
   let stride = WORKGROUP_SIZE * groups.x * groups.y;
   let begin = linearIndex(group, groups, local);
   var own = vec4f(0.0);
+  var near = vec4f(0.0);
   for (var i = begin; i < parameters.vertexCount; i += stride) {
     let w = inverseMass[i];
     var square = 0.0;
@@ -58,6 +61,9 @@ fn weigh(
     let more = 2.0 * (further * short + bestDistance * shorter) + shorter * (short + bestShort);
     if (w > 0.0) {
       own += vec4f((distance + short) * (distance + short) / w, 0.0, (loss + more) / w, 0.0);
+      let earlier = (bestDistance + bestShort) * (bestDistance + bestShort);
+      let isNear = bestDistance <= scale * pullBack.longest;
+      near += select(vec4f(0.0), vec4f(earlier / w, (loss + more) / w, 0.0, 0.0), isNear);
     }
   }
   for (var e = begin; e < parameters.edgeCount; e += stride) {
@@ -79,7 +85,10 @@ fn weigh(
     own += vec4f(0.0, present * present, 0.0, (present - earlier) * (present + earlier));
   }
   let sum = sumOfGroup(own, local);
+  workgroupBarrier();
+  let sumOfNear = sumOfGroup(near, local);
   if (local == 0u) {
     sums[foldedGroup(group, groups)] = sum;
+    sums[SUM_GROUPS + foldedGroup(group, groups)] = sumOfNear;
   }
 }

@@ -20,6 +20,8 @@ import type { PullStage } from '../settings.js';
 export interface Gained {
   /** (Φ_best − Φ) / Φ_best */
   readonly gain: number;
+  /** the same of the vertices near their targets (Merit.nearGain) */
+  readonly nearGain: number;
   /** the cost of the step, relative to a cheap step; at least 1 */
   readonly cost: number;
   /** whether a vertex with a distant target has come nearer by a sufficient part of a leap */
@@ -38,7 +40,7 @@ export interface Gained {
 /**
  * Counts poor steps in a row, and decides when they end the phase.
  *
- * A step is poor if it gains less than minGain. If a mesh contracts to a heap, thousands of pairs per vertex make a
+ * A step is poor if it gains less than minGain, of Φ and of the terms of the vertices near their targets. If a mesh contracts to a heap, thousands of pairs per vertex make a
  * step a hundred times as expensive, and it gains less and less without end. There a step must gain minGain, or
  * HEAP_MIN_GAIN if that is more, times its cost relative to a cheap step.
  *
@@ -105,6 +107,7 @@ export class PoorSteps {
   /** @returns how the phase ends with this step; undefined = it continues */
   after({
     gain,
+    nearGain,
     cost,
     isLeaping,
     isHeld,
@@ -116,7 +119,8 @@ export class PoorSteps {
     const minGain = this.#minGain;
     const isHeap = cost > 1;
     const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : minGain;
-    if (gain >= least || (gain > 0 && this.#isEarly && isLeaping)) {
+    const isEnough = gain >= least || (nearGain >= least && !isHeap) || (this.#isEarly && isLeaping);
+    if (gain > 0 && isEnough) {
       this.#count = 0;
       this.#hasGained = true;
       this.#isClosed = false;

@@ -86,7 +86,7 @@ export class PullBack {
     const aims = aimsOf(mesh, settings, plan, scratch);
     const own = { delta: settings.delta, distances: deltas.distances };
     const shortfalls = new Shortfalls(vertexCount, own, aims, start, scratch);
-    this.#merit = new Merit(inverseMasses, this.#limits, shortfalls);
+    this.#merit = new Merit(inverseMasses, plan.longest, this.#limits, shortfalls, scratch);
     this.#paces = new Paces(inverseMasses, plan.longest, this.#limits, scratch);
     this.#step = new PullBackStep(mesh, settings, plan, stages, proximity, deltas, this.#limits, aims, scratch);
   }
@@ -208,7 +208,10 @@ export class PullBack {
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       const isOutside = n === 0 && resumptions > 0 && this.#step.isOutside(x);
       if (isOutside || !this.#step.hasPairs) this.#step.search(run);
-      if (n === 0) best = this.#merit.of(x, target, this.#proximity.pairs);
+      if (n === 0) {
+        best = this.#merit.of(x, target, this.#proximity.pairs);
+        this.#merit.keep(x, target);
+      }
       const rows = {
         ...{ sweeps: stage.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) },
         framesOf: poorSteps.isThorough ? this.#step.best : undefined,
@@ -217,9 +220,10 @@ export class PullBack {
       this.#paces.countUnpushed(y, PUSHED * delta);
       const { isWhole, from } = this.#step.forward(run, step, REST * delta, poorSteps.isClosed);
       const merit = this.#merit.of(x, target, this.#proximity.pairs);
-      const gain = (best - merit) / best;
+      const [gain, { nearGain }] = [(best - merit) / best, this.#merit];
       if (gain > 0) {
         best = merit;
+        this.#merit.keep(x, target);
         this.#step.keep(run, from);
       } else this.#step.pass(run, from);
       if (!isWhole) return { status: 'DEADLINE', mayResume: false };
@@ -233,7 +237,7 @@ export class PullBack {
         this.#step.isJammed(JAMMED_SHARE),
         this.#step.isJammed(CLOSED_SHARE),
       ];
-      const ended = poorSteps.after({ gain, cost, isLeaping, isHeld, isStill, excess, isJammed, isClosed });
+      const ended = poorSteps.after({ gain, nearGain, cost, isLeaping, isHeld, isStill, excess, isJammed, isClosed });
       const { finer } = this.#plan;
       const mayResume = ended !== undefined && stage !== finer && poorSteps.mayResume(resumptions);
       if (mayResume) return { status: ended, mayResume };

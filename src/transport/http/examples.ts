@@ -61,7 +61,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   pushingEngine: 'cpu',
   adapter: 'AMD EPYC',
   version: '9',
-  algorithmVersion: '31',
+  algorithmVersion: '32',
   features: 'grpc',
   kinematicParts: 'body.obj',
   code: 'UNUSED_VERTICES',

@@ -4,6 +4,7 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { EXCESS_WEIGHT, KEPT } from '../../../src/solver/constants.js';
 import { EdgeLimits } from '../../../src/solver/cpu/edge-limits.js';
 import { Scratch } from '../../../src/solver/cpu/workspace.js';
+import { planPullBack } from '../../../src/solver/scattered-targets.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { StageBench } from '../../support/gpu-step.js';
 import { CLOCK, colouredEdges, lone, PLAN, sheet, unitOf, withPairs } from '../../support/pull-back-bench.js';
@@ -121,7 +122,7 @@ else {
   t.test('the merit and its change from that of the best state match the reference', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
-    for (const distance of [1e-3, 1, 1e15]) {
+    for (const distance of [1e-3, 1, 100, 1e15]) {
       const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
       const { mesh, rest, x } = sheet(random, 40, 0.3);
       // One vertex is far from its target, the others near theirs.
@@ -151,16 +152,42 @@ else {
       );
       bench.write('x', nearer);
       bench.run((pass) => bench.pullBack.weigh(pass));
-      const [, , loss, excess] = (await bench.merit()) as [number, number, number, number];
+      const [, , loss, excess, near, nearLoss] = (await bench.merit()) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
       bench.close();
       const expected = differenceOf(mesh, nearer, x, target) / unit ** 2;
       t.ok(loss < 0, `a gain is detected beside a distance of ${distance}`);
       t.ok(Math.abs(loss - expected) < 1e-4 * Math.abs(expected), `${loss}, in double ${expected}`);
       const change = (edges.excess(nearer) - edges.excess(x)) / unit ** 2;
       t.ok(Math.abs(excess - change) <= 1e-3 * Math.abs(change), `excess ${excess}, in double ${change}`);
+      const leap = planPullBack(mesh, settings, x, x)!.longest;
+      const [besideMesh, isBeside] = [onlyNear(mesh, x, target, leap), distance > 2 * leap];
+      t.equal(besideMesh.inverseMasses[far] === 0, isBeside, 'the far vertex is beyond a leap, or is not');
+      const ofNear = meritOf(besideMesh, x, target) / unit ** 2;
+      // In the unit of a distance of 1e15 edges, squares of edges are below the smallest number of float32.
+      if (distance > 1e10) t.ok(near >= 0 && near <= 1e-20, `${near}`);
+      else {
+        const gained = differenceOf(besideMesh, nearer, x, target) / unit ** 2;
+        t.ok(Math.abs(near - ofNear) < 1e-4 * ofNear, `near vertices ${near}, in double ${ofNear}`);
+        t.ok(Math.abs(nearLoss - gained) < 1e-4 * Math.abs(gained), `their change ${nearLoss}, in double ${gained}`);
+      }
     }
   });
 }
+
+/** The mesh with all vertices kinematic that are farther than this from their targets. */
+const onlyNear = (mesh: CollisionMesh, x: Float32Array, target: Float32Array, most: number): CollisionMesh => ({
+  ...mesh,
+  inverseMasses: mesh.inverseMasses.map((w, i) =>
+    Math.hypot(...[0, 1, 2].map((c) => x[3 * i + c] - target[3 * i + c])) > most ? 0 : w,
+  ),
+});
 
 /** Σ m |x − y*|² in double. */
 function meritOf({ inverseMasses }: CollisionMesh, x: Float32Array, target: Float32Array): number {

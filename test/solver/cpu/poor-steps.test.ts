@@ -11,7 +11,7 @@ import { cheapPairsOf, comfortablePairs } from '../../../src/solver/pair-budget.
 
 const PLAN = { minGain: 0.01, isEarly: true };
 const CHEAP = {
-  ...{ gain: 0.02, cost: 1, isLeaping: false, isHeld: false, isStill: false },
+  ...{ gain: 0.02, nearGain: 0, cost: 1, isLeaping: false, isHeld: false, isStill: false },
   ...{ excess: 0, isJammed: false, isClosed: false },
 };
 
@@ -34,6 +34,21 @@ t.test('three poor steps in a row end the phase, more if a box holds a vertex', 
   const poor = { ...CHEAP, gain: 0 };
   t.same(endOf([poor, poor, CHEAP, poor, poor, poor]), { ended: 'CONVERGED', steps: 6 }, 'a good step counts anew');
 });
+
+t.test(
+  'a step whose gain is a tiny share of Φ is not poor if the vertices near their targets gain enough',
+  async (t) => {
+    const beside = { ...CHEAP, gain: 1e-6, nearGain: 0.02 };
+    t.equal(endOf(repeated(beside)), undefined);
+    t.same(endOf(repeated({ ...beside, nearGain: 0.009 })), { ended: 'CONVERGED', steps: 3 });
+    t.same(
+      endOf(repeated({ ...beside, gain: -1e-6 })),
+      { ended: 'CONVERGED', steps: 3 },
+      'a worse state gains nothing',
+    );
+    t.same(endOf(repeated({ ...beside, cost: 3 })), { ended: 'CONVERGED', steps: 3 }, 'in a heap they must gain more');
+  },
+);
 
 t.test(
   'steps that only shorten end with two poor ones in a row, in a heap with one, later if a box holds a vertex',
