@@ -142,11 +142,18 @@ export class LiveSessions {
   }
 
   end(session: Session, change: 'deleted' | 'expired'): void {
-    const hint = 'Create another session from your mesh and last answer.';
-    const reason = new IntersticeError('CANCELLED', 'The session was deleted before this step was done.', { hint });
-    if (!this.leave(session, reason)) return;
+    if (!this.stop(session)) return;
     if (change === 'expired') this.options.keeper?.expire(session);
     this.options.onChange(session.tenant, change);
+  }
+
+  /** Ends a session here, of which it is not known yet whether another process has ended it. @returns false if it has left before */
+  stop(session: Session): boolean {
+    const hint = 'Create another session from your mesh and last answer.';
+    return this.leave(
+      session,
+      new IntersticeError('CANCELLED', 'The session was deleted before this step was done.', { hint }),
+    );
   }
 
   /** @param reason for the steps that wait or run @returns false if the session has left before */

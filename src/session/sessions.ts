@@ -142,10 +142,14 @@ export class Sessions {
     // A session that is being loaded has been read already.
     await this.finder?.arrivalOf(id, tenant);
     const session = this.live.registry.peek(id, tenant);
-    if (session) {
-      this.live.end(session, 'deleted');
-      if (!existed || session.kept?.deciding) existed = (await keeper.removeAgain(session)) || existed;
-    } else if (existed) this.options.onChange(tenant, 'deleted');
+    const hasLeft = session !== undefined && this.live.stop(session);
+    try {
+      if (session && (!existed || session.kept?.deciding)) existed = (await keeper.removeAgain(session)) || existed;
+    } finally {
+      // A session that another process has deleted was not deleted by this call: the counts of all processes add up.
+      if (existed) this.options.onChange(tenant, 'deleted');
+      else if (hasLeft) this.options.onChange(tenant, 'moved');
+    }
     if (!existed) refuseUnknown(name);
   }
 

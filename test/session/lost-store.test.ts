@@ -205,6 +205,17 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
     t.equal(redis.cli('KEYS', `${prefix}:session:*`), '');
   });
 
+  t.test('a session that another process has deleted counts as deleted once', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    const { id } = await a.operations.createSession(opening());
+    await b.operations.deleteSession(id);
+    t.equal((await refusalOf(a.operations.deleteSession(id))).code, 'SESSION_NOT_FOUND');
+    const changesOf = ({ events }: typeof a) =>
+      events.flatMap((event) => (event.type === 'session' ? [event.change] : []));
+    t.same([changesOf(a), changesOf(b)], [['created', 'moved'], ['deleted']]);
+  });
+
   for (const what of ['copied', 'written'] as const) {
     t.test(`a session that is deleted while it is ${what} again does not come back`, async (t) => {
       const prefix = prefixOf();
