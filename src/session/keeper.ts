@@ -166,12 +166,18 @@ export class SessionKeeper {
     kept.generation = generation;
   }
 
-  /** The computed step that the store has neither confirmed nor refused. @throws SessionMoved if another is requested */
-  takePending(session: Session, frame: bigint, request: ComputedStep['request']): ComputedStep | undefined {
-    const { pending } = session.kept ?? {};
-    if (!pending) return undefined;
+  /**
+   * The computed step that the store has neither confirmed nor refused; there must be one. If another one is requested, the session
+   * is loaded again, which fences the write that may still be under way. It leaves this process only when the store has answered
+   * and has all its frames: otherwise a store that is down and then loses some would lose them for good.
+   *
+   * @throws SessionMoved if another step is requested; STORE_UNAVAILABLE
+   */
+  async takePending(session: Session, frame: bigint, request: ComputedStep['request']): Promise<ComputedStep> {
+    const pending = session.kept!.pending!;
     if (pending.frame === frame && isSamePayload(pending.request, request)) return pending;
-    throw new SessionMoved('it has a step whose fate is not known');
+    await ask(() => this.compare(session));
+    throw new SessionMoved('it had a step whose fate was not known');
   }
 
   /**

@@ -239,8 +239,8 @@ export class StepQueue {
 
     // The session keeps the arrays until its next accepted step, so they are copied now if the caller may reuse them.
     const request = ownCopy(call.request, context.isHandedOver === true);
-    const known = keeper?.takePending(session, frame, request);
-    if (keeper && known) {
+    if (keeper && session.kept?.pending) {
+      const known = await keeper.takePending(session, frame, request);
       work.refuseLateWith(undecided());
       return keeper.commit(session, known);
     }

@@ -205,6 +205,30 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
     t.equal(redis.cli('KEYS', `${prefix}:session:*`), '');
   });
 
+  t.test(
+    'a session does not leave while the store is down, though a step waits behind one of unknown fate',
+    async (t) => {
+      const { operations, store, scheduler, clock } = await processOf(t, prefixOf());
+      // A call that follows its session pauses before.
+      const ticking = setInterval(() => clock.advance(100), 5);
+      t.teardown(() => clearInterval(ticking));
+      const { id: sessionId } = await operations.createSession(KEYED);
+      await operations.step({ sessionId, target: at(8) });
+      scheduler.isManual = true;
+      const refusals = [2n, 3n].map((frame) => refusalOf(operations.step({ sessionId, frame, target: at(8) })));
+      while (scheduler.steps.length < 2) await settle();
+      const { commit, peek, claim } = store;
+      const fail = () => Promise.reject(new StoreDown());
+      Object.assign(store, { commit: fail, peek: fail, claim: fail });
+      scheduler.steps.at(-1)!.finish();
+      for (const refusal of await Promise.all(refusals)) t.equal(refusal.code, 'STORE_UNAVAILABLE');
+      Object.assign(store, { commit, peek, claim });
+      lose();
+      scheduler.isManual = false;
+      t.match(await operations.step({ sessionId, frame: 3n, afterFrame: 1n, target: at(8) }), { positions: at(6) });
+    },
+  );
+
   t.test('a session that another process has deleted counts as deleted once', async (t) => {
     const prefix = prefixOf();
     const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
