@@ -37,7 +37,7 @@ const kind = (http: number, grpc: ErrorKind['grpc'], hint: string, retryable = f
 });
 
 export const ERRORS = {
-  MALFORMED_BODY: kind(400, 'INVALID_ARGUMENT', 'Check the body against the reference at /docs.'),
+  MALFORMED_BODY: kind(400, 'INVALID_ARGUMENT', 'Check the request against the reference at /docs.'),
   UNKNOWN_FIELD: kind(400, 'INVALID_ARGUMENT', 'Remove the field, or correct its spelling; names are case-sensitive.'),
   INVALID_PARAMETER: kind(400, 'INVALID_ARGUMENT', 'Use a value within the stated range, or leave the field unset.'),
   INVALID_MESH: kind(400, 'INVALID_ARGUMENT', 'Repair the named element.'),

@@ -129,10 +129,11 @@ function admitBytes(request: object, limits: Limits): void {
 
 function admitBudget(seconds: number | undefined, { maxTimeBudgetSeconds: limit }: Limits): void {
   if (seconds === undefined || (seconds > 0 && seconds <= limit)) return;
+  const hint = 'INTERSTICE_MAX_TIME_BUDGET_SECONDS sets the largest one, where the request is computed.';
   throw new IntersticeError(
     'INVALID_PARAMETER',
     `Field timeBudget is ${seconds} s; it must be greater than 0 and at most ${limit} s.`,
-    { hint: 'INTERSTICE_MAX_TIME_BUDGET_SECONDS sets the largest one, where the request is computed.' },
+    seconds > limit ? { hint } : {},
   );
 }
 

@@ -130,8 +130,8 @@ export function resolveParameters(
   checkMethod(parameters, rules);
   checkQuality(parameters, rules);
   if (parameters.verify === 'NONE' && !rules.allowUnverified) {
-    throw new IntersticeError('PERMISSION_DENIED', 'verify NONE is not allowed on this server.', {
-      hint: 'Use STATE or PATH, or start the server with INTERSTICE_ALLOW_UNVERIFIED=1.',
+    throw new IntersticeError('PERMISSION_DENIED', 'verify is NONE, which is not allowed here.', {
+      hint: 'Use STATE or PATH, or set INTERSTICE_ALLOW_UNVERIFIED=1 where the request is computed.',
     });
   }
   return {

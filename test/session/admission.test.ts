@@ -51,6 +51,7 @@ t.test('a time budget outside its range is refused', async (t) => {
     t.throws(() => admitResolve({ ...request, timeBudgetSeconds }, LIMITS), {
       code: 'INVALID_PARAMETER',
       message: new RegExp(`timeBudget is ${timeBudgetSeconds} s.* at most 600 s`),
+      hint: timeBudgetSeconds > 600 ? /INTERSTICE_MAX_TIME_BUDGET_SECONDS/ : /^Use a value within the stated range/,
     });
   }
   t.doesNotThrow(() => admitResolve({ ...request, timeBudgetSeconds: 600 }, LIMITS));

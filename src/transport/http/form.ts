@@ -68,7 +68,9 @@ export async function readForm<G extends string>(
       const name = groupNameOf(fieldName);
       if (name === 'options') {
         if (options !== undefined)
-          throw new IntersticeError('UNKNOWN_FIELD', 'The form has more than one options part.');
+          throw new IntersticeError('UNKNOWN_FIELD', 'The form has more than one options part.', {
+            hint: 'Send all options in one part, as one JSON object.',
+          });
         if (part.type !== 'file') throw new Error('The options part was parsed as a field.');
         options = await readOptionsPart(part, watch, jsonLimitOf(limits), request, reply);
         continue;
@@ -87,7 +89,9 @@ export async function readForm<G extends string>(
         });
       }
       if (list.length === MAX_FILES) {
-        throw new IntersticeError('UNKNOWN_FIELD', `The form has more than ${MAX_FILES} ${name} files.`);
+        throw new IntersticeError('UNKNOWN_FIELD', `The form has more than ${MAX_FILES} ${name} files.`, {
+          hint: 'Join some of the files, or send the mesh as JSON or protobuf.',
+        });
       }
       // undefined where the part has none, despite the declared type; then the place of the file identifies it.
       const fileName = decodeFileName(part.filename);
@@ -353,7 +357,9 @@ export function joinMeshes(
   names: { readonly start: string; readonly target: string; readonly isTargetRequired: boolean },
 ): FormMeshes {
   if (starts.length === 0) {
-    throw new IntersticeError('MALFORMED_BODY', `The form has no ${names.start} file.`);
+    throw new IntersticeError('MALFORMED_BODY', `The form has no ${names.start} file.`, {
+      hint: `Send one, as curl does for -F ${names.start}=@mesh.obj.`,
+    });
   }
   const isTargetAbsent = !names.isTargetRequired && targets.length === 0;
   if (!isTargetAbsent && targets.length !== starts.length) {

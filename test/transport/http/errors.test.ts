@@ -76,6 +76,23 @@ t.test('missing paths and methods are refused', async (t) => {
   }
 });
 
+t.test('a query parameter that is sent twice is refused by its name', async (t) => {
+  const { app, operations } = await openDoor(t);
+  const refused: [string, string, number][] = [
+    ['/v1/sessions?label=a&label=b', 'label', 2],
+    ['/v1/jobs/abc?wait=1s&w%61it=1s&wait=1s', 'wait', 3],
+    ['/v1?x=1&x=1', 'x', 2],
+  ];
+  for (const [url, name, times] of refused) {
+    const message = `The query has the parameter "${name}" ${times} times.`;
+    t.match((await app.inject({ url })).json(), { code: 'MALFORMED_BODY', status: 400, message, hint: /once/ }, url);
+  }
+  const step = { method: 'POST', url: '/v1/sessions/abc/steps?frame=1&frame=2' } as const;
+  const bare = await app.inject({ ...step, headers: { 'content-type': 'application/octet-stream' }, payload: 'abcd' });
+  t.match(bare.json(), { code: 'MALFORMED_BODY', message: /"frame" 2 times/ });
+  t.equal(operations.sessionCalls.length, 0);
+});
+
 t.test('a query parameter that is no percent-encoded UTF-8 is refused by its name, on every path', async (t) => {
   const { app, operations } = await openDoor(t);
   const refused: [string, string][] = [

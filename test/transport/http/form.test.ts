@@ -196,6 +196,10 @@ t.test('forms that are refused', async (t) => {
     await refusal([options({}), options({}), startPart]),
     /UNKNOWN_FIELD: The form has more than one options part/,
   );
+  t.match((await send([options({}), options({}), startPart])).json(), { hint: /in one part/ });
+  t.match((await send([targetPart])).json(), { hint: /-F start=@mesh\.obj/ });
+  const many = Array.from({ length: 257 }, () => startPart);
+  t.match((await send(many)).json(), { code: 'UNKNOWN_FIELD', message: /more than 256 start files/, hint: /^Join/ });
   t.match(await refusal([{ name: 'start', body: START_OBJ }]), /MALFORMED_BODY: The part start is not a file/);
   t.match(
     await refusal([startPart, targetPart, { name: 'options', body: '{' }]),
