@@ -32,7 +32,7 @@ const RELEVANT = [
  */
 export function readSettings(environment: Environment, flags: Environment, command: string | undefined): Config {
   try {
-    return readConfig({ ...environment, ...flags });
+    return readConfig(environment, flags);
   } catch (error) {
     if (error instanceof IntersticeError) throw new UsageError(error.message, command);
     throw error;

@@ -105,15 +105,17 @@ const FLAGS: ReadonlySet<string> = new Set(
 const NAMES_IN_FILE: ReadonlySet<string> = new Set([...NAMES].filter((name) => name !== SETTINGS.config.name));
 
 /**
- * Reads and checks all settings: the environment, then the file that INTERSTICE_CONFIG names, then the defaults. An empty
- * variable counts as unset.
+ * Reads and checks all settings: the flags, then the environment, then the file that INTERSTICE_CONFIG names, then the
+ * defaults. An empty variable counts as unset.
  *
+ * @param flags values of the command line, by environment variable
  * @throws INVALID_PARAMETER that lists all problems, one per line
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(variables: Environment, flags: Environment = {}): Config {
+  const environment = { ...variables, ...flags };
   const path = environment[SETTINGS.config.name];
   const file = path ? readSettingsFile(path, NAMES_IN_FILE, FLAGS) : { values: {}, problems: [] };
-  const read = new Reader(environment, file.values, [...file.problems]);
+  const read = new Reader(environment, flags, file.values, [...file.problems]);
   const config = {
     ...readServing(read),
     ...readWork(read),

@@ -3,8 +3,8 @@ import { SETTINGS } from './settings.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The origin of a value; flags of the command line count as environment. */
-export type Source = 'environment' | 'file' | 'default';
+/** The origin of a value. */
+export type Source = 'flag' | 'environment' | 'file' | 'default';
 
 export interface SettingValue {
   readonly name: string;
@@ -13,10 +13,15 @@ export interface SettingValue {
   readonly source: Source;
 }
 
-/** Reads the values of settings (environment, then file, then default) and collects the problems with them. */
+/** Reads the values of settings (flags and environment, then file, then default) and collects the problems with them. */
 export class Reader {
+  /**
+   * @param environment the flags among them
+   * @param flags those of the command line; they only tell where a value is from
+   */
   constructor(
     private readonly environment: Environment,
+    private readonly flags: Environment,
     private readonly file: Readonly<Record<string, string>>,
     readonly problems: string[],
   ) {}
@@ -71,8 +76,13 @@ export class Reader {
     return Object.values<Setting>(SETTINGS).map((setting) => ({
       name: setting.name,
       value: this.text(setting) ?? null,
-      source: this.environment[setting.name] ? 'environment' : this.file[setting.name] ? 'file' : 'default',
+      source: this.#sourceOf(setting.name),
     }));
+  }
+
+  #sourceOf(name: string): Source {
+    if (this.environment[name]) return this.flags[name] ? 'flag' : 'environment';
+    return this.file[name] ? 'file' : 'default';
   }
 }
 

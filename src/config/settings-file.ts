@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { IntersticeError } from '../contract/errors.js';
+import { SETTINGS } from './settings.js';
 
 /** Values by name, written as in the environment. */
 export type FileSettings = Readonly<Record<string, string>>;
@@ -32,7 +33,8 @@ export function readSettingsFile(
   const values: Record<string, string> = {};
   const entries = content.trimStart().startsWith('{') ? fromJson(content, problems) : fromLines(content, problems);
   for (const { name, value, place, isBoolean } of entries) {
-    if (!known.has(name)) problems.push(`${place}: there is no setting ${name}.`);
+    if (name === SETTINGS.config.name) problems.push(`${place}: a settings file cannot name another one.`);
+    else if (!known.has(name)) problems.push(`${place}: there is no setting ${name}.`);
     else if (isBoolean && !flags.has(name))
       problems.push(
         `${place}: ${name} cannot be true or false, as only settings of 0 or 1 can; write a string or a number.`,

@@ -28,7 +28,7 @@ export interface Door {
 /** @throws INVALID_PARAMETER if a setting does not work, for every function that opens a door */
 export async function openHttp(config: Config, options: HttpOptions): Promise<Door> {
   const app = await buildHttpApp(options);
-  const address = await listen(app, config.host, config.httpPort, 'INTERSTICE_HTTP_PORT');
+  const address = await listen(app, config.host, config.httpPort, ['INTERSTICE_HOST', 'INTERSTICE_HTTP_PORT']);
   return {
     name: 'http',
     address,
@@ -75,7 +75,10 @@ export async function openAdmin(
   if (config.adminPort === 'off') return undefined;
   const app = await buildAdminApp({ metrics, state, settings: config.settings, guard: adminGuard(config) });
   app.server.on('error', onServerError);
-  const address = await listen(app, config.adminHost, config.adminPort, 'INTERSTICE_ADMIN_PORT');
+  const address = await listen(app, config.adminHost, config.adminPort, [
+    'INTERSTICE_ADMIN_HOST',
+    'INTERSTICE_ADMIN_PORT',
+  ]);
   return { name: 'admin', address, close: () => app.close() };
 }
 
@@ -85,24 +88,36 @@ export async function openCapacityDoor(config: Config, operations: MeasuredOpera
   if (capacityPort === 'off') return undefined;
   const read = () => freeCapacity(operations.stats(), threads);
   const { port, close } = await openCapacity(host, capacityPort, read).catch((cause: unknown) => {
-    throw unusable(host, capacityPort, 'INTERSTICE_CAPACITY_PORT', cause);
+    throw unusable(host, capacityPort, ['INTERSTICE_ADMIN_HOST', 'INTERSTICE_CAPACITY_PORT'], cause);
   });
   return { name: 'capacity', address: join(host, port), close };
 }
 
-function unusable(host: string, port: number, setting: string, cause: unknown): IntersticeError {
+/** Names of the settings of an address. */
+type AddressSettings = readonly [host: string, port: string];
+
+/** What a system says of a host that it does not have. */
+const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
+
+function unusable(host: string, port: number, settings: AddressSettings, cause: unknown): IntersticeError {
+  const [hostSetting, portSetting] = settings;
+  const { code = '' } = cause as NodeJS.ErrnoException;
   return new IntersticeError('INVALID_PARAMETER', `Cannot listen on ${host}:${port} (${(cause as Error).message}).`, {
     cause,
-    hint: `Choose another ${setting}, or stop the program that listens there.`,
+    hint: UNKNOWN_HOST.has(code)
+      ? `${hostSetting} must be an address or a name of this machine.`
+      : code === 'EACCES'
+        ? `Choose another ${portSetting}, or allow the service to listen there.`
+        : `Choose another ${portSetting}, or stop the program that listens there.`,
   });
 }
 
-async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<string> {
+async function listen(app: FastifyInstance, host: string, port: number, settings: AddressSettings): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (cause) {
     await app.close();
-    throw unusable(host, port, setting, cause);
+    throw unusable(host, port, settings, cause);
   }
   const bound = app.server.address() as AddressInfo;
   return `http://${join(bound.address, bound.port)}`;

@@ -30,7 +30,7 @@ t.test('serve --print-config writes what a settings file takes', async (t) => {
   const { status, stdout } = await run(['serve', '--print-config', '--threads', '3'], { env });
   t.equal(status, 0);
   t.match(stdout, 'INTERSTICE_HTTP_PORT=1\n# from: environment\n');
-  t.match(stdout, 'INTERSTICE_THREADS=3\n');
+  t.match(stdout, 'INTERSTICE_THREADS=3\n# from: flag\n');
   t.match(stdout, 'INTERSTICE_MAX_QUEUE=64\n# from: default\n');
   t.match(stdout, '# INTERSTICE_ADAPTER=\n');
   const path = `${t.testdir({ settings: stdout })}/settings`;

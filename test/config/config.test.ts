@@ -244,6 +244,8 @@ t.test('problems of the file and of its values are listed together', async (t) =
   t.match(text, /3 problem/);
   t.match(text, /settings, line 2: there is no setting INTERSTICE_THREDS/);
   t.match(problemsOf({ INTERSTICE_CONFIG: `${folder}/none` }), /cannot be read \(ENOENT\)/);
+  const nested = t.testdir({ settings: 'INTERSTICE_CONFIG=other\n' });
+  t.match(problemsOf({ INTERSTICE_CONFIG: `${nested}/settings` }), /line 1: a settings file cannot name another one\./);
 });
 
 t.test('the table names every setting with its default', async (t) => {

@@ -164,8 +164,18 @@ t.test('the server refuses an address that is in use, and names it', async (t) =
   t.teardown(() => first.close());
   const operations = new FakeOperations();
   const taken = readConfig({ ...FREE_PORTS, INTERSTICE_HTTP_PORT: new URL(first.address).port });
-  await t.rejects(startServer(taken, operations, QUIETLY), { code: 'INVALID_PARAMETER', message: /Cannot listen on/ });
+  await t.rejects(startServer(taken, operations, QUIETLY), {
+    code: 'INVALID_PARAMETER',
+    message: /Cannot listen on/,
+    hint: /another INTERSTICE_HTTP_PORT/,
+  });
   t.equal(operations.closed, 1);
+  // An address of the documentation (RFC 5737), which no machine has.
+  const foreign = { ...FREE_PORTS, INTERSTICE_HOST: '192.0.2.1', INTERSTICE_INSECURE: '1' };
+  await t.rejects(startServer(readConfig(foreign), new FakeOperations(), QUIETLY), {
+    code: 'INVALID_PARAMETER',
+    hint: /^INTERSTICE_HOST must be an address or a name of this machine/,
+  });
   const other = new FakeOperations();
   const takenGrpc = readConfig({ ...FREE_PORTS, INTERSTICE_GRPC_PORT: first.grpcAddress?.split(':')[1] });
   await t.rejects(startServer(takenGrpc, other, QUIETLY), { code: 'INVALID_PARAMETER', message: /for gRPC/ });
