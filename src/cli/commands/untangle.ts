@@ -137,7 +137,7 @@ function toRequest(
   const parts = partsOfGroups(file);
   if (layers.length > 0 && !parts) {
     throw new UsageError(
-      '--layer names parts, which this file does not have: an OBJ with objects or groups whose vertices are their own has.',
+      '--layer names parts, but this file has none: the parts of an OBJ are its objects or groups, if no two share a vertex.',
       'untangle',
     );
   }
