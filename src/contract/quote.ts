@@ -5,3 +5,6 @@ const MAX_SHOWN_UNITS = 100;
 export function quote(text: string, most = MAX_SHOWN_UNITS): string {
   return JSON.stringify(text.length > most ? `${text.slice(0, most)}…` : text);
 }
+
+/** "1 session", "2 sessions". */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
+import { counted } from '../contract/quote.js';
 import type { CreateSessionRequest } from '../contract/sessions.js';
 import { hashContent } from '../jobs/content-hash.js';
 import type { KeyedSession, SessionStore } from '../store/session-store.js';
@@ -58,9 +59,13 @@ export class KeptCreation {
     );
     if (verdict.kind === 'full') {
       const whose = verdict.of === 'tenant' ? 'You have' : 'All servers together hold';
-      throw new IntersticeError('QUOTA_EXCEEDED', `${whose} ${verdict.count} sessions, which is the limit.`, {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
+      throw new IntersticeError(
+        'QUOTA_EXCEEDED',
+        `${whose} ${counted(verdict.count, 'session')}, which is the limit.`,
+        {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        },
+      );
     }
     if (verdict.kind === 'exists') {
       this.refuseOtherPayload(verdict.known, request);

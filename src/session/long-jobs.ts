@@ -11,6 +11,7 @@ import type {
   SubmitJobRequest,
   WatchJobRequest,
 } from '../contract/long-jobs.js';
+import { counted } from '../contract/quote.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { Limits } from '../contract/server-info.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
@@ -249,8 +250,9 @@ export class LongJobs {
     let own = 0;
     for (const job of this.jobs.values()) if (job.tenant === tenant) own++;
     const demand = this.bytes + bytes;
-    if (own >= maxJobsPerTenant) refuse(`You have ${own} jobs, and the limit for one tenant is ${maxJobsPerTenant}.`);
-    if (this.jobs.size >= maxJobs) refuse(`This server holds ${maxJobs} jobs already, which is its limit.`);
+    if (own >= maxJobsPerTenant)
+      refuse(`You have ${counted(own, 'job')}, and the limit for one tenant is ${maxJobsPerTenant}.`);
+    if (this.jobs.size >= maxJobs) refuse(`This server holds ${counted(maxJobs, 'job')} already, which is its limit.`);
     if (maxJobBytes > 0 && bytes > maxJobBytes) refuseSize('job', bytes, maxJobBytes);
     if (maxJobBytes > 0 && demand > maxJobBytes)
       refuse(`The job needs ${bytes} bytes; all jobs would hold ${demand}, and the limit is ${maxJobBytes}.`);

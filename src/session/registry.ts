@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { IntersticeError } from '../contract/errors.js';
+import { counted } from '../contract/quote.js';
 import {
   KEY_PREFIX,
   type ListSessionsAnswer,
@@ -104,10 +105,10 @@ export class Registry {
     const { maxSessions, maxSessionsPerTenant } = this.quotas;
     const own = (this.ofTenant.get(tenant)?.size ?? 0) + (this.reserved.get(tenant) ?? 0);
     if (own >= maxSessionsPerTenant) {
-      throw exceeded(`You have ${own} sessions, and the limit for one tenant is ${maxSessionsPerTenant}.`);
+      throw exceeded(`You have ${counted(own, 'session')}, and the limit for one tenant is ${maxSessionsPerTenant}.`);
     }
     if (this.sessions.size + this.reservedCount >= maxSessions) {
-      throw exceeded(`This server holds ${maxSessions} sessions already, which is its limit.`);
+      throw exceeded(`This server holds ${counted(maxSessions, 'session')} already, which is its limit.`);
     }
     this.refuseBytes(bytes);
   }

@@ -126,6 +126,10 @@ t.test('quotas of the server, of a tenant and of host memory; pending creations 
     code: 'QUOTA_EXCEEDED',
     message: /holds 8 sessions already/,
   });
+
+  const single = openRoom(t, { maxSessionsPerTenant: 1 });
+  await single.operations.createSession(opening());
+  t.match(await refusalOf(single.operations.createSession(opening())), { message: /^You have 1 session, and/ });
 });
 
 t.test('an idempotency key stands for one session', async (t) => {
