@@ -29,6 +29,7 @@ export function checkPositions(
     throw new IntersticeError(
       'SIZE_MISMATCH',
       `${name} has ${positions.length} coordinates; it must have ${3 * vertexCount}, three for each of the ${vertexCount} vertices.`,
+      hintOfLength(positions.length, 3 * vertexCount),
     );
   }
   const box = measure(positions);
@@ -41,6 +42,15 @@ export function checkPositions(
     });
   }
   return box;
+}
+
+/** The remedy where bytes of one scalar were read as the other: they are then twice or half as many numbers. */
+export function hintOfLength(length: number, expected: number): { readonly hint?: string } {
+  const [found, scalar] =
+    length === 2 * expected ? ['twice', 'FLOAT64'] : 2 * length === expected ? ['half', 'FLOAT32'] : [];
+  if (scalar === undefined || expected === 0) return {};
+  const bare = `?scalar=${scalar.toLowerCase()}`;
+  return { hint: `That is ${found} as many: if they are ${scalar}, set scalar to that (${bare} with bare positions).` };
 }
 
 /**

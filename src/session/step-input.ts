@@ -3,7 +3,7 @@ import type { MeshInput, PartInput, Positions } from '../contract/mesh.js';
 import type { ParametersInput } from '../contract/parameters.js';
 import type { PartTarget, StepRequest } from '../contract/sessions.js';
 import { listNames, quoteName } from '../mesh/part-names.js';
-import { scalarOf } from '../mesh/positions.js';
+import { hintOfLength, scalarOf } from '../mesh/positions.js';
 import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js';
 
 /** The meaning of the fields of a step for its session. */
@@ -22,8 +22,8 @@ export function checkStep(request: StepRequest, mesh: MeshInput): void {
   if (scalar && (target || (partTargets && partTargets.length > 0))) {
     throw new IntersticeError('INVALID_PARAMETER', 'A step takes scalar only without target and partTargets.');
   }
-  if (target) checkLength('Field target', target.length, 3 * mesh.vertexCount);
-  if (start) checkLength('Field start', start.length, 3 * mesh.vertexCount);
+  if (target) checkCoordinates('Field target', target.length, mesh.vertexCount);
+  if (start) checkCoordinates('Field start', start.length, mesh.vertexCount);
   checkPartTargets(partTargets ?? [], mesh);
   if (kinematic) checkKinematic(kinematic, mesh.vertexCount);
   if (masses) checkLength('Field masses', masses.length, mesh.vertexCount);
@@ -51,7 +51,7 @@ function checkPartTargets(partTargets: readonly PartTarget[], mesh: MeshInput): 
       throw new IntersticeError('INVALID_PARAMETER', `Field partTargets names part ${quoteName(name)} twice.`);
     }
     named.add(name);
-    checkLength(`The target of part ${quoteName(name)}`, target.length, 3 * part.vertexCount);
+    checkCoordinates(`The target of part ${quoteName(name)}`, target.length, part.vertexCount);
   }
 }
 
@@ -64,9 +64,12 @@ function checkKinematic(kinematic: Uint8Array, vertexCount: number): void {
   checkFlags(kinematic);
 }
 
-function checkLength(name: string, length: number, expected: number): void {
+const checkCoordinates = (name: string, length: number, vertexCount: number): void =>
+  checkLength(name, length, 3 * vertexCount, hintOfLength(length, 3 * vertexCount));
+
+function checkLength(name: string, length: number, expected: number, more: { readonly hint?: string } = {}): void {
   if (length === expected) return;
-  throw new IntersticeError('SIZE_MISMATCH', `${name} has ${length} entries, expected ${expected}.`);
+  throw new IntersticeError('SIZE_MISMATCH', `${name} has ${length} entries, expected ${expected}.`, more);
 }
 
 /**

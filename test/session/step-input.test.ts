@@ -32,6 +32,19 @@ t.test('invalid steps are refused with the reason', async (t) => {
   ];
   for (const [request, code, message] of rows) t.throws(() => checkStep(step(request), mesh), { code, message });
   t.throws(() => checkStep(step({ partTargets: [right(1, 2, 3)] }), { vertexCount: 3 }), { message: /no parts/ });
+  const hints: [Float32Array, string][] = [
+    [new Float32Array(8), 'Send arrays of the stated length.'],
+    [
+      new Float32Array(18),
+      'That is twice as many: if they are FLOAT64, set scalar to that (?scalar=float64 with bare positions).',
+    ],
+  ];
+  for (const [target, hint] of hints)
+    t.throws(() => checkStep(step({ target }), mesh), { code: 'SIZE_MISMATCH', hint });
+  t.throws(() => checkStep(step({ start: new Float64Array(6) }), { vertexCount: 4 }), {
+    code: 'SIZE_MISMATCH',
+    hint: /half as many.*FLOAT32/,
+  });
   checkStep(step({}), mesh);
   checkStep(step({ kinematic: Uint8Array.of(0, 1, 0), masses: Float32Array.of(1, 1, 1) }), mesh);
 });
