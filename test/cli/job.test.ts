@@ -56,10 +56,15 @@ t.test('a terminal is shown the progress of the service', async (t) => {
 
 t.test('a retryable refusal is retried, any other is not', async (t) => {
   let asked = 0;
-  const error = (code: string) => ({ code, message: code, hint: '', requestId: 'r' });
+  let isFull = false;
+  const error = (code: string) => ({ code, message: code, hint: '', requestId: 'r', retryAfter: '0.5s' });
   const server = createServer((_request, response) => {
-    const [status, body] =
-      ++asked === 1 ? [429, { ...error('QUEUE_FULL'), retryAfter: '0.5s' }] : [404, error('JOB_NOT_FOUND')];
+    asked++;
+    const [status, body] = isFull
+      ? [429, error('QUOTA_EXCEEDED')]
+      : asked === 1
+        ? [429, error('QUEUE_FULL')]
+        : [404, error('JOB_NOT_FOUND')];
     response.writeHead(status, { 'content-type': 'application/problem+json' }).end(JSON.stringify(body));
   });
   server.listen(0, '127.0.0.1');
@@ -70,6 +75,9 @@ t.test('a retryable refusal is retried, any other is not', async (t) => {
   t.equal(status, 3);
   t.match(JSON.parse(stdout), { code: 'JOB_NOT_FOUND' });
   t.equal(asked, 2, 'once more after the first refusal');
+  isFull = true;
+  t.equal((await run(['job', 'watch', 'f'.repeat(32), '--server', url])).status, 3);
+  t.equal(asked, 3, 'a full quota is reported at once');
 });
 
 t.test('an interrupt leaves the job, and the printed command fetches its answer', async (t) => {
