@@ -1,3 +1,5 @@
+import { counted } from '../contract/quote.js';
+
 type Verdict = 'ADMITTED' | 'FULL' | 'FULL_OF_BYTES' | 'SHARE_USED';
 
 /** A number of requests, and the bytes of their arrays. */
@@ -119,7 +121,8 @@ export function explainRefusal(
 ): string {
   switch (verdict) {
     case 'FULL':
-      return `${waiting.count} requests are waiting already.`;
+      if (waiting.count === 0) return 'No request may wait here (INTERSTICE_MAX_QUEUE is 0), and others are at work.';
+      return `${counted(waiting.count, 'request')} ${waiting.count === 1 ? 'is' : 'are'} waiting already.`;
     case 'FULL_OF_BYTES':
       return `${waiting.count} requests of ${waiting.bytes} bytes are waiting already; with ${bytes} more, the limit of ${maxBytes} bytes would be exceeded.`;
     case 'SHARE_USED':

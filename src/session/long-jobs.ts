@@ -250,6 +250,11 @@ export class LongJobs {
     let own = 0;
     for (const job of this.jobs.values()) if (job.tenant === tenant) own++;
     const demand = this.bytes + bytes;
+    if (maxJobs === 0)
+      refuse(
+        'This service accepts no jobs (INTERSTICE_MAX_JOBS is 0).',
+        'Send the work itself, and wait for its answer.',
+      );
     if (own >= maxJobsPerTenant)
       refuse(`You have ${counted(own, 'job')}, and the limit for one tenant is ${maxJobsPerTenant}.`);
     if (this.jobs.size >= maxJobs) refuse(`This server holds ${counted(maxJobs, 'job')} already, which is its limit.`);
@@ -272,9 +277,9 @@ function refuseSize(what: string, bytes: number, limit: number): never {
   throw new IntersticeError('TOO_LARGE', message);
 }
 
-function refuse(message: string): never {
+function refuse(message: string, hint = 'Delete jobs whose results you have, or retry later.'): never {
   throw new IntersticeError('QUOTA_EXCEEDED', message, {
-    hint: 'Delete jobs whose results you have, or retry later.',
+    hint,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { QueueBound } from '../../src/lanes/queue-bound.js';
+import { explainRefusal, QueueBound } from '../../src/lanes/queue-bound.js';
 
 t.test('a tenant alone may fill the queue, but no more', async (t) => {
   const bound = new QueueBound(4);
@@ -90,3 +90,10 @@ t.test(
     t.equal(bound.enter('a', 1), 'ADMITTED', 'alone again');
   },
 );
+
+t.test('a refusal says in words how many requests wait', async (t) => {
+  const waiting = (count: number) => explainRefusal('FULL', { count, bytes: 0 }, 1, 0);
+  t.equal(waiting(1), '1 request is waiting already.');
+  t.equal(waiting(2), '2 requests are waiting already.');
+  t.match(waiting(0), /^No request may wait here/);
+});

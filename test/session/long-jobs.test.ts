@@ -255,6 +255,13 @@ t.test('number and bytes are limited, even before the body, and no result exceed
   await operations.deleteJob(id, blue);
   await t.resolves(operations.submitJob(job(), blue), 'a deleted job makes room');
 
+  const jobless = openJobs(t, { maxJobs: 0 });
+  await t.rejects(jobless.operations.submitJob(job()), {
+    code: 'QUOTA_EXCEEDED',
+    message: /accepts no jobs/,
+    hint: /work itself/,
+  });
+
   // Three vertices: 12 bytes of triangle, 36 of start, 36 of target, and 36 for the answer.
   const tight = openJobs(t, { maxJobBytes: 120 + 40 });
   const { id: jobId, bytes } = await tight.operations.submitJob(job());
