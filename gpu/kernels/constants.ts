@@ -102,9 +102,10 @@ export const STATE = {
 /**
  * What the steps of a run do, in Control.phase: Algorithm 1; the pull-back; its last steps, which only shorten edges; its
  * finer steps, before these, which are those of PULL with other parameters; steps of PULL again, after the last ones;
- * steps of PULL for the vertices that no row pushes, before the last ones. PHASE_PULL and so on in WGSL.
+ * steps of PULL for the vertices that no row pushes, before the last ones; and before these, for the vertices that nothing keeps
+ * far from their targets. PHASE_PULL and so on in WGSL.
  */
-export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2, REFINE: 3, RESUME: 4, RELEASE: 5 } as const;
+export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2, REFINE: 3, RESUME: 4, RELEASE: 5, OTHERS: 6 } as const;
 export type Phase = (typeof PHASE)[keyof typeof PHASE];
 
 /**
@@ -142,7 +143,7 @@ export const MOST_ROUNDS = 255;
 export const VERTEX_FLAG = { MOVING: 1, MOVABLE: 2, REVERTED: 4, STUCK: 8 } as const;
 
 /** VertexPull.lastPull: a bit each. */
-const LAST_PULL = { WAS_HELD: 1, DID_WANT: 2, WANTS: 4 } as const;
+const LAST_PULL = { WAS_HELD: 1, DID_WANT: 2, WANTS: 4, IS_KEPT: 8 } as const;
 
 /** A vertex that no pair has bounded. */
 export const NO_PAIR = 0xffffffff;

@@ -68,6 +68,7 @@ export const PULL_BACK = new Struct('PullBack', {
   hasOffsets: ['u32', '1 = parts have contact offsets of their own: `offsets` has that of each vertex.'],
   sweeps: ['u32', 'Sweeps of a step, and of each further round of them.'],
   strainColours: ['u32', 'Colours of the elements with strain limits.'],
+  restsKept: ['u32', '1 = vertices rest that something has kept far from their targets (IS_KEPT).'],
 });
 
 /**
@@ -95,7 +96,7 @@ export const CONTROL = new Struct('Control', {
   residual: ['f32', 'Largest residual of the last step.'],
   unfinished: ['u32', 'Unfinished vertices of the last step.'],
   touching: ['u32', 'Pairs without a certificate in the last step.'],
-  phase: ['u32', 'PHASE_ADVANCE to PHASE_RELEASE; where the run needs another phase, that one.'],
+  phase: ['u32', 'PHASE_ADVANCE to PHASE_OTHERS; where the run needs another phase, that one.'],
   ending: [
     'u32',
     'How Algorithm 1 ended where the pull-back follows; how that ended where the shortening of edges follows.',
@@ -103,6 +104,7 @@ export const CONTROL = new Struct('Control', {
   hasAim: ['u32', '1 = the sweeps of the step have made y: its forward step is next.'],
   keptAt: ['u32', 'Clock of the step whose contact multipliers are kept by pair; 0 = none are.'],
   poorSteps: ['u32', 'Steps of the pull-back in a row that gained too little.'],
+  worseSteps: ['u32', 'Of these, in a row, that were worse than the best state.'],
   poorShortenings: ['u32', 'Steps in a row that only shortened edges, and too little.'],
   hasGained: ['u32', '1 = a step of this phase of the pull-back was not poor.'],
   isClosed: ['u32', '1 = the last step towards y* was poor and its contacts were closed (CLOSED_SHARE).'],
@@ -184,6 +186,7 @@ export const CONTROL = new Struct('Control', {
     '1 = a vertex that its leap limits has come nearer to its target by LEAP_PROGRESS of the leap.',
   ],
   hasFree: ['atomic<u32>', '1 = a step of the pull-back has wanted to move a vertex that no row had pushed.'],
+  hasKept: ['atomic<u32>', '1 = the last step towards the targets has left a vertex far from its target (IS_KEPT).'],
   unitBits: ['atomic<u32>', 'Bits of the largest |x − y*| on an axis of a dynamic vertex where the pull-back began.'],
   vertexTriangle: ['atomic<u32>', 'Pairs of each kind, counted at the end of a request.'],
   edgeEdge: ['atomic<u32>', ''],
@@ -216,9 +219,9 @@ export const VERTEX_PULL = new Struct('VertexPull', {
   before: ['f32', 'r_i where Algorithm 1 ended.'],
   lastPull: [
     'u32',
-    'In the last step towards the targets its trust box held it (WAS_HELD), it wanted to move (DID_WANT); it wants to move in the coming step (WANTS).',
+    'In the last step towards the targets its trust box held it (WAS_HELD), it wanted to move (DID_WANT), something kept it far from its target (IS_KEPT); it wants to move in the coming step (WANTS).',
   ],
-  farAway: ['f32', '|y* − x| before the step where its leap limits the motion, else 0.'],
+  farAway: ['f32', '|y* − x| before a step towards the targets; negative where its leap does not limit the motion.'],
   share: ['f32', 'Share of the way to y* at which y was rebuilt.'],
 });
 

@@ -260,7 +260,8 @@ export class PullBackRecorder {
 }
 
 /** Whether a phase begins with cold multipliers, and with Φ of the state from which it goes on. */
-const weighsAnew = (phase: Phase): boolean => phase === PHASE.PULL || phase === PHASE.RESUME || phase === PHASE.RELEASE;
+const weighsAnew = (phase: Phase): boolean =>
+  phase !== PHASE.ADVANCE && phase !== PHASE.SHORTEN && phase !== PHASE.REFINE;
 
 /** As in pull-back/passes.wgsl: such a sweep visits all edges. */
 const isCompletePass = (n: number): boolean => (n - 1) % COMPLETE_EVERY === 0;

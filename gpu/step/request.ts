@@ -42,6 +42,7 @@ export const STEP_PHASES: Readonly<Record<Phase, StepPhase>> = {
   [PHASE.REFINE]: 'PULL',
   [PHASE.RESUME]: 'PULL',
   [PHASE.RELEASE]: 'PULL',
+  [PHASE.OTHERS]: 'PULL',
 };
 
 /** float32[3·V] each, in engine coordinates. */
@@ -214,6 +215,7 @@ export function packPullBack(
     hasOffsets: hasOffsets ? 1 : 0,
     sweeps: isShortening ? SHORTENING_SWEEPS : sweeps,
     strainColours: strains ? strains.offsets.length - 1 : 0,
+    restsKept: phase === PHASE.OTHERS ? 1 : 0,
   });
 }
 

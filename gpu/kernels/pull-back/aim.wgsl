@@ -52,7 +52,12 @@ fn aimVertex(i: u32) -> Aimed {
   // In PHASE_RELEASE.
   let wasPushed = pull[i].share == 0.0 || pull[i].unpushed < FREE_STEPS;
   let isHeld = pullBack.phase == PHASE_PULL && pullBack.tau == 0.0 && wasPushed;
-  let rests = !isNumber || (!isKinematic && (isShort || isHeld));
+  // Where some rest, IS_KEPT is what the last step with all vertices has left; otherwise it says who may be kept, for settleStep.
+  let isFar = !isKinematic && abs(pull[i].farAway) > pullBack.longest;
+  let isTowards = pullBack.phase == PHASE_PULL && pullBack.tau > 0.0 && pullBack.restsKept == 0u;
+  let kept = select(pull[i].lastPull & IS_KEPT, select(0u, IS_KEPT, isFar), isTowards);
+  let isResting = pullBack.restsKept == 1u && kept != 0u;
+  let rests = !isNumber || (!isKinematic && (isShort || isHeld || isResting));
   if (rests) {
     for (var c = 0u; c < axes(); c++) {
       y[i][c] = x[3u * i + c];
@@ -61,7 +66,7 @@ fn aimVertex(i: u32) -> Aimed {
   let isMoving = !rests && any(to != here);
   wanted[i] = select(0u, 1u, isMoving);
   // For settleStep; `wanted` is written again before.
-  pull[i].lastPull = (pull[i].lastPull & ~WANTS) | select(0u, WANTS, isMoving);
+  pull[i].lastPull = (pull[i].lastPull & ~(WANTS | IS_KEPT)) | kept | select(0u, WANTS, isMoving);
   var loss = 0u;
   if (isMoving) {
     var alpha = 1.0;

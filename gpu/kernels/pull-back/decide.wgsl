@@ -11,6 +11,8 @@
 //   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) has while an edge is over its limit, MOST_RESUMPTIONS times at
 //             most, and again only where a step has gained: PULL from the best state, without multipliers (PoorSteps.mayResume). REFINE does not begin before the
 //             last of them.
+//   OTHERS    follows where the last MAX_POOR_STEPS were all worse than the best state, and the last one has left vertices far from their targets (IS_KEPT): PULL from the best state, without
+//             multipliers, in which these vertices rest. No finer steps follow it, and it is not resumed.
 //   RELEASE   follows where no step has gained anything, but one has moved a vertex that no row pushed (`hasFree`): steps of PULL from the best state, without
 //             multipliers, in which what was pushed lately rests, as long as they gain and a leap limits a vertex (PullBack.#release).
 //
@@ -44,11 +46,11 @@ fn hasStepsAfter() -> bool {
   return control.steps < parameters.stepLimit + parameters.reservedSteps;
 }
 
-// Hands over to SHORTEN or RELEASE, which end as `ending` unless they are stopped, to REFINE or to RESUME.
-fn handOver(isNext: bool, ending: u32, isFiner: bool, isResumed: bool, isReleased: bool) {
-  control.ending = select(control.ending, ending, isNext || isReleased);
-  let next = select(select(control.phase, PHASE_SHORTEN, isNext), PHASE_REFINE, isFiner);
-  control.phase = select(select(next, PHASE_RESUME, isResumed), PHASE_RELEASE, isReleased);
+// Hands over to `next`. SHORTEN, OTHERS and RELEASE end as `ending` unless they are stopped.
+fn handOver(next: u32, ending: u32) {
+  let keepsEnding = next == PHASE_SHORTEN || next == PHASE_OTHERS || next == PHASE_RELEASE;
+  control.ending = select(control.ending, ending, keepsEnding && next != control.phase);
+  control.phase = next;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -61,6 +63,7 @@ fn openPull(@builtin(local_invocation_index) local: u32) {
   control.bestMerit = merit;
   control.bestExcess = parts.y;
   control.poorSteps = 0u;
+  control.worseSteps = 0u;
   control.isThorough = 0u;
   control.poorShortenings = 0u;
   control.hasGained = 0u;
@@ -74,7 +77,7 @@ fn openPull(@builtin(local_invocation_index) local: u32) {
   control.wantsSearch = select(SEARCH_ALL, SEARCH_NONE, control.wantsSearch == SEARCH_NONE);
   let state = limitedOr(select(CONVERGED, RUNNING, merit > 0.0));
   let isNext = state == AT_STEP_LIMIT && parts.y > 0.0 && hasStepsAfter();
-  handOver(isNext, state, false, false, false);
+  handOver(select(control.phase, PHASE_SHORTEN, isNext), state);
   control.state = select(state, NEEDS_PHASE, isNext);
   writeArguments();
 }
@@ -159,6 +162,8 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isRich = isEnough || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
   let poor = select(control.poorSteps + 1u, 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
+  let worse = select(control.worseSteps + 1u, 0u, isBest);
+  control.worseSteps = select(control.worseSteps, worse, isRunning);
   let isStretched = EXCESS_WEIGHT * parts.y > pullBack.minGain * present && cost == 1.0;
   control.isThorough = select(control.isThorough, 1u, isRunning && isPull && !isRich && isStretched);
   let isStill = moving == 0u;
@@ -166,9 +171,11 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isSettled = !isHeld && (isStill || poor >= MAX_POOR_STEPS);
   let isStuck = isHeld && poor >= select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
   let isRelease = control.phase == PHASE_RELEASE;
+  let isOthers = control.phase == PHASE_OTHERS;
   let settled = select(select(RUNNING, STALLED, isStuck), CONVERGED, isSettled || !(left > 0.0));
   let released = select(control.ending, RUNNING, isBest && atomicLoad(&control.isLeaping) == 1u);
-  let pulled = select(settled, released, isRelease);
+  let others = select(control.ending, RUNNING, settled == RUNNING);
+  let pulled = select(select(settled, released, isRelease), others, isOthers);
 
   let leastShortening = select(MIN_SHORTENING_GAIN, HEAP_SHORTENING_GAIN, cost > 1.0);
   let poorShortenings = select(0u, control.poorShortenings + 1u, !isPull && gain < leastShortening);
@@ -187,7 +194,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
 
   // Edges over their limits have ended the phase: it is resumed, after those of the best state are shortened.
   let hasGained = control.resumptions == 0u || control.hasGained == 1u;
-  let mayGain = control.phase != PHASE_REFINE && !isRelease && control.resumptions < MOST_RESUMPTIONS && hasGained;
+  let mayGain = control.phase != PHASE_REFINE && !isRelease && !isOthers && control.resumptions < MOST_RESUMPTIONS && hasGained;
   let jammed = f32(atomicLoad(&control.jammedCount));
   let isJammed = jammed >= JAMMED_SHARE * f32(moving);
   let isHeldFar = isJammed && parts.y > 0.0 && parameters.hasEarlyPullBack == 1u && cost == 1.0;
@@ -200,21 +207,27 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   control.resumptions += select(0u, 1u, isResumed);
   let ended = limitedOr(select(select(shortened, pulled, isPull), RUNNING, hasFiner || isResumed));
   let isFiner = isRunning && hasFiner && ended == RUNNING;
-  // The state with which the pull-back began is the best one, though something could move that nothing pushes.
+  // Worse states, with vertices that something keeps far from their targets: the others may gain while these rest.
   let isOver = isRunning && isPull && (ended == CONVERGED || ended == STALLED) && !mayResume && control.steps < parameters.stepLimit;
-  let isReleased = isOver && !isRelease && control.bests == 0u && left > 0.0 && atomicLoad(&control.hasFree) == 1u;
+  let isKept = atomicLoad(&control.hasKept) == 1u && worse >= MAX_POOR_STEPS && cost == 1.0;
+  let isForOthers = isOver && !isRelease && !isOthers && left > 0.0 && isKept;
+  // The state with which the pull-back began is the best one, though something could move that nothing pushes.
+  let isReleased = isOver && !isRelease && !isForOthers && control.bests == 0u && left > 0.0 && atomicLoad(&control.hasFree) == 1u;
   // Edges of the best state are above their limits: they are shortened next, if there are steps left.
-  let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0 && !isFiner && !isReleased;
+  let isWanted = isRunning && isPull && ended != RUNNING && bestExcess > 0.0 && !isFiner && !isReleased && !isForOthers;
   let isNext = isWanted && hasStepsAfter();
   let goesBack = isResumed && ended == RUNNING;
-  let hasNext = isNext || isFiner || goesBack || isReleased;
+  let hasNext = isNext || isFiner || goesBack || isReleased || isForOthers;
   // Each phase begins without: its first step may have several pieces.
   let isClosed = isPull && !isRich && jammed >= CLOSED_SHARE * f32(moving) && !hasNext;
   control.isClosed = select(control.isClosed, select(0u, 1u, isClosed), isRunning);
-  handOver(isNext, ended, isFiner, goesBack, isReleased);
+  var next = select(select(control.phase, PHASE_SHORTEN, isNext), PHASE_REFINE, isFiner);
+  next = select(select(next, PHASE_RESUME, goesBack), PHASE_RELEASE, isReleased);
+  handOver(select(next, PHASE_OTHERS, isForOthers), ended);
   let state = select(select(ended, AT_STEP_LIMIT, isWanted), NEEDS_PHASE, hasNext);
   control.state = select(control.state, state, isRunning);
   atomicStore(&control.isLeaping, select(atomicLoad(&control.isLeaping), 0u, isRunning));
+  atomicStore(&control.hasKept, select(atomicLoad(&control.hasKept), 0u, isRunning));
   clearCounters();
   writeArguments();
   // A state is kept also where the run has ended with it.

@@ -4,7 +4,7 @@
 // #include "pull-back/place.wgsl"
 struct Rebuilt {
   share: f32,
-  // |y* − x| where the motion was cut to the longest, else 0
+  // |y* − x|, negative where the motion was not cut to the longest
   farAway: f32,
 }
 
@@ -18,5 +18,6 @@ fn shareOf(here: vec3f, end: vec3f, isFree: bool) -> Rebuilt {
   let longest = 0.5 * pullBack.longest;
   let isLeaping = share * length > longest;
   let t = select(share, longest / max(length, longest), isLeaping);
-  return Rebuilt(t, select(0.0, 2.0 * min(length, FARTHEST_HALF), isLeaping));
+  let distance = 2.0 * min(length, FARTHEST_HALF);
+  return Rebuilt(t, select(-distance, distance, isLeaping));
 }

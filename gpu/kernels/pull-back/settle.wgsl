@@ -34,20 +34,27 @@ fn settleVertex(i: u32) -> vec3<bool> {
   }
   // Where edges are shortened others move, which says nothing of what wanted to move or was held when the phase towards the targets ended.
   let didWant = (pull[i].lastPull & WANTS) != 0u;
-  let state = select(0u, DID_WANT, didWant) | select(0u, WAS_HELD, isHeld);
   let isPull = pullBack.phase == PHASE_PULL && pullBack.tau > 0.0;
-  pull[i].lastPull = select(pull[i].lastPull, state, isPull);
-  if (isPull && didWant && pull[i].unpushed == FREE_STEPS) {
-    atomicStore(&control.hasFree, 1u);
-  }
-  // For findShortfalls.
-  shortfalls[i] = 0.0;
+  let isTowards = isPull && pullBack.restsKept == 0u;
   var rest = vec3f(0.0);
   for (var c = 0u; c < axes(); c++) {
     rest[c] = goal[3u * i + c] - x[3u * i + c];
   }
   let farAway = pull[i].farAway;
-  if (farAway > 0.0 && farAway - lengthOf(rest) >= costOfStep() * LEAP_PROGRESS * pullBack.longest) {
+  let left = lengthOf(rest);
+  let mayBeKept = isTowards && (pull[i].lastPull & IS_KEPT) != 0u;
+  let isKept = mayBeKept && abs(farAway) - left < LEAP_PROGRESS * pullBack.longest;
+  let state = select(0u, DID_WANT, didWant) | select(0u, WAS_HELD, isHeld) | select(0u, IS_KEPT, isKept);
+  pull[i].lastPull = select(pull[i].lastPull, state, isTowards);
+  if (isKept) {
+    atomicStore(&control.hasKept, 1u);
+  }
+  if (isPull && didWant && pull[i].unpushed == FREE_STEPS) {
+    atomicStore(&control.hasFree, 1u);
+  }
+  // For findShortfalls.
+  shortfalls[i] = 0.0;
+  if (farAway > 0.0 && farAway - left >= costOfStep() * LEAP_PROGRESS * pullBack.longest) {
     atomicStore(&control.isLeaping, 1u);
   }
   return vec3<bool>(didWant, isHeld, isMoving && alpha < JAMMED_ALPHA);

@@ -17,6 +17,10 @@ export class Paces {
   readonly #rebuilt: Float32Array;
   /** float32[V] |y* − x| before the step for a vertex that its leap limits, 0 for the others */
   readonly #farAway: Float32Array;
+  /** float32[V] |y* − x| before the step */
+  readonly #distances: Float32Array;
+  /** uint8[V] 1 if something kept the vertex far from its target when it was last asked (findKept) */
+  readonly #isKept: Uint8Array;
 
   /** @param longest the longest motion of a step, engine units */
   constructor(inverseMasses: Float32Array, longest: number, limits: ShapeLimits | undefined, scratch: Scratch) {
@@ -28,6 +32,8 @@ export class Paces {
     this.#shares = scratch.float32('shares of the way', vertices);
     this.#rebuilt = scratch.float32('y before the rows', 3 * vertices);
     this.#farAway = scratch.float32('far away', vertices).fill(0);
+    this.#distances = scratch.float32('distances before the step', vertices);
+    this.#isKept = scratch.uint8('kept far away', vertices);
   }
 
   /** Forgets what rows have pushed: from another state on, they may push others. */
@@ -53,7 +59,9 @@ export class Paces {
     const longest = this.#longest;
     const isFree = this.#inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
     const t = isFree ? 1 : this.#tau;
-    const travel = t * distanceAt(x, target, 3 * i);
+    const distance = distanceAt(x, target, 3 * i);
+    const travel = t * distance;
+    this.#distances[i] = distance;
     this.#farAway[i] = travel > longest ? travel / t : 0;
     return travel > longest ? t * (longest / travel) : t;
   }
@@ -63,6 +71,27 @@ export class Paces {
     for (let i = 0, k = 0; i < this.#unpushed.length; i++, k += 3) {
       const isHeld = this.#inverseMasses[i] > 0 && (this.#shares[i] === 0 || this.#unpushed[i] < FREE_STEPS);
       if (isHeld) y.set(x.subarray(k, k + 3), k);
+    }
+  }
+
+  /**
+   * Finds, after a step, the dynamic vertices that are farther than a leap from their targets and that have not come nearer by
+   * enough of it (LEAP_PROGRESS). @returns whether there is one
+   */
+  findKept(x: Float32Array, target: Float32Array): boolean {
+    const least = LEAP_PROGRESS * this.#longest;
+    for (let i = 0; i < this.#isKept.length; i++) {
+      const before = this.#distances[i];
+      const isKept = before > this.#longest && before - distanceAt(x, target, 3 * i) < least;
+      this.#isKept[i] = this.#inverseMasses[i] > 0 && isKept ? 1 : 0;
+    }
+    return this.#isKept.includes(1);
+  }
+
+  /** y ← x for the vertices that findKept has found. */
+  restKept(x: Float32Array, y: Float32Array): void {
+    for (let i = 0, k = 0; i < this.#isKept.length; i++, k += 3) {
+      if (this.#isKept[i] === 1) y.set(x.subarray(k, k + 3), k);
     }
   }
 

@@ -59,6 +59,7 @@ export class PoorSteps {
     this.#isEarly = isEarly;
   }
 
+  #worse = 0;
   #isThorough = false;
   #hasGained = false;
   #isTaut = false;
@@ -83,6 +84,11 @@ export class PoorSteps {
   /** Whether a step was poor because of edges or strains over their limits. */
   get isThorough(): boolean {
     return this.#isThorough;
+  }
+
+  /** Whether as many steps in a row as end the phase were worse than the best state: nothing that moves gains by them. */
+  get gainsNothing(): boolean {
+    return this.#worse >= MAX_POOR_STEPS;
   }
 
   /** Whether the last step was poor. */
@@ -119,6 +125,7 @@ export class PoorSteps {
     const minGain = this.#minGain;
     const isHeap = cost > 1;
     const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : minGain;
+    this.#worse = gain > 0 ? 0 : this.#worse + 1;
     const isEnough = gain >= least || (nearGain >= least && !isHeap) || (this.#isEarly && isLeaping);
     if (gain > 0 && isEnough) {
       this.#count = 0;

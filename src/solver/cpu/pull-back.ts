@@ -36,6 +36,13 @@ export interface PullBackOutcome {
   readonly unsettled: Uint8Array;
 }
 
+/** How steps towards y* have ended. */
+interface Pulled {
+  readonly status: Status;
+  readonly mayResume: boolean;
+  readonly hasKept: boolean;
+}
+
 /**
  * The pull-back: brings x nearer to y* once the kinematic vertices have arrived.
  *
@@ -109,10 +116,10 @@ export class PullBack {
   #end(run: PullBackRun): Status {
     try {
       for (let resumptions = 0; ; resumptions++) {
-        const { status, mayResume } = this.#pull(run, resumptions);
+        const { status, mayResume, hasKept } = this.#pull(run, { resumptions });
         if (status === 'DEADLINE') return status;
         const isOver = status !== 'STEP_LIMIT' && !mayResume;
-        const limit = isOver && !this.#step.hasGained && this.#hasFree ? this.#release(run) : undefined;
+        const limit = isOver ? this.#moveOthers(run, { resumptions, hasKept }) : undefined;
         if (limit === 'DEADLINE') return limit;
         const [held, wants] = [this.#step.held.slice(), this.#step.wants.slice()];
         try {
@@ -140,6 +147,31 @@ export class PullBack {
   }
 
   /**
+   * Makes the steps in which some vertices rest, after those in which all may move.
+   *
+   * @returns why they were stopped; undefined = they are complete, or there were none
+   */
+  #moveOthers(
+    run: PullBackRun,
+    { resumptions, hasKept }: { readonly resumptions: number; readonly hasKept: boolean },
+  ): Extract<Status, 'STEP_LIMIT' | 'DEADLINE'> | undefined {
+    const [held, wants] = [this.#step.held.slice(), this.#step.wants.slice()];
+    let limit: Status | undefined;
+    try {
+      if (hasKept) {
+        this.#resume(run);
+        limit = this.#pull(run, { resumptions, restsKept: true }).status;
+      }
+      if (limit === 'DEADLINE' || limit === 'STEP_LIMIT') return limit;
+      return !this.#step.hasGained && this.#hasFree ? this.#release(run) : undefined;
+    } finally {
+      // The report states what held the vertices in the steps before, and which wanted to move.
+      this.#step.held.set(held);
+      this.#step.wants.set(wants);
+    }
+  }
+
+  /**
    * Makes steps from the best state in which only vertices move that no row pushes, as long as they gain and a leap limits
    * one of them.
    *
@@ -153,48 +185,48 @@ export class PullBack {
    * @returns why they were stopped; undefined = they are complete
    */
   #release(run: PullBackRun): Extract<Status, 'STEP_LIMIT' | 'DEADLINE'> | undefined {
-    const [held, wants] = [this.#step.held.slice(), this.#step.wants.slice()];
     const { x, y, target } = run;
     const { moving } = this.#stages;
     const { delta } = this.#settings;
     const rows = { sweeps: this.#plan.sweeps, slack: 0, mostExcess: Number.POSITIVE_INFINITY };
     this.#resume(run);
     this.#paces.forget();
-    try {
-      for (let best: number | undefined; ; ) {
-        const step = run.nextStep('PULL');
-        if (typeof step !== 'number') return best === undefined ? undefined : step;
-        this.#paces.rebuild(x, y, target, 0);
-        if (best === undefined) {
-          if (this.#step.isOutside(x)) this.#step.search(run);
-          best = this.#merit.of(x, target, this.#proximity.pairs);
-        }
-        this.#step.sweepRows(run, step, markMoving(x, y, moving), rows);
-        this.#paces.countUnpushed(y, PUSHED * delta);
-        this.#paces.holdPushed(x, y);
-        const { isWhole, from } = this.#step.forward(run, step, REST * delta, false, this.#leastOffset);
-        const merit = this.#merit.of(x, target, this.#proximity.pairs);
-        const isBetter = merit < best;
-        if (isBetter) this.#step.keep(run, from);
-        else this.#step.pass(run, from);
-        if (!isWhole) return 'DEADLINE';
-        if (!isBetter || !this.#paces.isLeaping(x, target, this.#step.cost)) return undefined;
-        best = merit;
+    for (let best: number | undefined; ; ) {
+      const step = run.nextStep('PULL');
+      if (typeof step !== 'number') return best === undefined ? undefined : step;
+      this.#paces.rebuild(x, y, target, 0);
+      if (best === undefined) {
+        if (this.#step.isOutside(x)) this.#step.search(run);
+        best = this.#merit.of(x, target, this.#proximity.pairs);
       }
-    } finally {
-      // The report states what held the vertices in the steps before, and which wanted to move.
-      this.#step.held.set(held);
-      this.#step.wants.set(wants);
+      this.#step.sweepRows(run, step, markMoving(x, y, moving), rows);
+      this.#paces.countUnpushed(y, PUSHED * delta);
+      this.#paces.holdPushed(x, y);
+      const { isWhole, from } = this.#step.forward(run, step, REST * delta, false, this.#leastOffset);
+      const merit = this.#merit.of(x, target, this.#proximity.pairs);
+      const isBetter = merit < best;
+      if (isBetter) this.#step.keep(run, from);
+      else this.#step.pass(run, from);
+      if (!isWhole) return 'DEADLINE';
+      if (!isBetter || !this.#paces.isLeaping(x, target, this.#step.cost)) return undefined;
+      best = merit;
     }
   }
 
   /**
    * Steps towards y* until Φ no longer falls, then finer ones if the quality has them.
    *
-   * @param resumptions how often this phase has been resumed
-   * @returns how it ended, and whether it may be resumed after the last steps (PoorSteps.mayResume)
+   * Φ is one number. A heap that something keeps many leaps away from its targets raises it in every step by contacts that
+   * the sweeps do not quite open, more than all others can gain, and then no state is better than the one before. So where the
+   * last steps were all worse, others follow in which such vertices rest (`restsKept`): what they contribute to Φ stays.
+   *
+   * @param of.resumptions how often this phase has been resumed
+   * @param of.restsKept whether the vertices rest that the steps before could not move (Paces.findKept)
+   * @returns how it ended; whether it may be resumed after the last steps (PoorSteps.mayResume); whether the others may
+   *   gain by steps in which some rest
    */
-  #pull(run: PullBackRun, resumptions: number): { readonly status: Status; readonly mayResume: boolean } {
+  #pull(run: PullBackRun, of: { readonly resumptions: number; readonly restsKept?: boolean }): Pulled {
+    const { resumptions, restsKept = false } = of;
     const { x, y, target } = run;
     const { moving } = this.#stages;
     const { delta } = this.#settings;
@@ -203,10 +235,10 @@ export class PullBack {
     let poorSteps = new PoorSteps(stage, this.#plan);
     for (let n = 0; best > 0; n++) {
       const step = run.nextStep('PULL');
-      if (typeof step !== 'number') return { status: step, mayResume: false };
+      if (typeof step !== 'number') return { status: step, mayResume: false, hasKept: false };
       this.#paces.rebuild(x, y, target, stage.tau);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
-      const isOutside = n === 0 && resumptions > 0 && this.#step.isOutside(x);
+      const isOutside = n === 0 && (resumptions > 0 || restsKept) && this.#step.isOutside(x);
       if (isOutside || !this.#step.hasPairs) this.#step.search(run);
       if (n === 0) {
         best = this.#merit.of(x, target, this.#proximity.pairs);
@@ -218,6 +250,7 @@ export class PullBack {
       };
       this.#step.sweepRows(run, step, markMoving(x, y, moving), rows);
       this.#paces.countUnpushed(y, PUSHED * delta);
+      if (restsKept) this.#paces.restKept(x, y);
       const { isWhole, from } = this.#step.forward(run, step, REST * delta, poorSteps.isClosed);
       const merit = this.#merit.of(x, target, this.#proximity.pairs);
       const [gain, { nearGain }] = [(best - merit) / best, this.#merit];
@@ -226,7 +259,7 @@ export class PullBack {
         this.#merit.keep(x, target);
         this.#step.keep(run, from);
       } else this.#step.pass(run, from);
-      if (!isWhole) return { status: 'DEADLINE', mayResume: false };
+      if (!isWhole) return { status: 'DEADLINE', mayResume: false, hasKept: false };
       const { cost, held, wants } = this.#step;
       this.#hasFree ||= this.#paces.hasFree(wants);
       const { excess } = this.#merit;
@@ -238,19 +271,23 @@ export class PullBack {
         this.#step.isJammed(CLOSED_SHARE),
       ];
       const ended = poorSteps.after({ gain, nearGain, cost, isLeaping, isHeld, isStill, excess, isJammed, isClosed });
+      if (ended && restsKept) return { status: ended, mayResume: false, hasKept: false };
       const { finer } = this.#plan;
       const mayResume = ended !== undefined && stage !== finer && poorSteps.mayResume(resumptions);
-      if (mayResume) return { status: ended, mayResume };
+      if (mayResume) return { status: ended, mayResume, hasKept: false };
       if (ended && finer && stage !== finer && best > 0 && !isStill && cost === 1) {
         stage = finer;
         poorSteps = new PoorSteps(stage, this.#plan);
         continue;
       }
-      if (ended) return { status: ended, mayResume };
+      if (ended) {
+        const hasKept = poorSteps.gainsNothing && cost === 1 && this.#paces.findKept(x, target);
+        return { status: ended, mayResume, hasKept };
+      }
       // A vertex that its box holds may gain something in a new box, if that can be larger.
       if (isHeld && poorSteps.hasAny && cost === 1) this.#step.demandSearch();
     }
-    return { status: 'CONVERGED', mayResume: false };
+    return { status: 'CONVERGED', mayResume: false, hasKept: false };
   }
 
   /**

@@ -50,6 +50,19 @@ t.test(
   },
 );
 
+t.test('steps gain nothing if as many in a row as end the phase are worse than the best state', async (t) => {
+  const poor = new PoorSteps(PLAN, PLAN);
+  const after = (...gains: number[]): boolean => {
+    for (const gain of gains) poor.after({ ...CHEAP, gain, isHeld: true });
+    return poor.gainsNothing;
+  };
+  t.notOk(after(-1, 0));
+  t.ok(after(-1e-9));
+  t.notOk(after(1e-9), 'a better state, however little');
+  t.notOk(after(-1, -1));
+  t.ok(after(-1));
+});
+
 t.test(
   'steps that only shorten end with two poor ones in a row, in a heap with one, later if a box holds a vertex',
   async (t) => {
