@@ -235,7 +235,11 @@ export class PullBack {
     let poorSteps = new PoorSteps(stage, this.#plan);
     for (let n = 0; best > 0; n++) {
       const step = run.nextStep('PULL');
-      if (typeof step !== 'number') return { status: step, mayResume: false, hasKept: false };
+      if (typeof step !== 'number') {
+        // What all vertices could do is complete, even if no step is left for the others.
+        const hasBegun = !restsKept || n > 0;
+        return { status: hasBegun ? step : 'CONVERGED', mayResume: false, hasKept: false };
+      }
       this.#paces.rebuild(x, y, target, stage.tau);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       const isOutside = n === 0 && (resumptions > 0 || restsKept) && this.#step.isOutside(x);
