@@ -12,6 +12,7 @@ import {
   FALLEN_SHARE,
   FLATTEST_STRAIN,
   FREE_STEPS,
+  GRANTED_SHARE,
   GUARD_SHARE,
   HEAP_MIN_GAIN,
   HEAP_SHORTENING_GAIN,
@@ -271,7 +272,7 @@ const FLOATS: Readonly<Record<string, number>> = {
     MAX_STRAIN_SLACK,
     MORE_SWEEPS_FALLEN_TO: MORE_SWEEPS.fallenTo,
   },
-  ...{ PARTIAL_SHARE, GUARD_SHARE, STOPPED_SHARE, STUCK_SHARE, FALLEN_SHARE, TRAVEL },
+  ...{ PARTIAL_SHARE, GRANTED_SHARE, GUARD_SHARE, STOPPED_SHARE, STUCK_SHARE, FALLEN_SHARE, TRAVEL },
 };
 
 function withPrefix(prefix: string, values: Readonly<Record<string, number>>): Record<string, number> {

@@ -48,6 +48,7 @@ export const PARAMETERS = new Struct('Parameters', {
   movesAll: ['u32', '1 = every vertex counts as moving when the contacts of a step are sought.'],
   colours: ['u32', 'Colours of the edges.'],
   sweeps: ['u32', 'Sweeps of a step of Algorithm 1.'],
+  leap: ['f32', 'The longest motion that a trust box covers, unless P had no room for the pairs.'],
 });
 
 /** The parameters of one phase of the pull-back, a uniform of its kernels. */

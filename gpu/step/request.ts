@@ -137,6 +137,7 @@ export function uploadParameters(
     movesAll: phase === PHASE.SHORTEN ? 1 : 0,
     colours: edges.colours.length - 1,
     sweeps: s.sweeps,
+    leap: s.leap,
   });
   write(queue, buffers.parameters, 0, packed);
   buffers.uploadRest(s.scale);

@@ -110,7 +110,7 @@ export class SubmissionPlan {
     this.#habits.set(this.#phase, { steps: steps + done, searches: searches + ofHabit });
     this.#searches = control.searches;
     this.#opensAlone = false;
-    if (this.#mayReuse) this.#outgrewPairs = control.isReused === 0;
+    if (this.#mayReuse) this.#outgrewPairs = control.isReused === 0 || searched > 0 || (done === 0 && isDue(control));
     this.#mayReuse = false;
     if (control.searches > 0) this.#hasKnownRoom = true;
     this.#precedes = precedesOf(control.wantsSearch);
@@ -153,4 +153,6 @@ export class SubmissionPlan {
   }
 }
 
-const precedesOf = (wantsSearch: number): Precedes => (wantsSearch === SEARCH_MODE.NONE ? 'NONE' : 'SEARCH');
+const isDue = ({ wantsSearch }: Pick<ControlBlock, 'wantsSearch'>): boolean => wantsSearch !== SEARCH_MODE.NONE;
+
+const precedesOf = (wantsSearch: number): Precedes => (isDue({ wantsSearch }) ? 'SEARCH' : 'NONE');

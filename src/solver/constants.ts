@@ -56,6 +56,14 @@ export const KEPT = 2;
  */
 export const PARTIAL_SHARE = 0.3;
 
+/**
+ * A request that reuses P begins with a search for new boxes of the vertices whose boxes grant less than this share of their
+ * motion, as far as a leap goes. Such a vertex would stop at a face that lies ρ beyond its last target while its neighbours
+ * arrive, and a strand that is bent so passes others on the wrong side. What a larger share is granted is stopped so little
+ * that the next step catches up; a share of 1 would renew boxes for motions that grow by a hair.
+ */
+export const GRANTED_SHARE = 0.8;
+
 // Geometry and contacts
 
 /** The direction of the closest points serves as normal while its gap is at least this share of their distance. */

@@ -57,7 +57,8 @@ type BufferName =
   | 'strainState'
   | 'kept'
   | 'pieces'
-  | 'offsets';
+  | 'offsets'
+  | 'wanted';
 
 /** Words of Candidate (gpu/kernels/common/pair.wgsl) and of its fields used here. */
 const CANDIDATE = { words: 16, weight: 0, entry: 8, distance: 9 } as const;
@@ -141,6 +142,7 @@ export class StageBench {
         tailRows: 0,
         roundRows: 0,
         coveredCandidates: 0xffffffff,
+        leap: s.leap,
       }),
     );
     write(

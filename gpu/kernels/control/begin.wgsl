@@ -1,14 +1,17 @@
 // Opens a request, one thread a vertex: r ← 1 (0 where start and target are equal), and whether P and its boxes serve the
 // request: every vertex lies in its box, and every vertex that moves lies in a box that is more than a point, for P does not
-// contain pairs of points that stood still (docs/method.md, S12). Guard RADIUS: the boxes are the points of the search, and the
-// distance that the vertices have moved since counts.
+// contain pairs of points that stood still (docs/method.md, S12). Vertices whose boxes grant less than GRANTED_SHARE of their
+// motion, as far as a leap goes, want new boxes before the first step. Guard RADIUS: the boxes are the points of the search,
+// and the distance that the vertices have moved since counts.
 //
-// In: start, goal, box, inverseMass. Out: progress, control. Mirrors Residuals.begin and Proximity.isValidFor
-// (src/solver/cpu/motion.ts, proximity.ts).
+// In: start, goal, box, inverseMass. Out: progress, y, wanted, control. Mirrors Residuals.begin, Proximity.isValidFor and markCut
+// (src/solver/cpu/motion.ts, proximity.ts, boxes.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
+// #include "common/box-share.wgsl"
+// #include "common/leap-end.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> start: array<f32>;
 // Words, not floats, as y: the copy must be a bit copy.
@@ -17,9 +20,20 @@
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(7) var<storage, read_write> y: array<vec4u>;
+@group(0) @binding(8) var<storage, read_write> wanted: array<u32>;
 
 fn isInside(at: vec3f, lo: vec3f, hi: vec3f) -> bool {
   return all(at >= lo) && all(at <= hi);
+}
+
+// Whether the box stops the vertex far from where it gets before the next search.
+fn isCut(here: vec3f, to: vec3f, lo: vec3f, hi: vec3f) -> bool {
+  let end = leapEnd(here, to, parameters.leap);
+  var granted = 1.0;
+  for (var c = 0u; c < axes(); c++) {
+    granted = min(granted, boxShare(here[c], end[c], lo[c], hi[c]));
+  }
+  return granted < GRANTED_SHARE;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -35,6 +49,7 @@ fn begin(
   let k = 3u * i;
   let q = 6u * i;
   var here = vec3f(0.0);
+  var to = vec3f(0.0);
   var lo = vec3f(0.0);
   var hi = vec3f(0.0);
   var isThere = true;
@@ -42,7 +57,8 @@ fn begin(
     here[c] = start[k + c];
     let bits = goal[k + c];
     y[i][c] = bits;
-    isThere = isThere && here[c] == bitcast<f32>(bits);
+    to[c] = bitcast<f32>(bits);
+    isThere = isThere && here[c] == to[c];
     lo[c] = box[q + c];
     hi[c] = box[q + c + 3u];
   }
@@ -67,5 +83,10 @@ fn begin(
   }
   if (isInvalid) {
     atomicAdd(&control.invalidCount, 1u);
+  }
+  let isWanted = parameters.hasBoxes == 1u && !isThere && isCut(here, to, lo, hi);
+  wanted[i] = select(0u, 1u, isWanted);
+  if (isWanted) {
+    atomicAdd(&control.wantedCount, 1u);
   }
 }

@@ -98,7 +98,7 @@ fn decide() {
 
 @compute @workgroup_size(1)
 fn open() {
-  // control/begin.wgsl counted the vertices that are to move and those that do not fit P and its boxes.
+  // control/begin.wgsl counted the vertices that are to move, those that do not fit P and its boxes, and those that want new ones.
   let unfinished = atomicLoad(&control.unfinishedCount);
   control.unfinished = unfinished;
   control.windowSum = RESIDUAL_PARTS * f32(unfinished);
@@ -115,13 +115,17 @@ fn open() {
   let isAsked = unfinished > 0u || hasOwnLimits;
   let isReused = fits && isAsked;
   control.isReused = select(0u, 1u, isReused);
-  let search = select(SEARCH_ALL, SEARCH_NONE, isReused);
-  control.wantsSearch = search;
   let limited = select(control.state, AT_STEP_LIMIT, parameters.stepLimit == 0u);
   let hasArrived = parameters.hasEarlyPullBack == 1u && atomicLoad(&control.lateCount) == 0u;
   let isHandedOver = isAsked && (hasArrived || (limited == AT_STEP_LIMIT && handedOver(limited)));
   control.phase = select(PHASE_ADVANCE, PHASE_PULL, isHandedOver);
   control.ending = select(limited, CONVERGED, hasArrived);
+  // Boxes that would cut motions of the first step. The pull-back has a rule of its own (awaitSearch).
+  let cut = f32(atomicLoad(&control.wantedCount));
+  let isFew = cut <= PARTIAL_SHARE * f32(parameters.vertexCount);
+  let forBoxes = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), cut > 0.0 && !isHandedOver);
+  let search = select(SEARCH_ALL, forBoxes, isReused);
+  control.wantsSearch = search;
   let ended = select(limited, CONVERGED, unfinished == 0u);
   // A search may follow the opening.
   control.state = pausedForSearch(select(ended, NEEDS_PHASE, isHandedOver), search, false);

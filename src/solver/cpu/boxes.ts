@@ -1,6 +1,6 @@
-import { FACE_SHARE, KEPT } from '../constants.js';
+import { FACE_SHARE, GRANTED_SHARE, KEPT } from '../constants.js';
 import type { Settings } from '../settings.js';
-import { isSameAt } from './motion.js';
+import { distanceAt, isSameAt } from './motion.js';
 
 const f = Math.fround;
 
@@ -87,16 +87,44 @@ export function boxBound(box: Float32Array, i: number, x: Float32Array, y: Float
   const k = 3 * i;
   const q = 6 * i;
   let alpha = 1;
-  for (let c = 0; c < 3; c++) {
-    const target = y[k + c];
-    const from = x[k + c];
-    if (target > box[q + 3 + c]) {
-      alpha = Math.min(alpha, f(f(f(box[q + 3 + c] - from) / f(target - from)) * FACE_SHARE));
-    } else if (target < box[q + c]) {
-      alpha = Math.min(alpha, f(f(f(box[q + c] - from) / f(target - from)) * FACE_SHARE));
-    }
+  for (let c = 0; c < 3; c++) alpha = Math.min(alpha, axisBound(x[k + c], y[k + c], box[q + c], box[q + 3 + c]));
+  return alpha;
+}
+
+/** The same of the motion on one axis. */
+function axisBound(from: number, target: number, lo: number, hi: number): number {
+  if (target > hi) return f(f(f(hi - from) / f(target - from)) * FACE_SHARE);
+  if (target < lo) return f(f(f(lo - from) / f(target - from)) * FACE_SHARE);
+  return 1;
+}
+
+/** α_box of the motion from x_i towards y_i as far as a leap goes: the motion for which a search would make a box. */
+function leapBound(box: Float32Array, i: number, x: Float32Array, y: Float32Array, leap: number): number {
+  const q = 6 * i;
+  const travel = distanceAt(x, y, 3 * i);
+  const t = travel > leap ? leap / travel : 1;
+  let alpha = 1;
+  for (let c = 0, k = 3 * i; c < 3; c++, k++) {
+    const end = t === 1 ? y[k] : f(x[k] + f(t * f(y[k] - x[k])));
+    alpha = Math.min(alpha, axisBound(x[k], end, box[q + c], box[q + 3 + c]));
   }
   return alpha;
+}
+
+/**
+ * Marks, besides those marked before, the vertices whose boxes grant less than GRANTED_SHARE of their motion from x towards y,
+ * as far as a leap goes.
+ *
+ * @returns whether there is one
+ */
+export function markCut(box: Float32Array, x: Float32Array, y: Float32Array, leap: number, cut: Uint8Array): boolean {
+  let isAny = false;
+  for (let i = 0; i < cut.length; i++) {
+    if (!(leapBound(box, i, x, y, leap) < GRANTED_SHARE)) continue;
+    cut[i] = 1;
+    isAny = true;
+  }
+  return isAny;
 }
 
 /** Whether x_i lies in B_i, exactly. */

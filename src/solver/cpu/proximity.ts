@@ -13,7 +13,7 @@ import type { SavedProximity } from '../saved-scene.js';
 import type { Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import { cutoffOver } from './box-separation.js';
-import { fillTrustBoxes, isInBox, isPoint, markUnserved, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
+import { fillTrustBoxes, isInBox, isPoint, markCut, markUnserved, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
 import { distanceAt, isFew, isSameAt, ROUND_UP } from './motion.js';
 import { PairSet } from './pair-set.js';
 import { type PairRules, ProximitySearch, SearchCursor, type UnfinishedSearch } from './search.js';
@@ -306,6 +306,17 @@ export class Proximity {
     if (!this.isValid) return false;
     markUnserved(this.boxes.box, x, y, unserved);
     return isFew(unserved, PARTIAL_SHARE);
+  }
+
+  /**
+   * Marks, besides those marked before, the vertices whose boxes serve but would stop them far from where they get before
+   * the next search ({@link markCut}). Under the guard RADIUS there are no boxes that stop a vertex.
+   *
+   * @returns whether there is one
+   */
+  markCut(x: Float32Array, y: Float32Array, cut: Uint8Array): boolean {
+    const { guard, leap } = this.#settings;
+    return guard === 'BOXES' && markCut(this.boxes.box, x, y, leap, cut);
   }
 
   /** Whether P contains the pairs of an interrupted search, which the next search may continue. */

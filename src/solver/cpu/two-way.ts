@@ -160,7 +160,7 @@ export class TwoWay {
 
   /**
    * x ← x^[k], after the motions before the first step; y ← y* = y^[k+1]; r ← 1. P of the last request is reused if it
-   * is still valid.
+   * is still valid; vertices that their boxes would stop far from where they get before the next search get new ones first.
    */
   #begin(input: StepInput, stages: Stages): Run {
     const { x: start, y: target } = input;
@@ -179,16 +179,17 @@ export class TwoWay {
     const { rigid } = moved;
     if (rigid && rigid.pieces === moved.pieces) proximity.carry(start, x, rigid);
     const isServed = residuals.unfinished > 0 && proximity.isValidFor(x, target);
-    const wanted = scratch.uint8('wanted by carried groups', this.#mesh.vertexCount);
+    const wanted = scratch.uint8('wanted before the first step', this.#mesh.vertexCount).fill(0);
     const isPartial =
       !isServed && rigid !== undefined && residuals.unfinished > 0 && proximity.markUnserved(x, target, wanted);
     const isReused = isServed || isPartial;
+    const isCut = isReused && proximity.markCut(x, target, wanted);
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
     this.#edges?.linearise(target, this.#settings.sigma, scratch, this.#settings.scale);
     watch.begin(x, residuals.r);
     slide.begin();
-    const next = { isDue: !isServed, wanted: isPartial ? wanted : undefined };
+    const next = { isDue: !isServed || isCut, wanted: isPartial || isCut ? wanted : undefined };
     const plan = planPullBack(this.#mesh, this.#settings, x, target);
     clock.lap('backward');
     const counts = { steps: moved.pieces, searches: 0, activeContacts: 0, colours: 0 };

@@ -184,7 +184,7 @@ fn probe() {
 @compute @workgroup_size(1)
 fn probe() {
   for (var n = 0u; n < control.vertices; n++) {
-    let end = leapEnd(vec3f(x[3u * n], x[3u * n + 1u], x[3u * n + 2u]), y[n].xyz);
+    let end = leapEnd(vec3f(x[3u * n], x[3u * n + 1u], x[3u * n + 2u]), y[n].xyz, control.leap);
     for (var c = 0u; c < 3u; c++) {
       box[3u * n + c] = end[c];
     }

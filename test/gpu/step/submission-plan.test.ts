@@ -15,6 +15,8 @@ interface Script {
   readonly searches: ReadonlySet<number>;
   readonly limit?: number;
   readonly isStepwise?: boolean;
+  /** whether a search before the first step is partial */
+  readonly keepsPairs?: boolean;
 }
 
 /** The cost of a request. */
@@ -30,7 +32,7 @@ interface Cost {
 
 /** Plays the device and the loop of the host. */
 function play(plan: SubmissionPlan, script: Script, hasPairs: boolean): Cost {
-  const { steps, searches, limit = Number.POSITIVE_INFINITY, isStepwise = false } = script;
+  const { steps, searches, limit = Number.POSITIVE_INFINITY, isStepwise = false, keepsPairs = false } = script;
   const end = Math.min(steps, limit);
   let [done, searched, submitted, readings, pauses, idleSearches, vain] = [0, 0, 0, 0, 0, 0, 0];
   let worstVain = Number.NEGATIVE_INFINITY;
@@ -44,7 +46,7 @@ function play(plan: SubmissionPlan, script: Script, hasPairs: boolean): Cost {
     state: isPaused ? STATE.NEEDS_SEARCH : STATE.RUNNING,
     steps: done,
     searches: searched,
-    isReused: searches.has(0) ? 0 : 1,
+    isReused: searches.has(0) && !keepsPairs ? 0 : 1,
     wantsSearch: isDue() ? SEARCH_MODE.ALL : SEARCH_MODE.NONE,
   });
   const precede = (before: Precedes): void => {
@@ -134,6 +136,17 @@ t.test('If P never serves the next request, its search is recorded with the open
   play(plan, { steps: 12, searches: from(0) }, true);
   const { pauses, submitted } = play(plan, { steps: 12, searches: from(0) }, true);
   t.strictSame([pauses, submitted], [0, 12]);
+});
+
+t.test('The same holds if P serves the next requests only with new boxes.', async (t) => {
+  const plan = new SubmissionPlan(false);
+  play(plan, { steps: 12, searches: from(0) }, false);
+  const renewing = { steps: 12, searches: from(0), keepsPairs: true };
+  t.equal(play(plan, renewing, true).pauses, 1);
+  for (let n = 0; n < 3; n++) {
+    const { pauses, submitted } = play(plan, renewing, true);
+    t.strictSame([pauses, submitted], [0, 12]);
+  }
 });
 
 t.test('If every other step searches, one pause reveals it.', async (t) => {

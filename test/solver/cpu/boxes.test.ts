@@ -1,6 +1,6 @@
 import t from 'tap';
-import { KEPT } from '../../../src/solver/constants.js';
-import { boxBound, fillTrustBoxes, isInBox } from '../../../src/solver/cpu/boxes.js';
+import { GRANTED_SHARE, KEPT } from '../../../src/solver/constants.js';
+import { boxBound, fillTrustBoxes, isInBox, markCut } from '../../../src/solver/cpu/boxes.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 
@@ -143,4 +143,31 @@ t.test('a face belongs to the box, but the next number outside does not', async 
       t.notOk(isInBox(box, 0, p));
     }
   }
+});
+
+t.test('a vertex is cut if its box grants less than its share of a motion, as far as a leap goes', async (t) => {
+  const leap = 2;
+  const count = 9;
+  const x = new Float32Array(3 * count);
+  // Boxes of one unit on every side of the origin.
+  const box = Float32Array.from({ length: 6 * count }, (_, k) => (k % 6 < 3 ? -1 : 1));
+  const y = x.slice();
+  const most = 1 / GRANTED_SHARE;
+  y[0] = 0.99;
+  y[3 + 1] = 0.99 * most;
+  y[6 + 2] = -1.01 * most;
+  // Only the first two units of a distant target count: half of them are granted, or all in a box that is as long.
+  y[9] = 100;
+  y[12] = 100;
+  box[6 * 4 + 3] = 2;
+  // Along a diagonal a leap goes 1.15 units on each axis.
+  y.fill(100, 15, 18);
+  y.fill(Number.MAX_VALUE, 18, 21);
+  const cut = new Uint8Array(count);
+  t.ok(markCut(box, x, y, leap, cut));
+  t.same([...cut], [0, 0, 1, 1, 0, 0, 0, 0, 0]);
+  const marked = Uint8Array.from({ length: count }, (_, i) => (i === 8 ? 1 : 0));
+  t.notOk(markCut(box, x, x, leap, marked), 'what stays is not cut');
+  t.equal(marked[8], 1, 'earlier marks remain');
+  t.notOk(markCut(box, x, y, 0, new Uint8Array(count)), 'without a leap boxes hold every motion alike');
 });
