@@ -1,10 +1,13 @@
 import type { Test } from 'tap';
 import type { Engine } from '../../src/solver/engine.js';
 import { runJob } from '../support/job.js';
+import { compare } from '../support/parked-sessions.js';
 import { DirectSession } from '../support/scenes.js';
 
 const POINTS = 12;
 const EDGE = 0.01;
+
+const parameters = { activationDistance: 1e-3, leap: 0.02 };
 
 /**
  * Two strands that hang beside each other from two kinematic points each. In the target they bend towards each other, by
@@ -37,7 +40,6 @@ export function testReusedPairs(t: Test, engine: Engine): void {
       ['28 and 29', strands([28, 29], [0.0482312, 0.01307601])],
       ['8 and 9', strands([8, 9], [0.0583659, 0.01716724])],
     ] as const) {
-      const parameters = { activationDistance: 1e-3, leap: 0.02 };
       const session = new DirectSession({ mesh, start }, engine);
       await session.open(parameters);
       let x = start;
@@ -57,5 +59,11 @@ export function testReusedPairs(t: Test, engine: Engine): void {
       await session.park();
     }
     t.ok(reused >= 2, `${reused} frames used the pairs of the frame before`);
+  });
+
+  t.test('such frames have the same bytes where the session was parked before each', async (t) => {
+    const { mesh, start, target } = strands([28, 29], [0.0482312, 0.01307601]);
+    const frames = [1, 2, 3, 4].map((frame) => start.map((value, k) => value + (frame / 12) * (target[k]! - value)));
+    t.ok((await compare(t, { mesh, start, frames }, parameters, () => engine)) > 0);
   });
 }
