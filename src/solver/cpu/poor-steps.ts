@@ -40,9 +40,9 @@ export interface Gained {
 /**
  * Counts poor steps in a row, and decides when they end the phase.
  *
- * A step is poor if it gains less than minGain, of Φ and of the terms of the vertices near their targets. If a mesh contracts to a heap, thousands of pairs per vertex make a
- * step a hundred times as expensive, and it gains less and less without end. There a step must gain minGain, or
- * HEAP_MIN_GAIN if that is more, times its cost relative to a cheap step.
+ * A step is poor if it gains less than minGain, of Φ and of the terms of the vertices near their targets. If a mesh
+ * contracts to a heap, thousands of pairs per vertex make a step a hundred times as expensive, and it gains less and less
+ * without end. There a step must gain minGain of Φ, or HEAP_MIN_GAIN if that is more, times its cost relative to a cheap step.
  *
  * Edges over their limits make Φ rise and fall: one step stretches some edges, the next one shortens them, and both may
  * come nearer to y*. After a poor step in which their part of Φ is larger than minGain, the required gain, the sweeps
