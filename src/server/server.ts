@@ -61,7 +61,7 @@ export async function startServer(
   metrics.watchState(state);
   if ('stats' in operations) metrics.watch(() => operations.stats());
   for (const warning of config.warnings) log.warn(warning);
-  log.info({ settings: changedSettings(config) }, 'These settings are set.');
+  log.info({ settings: givenSettings(config) }, 'These settings are set.');
 
   const stopFollowing = options.store ? followStore(options.store, config, { state, metrics, log }) : () => {};
 
@@ -223,7 +223,7 @@ async function within(promise: Promise<void>, seconds: number): Promise<boolean>
 }
 
 /** Settings that are set, also to their defaults; the admin port shows all of them under /config. */
-function changedSettings({ settings }: Config): Record<string, string | null> {
+function givenSettings({ settings }: Config): Record<string, string | null> {
   const changed = settings.filter(({ source }) => source !== 'default');
   return Object.fromEntries(changed.map(({ name, value }) => [name, value]));
 }

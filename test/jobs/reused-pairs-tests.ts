@@ -52,7 +52,7 @@ export function testReusedPairs(t: Test, engine: Engine): void {
         t.equal(report.verification.intersections, 0);
         if (report.proximitySetReused) reused++;
         const farther = report.distanceToTargetRms - alone.report.distanceToTargetRms;
-        // Strands that hooked together ended 0.6 δ farther away in the third frame, 1.3 δ in the fourth, and so on.
+        // Strands that hook together end 0.6 δ farther away in the third frame, and 1.3 δ in the fourth.
         const most = 0.1 * parameters.activationDistance;
         t.ok(farther < most, `${name}, frame ${frame}: ${farther / parameters.activationDistance} δ`);
       }

@@ -7,7 +7,7 @@
 // that squares neither overflow nor vanish beside each other; scaling by a power of two is exact. Behind these parts, from SUM_GROUPS on, lie
 // those of the vertices that the best state has no farther than a leap from their targets: their terms there, and what those at x are above them.
 //
-// In: x, best, goal, inverseMass, edgeEnds, edgeRow, shortfalls, control. Out: sums. Mirrors Merit.of (src/solver/cpu/merit.ts) and
+// In: x, best, goal, inverseMass, edgeEnds, edgeRow, shortfalls, control. Out: sums. Mirrors Merit.of and Merit.keep (src/solver/cpu/merit.ts) and
 // EdgeLimits.excess (edge-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"

@@ -1,8 +1,8 @@
 // After the commit of a step of the pull-back, one thread a vertex: what wanted to move in its last piece counts as unfinished for the
-// re-search rule (control/mark-relevant.wgsl), what its trust box held is marked, and so is whether a vertex that its leap limits has come nearer by a good part of
-// the leap.
+// re-search rule (control/mark-relevant.wgsl), what its trust box held is marked, what came no nearer from far away (IS_KEPT), and whether a vertex that its leap
+// limits has come nearer by a good part of the leap.
 //
-// In: vertexStep, pairVertex, x, goal. In and out: pull, control. Out: progress; shortfalls, 0. Mirrors PullBackStep.forward (src/solver/cpu/pull-back-step.ts) and
+// In: vertexStep, pairVertex, x, goal. In and out: pull, control. Out: progress; shortfalls, 0. Mirrors PullBackStep.forward (src/solver/cpu/pull-back-step.ts), Paces.findKept (paces.ts) and
 // ProgressWatch.#markRelevant (progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
