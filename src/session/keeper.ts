@@ -50,9 +50,24 @@ export interface KeeperOptions {
   readonly log: Log | undefined;
 }
 
+/** A session that this process has just taken over, as the store had it. */
+export interface ClaimedSession {
+  readonly stored: StoredSession;
+  /** of the store when it was claimed: the store may lose everything while the session is being built */
+  readonly generation: string;
+}
+
 /** The session has moved to another process, or has ended elsewhere. It must be loaded again. */
 export class SessionMoved extends Error {
   override readonly name = 'SessionMoved';
+
+  /** @param claimed the session as it is to be loaded, if this process has claimed it already */
+  constructor(
+    message: string,
+    readonly claimed?: ClaimedSession,
+  ) {
+    super(message);
+  }
 }
 
 /** The session has been deleted or has expired, and the store is the one that had it. */
@@ -86,8 +101,8 @@ export class SessionKeeper {
   }
 
   /** Called when this process has claimed and built a session, which it keeps from now on. */
-  adopt(session: Session, { epoch, order, key, token, logged, log, checkpoint }: StoredSession): void {
-    const { generation } = this.store;
+  adopt(session: Session, { stored, generation }: ClaimedSession): void {
+    const { epoch, order, key, token, logged, log, checkpoint } = stored;
     // Loading has renewed the time to live some time ago, so its entry renews it again.
     const known = { epoch, order, key, token, logged, touchedAt: Number.NEGATIVE_INFINITY, generation };
     session.kept = keptState(
@@ -102,8 +117,9 @@ export class SessionKeeper {
   }
 
   /** Takes a session over. @returns undefined = there is none @throws STORE_UNAVAILABLE */
-  claim(name: SessionName): Promise<StoredSession | undefined> {
-    return ask(() => this.store.claim(name));
+  async claim(name: SessionName): Promise<ClaimedSession | undefined> {
+    const stored = await ask(() => this.store.claim(name));
+    return stored && { stored, generation: this.store.generation };
   }
 
   /**
@@ -168,16 +184,19 @@ export class SessionKeeper {
 
   /**
    * The computed step that the store has neither confirmed nor refused; there must be one. If another one is requested, the session
-   * is loaded again, which fences the write that may still be under way. It leaves this process only when the store has answered
-   * and has all its frames: otherwise a store that is down and then loses some would lose them for good.
+   * is loaded again, which fences the write that may still be under way. It leaves this process only when the store has answered,
+   * with all its frames: otherwise a store that is down and then loses some, or loses everything once more, would lose them for good.
    *
    * @throws SessionMoved if another step is requested; STORE_UNAVAILABLE
    */
   async takePending(session: Session, frame: bigint, request: ComputedStep['request']): Promise<ComputedStep> {
     const pending = session.kept!.pending!;
     if (pending.frame === frame && isSamePayload(pending.request, request)) return pending;
-    await ask(() => this.compare(session));
-    throw new SessionMoved('it had a step whose fate was not known');
+    for (let losses = 0; ; losses++) {
+      await ask(() => this.compare(session));
+      const claimed = await this.claim(nameOf(session));
+      if (claimed || losses === MAX_LOSSES) throw new SessionMoved('it had a step whose fate was not known', claimed);
+    }
   }
 
   /**
@@ -348,10 +367,23 @@ export class SessionKeeper {
     return this.store.generation !== kept.generation;
   }
 
-  /** Ends a session that was not used for its idle timeout, unless another process holds it. */
-  expire(session: Session): void {
-    // The store would also end it by itself.
-    this.store.remove(nameOf(session), session.kept?.epoch).catch(() => {});
+  /**
+   * Ends a session that was not used for its idle timeout, unless another process holds it. While the store is down, it is not
+   * known whether one does; the store then ends the session by itself.
+   *
+   * @returns false if it is another process's, or had been ended there
+   */
+  async expire(session: Session): Promise<boolean> {
+    const { store } = this;
+    const kept = session.kept!;
+    try {
+      if (await store.remove(nameOf(session), kept.epoch)) return true;
+      // The store may have lost it, so that only this process had it.
+      return (await store.peek(nameOf(session))) === undefined && store.generation !== kept.generation;
+    } catch (thrown) {
+      if (isDown(thrown)) return true;
+      throw thrown;
+    }
   }
 
   /** @throws STORE_UNAVAILABLE */

@@ -143,8 +143,15 @@ export class LiveSessions {
 
   end(session: Session, change: 'deleted' | 'expired'): void {
     if (!this.stop(session)) return;
-    if (change === 'expired') this.options.keeper?.expire(session);
-    this.options.onChange(session.tenant, change);
+    const { keeper, onChange } = this.options;
+    const tell = (told: SessionChange) => onChange(session.tenant, told);
+    // The process that holds a session counts it: the counts of all processes add up.
+    if (keeper && change === 'expired')
+      this.inBackground(
+        'end a session',
+        keeper.expire(session).then((isOurs) => tell(isOurs ? change : 'moved')),
+      );
+    else tell(change);
   }
 
   /** Ends a session here, of which it is not known yet whether another process has ended it. @returns false if it has left before */

@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { SessionClock } from './call.js';
-import type { SessionKeeper } from './keeper.js';
+import type { ClaimedSession, SessionKeeper } from './keeper.js';
 import { SessionMoved } from './keeper.js';
 import { isSessionId, type Registry, refuseUnknown } from './registry.js';
 import type { Session } from './session.js';
@@ -12,8 +12,8 @@ const MAX_MOVES = 8;
 const MAX_WORK_MS = 5000;
 
 export interface FinderHooks {
-  /** Builds a session that is in the store only. @throws SESSION_NOT_FOUND */
-  readonly load: (id: string, tenant: string) => Promise<Session>;
+  /** Builds a session that is in the store only. @param claimed it, if this process has claimed it already @throws SESSION_NOT_FOUND */
+  readonly load: (id: string, tenant: string, claimed?: ClaimedSession) => Promise<Session>;
   /** Whether a step of the session waits or runs here. */
   readonly hasSteps: (session: Session) => boolean;
   /** Frees what this process holds of a session that now belongs to another one. */
@@ -29,6 +29,7 @@ export class SessionFinder {
   private readonly arriving = new Map<string, Promise<Session>>();
   /** of sessions that have just moved: all calls wait for the end of one pause, so that their order is kept there, too */
   private readonly pauses = new Map<string, Promise<void>>();
+  private readonly loaded = new WeakSet<ClaimedSession>();
 
   constructor(
     private readonly registry: Registry,
@@ -57,8 +58,11 @@ export class SessionFinder {
       } catch (thrown) {
         if (!(thrown instanceof SessionMoved)) throw thrown;
         this.hooks.drop(session);
+        const { claimed } = thrown;
         if (moves < MAX_MOVES) {
-          this.beginPause(name, (moves + 1) * Math.min(this.clock.monotonicMs() - startedAt, MAX_WORK_MS));
+          // This process has just claimed it, so there is no other one to wait for.
+          if (claimed) this.loadOnce(claimed, id, tenant);
+          else this.beginPause(name, (moves + 1) * Math.min(this.clock.monotonicMs() - startedAt, MAX_WORK_MS));
           continue;
         }
         throw new IntersticeError(
@@ -89,6 +93,21 @@ export class SessionFinder {
     );
   }
 
+  /** All calls of a step, and the steps behind it, learn of the same claim; it is loaded for the first of them. */
+  private loadOnce(claimed: ClaimedSession, id: string, tenant: string): void {
+    const name = nameOf(id, tenant);
+    if (this.loaded.has(claimed) || this.arriving.has(name)) return;
+    this.loaded.add(claimed);
+    // The calls ask for it after the pause, if there is one, and hear of a failure then.
+    this.arrive(name, this.hooks.load(id, tenant, claimed)).catch(() => {});
+  }
+
+  private arrive(name: string, session: Promise<Session>): Promise<Session> {
+    const found = session.finally(() => this.arriving.delete(name));
+    this.arriving.set(name, found);
+    return found;
+  }
+
   /** Resolves when a session that is being loaded is here, or was not found; at once if none is being loaded. */
   async arrivalOf(id: string, tenant: string): Promise<void> {
     await this.arriving.get(nameOf(id, tenant))?.catch(() => {});
@@ -102,9 +121,7 @@ export class SessionFinder {
     // A step is compared with the store when it ends, a check is not.
     if (session && this.hooks.hasSteps(session)) return session;
     if (!session && !isSessionId(id)) return refuseUnknown(id);
-    const found = this.confirmOrLoad(session, id, tenant).finally(() => this.arriving.delete(name));
-    this.arriving.set(name, found);
-    return found;
+    return this.arrive(name, this.confirmOrLoad(session, id, tenant));
   }
 
   private async confirmOrLoad(session: Session | undefined, id: string, tenant: string): Promise<Session> {

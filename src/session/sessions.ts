@@ -49,7 +49,7 @@ export class Sessions {
     this.finder =
       keeper &&
       new SessionFinder(live.registry, keeper, clock, {
-        load: (id, tenant) => takeOver(id, tenant, live, keeper, options),
+        load: (id, tenant, claimed) => takeOver(id, tenant, live, keeper, options, claimed),
         hasSteps: (session) => live.queueOf(session).isBusy,
         drop: (session) => live.drop(session),
       });

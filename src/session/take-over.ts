@@ -1,6 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { StoredSession } from '../store/session-store.js';
-import type { SessionKeeper } from './keeper.js';
+import type { ClaimedSession, SessionKeeper } from './keeper.js';
 import type { LiveSessions, LiveSessionsOptions } from './live-sessions.js';
 import { refuseUnknown } from './registry.js';
 import { type RestoreServices, restoreSession } from './restore.js';
@@ -13,6 +12,7 @@ export interface TakeOverServices
 /**
  * Takes a session over from the store: from then on it is in this process.
  *
+ * @param known the session, if this process has claimed it already
  * @throws SESSION_NOT_FOUND, STORE_UNAVAILABLE, and the refusals of rebuilding it
  */
 export async function takeOver(
@@ -21,12 +21,13 @@ export async function takeOver(
   live: LiveSessions,
   keeper: SessionKeeper,
   services: TakeOverServices,
+  known?: ClaimedSession,
 ): Promise<Session> {
-  const stored = await keeper.claim({ tenant, id });
-  if (!stored) return refuseUnknown(id);
-  const endLoading = keeper.lifetime.beginLoading({ tenant, id }, stored);
+  const claimed = known ?? (await keeper.claim({ tenant, id }));
+  if (!claimed) return refuseUnknown(id);
+  const endLoading = keeper.lifetime.beginLoading({ tenant, id }, claimed.stored);
   try {
-    return await load(id, tenant, stored, live, keeper, services);
+    return await load(id, tenant, claimed, live, keeper, services);
   } finally {
     endLoading();
   }
@@ -35,12 +36,13 @@ export async function takeOver(
 async function load(
   id: string,
   tenant: string,
-  stored: StoredSession,
+  claimed: ClaimedSession,
   live: LiveSessions,
   keeper: SessionKeeper,
   services: TakeOverServices,
 ): Promise<Session> {
   const { scheduler, onChange, onBackgroundFailure } = services;
+  const { stored } = claimed;
   const bytes = stored.mesh.byteLength + 2 * (stored.head?.byteLength ?? stored.opening.byteLength);
   const place = await live.withRoom(() => live.registry.reserve(tenant, bytes, id));
   const { key } = place;
@@ -50,7 +52,7 @@ async function load(
     const restored = await restoreSession(stored, { tenant, id }, key, { ...services, by: keeper.by, onUnreadable });
     if (!restored) return refuseUnknown(id);
     const { session, scene, repeated } = restored;
-    keeper.adopt(session, stored);
+    keeper.adopt(session, claimed);
     live.residency.refuseAboveLimit(session.deviceBytes);
     live.enter(session, place);
     live.residency.settle();

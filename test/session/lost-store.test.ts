@@ -229,6 +229,55 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
     },
   );
 
+  t.test(
+    'a session is not lost if the store loses everything once more while its process loads it again',
+    async (t) => {
+      const { operations, store, scheduler, clock } = await processOf(t, prefixOf());
+      const ticking = setInterval(() => clock.advance(100), 5);
+      t.teardown(() => clearInterval(ticking));
+      const { id: sessionId } = await operations.createSession(KEYED);
+      await operations.step({ sessionId, target: at(8) });
+      scheduler.isManual = true;
+      const first = refusalOf(operations.step({ sessionId, frame: 2n, target: at(8) }));
+      const second = operations.step({ sessionId, frame: 3n, afterFrame: 1n, target: at(8) });
+      const third = operations.step({ sessionId, frame: 4n, afterFrame: 3n, target: at(8) });
+      while (scheduler.steps.length < 2) await settle();
+      const { commit, claim } = store;
+      let claims = 0;
+      store.claim = (name) => {
+        if (claims++ === 0) lose();
+        return claim.call(store, name);
+      };
+      store.commit = () => Promise.reject(new StoreDown());
+      scheduler.steps.at(-1)!.finish();
+      t.equal((await first).code, 'STORE_UNAVAILABLE');
+      store.commit = commit;
+      scheduler.isManual = false;
+      for (const step of scheduler.steps.slice(2)) step.finish();
+      t.match(await Promise.all([second, third]), [{ positions: at(6) }, { positions: at(7) }]);
+      t.equal(claims, 2);
+    },
+  );
+
+  t.test('a session that was loaded is not lost if the store has lost everything meanwhile', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    const { id: sessionId } = await a.operations.createSession(opening());
+    const { id: other } = await b.operations.createSession(opening());
+    await a.operations.step({ sessionId, target: at(8) });
+    await a.operations.close();
+    b.scheduler.isManual = true;
+    const step = b.operations.step({ sessionId, afterFrame: 1n, target: at(8) });
+    const openings = b.scheduler.opens;
+    while (openings.length < 2) await settle();
+    lose();
+    // Thereby the process learns of the loss.
+    await b.operations.getSession(other);
+    b.scheduler.isManual = false;
+    openings[1]!.finish();
+    t.match(await step, { positions: at(6) });
+  });
+
   t.test('a session that another process has deleted counts as deleted once', async (t) => {
     const prefix = prefixOf();
     const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
@@ -238,6 +287,27 @@ t.test('a store that has lost everything', { skip: lacksRedis }, async (t) => {
     const changesOf = ({ events }: typeof a) =>
       events.flatMap((event) => (event.type === 'session' ? [event.change] : []));
     t.same([changesOf(a), changesOf(b)], [['created', 'moved'], ['deleted']]);
+  });
+
+  t.test('a session that expires counts as expired once, however many processes have a copy', async (t) => {
+    const prefix = prefixOf();
+    const [a, b] = [await processOf(t, prefix), await processOf(t, prefix)];
+    const { id: sessionId } = await a.operations.createSession(opening({ idleTimeoutSeconds: 25 }));
+    await b.operations.step({ sessionId, target: at(8) });
+    const { id: onlyHere } = await a.operations.createSession(opening({ idleTimeoutSeconds: 25 }));
+    const expiriesOf = ({ events }: typeof a) =>
+      events.flatMap((event) =>
+        event.type === 'session' && ['expired', 'moved'].includes(event.change) ? [event.change] : [],
+      );
+    a.clock.advance(25_000);
+    while (expiriesOf(a).length < 2) await settle();
+    t.same(expiriesOf(a).sort(), ['expired', 'moved']);
+    t.equal((await refusalOf(b.operations.getSession(onlyHere))).code, 'SESSION_NOT_FOUND');
+    t.match(await b.operations.getSession(sessionId), { frame: 1n }, 'the other process still has its own');
+    lose();
+    b.clock.advance(25_000);
+    while (expiriesOf(b).length < 1) await settle();
+    t.same(expiriesOf(b), ['expired'], 'though the store has lost it');
   });
 
   for (const what of ['copied', 'written'] as const) {
