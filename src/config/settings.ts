@@ -211,7 +211,7 @@ export const SETTINGS = {
     256,
     [0, 1_000_000],
     'sessions',
-    'Open sessions of all tenants together.',
+    'Open sessions of all tenants together; 0 = none can be created (UNIMPLEMENTED).',
   ),
   maxSessionsPerTenant: number(
     'INTERSTICE_MAX_SESSIONS_PER_TENANT',
@@ -277,7 +277,7 @@ export const SETTINGS = {
     64,
     [0, 100_000],
     'jobs',
-    'Number of submitted jobs of all tenants together that wait, run, or are kept with their results; 0 = none may be submitted.',
+    'Number of submitted jobs of all tenants together that wait, run, or are kept with their results; 0 = none can be submitted (UNIMPLEMENTED).',
   ),
   maxJobsPerTenant: number(
     'INTERSTICE_MAX_JOBS_PER_TENANT',

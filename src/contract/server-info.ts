@@ -45,6 +45,6 @@ export interface ServerInfo {
   readonly limits: Limits & MemoryLimits;
   /** Parameters of a request that sets none. */
   readonly defaults: ParametersInput;
-  /** Capabilities of this build, e.g. "resolve", "check", "http". A missing capability answers UNIMPLEMENTED. */
+  /** Capabilities of this build under its settings, e.g. "resolve", "check", "http". A missing capability answers UNIMPLEMENTED. */
   readonly features: readonly string[];
 }

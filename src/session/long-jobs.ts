@@ -79,7 +79,7 @@ export class LongJobs {
     return sum;
   }
 
-  /** Refuses a job of unknown size if there is no room for any. @throws QUOTA_EXCEEDED */
+  /** Refuses a job of unknown size if there is no room for any. @throws QUOTA_EXCEEDED, UNIMPLEMENTED */
   preflight(tenant: string): void {
     // The body may contain the key of an existing job, which needs no further room.
     for (const job of this.ofKey.values()) if (job.tenant === tenant) return;
@@ -89,7 +89,7 @@ export class LongJobs {
   /**
    * @returns once the queue has accepted the job; a step whose session is looked up in a store has yet to enter it, and a
    *   refusal is then the error of the job
-   * @throws what admission of a resolve refuses, QUEUE_FULL, QUOTA_EXCEEDED, INVALID_PARAMETER (a key of another payload), CANCELLED
+   * @throws what admission of a resolve refuses, QUEUE_FULL, QUOTA_EXCEEDED, UNIMPLEMENTED, INVALID_PARAMETER (a key of another payload), CANCELLED
    */
   async submit(request: SubmitJobRequest, { tenant, context, receivedAt }: Call): Promise<JobInfo> {
     const { clock, limits, quotas } = this.options;
@@ -250,11 +250,11 @@ export class LongJobs {
     let own = 0;
     for (const job of this.jobs.values()) if (job.tenant === tenant) own++;
     const demand = this.bytes + bytes;
+    // No time makes room for one, so this is no quota that is used up.
     if (maxJobs === 0)
-      refuse(
-        'This service accepts no jobs (INTERSTICE_MAX_JOBS is 0).',
-        'Send the work itself, and wait for its answer.',
-      );
+      throw new IntersticeError('UNIMPLEMENTED', 'This service accepts no jobs (INTERSTICE_MAX_JOBS is 0).', {
+        hint: 'Send the work itself, and wait for its answer.',
+      });
     if (own >= maxJobsPerTenant)
       refuse(`You have ${counted(own, 'job')}, and the limit for one tenant is ${maxJobsPerTenant}.`);
     if (this.jobs.size >= maxJobs) refuse(`This server holds ${counted(maxJobs, 'job')} already, which is its limit.`);
@@ -277,9 +277,9 @@ function refuseSize(what: string, bytes: number, limit: number): never {
   throw new IntersticeError('TOO_LARGE', message);
 }
 
-function refuse(message: string, hint = 'Delete jobs whose results you have, or retry later.'): never {
+function refuse(message: string): never {
   throw new IntersticeError('QUOTA_EXCEEDED', message, {
-    hint,
+    hint: 'Delete jobs whose results you have, or retry later.',
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

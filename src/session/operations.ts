@@ -161,6 +161,9 @@ const FEATURES = [
   ...['step-jobs', 'watch-jobs', 'after-frame', 'rest-lengths', 'untangle'],
 ];
 
+const OF_SESSIONS = new Set(['sessions', 'part-targets', 'mesh-updates', 'parking', 'step-jobs', 'after-frame']);
+const OF_JOBS = new Set(['jobs', 'step-jobs', 'watch-jobs']);
+
 /** The operations of the service: each call is admitted, done by the scheduler or the sessions, and reported to the observer. */
 export class ScheduledOperations implements MeasuredOperations {
   private readonly clock: SessionClock;
@@ -334,8 +337,14 @@ export class ScheduledOperations implements MeasuredOperations {
         maxWorkBytes: this.options.maxWorkBytes ?? 0,
       },
       defaults: defaultsOf('TUNED'),
-      features: [...FEATURES, ...features],
+      features: [...FEATURES, ...features].filter((feature) => !this.isOff(feature)),
     };
+  }
+
+  /** Whether the settings allow none of what a feature needs. */
+  private isOff(feature: string): boolean {
+    const { limits, maxJobs } = this.options;
+    return (limits.maxSessions === 0 && OF_SESSIONS.has(feature)) || (maxJobs === 0 && OF_JOBS.has(feature));
   }
 
   /** All callers share one probe; after a failure the next call tries again. */

@@ -70,7 +70,7 @@ export class Registry {
    *
    * @param bytes of host memory that the session will take
    * @param id of a session that exists elsewhere
-   * @throws QUOTA_EXCEEDED, TOO_LARGE
+   * @throws QUOTA_EXCEEDED, TOO_LARGE, UNIMPLEMENTED
    */
   reserve(tenant: string, bytes: number, id = newId()): Reservation {
     this.refuseOneMore(tenant, bytes);
@@ -99,10 +99,14 @@ export class Registry {
    * Refuses if there is no room for another session; takes no place.
    *
    * @param bytes of host memory that the session will take at least
-   * @throws QUOTA_EXCEEDED, TOO_LARGE
+   * @throws QUOTA_EXCEEDED, TOO_LARGE; UNIMPLEMENTED if there is none even without other sessions
    */
   refuseOneMore(tenant: string, bytes: number): void {
     const { maxSessions, maxSessionsPerTenant } = this.quotas;
+    if (maxSessions === 0)
+      throw new IntersticeError('UNIMPLEMENTED', 'This service keeps no sessions (INTERSTICE_MAX_SESSIONS is 0).', {
+        hint: 'Resolve each step without a session, from the last answer.',
+      });
     const own = (this.ofTenant.get(tenant)?.size ?? 0) + (this.reserved.get(tenant) ?? 0);
     if (own >= maxSessionsPerTenant) {
       throw exceeded(`You have ${counted(own, 'session')}, and the limit for one tenant is ${maxSessionsPerTenant}.`);

@@ -256,11 +256,15 @@ t.test('number and bytes are limited, even before the body, and no result exceed
   await t.resolves(operations.submitJob(job(), blue), 'a deleted job makes room');
 
   const jobless = openJobs(t, { maxJobs: 0 });
-  await t.rejects(jobless.operations.submitJob(job()), {
-    code: 'QUOTA_EXCEEDED',
-    message: /accepts no jobs/,
-    hint: /work itself/,
-  });
+  // No retry can help.
+  const refusal = { code: 'UNIMPLEMENTED', retryable: false, message: /accepts no jobs/, hint: /work itself/ };
+  await t.rejects(jobless.operations.submitJob(job()), refusal);
+  t.throws(() => jobless.operations.preflight({ operation: 'submitJob', bytes: 1 }, blue), refusal);
+  const { features } = jobless.operations.info();
+  t.same(
+    [features.includes('jobs'), features.includes('step-jobs'), features.includes('resolve')],
+    [false, false, true],
+  );
 
   // Three vertices: 12 bytes of triangle, 36 of start, 36 of target, and 36 for the answer.
   const tight = openJobs(t, { maxJobBytes: 120 + 40 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CreateSessionRequest } from '../../src/contract/sessions.js';
-import { refusalOf } from '../support/job.js';
+import { LIMITS, refusalOf } from '../support/job.js';
 import { settle } from './fake-scheduler.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';
 
@@ -119,6 +119,16 @@ t.test('quotas of the server, of a tenant and of host memory; pending creations 
   await operations.deleteSession(id, tenant('anna'));
   scheduler.isManual = false;
   t.ok(await operations.createSession(opening(), tenant('anna')), 'a freed place can be used again');
+
+  // No retry can help.
+  const none = openRoom(t, { limits: { ...LIMITS, maxSessions: 0 } }).operations;
+  const refusal = { code: 'UNIMPLEMENTED', retryable: false, message: /keeps no sessions/, hint: /without a session/ };
+  t.match(await refusalOf(none.createSession(opening())), refusal);
+  t.throws(() => none.preflight({ operation: 'createSession', bytes: 1 }), refusal);
+  t.same(
+    none.info().features.filter((feature) => /session|step|parking/.test(feature)),
+    [],
+  );
 
   const full = openRoom(t, { maxSessionsPerTenant: 100 });
   for (let i = 0; i < 8; i++) await full.operations.createSession(opening(), tenant(`t${i}`));
