@@ -108,7 +108,7 @@ export async function prepareStep(
     mesh,
     measures,
     parameters,
-    parameterWarnings: [...warnings, ...warnOfForeignParts(mesh, parameters)],
+    parameterWarnings: [...warnings, ...warnOfForeignParts(mesh, parameters), ...warnOfInclude(include)],
     chosen,
     images,
     rules: checkedStart.rules,
@@ -152,13 +152,18 @@ const CONTACT_DISTANCE_PER_DELTA = 2;
 
 /** @param delta δ, the caller's unit @throws INVALID_PARAMETER */
 function contactDistanceOf(include: IncludeInput | undefined, delta: number): number | undefined {
-  if (!include?.contacts) return undefined;
-  const distance = include.contactDistance ?? CONTACT_DISTANCE_PER_DELTA * delta;
-  if (distance > 0 && distance < Infinity) return distance;
+  const distance = include?.contactDistance ?? CONTACT_DISTANCE_PER_DELTA * delta;
+  if (distance > 0 && distance < Infinity) return include?.contacts ? distance : undefined;
   throw new IntersticeError(
     'INVALID_PARAMETER',
     `The parameter include.contactDistance is ${distance}; it must be greater than 0 and finite.`,
   );
+}
+
+function warnOfInclude(include: IncludeInput | undefined): Warning[] {
+  if (include?.contactDistance === undefined || include.contacts) return [];
+  const message = 'include.contactDistance has no effect, because include.contacts is not true.';
+  return [{ code: 'PARAMETER_WITHOUT_EFFECT', message, count: 1 }];
 }
 
 /** Measures a start that the session does not hold. @throws like checkPositions */

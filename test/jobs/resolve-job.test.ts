@@ -110,6 +110,7 @@ t.test('invalid requests are refused before the engine runs', async (t) => {
     ['INVALID_PARAMETER', broken({ parameters: { damping: 2 } })],
     ['PERMISSION_DENIED', broken({ parameters: { verify: 'NONE' } })],
     ['INVALID_PARAMETER', broken({ include: { contacts: true, contactDistance: 0 } })],
+    ['INVALID_PARAMETER', broken({ include: { contactDistance: -1 } })],
     ['TOLERANCE_TOO_SMALL', broken({ parameters: { activationDistance: 1e-6 } })],
   ];
   for (const [code, request] of cases) {
@@ -326,6 +327,12 @@ t.test('contacts within the requested distance are reported', async (t) => {
   const byDefault = await count({ contacts: true });
   t.ok(byDefault?.includes(0.0625), 'the tip over the floor is within 2 δ, about 0.2');
   t.same(await count({ contacts: true, contactDistance: 0.0624 }), new Float32Array(0));
+  const { answer } = await runJob({ ...request, include: { contactDistance: 1 } }, fakeEngine(stepping(1)));
+  t.match(
+    answer.report.warnings.filter(({ code }) => code === 'PARAMETER_WITHOUT_EFFECT'),
+    [{ message: /contactDistance has no effect/ }],
+    'a distance without contacts is not ignored silently',
+  );
 });
 
 t.test('ignored pairs of parts are named in every report', async (t) => {
