@@ -1,5 +1,5 @@
 import type { Positions } from '../contract/mesh.js';
-import { attributesLost, formatOf, type MeshFile, writeMeshBytes } from '../mesh/files/index.js';
+import { attributesLost, formatOf, isStream, type MeshFile, writeMeshBytes } from '../mesh/files/index.js';
 import { followWelded } from '../mesh/weld.js';
 import { UsageError } from './exit-codes.js';
 import type { Inputs } from './inputs.js';
@@ -18,7 +18,8 @@ export async function assertMeshOutput(path: string, inputs: readonly string[], 
   try {
     formatOf(path);
   } catch {
-    throw new UsageError(`The format of ${path} is unknown; the name must end in .obj, .ply or .glb.`, command);
+    const fault = isStream(path) ? `Meshes are written to files, not to ${path}` : `The format of ${path} is unknown`;
+    throw new UsageError(`${fault}; the name must end in .obj, .ply or .glb.`, command);
   }
   await assertWritable(path, inputs);
 }

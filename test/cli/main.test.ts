@@ -118,6 +118,7 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
     [['untangle', 'a.obj', '--rest', 'other.obj', '-o', 'other.obj'], /would overwrite the input other\.obj/],
     [['doctor', 'a.obj', '--kinematic', 'other.obj', '--weld-to', 'other.obj'], /would overwrite the input other\.obj/],
     [['resolve', 'a.obj', 'b.obj', '-o', 'out.stl'], /must end in \.obj, \.ply or \.glb/],
+    [['resolve', 'a.obj', 'b.obj', '-o', '-'], /written to files, not to -; the name must end in \.obj/],
     [['resolve', 'a.obj', 'b.obj', '-o', 'no/out.obj'], /the folder no does not exist/],
     [['resolve', 'a.obj', 'b.obj', '-o', 'b.obj/out.obj'], /Cannot write b\.obj\/out\.obj: b\.obj is not a folder/],
     [['resolve', 'a.obj', 'b.obj', '-o', `${'n'.repeat(300)}.obj`], /: the name is too long\.\n/],

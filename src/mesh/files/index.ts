@@ -5,5 +5,5 @@ export { writeMesh } from './print.js';
 export { openReader, readMesh, readMeshFile } from './read.js';
 export { attributesLost } from './sources.js';
 export type { FileFormat, MeshFile, MeshFormat, MeshReader, PlyEncoding } from './types.js';
-export { formatOf, guessFormat, otherEnding, splitMorph } from './types.js';
+export { formatOf, guessFormat, isStream, otherEnding, splitMorph } from './types.js';
 export { writeMeshBytes, writeMeshFile } from './write.js';

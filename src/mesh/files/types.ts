@@ -92,6 +92,11 @@ export function formatOf(name: string): FileFormat {
   throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', message, {
     hint: foreign
       ? `.${foreign.toLowerCase()} is not read. Export the mesh as .glb, .ply or .obj, which keep the order of its vertices.`
-      : 'Name the file by its format, or convert it to one of these.',
+      : isStream(name)
+        ? 'Meshes are read from files, not from standard input. Write it to a file whose name ends in one of these.'
+        : 'Name the file by its format, or convert it to one of these.',
   });
 }
+
+/** Whether a command line means standard input or output by a name. */
+export const isStream = (name: string): boolean => /^(-|\/dev\/(std(in|out|err)|fd\/\d+))$/.test(name);

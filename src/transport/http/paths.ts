@@ -29,8 +29,13 @@ export const paths = fp<HttpOptions>(
     app.addHook('onRequest', async (request, reply) => {
       const path = request.url.split('?', 1)[0] ?? '';
       if (request.is404) {
-        const allowed = [...routes.values()].find(({ pattern }) => pattern.test(path))?.methods;
-        if (!allowed) throw noSuchPath(path, ADMIN_PATHS.has(path) ? { hint: ADMIN_HINT } : {});
+        const findMethods = (one: string) => [...routes.values()].find(({ pattern }) => pattern.test(one))?.methods;
+        const allowed = findMethods(path);
+        if (!allowed) {
+          const meant = meantBy(path).find(findMethods);
+          const hint = ADMIN_PATHS.has(path) ? ADMIN_HINT : meant && `Did you mean ${shownPath(meant)}?`;
+          throw noSuchPath(path, hint ? { hint } : {});
+        }
         const list = [...allowed].sort().join(', ');
         reply.header('allow', list);
         throw new IntersticeError(
@@ -67,6 +72,12 @@ export const paths = fp<HttpOptions>(
   },
   { name: 'paths', dependencies: ['errors'] },
 );
+
+/** Paths that a caller may mean who has put a slash too many, or left out the version. */
+function meantBy(path: string): readonly string[] {
+  const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  return [plain, `/v1${plain}`];
+}
 
 /** A regular expression for a route: `:id` matches one segment. */
 function patternOf(url: string): RegExp {

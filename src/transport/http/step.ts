@@ -100,7 +100,12 @@ function readBare(request: FastifyRequest, sessionId: string): StepRequest {
 function readQuery(query: Record<string, unknown>) {
   const { scalar, frame, after_frame: afterFrame, ...others } = query;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw unknownQuery(unknown, 'Known query parameters: scalar, frame, after_frame.');
+  if (unknown !== undefined) {
+    const known = ['scalar', 'frame', 'after_frame'];
+    const plain = (name: string) => name.replaceAll('_', '').toLowerCase();
+    const meant = known.find((name) => plain(name) === plain(unknown));
+    throw unknownQuery(unknown, meant ? `Did you mean ${meant}?` : `Known query parameters: ${known.join(', ')}.`);
+  }
   return {
     scalar: scalar === undefined ? undefined : readScalar(scalar),
     frame: readFrame(frame, 'frame'),

@@ -195,6 +195,8 @@ t.test('the name of a file decides the format', async (t) => {
   t.equal(formatOf('a.obj'), 'obj');
   t.equal(formatOf('folder.obj/b.PLY'), 'ply');
   t.throws(() => formatOf('a.stl'), { code: 'UNSUPPORTED_MEDIA_TYPE', message: /a\.stl/ });
+  for (const stream of ['-', '/dev/stdin'])
+    t.throws(() => formatOf(stream), { code: 'UNSUPPORTED_MEDIA_TYPE', hint: /not from standard input/ });
   t.equal(guessFormat('obj'), undefined);
 });
 

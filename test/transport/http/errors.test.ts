@@ -56,6 +56,18 @@ t.test('missing paths and methods are refused', async (t) => {
   });
   t.equal(unknown.statusCode, 404);
   t.match(unknown.json(), { code: 'NOT_FOUND', instance: '/v1/resolv', hint: /docs/ });
+  for (const [path, meant] of [
+    ['/v1/resolve/', '/v1/resolve'],
+    ['//v1/resolve?x=1', '/v1/resolve'],
+    ['/v1/sessions/abc//steps/', '/v1/sessions/abc/steps'],
+    ['/v1/', '/v1'],
+    ['/livez/', '/livez'],
+    ['/resolve', '/v1/resolve'],
+  ] as const)
+    for (const method of ['GET', 'POST'] as const) {
+      const { statusCode, body } = await app.inject({ method, url: path });
+      t.match({ statusCode, ...JSON.parse(body) }, { statusCode: 404, hint: `Did you mean ${meant}?` }, path);
+    }
   const wrong = await app.inject({ method: 'GET', url });
   t.equal(wrong.statusCode, 405);
   t.equal(wrong.headers.allow, 'POST');

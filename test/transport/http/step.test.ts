@@ -140,5 +140,11 @@ t.test('invalid steps are refused', async (t) => {
   ] as const;
   for (const [over, code, message] of cases)
     t.match((await post(over)).json(), { code, message }, `${code} ${message}`);
+  for (const [query, hint] of [
+    ['afterFrame=0', 'Did you mean after_frame?'],
+    ['Frame=1', 'Did you mean frame?'],
+    ['frames=1', 'Known query parameters: scalar, frame, after_frame.'],
+  ])
+    t.match((await post({ url: `${url}?${query}`, headers: bare, payload })).json(), { code: 'UNKNOWN_FIELD', hint });
   t.equal(operations.sessionCalls.length, 0);
 });
