@@ -1,11 +1,18 @@
 """Tests of what the client refuses to be told, without a server. test/clients/settings.test.ts and
 clients/cpp/test/settings.cpp refuse the same."""
 
+import copy
+import pickle
 import re
+import sys
 import unittest
+import unittest.mock
 
-from interstice import Client, Retry
+import numpy as np
+
+from interstice import Client, Retry, ServiceError
 from interstice.deadline import budget_of
+from interstice.types import as_elements, as_positions, plain_json
 from support import MESH, START
 
 LONGEST = 2_147_483
@@ -66,3 +73,35 @@ class SettingsTest(unittest.TestCase):
                 self.assert_refused(f"timeout is {time}, expected a number of seconds from 0.", client.job("id").wait, timeout=time)
             self.assert_refused("timeBudget is 0.0; more than 0", client.check, MESH, START, timeBudget="0s")
         self.assertIsNone(budget_of({"timeBudget": "-1s"}), "the server refuses it")
+
+    def test_a_package_that_is_missing(self):
+        with unittest.mock.patch.dict(sys.modules, {"interstice.grpc_transport": None}):
+            with self.assertRaisesRegex(ModuleNotFoundError, r"which grpc:// needs: install .*interstice\[grpc\]"):
+                Client(URLS[1])
+
+    def test_arrays(self):
+        for value in (["a"], [None], [1j], [2**70]):
+            self.assert_refused("masses is ", as_elements, "masses", value)
+        for value in (1e300, 1e-50, -1e39):
+            self.assert_refused(f"masses holds {value}, which is beyond the range of float32.", as_elements, "masses", [1, value])
+        np.testing.assert_array_equal(as_elements("masses", [NAN, float("inf"), 0, True]), np.float32([NAN, np.inf, 0, 1]))
+        masked = np.ma.masked_array(np.zeros((3, 3), np.float32), np.eye(3))
+        self.assert_refused("start has masked entries", as_positions, masked, "start")
+        self.assert_refused("triangles has masked entries", as_elements, "triangles", masked.astype(int))
+        self.assertEqual(as_positions(np.ma.masked_array(np.zeros((3, 3))), "start").shape, (3, 3))
+        for far in (2**53 + 1, -2**60):
+            self.assert_refused("target holds integers beyond 2**53", as_positions, [[0, 0, far]], "target")
+        self.assertEqual(as_positions([[0, 0, 2**53]], "target")[0, 2], 2**53)
+
+    def test_numbers_of_numpy(self):
+        given = {"a": np.float32(0.5), "b": [np.int64(3), np.bool_(True)], "c": {"d": (NAN, -np.inf)}, "e": np.arange(2), "f": "NaN"}
+        self.assertEqual(plain_json(given), {"a": 0.5, "b": [3, True], "c": {"d": ["NaN", "-Infinity"]}, "e": [0, 1], "f": "NaN"})
+
+
+class ErrorTest(unittest.TestCase):
+    def test_copies(self):
+        """A pool of processes pickles the exceptions of its tasks, and waits for ever for one that cannot be read."""
+        error = ServiceError("QUEUE_FULL", "The queue is full.", hint="Retry.", retryable=True, retry_after=1.5, frame=3,
+                             pairs=[{"kind": "VERTEX_TRIANGLE"}], pair_count=7, is_uncertain=True)
+        for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+            self.assertEqual((type(again), str(again), vars(again)), (ServiceError, str(error), vars(error)))

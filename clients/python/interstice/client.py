@@ -44,7 +44,12 @@ class Client:
             from .http_transport import HttpTransport
             kind = HttpTransport
         else:
-            from .grpc_transport import GrpcTransport
+            try:
+                from .grpc_transport import GrpcTransport
+            except ModuleNotFoundError as missing:
+                raise ModuleNotFoundError(
+                    f"{missing}, which {address.scheme}:// needs: install the package with its extra, interstice[grpc], where "
+                    "protoc and its plugin are installed.", name=missing.name) from missing
             kind = GrpcTransport
         is_encrypted = address.scheme.endswith("s")
         if tls is not None and not is_encrypted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import typing
 
 # Codes that no server sends: the client detects these failures.
@@ -37,6 +38,11 @@ class ServiceError(Exception):
         """last accepted frame of the session, with FRAME_LOST, FRAME_CONFLICT and FRAME_OUT_OF_ORDER"""
         self.is_uncertain = is_uncertain
         """whether the server may have executed the request nevertheless, at one of its attempts"""
+
+
+    def __reduce__(self) -> typing.Tuple[typing.Any, ...]:
+        # Python would copy an exception by calling its class with the text alone: a pool of processes then hangs.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 _ENCRYPTED_HINT = "Is the server running, and is this its address?"

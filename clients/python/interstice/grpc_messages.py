@@ -8,7 +8,8 @@ from google.protobuf import json_format
 
 from .errors import ServiceError
 from .grpc_errors import plain
-from .types import LISTS, Array, Json, Mesh, Work, as_positions, list_of, positions_of, scalar_of, states_of
+from .types import (LISTS, Array, Json, Mesh, Work, as_positions, list_of, plain_json, positions_of, scalar_of,
+                    states_of)
 from .v1 import collision_pb2 as pb
 
 Request = typing.TypeVar("Request", pb.StepRequest, pb.ResolveRequest)
@@ -59,7 +60,7 @@ def _enum(kind: typing.Any, name: str, value: str) -> typing.Any:
 def message_of(kind: typing.Callable[[], typing.Any], fields: Json) -> typing.Any:
     """The names are those of JSON, so that callers use the same names with both transports."""
     try:
-        return json_format.ParseDict(fields, kind())
+        return json_format.ParseDict(plain_json(fields), kind())
     except json_format.ParseError as cause:
         raise ServiceError("INVALID_PARAMETER", str(cause), hint="See the contract for names and types.") from cause
 

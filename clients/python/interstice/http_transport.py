@@ -22,7 +22,7 @@ from .http_stream import ACCEPT_STREAM, ListenerFailed, Teller, decoded, json_of
 from .settings import Address
 from .tls import Tls, TlsDiagnosis
 from .types import (Array, JobTerms, Json, Mesh, ProgressListener, SessionTerms, UntangleListener, Untangling, Work,
-                    moved_of, scalar_of, untangle_progress_of, with_counts)
+                    moved_of, plain_json, scalar_of, untangle_progress_of, with_counts)
 
 
 Result = typing.TypeVar("Result")
@@ -211,7 +211,7 @@ class HttpCalls:
     def _ask(self, method: str, path: str, body: typing.Optional[Json],
              on_progress: typing.Optional[Teller] = None, limit: typing.Optional[float] = None) -> Json:
         headers = dict(self._routing) if body is None else {**self._routing, "content-type": "application/json"}
-        data = None if body is None else json.dumps(body).encode()
+        data = None if body is None else json.dumps(plain_json(body)).encode()
         address = self._transport.address
         if on_progress is None:
             return self._transport.send(method, path, headers, data, lambda response: _json(address, response), limit)
@@ -225,7 +225,7 @@ class HttpCalls:
     def _raw_step(self, path: str, work: Work, limit: typing.Optional[float]) -> Json:
         headers = {**self._routing, "content-type": "application/octet-stream"}
         if work.override is not None:
-            headers["interstice-override"] = json.dumps(work.override)
+            headers["interstice-override"] = json.dumps(plain_json(work.override))
         if work.budget is not None:
             headers["interstice-time-budget-ms"] = f"{work.budget * 1000:.3f}"
         if work.on_budget is not None:

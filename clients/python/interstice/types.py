@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import math
 import typing
 
 import numpy as np
@@ -198,17 +199,38 @@ def as_mesh(mesh: typing.Union[Mesh, npt.ArrayLike]) -> Mesh:
 def as_elements(name: str, value: npt.ArrayLike) -> Array:
     """Never changes a value: an id of -1 or 2**40 is refused instead of wrapped."""
     wanted = np.dtype(_ELEMENTS.get(name) or _REST_ELEMENTS[name])
-    array: Array = np.asarray(value)
+    array = _array_of(name, value)
     if array.size == 0:  # numpy makes doubles of an empty list
         return np.empty(0, wanted)
     _check_rows(name, array, _WIDTHS.get(name))
-    if array.dtype == bool or (wanted.kind == "f" and array.dtype.kind in "fiu"):
-        array = array.astype(wanted, copy=False)
+    if wanted.kind == "f":
+        array = _as_floats(name, array, wanted)
+    elif array.dtype == bool:
+        array = array.astype(wanted)
     elif array.dtype != wanted:
         if array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() > np.iinfo(wanted).max)):
             raise ValueError(f"{name} must hold integers from 0 to {np.iinfo(wanted).max}.")
         array = array.astype(wanted)
     return np.ascontiguousarray(array).reshape(-1)
+
+
+def _array_of(name: str, value: npt.ArrayLike) -> Array:
+    if isinstance(value, np.ma.MaskedArray) and np.any(value.mask):  # numpy would give the numbers behind the mask
+        raise ValueError(f"{name} has masked entries; fill them, or leave them out.")
+    array: Array = np.asarray(value)
+    return array
+
+
+def _as_floats(name: str, array: Array, wanted: np.dtype[typing.Any]) -> Array:
+    """Rounds, but never to infinity or zero."""
+    if array.dtype.kind not in "bfiu":
+        raise ValueError(f"{name} is {array.dtype}; an array of numbers is expected.")
+    with np.errstate(over="ignore", under="ignore"):
+        narrow: Array = array.astype(wanted, copy=False)
+    lost = np.isfinite(array) & (~np.isfinite(narrow) | ((narrow == 0) & (array != 0)))
+    if lost.any():
+        raise ValueError(f"{name} holds {array[lost][0]}, which is beyond the range of float32.")
+    return narrow
 
 
 def _check_rows(name: str, array: Array, width: typing.Optional[int]) -> None:
@@ -219,9 +241,11 @@ def _check_rows(name: str, array: Array, width: typing.Optional[int]) -> None:
 
 def as_positions(value: npt.ArrayLike, name: str) -> Array:
     """The array itself if it is contiguous float32 or float64, which can be sent; otherwise a converted copy."""
-    array: Array = np.asarray(value)
+    array = _array_of(name, value)
     _check_rows(name, array, 3)
     if array.dtype.kind in "iu":
+        if array.size and (array.max() > 2**53 or array.min() < -2**53):
+            raise ValueError(f"{name} holds integers beyond 2**53, which float64 would round.")
         array = array.astype("<f8")
     if array.dtype not in (np.dtype("<f4"), np.dtype("<f8")):
         if array.dtype not in (np.dtype(">f4"), np.dtype(">f8")):
@@ -296,6 +320,20 @@ def untangled_of(answer: Json) -> UntangleResult:
     report["piercesByIteration"] = [int(count) for count in report["piercesByIteration"]]
     regions: Array = np.frombuffer(base64.b64decode(answer["regions"]), "<u4")
     return UntangleResult(positions_of(base64.b64decode(positions["data"]), positions["scalar"]), report, regions)
+
+
+def plain_json(value: typing.Any) -> typing.Any:
+    """What a caller has given as the contract's JSON, with numpy's numbers as those of Python, and with numbers that JSON lacks
+    as the text that the contract has for them, so that the service refuses them by name."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {name: plain_json(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_json(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
 
 
 def with_counts(value: typing.Any) -> typing.Any:
