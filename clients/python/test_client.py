@@ -24,7 +24,7 @@ from test_grpc import GrpcTests
 from test_jobs import JobTests
 from test_limits import DeadlineTest, LimitTests, TrickleTest
 from test_sessions import SessionTests
-from test_settings import SettingsTest
+from test_settings import ErrorTest, SettingsTest
 from test_untangle import UntangleTests
 
 
@@ -195,7 +195,7 @@ class ForeignTest(unittest.TestCase):
 
 def main(urls):
     loader = unittest.defaultTestLoader
-    suite = unittest.TestSuite(map(loader.loadTestsFromTestCase, (ArraysTest, ForeignTest, SettingsTest, DeadlineTest, TrickleTest)))
+    suite = unittest.TestSuite(map(loader.loadTestsFromTestCase, (ArraysTest, ErrorTest, ForeignTest, SettingsTest, DeadlineTest, TrickleTest)))
     for url in urls:
         for stream in (False, True) if url.startswith("grpc") else (False,):
             name = f"{url.split(':')[0]}{'_stream' if stream else ''}"
