@@ -32,8 +32,23 @@ static void testSignsOfLife() {
   check(found == 3, "a connection that stalls is broken");
 }
 
+static void testWire() {
+  check(unpack<float>("").empty(), "an empty list has no number");
+  checkRefused("three bytes", "3 bytes are no list of numbers of 4 bytes each.", [] { unpack<float>("abc"); });
+  google::protobuf::Duration duration;
+  for (const auto& [time, seconds, nanos] :
+       {std::tuple{1.5, 1LL, 500'000'000}, {-1.5, -1LL, -500'000'000}, {2.3, 2LL, 300'000'000}, {0.9999999999, 1LL, 0}, {3e11, 300'000'000'000LL, 0}}) {
+    setDuration(duration, Seconds(time));
+    check(duration.seconds() == seconds && duration.nanos() == nanos, "a duration of " + std::to_string(time) + " s");
+  }
+  for (const double time : {std::nan(""), HUGE_VAL, 1e12, -1e12}) {
+    checkRefused("a duration", "A duration is ", [&] { setDuration(duration, Seconds(time)); });
+  }
+}
+
 void testSettings() {
   testSignsOfLife();
+  testWire();
   for (const std::string url : {"", "ftp://host", "grpc://", "grpc://host:port", "grpc://host:", "grpc://host?a=b", "grpc://host/#a",
                                 "grpc://host/path", " grpc://host"}) {
     checkRefused("an address", url + " is not an address of the form", [&] { Client client(url); });

@@ -1,17 +1,19 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <iomanip>
 #include <optional>
 #include <span>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "interstice/retry.hpp"
+#include "interstice/settings.hpp"
 
 namespace interstice {
 
@@ -23,11 +25,16 @@ std::string pack(std::span<const std::type_identity_t<T>> values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size_bytes());
 }
 
-/// Decodes the bytes of a bulk field.
+/// Decodes the bytes of a bulk field. @throws std::invalid_argument unless they are whole numbers of this type
 template <typename T>
 std::vector<T> unpack(const std::string& bytes) {
+  if (bytes.size() % sizeof(T) != 0) {
+    throw std::invalid_argument(std::to_string(bytes.size()) + " bytes are no list of numbers of " + std::to_string(sizeof(T)) +
+                                " bytes each.");
+  }
   std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  // An empty vector has no address that memcpy may be given.
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 
@@ -51,9 +58,18 @@ v1::Positions positionsOf(std::span<const T> values) {
   return positions;
 }
 
+/// @throws std::invalid_argument for a time that a duration of protobuf cannot hold: more than 10,000 years
 inline void setDuration(google::protobuf::Duration& duration, Seconds seconds) {
-  const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds).count();
-  duration.set_seconds(nanoseconds / 1'000'000'000);
+  constexpr double kLongest = 315'576'000'000;
+  const double count = seconds.count();
+  if (!(std::abs(count) <= kLongest)) {
+    throw std::invalid_argument("A duration is " + detail::numberOf(count) + " s; at most " + detail::numberOf(kLongest) +
+                                " s are possible.");
+  }
+  // In two parts: 64 bits hold the nanoseconds of 292 years only.
+  const double whole = std::trunc(count);
+  const auto nanoseconds = std::llround((count - whole) * 1e9);  // up to a whole second
+  duration.set_seconds(static_cast<std::int64_t>(whole) + nanoseconds / 1'000'000'000);
   duration.set_nanos(static_cast<std::int32_t>(nanoseconds % 1'000'000'000));
 }
 
