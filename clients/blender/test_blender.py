@@ -221,7 +221,20 @@ for obj in (cloth, ball):
 # Mistakes of the user.
 settings.start_key = "Nowhere"
 check("no shape key 'Nowhere'" in refused()[0], "a missing shape key is named")
-settings.start_key = "Basis"
+settings.start_key, settings.target_key = "Basis", "Target"
+for name, words in (("Basis", "would replace the start"), ("Target", "would replace the target"), ("", "has no name")):
+    settings.result_key = name
+    check(words in refused()[0], f"an answer with the name {name!r} is refused")
+settings.result_key = "Interstice"
+check(np.array_equal(gather.coordinates_of(cloth.data.shape_keys.key_blocks["Target"].data, len(before)), before), "nothing is replaced")
+cloth.scale.x, scale = 0, cloth.scale.x
+check("scaled to zero" in refused()[0], "so is an object without a width")
+cloth.scale.x = scale
+settings.mode, settings.frame_end = "FRAMES", FRAMES
+for name, words in (("//interstice.pc2", "not been saved"), ("", "has no file"), (folder, "is a folder"), ("/proc/none/a.pc2", "cannot be written")):
+    settings.cache_path = name
+    check(words in refused()[0], f"a cache that cannot be written is refused before the first frame: {name!r}")
+settings.mode = "SHAPE_KEY"
 bpy.context.preferences.addons["interstice_blender"].preferences.url = "http://127.0.0.1:9"
 check("UNREACHABLE" in refused()[0] and "preferences" in refused()[0], "so is a service that does not answer")
 

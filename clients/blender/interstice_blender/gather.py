@@ -109,6 +109,34 @@ def remove_cache(obj):
     return played
 
 
+def check_keys(settings):
+    """An answer never takes the place of what it was computed from."""
+    name = settings.result_key
+    if not name:
+        raise Problem("The answer has no name. Enter that of the shape key that receives it.")
+    for role, key in (("start", settings.start_key), ("target", settings.target_key)):
+        if key == name:
+            raise Problem(f"The answer would replace the {role}, the shape key {name!r}. Enter another name for the answer.")
+
+
+def check_cache(path):
+    """Before anything is computed: a run through many frames may take hours."""
+    if not path:
+        raise Problem("The cache has no file. Enter the name of a file for it.")
+    if path.startswith("//") and not bpy.data.filepath:
+        raise Problem("The cache lies beside the Blender file, which has not been saved yet. Save it first, or enter a whole path.")
+    target = bpy.path.abspath(path)
+    if os.path.isdir(target):
+        raise Problem(f"The cache {target} is a folder. Enter the name of a file.")
+    try:
+        os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
+        with open(f"{target}.part", "wb"):
+            pass
+        os.remove(f"{target}.part")
+    except OSError as error:
+        raise Problem(f"The cache {target} cannot be written: {error.strerror}.") from error
+
+
 def write_cache(obj, path, frames, first_frame):
     """Writes a PC2 file and plays it after all modifiers, without mixing frames: states between them are not tested."""
     target = bpy.path.abspath(path)

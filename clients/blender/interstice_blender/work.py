@@ -43,6 +43,10 @@ def resolve(service, context, obj, settings):
     is_key = settings.mode == "SHAPE_KEY"
     scene = context.scene
     frame_before = scene.frame_current
+    if is_key:
+        gather.check_keys(settings)
+    else:
+        gather.check_cache(settings.cache_path)
     earlier_cache = None if is_key else gather.remove_cache(obj)
     is_stored = False
     # The call that opens it stores it here: a run may be cancelled after that call but before its result is passed on.
@@ -66,6 +70,8 @@ def resolve(service, context, obj, settings):
             world = [gather.evaluated_world(other, part) for part, other in list(objects.items())[1:]]
             return np.concatenate([gather.world_of_key(obj, name), *world])
 
+        # Refuses an object that is scaled to zero, whose elements would all intersect.
+        to_local(np.zeros((1, 3)), obj.matrix_world)
         start = with_key(settings.start_key) if is_key else all_positions()
         budget = settings.time_budget
         total = 1 if is_key else len(frames) - 1
