@@ -15,6 +15,7 @@ import {
   isWithinRounding,
   ulpOf,
 } from '../judge/expectation.js';
+import { judgeFree } from '../judge/free-judge.js';
 import type { Invariant } from '../judge/invariants.js';
 import { isAsNearAsCanBe, judgeNearness } from '../judge/nearness-judge.js';
 import { findCollisions, findReturn } from '../judge/path-judge.js';
@@ -139,6 +140,7 @@ class Trial implements Judge {
   readonly #keepsStrains: boolean;
   readonly #keepsLengths: boolean;
   readonly #resting: Resting | undefined;
+  readonly #free: readonly number[] | undefined;
   #requests = 0;
 
   constructor(
@@ -158,6 +160,8 @@ class Trial implements Judge {
     // Far from the origin coordinates are coarser than contact offsets.
     const isOther = hasPartDistances || isIgnoringParts || method === 'VOLUME_IMPULSES' || offset > 1;
     this.#resting = isAsItIs && !isOther ? scene.resting : undefined;
+    // Limits of strains may keep a shape from its target.
+    this.#free = isAsItIs && !isOther && mesh.strainLimits === undefined ? scene.free : undefined;
     this.#keepsStrains = scene.keepsStrains === true && isAsItIs;
     // Strain limits that a case adds replace those of edges.
     this.#keepsLengths = scene.keepsLengths === true && isAsItIs && mesh.strainLimits === undefined;
@@ -327,6 +331,11 @@ class Trial implements Judge {
     const { contactOffset: asked } = this.parameters;
     if (this.#resting && asked !== undefined && report.status === 'CONVERGED' && report.resolved.quality !== 'FAST') {
       judgeResting(this.#resting, positions, asked, report.resolved.activationDistance, (promise, details) =>
+        this.find(promise, details),
+      );
+    }
+    if (this.#free && report.status === 'CONVERGED' && report.resolved.quality !== 'FAST') {
+      judgeFree(this.#free, positions, target, report.resolved.activationDistance, (promise, details) =>
         this.find(promise, details),
       );
     }

@@ -1,6 +1,7 @@
 import { CONVOY_MUTANTS } from './convoy-mutants.js';
 import type { Fault } from './fault.js';
 import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutant.js';
+import { PULL_BACK_KERNEL_MUTANTS } from './pull-back-mutants.js';
 import { REST_KERNEL_MUTANTS } from './rest-mutants.js';
 import { STRAIN_KERNEL_MUTANTS } from './strain-mutants.js';
 import { UNTANGLE_DEVICE_MUTANTS } from './untangle-mutants.js';
@@ -253,6 +254,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [MEETING, PATH, TUNNEL, FLOOR],
   ),
   ...STRAIN_KERNEL_MUTANTS,
+  ...PULL_BACK_KERNEL_MUTANTS,
   ...REST_KERNEL_MUTANTS,
   ...UNTANGLE_DEVICE_MUTANTS,
   ...CONVOY_MUTANTS,

@@ -1,11 +1,14 @@
 import type { Gained } from '../../../src/solver/cpu/poor-steps.js';
 import type { PullBackRun } from '../../../src/solver/cpu/pull-back-run.js';
+import { FREE } from '../judge/free-judge.js';
 import { NEAR } from '../judge/nearness-judge.js';
 import { FLOOR, MEETING, type Mutant, noCheck, PATH, TUNNEL } from './mutant.js';
 
 const PULL_BACK = 'src/solver/cpu/pull-back.js';
 const PULL_BACK_STEP = 'src/solver/cpu/pull-back-step.js';
 const EDGE_LIMITS = 'src/solver/cpu/edge-limits.js';
+
+const PACES = 'src/solver/cpu/paces.js';
 
 const AIMS = 'src/solver/cpu/contact-aims.js';
 
@@ -128,5 +131,116 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
     scenes: ['laidSheet'],
     caughtBy: [OFFSET],
     sent: { quality: 'BALANCED', offsetShare: 0.3 },
+  },
+  {
+    name: 'kept-do-not-rest',
+    description: 'in the steps of the others, the vertices that something keeps far from their targets move as before',
+    faults: [{ file: PACES, function: 'Paces.restKept', instead: () => undefined }],
+    scenes: ['besideKeptPile'],
+    caughtBy: [FREE],
+    sent: { quality: 'BALANCED' },
+  },
+  {
+    name: 'others-stopped-early',
+    description: 'the steps of the others end with the first one, and are said to be complete',
+    faults: [
+      {
+        file: PULL_BACK,
+        function: 'PullBack.#pull',
+        instead: (
+          original: (run: PullBackRun, of: { readonly restsKept?: boolean }) => { readonly status: string },
+          run: PullBackRun,
+          of: { readonly restsKept?: boolean },
+        ) => {
+          if (!of.restsKept) return original(run, of);
+          let steps = 0;
+          const nextStep: PullBackRun['nextStep'] = (kind) => (steps++ > 0 ? 'STEP_LIMIT' : run.nextStep(kind));
+          return { ...original({ ...run, nextStep }, of), status: 'CONVERGED' };
+        },
+      },
+    ],
+    scenes: ['besideKeptPile'],
+    caughtBy: [FREE, NEAR],
+    sent: { quality: 'BALANCED' },
+  },
+  {
+    name: 'pushed-not-held',
+    description: 'releasing steps move the vertices that rows push as well',
+    faults: [{ file: PACES, function: 'Paces.holdPushed', instead: () => undefined }],
+    scenes: ['besideRestingPile'],
+    caughtBy: [FREE],
+    sent: { quality: 'BALANCED' },
+  },
+  {
+    name: 'others-unchecked',
+    description: 'the vertices that rest in the steps of the others are put onto their y, which nothing has bounded',
+    faults: [
+      {
+        file: PACES,
+        function: 'Paces.restKept',
+        instead: (original: (...xy: Float32Array[]) => void, x: Float32Array, y: Float32Array) => {
+          const wanted = y.slice();
+          original(x, y);
+          for (let i = 0; i < x.length; i++) if (y[i] !== wanted[i]) x[i] = y[i] = wanted[i];
+        },
+      },
+    ],
+    scenes: ['besideKeptPile'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: { quality: 'BALANCED' },
+  },
+  {
+    name: 'released-unchecked',
+    description: 'the vertices that releasing steps hold are put onto their y, which nothing has bounded',
+    faults: [
+      {
+        file: PACES,
+        function: 'Paces.holdPushed',
+        instead: (original: (...xy: Float32Array[]) => void, x: Float32Array, y: Float32Array) => {
+          const wanted = y.slice();
+          original(x, y);
+          for (let i = 0; i < x.length; i++) if (y[i] !== wanted[i]) x[i] = y[i] = wanted[i];
+        },
+      },
+    ],
+    scenes: ['besideRestingPile'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: { quality: 'BALANCED' },
+  },
+];
+
+const AIM = 'gpu/kernels/pull-back/aim.wgsl';
+
+/** The same faults in the kernels. */
+export const PULL_BACK_KERNEL_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'kernel-kept-do-not-rest',
+    description: 'in the steps of the others, the vertices that something keeps far from their targets move as before',
+    faults: [
+      {
+        file: AIM,
+        search: 'let isResting = pullBack.restsKept == 1u && kept != 0u;',
+        replacement: 'let isResting = false;',
+      },
+    ],
+    scenes: ['besideKeptPile'],
+    caughtBy: [FREE],
+    sent: { quality: 'BALANCED' },
+    engine: 'webgpu',
+  },
+  {
+    name: 'kernel-pushed-not-held',
+    description: 'releasing steps move the vertices that rows push as well',
+    faults: [
+      {
+        file: AIM,
+        search: 'let isHeld = pullBack.phase == PHASE_PULL && pullBack.tau == 0.0 && wasPushed;',
+        replacement: 'let isHeld = false;',
+      },
+    ],
+    scenes: ['besideRestingPile'],
+    caughtBy: [FREE],
+    sent: { quality: 'BALANCED' },
+    engine: 'webgpu',
   },
 ];

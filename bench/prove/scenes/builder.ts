@@ -27,6 +27,8 @@ export interface ProveScene {
   readonly ways?: Uint8Array;
   /** vertices that end on a plane, at the contact offset, whatever the offset */
   readonly resting?: Resting;
+  /** dynamic vertices that nothing keeps from their targets */
+  readonly free?: readonly number[];
 }
 
 /** Collects vertices and elements of every codimension. */

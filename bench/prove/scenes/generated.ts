@@ -1,3 +1,4 @@
+import { besideKeptPile, besideRestingPile } from './beside.js';
 import { Builder, type Point, type ProveScene } from './builder.js';
 import { changingPlaces } from './changing-places.js';
 import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
@@ -382,6 +383,8 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   touching,
   strainedSheet,
   laidSheet,
+  besideKeptPile,
+  besideRestingPile,
   strainedSolid,
   restedSheet,
   changingPlaces,
