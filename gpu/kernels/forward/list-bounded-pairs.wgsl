@@ -22,14 +22,14 @@
 // #include "common/append.wgsl"
 // #include "common/list-size.wgsl"
 
-// How far a vertex moves along n at the guard's α, and what bounds its rounding: Σ |n_c D_c|, D = y − x.
+// How far a vertex moves along n at the guard's α, and what bounds its rounding: α Σ |n_c D_c|, D = y − x.
 fn motionOf(v: i32, n: vec3f) -> vec2f {
   let motion = motions[2u * u32(v) + 1u];
-  return vec2f(motion.w * heightOf(n, motion.xyz), spreadOf(n, motion.xyz));
+  return vec2f(motion.w * heightOf(n, motion.xyz), motion.w * spreadOf(n, motion.xyz));
 }
 
 // Whether a gap that holds at both ends of the motions is large enough to skip the pair. What is written, fl(x + αD), errs by
-// u Σ |n x| and 3u Σ |n D| a vertex: the second is in the margin of the motion; the first exceeds δ/2 where the mesh has gone
+// u Σ |n x| and 3u α Σ |n D| a vertex: the second is in the margin of the motion; the first exceeds δ/2 where the mesh has gone
 // far beyond the coordinates for which the floor was derived, and is therefore required as well.
 //
 // coarseness: the largest Σ |n x|
@@ -37,7 +37,9 @@ fn isSkipped(gap: f32, delta: f32, coarseness: f32, margin: f32) -> bool {
   return gap > max(delta, 0.5 * delta + 2.0 * errorOf(coarseness)) + margin;
 }
 
-// Heights along a vertex's motion are linear in α, so both ends suffice. Their rounding: e at x, 8u Σ |n D| on the motion. Slots
+// Heights along a vertex's motion are linear in α, so both ends suffice. Their rounding: e at x, 8u α Σ |n D| on the motion, α of the
+// guard: three products or sums of n·D and the product with α err by 4u, what is written by 3u of what α of at most this grants, and
+// every one of these errors is a share of α D, however far beyond this step the target lies. Slots
 // that the kind does not use repeat one of side b, as their heights do. Written out slot by slot: this runs for every
 // pair, and indexed components are slow.
 fn staysApart(ids: vec4i, kind: u32, n: vec3f) -> bool {
