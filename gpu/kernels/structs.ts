@@ -69,6 +69,8 @@ export const PULL_BACK = new Struct('PullBack', {
   hasOffsets: ['u32', '1 = parts have contact offsets of their own: `offsets` has that of each vertex.'],
   sweeps: ['u32', 'Sweeps of a step, and of each further round of them.'],
   strainColours: ['u32', 'Colours of the elements with strain limits.'],
+  far: ['f32', 'The mesh is on its way (ON_ITS_WAY) while the root of Σ m |x − y*|² is more; 0 = it never is.'],
+  progress: ['f32', '2 s √Σm, with s the least progress of a step on the way (LEAST_PROGRESS).'],
   restsKept: ['u32', '1 = vertices rest that something has kept far from their targets (IS_KEPT).'],
 });
 

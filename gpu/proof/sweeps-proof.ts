@@ -35,6 +35,8 @@ const PULL_BACK_PLAN = {
   longest: 2,
   minGain: 0.007,
   cheapPairs: 1e6,
+  far: Number.POSITIVE_INFINITY,
+  progress: 0,
   offset: 0.025,
   sweeps: SWEEPS,
   reservedSteps: 0,

@@ -196,7 +196,7 @@ export function packPullBack(
 ): ArrayBuffer {
   const { edges, phase, hasOffsets, strains } = of;
   const isShortening = phase === PHASE.SHORTEN;
-  const { longest, cheapPairs, offset, finer } = plan;
+  const { longest, cheapPairs, offset, finer, far, progress } = plan;
   const { sweeps, tau, minGain } = stageOf(plan, phase);
   return PULL_BACK.pack({
     phase: isShortening ? phase : PHASE.PULL,
@@ -205,6 +205,8 @@ export function packPullBack(
     longest,
     minGain,
     cheapPairs,
+    far: far < Number.POSITIVE_INFINITY ? far : 0,
+    progress,
     offsetShare: offset,
     // Each of the last steps begins with cold multipliers.
     warmEdges: isShortening ? 0 : WARM_EDGES,

@@ -307,6 +307,16 @@ export const MORE_SWEEPS = { rounds: 32, patience: 4, fallenTo: 0.9 } as const;
  */
 export const MOST_RESUMPTIONS = 4;
 
+/**
+ * A mesh is *on its way* while the mean distance of its vertices to their targets (root of the mean square, by mass) is more
+ * than this many leaps (cpu/poor-steps.ts). Where only parts are as far away, as cloth that hangs on a spike, something holds
+ * these parts.
+ */
+export const ON_ITS_WAY = 1.5;
+
+/** On its way, a mesh must come nearer by this share of δ in a step, in the mean, for the step not to be poor. */
+export const LEAST_PROGRESS = 0.05;
+
 /** One sweep in this many visits all rows; the sweeps between visit only the rows that act. */
 export const COMPLETE_EVERY = 8;
 

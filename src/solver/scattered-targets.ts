@@ -1,5 +1,7 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import {
+  LEAST_PROGRESS,
+  ON_ITS_WAY,
   SCATTERED_LEAPS,
   SCATTERED_MIN_GAIN,
   SCATTERED_MOTION,
@@ -23,6 +25,13 @@ export interface PullBackPlan extends PullBackSettings {
    * (pair-budget.ts)
    */
   readonly cheapPairs: number;
+  /**
+   * the mesh is on its way (ON_ITS_WAY) while the root of Σ m |x − y*|² is more, engine units; infinite where targets are
+   * scattered
+   */
+  readonly far: number;
+  /** 2 s √Σm, engine units, with s the least progress of a step on the way (LEAST_PROGRESS) */
+  readonly progress: number;
 }
 
 /**
@@ -52,7 +61,10 @@ export function planPullBack(
   const longest = leap > 0 ? leap : reach;
   const vertices = mesh.contactVertices.length;
   const cheapPairs = cheapPairsOf(vertices);
-  if (!areTargetsScattered(mesh, x, target, longest)) return { ...pullBack, isEarly: true, longest, cheapPairs };
+  const mass = Math.sqrt(massOf(mesh.inverseMasses));
+  const way = { far: ON_ITS_WAY * longest * mass, progress: 2 * LEAST_PROGRESS * delta * mass };
+  if (!areTargetsScattered(mesh, x, target, longest))
+    return { ...pullBack, isEarly: true, longest, cheapPairs, ...way };
   const factor = Math.max(1, SCATTERED_MIN_GAIN * Math.min(1, vertices / SCATTERED_VERTICES));
   const { finer } = pullBack;
   return {
@@ -62,7 +74,16 @@ export function planPullBack(
     isEarly: false,
     longest: Math.min(longest, SCATTERED_MOTION * delta),
     cheapPairs,
+    ...way,
+    far: Number.POSITIVE_INFINITY,
   };
+}
+
+/** Σ m over dynamic vertices. */
+function massOf(inverseMasses: Float32Array): number {
+  let sum = 0;
+  for (const w of inverseMasses) if (w > 0) sum += 1 / w;
+  return sum;
 }
 
 /**

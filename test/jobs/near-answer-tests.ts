@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { besideKeptPile } from '../../bench/prove/scenes/beside.js';
 import { movingGroups } from '../../bench/prove/scenes/moving-groups.js';
 import { Random } from '../../bench/prove/scenes/random.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
@@ -73,6 +74,22 @@ function block() {
     }
   }
   return { start, triangles, dynamic: start.length / 3 };
+}
+
+/** Two cubes that change places along x; the second one is beside the way of the first, but not quite. */
+function passingCubes(beside: readonly [number, number], way: number) {
+  const corners = Array.from({ length: 8 }, (_, n) => [n & 1 ? 1 : -1, n & 2 ? 1 : -1, n & 4 ? 1 : -1]);
+  const faces = [
+    0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4, 2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5,
+  ];
+  const [y, z] = beside;
+  const start = Float32Array.from([
+    ...corners.flat(),
+    ...corners.flatMap((at) => [at[0]! + 2.5, at[1]! + y, at[2]! + z]),
+  ]);
+  const target = start.map((value, k) => (k % 3 === 0 ? value + (k < 24 ? way : -way) : value));
+  const triangles = Uint32Array.from([...faces, ...faces.map((v) => 8 + v)]);
+  return { mesh: { vertexCount: 16, triangles }, start, target };
 }
 
 /** The block, and a round pillar beside its way. */
@@ -367,6 +384,30 @@ export function testNearAnswers(t: Test, engine: Engine): void {
         Math.hypot(...target.map((y, k) => (mesh.kinematic![Math.floor(k / 3)] ? 0 : x[k]! - y)));
       const share = rmsIn(positions) / rmsIn(alone.positions);
       t.ok(share < 1.03, `${name} ends ${share} times as far from its targets as alone`);
+    }
+  });
+
+  t.test('in a finer quality, too, a pile that a table keeps takes nothing from the sheet beside it', async (t) => {
+    for (const seed of [19, 39]) {
+      const { mesh, start, target, free } = besideKeptPile(new Random(seed));
+      const parameters = { quality: 'FINE', activationDistance: 0.001, contactOffset: 0.0009 } as const;
+      const { positions, report } = (await runJob({ mesh, start, target, parameters }, engine)).answer;
+      t.equal(report.status, 'CONVERGED');
+      const left = free!.map((v) => Math.hypot(...[0, 1, 2].map((c) => positions[3 * v + c]! - target[3 * v + c]!)));
+      t.ok(Math.max(...left) < 0.05 * 0.001, `${Math.max(...left) / 0.001} δ`);
+    }
+  });
+
+  t.test('cubes that are sent past each other slide around each other, and arrive', async (t) => {
+    for (const beside of [
+      [0.5, 0.3],
+      [0.5, 0.5],
+    ] as const) {
+      const { report } = (await runJob({ ...passingCubes(beside, 30), parameters: {} }, engine)).answer;
+      t.equal(report.status, 'CONVERGED');
+      t.equal(report.verification.intersections, 0);
+      const { activationDistance: delta } = report.resolved;
+      t.ok(report.distanceToTargetRms < 0.05 * delta, `${report.distanceToTargetRms / delta} δ`);
     }
   });
 

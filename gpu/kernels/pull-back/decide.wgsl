@@ -31,9 +31,20 @@
 // #include "control/arguments.wgsl"
 // #include "pull-back/cost.wgsl"
 // #include "pull-back/sum-parts.wgsl"
+// #include "pull-back/merit-scale.wgsl"
 
 fn meritOf(parts: vec2f) -> f32 {
   return parts.x + EXCESS_WEIGHT * parts.y;
+}
+
+// Of Φ, the gain of a step in which a mesh on its way comes nearer by LEAST_PROGRESS δ; 0 = it is not on its way in a state with
+// this Φ and excess. Distances are a few units at most, so that no sum of their squares is 2^120, and more need not be told apart.
+fn leastGainOnTheWay(merit: f32, excess: f32) -> f32 {
+  let scale = meritScale(atomicLoad(&control.unitBits));
+  let far = min(scale * pullBack.far, 0x1p+60f);
+  let sum = merit - EXCESS_WEIGHT * excess;
+  let isFar = far > 0.0 && sum > far * far;
+  return select(0.0, scale * pullBack.progress / sqrt(select(1.0, sum, isFar)), isFar);
 }
 
 // How a phase goes on after a step, or before the first one.
@@ -157,8 +168,11 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
 
   let isHeld = atomicLoad(&control.heldCount) > 0u;
   let cost = costOfStep();
-  let leastGain = select(pullBack.minGain, cost * max(pullBack.minGain, HEAP_MIN_GAIN), cost > 1.0);
-  let isEnough = gain >= leastGain || (isBest && nearGain >= leastGain && cost == 1.0);
+  let onTheWay = leastGainOnTheWay(control.bestMerit, bestExcess);
+  let isFar = isPull && onTheWay > 0.0;
+  let cheapGain = select(pullBack.minGain, min(pullBack.minGain, onTheWay), isFar);
+  let leastGain = select(cheapGain, cost * max(pullBack.minGain, HEAP_MIN_GAIN), cost > 1.0);
+  let isEnough = gain >= leastGain || (isBest && nearGain >= pullBack.minGain && cost == 1.0);
   let isRich = isEnough || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
   let poor = select(control.poorSteps + 1u, 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
@@ -199,17 +213,21 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isJammed = jammed >= JAMMED_SHARE * f32(moving);
   let isHeldFar = isJammed && parts.y > 0.0 && parameters.hasEarlyPullBack == 1u && cost == 1.0;
   let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && (isStretched || isHeldFar);
-  let mayResume = isRunning && isTaut && mayGain;
+  // On its way, a mesh is resumed once whatever its edges.
+  let isPoorAlone = isPull && pulled == CONVERGED && left > 0.0 && !isStill && cost == 1.0 && worse < MAX_POOR_STEPS;
+  let isOnItsWay = isPoorAlone && isFar && mayGain && control.resumptions == 0u;
+  let mayResume = isRunning && ((isTaut && mayGain) || isOnItsWay);
   control.mayResume = select(control.mayResume, select(0u, 1u, mayResume), isRunning && isPull);
+  // Worse states, with vertices that something keeps far from their targets: the others may gain while these rest.
+  let isKept = atomicLoad(&control.hasKept) == 1u && worse >= MAX_POOR_STEPS && cost == 1.0;
   // Finer steps are next, if the phase has steps left.
-  let hasFiner = isPull && pulled != RUNNING && pullBack.hasFiner == 1u && left > 0.0 && !isStill && cost == 1.0 && !mayResume;
+  let mayRefine = pullBack.hasFiner == 1u && left > 0.0 && !isStill && cost == 1.0;
+  let hasFiner = isPull && pulled != RUNNING && mayRefine && !mayResume && !isKept;
   let isResumed = (mayResume && !(bestExcess > 0.0)) || (isRunning && !isPull && isShort && control.mayResume == 1u);
   control.resumptions += select(0u, 1u, isResumed);
   let ended = limitedOr(select(select(shortened, pulled, isPull), RUNNING, hasFiner || isResumed));
   let isFiner = isRunning && hasFiner && ended == RUNNING;
-  // Worse states, with vertices that something keeps far from their targets: the others may gain while these rest.
   let isOver = isRunning && isPull && (ended == CONVERGED || ended == STALLED) && !mayResume && control.steps < parameters.stepLimit;
-  let isKept = atomicLoad(&control.hasKept) == 1u && worse >= MAX_POOR_STEPS && cost == 1.0;
   let isForOthers = isOver && !isRelease && !isOthers && left > 0.0 && isKept;
   // The state with which the pull-back began is the best one, though something could move that nothing pushes.
   let isReleased = isOver && !isRelease && !isForOthers && control.bests == 0u && left > 0.0 && atomicLoad(&control.hasFree) == 1u;

@@ -20,7 +20,7 @@ fn weighLengths(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let scale = meritScale();
+  let scale = meritScale(control.unitBits);
   var own = 0.0;
   let stride = WORKGROUP_SIZE * groups.x * groups.y;
   for (var e = linearIndex(group, groups, local); e < parameters.edgeCount; e += stride) {

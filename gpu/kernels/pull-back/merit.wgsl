@@ -32,7 +32,7 @@ fn weigh(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let scale = meritScale();
+  let scale = meritScale(control.unitBits);
   let stride = WORKGROUP_SIZE * groups.x * groups.y;
   let begin = linearIndex(group, groups, local);
   var own = vec4f(0.0);

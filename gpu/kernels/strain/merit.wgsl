@@ -23,7 +23,7 @@ fn weighStrains(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let scale = meritScale();
+  let scale = meritScale(control.unitBits);
   var own = vec4f(0.0);
   let stride = WORKGROUP_SIZE * groups.x * groups.y;
   for (var e = linearIndex(group, groups, local); e < arrayLength(&strainElements); e += stride) {

@@ -1,4 +1,5 @@
 import { EXCESS_WEIGHT, SHORTFALL_WEIGHT } from '../constants.js';
+import type { PullBackPlan } from '../scattered-targets.js';
 import type { PairSet } from './pair-set.js';
 import type { ShapeLimits } from './shape-limits.js';
 import type { Shortfalls } from './shortfalls.js';
@@ -30,24 +31,32 @@ export class Merit {
    * last state, as a share. 0 = there are no such terms.
    */
   nearGain = 0;
+  /**
+   * If the mesh is on its way in the best state (PullBackPlan.far): the gain of a step in which it comes nearer by LEAST_PROGRESS δ
+   * in the mean, as a share of Φ. Otherwise undefined.
+   */
+  leastGain: number | undefined;
   readonly #inverseMass: Float32Array;
   readonly #limits: Pick<ShapeLimits, 'excess'> | undefined;
   readonly #shortfalls: Pick<Shortfalls, 'of' | 'measure'>;
   readonly #leap: number;
+  readonly #far: number;
+  readonly #progress: number;
   /** uint8[V] 1 if the vertex is dynamic and near its target in the best state */
   readonly #isNear: Uint8Array;
   #bestOfNear = 0;
 
-  /** @param leap longest motion of a step, engine units */
   constructor(
     inverseMass: Float32Array,
-    leap: number,
+    { longest, far, progress }: Pick<PullBackPlan, 'longest' | 'far' | 'progress'>,
     limits: Pick<ShapeLimits, 'excess'> | undefined,
     shortfalls: Pick<Shortfalls, 'of' | 'measure'>,
     scratch: Scratch,
   ) {
     this.#inverseMass = inverseMass;
-    this.#leap = leap;
+    this.#leap = longest;
+    this.#far = far;
+    this.#progress = progress;
     this.#limits = limits;
     this.#shortfalls = shortfalls;
     this.#isNear = scratch.uint8('near its target', inverseMass.length).fill(0);
@@ -78,13 +87,17 @@ export class Merit {
     const w = this.#inverseMass;
     const short = this.#shortfalls.of;
     let near = 0;
+    let far = 0;
     for (let i = 0, k = 0; i < w.length; i++, k += 3) {
       const squared = squaredAt(x, target, k);
       const isNear = w[i] > 0 && squared <= this.#leap ** 2;
       this.#isNear[i] = isNear ? 1 : 0;
       if (isNear) near += termOf(squared, short[i], w[i]);
+      else if (w[i] > 0) far += termOf(squared, short[i], w[i]);
     }
     this.#bestOfNear = near;
+    const distance = Math.sqrt(near + far);
+    this.leastGain = distance > this.#far ? this.#progress / distance : undefined;
   }
 }
 

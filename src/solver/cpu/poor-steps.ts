@@ -24,6 +24,8 @@ export interface Gained {
   readonly nearGain: number;
   /** the cost of the step, relative to a cheap step; at least 1 */
   readonly cost: number;
+  /** the gain that a mesh on its way requires (Merit.leastGain); absent = the mesh is not on its way */
+  readonly leastGain?: number | undefined;
   /** whether a vertex with a distant target has come nearer by a sufficient part of a leap */
   readonly isLeaping: boolean;
   /** whether a trust box holds a vertex */
@@ -44,6 +46,10 @@ export interface Gained {
  * contracts to a heap, thousands of pairs per vertex make a step a hundred times as expensive, and it gains less and less
  * without end. There a step must gain minGain of Φ, or HEAP_MIN_GAIN if that is more, times its cost relative to a cheap step.
  *
+ * Far from its targets a mesh may come nearer by little in each step, while bodies slide off each other or around what is in
+ * their way, and all at once afterwards. A share of Φ says little of that: with d the mean distance, a step that comes nearer
+ * by s gains 2 s/d. So on its way a mesh need not gain more than with s = LEAST_PROGRESS δ (Merit.leastGain).
+ *
  * Edges over their limits make Φ rise and fall: one step stretches some edges, the next one shortens them, and both may
  * come nearer to y*. After a poor step in which their part of Φ is larger than minGain, the required gain, the sweeps
  * of later steps continue until this part is small, and elements with strain limits get their rotations from the best
@@ -63,6 +69,8 @@ export class PoorSteps {
   #isThorough = false;
   #hasGained = false;
   #isTaut = false;
+  /** whether poor steps have ended the phase of a mesh on its way: no heap, no box, and something still wants to move */
+  #isOnItsWay = false;
   #isClosed = false;
 
   /**
@@ -75,9 +83,14 @@ export class PoorSteps {
    * jammed: then all contacts are closed, a motion towards y* is granted as little of what would open them as of the
    * rest, and the last steps open them together with shortening edges.
    *
+   * On its way, a mesh may be resumed once although no edge is over its limit, unless the last steps were all worse than the
+   * best state: bodies in closed contact may be granted next to nothing in several steps in a row, and all of their motions
+   * again with other multipliers.
+   *
    * @param resumptions how often the phase has been resumed; a phase that was resumed must have gained something
    */
   mayResume(resumptions: number): boolean {
+    if (resumptions === 0 && this.#isOnItsWay && !this.gainsNothing) return true;
     return this.#isTaut && resumptions < MOST_RESUMPTIONS && (resumptions === 0 || this.#hasGained);
   }
 
@@ -114,6 +127,7 @@ export class PoorSteps {
   after({
     gain,
     nearGain,
+    leastGain,
     cost,
     isLeaping,
     isHeld,
@@ -124,9 +138,9 @@ export class PoorSteps {
   }: Gained): Extract<Status, 'CONVERGED' | 'STALLED'> | undefined {
     const minGain = this.#minGain;
     const isHeap = cost > 1;
-    const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : minGain;
+    const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : Math.min(minGain, leastGain ?? minGain);
     this.#worse = gain > 0 ? 0 : this.#worse + 1;
-    const isEnough = gain >= least || (nearGain >= least && !isHeap) || (this.#isEarly && isLeaping);
+    const isEnough = gain >= least || (nearGain >= minGain && !isHeap) || (this.#isEarly && isLeaping);
     if (gain > 0 && isEnough) {
       this.#count = 0;
       this.#hasGained = true;
@@ -136,7 +150,9 @@ export class PoorSteps {
     this.#count++;
     this.#isClosed = isClosed;
     const isTaut = excess > minGain || (excess > 0 && isJammed && this.#isEarly);
-    this.#isTaut = isTaut && !isHeap && !isHeld && !isStill;
+    const hasEnded = !isHeap && !isHeld && !isStill;
+    this.#isOnItsWay = leastGain !== undefined && hasEnded;
+    this.#isTaut = isTaut && hasEnded;
     this.#isThorough ||= excess > minGain && !isHeap;
     if (isHeld) {
       // In new boxes the held vertices may gain something; in a heap new boxes cannot be larger.

@@ -93,7 +93,7 @@ export class PullBack {
     const aims = aimsOf(mesh, settings, plan, scratch);
     const own = { delta: settings.delta, distances: deltas.distances };
     const shortfalls = new Shortfalls(vertexCount, own, aims, start, scratch);
-    this.#merit = new Merit(inverseMasses, plan.longest, this.#limits, shortfalls, scratch);
+    this.#merit = new Merit(inverseMasses, plan, this.#limits, shortfalls, scratch);
     this.#paces = new Paces(inverseMasses, plan.longest, this.#limits, scratch);
     this.#step = new PullBackStep(mesh, settings, plan, stages, proximity, deltas, this.#limits, aims, scratch);
   }
@@ -266,7 +266,7 @@ export class PullBack {
       if (!isWhole) return { status: 'DEADLINE', mayResume: false, hasKept: false };
       const { cost, held, wants } = this.#step;
       this.#hasFree ||= this.#paces.hasFree(wants);
-      const { excess } = this.#merit;
+      const { excess, leastGain } = this.#merit;
       const [isLeaping, isHeld, isStill, isJammed, isClosed] = [
         this.#paces.isLeaping(x, target, cost),
         held.includes(1),
@@ -274,19 +274,29 @@ export class PullBack {
         this.#step.isJammed(JAMMED_SHARE),
         this.#step.isJammed(CLOSED_SHARE),
       ];
-      const ended = poorSteps.after({ gain, nearGain, cost, isLeaping, isHeld, isStill, excess, isJammed, isClosed });
+      const ended = poorSteps.after({
+        gain,
+        nearGain,
+        leastGain,
+        cost,
+        isLeaping,
+        isHeld,
+        isStill,
+        excess,
+        isJammed,
+        isClosed,
+      });
       if (ended && restsKept) return { status: ended, mayResume: false, hasKept: false };
-      const { finer } = this.#plan;
-      const mayResume = ended !== undefined && stage !== finer && poorSteps.mayResume(resumptions);
-      if (mayResume) return { status: ended, mayResume, hasKept: false };
-      if (ended && finer && stage !== finer && best > 0 && !isStill && cost === 1) {
+      if (ended) {
+        const { finer } = this.#plan;
+        const mayResume = stage !== finer && poorSteps.mayResume(resumptions);
+        if (mayResume) return { status: ended, mayResume, hasKept: false };
+        const hasKept = poorSteps.gainsNothing && cost === 1 && this.#paces.findKept(x, target);
+        const isFiner = finer && stage !== finer && best > 0 && !isStill && cost === 1 && !hasKept;
+        if (!isFiner) return { status: ended, mayResume, hasKept };
         stage = finer;
         poorSteps = new PoorSteps(stage, this.#plan);
         continue;
-      }
-      if (ended) {
-        const hasKept = poorSteps.gainsNothing && cost === 1 && this.#paces.findKept(x, target);
-        return { status: ended, mayResume, hasKept };
       }
       // A vertex that its box holds may gain something in a new box, if that can be larger.
       if (isHeld && poorSteps.hasAny && cost === 1) this.#step.demandSearch();

@@ -5,6 +5,10 @@ import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Scratch } from '../../../src/solver/cpu/workspace.js';
 
 const LEAP = 3;
+/** root of Σ m |x − y*|² beyond which a mesh is on its way */
+const FAR = 10;
+/** 2 s √Σm, with s the least progress of a step on the way */
+const PROGRESS = 0.5;
 const NO_PAIRS = {} as PairSet;
 
 /** Vertices on the x axis, at these coordinates; all targets are at the origin. */
@@ -14,7 +18,13 @@ const at = (...places: number[]): Float32Array => Float32Array.from(places.flatM
 function meritOf(inverseMasses: readonly number[], lacking = new Float32Array(inverseMasses.length)) {
   const short = new Float32Array(inverseMasses.length);
   const shortfalls = { of: short, measure: () => short.set(lacking) };
-  const merit = new Merit(Float32Array.from(inverseMasses), LEAP, undefined, shortfalls, new Scratch());
+  const merit = new Merit(
+    Float32Array.from(inverseMasses),
+    { longest: LEAP, far: FAR, progress: PROGRESS },
+    undefined,
+    shortfalls,
+    new Scratch(),
+  );
   const target = new Float32Array(3 * inverseMasses.length);
   return {
     merit,
@@ -51,4 +61,20 @@ t.test('a vertex within a leap of its target is near, and what its contacts lack
   lacking.fill(0);
   weigh(x);
   t.equal(merit.nearGain, 1 - (LEAP / (LEAP + 0.5 * SHORTFALL_WEIGHT)) ** 2, 'of the first vertex alone');
+});
+
+t.test('a mesh is on its way while all of it together is far from its targets', async (t) => {
+  const { merit, weigh, keep } = meritOf([1, 0.5, 0]);
+  const keepAt = (...places: number[]) => {
+    weigh(at(...places));
+    keep(at(...places));
+    return merit.leastGain;
+  };
+  t.equal(merit.leastGain, undefined, 'there is no best state yet');
+  t.equal(keepAt(2, 7, 1000), PROGRESS / Math.sqrt(4 + 2 * 49));
+  t.equal(keepAt(1, 7, 1000), undefined, '1 + 2 · 49 is not more than 10²');
+  const far = keepAt(0, 8, 0);
+  t.ok(far);
+  weigh(at(0, 1, 0));
+  t.equal(merit.leastGain, far, 'that of the best state counts, not that of the last one');
 });

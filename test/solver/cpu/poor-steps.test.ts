@@ -131,6 +131,30 @@ t.test(
   },
 );
 
+t.test('a mesh on its way goes on while it comes nearer, and is resumed once', async (t) => {
+  const after = (...steps: Parameters<PoorSteps['after']>[0][]): PoorSteps => {
+    const counted = new PoorSteps(PLAN, PLAN);
+    for (const step of steps) counted.after(step);
+    return counted;
+  };
+  const slow = { ...CHEAP, gain: 0.001, leastGain: 0.001 };
+  t.equal(endOf(repeated(slow)), undefined);
+  t.same(endOf(repeated({ ...slow, gain: 0.0009 })), { ended: 'CONVERGED', steps: 3 });
+  t.equal(endOf(repeated({ ...CHEAP, gain: 0.011, leastGain: 0.02 })), undefined, 'no more than others');
+  t.same(endOf(repeated({ ...slow, cost: 2 })), { ended: 'CONVERGED', steps: 3 }, 'a heap');
+  t.same(endOf(repeated({ ...slow, gain: 1e-9, nearGain: 0.002 })), { ended: 'CONVERGED', steps: 3 });
+  const poor = { ...slow, gain: 0.0009 };
+  t.ok(after(poor, poor, poor).mayResume(0));
+  t.notOk(after(slow, poor, poor, poor).mayResume(1), 'once');
+  t.notOk(after(...repeated({ ...poor, leastGain: undefined }, 3)).mayResume(0), 'not on its way');
+  const worse = { ...poor, gain: -0.001 };
+  t.notOk(after(worse, worse, worse).mayResume(0), 'nothing gains');
+  t.ok(after(poor, worse, worse).mayResume(0), 'one of them has gained');
+  t.notOk(after(poor, poor, { ...poor, cost: 1.1 }).mayResume(0), 'a heap');
+  t.notOk(after(poor, poor, { ...poor, isStill: true }).mayResume(0), 'no vertex wants to move');
+  t.notOk(after(...repeated({ ...poor, isHeld: true }, 8)).mayResume(0), 'boxes hold vertices');
+});
+
 t.test('sweeps leave little excess of edges over their limits once a step was poor because of them', async (t) => {
   const poor = { ...CHEAP, gain: 0 };
   const after = (...steps: (typeof CHEAP)[]) => {
