@@ -1,6 +1,7 @@
 /**
- * Checks a certificate: a file with the start of a mesh, every state on its way, and the answer. One file without imports, for
- * Node (`node certificate.mjs FILE`) and for browsers (`checkCertificate(bytes)`). It shares no code with the program that wrote the file.
+ * Checks a certificate: a file with the start of a mesh, every state on its way, and the answer. One file without
+ * imports, for Node (`node certificate.mjs FILE`) and for browsers (`checkCertificate(bytes)`). It shares no code with
+ * the program that wrote the file.
  *
  * The file
  *   8 bytes "ISTCERT1", uint32 n (little-endian, as everything), n bytes of UTF-8: a JSON object, padded with spaces to a multiple of 8; then the
@@ -12,7 +13,8 @@
  *   1. Every array has its hash; the first state is the start, the last one the answer, as numbers.
  *   2. In no state does an edge pass through a triangle (exact arithmetic).
  *   3. On no piece, between two states, where every vertex moves on a straight line at the same pace, do two elements have a common point.
- * Elements that share a vertex are no pair. "No" in 3 is proved, never sampled: a pair that the proof does not reach counts as a collision.
+ * Elements that share a vertex are no pair. "No" in 3 is proved, never sampled: a pair that the proof does not reach
+ * counts as a collision.
  */
 
 const MAGIC = 'ISTCERT1';
@@ -112,15 +114,16 @@ const ROUND_CONSTANTS = primes.map((p) => Number(integerRoot(BigInt(p) << 96n, 3
 const U = 2 ** -53;
 
 /**
- * The largest difference of coordinates whose products are computed in doubles; those of float32 are below 2^129. Products of three do not overflow.
- * One that underflows errs by 2^-1075, times up to two more factors by 2^-775: the absolute terms of the bounds cover dozens of these.
+ * The largest difference of coordinates whose products are computed in doubles; those of float32 are below 2^129.
+ * Products of three do not overflow. One that underflows errs by 2^-1075, times up to two more factors by 2^-775: the
+ * absolute terms of the bounds cover dozens of these.
  */
 const LARGEST = 2 ** 150;
 
 /**
- * The sign of det(b − a, c − a, d − a), exactly. In doubles first: each difference errs by u of itself, a product of three by 5u
- * with them, the five sums by 5u more, so the value is off by less than 16u of the sum of the sizes; otherwise, and beyond
- * {@link LARGEST}, in integers.
+ * The sign of det(b − a, c − a, d − a), exactly. In doubles first: each difference errs by u of itself, a product of
+ * three by 5u with them, the five sums by 5u more, so the value is off by less than 16u of the sum of the sizes;
+ * otherwise, and beyond {@link LARGEST}, in integers.
  */
 export function orientation(x, a, b, c, d) {
   const [i, j, k, l] = [3 * a, 3 * b, 3 * c, 3 * d];
@@ -175,8 +178,9 @@ function decompose(value) {
 }
 
 /**
- * Whether edge pq passes through triangle abc, from one side of its plane to the other. If all lie in one plane, or p or q in that of the triangle,
- * a common point is one of p or q with the triangle or of the edge with a side, and the proof of the pieces excludes those.
+ * Whether edge pq passes through triangle abc, from one side of its plane to the other. If all lie in one plane, or p
+ * or q in that of the triangle, a common point is one of p or q with the triangle or of the edge with a side, and the
+ * proof of the pieces excludes those.
  */
 function pierces(x, p, q, a, b, c) {
   const from = orientation(x, a, b, c, p);
@@ -203,23 +207,27 @@ const SIDES = {
 /**
  * Proves that the convex hulls of two sets of at most three vertices never meet while x(t) = (1−t)·s + t·e, 0 ≤ t ≤ 1.
  *
- * The hulls meet at t if and only if 0 is in the hull of the differences d_ij(t) = a_i(t) − b_j(t), each linear in t. If for one vector n
- * all n·d_ij > 0 at both ends of an interval, they are all through it, and so is n·(any point of the hull): no meeting. n may be any vector,
- * since only the evaluation of n·d rounds. Where no n is found the interval is halved.
+ * The hulls meet at t if and only if 0 is in the hull of the differences d_ij(t) = a_i(t) − b_j(t), each linear in t.
+ * If for one vector n all n·d_ij > 0 at both ends of an interval, they are all through it, and so is n·(any point of
+ * the hull): no meeting. n may be any vector, since only the evaluation of n·d rounds. Where no n is found the interval
+ * is halved.
  *
- * Rounding, u = 2^-53, M_c the largest |a_i − b_j| at s or e on axis c as computed: D_s = fl(a − b) errs by u M, fl((1−t) D_s) by u M more, the sum of two
- * such by u M: 4u M in all with room; n·d adds three products and two sums: 3u Σ|n_c| M_c. 7u Σ|n_c| M_c < 16u Σ|n_c| M_c, which is used. |n_c| ≤ 1
- * keeps underflow far below 2^-900.
+ * Rounding, u = 2^-53, M_c the largest |a_i − b_j| at s or e on axis c as computed: D_s = fl(a − b) errs by u M,
+ * fl((1−t) D_s) by u M more, the sum of two such by u M: 4u M in all with room; n·d adds three products and two sums:
+ * 3u Σ|n_c| M_c. 7u Σ|n_c| M_c < 16u Σ|n_c| M_c, which is used. |n_c| ≤ 1 keeps underflow far below 2^-900.
  *
- * The plane may turn: with n(r) = (1−r) n0 + r n1, 0 ≤ r ≤ 1 in the interval, n·d is a quadratic whose Bernstein coefficients are n0·d0, (n0·d1 + n1·d0)/2
- * and n1·d1 for the differences d0, d1 at the ends. If all are positive, n·d is. Tried are the nearest points to 0 of the differences at both ends without
- * their part along an edge, as long as the edge: for parallel edges that turn in a plane n(r) stays across them. The sum of two such products errs by
- * 7u (S0 + S1) + u (S0 + S1), S_i = Σ|n_i,c| M_c: 16u (S0 + S1) is used.
+ * The plane may turn: with n(r) = (1−r) n0 + r n1, 0 ≤ r ≤ 1 in the interval, n·d is a quadratic whose Bernstein
+ * coefficients are n0·d0, (n0·d1 + n1·d0)/2 and n1·d1 for the differences d0, d1 at the ends. If all are positive, n·d
+ * is. Tried are the nearest points to 0 of the differences at both ends without their part along an edge, as long as
+ * the edge: for parallel edges that turn in a plane n(r) stays across them. The sum of two such products errs by 7u (S0
+ * + S1) + u (S0 + S1), S_i = Σ|n_i,c| M_c: 16u (S0 + S1) is used.
  *
- * Four points that are never in one plane (vertex and triangle, two edges) never meet either: det(B, C, D)(t) of the differences to the first point is a cubic,
- * and with four Bernstein coefficients of one sign it has no root. Each factor errs by 4u M (absolute), a product of three by 12u + 2u, six of them and
- * five sums: below 120u Mx My Mz; the inner coefficients are three such and two sums: below 400u; 1024u is used. Differences beyond LARGEST, whose products
- * may overflow, prove nothing so. A factor that underflows errs by 2^-1074, times two others by 2^-774; 2^-700 covers all of these.
+ * Four points that are never in one plane (vertex and triangle, two edges) never meet either: det(B, C, D)(t) of the
+ * differences to the first point is a cubic, and with four Bernstein coefficients of one sign it has no root. Each
+ * factor errs by 4u M (absolute), a product of three by 12u + 2u, six of them and five sums: below 120u Mx My Mz; the
+ * inner coefficients are three such and two sums: below 400u; 1024u is used. Differences beyond LARGEST, whose products
+ * may overflow, prove nothing so. A factor that underflows errs by 2^-1074, times two others by 2^-774; 2^-700 covers
+ * all of these.
  */
 class PieceProof {
   #early = new Float64Array(36);
@@ -277,8 +285,8 @@ class PieceProof {
   }
 
   /**
-   * Tries the directions of the point nearest to 0 among the differences half way, which are a parallelogram, a triangle or a segment: the normal of
-   * its plane, and the nearest point of each side.
+   * Tries the directions of the point nearest to 0 among the differences half way, which are a parallelogram, a
+   * triangle or a segment: the normal of its plane, and the nearest point of each side.
    */
   #partsAsInTheMiddle() {
     const sides = SIDES[this.#count];
@@ -567,8 +575,10 @@ const NAMED = 16;
  * Checks a certificate.
  *
  * @param {Uint8Array} bytes the file
- * @param {{onProgress?: (done: number, all: number) => void, yields?: () => Promise<void>}} options called after every piece; a page awaits a frame in `yields`
- * @returns {Promise<{isConfirmed: boolean, problems: string[], problemCount: number, states: number, pieces: number, vertices: number, uncoveredVertices: number, pairs: number, sha256: string, header: object}>}
+ * @param {{onProgress?: (done: number, all: number) => void, yields?: () => Promise<void>}} options called after every
+ *   piece; a page awaits a frame in `yields`
+ * @returns {Promise<{isConfirmed: boolean, problems: string[], problemCount: number, states: number, pieces: number,
+ *   vertices: number, uncoveredVertices: number, pairs: number, sha256: string, header: object}>}
  *   `uncoveredVertices`: kinematic ones under `skipKinematic`; pairs of elements that have no others were not tested and may intersect.
  *   `pairs`: pairs of elements proved apart, over all pieces; `sha256` of the whole file
  */
@@ -681,8 +691,8 @@ function checkPiece(owners, s, e, n, proof, { verdict, report }) {
 // ---- 6. on the command line
 
 /**
- * Whether Node was started with this file. Files are compared, and not names: a copy may be called `certificate (1).mjs`, a link
- * anything, and a program that imports this file may have its name.
+ * Whether Node was started with this file. Files are compared, and not names: a copy may be called `certificate
+ * (1).mjs`, a link anything, and a program that imports this file may have its name.
  */
 async function isStarted() {
   if (typeof process === 'undefined' || !process.argv?.[1]) return false;

@@ -12,7 +12,8 @@ const TICKS_PER_SECOND = 100;
 /** Time of children, which only Linux reports. @returns seconds */
 function ofChildren() {
   try {
-    // The name of the program, in parentheses, may contain spaces; fields 16 and 17 are cutime and cstime, and the rest starts with field 3.
+    // The name of the program, in parentheses, may contain spaces; fields 16 and 17 are cutime and cstime, and the rest
+    // starts with field 3.
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ');
     return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
   } catch {

@@ -1,6 +1,7 @@
 /**
- * Starts the built service with deploy/opentelemetry/tracing.mjs and OpenTelemetry's SDK from npm, resolves an example pair as part of a
- * trace, and waits until a receiver of the OTLP protocol has the spans. Prints one line per check, then `N passed, N failed, N skipped`.
+ * Starts the built service with deploy/opentelemetry/tracing.mjs and OpenTelemetry's SDK from npm, resolves an example
+ * pair as part of a trace, and waits until a receiver of the OTLP protocol has the spans. Prints one line per check,
+ * then `N passed, N failed, N skipped`.
  *
  *     node deploy/test-tracing.mjs [SDK]     SDK: node_modules that has @opentelemetry/sdk-node; without it npm fetches it
  */

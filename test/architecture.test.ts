@@ -246,8 +246,8 @@ const BENCH_WALLS: readonly BenchWall[] = [
     hasPackages: false,
   },
   {
-    // The campaign reaches the service through its doors only; what it plants is named by the types of the product. Surfaces build meshes
-    // and know nothing but the contract's types.
+    // The campaign reaches the service through its doors only; what it plants is named by the types of the product.
+    // Surfaces build meshes and know nothing but the contract's types.
     folder: 'bench/prove/',
     code: [
       /^src\/paths\.ts$/,

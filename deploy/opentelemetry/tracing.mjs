@@ -5,8 +5,8 @@
  *     npm install @opentelemetry/sdk-node            in the folder of this file
  *     NODE_OPTIONS='--import /path/to/tracing.mjs' OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 interstice serve
  *
- * Every variable of OpenTelemetry's specification works (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, OTEL_EXPORTER_OTLP_HEADERS …). Tried by
- * deploy/test-tracing.mjs.
+ * Every variable of OpenTelemetry's specification works (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER,
+ * OTEL_EXPORTER_OTLP_HEADERS …). Tried by deploy/test-tracing.mjs.
  */
 import { isMainThread } from 'node:worker_threads';
 

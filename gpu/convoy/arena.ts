@@ -25,8 +25,8 @@ const STRIDES: Readonly<Record<string, number>> = {
 const OF_EVERY_SCENE = 'parameters';
 
 /**
- * The buffers of many scenes: one per label, in which the places of the scenes follow each other. A label has several buffers if the device has
- * no memory, or no binding, for all places in one; their scenes then share fewer dispatches.
+ * The buffers of many scenes: one per label, in which the places of the scenes follow each other. A label has several
+ * buffers if the device has no memory, or no binding, for all places in one; their scenes then share fewer dispatches.
  *
  * A place may move whenever no recording awaits submission. So anything that refers to its buffer must be submitted
  * before the next await.

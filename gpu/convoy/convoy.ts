@@ -26,9 +26,10 @@ interface Part {
 }
 
 /**
- * Submits the work of several scenes of one device together: one submission, one reading, and one dispatch for each kernel that they share.
- * Scenes with a running request are expected: a submission leaves when all of them have recorded their next work, when it is full, or when the
- * first one has waited for too long. At most one submission is on the device, because a second one would only wait there, with fewer scenes.
+ * Submits the work of several scenes of one device together: one submission, one reading, and one dispatch for each
+ * kernel that they share. Scenes with a running request are expected: a submission leaves when all of them have
+ * recorded their next work, when it is full, or when the first one has waited for too long. At most one submission is
+ * on the device, because a second one would only wait there, with fewer scenes.
  */
 export class Convoy {
   readonly arena: Arena;
@@ -145,8 +146,8 @@ export class Convoy {
   }
 
   /**
-   * Submits these parts together, or in halves if that fails, so that a part that asks for too much, or a lack of device memory, causes as few
-   * refusals as possible.
+   * Submits these parts together, or in halves if that fails, so that a part that asks for too much, or a lack of
+   * device memory, causes as few refusals as possible.
    */
   async #carry(parts: readonly Part[]): Promise<void> {
     let reading: Reading;

@@ -101,10 +101,10 @@ export const STATE = {
 } as const;
 
 /**
- * What the steps of a run do, in Control.phase: Algorithm 1; the pull-back; its last steps, which only shorten edges; its
- * finer steps, before these, which are those of PULL with other parameters; steps of PULL again, after the last ones;
- * steps of PULL for the vertices that no row pushes, before the last ones; and before these, for the vertices that nothing keeps
- * far from their targets. PHASE_PULL and so on in WGSL.
+ * What the steps of a run do, in Control.phase: Algorithm 1; the pull-back; its last steps, which only shorten edges;
+ * its finer steps, before these, which are those of PULL with other parameters; steps of PULL again, after the last
+ * ones; steps of PULL for the vertices that no row pushes, before the last ones; and before these, for the vertices
+ * that nothing keeps far from their targets. PHASE_PULL and so on in WGSL.
  */
 export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2, REFINE: 3, RESUME: 4, RELEASE: 5, OTHERS: 6 } as const;
 export type Phase = (typeof PHASE)[keyof typeof PHASE];

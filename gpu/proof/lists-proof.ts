@@ -46,8 +46,8 @@ interface ListCases {
 /**
  * Lets a device prove that it lists pairs correctly, with the kernel that lists the pairs that a forward step examines:
  * each once, whatever its neighbours are, and no others. If a pair is missing from such a list, no bound and no check
- * sees it (docs/method.md, S4). Under PLANAR the kernel leaves out pairs that stay apart (S11), which must not depend on how the
- * device rounds.
+ * sees it (docs/method.md, S4). Under PLANAR the kernel leaves out pairs that stay apart (S11), which must not depend
+ * on how the device rounds.
  *
  * Devices with subgroups assign places in the list to a whole subgroup at a time
  * (gpu/kernels/common/append-subgroups.wgsl). Drivers have had errors in which threads take part in such an operation.

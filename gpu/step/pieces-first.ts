@@ -4,8 +4,8 @@ import type { Settings } from '../../src/solver/settings.js';
 import { StepAbandoned } from '../../src/solver/step-abandoned.js';
 
 /**
- * Motions before the first step are computed on the host; the device continues from there. Where they use up the step limit, its
- * opening alone decides how the run ends.
+ * Motions before the first step are computed on the host; the device continues from there. Where they use up the step
+ * limit, its opening alone decides how the run ends.
  *
  * @param run continues from a request's start with a step limit of its own
  * @returns the resolution, with the pieces counted as steps

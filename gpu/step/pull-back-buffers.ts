@@ -22,10 +22,10 @@ export const PULL_BACK_PAIR_BYTES = 4;
  * The buffers that the pull-back of a scene needs besides those of its steps, by the names that the kernels use; they
  * exist once a request has asked for a quality above FAST. Per vertex: best float32[3V], yFrom and yLast float32[4V],
  * pull struct VertexPull, offsets float32 (contact offset, if parts have their own), shortfalls float32[2V] (of the
- * state, then of the best one). Per edge: edgePush float32[4] (previous multiplier, and colour; the
- * multiplier lies in edgeRow); edgeActive uint32, the number of edges of each colour, and the edges. Per pair: kept float32 (multiplier). sums
- * twice float32[4] per workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl. pieces float32[3V] for each piece of a
- * forward step but the last one, for requests that ask for their path.
+ * state, then of the best one). Per edge: edgePush float32[4] (previous multiplier, and colour; the multiplier lies in
+ * edgeRow); edgeActive uint32, the number of edges of each colour, and the edges. Per pair: kept float32 (multiplier).
+ * sums twice float32[4] per workgroup of a sum. activeVertices uint32: see pull-back/active-words.wgsl. pieces
+ * float32[3V] for each piece of a forward step but the last one, for requests that ask for their path.
  */
 export class PullBackBuffers {
   readonly pullBack: Place;

@@ -67,11 +67,11 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /**
  * The buffers of one scene, by the names that the kernels use. Units are engine units.
  *
- * Per vertex: x, next, start, target, windowStart float32[3V]; y float32[4V] (xyz, and a word that counts for nothing); box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
- * wanted uint32[V]; vertexStep, lists, progress structs of 16 bytes; motions float32[12], of which steps use 8, and a search all
- * (DeviceSearch). Per pair, with room for `pairCapacity`:
- * pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0),
- * pairDistance float32. Two buffers have two uses in a step: as `candidates` and `contacts` they hold
+ * Per vertex: x, next, start, target, windowStart float32[3V]; y float32[4V] (xyz, and a word that counts for nothing);
+ * box float32[6V] lo xyz, hi xyz; inverseMass float32[V]; wanted uint32[V]; vertexStep, lists, progress structs of 16
+ * bytes; motions float32[12], of which steps use 8, and a search all (DeviceSearch). Per pair, with room for
+ * `pairCapacity`: pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4]
+ * (xyz, δ_p or 0), pairDistance float32. Two buffers have two uses in a step: as `candidates` and `contacts` they hold
  * `candidateCapacity` candidates of the backward step, as `limits` and `bounds` 16 bytes per pair of the forward step.
  */
 export class SceneBuffers {

@@ -199,8 +199,8 @@ export class IntersticeError extends Error {
   }
 
   /**
-   * Returns an IntersticeError unchanged, and wraps any other value with that value as its cause: as OUT_OF_DEVICE_MEMORY if the
-   * system has no memory for an array, otherwise as INTERNAL.
+   * Returns an IntersticeError unchanged, and wraps any other value with that value as its cause: as
+   * OUT_OF_DEVICE_MEMORY if the system has no memory for an array, otherwise as INTERNAL.
    */
   static from(thrown: unknown): IntersticeError {
     if (thrown instanceof IntersticeError) return thrown;

@@ -25,9 +25,9 @@ export interface Opening {
 }
 
 /**
- * Pairs that the search for gaps may measure: so many, and so many for each element. Meshes whose elements are thin and lie side by
- * side have some tens of pairs an element within reach, but if all elements are within reach of each other, pairs grow with
- * their square: 2,400 triangles have 43 million.
+ * Pairs that the search for gaps may measure: so many, and so many for each element. Meshes whose elements are thin and
+ * lie side by side have some tens of pairs an element within reach, but if all elements are within reach of each other,
+ * pairs grow with their square: 2,400 triangles have 43 million.
  */
 const MEASURED_PAIRS = 2 ** 18;
 const MEASURED_PAIRS_PER_ELEMENT = 256;

@@ -13,8 +13,9 @@ const MOST_PAIRS = 100_000;
 const MOST_REGIONS = 32;
 
 /**
- * Pairs that the search may find: so many, and so many for each element. A mesh that lies twice in the same place has six an
- * element, but if all elements intersect each other, pairs grow with their square: 2,000 triangles that cross at random have a million.
+ * Pairs that the search may find: so many, and so many for each element. A mesh that lies twice in the same place has
+ * six an element, but if all elements intersect each other, pairs grow with their square: 2,000 triangles that cross at
+ * random have a million.
  */
 const FOUND_PAIRS = 2 ** 18;
 const FOUND_PAIRS_PER_ELEMENT = 16;

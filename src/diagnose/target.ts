@@ -16,8 +16,9 @@ const SAMPLES = 4096;
 const EXPLAINED = 0.02;
 
 /**
- * Largest change of shape (rms, relative to the size of the components) of components that have only moved. Components that
- * exchange places are arranged like their mirror image, without a change of axes; a change of axes turns or mirrors each of them.
+ * Largest change of shape (rms, relative to the size of the components) of components that have only moved. Components
+ * that exchange places are arranged like their mirror image, without a change of axes; a change of axes turns or
+ * mirrors each of them.
  */
 const SHAPE_KEPT = 0.1;
 

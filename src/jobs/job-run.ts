@@ -103,8 +103,8 @@ export class JobRun {
   }
 
   /**
-   * The same for the test of an answer, which may take a little longer than the budget ({@link Deadline.refuseIfLate}): the time
-   * reserved for it is an estimate, and ending the test would waste all steps.
+   * The same for the test of an answer, which may take a little longer than the budget ({@link Deadline.refuseIfLate}):
+   * the time reserved for it is an estimate, and ending the test would waste all steps.
    */
   duringGrace(where: string): () => void {
     return () => {

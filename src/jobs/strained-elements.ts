@@ -77,9 +77,9 @@ export function findStrainedElements(
 }
 
 /**
- * Whether a tetrahedron is turned inside out relative to its rest shape, decided exactly on the positions: det F is only rounding in
- * one that is crushed to a line, or to a plane. The determinant of the gradients has the sign of the volume at rest, because a flat
- * rest shape is refused.
+ * Whether a tetrahedron is turned inside out relative to its rest shape, decided exactly on the positions: det F is
+ * only rounding in one that is crushed to a line, or to a plane. The determinant of the gradients has the sign of the
+ * volume at rest, because a flat rest shape is refused.
  */
 function isInverted(answer: Positions, own: Uint32Array, gradients: Float64Array): boolean {
   const points = Array.from(own, (v) => Array.from(answer.subarray(3 * v, 3 * v + 3)));

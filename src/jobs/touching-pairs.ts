@@ -2,8 +2,9 @@ import type { Warning } from '../contract/errors.js';
 import type { Resolution } from '../solver/engine.js';
 
 /**
- * Warns of touching pairs: no plane certifies their gap, so that the last step did not move their vertices (docs/method.md, S2).
- * The status does not show it: further steps would change little, because they would not move these vertices either.
+ * Warns of touching pairs: no plane certifies their gap, so that the last step did not move their vertices
+ * (docs/method.md, S2). The status does not show it: further steps would change little, because they would not move
+ * these vertices either.
  */
 export function warnOfTouching({ touchingPairs: count }: Pick<Resolution, 'touchingPairs'>): Warning[] {
   if (count === 0) return [];

@@ -15,8 +15,8 @@ import { SharedTime } from './shared-time.js';
 
 export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helpers' | 'accounts'> {
   /**
-   * number of threads that may do ordinary work; each starts when it is needed. Default: one per core, or one if the scenes of an engine submit
-   * together
+   * number of threads that may do ordinary work; each starts when it is needed. Default: one per core, or one if the
+   * scenes of an engine submit together
    */
   readonly threads?: number | undefined;
   /** most threads that compute at the same time, helpers included; default: one per core. 1 = no helpers */
@@ -174,8 +174,8 @@ export class LanePool {
   }
 
   /**
-   * Called when the first engine is known. Scenes that submit together gain more the more of them share a device, so unless the number of
-   * threads is set, one lane of each kind is enough.
+   * Called when the first engine is known. Scenes that submit together gain more the more of them share a device, so
+   * unless the number of threads is set, one lane of each kind is enough.
    */
   adapt({ isCostly, together }: Pick<LaneWorker, 'isCostly' | 'together'>): void {
     this.isThrifty = isCostly;

@@ -27,8 +27,8 @@ import type { AccountLink } from '../threads/account.js';
 import type { TeamLink } from '../threads/team.js';
 
 /*
- * The messages between the main thread and a worker thread: plain data only. A thread runs one job at a time, or as many as its engine
- * takes at once (JobsTogether).
+ * The messages between the main thread and a worker thread: plain data only. A thread runs one job at a time, or as
+ * many as its engine takes at once (JobsTogether).
  */
 
 /** The kinds of jobs, with their inputs and answers. */

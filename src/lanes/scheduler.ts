@@ -125,8 +125,8 @@ export class Scheduler {
   }
 
   /**
-   * Refuses a job before its request is complete, if it would be refused now. This reserves no place: a job that passes is admitted
-   * or refused when its request is complete.
+   * Refuses a job before its request is complete, if it would be refused now. This reserves no place: a job that passes
+   * is admitted or refused when its request is complete.
    *
    * @throws QUEUE_FULL, DRAINING
    */

@@ -22,8 +22,8 @@ export interface DescriptorOptions {
 }
 
 /**
- * Watches for a shortage of descriptors, which Node does not report: at the limit the system library below it accepts and closes
- * new connections silently. The limits on connections leave room, so a shortage has other causes.
+ * Watches for a shortage of descriptors, which Node does not report: at the limit the system library below it accepts
+ * and closes new connections silently. The limits on connections leave room, so a shortage has other causes.
  */
 export class DescriptorWatch {
   private isShort = false;

@@ -23,8 +23,8 @@ export interface DrainTimes {
 }
 
 /**
- * SIGTERM, SIGINT and similar signals drain; a second one half a second later ends the process at once. SIGHUP reloads the files; without any
- * file it drains, too.
+ * SIGTERM, SIGINT and similar signals drain; a second one half a second later ends the process at once. SIGHUP reloads
+ * the files; without any file it drains, too.
  *
  * @returns a function that removes the handlers
  */

@@ -123,8 +123,8 @@ export class SessionKeeper {
   }
 
   /**
-   * Compares a session in memory with the store, and writes what that lacks. Under `continue`, it does nothing while the store is
-   * down.
+   * Compares a session in memory with the store, and writes what that lacks. Under `continue`, it does nothing while
+   * the store is down.
    *
    * @throws SessionMoved: it must be loaded again, or has ended; STORE_UNAVAILABLE
    */
@@ -183,9 +183,10 @@ export class SessionKeeper {
   }
 
   /**
-   * The computed step that the store has neither confirmed nor refused; there must be one. If another one is requested, the session
-   * is loaded again, which fences the write that may still be under way. It leaves this process only when the store has answered,
-   * with all its frames: otherwise a store that is down and then loses some, or loses everything once more, would lose them for good.
+   * The computed step that the store has neither confirmed nor refused; there must be one. If another one is requested,
+   * the session is loaded again, which fences the write that may still be under way. It leaves this process only when
+   * the store has answered, with all its frames: otherwise a store that is down and then loses some, or loses
+   * everything once more, would lose them for good.
    *
    * @throws SessionMoved if another step is requested; STORE_UNAVAILABLE
    */
@@ -269,7 +270,8 @@ export class SessionKeeper {
   /**
    * Prepares an idle session to leave this process, which goes on: as {@link handOver} does.
    *
-   * @returns whether the store has confirmed within `ms` that it has all frames, or that the session is no longer this process's
+   * @returns whether the store has confirmed within `ms` that it has all frames, or that the session is no longer this
+   *   process's
    */
   async letGo(session: Session, ms: number): Promise<boolean> {
     let isStored = false;

@@ -74,8 +74,9 @@ export class LiveSessions {
   }
 
   /**
-   * Takes room in this process. If a store keeps the sessions and there is none, idle sessions go on there, least recently used
-   * first, until there is. One that the store does not confirm stays: while the store is down, only this process can continue it.
+   * Takes room in this process. If a store keeps the sessions and there is none, idle sessions go on there, least
+   * recently used first, until there is. One that the store does not confirm stays: while the store is down, only this
+   * process can continue it.
    *
    * @param take throws QUOTA_EXCEEDED, without any effect, as long as there is no room; what else it throws is thrown at once
    * @throws QUOTA_EXCEEDED if no idle session can leave; STORE_UNAVAILABLE if one could if the store were not down

@@ -89,7 +89,8 @@ export class LongJobs {
   /**
    * @returns once the queue has accepted the job; a step whose session is looked up in a store has yet to enter it, and a
    *   refusal is then the error of the job
-   * @throws what admission of a resolve refuses, QUEUE_FULL, QUOTA_EXCEEDED, UNIMPLEMENTED, INVALID_PARAMETER (a key of another payload), CANCELLED
+   * @throws what admission of a resolve refuses, QUEUE_FULL, QUOTA_EXCEEDED, UNIMPLEMENTED, INVALID_PARAMETER (a key of
+   *   another payload), CANCELLED
    */
   async submit(request: SubmitJobRequest, { tenant, context, receivedAt }: Call): Promise<JobInfo> {
     const { clock, limits, quotas } = this.options;

@@ -392,8 +392,8 @@ export class ScheduledOperations implements MeasuredOperations {
   }
 
   /**
-   * Refuses new calls; running calls end with DRAINING, at once: the store, or a copy to it, may take longer than their connections
-   * stay open. To let them finish, drain the server first.
+   * Refuses new calls; running calls end with DRAINING, at once: the store, or a copy to it, may take longer than their
+   * connections stay open. To let them finish, drain the server first.
    */
   async close(): Promise<void> {
     this.isClosed = true;

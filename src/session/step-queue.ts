@@ -182,9 +182,9 @@ export class StepQueue {
   }
 
   /**
-   * Before a step is refused because of its frame, the store is asked whether the session has gone on elsewhere: nobody asks when
-   * a step comes to a busy session, the step before it may have ended without a query, and a step that comes while its session is
-   * being loaded gets the state of when that began.
+   * Before a step is refused because of its frame, the store is asked whether the session has gone on elsewhere: nobody
+   * asks when a step comes to a busy session, the step before it may have ended without a query, and a step that comes
+   * while its session is being loaded gets the state of when that began.
    *
    * @throws as {@link verdictOn}; SessionMoved, STORE_UNAVAILABLE, CANCELLED
    */

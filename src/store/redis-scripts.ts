@@ -114,8 +114,8 @@ return {'created', order}`,
 };
 
 /**
- * ARGV from 4: owner, least ms, bytes per ms. Returns nil, or epoch and bytes of the session (at least), for {@link READ}. It then
- * lives at least for the least ms and the time that reading its bytes may take.
+ * ARGV from 4: owner, least ms, bytes per ms. Returns nil, or epoch and bytes of the session (at least), for {@link
+ * READ}. It then lives at least for the least ms and the time that reading its bytes may take.
  */
 export const CLAIM: Script = {
   name: 'claim',
@@ -229,9 +229,9 @@ return 'stored'`,
 };
 
 /**
- * ARGV from 4: ttl, epoch, frame, token, order, base, hash, opening, settings, info, head or '', checkpoint or '', owner, logged,
- * name of the key or '', digest. A session that the store still has keeps its order; one whose order another session has got
- * since gets the next one, because a page of a list begins after an order.
+ * ARGV from 4: ttl, epoch, frame, token, order, base, hash, opening, settings, info, head or '', checkpoint or '',
+ * owner, logged, name of the key or '', digest. A session that the store still has keeps its order; one whose order
+ * another session has got since gets the next one, because a page of a list begins after an order.
  */
 export const REPLACE: Script = {
   name: 'replace',

@@ -20,7 +20,8 @@ export interface SessionStore {
   peek(name: SessionName): Promise<StoredPosition | undefined>;
   /**
    * Changes when the store has lost everything: its data were deleted, or it started without them. As of the last
-   * {@link create}, {@link claim} or {@link peek}; if the store loses everything during one of the first two, the one before that.
+   * {@link create}, {@link claim} or {@link peek}; if the store loses everything during one of the first two, the one
+   * before that.
    */
   readonly generation: string;
   /** A session as its owner sees it, without taking it over. @throws StoreDown */

@@ -87,8 +87,9 @@ function meet({ mesh: { edges, triangles }, turn }: Topology, edge: number, tria
 }
 
 /**
- * Coordinates times a power of two, which is exact, so that the largest is about 1: a volume is a product of three, which beyond
- * 10¹⁰² would be infinite and below 10⁻¹⁰⁷ nothing. Only what is 10³⁰⁷ times smaller than the largest is rounded.
+ * Coordinates times a power of two, which is exact, so that the largest is about 1: a volume is a product of three,
+ * which beyond 10¹⁰² would be infinite and below 10⁻¹⁰⁷ nothing. Only what is 10³⁰⁷ times smaller than the largest is
+ * rounded.
  */
 function scaledToOne(coordinates: readonly number[]): number[] {
   const largest = coordinates.reduce((most, value) => Math.max(most, Math.abs(value)), 0);

@@ -33,12 +33,12 @@ export interface Reach {
  *
  *   g ≤ (d + 40u (e + f)) / (1 − 40u).
  *
- * DISTANCE_ERROR = 128u leaves two thirds for the rounding of e, f and the products. REACH_ROUNDING covers the quotient, and the
- * rounding of g and of the sums, a few u each. Where a product underflows, 40u (e + f) is less than half of the smallest
- * double, so that d, which is rounded to a multiple of it as g is, is no less than g.
+ * DISTANCE_ERROR = 128u leaves two thirds for the rounding of e, f and the products. REACH_ROUNDING covers the
+ * quotient, and the rounding of g and of the sums, a few u each. Where a product underflows, 40u (e + f) is less than
+ * half of the smallest double, so that d, which is rounded to a multiple of it as g is, is no less than g.
  *
- * The box of a node contains those below it, so that its gaps are smaller and its sides larger, also as computed, since rounding
- * is monotone. A pair of nodes out of reach therefore holds no pair of elements within it.
+ * The box of a node contains those below it, so that its gaps are smaller and its sides larger, also as computed, since
+ * rounding is monotone. A pair of nodes out of reach therefore holds no pair of elements within it.
  */
 export const DISTANCE_ERROR = 2 ** -46;
 

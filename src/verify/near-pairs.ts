@@ -1,8 +1,8 @@
 import type { Relation } from './elements.js';
 
 /*
- * The k nearest pairs of many tasks: each task keeps its own k nearest, and the k nearest of all are among those. None of them is farther
- * apart than the k-th pair of any task, so a search may skip pairs that are.
+ * The k nearest pairs of many tasks: each task keeps its own k nearest, and the k nearest of all are among those. None
+ * of them is farther apart than the k-th pair of any task, so a search may skip pairs that are.
  */
 
 export interface FoundPair {

@@ -22,8 +22,9 @@ import type { PairRules } from './types.js';
 const REMEMBERED = 4;
 
 /**
- * How far the gap of a pair in a list is below its computed distance, as a share of its extent: the true distance may be less than
- * that by the first, and what is computed for the pair in a later state less than the true one by the second.
+ * How far the gap of a pair in a list is below its computed distance, as a share of its extent: the true distance may
+ * be less than that by the first, and what is computed for the pair in a later state less than the true one by the
+ * second.
  */
 const LIST_MARGIN = DISTANCE_EXCESS + DISTANCE_ERROR;
 

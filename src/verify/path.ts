@@ -29,10 +29,10 @@ import { PathMeeting } from './path-pair.js';
 import type { PairRules, PathFindings } from './types.js';
 
 /**
- * 'codimensional': only pairs that can pass through each other without piercing a triangle in between. The test of a state has
- * decided exactly that they are apart, so a pair at rest is decided exactly here, too: it meets on the piece if and only if it
- * meets in the state. Otherwise a pair so near that only an exact test tells it from one that touches would fail on every piece,
- * although an engine, which cannot certify it either, leaves it where it is.
+ * 'codimensional': only pairs that can pass through each other without piercing a triangle in between. The test of a
+ * state has decided exactly that they are apart, so a pair at rest is decided exactly here, too: it meets on the piece
+ * if and only if it meets in the state. Otherwise a pair so near that only an exact test tells it from one that touches
+ * would fail on every piece, although an engine, which cannot certify it either, leaves it where it is.
  */
 export type PathScope = 'all' | 'codimensional';
 

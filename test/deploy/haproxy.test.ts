@@ -88,7 +88,8 @@ t.test('new sessions go where capacity is free, and stay there', { skip: lacksCl
   await weightsAre(80, 20);
   const steps = [];
   for (let k = 0; k < 40; k++) steps.push(await create(k));
-  // In turn by weight: where in the turn the first one comes shifts the count by one at most, which is what is allowed here, twice.
+  // In turn by weight: where in the turn the first one comes shifts the count by one at most, which is what is allowed
+  // here, twice.
   t.ok(Math.abs(created[1]!.length - 8) <= 2, `of 40, ${created[1]!.length} came to the one that offers a fifth`);
   capacities.reverse();
   await weightsAre(20, 80);

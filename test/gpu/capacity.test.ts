@@ -49,7 +49,8 @@ else {
   });
 
   t.test('With as many pairs as layers in dense contact a scene takes less than 4 kB a vertex.', async (t) => {
-    // The room that the scene `layers` of 10,000 vertices has for its pairs (docs/measurements.md), 37 a vertex, on fewer vertices.
+    // The room that the scene `layers` of 10,000 vertices has for its pairs (docs/measurements.md), 37 a vertex, on
+    // fewer vertices.
     const sides = 38;
     const layers = new SceneBuilder();
     for (const z of [0, 10]) {
@@ -219,8 +220,8 @@ else {
     await roomy.resolve();
     const needed = roomy.scene.bytes;
     roomy.scene.close();
-    // A margin of three tenths, because old and new buffers exist at a time while a scene grows: two scenes at their smallest fit, but not one
-    // with all its pairs and one without.
+    // A margin of three tenths, because old and new buffers exist at a time while a scene grows: two scenes at their
+    // smallest fit, but not one with all its pairs and one without.
     const limited = await openSpecialEngine(t, { firstPairs: 1, maxDeviceBytes: Math.floor(1.3 * needed) });
     const crowd: Scene[] = [];
     const late = await openCase(limited, mesh, start, target);

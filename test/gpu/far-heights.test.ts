@@ -116,7 +116,8 @@ const CASES: readonly Case[] = [
     isCertified: true,
   },
   {
-    // In float32 corner 1 is behind the two others, and exactly 0.76 in front of them, whatever the order of the sums, fused or not.
+    // In float32 corner 1 is behind the two others, and exactly 0.76 in front of them, whatever the order of the sums,
+    // fused or not.
     name: 'a triangle of millions of edges, a corner of which has another height in float32',
     kind: VT,
     points: [

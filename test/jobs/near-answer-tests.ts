@@ -365,8 +365,8 @@ export function testNearAnswers(t: Test, engine: Engine): void {
   });
 
   t.test('sheets that a floor keeps far from their targets take nothing from what moves beside them', async (t) => {
-    // Beside the distances of the sheets, no gain of the strands is a share of Φ worth a step; and what their contacts lack after
-    // a step is more than the cloth on the spike can gain.
+    // Beside the distances of the sheets, no gain of the strands is a share of Φ worth a step; and what their contacts
+    // lack after a step is more than the cloth on the spike can gain.
     for (const [name, layers, depth] of [
       ['hair', 1, 50],
       ['spike', 4, 500],

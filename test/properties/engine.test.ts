@@ -121,9 +121,9 @@ t.test('no two constraints of a colour share a dynamic vertex', async (t) => {
 });
 
 /*
- * The judge calls a way a meeting where doubles cannot tell: the direction of a gap g in a pair of extent S is off by 2⁻⁵³ S/g, which
- * tilts a plane by 2⁻⁵³ S²/g at its ends, and that is less than g only where g > 2⁻²⁶·⁵ S. Pairs that begin nearer than eight times that are left
- * out. (The engine's floor for gaps is far larger.)
+ * The judge calls a way a meeting where doubles cannot tell: the direction of a gap g in a pair of extent S is off by
+ * 2⁻⁵³ S/g, which tilts a plane by 2⁻⁵³ S²/g at its ends, and that is less than g only where g > 2⁻²⁶·⁵ S. Pairs that
+ * begin nearer than eight times that are left out. (The engine's floor for gaps is far larger.)
  */
 const JUDGED_GAP = 2 ** -23.5;
 

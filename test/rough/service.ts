@@ -51,8 +51,8 @@ export async function startService(t: Test, environment: Readonly<Record<string,
       // Malformed input opens sessions as well, and they stay open until the end of the test.
       INTERSTICE_MAX_SESSIONS: '100000',
       INTERSTICE_IDLE_TIMEOUT_SECONDS: '120',
-      // Ends what malformed input asks for, and no request of a caller that does nothing wrong: the first of them wait for threads
-      // to start.
+      // Ends what malformed input asks for, and no request of a caller that does nothing wrong: the first of them wait
+      // for threads to start.
       INTERSTICE_MAX_TIME_BUDGET_SECONDS: '30',
       ...environment,
     },

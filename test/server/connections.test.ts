@@ -59,8 +59,9 @@ t.test('a hundred idle connections to each port, with 128 file descriptors, bloc
     http: async () => t.equal((await post(http)).status, 200, 'HTTP'),
     grpc: async () => t.equal(await callInfo(grpc), undefined, 'gRPC'),
   };
-  // The flooded door is asked first: its queue is served in order, so afterwards all of the hundred have been accepted. A
-  // connection to the other door might be accepted before them, and be the one that is idle for longest before its request is read.
+  // The flooded door is asked first: its queue is served in order, so afterwards all of the hundred have been accepted.
+  // A connection to the other door might be accepted before them, and be the one that is idle for longest before its
+  // request is read.
   for (const [address, first, second] of [
     [http, ask.http, ask.grpc],
     [grpc, ask.grpc, ask.http],

@@ -65,8 +65,9 @@ export interface StepJob {
 }
 
 /**
- * A scheduler that computes nothing: the answer of a step is half way between its start and its target, so that the order of
- * steps shows. With `isManual` the test ends steps and openings, with `holdsChecks` checks; a cancel ends them as with the real scheduler.
+ * A scheduler that computes nothing: the answer of a step is half way between its start and its target, so that the
+ * order of steps shows. With `isManual` the test ends steps and openings, with `holdsChecks` checks; a cancel ends them
+ * as with the real scheduler.
  */
 export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   isManual = false;

@@ -25,8 +25,8 @@ export interface Opened {
 }
 
 /**
- * An engine that behaves as a test specifies, and records its calls. It handles no collisions. Scenes on a device are read, not saved, so that no
- * step keeps what it begins from.
+ * An engine that behaves as a test specifies, and records its calls. It handles no collisions. Scenes on a device are
+ * read, not saved, so that no step keeps what it begins from.
  */
 export function fakeEngine(
   behaviour: Behaviour,

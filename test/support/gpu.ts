@@ -22,8 +22,9 @@ export interface TestEngine {
 }
 
 /**
- * Opens the first adapter, hardware or software, and uses it as hardware. The engine shares its device with others of the process: a test that
- * loses the device, or leaves it broken, gives openAdapter as `open`. The test closes the engine in a teardown.
+ * Opens the first adapter, hardware or software, and uses it as hardware. The engine shares its device with others of
+ * the process: a test that loses the device, or leaves it broken, gives openAdapter as `open`. The test closes the
+ * engine in a teardown.
  *
  * @throws Error with the reason where an adapter is required and there is none
  */

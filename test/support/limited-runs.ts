@@ -197,9 +197,10 @@ export async function expectTruthAtTarget(t: Test, engine: Engine): Promise<void
 }
 
 /**
- * Tiny scenes at random, with step limits in which each phase may be the last one. Each run ends, and tells the truth about how far it got; a run
- * whose states are read one by one has the answer of one that is left alone; one that is stopped after any step ends with a state of that path or,
- * in the pull-back, with its best one, and the scene serves on.
+ * Tiny scenes at random, with step limits in which each phase may be the last one. Each run ends, and tells the truth
+ * about how far it got; a run whose states are read one by one has the answer of one that is left alone; one that is
+ * stopped after any step ends with a state of that path or, in the pull-back, with its best one, and the scene serves
+ * on.
  */
 export async function expectTruthAtLimits(t: Test, engine: Engine, rounds: number): Promise<void> {
   const random = seeded();

@@ -20,8 +20,8 @@ export function rmsOf({ mesh, positions }: Judged, target: Float64Array): number
 }
 
 /**
- * What {@link stretchOf} may exceed a stretch limit by, as a share: the limit holds for float32 positions of the engine, relative to
- * lengths of the target as the caller sends it.
+ * What {@link stretchOf} may exceed a stretch limit by, as a share: the limit holds for float32 positions of the
+ * engine, relative to lengths of the target as the caller sends it.
  */
 export const STRETCH_ROUNDING = 1e-4;
 

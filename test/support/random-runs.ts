@@ -169,8 +169,8 @@ export async function expectEveryLimitEnds(t: Test, engine: Engine): Promise<voi
 }
 
 /**
- * What FINE may lie farther than BALANCED, as a share: it ends with a smaller merit, of which the distance is most, and the rest are contacts
- * nearer than their offset.
+ * What FINE may lie farther than BALANCED, as a share: it ends with a smaller merit, of which the distance is most, and
+ * the rest are contacts nearer than their offset.
  */
 const OF_OFFSETS = 1e-3;
 

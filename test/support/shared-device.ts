@@ -20,9 +20,9 @@ const keyOf = ({ name, allowSoftware, subgroups, workgroupThreads, skipValidatio
   JSON.stringify([name, allowSoftware, subgroups, workgroupThreads, skipValidation]);
 
 /**
- * As openAdapter, for engines that leave their device whole: those that ask for the same device get one, so that its kernels, which take a
- * software driver seconds, are compiled once a process. Each engine still warms them up and lets the device prove its arithmetic. A test that
- * loses or breaks its device opens with openAdapter.
+ * As openAdapter, for engines that leave their device whole: those that ask for the same device get one, so that its
+ * kernels, which take a software driver seconds, are compiled once a process. Each engine still warms them up and lets
+ * the device prove its arithmetic. A test that loses or breaks its device opens with openAdapter.
  */
 export async function openSharedAdapter(options: AdapterOptions): Promise<AdapterOpening> {
   const key = keyOf(options);
@@ -80,8 +80,8 @@ export interface SharedDevice {
 }
 
 /**
- * Opens the shared device of a file that runs kernels itself, closes it in a teardown, and adds a test that fails where an adapter is required
- * and there is none; without INTERSTICE_REQUIRE_GPU=1 the tests are skipped with the reason.
+ * Opens the shared device of a file that runs kernels itself, closes it in a teardown, and adds a test that fails where
+ * an adapter is required and there is none; without INTERSTICE_REQUIRE_GPU=1 the tests are skipped with the reason.
  */
 export async function openSharedDevice(t: Test): Promise<SharedDevice> {
   const opening = await openSharedAdapter({ allowSoftware: true });

@@ -10,9 +10,10 @@ const BEYOND_ALL_MEMORY = 2 ** 53 - 16;
 type ErrorListener = (event: GPUUncapturedErrorEvent) => void;
 
 /**
- * Devices without memory for the buffers that a test names. The first shortage of a device that skips validation is the driver's own. From then
- * on the binding checks that device's calls whatever it was told (shortage.test.ts), so the later ones are played: the buffer is refused for
- * another reason, and a shortage is reported where that of the driver would be.
+ * Devices without memory for the buffers that a test names. The first shortage of a device that skips validation is the
+ * driver's own. From then on the binding checks that device's calls whatever it was told (shortage.test.ts), so the
+ * later ones are played: the buffer is refused for another reason, and a shortage is reported where that of the driver
+ * would be.
  */
 export class ShortMemory {
   /** how often a buffer of each label was asked for since the last `clear` */

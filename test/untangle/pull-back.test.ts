@@ -55,8 +55,8 @@ t.test('a state with remaining intersections is pulled back as well, and no othe
 });
 
 /**
- * Two loose sheets over a ground, of the first of which a corner pokes through it, and the state towards which they are drawn: far up, so
- * that a resolve would move both rigidly.
+ * Two loose sheets over a ground, of the first of which a corner pokes through it, and the state towards which they are
+ * drawn: far up, so that a resolve would move both rigidly.
  */
 function poking(random: Random) {
   const far = random.between(6, 12);

@@ -5,7 +5,8 @@ import type { Engine, StepInput } from '../../src/solver/engine.js';
 /**
  * The reference engine with some resolves made by somebody else.
  *
- * @param resolve for the n-th resolve, from 1: OWN = the engine's; LOST = its device is lost; else the positions that it ends at
+ * @param resolve for the n-th resolve, from 1: OWN = the engine's; LOST = its device is lost; else the positions that
+ *   it ends at
  */
 export function replaced(resolve: (n: number, step: StepInput) => 'OWN' | 'LOST' | Float32Array): Engine {
   const engine = createCpuEngine();

@@ -37,8 +37,8 @@ const PATIENCE_MS = 240_000;
 const PAUSE_MS = 20;
 
 /**
- * Sends a frame and hangs up, then sends it again with the same payload or another one. The client
- * does not know whether the first was accepted: if it was, the other payload is a conflict, and the first has its stored answer.
+ * Sends a frame and hangs up, then sends it again with the same payload or another one. The client does not know
+ * whether the first was accepted: if it was, the other payload is a conflict, and the first has its stored answer.
  *
  * @param targets the one whose sender hangs up; the other one, undefined = the same
  * @param after ms until the client hangs up

@@ -34,8 +34,8 @@ interface StrainsFound {
 }
 
 /**
- * With G = DᵀD and G_0 that of the rest shape, σ² are the eigenvalues of G_0⁻¹ G, the roots of their characteristic polynomial: no
- * deformation gradient, no iteration. Undefined if no element can change.
+ * With G = DᵀD and G_0 that of the rest shape, σ² are the eigenvalues of G_0⁻¹ G, the roots of their characteristic
+ * polynomial: no deformation gradient, no iteration. Undefined if no element can change.
  */
 function findStrains(
   { triangles, tetrahedra, kinematic, strainLimits }: MeshInput,

@@ -48,7 +48,8 @@ export function boxesOf(elements: readonly Element[], states: readonly ArrayLike
 }
 
 /**
- * Calls `visit` for every pair of boxes, one of each list, that have a common point; lists that are the same object give each unordered pair once.
+ * Calls `visit` for every pair of boxes, one of each list, that have a common point; lists that are the same object
+ * give each unordered pair once.
  *
  * The space is cut into slices along one axis, and each slice is swept along another one. The intersection of two boxes
  * begins where the later one begins, so a pair is visited once, in the slice that contains this beginning. The slice of

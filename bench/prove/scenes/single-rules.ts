@@ -55,8 +55,9 @@ export function heldBorders(random: Random): ProveScene {
 }
 
 /**
- * Pairs of grains that approach each other, about as far apart as two trust boxes are wide: many boxes are disjoint by less than
- * a floor, and only the growth of the search keeps their grains farther apart. A second step would separate them again.
+ * Pairs of grains that approach each other, about as far apart as two trust boxes are wide: many boxes are disjoint by
+ * less than a floor, and only the growth of the search keeps their grains farther apart. A second step would separate
+ * them again.
  */
 export function closingGrains(random: Random): ProveScene {
   const b = new Builder();
@@ -154,8 +155,8 @@ export function handkerchiefs(random: Random): ProveScene {
 }
 
 /**
- * Pairs of grains too far apart to be in contact, with targets closer than half of the floor: a pair that is skipped because its
- * last normal separates it at both ends of its motion, without a margin of δ, arrives there in one step.
+ * Pairs of grains too far apart to be in contact, with targets closer than half of the floor: a pair that is skipped
+ * because its last normal separates it at both ends of its motion, without a margin of δ, arrives there in one step.
  */
 export function closeCalls(random: Random): ProveScene {
   const b = new Builder();

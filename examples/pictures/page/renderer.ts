@@ -21,8 +21,8 @@ import type { Camera } from './camera.js';
 
 const BACKGROUND = '#f1f3f6';
 /**
- * A panel is the average of 2^level samples, each a fraction of a pixel away from the others and under a light of its own. Software draws about a million triangles
- * a second: of large meshes there are fewer samples.
+ * A panel is the average of 2^level samples, each a fraction of a pixel away from the others and under a light of its
+ * own. Software draws about a million triangles a second: of large meshes there are fewer samples.
  */
 const MOST_SAMPLES = 5;
 const LEAST_SAMPLES = 3;

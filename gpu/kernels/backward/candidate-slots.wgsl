@@ -1,4 +1,5 @@
-// Counts a candidate at its vertices (backward/contacts-select.wgsl), for kernels that bind control, pairVertex, candidates, vertexStep and lists.
+// Counts a candidate at its vertices (backward/contacts-select.wgsl), for kernels that bind control, pairVertex, candidates,
+// vertexStep and lists.
 
 // A candidate's vertices, what each weighs and is (vertexStep.flags).
 struct Slots {

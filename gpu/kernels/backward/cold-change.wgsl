@@ -1,5 +1,5 @@
-// What a projection of Algorithm 1 does to λ of a contact (changeOf of backward/sweep-queue.wgsl). The first sweep of a step finds the rounds of the queue
-// (backward/rounds.wgsl).
+// What a projection of Algorithm 1 does to λ of a contact (changeOf of backward/sweep-queue.wgsl). The first sweep of a step
+// finds the rounds of the queue (backward/rounds.wgsl).
 //
 // Δλ = max(0, λ − s/K) − λ
 var<private> isFirstPass: bool;

@@ -1,6 +1,7 @@
 // Layout of `contacts`, u32[16C], C = control.candidateCapacity. A candidate is named by its number.
 //
-//   list       4C  candidates of the vertices, one list after the other (lists[v].offset and .count), in no order; while a step of the pull-back colours
+//   list       4C  candidates of the vertices, one list after the other (lists[v].offset and .count), in no order; while a step
+//              of the pull-back colours
 //                  its contacts, how many have each colour, and C words later where these begin in the queue
 //   keys       4C  beside each entry of list its key, until the contacts are chosen; then four followers of each candidate, in the
 //                  pull-back its colour in the place of the first of them once it has one

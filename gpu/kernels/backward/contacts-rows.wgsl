@@ -1,4 +1,5 @@
-// Rows of the contacts that are kept, one thread each: c = d − δ_p, in the pull-back d − aim, K = Σ w |J|² with inverse masses w (Eqs. 9–12), λ = 0.
+// Rows of the contacts that are kept, one thread each: c = d − δ_p, in the pull-back d − aim, K = Σ w |J|² with inverse masses
+// w (Eqs. 9–12), λ = 0.
 //
 // In: the kept candidates (contacts: queue), x, pairs, inverseMass. In and out: candidates. Out: contacts: row. Mirrors
 // fillRows (src/solver/cpu/contact-rows.ts).

@@ -4,8 +4,8 @@
 //
 // with L = |y*_i − y*_j|, or the length of the edge at rest where it has one.
 //
-// In: goal, edgeEnds (in sweep order), edgeRest (negative = none; empty = no edge has one). Out: edgeRow (u, σ L; −1 = no constraint). Mirrors EdgeLengths.linearise
-// (src/solver/cpu/edges.ts).
+// In: goal, edgeEnds (in sweep order), edgeRest (negative = none; empty = no edge has one). Out: edgeRow (u, σ L; −1 = no
+// constraint). Mirrors EdgeLengths.linearise (src/solver/cpu/edges.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/lengths.wgsl"

@@ -1,9 +1,10 @@
 // Geometry of the pairs that may be contacts, one thread a pair of the list that list-near-pairs.wgsl has made: closest points,
 // certified normal and gap at x (docs/method.md, S1), δ_p where it is not known yet, and the list of the candidates, those with
-// gap < δ_p (activation, Eqs. 10–12); in the pull-back gap < δ, or more for large offsets, whatever gap they aim for (pull-back/shortfalls.wgsl).
+// gap < δ_p (activation, Eqs. 10–12); in the pull-back gap < δ, or more for large offsets, whatever gap they aim for
+// (pull-back/shortfalls.wgsl).
 //
-// In: motions, listed, pairVertex. In and out: pairNormal (xyz; w = δ_p or 0, in the pull-back the aim). Out: pairDistance, the stamp in pairInfo;
-// candidates, as many as there is room for, and control.candidateCount, which counts beyond that. Mirrors
+// In: motions, listed, pairVertex. In and out: pairNormal (xyz; w = δ_p or 0, in the pull-back the aim). Out: pairDistance, the
+// stamp in pairInfo; candidates, as many as there is room for, and control.candidateCount, which counts beyond that. Mirrors
 // findCandidates and pairDelta (src/solver/cpu/candidates.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"

@@ -3,8 +3,8 @@
 // below, and its rounding is far below δ/2. A list, because most pairs of P are skipped and the work on the others is long:
 // threads that run in step would wait for it.
 //
-// In: motions, pairVertex, pairInfo, pairNormal. Out: listed, control.listedCount, candidateArguments; the list is in no order. Mirrors
-// ActivePairs.gather and staleGap (src/solver/cpu/active-pairs.ts, candidates.ts).
+// In: motions, pairVertex, pairInfo, pairNormal. Out: listed, control.listedCount, candidateArguments; the list is in no order.
+// Mirrors ActivePairs.gather and staleGap (src/solver/cpu/active-pairs.ts, candidates.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

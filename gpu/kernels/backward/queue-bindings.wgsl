@@ -1,8 +1,8 @@
 // What runs the queue of a contact sweep binds (backward/run-queue.wgsl, which says what the queue is), beside `motions`
 // (common/motions.wgsl), which the kernel that includes it binds: some of them write it.
 //
-// In: motions (x), pairVertex, pairNormal; followers (contacts-links.wgsl). In and out: y, candidates (λ), contacts (waits, queue and counts),
-// control.
+// In: motions (x), pairVertex, pairNormal; followers (contacts-links.wgsl). In and out: y, candidates (λ), contacts (waits,
+// queue and counts), control.
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,5 +1,5 @@
-// What follows when a contact has run in a pass that seeks rounds (backward/rounds.wgsl), all four slots at once: on a graphics card their reads and
-// counts are then under way together.
+// What follows when a contact has run in a pass that seeks rounds (backward/rounds.wgsl), all four slots at once: on a graphics
+// card their reads and counts are then under way together.
 
 fn followersOf(c: u32) -> vec4u {
   return vec4u(followerOf(c, 0u), followerOf(c, 1u), followerOf(c, 2u), followerOf(c, 3u));

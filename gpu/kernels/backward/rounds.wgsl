@@ -2,12 +2,13 @@
 // say what is done to a contact:
 //
 //   openPass()         reads what the projections of a pass have in common; called once before them
-//   project(n, next)   runs the contact at this place of the queue, and queues those that waited for nothing else if rounds are sought
+//   project(n, next)   runs the contact at this place of the queue, and queues those that waited for nothing else if rounds are
+//                      sought
 //   seeksRounds()      whether this pass finds the rounds
 //
-// The queue has the contacts round by round: a round's wait for contacts of the rounds before and for none of their own, so that its threads
-// may come in any order. A pass that seeks rounds finds them, a contact entering the next one when the last that it waits for has run; other passes
-// take the queue as it stands.
+// The queue has the contacts round by round: a round's wait for contacts of the rounds before and for none of their own, so
+// that its threads may come in any order. A pass that seeks rounds finds them, a contact entering the next one when the last
+// that it waits for has run; other passes take the queue as it stands.
 // The round after the one that runs.
 struct NextRound {
   // the pass is finding it
@@ -34,7 +35,8 @@ fn contactsOf(round: u32) -> u32 {
   if (round == 0u) {
     return atomicLoad(&control.readyCount);
   }
-  // There are no more rounds than rows, and no more contacts in a round: also where a driver computes something else, the pass ends.
+  // There are no more rounds than rows, and no more contacts in a round: also where a driver computes something else, the pass
+  // ends.
   let rows = atomicLoad(&control.rowCount);
   var count = 0u;
   if (round < rows) {
@@ -61,8 +63,8 @@ fn isDense() -> bool {
   return atomicLoad(&control.rowCount) > parameters.tailRows;
 }
 
-// A round as a whole dispatch, of any number of workgroups. The host does not know whether it runs: nothing happens where the run has ended
-// or paused. Returns whether it has so many contacts that it should be one.
+// A round as a whole dispatch, of any number of workgroups. The host does not know whether it runs: nothing happens where the
+// run has ended or paused. Returns whether it has so many contacts that it should be one.
 fn passRound(round: u32, first: u32, stride: u32) -> bool {
   openPass();
   let begin = beginOf(round);

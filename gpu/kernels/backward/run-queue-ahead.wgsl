@@ -126,7 +126,8 @@ fn cornersAtY(ids: vec4i) -> Corners {
   return Corners(placeOfY(ids.x), placeOfY(ids.y), placeOfY(ids.z), placeOfY(ids.w));
 }
 
-// In sweeps that are not pipelined: the first one of a step, which packs the constraints, and rounds of later ones that are whole dispatches.
+// In sweeps that are not pipelined: the first one of a step, which packs the constraints, and rounds of later ones that are
+// whole dispatches.
 fn project(n: u32, next: NextRound) {
   let c = atomicLoad(&contacts[queueAt(n)]);
   var followers = vec4u(NO_FOLLOWER);

@@ -3,8 +3,8 @@
 // vertex's whole motion by one α, so that at the floor a small approaching part stops the tangential part as well. y is
 // guidance; the bound and the check that follow keep the path safe.
 //
-// In: x, vertexStep.flags, pairs, lists, candidates. In and out: y; contacts: the list of a stuck vertex, whose candidates become their
-// entries in the order of P. Nothing reads the list after this. Mirrors Slide.apply (src/solver/cpu/slide.ts).
+// In: x, vertexStep.flags, pairs, lists, candidates. In and out: y; contacts: the list of a stuck vertex, whose candidates
+// become their entries in the order of P. Nothing reads the list after this. Mirrors Slide.apply (src/solver/cpu/slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,5 +1,6 @@
-// Contact sweep (Eq. 9) through the queue of backward/sweep-queue.wgsl. `sweepRound`: a round of more contacts than one workgroup
-// should take, as a whole dispatch. `sweepTail`: the sweep, or what these rounds left of it, in one workgroup. Mirrors Contacts.sweep (src/solver/cpu/contacts.ts).
+// Contact sweep (Eq. 9) through the queue of backward/sweep-queue.wgsl. `sweepRound`: a round of more contacts than one
+// workgroup should take, as a whole dispatch. `sweepTail`: the sweep, or what these rounds left of it, in one workgroup.
+// Mirrors Contacts.sweep (src/solver/cpu/contacts.ts).
 // #include "backward/sweep-queue.wgsl"
 // #include "backward/cold-change.wgsl"
 

@@ -1,5 +1,5 @@
-// backward/geometry.wgsl, and of each candidate what `count` of backward/contacts-select.wgsl does. Until a candidate is a row its place says at which of its vertices
-// it was counted first, a bit each (chosen/select.wgsl).
+// backward/geometry.wgsl, and of each candidate what `count` of backward/contacts-select.wgsl does. Until a candidate is a row
+// its place says at which of its vertices it was counted first, a bit each (chosen/select.wgsl).
 //
 // In besides: vertexStep.flags. Out besides: lists.count. Mirrors findCandidates (src/solver/cpu/candidates.ts).
 // #include "common/dispatch.wgsl"

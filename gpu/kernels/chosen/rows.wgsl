@@ -1,8 +1,9 @@
-// Which unique candidates stay, and the rows of those that do, one thread a candidate: what `rank` of backward/contacts-select.wgsl, contacts-rows.wgsl and `listRows` of
-// contacts-links.wgsl do one after the other, by the same functions. What the later ones write of a candidate the first does not read of any other.
+// Which unique candidates stay, and the rows of those that do, one thread a candidate: what `rank` of
+// backward/contacts-select.wgsl, contacts-rows.wgsl and `listRows` of contacts-links.wgsl do one after the other, by the same
+// functions. What the later ones write of a candidate the first does not read of any other.
 //
-// In: x, pairVertex, pairNormal, inverseMass, vertexStep.flags. In and out: control, candidates, lists, contacts. Mirrors markFarther and fillRows
-// (src/solver/cpu/closest-contacts.ts, contact-rows.ts).
+// In: x, pairVertex, pairNormal, inverseMass, vertexStep.flags. In and out: control, candidates, lists, contacts. Mirrors
+// markFarther and fillRows (src/solver/cpu/closest-contacts.ts, contact-rows.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,15 +1,20 @@
-// Which candidates of a step become contacts, their rows and the order of their sweep, by the functions of backward/contacts-select.wgsl and those after it.
-// chosen/geometry.wgsl has counted the candidates at their vertices. Each in one workgroup:
+// Which candidates of a step become contacts, their rows and the order of their sweep, by the functions of
+// backward/contacts-select.wgsl and those after it. chosen/geometry.wgsl has counted the candidates at their vertices. Each in
+// one workgroup:
 //
-//   reserveLists   the room of the vertices' lists: what afterGeometry and offsets do; fill, selectUnique, chooseRows (chosen/rows.wgsl) and linkRows follow
-//   selectAlone    all of it. Where candidates are few, six dispatches cost more than their work. It takes any number of them; the host records it where the
-//                  last step had few, and a step with more pauses (control/take-candidates.wgsl), for a workgroup would take long
+//   reserveLists   the room of the vertices' lists: what afterGeometry and offsets do; fill, selectUnique, chooseRows
+//                  (chosen/rows.wgsl) and linkRows follow
+//   selectAlone    all of it. Where candidates are few, six dispatches cost more than their work. It takes any number of them;
+//                  the host records it where the last step had few, and a step with more pauses (control/take-candidates.wgsl),
+//                  for a workgroup would take long
 //
-// Two things differ from what those kernels do, and nothing that is decided depends on either: places in lists and queues depend on the order of the threads, here as
-// there; and the room of a vertex's list is reserved by the candidate that was counted first there, so that vertices without candidates are not visited.
+// Two things differ from what those kernels do, and nothing that is decided depends on either: places in lists and queues
+// depend on the order of the threads, here as there; and the room of a vertex's list is reserved by the candidate that was
+// counted first there, so that vertices without candidates are not visited.
 //
-// In: x, pairVertex, pairNormal, inverseMass, vertexStep.flags, edgeColours. In and out: control, candidates, lists, contacts. Out: stepArguments,
-// candidateArguments. Mirrors selectContacts and fillRows (src/solver/cpu/select-contacts.ts, contact-rows.ts).
+// In: x, pairVertex, pairNormal, inverseMass, vertexStep.flags, edgeColours. In and out: control, candidates, lists, contacts.
+// Out: stepArguments, candidateArguments. Mirrors selectContacts and fillRows (src/solver/cpu/select-contacts.ts,
+// contact-rows.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,6 +1,6 @@
-// Heights of long pairs (docs/method.md, S1). Where Σ_c |n_c d_c| exceeds LONG_SPREAD, 2e of heights in float32 would exceed the floor
-// at the default δ; src/solver/cpu/certificate.ts computes them in double there. Here they are computed in integers, which WGSL defines
-// exactly, in units of 2^-24:
+// Heights of long pairs (docs/method.md, S1). Where Σ_c |n_c d_c| exceeds LONG_SPREAD, 2e of heights in float32 would exceed
+// the floor at the default δ; src/solver/cpu/certificate.ts computes them in double there. Here they are computed in integers,
+// which WGSL defines exactly, in units of 2^-24:
 //
 //   n_c = N / 2^30, N rounded towards 0,   x_c = X / 2^18, X rounded down,   h = Σ_c N_c (X_kc − X_oc) / 2^48
 //
@@ -9,10 +9,11 @@
 // highest limb, d2, which are not shifted right: their high bits do not matter, because sums wrap, and |h| < 128 is what an i32
 // holds in units of 2^-24. That it is so small is known from the height in float32.
 //
-// Error of a height: X by less than 2^-18 in each coordinate, and of two coordinates in opposite directions, hence 2^-18 Σ|n_c| <
-// 1.74 · 2^-18; three sums that are shifted right, 3 · 2^-24; N by less than 2^-30, which makes 2^-30 Σ_c |d_c|; the conversion, u |h|.
-// e = 2^-16 + 2^-29 max_k Σ_c |d_kc| + 16u max(|lo|, |hi|) is at least twice that, as the check needs. Combining heights in
-// float32 costs at most ten roundings of u max(|lo|, |hi|) (certificate.ts), for which 16u leaves room as well.
+// Error of a height: X by less than 2^-18 in each coordinate, and of two coordinates in opposite directions, hence 2^-18 Σ|n_c|
+// < 1.74 · 2^-18; three sums that are shifted right, 3 · 2^-24; N by less than 2^-30, which makes 2^-30 Σ_c |d_c|; the
+// conversion, u |h|. e = 2^-16 + 2^-29 max_k Σ_c |d_kc| + 16u max(|lo|, |hi|) is at least twice that, as the check needs.
+// Combining heights in float32 costs at most ten roundings of u max(|lo|, |hi|) (certificate.ts), for which 16u leaves room as
+// well.
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
 // #include "common/range.wgsl"

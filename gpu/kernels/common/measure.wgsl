@@ -61,8 +61,9 @@ fn measureNearest(kind: u32, p: Corners, nearest: Closest, last: vec3f) -> Measu
   var normal = candidate;
   var hasOne = isVector(candidate);
   var heights: Heights;
-  // In a fixed order, the first of those that certify most, g − 2e: the closest direction, which is enough where it is to
-  // be trusted, the normal of the planes both ways, the last normal, the levelled one. A vector of 0 certifies nothing and is skipped.
+  // In a fixed order, the first of those that certify most, g − 2e: the closest direction, which is enough where it is to be
+  // trusted, the normal of the planes both ways, the last normal, the levelled one. A vector of 0 certifies nothing and is
+  // skipped.
   var tries = 1u;
   for (var k = 0u; k < tries; k++) {
     if (k == 1u) {

@@ -85,7 +85,8 @@ fn decide() {
   control.wantsSearch = wanted;
 
   let limited = select(RUNNING, AT_STEP_LIMIT, steps >= parameters.stepLimit);
-  // The pull-back brings dynamic vertices nearer than further steps would, once what is prescribed has arrived, unless targets are scattered.
+  // The pull-back brings dynamic vertices nearer than further steps would, once what is prescribed has arrived, unless targets
+  // are scattered.
   let hasArrived = parameters.hasEarlyPullBack == 1u && atomicLoad(&control.lateCount) == 0u;
   let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone || hasArrived);
   let isHandedOver = isRunning && handedOver(ended);
@@ -151,8 +152,8 @@ fn afterSearch() {
   control.pairCount = select(control.pairCount, demand, isTaken);
   control.wantsSearch = select(control.wantsSearch, SEARCH_NONE, isTaken);
   control.searches += select(0u, 1u, isTaken);
-  // Multipliers are kept by pair. A search of a part takes them along (pull-back/carry-multipliers.wgsl); after one of everything the
-  // pairs are others.
+  // Multipliers are kept by pair. A search of a part takes them along (pull-back/carry-multipliers.wgsl); after one of
+  // everything the pairs are others.
   let isCarried = isTaken && wanted == SEARCH_PART && control.keptAt > 0u;
   control.keptAt = select(control.keptAt, 0u, isTaken && !isCarried);
   control.radius = select(control.radius, parameters.radiusMax, isTaken && parameters.hasBoxes == 0u);
@@ -161,8 +162,8 @@ fn afterSearch() {
   writeSlot(STEP_SLOT_CARRIED, foldThreads(control.pairCount).xy * select(0u, 1u, isCarried));
 }
 
-// The first step of a submission follows, recorded without a search: where one is due, the host records it. Before the other steps the run
-// pauses by itself (watchesSearch).
+// The first step of a submission follows, recorded without a search: where one is due, the host records it. Before the other
+// steps the run pauses by itself (watchesSearch).
 @compute @workgroup_size(1)
 fn watchForSearch() {
   let isDue = control.state == RUNNING && control.wantsSearch != SEARCH_NONE;

@@ -1,6 +1,7 @@
-// Marks the vertices that are relevant to the decision to search, for kernels that bind control, progress, vertexStep and pairVertex: the unfinished (r ≥ ε),
-// and every vertex of a pair that bounds one, for a vertex that is pushed aside must not stop at the face of its box. The mark is the clock of the step, so
-// that none has to be cleared. Mirrors ProgressWatch.#markRelevant (src/solver/cpu/progress-watch.ts).
+// Marks the vertices that are relevant to the decision to search, for kernels that bind control, progress, vertexStep and
+// pairVertex: the unfinished (r ≥ ε), and every vertex of a pair that bounds one, for a vertex that is pushed aside must not
+// stop at the face of its box. The mark is the clock of the step, so that none has to be cleared. Mirrors
+// ProgressWatch.#markRelevant (src/solver/cpu/progress-watch.ts).
 
 // An unfinished vertex, which this pair bounds.
 fn markRelevant(i: u32, limiter: u32) {

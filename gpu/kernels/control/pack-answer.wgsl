@@ -3,8 +3,8 @@
 //
 // `countAndPack` also counts the pairs of each kind, for the report, where P is valid.
 //
-// In: progress, vertexStep, pairInfo. In and out: control. Out: packed: u32[2V] residuals as bits, then limiters; it is the memory of `next`, of which nothing is
-// valid when a run has ended. No counterpart on the CPU.
+// In: progress, vertexStep, pairInfo. In and out: control. Out: packed: u32[2V] residuals as bits, then limiters; it is the
+// memory of `next`, of which nothing is valid when a run has ended. No counterpart on the CPU.
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -2,8 +2,9 @@
 // box, that are stuck at a pair; at the end of a window of steps, whether an unfinished vertex has travelled since its
 // beginning, and Σr; kinematic vertices that have used up their motion and are not on their targets.
 //
-// In: x, goal, inverseMass, vertexStep, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
-// Mirrors ProgressWatch.wantsSearch and judge, Slide.observe (src/solver/cpu/progress-watch.ts, slide.ts).
+// In: x, goal, inverseMass, vertexStep, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck,
+// control. Out: wanted. Mirrors ProgressWatch.wantsSearch and judge, Slide.observe (src/solver/cpu/progress-watch.ts,
+// slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -2,9 +2,10 @@
 // there are few contacts (pull-back/sweeps-alone.wgsl). The last of these sweeps is closed by the kernels that precede
 // a sweep over all edges.
 //
-// Only *active* vertices matter: those of the edges that act, and those that a contact row moves. Every other movable vertex has had y = yFrom = yLast since pass 0:
-// an edge that moves a vertex is listed by the sweep that looks at it (projectLimit). So its term of the sum that tells whether the momentum turns is 0,
-// and its extrapolation changes nothing. A vertex stays active to the end of the step, since its momentum goes on.
+// Only *active* vertices matter: those of the edges that act, and those that a contact row moves. Every other movable vertex
+// has had y = yFrom = yLast since pass 0: an edge that moves a vertex is listed by the sweep that looks at it (projectLimit).
+// So its term of the sum that tells whether the momentum turns is 0, and its extrapolation changes nothing. A vertex stays
+// active to the end of the step, since its momentum goes on.
 //
 // The sum is that of pull-back/momentum.wgsl and sum-parts.wgsl to the bit: the same terms in the same order, without
 // those that are 0, on which a sum that begins with 0 does not depend.

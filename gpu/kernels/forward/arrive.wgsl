@@ -5,8 +5,8 @@
 //                   that write, check and commit are as safe as in any step (docs/method.md, S2 to S5)
 //   settleArrived   after the commit: r_i ← 0 for what moved the whole way
 //
-// Guard and commit overwrite limiters and residuals of the vertices that do not move; windowStart keeps both meanwhile: Algorithm 1 has
-// ended, and with it its windows of steps.
+// Guard and commit overwrite limiters and residuals of the vertices that do not move; windowStart keeps both meanwhile:
+// Algorithm 1 has ended, and with it its windows of steps.
 //
 // In: x, goal, inverseMass. In and out: y, vertexStep, progress, windowStart, control. Mirrors aimAtPrescribed, allOrNothing and
 // settleArrived (src/solver/cpu/arrive.ts).

@@ -1,10 +1,12 @@
 // Commits the step, one thread a vertex: x ← x' unless the check, or the exact test against the trust box, returns the vertex
-// to x (docs/method.md, S4 and S8); then r ← r (1 − α) (Eq. 17), 0 where y is reached up to rounding. In Algorithm 1 the vertices are marked that matter for the
-// decision to search (control/mark-relevant.wgsl); the pull-back has an r of its own (pull-back/settle.wgsl).
+// to x (docs/method.md, S4 and S8); then r ← r (1 − α) (Eq. 17), 0 where y is reached up to rounding. In Algorithm 1 the
+// vertices are marked that matter for the decision to search (control/mark-relevant.wgsl); the pull-back has an r of its own
+// (pull-back/settle.wgsl).
 //
-// In: y, next, box, pairVertex. In and out: x, vertexStep, progress, control (largest r, number of unfinished vertices, longest motion,
-// in the pull-back the number of vertices that have not reached y).
-// Mirrors Forward.#commit, Residuals.update and ProgressWatch.#markRelevant (src/solver/cpu/forward.ts, motion.ts, progress-watch.ts).
+// In: y, next, box, pairVertex. In and out: x, vertexStep, progress, control (largest r, number of unfinished vertices, longest
+// motion, in the pull-back the number of vertices that have not reached y).
+// Mirrors Forward.#commit, Residuals.update and ProgressWatch.#markRelevant (src/solver/cpu/forward.ts, motion.ts,
+// progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -2,8 +2,8 @@
 // stale is skipped if its last normal keeps it further than δ apart for every α up to the guard's, rounding included
 // (docs/method.md, S11): that of the heights here, and that of the written numbers, which are not checked.
 //
-// In: motions, pairs, pairInfo. Out: limits.entry, control.activeCount, candidateArguments; the list is in no order. Mirrors staysApart
-// (src/solver/cpu/bound.ts).
+// In: motions, pairs, pairInfo. Out: limits.entry, control.activeCount, candidateArguments; the list is in no order. Mirrors
+// staysApart (src/solver/cpu/bound.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -37,11 +37,11 @@ fn isSkipped(gap: f32, delta: f32, coarseness: f32, margin: f32) -> bool {
   return gap > max(delta, 0.5 * delta + 2.0 * errorOf(coarseness)) + margin;
 }
 
-// Heights along a vertex's motion are linear in α, so both ends suffice. Their rounding: e at x, 8u α Σ |n D| on the motion, α of the
-// guard: three products or sums of n·D and the product with α err by 4u, what is written by 3u of what α of at most this grants, and
-// every one of these errors is a share of α D, however far beyond this step the target lies. Slots
-// that the kind does not use repeat one of side b, as their heights do. Written out slot by slot: this runs for every
-// pair, and indexed components are slow.
+// Heights along a vertex's motion are linear in α, so both ends suffice. Their rounding: e at x, 8u α Σ |n D| on the motion, α
+// of the guard: three products or sums of n·D and the product with α err by 4u, what is written by 3u of what α of at most this
+// grants, and every one of these errors is a share of α D, however far beyond this step the target lies. Slots that the kind
+// does not use repeat one of side b, as their heights do. Written out slot by slot: this runs for every pair, and indexed
+// components are slow.
 fn staysApart(ids: vec4i, kind: u32, n: vec3f) -> bool {
   let p = cornersOfX(ids);
   let heights = measureHeights(kind, p, n);

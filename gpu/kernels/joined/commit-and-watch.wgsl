@@ -3,8 +3,9 @@
 // such a vertex counts it. That thread computes the α that the commit of the vertex yields, whether the commit has run
 // or not: no commit changes what α depends on.
 //
-// joined/slide-and-guard.wgsl has cleared the counters of stopped steps that are void. In and out: what both kernels read and write. Mirrors
-// Forward.#commit, Residuals.update, ProgressWatch.wantsSearch and judge (src/solver/cpu/forward.ts, motion.ts, progress-watch.ts).
+// joined/slide-and-guard.wgsl has cleared the counters of stopped steps that are void. In and out: what both kernels read and
+// write. Mirrors Forward.#commit, Residuals.update, ProgressWatch.wantsSearch and judge (src/solver/cpu/forward.ts, motion.ts,
+// progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,5 +1,5 @@
-// The edges that may act in the next sweep, colour by colour, and the vertices that have moved in this step. Words of edgeLists, with C colours,
-// E edges and V vertices:
+// The edges that may act in the next sweep, colour by colour, and the vertices that have moved in this step. Words of
+// edgeLists, with C colours, E edges and V vertices:
 //
 //   0      sweeps that were listed so far; the number of the one under way is one more
 //   1      the number of the first sweep of this step

@@ -1,8 +1,9 @@
-// Opens a step of Algorithm 1 that sweeps its edges by lists. One thread an edge: λ = 0, and the list of those that act on y as it is. One thread a vertex: what
-// backward/prepare.wgsl does; for the vertices that the first sweep over edges moves, listed/sweeps.wgsl compares x and y again.
+// Opens a step of Algorithm 1 that sweeps its edges by lists. One thread an edge: λ = 0, and the list of those that act on y as
+// it is. One thread a vertex: what backward/prepare.wgsl does; for the vertices that the first sweep over edges moves,
+// listed/sweeps.wgsl compares x and y again.
 //
-// In: start, x, y, inverseMass, progress.stuck, edgeEnds, edgeRow, edgeColours. Out: edgeLambda, edgeLists, vertexStep.flags, motions, lists. Mirrors
-// EdgeLengths.sweep and markMoving (src/solver/cpu/edges.ts, motion.ts).
+// In: start, x, y, inverseMass, progress.stuck, edgeEnds, edgeRow, edgeColours. Out: edgeLambda, edgeLists, vertexStep.flags,
+// motions, lists. Mirrors EdgeLengths.sweep and markMoving (src/solver/cpu/edges.ts, motion.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,5 +1,5 @@
-// The sweeps of a step of Algorithm 1 where few edges act, in one workgroup: the projections of backward/edges.wgsl and backward/sweep.wgsl in the
-// same order, by the same functions, less projections of edges that change nothing.
+// The sweeps of a step of Algorithm 1 where few edges act, in one workgroup: the projections of backward/edges.wgsl and
+// backward/sweep.wgsl in the same order, by the same functions, less projections of edges that change nothing.
 //
 //   sweepListedEdges   the first sweep over the edges that listed/open-step.wgsl has listed
 //   sweepListed        the sweeps over contacts, and over edges between them
@@ -10,9 +10,9 @@
 // before its colour's turn if its colour is a later one (touchEnds), and in the sweeps that follow, every edge with a
 // touched end is listed.
 //
-// In: edgesAt; what backward/edges.wgsl and sweep-queue.wgsl read. In and out: y, edgeLambda, candidates (λ), contacts, edgeLists, control; vertexStep.flags and motions
-// of the vertices that the first sweep moves. Mirrors
-// EdgeLengths.sweep and Contacts.sweep (src/solver/cpu/edges.ts, contacts.ts).
+// In: edgesAt; what backward/edges.wgsl and sweep-queue.wgsl read. In and out: y, edgeLambda, candidates (λ), contacts,
+// edgeLists, control; vertexStep.flags and motions of the vertices that the first sweep moves. Mirrors EdgeLengths.sweep and
+// Contacts.sweep (src/solver/cpu/edges.ts, contacts.ts).
 // #include "backward/queue-bindings.wgsl"
 @group(0) @binding(2) var<storage, read_write> motions: array<vec4f>;
 @group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;

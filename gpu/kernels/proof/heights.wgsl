@@ -2,7 +2,8 @@
 // kernel of the forward step calls, over each pair's four points as each kind of pair; one thread a pair. Only this entry
 // point belongs to the proof.
 //
-// In: parameters.vertexCount (four points a pair), points, normals. Out: answers, eight float32 a pair and kind: h_0 … h_3, lo, hi, gap, e.
+// In: parameters.vertexCount (four points a pair), points, normals. Out: answers, eight float32 a pair and kind: h_0 … h_3, lo,
+// hi, gap, e.
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/corners.wgsl"

@@ -1,6 +1,6 @@
-// The y that the sweeps have made, one thread a vertex: a vertex that a push took out of the range of float32 stays, for y is guidance
-// only; which vertices were pushed; a motion that is too short to be worth a step is not made. Counts which vertices want to move,
-// and how much of their motions their trust boxes take, for awaitSearch (pull-back/decide.wgsl).
+// The y that the sweeps have made, one thread a vertex: a vertex that a push took out of the range of float32 stays, for y is
+// guidance only; which vertices were pushed; a motion that is too short to be worth a step is not made. Counts which vertices
+// want to move, and how much of their motions their trust boxes take, for awaitSearch (pull-back/decide.wgsl).
 //
 // In: x, goal, inverseMass, box. In and out: y, pull, control. Out: wanted. Mirrors countUnpushed
 // (src/solver/cpu/paces.ts), restShortMotions and stayWhereOverflown (motion.ts), losesToBoxes (box-loss.ts).

@@ -1,8 +1,9 @@
-// Opens the pull-back for the edge limits, one thread an edge: multipliers 0, no edge acts. Beside the multiplier before an edge keeps the
-// number of its colour. The multiplier lies beside R, in place of the direction that the edge had in Algorithm 1, and the list of held
-// edges lies where λ was.
+// Opens the pull-back for the edge limits, one thread an edge: multipliers 0, no edge acts. Beside the multiplier before an
+// edge keeps the number of its colour. The multiplier lies beside R, in place of the direction that the edge had in Algorithm
+// 1, and the list of held edges lies where λ was.
 //
-// In: edgeColours. In and out: edgeRow. Out: edgePush, edgeActive, heldEdges. Mirrors the constructor of EdgeLimits (src/solver/cpu/edge-limits.ts).
+// In: edgeColours. In and out: edgeRow. Out: edgePush, edgeActive, heldEdges. Mirrors the constructor of EdgeLimits
+// (src/solver/cpu/edge-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> pullBack: PullBack;

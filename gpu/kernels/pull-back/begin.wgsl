@@ -1,9 +1,10 @@
-// Opens a phase of the pull-back, one thread a vertex. `beginPull`: x is the best state so far; no vertex was pushed lately; a vertex
-// that is not on its target wants to move. r of Algorithm 1 is set aside, for the steps of the pull-back use its place. `restoreBest`,
-// where the shortening of edges begins and at the end of the run: x ← the best state. Before steps in which pushed vertices rest none counts as pushed:
-// from another state on, rows may push others.
+// Opens a phase of the pull-back, one thread a vertex. `beginPull`: x is the best state so far; no vertex was pushed lately; a
+// vertex that is not on its target wants to move. r of Algorithm 1 is set aside, for the steps of the pull-back use its place.
+// `restoreBest`, where the shortening of edges begins and at the end of the run: x ← the best state. Before steps in which
+// pushed vertices rest none counts as pushed: from another state on, rows may push others.
 //
-// In: goal, inverseMass. In and out: x, best, progress, pull. Out: windowStart, control.unitBits. Mirrors PullBackStep.begin (src/solver/cpu/pull-back-step.ts).
+// In: goal, inverseMass. In and out: x, best, progress, pull. Out: windowStart, control.unitBits. Mirrors PullBackStep.begin
+// (src/solver/cpu/pull-back-step.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;

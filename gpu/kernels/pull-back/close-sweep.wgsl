@@ -1,5 +1,5 @@
-// Closes a pass of the pull-back (pull-back/passes.wgsl), in one workgroup: β of the extrapolation that follows, and which edges the
-// next sweep looks at, all or those that act.
+// Closes a pass of the pull-back (pull-back/passes.wgsl), in one workgroup: β of the extrapolation that follows, and which
+// edges the next sweep looks at, all or those that act.
 //
 //   β = min(MAX_MOMENTUM, k/(k + 3)),  k = 0 where the momentum turns (pull-back/momentum.wgsl)
 //

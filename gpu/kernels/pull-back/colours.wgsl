@@ -1,21 +1,23 @@
-// Colours the contacts of a step of the pull-back and puts them in the order of its sweeps, colour by colour: contacts of a colour share no
-// movable vertex. Each contact gets the smallest colour that no contact before it has at any of its movable vertices, in the order of their places:
-// the greedy colouring in that order. A sweep takes one round a colour, about a third as many rounds as contacts that wait for those before them in
-// that order need, and a step makes many sweeps. It takes the colours downward: the first colours have the most contacts, and y satisfies exactly
-// what the last round of a sweep has projected.
+// Colours the contacts of a step of the pull-back and puts them in the order of its sweeps, colour by colour: contacts of a
+// colour share no movable vertex. Each contact gets the smallest colour that no contact before it has at any of its movable
+// vertices, in the order of their places: the greedy colouring in that order. A sweep takes one round a colour, about a third
+// as many rounds as contacts that wait for those before them in that order need, and a step makes many sweeps. It takes the
+// colours downward: the first colours have the most contacts, and y satisfies exactly what the last round of a sweep has
+// projected.
 //
 //   openColours   one thread a row: no colour is in use
 //   colourRound   a round of contacts, each of which waits for no other one, as a whole dispatch
-//   colourTail    the other rounds, in one workgroup; then the numbers of contacts of the colours become those of the rounds of the sweeps. Where no round was
-//                 a whole dispatch, it does all
+//   colourTail    the other rounds, in one workgroup; then the numbers of contacts of the colours become those of the rounds of
+//                 the sweeps. Where no round was a whole dispatch, it does all
 //   orderRows     one thread a row: its place in the queue
 //
-// A contact has at most four movable vertices with CONTACTS_PER_VERTEX contacts each, so that at most 4 (CONTACTS_PER_VERTEX − 1) = 92 others are before
-// it: the greedy colours are less than MOST_COLOURS = 96. Those in use at a vertex are bits of three words of its ContactList, and how many contacts each
-// colour has, and where they begin, lies where the lists of candidates were: neither is read between the selection of contacts and the next step.
+// A contact has at most four movable vertices with CONTACTS_PER_VERTEX contacts each, so that at most 4 (CONTACTS_PER_VERTEX −
+// 1) = 92 others are before it: the greedy colours are less than MOST_COLOURS = 96. Those in use at a vertex are bits of three
+// words of its ContactList, and how many contacts each colour has, and where they begin, lies where the lists of candidates
+// were: neither is read between the selection of contacts and the next step.
 //
-// In: pairVertex, candidates, contacts (rows, followers, waits, queue and counts as contacts-links.wgsl leaves them). Out: contacts: queue and counts of the
-// sweeps; control. Its reference is colourByPlaces (test/support/sweep-order.ts).
+// In: pairVertex, candidates, contacts (rows, followers, waits, queue and counts as contacts-links.wgsl leaves them). Out:
+// contacts: queue and counts of the sweeps; control. Its reference is colourByPlaces (test/support/sweep-order.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -34,7 +36,8 @@
 const MOST_COLOURS: u32 = 96u;
 const_assert 4u * (CONTACTS_PER_VERTEX - 1u) < MOST_COLOURS;
 
-// How many contacts have a colour, and the first place of them in the queue. Rows are at least as many as colours, and candidates as rows.
+// How many contacts have a colour, and the first place of them in the queue. Rows are at least as many as colours, and
+// candidates as rows.
 fn sizeAt(colour: u32) -> u32 {
   return colour;
 }

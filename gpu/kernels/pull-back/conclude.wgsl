@@ -1,5 +1,5 @@
-// At the end of a run of the pull-back, one thread a vertex: r of a dynamic vertex is 1 where the vertex is not settled (held where the run stalled;
-// still wanting to move where it was ended), else 0; a kinematic vertex keeps r of Algorithm 1.
+// At the end of a run of the pull-back, one thread a vertex: r of a dynamic vertex is 1 where the vertex is not settled (held
+// where the run stalled; still wanting to move where it was ended), else 0; a kinematic vertex keeps r of Algorithm 1.
 //
 // In: pull, inverseMass. In and out: progress.residual, control. Mirrors Residuals.settle (src/solver/cpu/motion.ts).
 // #include "common/dispatch.wgsl"

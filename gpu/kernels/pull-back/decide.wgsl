@@ -1,25 +1,36 @@
-// Decides what comes next in the pull-back. `openPull` and `openShortening` open its phases, `ratePull` rates the state that it begins with, `decidePull` closes a step, `awaitSearch`
-// the sweeps of one, where the host has to search before x may follow; `closeRun` takes the residuals at the end. Phases, ends and
-// statuses:
+// Decides what comes next in the pull-back. `openPull` and `openShortening` open its phases, and `ratePull` rates the state
+// with which it begins. `decidePull` closes a step; `awaitSearch` closes its sweeps, where the host has to search before x may
+// follow. `closeRun` takes the residuals at the end. Phases, ends and statuses:
 //
-//   PULL      a step gains (Φ_best − Φ)/Φ_best, and one that gains anything at least the share that the vertices near their targets gain (pull-back/merit.wgsl). Poor is one that gains less than minGain, or in a heap minGain, at least HEAP_MIN_GAIN, times what it costs (pull-back/cost.wgsl), unless the phase began early
-//             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, one in which no vertex wants to move as well; MAX_HELD_STEPS, or MAX_POOR_STEPS in a heap, as STALLED where one does;
-//             vertices that their boxes hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
-//   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with other parameters, and no poor step so far.
-//   SHORTEN   follows where edges of the best state are above their limits. Poor is a step that takes less than MIN_SHORTENING_GAIN off the excess (in a heap
-//             HEAP_SHORTENING_GAIN): MAX_POOR_SHORTENINGS in a row end it, in a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
-//   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) has while an edge is over its limit, MOST_RESUMPTIONS times at
-//             most, and again only where a step has gained: PULL from the best state, without multipliers (PoorSteps.mayResume). REFINE does not begin before the
-//             last of them.
-//   OTHERS    follows where the last MAX_POOR_STEPS were all worse than the best state, and the last one has left vertices far from their targets (IS_KEPT): PULL from the best state, without
-//             multipliers, in which these vertices rest. No finer steps follow it, and it is not resumed.
-//   RELEASE   follows where no step has gained anything, but one has moved a vertex that no row pushed (`hasFree`): steps of PULL from the best state, without
-//             multipliers, in which what was pushed lately rests, as long as they gain and a leap limits a vertex (PullBack.#release).
+//   PULL      A step gains (Φ_best − Φ)/Φ_best; one that gains anything gains at least the share that the vertices near their
+//             targets gain (pull-back/merit.wgsl). A step is poor if it gains less than minGain; in a heap, less than minGain, at
+//             least HEAP_MIN_GAIN, times what it costs (pull-back/cost.wgsl). Where the phase began early
+//             (src/solver/scattered-targets.ts), it is not poor if it gains anything and a vertex comes nearer by a good part of
+//             its leap; and on its way (ON_ITS_WAY) it need not gain more than a step in which the mesh comes nearer by
+//             LEAST_PROGRESS δ. If no box holds a vertex, MAX_POOR_STEPS in a row end the phase as CONVERGED, or one in which no vertex
+//             wants to move. If a box does, MAX_HELD_STEPS, in a heap MAX_POOR_STEPS, end it as STALLED; vertices that their boxes
+//             hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
+//   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with
+//             other parameters, and no poor step so far. It does not begin where OTHERS follows.
+//   SHORTEN   follows where edges of the best state are above their limits. A step is poor if it takes less than
+//             MIN_SHORTENING_GAIN off the excess (in a heap HEAP_SHORTENING_GAIN). MAX_POOR_SHORTENINGS in a row end the phase, in
+//             a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
+//   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) has while an edge is over
+//             its limit; MOST_RESUMPTIONS times at most, and again only where a step has gained. Also once where poor steps have
+//             ended PULL of a mesh on its way, not all of them worse than the best state. It is PULL from the best state,
+//             without multipliers (PoorSteps.mayResume). REFINE does not begin before the last of them.
+//   OTHERS    follows where the last MAX_POOR_STEPS were all worse than the best state, and the last one has left vertices far
+//             from their targets (IS_KEPT): PULL from the best state, without multipliers, in which these vertices rest. No finer
+//             steps follow it, and it is not resumed.
+//   RELEASE   follows where no step has gained anything, but one has moved a vertex that no row pushed (`hasFree`): steps of PULL
+//             from the best state, without multipliers, in which what was pushed lately rests, as long as they gain and a leap
+//             limits a vertex (PullBack.#release).
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
-// In: sums (parts of Φ, which `openPull`, `ratePull` and `decidePull` add up, in one workgroup), edgeColours. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBack.#pull and #shortenEdges
-// (src/solver/cpu/pull-back.ts), and PoorSteps (poor-steps.ts).
+// In: sums (parts of Φ, which `openPull`, `ratePull` and `decidePull` add up, in one workgroup), edgeColours. In and out:
+// control. Out: stepArguments, candidateArguments. Mirrors PullBack.#pull and #shortenEdges (src/solver/cpu/pull-back.ts), and
+// PoorSteps (poor-steps.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;

@@ -11,8 +11,8 @@
 // look at these only; an edge that is not listed has c = 0. `limitsWide`, one thread an edge: one colour. `limitsTail`: the
 // colours at the end, one after the other, in one workgroup.
 //
-// In: edgeEnds, edgeColours, inverseMass, control. In and out: y, edgeRow (c; w = R, negative = no limit), edgePush (c_before; w = colour),
-// edgeActive (how many of each colour act, and which). Mirrors sweepEdges (src/solver/cpu/sweep-edges.ts).
+// In: edgeEnds, edgeColours, inverseMass, control. In and out: y, edgeRow (c; w = R, negative = no limit), edgePush (c_before;
+// w = colour), edgeActive (how many of each colour act, and which). Mirrors sweepEdges (src/solver/cpu/sweep-edges.ts).
 // #include "common/dispatch.wgsl"
 @group(0) @binding(0) var<uniform> pullBack: PullBack;
 @group(0) @binding(1) var<storage, read_write> y: array<vec4f>;

@@ -1,5 +1,6 @@
-// Shortens the step of a vertex whose edge would grow past its limit because the other end is held: for α_i > α_j and i dynamic, the
-// largest α ≥ α_j with |x_i + α D_i − x_j − α_j D_j| ≤ max(R, |x_i − x_j|), D = y − x; pass after pass until nothing changes.
+// Shortens the step of a vertex whose edge would grow past its limit because the other end is held: for α_i > α_j and i
+// dynamic, the largest α ≥ α_j with |x_i + α D_i − x_j − α_j D_j| ≤ max(R, |x_i − x_j|), D = y − x; pass after pass until
+// nothing changes.
 //
 // Safe: α only falls, x_i lies in every half-space of its pairs and in its box, and both are convex, so that x_i + α D_i does too
 // (docs/method.md, S4); what is written is checked as always. It comes after every pair has bounded α and before anything
@@ -13,8 +14,9 @@
 // HOLD_BACK_ROUNDING. `holdBack`: the passes, in one workgroup, through the colours upward and downward in turn. Edges
 // of a colour share no vertex whose α they may change, so that their order does not matter.
 //
-// In: motions (common/motions.wgsl), inverseMass, edgeEnds, edgeRow, edgePush (w = colour), edgeColours. In and out: vertexStep.alpha,
-// heldEdges (how many of each colour, and which; none afterwards). Mirrors EdgeLimits.holdBack (src/solver/cpu/edge-limits.ts).
+// In: motions (common/motions.wgsl), inverseMass, edgeEnds, edgeRow, edgePush (w = colour), edgeColours. In and out:
+// vertexStep.alpha, heldEdges (how many of each colour, and which; none afterwards). Mirrors EdgeLimits.holdBack
+// (src/solver/cpu/edge-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> pullBack: PullBack;

@@ -1,12 +1,14 @@
-// Whether the sweeps of a step go on, by one workgroup. `judgeLengths`, after a round of them: edges are over their limits by more than the step
-// may leave, and the sum of squares has reached a new low lately; the run wants another round then. A step may leave
-// anything until one was poor because of such edges (decidePull), from then on SWEPT_EXCESS of Φ; one that only shortens edges, nothing.
+// Whether the sweeps of a step go on, by one workgroup. `judgeLengths`, after a round of them: edges are over their limits by
+// more than the step may leave, and the sum of squares has reached a new low lately; the run wants another round then. A step
+// may leave anything until one was poor because of such edges (decidePull), from then on SWEPT_EXCESS of Φ; one that only
+// shortens edges, nothing.
 //
-// `continueSweeps`, before a further round: a run that wants it goes on, one that does not skips it. `endSweeps`, after rounds that were recorded with
-// others: a run that has skipped one goes on. One that still wants a round pauses at the end of the step's kernels (awaitSearch): no round of a later
-// submission must run, for the host does not know of it.
+// `continueSweeps`, before a further round: a run that wants it goes on, one that does not skips it. `endSweeps`, after rounds
+// that were recorded with others: a run that has skipped one goes on. One that still wants a round pauses at the end of the
+// step's kernels (awaitSearch): no round of a later submission must run, for the host does not know of it.
 //
-// In: sums. In and out: control. Out: stepArguments, candidateArguments. Mirrors EdgeLimits.wantsMore (src/solver/cpu/edge-limits.ts).
+// In: sums. In and out: control. Out: stepArguments, candidateArguments. Mirrors EdgeLimits.wantsMore
+// (src/solver/cpu/edge-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;

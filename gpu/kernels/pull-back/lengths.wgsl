@@ -1,5 +1,5 @@
-// Parts of Σ max(0, |y_i − y_j| − R_ij)² over every so-many-th edge a thread, in the units of the merit (pull-back/merit.wgsl): what a round of
-// sweeps has left of edges over their limits R = σ L*.
+// Parts of Σ max(0, |y_i − y_j| − R_ij)² over every so-many-th edge a thread, in the units of the merit (pull-back/merit.wgsl):
+// what a round of sweeps has left of edges over their limits R = σ L*.
 //
 // In: y, edgeEnds, edgeRow, control. Out: sums. Mirrors EdgeLimits.excess (src/solver/cpu/edge-limits.ts).
 // #include "common/dispatch.wgsl"

@@ -12,7 +12,8 @@ struct LimitPush {
   acts: bool,
 }
 
-// The multiplier c of an edge, after openPass. This is what edgeRow and edgePush have of it; its ends are so far apart, and have these inverse masses.
+// The multiplier c of an edge, after openPass. This is what edgeRow and edgePush have of it; its ends are so far apart, and
+// have these inverse masses.
 fn pushLimit(e: u32, row: vec4f, before: vec4f, apart: vec3f, w: vec2f) -> LimitPush {
   let begun = select(row.xyz + passMomentum * (row.xyz - before.xyz), vec3f(0.0), isFirstPass);
   let shortened = max(0.0, row.w - pullBack.slack);

@@ -2,9 +2,9 @@
 // graphics cards; pull-back/limit-edge.wgsl, with the same declarations and the same arithmetic, is that for
 // processors.
 //
-// A colour has few edges that act and waits for the colour before, so that its time is that of its longest chain of reads. As in
-// backward/run-queue-ahead.wgsl the sweep of one workgroup is pipelined over *turns*, in each of which a thread projects at most one edge:
-// while a turn runs, the threads read the constraints of the next one, and which edges the one after it has.
+// A colour has few edges that act and waits for the colour before, so that its time is that of its longest chain of reads. As
+// in backward/run-queue-ahead.wgsl the sweep of one workgroup is pipelined over *turns*, in each of which a thread projects at
+// most one edge: while a turn runs, the threads read the constraints of the next one, and which edges the one after it has.
 // #include "pull-back/limit-colour.wgsl"
 
 // An edge of a colour.

@@ -2,13 +2,15 @@
 //
 //   Φ = Σ m_i (|x_i − y*_i| + SHORTFALL_WEIGHT s_i)² + EXCESS_WEIGHT Σ max(0, |x_i − x_j| − R_ij)²,   R = σ L*
 //
-// with the shortfall s_i of the contacts of a vertex (pull-back/shortfalls.wgsl), the two sums apart; the difference to the best state term by term, |a|² − |b|² = (a − b)·(a + b), so that its sign is that of many
-// small terms even beside a large one that hardly changes. Lengths are in units of the largest |x − y*| that the pull-back began with, rounded down to a power of two, so
-// that squares neither overflow nor vanish beside each other; scaling by a power of two is exact. Behind these parts, from SUM_GROUPS on, lie
-// those of the vertices that the best state has no farther than a leap from their targets: their terms there, and what those at x are above them.
+// with the shortfall s_i of the contacts of a vertex (pull-back/shortfalls.wgsl), the two sums apart; the difference to the
+// best state term by term, |a|² − |b|² = (a − b)·(a + b), so that its sign is that of many small terms even beside a large one
+// that hardly changes. Lengths are in units of the largest |x − y*| that the pull-back began with, rounded down to a power of
+// two, so that squares neither overflow nor vanish beside each other; scaling by a power of two is exact. Behind these parts,
+// from SUM_GROUPS on, lie those of the vertices that the best state has no farther than a leap from their targets: their terms
+// there, and what those at x are above them.
 //
-// In: x, best, goal, inverseMass, edgeEnds, edgeRow, shortfalls, control. Out: sums. Mirrors Merit.of and Merit.keep (src/solver/cpu/merit.ts) and
-// EdgeLimits.excess (edge-limits.ts).
+// In: x, best, goal, inverseMass, edgeEnds, edgeRow, shortfalls, control. Out: sums. Mirrors Merit.of and Merit.keep
+// (src/solver/cpu/merit.ts) and EdgeLimits.excess (edge-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/lengths.wgsl"

@@ -1,7 +1,8 @@
-// Nesterov's extrapolation between two sweeps of the pull-back, z ← z + β (z − z_last): y is linear in the multipliers, so y, c and λ
-// are extrapolated alike; c and λ where they are swept next (pull-back/edge-limits.wgsl, warm-sweep.wgsl), y here, one thread a
-// vertex. `turn`: parts of ⟨y_from − y, y − y_last⟩, which is positive where the momentum points away from where the sweep went; then
-// closeSweep begins the momentum anew, without which the iteration diverges. y_from is the point that the sweep began with.
+// Nesterov's extrapolation between two sweeps of the pull-back, z ← z + β (z − z_last): y is linear in the multipliers, so y, c
+// and λ are extrapolated alike; c and λ where they are swept next (pull-back/edge-limits.wgsl, warm-sweep.wgsl), y here, one
+// thread a vertex. `turn`: parts of ⟨y_from − y, y − y_last⟩, which is positive where the momentum points away from where the
+// sweep went; then closeSweep begins the momentum anew, without which the iteration diverges. y_from is the point that the
+// sweep began with.
 //
 // After pass 0, when the rows have taken what was kept for them, `extrapolate` also sets the multipliers of all pairs to 0
 // (pull-back/multipliers.wgsl).

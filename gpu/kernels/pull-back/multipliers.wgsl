@@ -1,8 +1,8 @@
-// The multipliers of the contact rows of a step of the pull-back, one thread a row. `takeMultipliers`: they begin with a share of
-// those that the step before has kept. `keepMultipliers`: λ of each row, for the next step. Between the two every pair's is set to 0
-// (pull-back/momentum.wgsl, small/sweeps.wgsl), so that a pair has 0 unless it was a row of the last step; `dropMultipliers`, one
-// thread a pair, does so in steps of Algorithm 1, which take none. A search of a part takes multipliers along
-// (pull-back/carry-multipliers.wgsl); after one of everything none counts (control.keptAt = 0).
+// The multipliers of the contact rows of a step of the pull-back, one thread a row. `takeMultipliers`: they begin with a share
+// of those that the step before has kept. `keepMultipliers`: λ of each row, for the next step. Between the two every pair's is
+// set to 0 (pull-back/momentum.wgsl, small/sweeps.wgsl), so that a pair has 0 unless it was a row of the last step;
+// `dropMultipliers`, one thread a pair, does so in steps of Algorithm 1, which take none. A search of a part takes multipliers
+// along (pull-back/carry-multipliers.wgsl); after one of everything none counts (control.keptAt = 0).
 //
 // In: contacts (row), control. In and out: candidates, kept (λ of each pair). Mirrors WarmContacts.begin and end
 // (src/solver/cpu/warm-contacts.ts).

@@ -1,10 +1,12 @@
-// Between the pieces of a forward step of the pull-back, each of which has planes, bounds, check and commit of its own. `nextPiece`, one thread: another
-// one follows if a vertex has not reached y and P has at most the comfortable number of pairs, or fewer after a poor step with closed contacts (mostPiecesOf in
-// src/solver/cpu/poor-steps.ts), and geometry of pairs counts as stale; else the recorded pieces are skipped. `endPieces`, one thread: the step goes on to its decision.
+// Between the pieces of a forward step of the pull-back, each of which has planes, bounds, check and commit of its own.
+// `nextPiece`, one thread: another one follows if a vertex has not reached y and P has at most the comfortable number of pairs,
+// or fewer after a poor step with closed contacts (mostPiecesOf in src/solver/cpu/poor-steps.ts), and geometry of pairs counts
+// as stale; else the recorded pieces are skipped. `endPieces`, one thread: the step goes on to its decision.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
-// In: edgeColours, pullBack. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBackStep.forward (src/solver/cpu/pull-back-step.ts).
+// In: edgeColours, pullBack. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBackStep.forward
+// (src/solver/cpu/pull-back-step.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;

@@ -1,7 +1,8 @@
-// y at the beginning of a step of the pull-back, one thread a vertex. `rebuild`: from y* (pull-back/rebuilt.wgsl). `holdStill`, where
-// only edges are shortened: y ← x. Where the last step has reached the best state so far, it is kept before.
+// y at the beginning of a step of the pull-back, one thread a vertex. `rebuild`: from y* (pull-back/rebuilt.wgsl). `holdStill`,
+// where only edges are shortened: y ← x. Where the last step has reached the best state so far, it is kept before.
 //
-// In: x, goal, inverseMass, control. In and out: pull, shortfalls. Out: y, best. Mirrors Paces.rebuild and PullBackStep.keep (src/solver/cpu/paces.ts, pull-back-step.ts).
+// In: x, goal, inverseMass, control. In and out: pull, shortfalls. Out: y, best. Mirrors Paces.rebuild and PullBackStep.keep
+// (src/solver/cpu/paces.ts, pull-back-step.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;

@@ -1,5 +1,6 @@
-// t of y_i before the sweeps of a step of the pull-back: y_i = x_i + t (y*_i − x_i), no longer than the longest motion; t = 1 for a kinematic
-// vertex and one that was not pushed lately, else τ. Targets may lie so far away that y* − x has no float32: it is halved.
+// t of y_i before the sweeps of a step of the pull-back: y_i = x_i + t (y*_i − x_i), no longer than the longest motion; t = 1
+// for a kinematic vertex and one that was not pushed lately, else τ. Targets may lie so far away that y* − x has no float32: it
+// is halved.
 // #include "common/lengths.wgsl"
 // #include "pull-back/place.wgsl"
 struct Rebuilt {

@@ -1,9 +1,9 @@
-// After the commit of a step of the pull-back, one thread a vertex: what wanted to move in its last piece counts as unfinished for the
-// re-search rule (control/mark-relevant.wgsl), what its trust box held is marked, what came no nearer from far away (IS_KEPT), and whether a vertex that its leap
-// limits has come nearer by a good part of the leap.
+// After the commit of a step of the pull-back, one thread a vertex: what wanted to move in its last piece counts as unfinished
+// for the re-search rule (control/mark-relevant.wgsl), what its trust box held is marked, what came no nearer from far away
+// (IS_KEPT), and whether a vertex that its leap limits has come nearer by a good part of the leap.
 //
-// In: vertexStep, pairVertex, x, goal. In and out: pull, control. Out: progress; shortfalls, 0. Mirrors PullBackStep.forward (src/solver/cpu/pull-back-step.ts), Paces.findKept (paces.ts) and
-// ProgressWatch.#markRelevant (progress-watch.ts).
+// In: vertexStep, pairVertex, x, goal. In and out: pull, control. Out: progress; shortfalls, 0. Mirrors PullBackStep.forward
+// (src/solver/cpu/pull-back-step.ts), Paces.findKept (paces.ts) and ProgressWatch.#markRelevant (progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/lengths.wgsl"
@@ -21,8 +21,8 @@
 // #include "pull-back/cost.wgsl"
 // #include "control/mark-relevant.wgsl"
 
-// Whether the vertex wanted to move in the step, whether its trust box has held it, and whether the last piece has granted it hardly anything. What has
-// reached y before the last piece wanted to move as well: its y need not be its target.
+// Whether the vertex wanted to move in the step, whether its trust box has held it, and whether the last piece has granted it
+// hardly anything. What has reached y before the last piece wanted to move as well: its y need not be its target.
 fn settleVertex(i: u32) -> vec3<bool> {
   let isMoving = (vertexStep[i].flags & MOVING) != 0u;
   let guardAlpha = vertexStep[i].guard;
@@ -32,7 +32,8 @@ fn settleVertex(i: u32) -> vec3<bool> {
   if (isMoving) {
     markRelevant(i, vertexStep[i].limiter);
   }
-  // Where edges are shortened others move, which says nothing of what wanted to move or was held when the phase towards the targets ended.
+  // Where edges are shortened others move, which says nothing of what wanted to move or was held when the phase towards the
+  // targets ended.
   let didWant = (pull[i].lastPull & WANTS) != 0u;
   let isPull = pullBack.phase == PHASE_PULL && pullBack.tau > 0.0;
   let isTowards = isPull && pullBack.restsKept == 0u;

@@ -2,12 +2,12 @@
 //
 //   aim = min(o, d₀ + AIM_GROWTH δ)
 //
-// `clearAims`, where the phase begins: w of pairNormal has been δ_p, and is the aim from here on. `findShortfalls`: the aim of every
-// pair that may be a contact and has none yet, and by how much the pairs of a vertex are nearer than theirs at most.
-// A gap along the last normal bounds the distance from below, whatever that normal is.
+// `clearAims`, where the phase begins: w of pairNormal has been δ_p, and is the aim from here on. `findShortfalls`: the aim of
+// every pair that may be a contact and has none yet, and by how much the pairs of a vertex are nearer than theirs at most. A
+// gap along the last normal bounds the distance from below, whatever that normal is.
 //
-// o is a share of δ, or where parts have offsets of their own that of the pair: the offset of a side is the largest of its vertices,
-// that of the pair the mean of both sides; δ likewise.
+// o is a share of δ, or where parts have offsets of their own that of the pair: the offset of a side is the largest of its
+// vertices, that of the pair the mean of both sides; δ likewise.
 //
 // In: control, x, start, pairVertex, pairInfo, inverseMass, offsets. In and out: pairNormal.w, shortfalls (now). Mirrors aimOf
 // (src/solver/cpu/contact-aims.ts) and findShort (shortfalls.ts).

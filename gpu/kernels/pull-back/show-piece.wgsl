@@ -1,6 +1,8 @@
-// The state between two pieces of a forward step of the pull-back, one thread a vertex: a bit copy of x, for a request that asks for its path.
+// The state between two pieces of a forward step of the pull-back, one thread a vertex: a bit copy of x, for a request that
+// asks for its path.
 //
-// In: x, control. Out: pieces, uint32[3V] after each piece but the last. Mirrors PullBackStep.forward (src/solver/cpu/pull-back-step.ts).
+// In: x, control. Out: pieces, uint32[3V] after each piece but the last. Mirrors PullBackStep.forward
+// (src/solver/cpu/pull-back-step.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> control: ControlView;

@@ -1,9 +1,9 @@
-// What kernels have in common that make sweeps of the pull-back in one workgroup (small/sweeps.wgsl, few/sweeps.wgsl): the kernels of
-// edge-limits.wgsl, warm-sweep.wgsl, momentum.wgsl and close-sweep.wgsl one after the other, by the same functions and in the same
-// order, so that y has the same bytes.
+// What kernels have in common that make sweeps of the pull-back in one workgroup (small/sweeps.wgsl, few/sweeps.wgsl): the
+// kernels of edge-limits.wgsl, warm-sweep.wgsl, momentum.wgsl and close-sweep.wgsl one after the other, by the same functions
+// and in the same order, so that y has the same bytes.
 //
-// In: motions, pairVertex, pairNormal, edgeEnds, edgeColours, inverseMass. In and out: y, yFrom, yLast, candidates, contacts, edgeRow, edgePush,
-// edgeActive, control.
+// In: motions, pairVertex, pairNormal, edgeEnds, edgeColours, inverseMass. In and out: y, yFrom, yLast, candidates, contacts,
+// edgeRow, edgePush, edgeActive, control.
 // #include "backward/queue-bindings.wgsl"
 @group(0) @binding(2) var<storage, read> motions: array<vec4f>;
 @group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;
@@ -21,7 +21,8 @@
 // #include "pull-back/momentum-of-vertex.wgsl"
 // #include "pull-back/next-momentum.wgsl"
 
-// At least one for each workgroup of 64 vertices of a small mesh. On a processor every barrier is paid by each thread (gpu/device/kernel.ts).
+// At least one for each workgroup of 64 vertices of a small mesh. On a processor every barrier is paid by each thread
+// (gpu/device/kernel.ts).
 override SMALL_THREADS: u32 = 256u;
 
 // One sweep: the edges colour by colour, then the contacts. What it has written all threads see afterwards.

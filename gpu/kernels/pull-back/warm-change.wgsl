@@ -1,5 +1,5 @@
-// Δλ of a pass of the pull-back over candidate c (pull-back/warm-sweep.wgsl), for kernels that bind control and candidates. The rounds of its queue
-// are colours, which are known before the first pass (pull-back/colours.wgsl).
+// Δλ of a pass of the pull-back over candidate c (pull-back/warm-sweep.wgsl), for kernels that bind control and candidates. The
+// rounds of its queue are colours, which are known before the first pass (pull-back/colours.wgsl).
 // #include "pull-back/pass-momentum.wgsl"
 
 fn seeksRounds() -> bool {

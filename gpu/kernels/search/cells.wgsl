@@ -1,7 +1,7 @@
-// Boxes in 16 bytes, for the walks: cells of a grid over the boxes of a search that do not rest, 15 bits a coordinate. A box that overlaps
-// another also does so in cells: lows are taken down and highs up by a cell more than rounding can take (three roundings of
-// at most 2^-23 of 32766 cells), and what lies outside the grid is moved to its edge, which keeps the order. Cells only
-// save reads: whatever passes them is compared exactly.
+// Boxes in 16 bytes, for the walks: cells of a grid over the boxes of a search that do not rest, 15 bits a coordinate. A box
+// that overlaps another also does so in cells: lows are taken down and highs up by a cell more than rounding can take (three
+// roundings of at most 2^-23 of 32766 cells), and what lies outside the grid is moved to its edge, which keeps the order. Cells
+// only save reads: whatever passes them is compared exactly.
 //
 // x: lo.x and lo.y; y: lo.z and TOP - hi.x; z: TOP - hi.y and TOP - hi.z, the first in the low half; w: mask bits. So every
 // field of a box that bounds another is the smaller one, and the top bit of each half is free for a borrow.

@@ -6,8 +6,8 @@
 // Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and
 // maxima are exact; the growth is rounded once.
 //
-// Also marks the pairs of the old P that a partial search takes over, all of whose vertices keep their boxes (search/keep-pairs.wgsl); a thread a block
-// of pairs. In: pairVertex. Out: offsets.
+// Also marks the pairs of the old P that a partial search takes over, all of whose vertices keep their boxes
+// (search/keep-pairs.wgsl); a thread a block of pairs. In: pairVertex. Out: offsets.
 // #include "search/marks.wgsl"
 // #include "search/extent.wgsl"
 // #include "search/cells.wgsl"

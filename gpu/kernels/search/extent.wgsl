@@ -1,5 +1,5 @@
-// The extent of the boxes of a search that do not rest, as keys whose order is that of the numbers: six words, the lows and the inverted
-// highs, each the smallest seen.
+// The extent of the boxes of a search that do not rest, as keys whose order is that of the numbers: six words, the lows and the
+// inverted highs, each the smallest seen.
 const EXTENT_NONE: u32 = 0xffffffffu;
 
 fn keyOf(value: f32) -> u32 {

@@ -25,7 +25,8 @@
 @group(0) @binding(6) var<storage, read_write> keptVertex: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> keptNormal: array<vec4u>;
 
-// The kind of a pair travels in the top bits of its first vertex, which every pair has: with 12 bytes a vertex no buffer holds 2^30.
+// The kind of a pair travels in the top bits of its first vertex, which every pair has: with 12 bytes a vertex no buffer holds
+// 2^30.
 const KIND_ABOVE: u32 = 30u;
 const VERTEX_BELOW: u32 = 0x3fffffffu;
 

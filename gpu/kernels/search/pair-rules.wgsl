@@ -1,5 +1,5 @@
-// Pairs that are excluded whatever their distance: those of two ignored parts, and those of the exclusion list. For search/walk-pairs.wgsl, whose
-// `walk` and `ofKind` say where in `topology` the lists are, and which has isOfTriangles.
+// Pairs that are excluded whatever their distance: those of two ignored parts, and those of the exclusion list. For
+// search/walk-pairs.wgsl, whose `walk` and `ofKind` say where in `topology` the lists are, and which has isOfTriangles.
 
 // The part of each; its top bit says that the vertex is on a seam.
 fn partsOf(v: vec4u) -> vec4u {

@@ -1,5 +1,5 @@
-// Refit of the implicit trees (mirrors Bvh.#refit and fillLeaves in src/solver/bvh.ts): node k bounds its children 2k and 2k + 1 and has the mask bits
-// that both have; leaf i, node width + i, bounds slots 8i to 8i + 7.
+// Refit of the implicit trees (mirrors Bvh.#refit and fillLeaves in src/solver/bvh.ts): node k bounds its children 2k and 2k +
+// 1 and has the mask bits that both have; leaf i, node width + i, bounds slots 8i to 8i + 7.
 //
 //   refitLeaves   a workgroup takes 64 neighbouring leaves of a tree and works upward to the node above them all
 //   refitNodes    a workgroup takes a tree, and all levels above these nodes

@@ -5,9 +5,9 @@
 // that stays, and for all under guard RADIUS. KEPT vertices (not wanted in a partial search) keep the box they have.
 // x_i lies inside under any rounding: min(x, e) - reach <= x.
 //
-// In: control, x, y (four words a vertex), inverse masses (0 = kinematic), wanted. Out: box, mask, vertices; extent, which holds no box before,
-// of the boxes of all vertices that do not rest: kinematic ones at their targets may lie so far away that all others would lie in one cell.
-// One thread a vertex.
+// In: control, x, y (four words a vertex), inverse masses (0 = kinematic), wanted. Out: box, mask, vertices; extent, which
+// holds no box before, of the boxes of all vertices that do not rest: kinematic ones at their targets may lie so far away that
+// all others would lie in one cell. One thread a vertex.
 // #include "common/dispatch.wgsl"
 // #include "search/extent.wgsl"
 // #include "common/leap-end.wgsl"

@@ -1,7 +1,8 @@
-// Proximity search, one thread a query, the queries of one kind of pairs after those of another, in workgroups of their own: walks a tree without a stack, looks closer at every element whose box overlaps,
-// and counts what belongs into P, or writes it (mirrors overlapLeaf in src/solver/bvh.ts and offer in
-// src/solver/cpu/walk.ts). After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and
-// it ends back at 1. In a tree against itself it begins at the query's own leaf: all before that has been paired already.
+// Proximity search, one thread a query, the queries of one kind of pairs after those of another, in workgroups of their own:
+// walks a tree without a stack, looks closer at every element whose box overlaps, and counts what belongs into P, or writes it
+// (mirrors overlapLeaf in src/solver/bvh.ts and offer in src/solver/cpu/walk.ts). After a hit the walk goes to node 2k, after a
+// miss or a leaf to (k + 1) >> ctz(k + 1), and it ends back at 1. In a tree against itself it begins at the query's own leaf:
+// all before that has been paired already.
 //
 // Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a mask bit or a
 // vertex in common, belong to two ignored parts or are excluded (src/mesh/excluded-pairs.ts). A pair is dropped only if n,
@@ -16,8 +17,8 @@
 // words, whose last word is the place of the next chunk. A query has one chunk, and takes more from a common store
 // while there are any; where they are stored depends on the order of the threads; what is found does not.
 //
-// In: walk, control, topology (also the WalkOfKind of each kind), tree, cells, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each
-// query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
+// In: walk, control, topology (also the WalkOfKind of each kind), tree, cells, vertices; writing: offsets. Out: counting:
+// offsets; writing: pairs from each query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
 // #include "common/dispatch.wgsl"
 // #include "common/closest.wgsl"
 // #include "common/range.wgsl"

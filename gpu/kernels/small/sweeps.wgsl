@@ -1,8 +1,10 @@
 // The sweeps of a step of the pull-back over a small mesh, or a further round of them, all in one workgroup: the kernels of
-// pull-back/multipliers.wgsl and the sweeps of pull-back/sweeps-alone.wgsl one after the other. A mesh of up to SMALL_VERTICES has less to do in a pass than its dispatches cost.
+// pull-back/multipliers.wgsl and the sweeps of pull-back/sweeps-alone.wgsl one after the other. A mesh of up to SMALL_VERTICES
+// has less to do in a pass than its dispatches cost.
 //
-// Of the sum whose sign decides whether the momentum turns (pull-back/sums.wgsl), a workgroup of 64 threads has one vertex a thread, and
-// the sums of up to 64 workgroups follow each other: so many vertices have their terms in the memory of the workgroup.
+// Of the sum whose sign decides whether the momentum turns (pull-back/sums.wgsl), a workgroup of 64 threads has one vertex a
+// thread, and the sums of up to 64 workgroups follow each other: so many vertices have their terms in the memory of the
+// workgroup.
 //
 // In and out besides: kept. Mirrors AcceleratedSweeps.run (src/solver/cpu/accelerated-sweeps.ts).
 // #include "pull-back/sweeps-alone.wgsl"

@@ -1,5 +1,6 @@
-// Whether the sweeps of a step go on, by one workgroup. `judgeSweeps`, after a round of them: an element is out of its limits by more than
-// SWEPT_STRAIN, in the last steps at all, and the sum of squares has reached a new low lately; the run wants another round then (pull-back/judge-lengths.wgsl).
+// Whether the sweeps of a step go on, by one workgroup. `judgeSweeps`, after a round of them: an element is out of its limits
+// by more than SWEPT_STRAIN, in the last steps at all, and the sum of squares has reached a new low lately; the run wants
+// another round then (pull-back/judge-lengths.wgsl).
 //
 // In: sums. In and out: control, strainProgress. Out: stepArguments, candidateArguments. Mirrors StrainLimits.wantsMoreSweeps
 // (src/solver/cpu/strain-limits.ts).

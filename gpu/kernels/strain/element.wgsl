@@ -66,6 +66,6 @@ fn excessOf(element: StrainElement, f: mat3x3f) -> vec2f {
   return vec2f(over, select(0.0, under, element.least > 0.0));
 }
 
-// Relative. An entry of F errs by less than 5u Σ |d_k| |b_k|, u = 2⁻²³, the norm of F by three times that; of an element whose heights are
-// not far from its edges the sum is about twice a strain. The square root of a square errs by less.
+// Relative. An entry of F errs by less than 5u Σ |d_k| |b_k|, u = 2⁻²³, the norm of F by three times that; of an element whose
+// heights are not far from its edges the sum is about twice a strain. The square root of a square errs by less.
 const STRAIN_ROUNDING: f32 = 4e-6;

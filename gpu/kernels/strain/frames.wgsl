@@ -1,14 +1,14 @@
-// R of each element where the sweeps of a step begin, one thread an element, and its multipliers times the share of its component:
-// the rotation of y moved by them, which is about what the sweeps will find. Where that is flat, or a triangle whose normal is
-// opposed to that of y before, the rotation of y before is taken; if that is flat too, the last R, or that of x. After a step that was
-// poor because of strains over their limits, the rotation of the best state is taken, unless that is flat. Where only edges and
-// strains are shortened, multipliers begin at 0.
+// R of each element where the sweeps of a step begin, one thread an element, and its multipliers times the share of its
+// component: the rotation of y moved by them, which is about what the sweeps will find. Where that is flat, or a triangle whose
+// normal is opposed to that of y before, the rotation of y before is taken; if that is flat too, the last R, or that of x.
+// After a step that was poor because of strains over their limits, the rotation of the best state is taken, unless that is
+// flat. Where only edges and strains are shortened, multipliers begin at 0.
 //
-// R of the polar decomposition F = R S, a rotation also where F turns the element inside out: with the singular vectors F v_i = σ_i u_i,
-// R = Σ u_i v_iᵀ, u of the least σ of a tetrahedron the cross product of the two others.
+// R of the polar decomposition F = R S, a rotation also where F turns the element inside out: with the singular vectors F v_i =
+// σ_i u_i, R = Σ u_i v_iᵀ, u of the least σ of a tetrahedron the cross product of the two others.
 //
-// In: strainElements, strainShares, x, yFrom (y before), y (y moved), best, control. In and out: strainState. Mirrors StrainLimits.begin
-// (src/solver/cpu/strain-limits.ts) and polarRotation (strain/deformation.ts).
+// In: strainElements, strainShares, x, yFrom (y before), y (y moved), best, control. In and out: strainState. Mirrors
+// StrainLimits.begin (src/solver/cpu/strain-limits.ts) and polarRotation (strain/deformation.ts).
 // #include "common/dispatch.wgsl"
 @group(0) @binding(0) var<uniform> control: ControlView;
 @group(0) @binding(1) var<uniform> pullBack: PullBack;

@@ -1,13 +1,14 @@
-// Holds vertices back whose neighbours in an element are held: where corners are granted shares α of motions m that differ, F errs by about
-// |m_i| (α_i − α_j) / ℓ. For α_i > α_j and i dynamic, α_i ← min(α_i, α_j + HELD_STRAIN ℓ / |m_i|), pass after pass until nothing changes.
-// Safe, as pull-back/hold-back.wgsl: α only falls, and stays at least 0.
+// Holds vertices back whose neighbours in an element are held: where corners are granted shares α of motions m that differ, F
+// errs by about |m_i| (α_i − α_j) / ℓ. For α_i > α_j and i dynamic, α_i ← min(α_i, α_j + HELD_STRAIN ℓ / |m_i|), pass after
+// pass until nothing changes. Safe, as pull-back/hold-back.wgsl: α only falls, and stays at least 0.
 //
-// `listHeldStrains`, one thread an element: lists the elements, colour by colour, that may shorten a step. α_j ≥ 0, so where α_i |m_i| ≤
-// HELD_STRAIN ℓ for every corner none is shortened, however far others fall. `holdBackStrains`: the passes, in one workgroup, through the
-// colours upward and downward in turn. Elements of a colour share no vertex whose α they may change.
+// `listHeldStrains`, one thread an element: lists the elements, colour by colour, that may shorten a step. α_j ≥ 0, so where
+// α_i |m_i| ≤ HELD_STRAIN ℓ for every corner none is shortened, however far others fall. `holdBackStrains`: the passes, in one
+// workgroup, through the colours upward and downward in turn. Elements of a colour share no vertex whose α they may change.
 //
-// In: motions (common/motions.wgsl), inverseMass, strainElements, strainColours, control. In and out: vertexStep.alpha, heldStrains (how many of each colour,
-// and which; none afterwards). Mirrors StrainLimits.holdBack (src/solver/cpu/strain-limits.ts).
+// In: motions (common/motions.wgsl), inverseMass, strainElements, strainColours, control. In and out: vertexStep.alpha,
+// heldStrains (how many of each colour, and which; none afterwards). Mirrors StrainLimits.holdBack
+// (src/solver/cpu/strain-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/lengths.wgsl"
 @group(0) @binding(0) var<uniform> control: ControlView;

@@ -1,7 +1,8 @@
-// One workgroup a component of elements with strain limits: its vertices from the thread's on, every so-many-th, and what all threads
-// have found together.
+// One workgroup a component of elements with strain limits: its vertices from the thread's on, every so-many-th, and what all
+// threads have found together.
 //
-// strainMembers: of each component the place of its first vertex in this array, and an end; then the vertices, component by component.
+// strainMembers: of each component the place of its first vertex in this array, and an end; then the vertices, component by
+// component.
 var<workgroup> found: array<vec2f, TAIL_THREADS>;
 var<workgroup> together: vec2f;
 

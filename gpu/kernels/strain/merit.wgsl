@@ -1,5 +1,5 @@
-// Adds to the parts of Φ, and of what it is above Φ of the best state (pull-back/merit.wgsl), those of strains beyond their limits, as
-// lengths: Σ (ℓ · strain beyond a limit)² over every so-many-th element a thread.
+// Adds to the parts of Φ, and of what it is above Φ of the best state (pull-back/merit.wgsl), those of strains beyond their
+// limits, as lengths: Σ (ℓ · strain beyond a limit)² over every so-many-th element a thread.
 //
 // In: strainElements, x, best, control. In and out: sums. Mirrors StrainLimits.excess (src/solver/cpu/strain-limits.ts).
 // #include "common/dispatch.wgsl"

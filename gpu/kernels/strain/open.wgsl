@@ -1,8 +1,9 @@
-// Opens the pull-back for strain limits. `openStrains`, one thread an element, or a component: multipliers 0, no R, whole shares, no element acts.
-// `freeEdges`, one thread an edge: edges of limited elements have no limit σ L* (src/mesh/limited-edges.ts).
+// Opens the pull-back for strain limits. `openStrains`, one thread an element, or a component: multipliers 0, no R, whole
+// shares, no element acts. `freeEdges`, one thread an edge: edges of limited elements have no limit σ L*
+// (src/mesh/limited-edges.ts).
 //
-// In: strainElements, freedEdges. Out: strainState, strainShares, strainActive, heldStrains; edgeRow (w); control.unitBits. Mirrors the constructor of StrainLimits
-// (src/solver/cpu/strain-limits.ts).
+// In: strainElements, freedEdges. Out: strainState, strainShares, strainActive, heldStrains; edgeRow (w); control.unitBits.
+// Mirrors the constructor of StrainLimits (src/solver/cpu/strain-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "strain/state.wgsl"

@@ -1,5 +1,5 @@
-// One share of the way to y* for all vertices of a component, the least of theirs, one workgroup a component: y ← x + t (y* − x). Follows
-// pull-back/rebuild.wgsl, which leaves the share of each vertex by itself in pull.share.
+// One share of the way to y* for all vertices of a component, the least of theirs, one workgroup a component: y ← x + t (y* −
+// x). Follows pull-back/rebuild.wgsl, which leaves the share of each vertex by itself in pull.share.
 //
 // In: strainMembers, x, goal. In and out: pull (share), strainShares. Out: y. Mirrors ComponentShares.settlePaces
 // (src/solver/cpu/component-shares.ts).

@@ -1,13 +1,14 @@
 // What the vertices of a component have in common in the sweeps of a step, one workgroup a component:
 //
 //   noteStart       before the sweeps: yFrom ← y, as it was rebuilt
-//   settleShares    once y was moved by all multipliers of the last step, y = yFrom − d: the share c of them with which the step begins,
-//                   c = 1 + ⟨yFrom − rebuilt, d⟩_M / ‖d‖²_M within 0 and the most at rest; y ← yFrom − c d; rebuilt ← yFrom
+//   settleShares    once y was moved by all multipliers of the last step, y = yFrom − d: the share c of them with which the
+//                   step begins, c = 1 + ⟨yFrom − rebuilt, d⟩_M / ‖d‖²_M within 0 and the most at rest; y ← yFrom − c d;
+//                   rebuilt ← yFrom
 //   spanMotions     what the component may go of its way from x to y
 //   shortenMotions  at the end of the sweeps: y ← x + s (y − x), one share for all
 //
-// In: strainMembers, x, inverseMass, control. In and out: y, yFrom, strainRebuilt, strainShares. Mirrors ComponentShares.ofMultipliers, which
-// derives c, ofMotions and shortenMotions (src/solver/cpu/component-shares.ts).
+// In: strainMembers, x, inverseMass, control. In and out: y, yFrom, strainRebuilt, strainShares. Mirrors
+// ComponentShares.ofMultipliers, which derives c, ofMotions and shortenMotions (src/solver/cpu/component-shares.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/lengths.wgsl"
 @group(0) @binding(0) var<uniform> control: ControlView;

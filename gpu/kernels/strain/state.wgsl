@@ -1,5 +1,5 @@
-// What the pull-back keeps of an element with strain limits: the multipliers of both its sets (sweep.wgsl), those after the sweep before,
-// and R.
+// What the pull-back keeps of an element with strain limits: the multipliers of both its sets (sweep.wgsl), those after the
+// sweep before, and R.
 struct StrainState {
   upper: mat3x3f,
   lower: mat3x3f,

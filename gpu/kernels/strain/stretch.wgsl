@@ -1,7 +1,9 @@
-// Parts of Σ (s ℓ · strain beyond a limit)² of y over every so-many-th element a thread, and the largest s · strain beyond a limit: what decides
-// whether the sweeps of a step go on. s is the share of its way that the component of the element goes (shares.wgsl).
+// Parts of Σ (s ℓ · strain beyond a limit)² of y over every so-many-th element a thread, and the largest s · strain beyond a
+// limit: what decides whether the sweeps of a step go on. s is the share of its way that the component of the element goes
+// (shares.wgsl).
 //
-// In: strainElements, strainShares, y. In and out: strainProgress. Out: sums. Mirrors StrainLimits.#sumExcess (src/solver/cpu/strain-limits.ts).
+// In: strainElements, strainShares, y. In and out: strainProgress. Out: sums. Mirrors StrainLimits.#sumExcess
+// (src/solver/cpu/strain-limits.ts).
 // #include "common/dispatch.wgsl"
 @group(0) @binding(1) var<storage, read> strainElements: array<StrainElement>;
 @group(0) @binding(2) var<storage, read> strainShares: array<StrainShares>;

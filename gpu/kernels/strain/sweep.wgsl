@@ -1,5 +1,5 @@
-// Strain limits of the pull-back: singular values of F within [s_min, s_max], as two convex sets of an element, each with a matrix multiplier
-// (src/solver/cpu/strain-limits.ts derives both, and the turn):
+// Strain limits of the pull-back: singular values of F within [s_min, s_max], as two convex sets of an element, each with a
+// matrix multiplier (src/solver/cpu/strain-limits.ts derives both, and the turn):
 //
 //   A: σ_max(F) ≤ s_max          B: ½ (RᵀF + FᵀR) ⪰ s_min I
 //   Z = F + κ Λ̂,   Λ = (Z − P(Z)) / κ,   y_k −= w_k (Λ − Λ̂) b_k,   P the nearest point of the set
@@ -7,13 +7,14 @@
 // Λ̂ = Λ + β (Λ − Λ_before) is the extrapolated multiplier: y was extrapolated by the same β (pull-back/momentum.wgsl). Pass 0 of a
 // step moves y by the multipliers of the last step, of which shares.wgsl then takes its share.
 //
-// The elements of a colour share no movable vertex, so that their order does not matter. Every so many sweeps look at all elements and list
-// those that act, colour by colour, as pull-back/edge-limits.wgsl does with edges. `strainsWide`, one thread an element: one colour.
-// `strainsTail`: the colours at the end, one after the other, in one workgroup; it comes last, and empties the lists where the next sweep
-// makes new ones.
+// The elements of a colour share no movable vertex, so that their order does not matter. Every so many sweeps look at all
+// elements and list those that act, colour by colour, as pull-back/edge-limits.wgsl does with edges. `strainsWide`, one thread
+// an element: one colour. `strainsTail`: the colours at the end, one after the other, in one workgroup; it comes last, and
+// empties the lists where the next sweep makes new ones.
 //
-// In: strainElements, strainColours, inverseMass, control. In and out: y, strainState, strainActive (how many of each colour act, and
-// which). Mirrors sweepStrains (src/solver/cpu/sweep-strains.ts) with boundStretch and boundShrink of src/solver/cpu/strain-tetrahedron.ts for all elements.
+// In: strainElements, strainColours, inverseMass, control. In and out: y, strainState, strainActive (how many of each colour
+// act, and which). Mirrors sweepStrains (src/solver/cpu/sweep-strains.ts) with boundStretch and boundShrink of
+// src/solver/cpu/strain-tetrahedron.ts for all elements.
 // #include "common/dispatch.wgsl"
 @group(0) @binding(0) var<uniform> control: ControlView;
 @group(0) @binding(1) var<uniform> pullBack: PullBack;

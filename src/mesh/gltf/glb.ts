@@ -32,7 +32,8 @@ export function newDocument({
 
 /**
  * Moves a mesh to new positions: the mesh of a node with a transform moves to a new node of the scene without one, and
- * its normals and tangents are transformed; under one that mirrors its triangles are reversed. Morph targets and animations, which would move vertices again, are removed.
+ * its normals and tangents are transformed; under one that mirrors its triangles are reversed. Morph targets and
+ * animations, which would move vertices again, are removed.
  *
  * @param positions float32[3·V], in the order of {@link listBlocks}
  * @param name of the file, for the error

@@ -27,13 +27,13 @@ export class Merit {
   /** Share of the last Φ that comes from edges and strains over their limits. */
   excess = 0;
   /**
-   * The terms of the vertices that the best state has no farther than a leap from their targets: what they lost from there to the
-   * last state, as a share. 0 = there are no such terms.
+   * The terms of the vertices that the best state has no farther than a leap from their targets: what they lost from
+   * there to the last state, as a share. 0 = there are no such terms.
    */
   nearGain = 0;
   /**
-   * If the mesh is on its way in the best state (PullBackPlan.far): the gain of a step in which it comes nearer by LEAST_PROGRESS δ
-   * in the mean, as a share of Φ. Otherwise undefined.
+   * If the mesh is on its way in the best state (PullBackPlan.far): the gain of a step in which it comes nearer by
+   * LEAST_PROGRESS δ in the mean, as a share of Φ. Otherwise undefined.
    */
   leastGain: number | undefined;
   readonly #inverseMass: Float32Array;

@@ -40,10 +40,11 @@ export interface MovingPair {
  *
  *   n·(a(s) − b(s)) = (1 − s) n·(a(0) − b(0)) + s n·(a(1) − b(1)),
  *
- * so g = min_a n·p − max_b n·p is nowhere in between less than the smaller of its values at x and at z: the hulls of both
- * sides never come nearer than that. The separating plane moves with the pair, so two elements that fly side by side are separated as well as
- * two that rest. g counts only beyond 2e, where e is the rounding of its heights in double (certificate.ts has the same
- * rule in float32). x and z are the float32 numbers that are committed, so no further rounding follows.
+ * so g = min_a n·p − max_b n·p is nowhere in between less than the smaller of its values at x and at z: the hulls of
+ * both sides never come nearer than that. The separating plane moves with the pair, so two elements that fly side by
+ * side are separated as well as two that rest. g counts only beyond 2e, where e is the rounding of its heights in
+ * double (certificate.ts has the same rule in float32). x and z are the float32 numbers that are committed, so no
+ * further rounding follows.
  *
  * If no direction allows the whole piece, the result is the largest share s for which (1 − s) g(x) + s g(z) keeps a
  * tenth of the gap, and the floor if it had that. This is a proposal: the caller tests the pair again at the shorter

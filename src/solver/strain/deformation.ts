@@ -77,12 +77,12 @@ function stretchAlong(f: Float64Array, v: Float64Array, at: number): number {
  * FᵀF. The smallest of a tetrahedron is negative if det F < 0: the element is turned inside out. A triangle in space
  * has no such sign. In a tetrahedron that is crushed to a line or a plane, det F may be rounding alone, and so its sign.
  *
- * In double precision FᵀF errs by a few 2⁻⁵³ σ_most². An eigenvector then contains an error of that over σ_most² of the longest
- * direction, and |F v| one of a few 2⁻⁵³ σ_most. This holds for both strains of a triangle, and for the largest of a
- * tetrahedron. The two smaller directions of a tetrahedron, which are told apart by σ_mid² − σ_least², may be turned
- * into each other; the least then errs by up to c 2⁻⁵³ σ_most²/σ_mid, where c < 8. As it lies between 0 and σ_mid, it errs by no
- * more than σ_mid either. The smaller of the two bounds is largest where they are equal, at σ_mid = √c 2⁻²⁶·⁵ σ_most, so
- * the error is less than √8 2⁻²⁶·⁵ σ_most = 2⁻²⁵ σ_most.
+ * In double precision FᵀF errs by a few 2⁻⁵³ σ_most². An eigenvector then contains an error of that over σ_most² of the
+ * longest direction, and |F v| one of a few 2⁻⁵³ σ_most. This holds for both strains of a triangle, and for the largest
+ * of a tetrahedron. The two smaller directions of a tetrahedron, which are told apart by σ_mid² − σ_least², may be
+ * turned into each other; the least then errs by up to c 2⁻⁵³ σ_most²/σ_mid, where c < 8. As it lies between 0 and
+ * σ_mid, it errs by no more than σ_mid either. The smaller of the two bounds is largest where they are equal, at σ_mid
+ * = √c 2⁻²⁶·⁵ σ_most, so the error is less than √8 2⁻²⁶·⁵ σ_most = 2⁻²⁵ σ_most.
  *
  * @param f [9] by columns
  */

@@ -26,8 +26,8 @@ export class BrokenRequests {
   }
 
   /**
-   * Refuses any Expect header except 100-continue, where Node would answer 417 without a problem document, and CONNECT, where it
-   * would close the connection without a word. Follows the requests of every connection.
+   * Refuses any Expect header except 100-continue, where Node would answer 417 without a problem document, and CONNECT,
+   * where it would close the connection without a word. Follows the requests of every connection.
    */
   watch(app: FastifyInstance): void {
     const server = app.server as Server;

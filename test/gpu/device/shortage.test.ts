@@ -68,7 +68,8 @@ else {
       ...{ firstPairs: 1, firstCandidates: 1, skipValidation: true, open: short.open },
     });
     const bystander = await openCase(engine, mesh, start, target, { quality: 'BALANCED' });
-    // It has all the room that it needs before anything is counted: how its steps are swept changes with what the requests before have needed.
+    // It has all the room that it needs before anything is counted: how its steps are swept changes with what the
+    // requests before have needed.
     for (let n = 0; n < SETTLING; n++) await bystander.resolve();
     short.clear();
     const expected = await run(engine);

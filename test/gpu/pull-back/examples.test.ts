@@ -20,8 +20,8 @@ t.teardown(() => engine?.close());
 const cpu = createCpuEngine();
 
 /**
- * How far the rms of this engine may be above that of the reference engine: contacts are swept in another order, so that long runs
- * end in other minima.
+ * How far the rms of this engine may be above that of the reference engine: contacts are swept in another order, so
+ * that long runs end in other minima.
  */
 const RMS_FACTOR = 1.05;
 

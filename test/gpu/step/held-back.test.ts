@@ -22,7 +22,8 @@ t.teardown(() => gpu?.close());
 const SIGMA = 1.1;
 
 /**
- * Ends of edges that the device lists (gpu/kernels/pull-back/hold-back.wgsl): longer than their limit at a corner of [0, α_i] × [0, α_j].
+ * Ends of edges that the device lists (gpu/kernels/pull-back/hold-back.wgsl): longer than their limit at a corner of
+ * [0, α_i] × [0, α_j].
  *
  * @param bounds α that pairs and boxes leave @param onlyAtBounds of the corners the last one only
  */

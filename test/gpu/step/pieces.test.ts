@@ -20,8 +20,8 @@ t.teardown(() => gpu?.close());
 const SAME = 1e-3;
 
 /**
- * Share of the vertices that may differ after a piece, for each piece so far: other closest points of parallel elements give other
- * normals (step.test.ts).
+ * Share of the vertices that may differ after a piece, for each piece so far: other closest points of parallel elements
+ * give other normals (step.test.ts).
  */
 const DIFFERING = 0.05;
 

@@ -99,8 +99,8 @@ else {
       const elements = strainElementsOf(mesh, SETTINGS.scale)!;
       const reference = new StrainLimits(elements, mesh.inverseMasses, longestOf(mesh, y), new Scratch());
       const sweeps = new AcceleratedSweeps(mesh.inverseMasses, new Scratch());
-      // The second step begins with a share of what the first one has kept, from another y, and goes past the second complete sweep.
-      // The third one follows a poor step: rotations are those of the best state.
+      // The second step begins with a share of what the first one has kept, from another y, and goes past the second
+      // complete sweep. The third one follows a poor step: rotations are those of the best state.
       bench.write('best', rest);
       for (const [step, count] of [1, 10, 1].entries()) {
         const isThorough = step === 2;

@@ -17,7 +17,8 @@ t.test('pairs nearer than the floor neither cross nor lose their gap, piece afte
   let refused = 0;
   let worn = 0;
   for (let n = 0; n < 300; n++) {
-    // Grains above triangles at gaps from a quarter of the floor to one and a half of it, a tenth as far out as the floor covers.
+    // Grains above triangles at gaps from a quarter of the floor to one and a half of it, a tenth as far out as the
+    // floor covers.
     const floor = 2 ** -10;
     const reach = floor / (8 * Math.sqrt(3) * 2 ** -23) / 20;
     const scene = new SceneBuilder();

@@ -56,7 +56,8 @@ t.test('a motion that the differences of coordinates round away is a motion', as
 });
 
 /*
- * Numbers that are sent differ from those of the engine by up to half an ulp, and four ulp are at most a floor: by F/8 per coordinate.
+ * Numbers that are sent differ from those of the engine by up to half an ulp, and four ulp are at most a floor: by F/8
+ * per coordinate.
  */
 t.test('a pair that passes stays apart when both ends are rounded', async (t) => {
   const { between, seed } = seeded();
@@ -86,9 +87,10 @@ t.test('a pair that passes stays apart when both ends are rounded', async (t) =>
 });
 
 /*
- * The verifier calls an end of a long thin pair a meeting where doubles cannot tell it apart: the direction of a gap g is off by
- * about 2⁻⁵³ S/g, S the size of the pair, which tilts a plane by 2⁻⁵³ S²/g at its ends; that is less than g only where
- * g > 2⁻²⁶·⁵ S. Pairs that begin nearer than eight times that are judged by their distances at many times, most of them early.
+ * The verifier calls an end of a long thin pair a meeting where doubles cannot tell it apart: the direction of a gap g
+ * is off by about 2⁻⁵³ S/g, S the size of the pair, which tilts a plane by 2⁻⁵³ S²/g at its ends; that is less than g
+ * only where g > 2⁻²⁶·⁵ S. Pairs that begin nearer than eight times that are judged by their distances at many times,
+ * most of them early.
  */
 const VERIFIER_LIMIT = 2 ** -23.5;
 const SAMPLES = Array.from({ length: 400 }, (_, n) => (n === 0 ? 0 : 2 ** (-40 * (1 - n / 399))));
