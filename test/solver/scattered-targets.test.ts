@@ -1,6 +1,12 @@
 import t from 'tap';
 import { buildMesh } from '../../src/mesh/build.js';
-import { SCATTERED_MIN_GAIN, SCATTERED_MOTION, SCATTERED_VERTICES } from '../../src/solver/constants.js';
+import {
+  LEAST_PROGRESS,
+  ON_ITS_WAY,
+  SCATTERED_MIN_GAIN,
+  SCATTERED_MOTION,
+  SCATTERED_VERTICES,
+} from '../../src/solver/constants.js';
 import { planPullBack } from '../../src/solver/scattered-targets.js';
 import { PLAN as PULL_BACK } from '../support/pull-back-bench.js';
 import { seeded } from '../support/random.js';
@@ -36,7 +42,13 @@ function planOf(scene: SceneBuilder, asked = settings) {
 /** Small meshes may have 65,536 pairs, and twice that before a step of theirs must gain more. */
 const cheapPairs = 2 * 65_536;
 
-const EARLY = { ...PULL_BACK, isEarly: true, longest: 2 / EDGES, cheapPairs };
+/** What depends on the number of vertices, which is Σm: masses are relative to their mean. */
+const wayOf = (vertices: number) => ({
+  far: ON_ITS_WAY * settings.leap * Math.sqrt(vertices),
+  progress: 2 * LEAST_PROGRESS * settings.delta * Math.sqrt(vertices),
+});
+const VERTICES = (EDGES + 1) ** 2;
+const EARLY = { ...PULL_BACK, isEarly: true, longest: 2 / EDGES, cheapPairs, ...wayOf(VERTICES) };
 
 t.test('targets that neighbours share are not scattered, however far they are', async (t) => {
   const targets: Record<string, (at: Point) => Point> = {
@@ -59,6 +71,8 @@ t.test('targets that tear most edges apart are scattered', async (t) => {
     isEarly: false,
     longest: SCATTERED_MOTION * settings.delta,
     cheapPairs,
+    ...wayOf(VERTICES),
+    far: Number.POSITIVE_INFINITY,
   };
   t.same(planOf(scatteredSheet(EDGES, 4, random)), scattered);
   const draw = (): Point => [random() - 0.5, random() - 0.5, random() - 0.5];
@@ -91,7 +105,7 @@ t.test('random targets near the vertices do not count, nor do edges that cannot 
   t.same(planOf(scatteredSheet(EDGES, 1, random)), EARLY);
   t.same(
     planFor(() => [random(), random(), random()], true),
-    EARLY,
+    { ...EARLY, ...wayOf(0) },
   );
 });
 
@@ -99,7 +113,7 @@ t.test('without edges, and without a pull-back, there is nothing to plan', async
   const scene = new SceneBuilder();
   const random = seeded();
   for (let k = 0; k < 8; k++) scene.particle(scene.vertex([k, 0, 0], [random(), random(), random()]));
-  t.same(planOf(scene), EARLY, 'particles alone');
+  t.same(planOf(scene), { ...EARLY, ...wayOf(8) }, 'particles alone');
   t.equal(
     planFor((at) => at, false, { ...settings, pullBack: undefined }),
     undefined,
