@@ -16,6 +16,13 @@ const OFFSET = 'contacts keep the offset that was asked';
 const PIECES = 'a path has no more pieces than its steps';
 const RETURN = 'a path does not leave its answer again';
 
+/** Puts the vertices that a function of the paces lets rest onto their y. */
+const putOntoTargets = (original: (...xy: Float32Array[]) => void, x: Float32Array, y: Float32Array): void => {
+  const wanted = y.slice();
+  original(x, y);
+  for (let i = 0; i < x.length; i++) if (y[i] !== wanted[i]) x[i] = y[i] = wanted[i];
+};
+
 /** Faults in the additions of the qualities BALANCED and FINE: a phase after Algorithm 1 that keeps its best state. */
 export const PULL_BACK_MUTANTS: readonly Mutant[] = [
   {
@@ -178,11 +185,7 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
       {
         file: PACES,
         function: 'Paces.restKept',
-        instead: (original: (...xy: Float32Array[]) => void, x: Float32Array, y: Float32Array) => {
-          const wanted = y.slice();
-          original(x, y);
-          for (let i = 0; i < x.length; i++) if (y[i] !== wanted[i]) x[i] = y[i] = wanted[i];
-        },
+        instead: putOntoTargets,
       },
     ],
     scenes: ['besideKeptPile'],
@@ -196,11 +199,7 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
       {
         file: PACES,
         function: 'Paces.holdPushed',
-        instead: (original: (...xy: Float32Array[]) => void, x: Float32Array, y: Float32Array) => {
-          const wanted = y.slice();
-          original(x, y);
-          for (let i = 0; i < x.length; i++) if (y[i] !== wanted[i]) x[i] = y[i] = wanted[i];
-        },
+        instead: putOntoTargets,
       },
     ],
     scenes: ['besideRestingPile'],

@@ -7,9 +7,9 @@
 //             least HEAP_MIN_GAIN, times what it costs (pull-back/cost.wgsl). Where the phase began early
 //             (src/solver/scattered-targets.ts), it is not poor if it gains anything and a vertex comes nearer by a good part of
 //             its leap; and on its way (ON_ITS_WAY) it need not gain more than a step in which the mesh comes nearer by
-//             LEAST_PROGRESS δ. If no box holds a vertex, MAX_POOR_STEPS in a row end the phase as CONVERGED, or one in which no vertex
-//             wants to move. If a box does, MAX_HELD_STEPS, in a heap MAX_POOR_STEPS, end it as STALLED; vertices that their boxes
-//             hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
+//             LEAST_PROGRESS δ. If no box holds a vertex, MAX_POOR_STEPS in a row end the phase as CONVERGED, or one in which
+//             no vertex wants to move. If a box does, MAX_HELD_STEPS, in a heap MAX_POOR_STEPS, end it as STALLED; vertices
+//             that their boxes hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
 //   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with
 //             other parameters, and no poor step so far. It does not begin where OTHERS follows.
 //   SHORTEN   follows where edges of the best state are above their limits. A step is poor if it takes less than

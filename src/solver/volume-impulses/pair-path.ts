@@ -198,8 +198,8 @@ export class PairPath {
 
   /**
    * @returns whether the vertices move relative to each other. Equal differences prove that they do not only where no
-   *   difference
-   *   was rounded: a vertex at 10⁻²⁰ may change sides of a triangle of size 1, and its differences round to the same doubles.
+   *   difference was rounded: a vertex at 10⁻²⁰ may change sides of a triangle of size 1, and its differences round to
+   *   the same doubles.
    */
   #load(x: Float32Array, z: Float32Array, v0: number, v1: number, v2: number, v3: number): boolean {
     const p = this.#p;
