@@ -2,16 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { SessionInfo } from '../contract/sessions.js';
 import type { Scheduler } from '../lanes/scheduler.js';
-import {
-  type SessionName,
-  type SessionStore,
-  StoreDown,
-  type StoredSession,
-  type WriteVerdict,
-} from '../store/session-store.js';
+import { type SessionName, type SessionStore, StoreDown, type WriteVerdict } from '../store/session-store.js';
 import type { SessionClock } from './call.js';
 import { KeptCheckpoints } from './kept-checkpoints.js';
 import { KeptCreation } from './kept-creation.js';
+import { KeptDeparture } from './kept-departure.js';
 import { KeptLifetime } from './kept-lifetime.js';
 import {
   ask,
@@ -34,6 +29,7 @@ import type { Log } from './observation.js';
 import { isSamePayload } from './payload.js';
 import type { Quotas } from './registry.js';
 import type { Session } from './session.js';
+import { type ClaimedSession, SessionGone, SessionMoved } from './session-moved.js';
 import { type CheckpointRecord, isRepeatable, pack } from './stored-session.js';
 
 /** What happens to a session in memory while the store is down. */
@@ -50,29 +46,6 @@ export interface KeeperOptions {
   readonly log: Log | undefined;
 }
 
-/** A session that this process has just taken over, as the store had it. */
-export interface ClaimedSession {
-  readonly stored: StoredSession;
-  /** of the store when it was claimed: the store may lose everything while the session is being built */
-  readonly generation: string;
-}
-
-/** The session has moved to another process, or has ended elsewhere. It must be loaded again. */
-export class SessionMoved extends Error {
-  override readonly name = 'SessionMoved';
-
-  /** @param claimed the session as it is to be loaded, if this process has claimed it already */
-  constructor(
-    message: string,
-    readonly claimed?: ClaimedSession,
-  ) {
-    super(message);
-  }
-}
-
-/** The session has been deleted or has expired, and the store is the one that had it. */
-class SessionGone extends SessionMoved {}
-
 /** How often a write is repeated because the store has lost its session meanwhile. */
 const MAX_LOSSES = 4;
 
@@ -81,11 +54,18 @@ export class SessionKeeper {
   readonly checkpoints: KeptCheckpoints;
   readonly creation: KeptCreation;
   readonly lifetime: KeptLifetime;
+  readonly departure: KeptDeparture;
 
   constructor(private readonly options: KeeperOptions) {
     this.checkpoints = new KeptCheckpoints(options);
     this.creation = new KeptCreation(options);
     this.lifetime = new KeptLifetime(options);
+    this.departure = new KeptDeparture({
+      clock: options.clock,
+      checkpoints: this.checkpoints,
+      compare: (session) => this.compare(session),
+      say: (session, message) => this.say(session, 'error', message),
+    });
   }
 
   get store(): SessionStore {
@@ -236,7 +216,7 @@ export class SessionKeeper {
       if (kept.isBehind) await this.compare(session);
       await this.writeAgain(session, commit);
     } catch (thrown) {
-      if (!isDown(thrown)) throw thrown;
+      if (!(thrown instanceof StoreDown)) throw thrown;
       if (onFailure === 'refuse') {
         kept.pending = { ...step, token };
         session.recount();
@@ -248,38 +228,6 @@ export class SessionKeeper {
       return session.commit(frame, request, task, withWarning(outcome));
     }
     return this.accept(session, step, token);
-  }
-
-  /**
-   * Writes to the store the frames that it lacks, and copies the scenes there, so that other processes continue quickly.
-   * Begins nothing after `ms`, waits for nothing longer than that, and reports every session whose frames were not written.
-   */
-  async handOver(sessions: Iterable<Session>, ms: number): Promise<void> {
-    const { clock } = this.options;
-    const end = clock.monotonicMs() + ms;
-    // Scenes can be computed again; frames that only this process has cannot.
-    const rank = ({ kept }: Session) => (kept?.isBehind ? 0 : 1);
-    for (const session of [...sessions].sort((a, b) => rank(a) - rank(b))) {
-      const left = end - clock.monotonicMs();
-      if (left > 0) await this.within(left, this.handOverOne(session));
-      if (session.kept?.isBehind && !session.hasEnded)
-        this.say(session, 'error', 'A session ends although the store lacks some of its frames.');
-    }
-  }
-
-  /**
-   * Prepares an idle session to leave this process, which goes on: as {@link handOver} does.
-   *
-   * @returns whether the store has confirmed within `ms` that it has all frames, or that the session is no longer this
-   *   process's
-   */
-  async letGo(session: Session, ms: number): Promise<boolean> {
-    let isStored = false;
-    const onStored = () => {
-      isStored = true;
-    };
-    await this.within(ms, this.handOverOne(session, onStored));
-    return isStored;
   }
 
   /**
@@ -383,7 +331,7 @@ export class SessionKeeper {
       // The store may have lost it, so that only this process had it.
       return (await store.peek(nameOf(session))) === undefined && store.generation !== kept.generation;
     } catch (thrown) {
-      if (isDown(thrown)) return true;
+      if (thrown instanceof StoreDown) return true;
       throw thrown;
     }
   }
@@ -413,39 +361,6 @@ export class SessionKeeper {
     kept.needsCheckpoint ||= !isRepeatable(outcome.report);
     kept.touchedAt = this.options.clock.monotonicMs();
     return session.commit(frame, request, task, outcome);
-  }
-
-  /** Waits for the work, but no longer than `ms`: the store may take that long for an answer. */
-  private async within(ms: number, work: Promise<void>): Promise<void> {
-    let stop = () => {};
-    let isLate = false;
-    const late = new Promise<void>((resolve) => {
-      stop = this.options.clock.after(ms, () => {
-        isLate = true;
-        resolve();
-      });
-    });
-    work.catch((err) => isLate && this.checkpoints.reportFailure(err));
-    await Promise.race([work, late]).finally(stop);
-  }
-
-  /** @param onStored called before the scene is copied, which can also be computed again */
-  private async handOverOne(session: Session, onStored = () => {}): Promise<void> {
-    const { kept } = session;
-    if (!kept) return;
-    // A checkpoint under way would be cut off with the connection; the code that began it reports its failure.
-    await kept.writing?.catch(() => {});
-    if (session.hasEnded) return;
-    try {
-      await this.compare(session);
-      onStored();
-      if (kept.logged !== kept.loggedAtCheckpoint) await (await this.checkpoints.write(session))?.written;
-    } catch (thrown) {
-      // The store lacks nothing of a session that has ended.
-      if (thrown instanceof SessionGone) kept.isBehind = false;
-      if (thrown instanceof SessionMoved) onStored();
-      else if (!isDown(thrown)) throw thrown;
-    }
   }
 
   /** Writes everything of a session that the store lacks or has in an older state. @throws SessionMoved, StoreDown */
@@ -496,5 +411,3 @@ export class SessionKeeper {
     this.options.log?.({ level, event: 'store', session: id, frame: String(lastStep.frame) }, message);
   }
 }
-
-const isDown = (thrown: unknown): boolean => thrown instanceof StoreDown;

@@ -5,11 +5,11 @@ import type { Scheduler } from '../lanes/scheduler.js';
 import { StoreDown } from '../store/session-store.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { IdleWatch } from './idle-watch.js';
-import { SessionMoved } from './keeper.js';
 import { unavailable } from './kept-records.js';
 import { type Quotas, Registry, type Reservation } from './registry.js';
 import { Residency } from './residency.js';
 import type { Session } from './session.js';
+import { SessionMoved } from './session-moved.js';
 import { StepQueue, type StepServices } from './step-queue.js';
 import { StoreWatch } from './store-watch.js';
 
@@ -90,7 +90,7 @@ export class LiveSessions {
       } catch (thrown) {
         if (!(thrown instanceof IntersticeError) || thrown.code !== 'QUOTA_EXCEEDED') throw thrown;
       }
-      const isStored = await keeper!.letGo(session, HAND_OVER_MS);
+      const isStored = await keeper!.departure.letGo(session, HAND_OVER_MS);
       const { health } = keeper!.store;
       if (!isStored && !health.isUp) throw unavailable(new StoreDown());
       // Meanwhile it may have got work, and even frames that only this process has.

@@ -1,9 +1,9 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { SessionClock } from './call.js';
-import type { ClaimedSession, SessionKeeper } from './keeper.js';
-import { SessionMoved } from './keeper.js';
+import type { SessionKeeper } from './keeper.js';
 import { isSessionId, type Registry, refuseUnknown } from './registry.js';
 import type { Session } from './session.js';
+import { type ClaimedSession, SessionMoved } from './session-moved.js';
 
 /** How often a call follows its session before it is refused: each time another process uses it at that moment. */
 const MAX_MOVES = 8;

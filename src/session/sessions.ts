@@ -197,7 +197,7 @@ export class Sessions {
 
   /** Hands all sessions over to other processes, if a store keeps them. */
   async handOver(): Promise<void> {
-    await this.options.keeper?.handOver(this.live.registry.all(), HAND_OVER_MS);
+    await this.options.keeper?.departure.handOver(this.live.registry.all(), HAND_OVER_MS);
   }
 
   close(): void {

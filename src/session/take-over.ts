@@ -1,9 +1,10 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { ClaimedSession, SessionKeeper } from './keeper.js';
+import type { SessionKeeper } from './keeper.js';
 import type { LiveSessions, LiveSessionsOptions } from './live-sessions.js';
 import { refuseUnknown } from './registry.js';
 import { type RestoreServices, restoreSession } from './restore.js';
 import type { Session } from './session.js';
+import type { ClaimedSession } from './session-moved.js';
 
 export interface TakeOverServices
   extends Omit<RestoreServices, 'by' | 'onUnreadable'>,

@@ -1,8 +1,9 @@
 import t from 'tap';
-import { type SessionKeeper, SessionMoved } from '../../src/session/keeper.js';
+import type { SessionKeeper } from '../../src/session/keeper.js';
 import type { Registry } from '../../src/session/registry.js';
 import type { Session } from '../../src/session/session.js';
 import { SessionFinder } from '../../src/session/session-finder.js';
+import { SessionMoved } from '../../src/session/session-moved.js';
 import { FakeClock, settle } from './fake-scheduler.js';
 
 const ID = '0'.repeat(32);
