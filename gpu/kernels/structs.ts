@@ -113,6 +113,7 @@ export const CONTROL = new Struct('Control', {
   isClosed: ['u32', '1 = the last step towards y* was poor and its contacts were closed (CLOSED_SHARE).'],
   mayResume: ['u32', '1 = steps towards y* are resumed after the last ones.'],
   resumptions: ['u32', 'How often they were.'],
+  resumedMerit: ['f32', 'bestMerit where the last steps began after which they were resumed.'],
   bestMerit: ['f32', 'Φ of the best state, in units of `unitBits` squared.'],
   bestExcess: ['f32', 'Its part of edges above their limits, before its weight.'],
   isThorough: ['u32', '1 = sweeps go on until edges over their limits are a small part of Φ.'],

@@ -164,7 +164,6 @@ function rotation(first: number, second: number) {
   };
 }
 
-/** Requests whose answers once stayed far from the target although nothing kept them there, for every engine. */
 /**
  * A pair, and far beside it sheets of 8 × 8 edges that lie on a floor, an eighth of an edge apart. Their targets lie lower.
  *
@@ -201,6 +200,7 @@ function besidePile(
   };
 }
 
+/** Requests whose answers once stayed far from the target although nothing kept them there, for every engine. */
 export function testNearAnswers(t: Test, engine: Engine): void {
   t.test('a sheet between two planes, sent far along them and against the upper one, slides there', async (t) => {
     const { mesh, start, dynamic } = sheetAmong([12, 10], [plane(-0.35), plane(0.3)]);

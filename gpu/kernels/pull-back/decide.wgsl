@@ -16,9 +16,10 @@
 //             MIN_SHORTENING_GAIN off the excess (in a heap HEAP_SHORTENING_GAIN). MAX_POOR_SHORTENINGS in a row end the phase, in
 //             a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
 //   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) has while an edge is over
-//             its limit; MOST_RESUMPTIONS times at most, and again only where a step has gained. Also once where poor steps have
-//             ended PULL of a mesh on its way, not all of them worse than the best state. It is PULL from the best state,
-//             without multipliers (PoorSteps.mayResume). REFINE does not begin before the last of them.
+//             its limit; MOST_RESUMPTIONS times at most, and again only where a step has gained and Φ has fallen, since PULL ended
+//             the last time, by what a cheap step must gain. Also once where poor steps have ended PULL of a mesh on its way,
+//             not all of them worse than the best state. It is PULL from the best state, without multipliers
+//             (PoorSteps.mayResume). REFINE does not begin before the last of them.
 //   OTHERS    follows where the last MAX_POOR_STEPS were all worse than the best state, and the last one has left vertices far
 //             from their targets (IS_KEPT): PULL from the best state, without multipliers, in which these vertices rest. No finer
 //             steps follow it, and it is not resumed.
@@ -218,7 +219,9 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   control.wantsSearch = select(control.wantsSearch, select(SEARCH_NONE, SEARCH_PART, isAsked), isRunning);
 
   // Edges over their limits have ended the phase: it is resumed, after those of the best state are shortened.
-  let hasGained = control.resumptions == 0u || control.hasGained == 1u;
+  // Again only where Φ has fallen since then, not where steps have only regained what the last steps gave away.
+  let isLower = control.hasGained == 1u && left <= (1.0 - cheapGain) * control.resumedMerit;
+  let hasGained = control.resumptions == 0u || isLower;
   let mayGain = control.phase != PHASE_REFINE && !isRelease && !isOthers && control.resumptions < MOST_RESUMPTIONS && hasGained;
   let jammed = f32(atomicLoad(&control.jammedCount));
   let isJammed = jammed >= JAMMED_SHARE * f32(moving);
@@ -229,6 +232,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isOnItsWay = isPoorAlone && isFar && mayGain && control.resumptions == 0u;
   let mayResume = isRunning && ((isTaut && mayGain) || isOnItsWay);
   control.mayResume = select(control.mayResume, select(0u, 1u, mayResume), isRunning && isPull);
+  control.resumedMerit = select(control.resumedMerit, left, mayResume);
   // Worse states, with vertices that something keeps far from their targets: the others may gain while these rest.
   let isKept = atomicLoad(&control.hasKept) == 1u && worse >= MAX_POOR_STEPS && cost == 1.0;
   // Finer steps are next, if the phase has steps left.

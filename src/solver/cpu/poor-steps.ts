@@ -66,6 +66,8 @@ export class PoorSteps {
   }
 
   #worse = 0;
+  /** what a cheap step must gain, as a share of Φ */
+  #leastGain = 0;
   #isThorough = false;
   #hasGained = false;
   #isTaut = false;
@@ -87,11 +89,18 @@ export class PoorSteps {
    * best state: bodies in closed contact may be granted next to nothing in several steps in a row, and all of their motions
    * again with other multipliers.
    *
-   * @param resumptions how often the phase has been resumed; a phase that was resumed must have gained something
+   * A phase that was resumed may be so again if it has gained something, and has lowered Φ since it ended the last time by
+   * as much as a cheap step must gain. Its first state has lost what the last steps gave away to bring edges within their
+   * limits. To gain that back, and to end with the same edges over their limits, is no progress.
+   *
+   * @param resumptions how often the phase has been resumed
+   * @param best Φ of the best state
+   * @param before the same where the phase ended the last time; needed if it has been resumed
    */
-  mayResume(resumptions: number): boolean {
-    if (resumptions === 0 && this.#isOnItsWay && !this.gainsNothing) return true;
-    return this.#isTaut && resumptions < MOST_RESUMPTIONS && (resumptions === 0 || this.#hasGained);
+  mayResume(resumptions: number, best: number, before = Number.POSITIVE_INFINITY): boolean {
+    if (resumptions === 0) return this.#isTaut || (this.#isOnItsWay && !this.gainsNothing);
+    const hasGained = this.#hasGained && best <= (1 - this.#leastGain) * before;
+    return this.#isTaut && resumptions < MOST_RESUMPTIONS && hasGained;
   }
 
   /** Whether a step was poor because of edges or strains over their limits. */
@@ -138,7 +147,8 @@ export class PoorSteps {
   }: Gained): Extract<Status, 'CONVERGED' | 'STALLED'> | undefined {
     const minGain = this.#minGain;
     const isHeap = cost > 1;
-    const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : Math.min(minGain, leastGain ?? minGain);
+    this.#leastGain = Math.min(minGain, leastGain ?? minGain);
+    const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : this.#leastGain;
     this.#worse = gain > 0 ? 0 : this.#worse + 1;
     const isEnough = gain >= least || (nearGain >= minGain && !isHeap) || (this.#isEarly && isLeaping);
     if (gain > 0 && isEnough) {

@@ -41,6 +41,8 @@ interface Pulled {
   readonly status: Status;
   readonly mayResume: boolean;
   readonly hasKept: boolean;
+  /** Φ of the best state */
+  readonly best: number;
 }
 
 /**
@@ -115,8 +117,10 @@ export class PullBack {
   /** Runs both phases, as often as the second lets the first one gain again. @returns how they ended */
   #end(run: PullBackRun): Status {
     try {
+      let before: number | undefined;
       for (let resumptions = 0; ; resumptions++) {
-        const { status, mayResume, hasKept } = this.#pull(run, { resumptions });
+        const { status, mayResume, hasKept, best } = this.#pull(run, { resumptions, before });
+        before = best;
         if (status === 'DEADLINE') return status;
         const isOver = status !== 'STEP_LIMIT' && !mayResume;
         const limit = isOver ? this.#moveOthers(run, { resumptions, hasKept }) : undefined;
@@ -221,12 +225,16 @@ export class PullBack {
    * last steps were all worse, others follow in which such vertices rest (`restsKept`): what they contribute to Φ stays.
    *
    * @param of.resumptions how often this phase has been resumed
+   * @param of.before Φ of the best state where it ended the last time
    * @param of.restsKept whether the vertices rest that the steps before could not move (Paces.findKept)
    * @returns how it ended; whether it may be resumed after the last steps (PoorSteps.mayResume); whether the others may
    *   gain by steps in which some rest
    */
-  #pull(run: PullBackRun, of: { readonly resumptions: number; readonly restsKept?: boolean }): Pulled {
-    const { resumptions, restsKept = false } = of;
+  #pull(
+    run: PullBackRun,
+    of: { readonly resumptions: number; readonly before?: number | undefined; readonly restsKept?: boolean },
+  ): Pulled {
+    const { resumptions, before, restsKept = false } = of;
     const { x, y, target } = run;
     const { moving } = this.#stages;
     const { delta } = this.#settings;
@@ -238,7 +246,7 @@ export class PullBack {
       if (typeof step !== 'number') {
         // What all vertices could do is complete, even if no step is left for the others.
         const hasBegun = !restsKept || n > 0;
-        return { status: hasBegun ? step : 'CONVERGED', mayResume: false, hasKept: false };
+        return { status: hasBegun ? step : 'CONVERGED', mayResume: false, hasKept: false, best };
       }
       this.#paces.rebuild(x, y, target, stage.tau);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
@@ -263,7 +271,7 @@ export class PullBack {
         this.#merit.keep(x, target);
         this.#step.keep(run, from);
       } else this.#step.pass(run, from);
-      if (!isWhole) return { status: 'DEADLINE', mayResume: false, hasKept: false };
+      if (!isWhole) return { status: 'DEADLINE', mayResume: false, hasKept: false, best };
       const { cost, held, wants } = this.#step;
       this.#hasFree ||= this.#paces.hasFree(wants);
       const { excess, leastGain } = this.#merit;
@@ -286,14 +294,14 @@ export class PullBack {
         isJammed,
         isClosed,
       });
-      if (ended && restsKept) return { status: ended, mayResume: false, hasKept: false };
+      if (ended && restsKept) return { status: ended, mayResume: false, hasKept: false, best };
       if (ended) {
         const { finer } = this.#plan;
-        const mayResume = stage !== finer && poorSteps.mayResume(resumptions);
-        if (mayResume) return { status: ended, mayResume, hasKept: false };
+        const mayResume = stage !== finer && poorSteps.mayResume(resumptions, best, before);
+        if (mayResume) return { status: ended, mayResume, hasKept: false, best };
         const hasKept = poorSteps.gainsNothing && cost === 1 && this.#paces.findKept(x, target);
         const isFiner = finer && stage !== finer && best > 0 && !isStill && cost === 1 && !hasKept;
-        if (!isFiner) return { status: ended, mayResume, hasKept };
+        if (!isFiner) return { status: ended, mayResume, hasKept, best };
         stage = finer;
         poorSteps = new PoorSteps(stage, this.#plan);
         continue;
@@ -301,7 +309,7 @@ export class PullBack {
       // A vertex that its box holds may gain something in a new box, if that can be larger.
       if (isHeld && poorSteps.hasAny && cost === 1) this.#step.demandSearch();
     }
-    return { status: 'CONVERGED', mayResume: false, hasKept: false };
+    return { status: 'CONVERGED', mayResume: false, hasKept: false, best };
   }
 
   /**

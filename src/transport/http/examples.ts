@@ -61,7 +61,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   pushingEngine: 'cpu',
   adapter: 'AMD EPYC',
   version: '9',
-  algorithmVersion: '33',
+  algorithmVersion: '34',
   features: 'grpc',
   kinematicParts: 'body.obj',
   code: 'UNUSED_VERTICES',

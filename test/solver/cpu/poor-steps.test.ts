@@ -102,16 +102,17 @@ t.test('a phase that edges over their limits have ended may be resumed, and agai
   };
   const taut = { ...CHEAP, gain: 0, excess: 0.011 };
   const blocked = after(taut, taut, taut);
-  t.ok(blocked.mayResume(0));
-  t.notOk(blocked.mayResume(1), 'it has gained nothing since');
+  t.ok(blocked.mayResume(0, 1));
+  t.notOk(blocked.mayResume(1, 0.5, 1), 'it has gained nothing since');
   const gained = after(CHEAP, taut, taut, taut);
-  t.ok(gained.mayResume(1) && gained.mayResume(MOST_RESUMPTIONS - 1));
-  t.notOk(gained.mayResume(MOST_RESUMPTIONS));
+  t.ok(gained.mayResume(1, 0.5, 1) && gained.mayResume(MOST_RESUMPTIONS - 1, 0.5, 1));
+  t.notOk(gained.mayResume(1, 0.995, 1), 'it has only regained what the last steps gave away');
+  t.notOk(gained.mayResume(MOST_RESUMPTIONS, 0.5, 1));
   const slack = { ...taut, excess: 0.009 };
-  t.notOk(after(taut, taut, slack).mayResume(0), 'too little of Φ in the last step');
-  t.notOk(after(taut, taut, { ...taut, cost: 1.1 }).mayResume(0), 'a heap');
-  t.notOk(after(taut, taut, { ...taut, isStill: true }).mayResume(0), 'no vertex wants to move');
-  t.notOk(after(...repeated({ ...taut, isHeld: true }, 8)).mayResume(0), 'boxes hold vertices');
+  t.notOk(after(taut, taut, slack).mayResume(0, 1), 'too little of Φ in the last step');
+  t.notOk(after(taut, taut, { ...taut, cost: 1.1 }).mayResume(0, 1), 'a heap');
+  t.notOk(after(taut, taut, { ...taut, isStill: true }).mayResume(0, 1), 'no vertex wants to move');
+  t.notOk(after(...repeated({ ...taut, isHeld: true }, 8)).mayResume(0, 1), 'boxes hold vertices');
 });
 
 t.test(
@@ -120,7 +121,7 @@ t.test(
     const mayResume = (step: Parameters<PoorSteps['after']>[0], isEarly = true): boolean => {
       const poor = new PoorSteps(PLAN, { isEarly });
       for (const each of repeated(step, 3)) poor.after(each);
-      return poor.mayResume(0);
+      return poor.mayResume(0, 1);
     };
     const jammed = { ...CHEAP, gain: 0, excess: 1e-11, isJammed: true };
     t.ok(mayResume(jammed));
@@ -144,15 +145,15 @@ t.test('a mesh on its way goes on while it comes nearer, and is resumed once', a
   t.same(endOf(repeated({ ...slow, cost: 2 })), { ended: 'CONVERGED', steps: 3 }, 'a heap');
   t.same(endOf(repeated({ ...slow, gain: 1e-9, nearGain: 0.002 })), { ended: 'CONVERGED', steps: 3 });
   const poor = { ...slow, gain: 0.0009 };
-  t.ok(after(poor, poor, poor).mayResume(0));
-  t.notOk(after(slow, poor, poor, poor).mayResume(1), 'once');
-  t.notOk(after(...repeated({ ...poor, leastGain: undefined }, 3)).mayResume(0), 'not on its way');
+  t.ok(after(poor, poor, poor).mayResume(0, 1));
+  t.notOk(after(slow, poor, poor, poor).mayResume(1, 0.5, 1), 'once');
+  t.notOk(after(...repeated({ ...poor, leastGain: undefined }, 3)).mayResume(0, 1), 'not on its way');
   const worse = { ...poor, gain: -0.001 };
-  t.notOk(after(worse, worse, worse).mayResume(0), 'nothing gains');
-  t.ok(after(poor, worse, worse).mayResume(0), 'one of them has gained');
-  t.notOk(after(poor, poor, { ...poor, cost: 1.1 }).mayResume(0), 'a heap');
-  t.notOk(after(poor, poor, { ...poor, isStill: true }).mayResume(0), 'no vertex wants to move');
-  t.notOk(after(...repeated({ ...poor, isHeld: true }, 8)).mayResume(0), 'boxes hold vertices');
+  t.notOk(after(worse, worse, worse).mayResume(0, 1), 'nothing gains');
+  t.ok(after(poor, worse, worse).mayResume(0, 1), 'one of them has gained');
+  t.notOk(after(poor, poor, { ...poor, cost: 1.1 }).mayResume(0, 1), 'a heap');
+  t.notOk(after(poor, poor, { ...poor, isStill: true }).mayResume(0, 1), 'no vertex wants to move');
+  t.notOk(after(...repeated({ ...poor, isHeld: true }, 8)).mayResume(0, 1), 'boxes hold vertices');
 });
 
 t.test('sweeps leave little excess of edges over their limits once a step was poor because of them', async (t) => {
