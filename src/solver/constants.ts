@@ -323,6 +323,13 @@ export const COMPLETE_EVERY = 8;
 /** Bound on the momentum β; Nesterov's k/(k + 3) up to there. */
 export const MAX_MOMENTUM = 0.9;
 
+/**
+ * The same in further rounds of sweeps over strain limits, which take place because pulls have to cross the mesh. The best
+ * constant β of a chain of n elements that hangs from one end is about 1 − π/(2n), since the square root of its condition
+ * number is 4n/π; 0.98 is that of 80 elements.
+ */
+export const MAX_STRAIN_MOMENTUM = 0.98;
+
 /** An edge longer than this share of its limit takes part in every sweep; all others only in complete sweeps. */
 export const NEAR_LIMIT = 0.95;
 

@@ -1,7 +1,8 @@
 // Closes a pass of the pull-back (pull-back/passes.wgsl), in one workgroup: β of the extrapolation that follows, and which
 // edges the next sweep looks at, all or those that act.
 //
-//   β = min(MAX_MOMENTUM, k/(k + 3)),  k = 0 where the momentum turns (pull-back/momentum.wgsl)
+//   β = min(MAX_MOMENTUM, k/(k + 3)),  k = 0 where the momentum turns (pull-back/momentum.wgsl); MAX_STRAIN_MOMENTUM in further
+//   rounds for strain limits
 //
 // In: sums, edgeColours. In and out: control, edgeActive. Out: stepArguments. Mirrors AcceleratedSweeps.run
 // (src/solver/cpu/accelerated-sweeps.ts).

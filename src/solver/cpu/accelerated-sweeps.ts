@@ -1,5 +1,5 @@
 import { NO_CORNER } from '../../mesh/strain.js';
-import { COMPLETE_EVERY } from '../constants.js';
+import { COMPLETE_EVERY, MAX_MOMENTUM, MAX_STRAIN_MOMENTUM } from '../constants.js';
 import { ActingItems } from './acting-items.js';
 import type { EdgeLimits } from './edge-limits.js';
 import { MOMENTUM } from './momentum.js';
@@ -25,7 +25,7 @@ export interface SweptLimits {
 /**
  * Projected Gauss-Seidel sweeps over limits of edges and strains, and contacts, extrapolated (Nesterov). y is linear in
  * the multipliers, so y, c and λ are extrapolated alike: z ← z + β (z − z_last) after each sweep but the last, with β =
- * min(0.9, k/(k + 3)). k restarts at 0 if the momentum points away from the motion of the sweep, ⟨y_from − y, y −
+ * min(β_max, k/(k + 3)); β_max is MAX_MOMENTUM, in further rounds for strain limits MAX_STRAIN_MOMENTUM. k restarts at 0 if the momentum points away from the motion of the sweep, ⟨y_from − y, y −
  * y_last⟩ > 0, where y_from is y at the beginning of the sweep. Without this restart the iteration diverges.
  *
  * Vertices that no acting row touches keep their y in these sweeps, so only touched ones are stored and compared.
@@ -93,6 +93,7 @@ export class AcceleratedSweeps {
     for (let n = 0; n < end; ) {
       const isComplete = n % COMPLETE_EVERY === 0;
       const times = isComplete ? 1 : Math.min(end - n, COMPLETE_EVERY - (n % COMPLETE_EVERY));
+      this.#momentum[MOMENTUM.most] = n >= sweeps && limits?.strains ? MAX_STRAIN_MOMENTUM : MAX_MOMENTUM;
       this.#sweep(swept, { ...numbers, isComplete, times, hasMomentum: n > 0 });
       n += times;
       // No momentum follows the last sweep, because extrapolation would violate the rows that it has just projected.

@@ -1,5 +1,3 @@
-import { MAX_MOMENTUM } from '../constants.js';
-
 /** The momentum of sweeps (accelerated-sweeps.ts). */
 export interface MomentumArrays {
   readonly y: Float32Array;
@@ -22,7 +20,9 @@ export const MOMENTUM = {
   beta: 1,
   /** 1 = it has just been restarted */
   isNew: 2,
-  words: 3,
+  /** bound on β */
+  most: 3,
+  words: 4,
 } as const;
 
 /** Multipliers of edges, strained elements and contacts, now and after the previous sweep. */
@@ -39,14 +39,15 @@ interface MultiplierArrays {
   readonly acting: Uint32Array;
 }
 
-function betaOf(steps: number): number {
-  return Math.min(MAX_MOMENTUM, steps / (steps + 3));
+function betaOf(momentum: Float64Array): number {
+  const steps = momentum[MOMENTUM.steps];
+  return Math.min(momentum[MOMENTUM.most], steps / (steps + 3));
 }
 
 /** y ← y + β (y − y_last) for a range of touched vertices, and the values that the next sweep needs. */
 export function addMomentum(arrays: MomentumArrays, chunk: number, first: number, end: number): void {
   const { y, touched, lastY, fromY, sums, momentum } = arrays;
-  const beta = betaOf(momentum[MOMENTUM.steps]);
+  const beta = betaOf(momentum);
   let sum = 0;
   for (let n = first, q = 3 * first; n < end; n++, q += 3) {
     const k = 3 * touched[n];
@@ -71,7 +72,7 @@ export function decideMomentum({ sums, momentum }: MomentumArrays, firstChunk: n
   for (let chunk = firstChunk; chunk < endChunk; chunk++) sum += sums[chunk];
   const steps = momentum[MOMENTUM.steps];
   const isNew = sum > 0;
-  momentum[MOMENTUM.beta] = isNew ? 0 : betaOf(steps);
+  momentum[MOMENTUM.beta] = isNew ? 0 : betaOf(momentum);
   momentum[MOMENTUM.isNew] = isNew ? 1 : 0;
   momentum[MOMENTUM.steps] = isNew ? 1 : steps + 1;
 }
