@@ -191,12 +191,14 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let worse = select(control.worseSteps + 1u, 0u, isBest);
   control.worseSteps = select(control.worseSteps, worse, isRunning);
   let isStretched = EXCESS_WEIGHT * parts.y > pullBack.minGain * present && cost == 1.0;
-  control.isThorough = select(control.isThorough, 1u, isRunning && isPull && !isRich && isStretched);
+  // Steps of RELEASE go on only while they gain: none of them is made otherwise because of the one before.
+  let isRelease = control.phase == PHASE_RELEASE;
+  let isJudged = isPull && !isRelease;
+  control.isThorough = select(control.isThorough, 1u, isRunning && isJudged && !isRich && isStretched);
   let isStill = moving == 0u;
   control.hasGained = select(control.hasGained, 1u, isRunning && isPull && isRich);
   let isSettled = !isHeld && (isStill || poor >= MAX_POOR_STEPS);
   let isStuck = isHeld && poor >= select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
-  let isRelease = control.phase == PHASE_RELEASE;
   let isOthers = control.phase == PHASE_OTHERS;
   let settled = select(select(RUNNING, STALLED, isStuck), CONVERGED, isSettled || !(left > 0.0));
   let released = select(control.ending, RUNNING, isBest && atomicLoad(&control.isLeaping) == 1u);
@@ -213,7 +215,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   // A vertex that its box holds may gain something in a new box, if that can be larger; where edges are shortened, at
   // once.
   let isDue = isSearchDue();
-  let isAsked = isDue || (isHeld && (!isPull || (poor > 0u && cost == 1.0)));
+  let isAsked = isDue || (isHeld && (!isPull || (isJudged && poor > 0u && cost == 1.0)));
   control.clearsStopped = select(control.clearsStopped, select(0u, 1u, isDue), isRunning);
   // For awaitSearch, after the sweeps: only then is it known for which vertices to search.
   control.wantsSearch = select(control.wantsSearch, select(SEARCH_NONE, SEARCH_PART, isAsked), isRunning);
@@ -252,7 +254,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let goesBack = isResumed && ended == RUNNING;
   let hasNext = isNext || isFiner || goesBack || isReleased || isForOthers;
   // Each phase begins without: its first step may have several pieces.
-  let isClosed = isPull && !isRich && jammed >= CLOSED_SHARE * f32(moving) && !hasNext;
+  let isClosed = isJudged && !isRich && jammed >= CLOSED_SHARE * f32(moving) && !hasNext;
   control.isClosed = select(control.isClosed, select(0u, 1u, isClosed), isRunning);
   var next = select(select(control.phase, PHASE_SHORTEN, isNext), PHASE_REFINE, isFiner);
   next = select(select(next, PHASE_RESUME, goesBack), PHASE_RELEASE, isReleased);
