@@ -1,9 +1,9 @@
-// Opens the pull-back for strain limits. `openStrains`, one thread an element, or a component: multipliers 0, no R, whole
-// shares, no element acts. `freeEdges`, one thread an edge: edges of limited elements have no limit σ L*
-// (src/mesh/limited-edges.ts).
+// Opens the pull-back, or a phase of it that begins with the best state, for strain limits. `openStrains`, one thread an
+// element, or a component: multipliers 0, no R where the pull-back begins, whole shares, no element acts. `freeEdges`, one
+// thread an edge: edges of limited elements have no limit σ L* (src/mesh/limited-edges.ts).
 //
-// In: strainElements, freedEdges. Out: strainState, strainShares, strainActive, heldStrains; edgeRow (w); control.unitBits.
-// Mirrors the constructor of StrainLimits (src/solver/cpu/strain-limits.ts).
+// In: freedEdges, control.phase. In and out: strainState. Out: strainShares, strainActive, heldStrains; edgeRow (w);
+// control.unitBits. Mirrors the constructor and reset of StrainLimits (src/solver/cpu/strain-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "strain/state.wgsl"
@@ -17,6 +17,11 @@
 @group(0) @binding(7) var<uniform> pullBack: PullBack;
 @group(0) @binding(8) var<storage, read_write> control: Control;
 
+// What steps before have found serves an element that is flat (frames.wgsl).
+fn keepsFrames() -> bool {
+  return control.phase == PHASE_RESUME || control.phase == PHASE_OTHERS || control.phase == PHASE_RELEASE;
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn openStrains(
   @builtin(workgroup_id) group: vec3u,
@@ -25,7 +30,11 @@ fn openStrains(
 ) {
   let e = linearIndex(group, groups, local);
   if (e < arrayLength(&strainState)) {
-    strainState[e] = StrainState();
+    var state = StrainState();
+    if (keepsFrames()) {
+      state.frame = strainState[e].frame;
+    }
+    strainState[e] = state;
   }
   if (e < arrayLength(&strainShares)) {
     strainShares[e] = StrainShares(1.0, 1.0, 1.0, 1.0);

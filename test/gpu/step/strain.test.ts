@@ -135,6 +135,42 @@ else {
     });
   }
 
+  t.test('where steps are resumed, an element that is flat keeps the rotation that it had', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const { mesh, rest, y } = MESHES['a sheet, whose colours one workgroup sweeps'](random);
+    const x = rest.map((value) => value + 0.01);
+    const bench = openBench(mesh, x, y, rest);
+    const elements = strainElementsOf(mesh, SETTINGS.scale)!;
+    const reference = new StrainLimits(elements, mesh.inverseMasses, longestOf(mesh, y), new Scratch());
+    const sweeps = new AcceleratedSweeps(mesh.inverseMasses, new Scratch());
+    const shape = { sweeps: 1, wide: NO_ROUNDS, hasDenseEdges: true, isSmall: false };
+    const begun = { sweepsDone: 0, momentumSteps: 0, state: STATE.RUNNING };
+    // The best state, and the y with which the first step after it begins, lie on a line.
+    const flat = x.map((value, k) => (k % 3 === 0 ? value : 0));
+    for (const [at, from] of [
+      [x, y],
+      [flat, flat],
+    ] as const) {
+      const expected = Float32Array.from(from);
+      reference.begin(at, expected);
+      sweeps.run(at, expected, { strains: reference }, undefined, { sweeps: 1, delta: SETTINGS.delta, slack: 0 });
+      bench.writeY(from);
+      await bench.writeControl(begun);
+      bench.run((pass) => bench.recorder.arm(pass));
+      bench.run((pass) => bench.pullBack.sweeps(pass, shape));
+      const swept = await bench.floats('y');
+      const worst = worstOf(swept.subarray(0, y.length), expected);
+      t.ok(worst < 1e-3, `worst difference ${worst}`);
+      t.ok(worstOf(expected, from) > 0.1, 'the sweep moves vertices');
+      reference.reset();
+      bench.write('best', flat);
+      await bench.writeControl({ phase: PHASE.RESUME, state: STATE.RUNNING });
+      bench.run((pass) => bench.pullBack.open(pass, PHASE.RESUME, mesh.vertexCount));
+    }
+    bench.close();
+  });
+
   t.test('the merit counts strains beyond their limits like the reference', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
