@@ -79,7 +79,7 @@ export const PULL_BACK = new Struct('PullBack', {
  * kernels of one thread write its plain fields.
  */
 export const CONTROL = new Struct('Control', {
-  state: ['u32', 'RUNNING to SKIPS_SWEEPS.'],
+  state: ['u32', 'RUNNING to ENDS_PIECES.'],
   steps: ['u32', 'Steps of this request.'],
   clock: ['u32', 'Steps since the scene was opened: distinguishes current pair geometry from stale.'],
   searches: ['u32', 'Searches of this request.'],

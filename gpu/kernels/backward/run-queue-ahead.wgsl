@@ -28,15 +28,15 @@ struct Constraint {
 
 const UNWEIGHTED: u32 = 0x80000000u;
 
+// Unused slots, which are −1, read vertex 0, and nothing depends on where it is.
 fn placeOfX(v: i32) -> vec3f {
-  return motions[2u * u32(v)].xyz;
+  return motions[2u * u32(max(v, 0))].xyz;
 }
 
 fn placeOfY(v: i32) -> vec3f {
-  return y[v].xyz;
+  return y[max(v, 0)].xyz;
 }
 
-// Unused slots name a vertex too, and nothing depends on where it is.
 fn constraintOf(c: u32) -> Constraint {
   let about = aboutOf(c);
   let p = pairOf(about.x);

@@ -20,6 +20,8 @@ const LARGE = ['layers', 'sleeve'].map((scene) => {
   return { name: `${scene} of 3400`, mesh, start: Float64Array.from(start), target: Float64Array.from(target) };
 });
 
+const MIXED = CASES.filter(({ name }) => name === 'cloth, rods, sand and a solid');
+
 const FEW_STEPS = 6;
 
 const RUNS: readonly {
@@ -28,6 +30,9 @@ const RUNS: readonly {
 }[] = [
   { subjects: CASES.slice(0, 12), asked: { quality: 'FAST', stepLimit: 40 } },
   { subjects: CASES.slice(0, 4), asked: { quality: 'BALANCED', stepLimit: 30 } },
+  // Pairs of every kind, some of which leave slots unused.
+  { subjects: MIXED, asked: { quality: 'FAST', contact: 'VOLUME', stepLimit: 20 } },
+  { subjects: MIXED, asked: { quality: 'BALANCED', contact: 'VOLUME', stepLimit: 20 } },
   { subjects: LARGE, asked: { quality: 'FAST', stepLimit: FEW_STEPS } },
   { subjects: LARGE, asked: { quality: 'BALANCED', stepLimit: FEW_STEPS } },
 ];
