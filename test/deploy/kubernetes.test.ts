@@ -22,6 +22,7 @@ interface Kustomization {
   readonly resources: string[];
   readonly configMapGenerator: { name: string; literals: string[] }[];
   readonly labels: { pairs: Record<string, string>; includeSelectors: boolean }[];
+  readonly patches: { target: { kind: string } }[];
 }
 
 const base = parse(read('base/kustomization.yml')) as Kustomization;
@@ -115,6 +116,54 @@ t.test('every selector of the service finds its pods', async (t) => {
   t.equal(at(only('HorizontalPodAutoscaler').spec, 'scaleTargetRef', 'name'), only('Deployment').metadata.name);
   const metric = at(only('HorizontalPodAutoscaler').spec, 'metrics', 0, 'pods', 'metric', 'name');
   t.equal(at(parse(read('adapter.yml')), 'rules', 'custom', 0, 'name', 'as'), metric);
+});
+
+t.test('the autoscaler alone sets the number of pods, by the time that calls wait', async (t) => {
+  t.equal(at(only('Deployment').spec, 'replicas'), undefined, 'a change that is applied ends no pods');
+  const metrics = at(only('HorizontalPodAutoscaler').spec, 'metrics') as { type: string }[];
+  t.same(
+    metrics.map(({ type }) => type),
+    ['Pods'],
+    'of several metrics the one that wants most pods would count',
+  );
+  t.notOk(gpu.patches.some(({ target }) => target.kind === 'HorizontalPodAutoscaler'));
+});
+
+t.test('no Service of the namespace sets a setting', async (t) => {
+  // Kubernetes gives every container INTERSTICE_HTTP_PORT=tcp://ADDRESS:PORT where there is a Service interstice-http.
+  t.throws(() => readConfig({ INTERSTICE_HTTP_PORT: 'tcp://10.0.0.1:80' }), { code: 'INVALID_PARAMETER' });
+  t.equal(at(only('Deployment').spec, 'template', 'spec', 'enableServiceLinks'), false);
+});
+
+t.test('Prometheus finds the pods under the job of the alerts, with the labels that the adapter needs', async (t) => {
+  const { scrape_configs: jobs } = parse(read('scrape.yml')) as {
+    scrape_configs: { job_name: string; relabel_configs: Record<string, string>[] }[];
+  };
+  const alerts = readFileSync(join(projectRoot, 'deploy', 'monitoring', 'alerts.yml'), 'utf8');
+  t.equal(jobs.length, 1);
+  const [{ job_name: job, relabel_configs: rules }] = jobs;
+  t.match(alerts, `up{job="${job}"}`);
+  const kept = rules.filter(({ action }) => action === 'keep').map(({ regex }) => regex);
+  t.same(kept, [base.labels[0].pairs['app.kubernetes.io/name'], 'admin']);
+  const labels = at(parse(read('adapter.yml')), 'rules', 'custom', 0, 'resources', 'overrides') as object;
+  t.same(
+    rules.flatMap(({ target_label: label }) => label ?? []),
+    Object.keys(labels),
+  );
+});
+
+t.test('promtool accepts the job', { skip: lacksPromtool }, async (t) => {
+  const { scrape_configs: jobs } = parse(read('scrape.yml')) as { scrape_configs: object[] };
+  // Debian builds its promtool without what looks pods up.
+  const known = jobs.map((job) => ({ ...job, kubernetes_sd_configs: undefined }));
+  const temporary = mkdtempSync(join(tmpdir(), 'interstice-scrape-'));
+  t.teardown(() => rmSync(temporary, { recursive: true, force: true }));
+  // JSON is YAML.
+  writeFileSync(join(temporary, 'scrape.yml'), JSON.stringify({ scrape_configs: known }));
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'config', join(temporary, 'scrape.yml')], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, `${stdout}${stderr}`);
 });
 
 t.test('every file of the profile is one of its resources', async (t) => {
