@@ -62,6 +62,11 @@ export class Wire {
     for (const socket of this.sockets) socket.destroy();
   }
 
+  /** The same where the former server keeps its connections: it has hung, or has become a replica. */
+  leadNewTo(target: number): void {
+    this.target = target;
+  }
+
   async close(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     this.server.close();

@@ -12,12 +12,13 @@ import type { ServiceState } from '../transport/service-state.js';
  * @returns stops that
  */
 export function followStore(
-  store: Pick<SessionStore, 'health' | 'durability' | 'watch'>,
+  store: Pick<SessionStore, 'health' | 'durability' | 'warning' | 'watch'>,
   { store: settings }: Config,
   { state, metrics, log }: { readonly state: ServiceState; readonly metrics: Metrics; readonly log: Logger },
 ): () => void {
   const event = 'store';
   log.info({ event, onFailure: settings?.onFailure }, store.durability);
+  if (store.warning !== undefined) log.warn({ event }, store.warning);
   metrics.watchStore(() => store.health.isUp);
   const bound = new LineBound((unlogged) => log.warn({ event, unlogged }, 'More calls of the store failed.'));
   const stop = store.watch((change) => {

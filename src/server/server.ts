@@ -39,7 +39,7 @@ export interface ServerOptions {
   /** the metrics that observe the operations; default: new ones, which count only what reaches the doors */
   readonly metrics?: Metrics;
   /** the store of the sessions, for readiness, metrics and log */
-  readonly store?: Pick<SessionStore, 'health' | 'durability' | 'watch'> | undefined;
+  readonly store?: Pick<SessionStore, 'health' | 'durability' | 'warning' | 'watch'> | undefined;
   /** seconds after the drain time in which running work may return its state; default {@link WRAP_UP_SECONDS} */
   readonly wrapUpSeconds?: number;
 }

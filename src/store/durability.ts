@@ -31,12 +31,23 @@ export async function checkDurability(link: RedisLink, asked: Durability): Promi
 }
 
 async function readDurability(link: RedisLink): Promise<Durability | undefined> {
-  const reply = await link.tryQuery(['CONFIG', 'GET', 'append*']);
-  if (!reply) return undefined;
-  const words = (reply as readonly Reply[]).map(String);
-  const settingOf = (name: string) => words[words.indexOf(name) + 1];
-  if (!words.includes('appendonly')) return undefined;
-  if (settingOf('appendonly') !== 'yes') return 'any';
-  const mode = settingOf('appendfsync');
+  const settings = await readSettings(link, 'append*');
+  if (!settings.has('appendonly')) return undefined;
+  if (settings.get('appendonly') !== 'yes') return 'any';
+  const mode = settings.get('appendfsync');
   return mode === 'always' || mode === 'everysec' ? mode : 'any';
+}
+
+/** @returns a warning if the store removes sessions to make room for others */
+export async function warnOfEviction(link: RedisLink): Promise<string | undefined> {
+  const settings = await readSettings(link, 'maxmemory*');
+  const [limit = '0', policy = 'noeviction'] = [settings.get('maxmemory'), settings.get('maxmemory-policy')];
+  if (limit === '0' || policy === 'noeviction') return undefined;
+  return `The store removes sessions, or parts of them, when its memory is full (maxmemory-policy ${policy}): set noeviction.`;
+}
+
+/** Empty if the store does not answer CONFIG GET. */
+async function readSettings(link: RedisLink, pattern: string): Promise<ReadonlyMap<string, string>> {
+  const words = (((await link.tryQuery(['CONFIG', 'GET', pattern])) ?? []) as readonly Reply[]).map(String);
+  return new Map(words.flatMap((name, k) => (k % 2 === 0 ? [[name, words[k + 1] ?? '']] : [])));
 }

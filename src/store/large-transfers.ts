@@ -13,7 +13,7 @@ export const MIN_BYTES_PER_MS = 1000;
  */
 export class LargeTransfers {
   private readonly all = new Set<Client>();
-  private readonly idle: Client[] = [];
+  private idle: Client[] = [];
   private readonly waiting: (() => void)[] = [];
   private busyCount = 0;
 
@@ -32,6 +32,17 @@ export class LargeTransfers {
     return [...this.all];
   }
 
+  /** Transfers that begin from now on have new connections; those under way end on theirs. */
+  renew(): void {
+    const former = this.idle;
+    this.idle = [];
+    for (const client of former) this.discard(client);
+  }
+
+  close(): void {
+    for (const client of this.all) this.discard(client);
+  }
+
   /** @param bytes to be sent or received @throws a refusal, what the work throws, or an error if it takes too long */
   async run<T>(bytes: number, work: (client: Client) => Promise<T>): Promise<T> {
     if (this.busyCount < this.connections) this.busyCount++;
@@ -40,9 +51,11 @@ export class LargeTransfers {
     let client: Client | undefined;
     try {
       this.refuse();
+      const { idle } = this;
       client = this.takeIdle() ?? (await this.open());
       const result = await within(this.timeoutMs + bytes / MIN_BYTES_PER_MS, work(client));
-      this.idle.push(client);
+      if (idle === this.idle) idle.push(client);
+      else this.discard(client);
       return result;
     } catch (thrown) {
       if (client) this.discard(client);

@@ -73,7 +73,7 @@ export function bytesOf(argument: Argument): string | Buffer {
 }
 
 export const reasonOf = (thrown: unknown): string =>
-  (thrown instanceof Error ? thrown.message : String(thrown)).replace(/\.$/, '');
+  (thrown instanceof Error ? thrown.message : String(thrown)).trim().replace(/\.$/, '');
 
 export class NoAnswer extends Error {}
 

@@ -1,9 +1,10 @@
+import { ErrorReply } from '@redis/client';
 import { IntersticeError } from '../contract/errors.js';
+import { Connection } from './connection.js';
 import { LargeTransfers, MIN_BYTES_PER_MS } from './large-transfers.js';
 import {
   type Argument,
   bytesOf,
-  type Client,
   clientFor,
   isMistake,
   NoAnswer,
@@ -13,7 +14,7 @@ import {
   send,
   within,
 } from './redis-client.js';
-import { type Script, shaOf } from './redis-scripts.js';
+import { PROBE, type Script, shaOf } from './redis-scripts.js';
 import { ReplicatedWrites } from './replicated-writes.js';
 import { StoreDown, type StoreEvent, type StoreHealth } from './session-store.js';
 
@@ -27,11 +28,15 @@ const TRANSFER_CONNECTIONS = 4;
  * Connections to a server: one for small commands and usual frames, one for large values that no caller waits for, some for
  * large values for which a caller waits, and, if replicas are required, some on which writes wait for them. Every command
  * has a time limit. After a failure, except that of a {@link transfer} or a {@link copy}, the link is down: it refuses at
- * once, so that callers do not queue behind a dead server, and repeats a write until one succeeds. While it is up it
- * writes at intervals, so that a lost store is noticed without a request.
+ * once, so that callers do not queue behind a dead server, and repeats a write until one succeeds. A command that the server
+ * refuses fails alone if the server accepts that write: the memory of a server may have room for one command and not for
+ * another. While the link is up it writes at intervals, so that a lost store is noticed without a request.
+ *
+ * While it is down it also opens new connections, because the address may lead to another server by now: one that has hung, or
+ * has become a replica, keeps its connections open.
  */
 export class RedisLink {
-  private readonly frames: Client;
+  private readonly frames: Connection;
   private readonly replicated: ReplicatedWrites | undefined;
   private readonly transfers: LargeTransfers;
   private readonly copies: LargeTransfers;
@@ -39,6 +44,9 @@ export class RedisLink {
   /** what callers are told of it while it is down */
   private told: string | undefined;
   private probing: NodeJS.Timeout | undefined;
+  private checking: Promise<void> | undefined;
+  /** whether the connection of small commands leads to another server, perhaps, than the others */
+  private areOthersStale = false;
   private hasOpened = false;
   /** the last failure of a connection, the reason why a command or the opening had no answer */
   private failed: Error | undefined;
@@ -55,7 +63,7 @@ export class RedisLink {
       });
       return client;
     };
-    this.frames = connect();
+    this.frames = new Connection(connect);
     this.replicated = options.replicas > 0 ? new ReplicatedWrites(connect, options) : undefined;
     const largeOn = (connections: number) =>
       new LargeTransfers(connect, connections, options.timeoutMs, () => this.refuse());
@@ -68,7 +76,7 @@ export class RedisLink {
     let link: RedisLink | undefined;
     try {
       link = new RedisLink(options);
-      await within(options.timeoutMs, Promise.all(link.clients.map((client) => client.connect())));
+      await within(options.timeoutMs, Promise.all(link.connections.map((connection) => connection.open())));
       await link.probe();
       link.hasOpened = true;
       return link;
@@ -76,10 +84,9 @@ export class RedisLink {
       await link?.close();
       const failed = cause instanceof NoAnswer ? link?.failed : undefined;
       const last = failed ? `; the last connection failed: ${reasonOf(failed)}` : '';
-      const advice = /closed/.test(failed?.message ?? '') ? CLOSED_HINT : '';
       throw new IntersticeError('INVALID_PARAMETER', `The store cannot be used: ${reasonOf(cause)}${last}.`, {
         cause,
-        hint: `Correct INTERSTICE_STORE and the settings beside it, or start the store first.${advice}`,
+        hint: `Correct INTERSTICE_STORE and the settings beside it, or start the store first.${adviceOn(failed ?? cause)}`,
       });
     }
   }
@@ -105,7 +112,9 @@ export class RedisLink {
       );
     }
     if (bytes > 0) return this.transfer(script, keys, args, bytes);
-    return this.bounded(script.name, () => evaluate(script, keys, args, (command) => send(this.frames, command)));
+    return this.bounded(script.name, () =>
+      evaluate(script, keys, args, (command) => send(this.frames.client, command)),
+    );
   }
 
   /**
@@ -125,23 +134,22 @@ export class RedisLink {
 
   /** @throws StoreDown */
   async send(name: string, args: readonly string[]): Promise<Reply> {
-    return this.bounded(name, () => send(this.frames, args));
+    return this.bounded(name, () => send(this.frames.client, args));
   }
 
   /** Sends a query that the server may refuse; the result is then undefined. */
   async tryQuery(args: readonly string[]): Promise<Reply | undefined> {
-    return within(this.options.timeoutMs, send(this.frames, args)).catch(() => undefined);
+    return within(this.options.timeoutMs, send(this.frames.client, args)).catch(() => undefined);
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.probing);
-    for (const client of this.clients) if (client.isOpen) client.destroy();
+    for (const one of [...this.connections, this.transfers, this.copies]) one.close();
   }
 
-  private get clients(): readonly Client[] {
-    const large = [...this.transfers.clients, ...this.copies.clients];
-    return [this.frames, ...(this.replicated?.clients ?? []), ...large];
+  private get connections(): readonly Connection[] {
+    return [this.frames, ...(this.replicated?.connections ?? [])];
   }
 
   private async carry(
@@ -161,8 +169,9 @@ export class RedisLink {
   private async bounded<T>(name: string, work: () => Promise<T>, ms = this.options.timeoutMs): Promise<T> {
     return this.measured(name, () => within(ms, work())).catch((thrown: unknown) => {
       if (thrown instanceof StoreDown) throw thrown;
-      this.moveDown(thrown);
-      throw new StoreDown(this.told, { cause: thrown });
+      if (thrown instanceof ErrorReply) void this.check();
+      else this.moveDown(thrown);
+      throw new StoreDown(toldOf(thrown), { cause: thrown });
     });
   }
 
@@ -188,12 +197,47 @@ export class RedisLink {
     if (!this.state.isUp) throw new StoreDown(this.told);
   }
 
-  /** Tests with a write, because a read-only store is of no use. */
+  /** Finds out whether the store is up, and does so again later. */
+  private check(): Promise<void> {
+    this.checking ??= this.attempt()
+      .catch((thrown: unknown) => this.moveDown(thrown))
+      .finally(() => {
+        this.checking = undefined;
+      });
+    return this.checking;
+  }
+
+  private async attempt(): Promise<void> {
+    const wasDown = !this.state.isUp;
+    try {
+      await this.probe();
+    } catch (thrown) {
+      if (!wasDown) throw thrown;
+      await this.frames.renew(this.options.timeoutMs);
+      this.areOthersStale = true;
+      await this.probe();
+    }
+  }
+
+  /**
+   * Tests with a write like those of sessions, because a store that only reads, or runs no scripts, is of no use. While the
+   * store is down, replicas must have it, too; whether there are any when a process starts shows the first frame.
+   */
   private async probe(): Promise<void> {
     const { prefix, timeoutMs } = this.options;
-    const command = ['SET', `${prefix}:probe`, '1', 'PX', '60000'];
-    const clients = [this.frames, ...(this.replicated?.idle ?? [])];
-    await within(timeoutMs, Promise.all(clients.map((client) => send(client, command))));
+    const { replicated } = this;
+    const probeBy = (once: Send) => within(timeoutMs, evaluate(PROBE, [`${prefix}:probe`, `${prefix}:live`], [], once));
+    await probeBy((command) => send(this.frames.client, command));
+    if (this.areOthersStale) {
+      this.transfers.renew();
+      this.copies.renew();
+      await Promise.all(replicated?.connections.map((connection) => connection.renew(timeoutMs)) ?? []);
+      this.areOthersStale = false;
+    }
+    if (replicated) {
+      await Promise.all(replicated.idle.map((client) => probeBy((command) => send(client, command))));
+      if (this.hasOpened && !this.state.isUp) await probeBy((command) => replicated.send(command));
+    }
     this.move(true, 'The store answers.');
   }
 
@@ -212,15 +256,28 @@ export class RedisLink {
     this.state = { isUp, reason };
     if (isChange) this.emit({ type: 'health', isUp, reason });
     clearTimeout(this.probing);
-    this.probing = setTimeout(
-      () => this.probe().catch((thrown) => this.moveDown(thrown)),
-      isUp ? HEARTBEAT_MS : PROBE_MS,
-    ).unref();
+    this.probing = setTimeout(() => void this.check(), isUp ? HEARTBEAT_MS : PROBE_MS).unref();
   }
 }
 
-const CLOSED_HINT =
-  ' A Redis server in protected mode closes connections from other machines at once: give it a password, or set protected-mode no.';
+/** What may be wrong with a server that was not reached, by what the failure says. */
+const ADVICE: readonly (readonly [failure: RegExp, advice: string])[] = [
+  [
+    /closed|ECONNRESET/,
+    'A Redis server closes connections at once if they come from other machines and it is in protected mode (give it a password, or set protected-mode no), or if it expects TLS (rediss://).',
+  ],
+  [
+    /certificate required|handshake failure/,
+    'The service presents no certificate to the store: set tls-auth-clients no there.',
+  ],
+  [/^(NOPERM|ERR unknown command)/, 'docs/operations.md (Sessions in a store) lists the rights that the user needs.'],
+  [/^(CROSSSLOT|MOVED|CLUSTERDOWN)/, 'The store must be a single primary, not a cluster.'],
+];
+
+function adviceOn(failed: unknown): string {
+  const reason = reasonOf(failed);
+  return ADVICE.flatMap(([failure, advice]) => (failure.test(reason) ? [` ${advice}`] : [])).join('');
+}
 
 type Send = (command: readonly (string | Buffer)[]) => Promise<Reply>;
 

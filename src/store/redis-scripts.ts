@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Everything that must be atomic in the store, as Lua: a server runs one script at a time. KEYS of every script are
- * session, log, live, live of the tenant, order; ARGV begins with prefix, tenant, id.
+ * Everything that must be atomic in the store, as Lua: a server runs one script at a time. KEYS of every script but the probe
+ * are session, log, live, live of the tenant, order; ARGV begins with prefix, tenant, id.
  *
  * Keys, below the prefix; T and ID are the names of tenant and session:
  *
@@ -79,6 +79,18 @@ local function use(hash)
   return true
 end
 `;
+
+/**
+ * Tests whether the store does what the other scripts need: it runs scripts, writes, and accepts keys of several slots,
+ * which a cluster does not. KEYS: what is written, and another key.
+ */
+export const PROBE: Script = {
+  name: 'probe',
+  isWrite: true,
+  text: `
+redis.call('SET', KEYS[1], '1', 'PX', 60000)
+return 'stored'`,
+};
 
 /** ARGV from 4: ttl, most sessions, most of the tenant, name of the key or '', digest, hash, opening, settings, info, owner. */
 export const CREATE: Script = {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
-import { checkDurability, type Durability } from './durability.js';
+import { checkDurability, type Durability, warnOfEviction } from './durability.js';
 import { MIN_BYTES_PER_MS } from './large-transfers.js';
 import type { RedisOptions, Reply } from './redis-client.js';
 import { RedisLink } from './redis-link.js';
@@ -68,6 +68,7 @@ export class RedisStore implements SessionStore {
     private readonly prefix: string,
     private readonly owner: string,
     readonly durability: string,
+    readonly warning: string | undefined,
   ) {}
 
   /** @throws INVALID_PARAMETER if the store cannot be reached, or keeps less than required */
@@ -79,6 +80,7 @@ export class RedisStore implements SessionStore {
         options.prefix,
         options.owner ?? THIS_PROCESS,
         await checkDurability(link, options.durability),
+        await warnOfEviction(link),
       );
       await store.readGeneration();
       return store;

@@ -1,3 +1,4 @@
+import { Connection } from './connection.js';
 import { type Client, type RedisOptions, type Reply, send } from './redis-client.js';
 
 /**
@@ -6,8 +7,14 @@ import { type Client, type RedisOptions, type Reply, send } from './redis-client
  */
 const CONNECTIONS = 8;
 
+/**
+ * Share of the time limit of a command that replicas may take. The server then still has time to tell how many have the write;
+ * otherwise the failure would be that of a server that does not answer.
+ */
+const WAIT_SHARE = 0.9;
+
 interface Line {
-  readonly client: Client;
+  readonly connection: Connection;
   /** writes without an answer */
   pending: number;
 }
@@ -24,16 +31,16 @@ export class ReplicatedWrites {
     connect: () => Client,
     private readonly options: Pick<RedisOptions, 'replicas' | 'timeoutMs'>,
   ) {
-    this.lines = Array.from({ length: CONNECTIONS }, () => ({ client: connect(), pending: 0 }));
+    this.lines = Array.from({ length: CONNECTIONS }, () => ({ connection: new Connection(connect), pending: 0 }));
   }
 
-  get clients(): readonly Client[] {
-    return this.lines.map(({ client }) => client);
+  get connections(): readonly Connection[] {
+    return this.lines.map(({ connection }) => connection);
   }
 
   /** The connections on which a command is answered at once. */
   get idle(): readonly Client[] {
-    return this.lines.filter(({ pending }) => pending === 0).map(({ client }) => client);
+    return this.lines.filter(({ pending }) => pending === 0).map(({ connection }) => connection.client);
   }
 
   /** @throws the refusal of the command, or an error if fewer replicas than required have the write */
@@ -42,8 +49,9 @@ export class ReplicatedWrites {
     const line = this.lines.reduce((best, one) => (one.pending < best.pending ? one : best));
     // Both are sent together, so that a connection that breaks in between loses both. On a new connection, which has
     // written nothing, WAIT would succeed at once, whatever data a server that replaced the first one has.
-    const wait = ['WAIT', String(replicas), String(Math.ceil(timeoutMs))];
-    const answers = [send(line.client, command), send(line.client, wait)] as const;
+    const wait = ['WAIT', String(replicas), String(Math.ceil(timeoutMs * WAIT_SHARE))];
+    const { client } = line.connection;
+    const answers = [send(client, command), send(client, wait)] as const;
     line.pending++;
     // A command that is refused does not end the wait behind it.
     void Promise.allSettled(answers).then(() => line.pending--);

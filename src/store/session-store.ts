@@ -52,6 +52,8 @@ export interface SessionStore {
   watch(listener: (event: StoreEvent) => void): () => void;
   /** Text for the log: what a loss of the store costs. */
   readonly durability: string;
+  /** Text for the log: a setting of the store with which it may lose sessions while it runs; undefined = none is known. */
+  readonly warning?: string | undefined;
   close(): Promise<void>;
 }
 

@@ -18,6 +18,7 @@ t.test('why the store is down is in the log, and not in what anybody may read', 
   const store = {
     health: { isUp: true, reason: 'The store answers.' },
     durability: 'none',
+    warning: 'It may remove sessions.',
     watch: (listener: typeof tell) => {
       tell = listener;
       return () => {};
@@ -26,6 +27,9 @@ t.test('why the store is down is in the log, and not in what anybody may read', 
   const config = { store: { onFailure: 'refuse' } } as unknown as Config;
   const stop = followStore(store, config, { state, metrics: new Metrics(), log });
   t.teardown(stop);
+
+  t.match(lines, [{ level: 'warn', event: 'store', msg: 'It may remove sessions.' }], 'a warning about its settings');
+  lines.length = 0;
 
   // One call fails without an outage: nothing else would say why.
   tell({ type: 'call', name: 'claim', seconds: 1, failure: WORDS });

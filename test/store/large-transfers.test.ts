@@ -280,3 +280,29 @@ t.test('an idle connection that has lost the server is given up, and another one
   t.notOk(made[0]!.isOpen, 'it does not go on connecting');
   t.equal(transfers.clients.length, 1);
 });
+
+t.test('after a renewal no transfer uses a connection from before it, and none is interrupted', async (t) => {
+  const made: { isReady: boolean; isOpen: boolean }[] = [];
+  const connect = () => {
+    const client = { isReady: true, isOpen: true, connect: async () => {}, destroy: () => (client.isOpen = false) };
+    made.push(client);
+    return client as unknown as Client;
+  };
+  const transfers = new LargeTransfers(connect, 2, BRIEF_MS, () => {});
+  const numberOf = (client: Client) => made.indexOf(client as unknown as (typeof made)[number]);
+  let end = () => {};
+  const long = transfers.run(1, async (client) => {
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    return numberOf(client);
+  });
+  t.equal(await transfers.run(1, async (client) => numberOf(client)), 1);
+  transfers.renew();
+  t.notOk(made[1]!.isOpen, 'the idle one is closed');
+  t.ok(made[0]!.isOpen, 'the one in use is not');
+  end();
+  t.equal(await long, 0);
+  t.notOk(made[0]!.isOpen, 'until its transfer ends');
+  t.equal(await transfers.run(1, async (client) => numberOf(client)), 2);
+});

@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { FAST_SYNC, lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import { Wire } from '../../bench/cluster/wire.js';
+import { projectRoot } from '../../src/paths.js';
 import { RedisLink } from '../../src/store/redis-link.js';
 import type { RedisStore } from '../../src/store/redis-store.js';
 import { STORE_DOWN } from '../../src/store/session-store.js';
@@ -54,6 +56,60 @@ t.test('a store is reached over TLS', { skip: lacksRedis || skipWithoutOpenssl }
   ] as const) {
     t.match(await refused(more), { code: 'INVALID_PARAMETER', hint: /INTERSTICE_STORE/ }, what);
   }
+});
+
+t.test(
+  'a store that asks for certificates of its clients is refused in plain words',
+  { skip: lacksRedis || skipWithoutOpenssl },
+  async (t) => {
+    const authority = makeAuthority(folder, 'mutual-ca');
+    const { files } = makeCertificate(folder, 'mutual', authority);
+    const redis = await Redis.start([], { tls: { ...files, ca: authority.files.cert } });
+    t.teardown(() => redis.stop());
+    redis.cli('CONFIG', 'SET', 'tls-auth-clients', 'yes');
+    const refused = await refusalOf(redis.open('p', { ...PATIENT, caFile: authority.files.cert }));
+    t.match(refused, { code: 'INVALID_PARAMETER', hint: /tls-auth-clients no/ });
+    t.notMatch(refused.message, /\n/, 'one line');
+  },
+);
+
+/** The rights that docs/operations.md names, as a user needs them for the prefix p. */
+const RIGHTS = (() => {
+  const page = readFileSync(join(projectRoot, 'docs', 'operations.md'), 'utf8');
+  const line = /ACL SETUSER interstice on '>PASSWORD' '~interstice:\*' (.+)$/m.exec(page);
+  return line![1]!.split(' ');
+})();
+
+t.test(
+  'the rights that the guide names are enough, and fewer are refused at the start',
+  { skip: lacksRedis },
+  async (t) => {
+    const redis = await Redis.start(['--appendonly', 'yes']);
+    t.teardown(() => redis.stop());
+    const passwordFile = fileOf('limited', 'its-own\n');
+    const open = (user: string, rights: readonly string[], more: Parameters<Redis['open']>[1] = {}) => {
+      t.equal(redis.cli('ACL', 'SETUSER', user, 'on', '>its-own', '~p:*', ...rights), 'OK');
+      return redis.open('p', { ...PATIENT, url: redis.url.replace('//', `//${user}@`), passwordFile, ...more });
+    };
+    const store = await open('enough', RIGHTS, { durability: 'everysec' });
+    t.teardown(() => store.close());
+    const name = { tenant: 'a', id: 'b' };
+    await createIn(store, name);
+    t.ok(await store.claim(name));
+    t.equal((await store.list('a')).length, 1);
+    t.equal(await store.remove(name), true);
+
+    const refused = await refusalOf(open('fewer', ['+@read', '+@write', '+@connection']));
+    t.match(refused, { code: 'INVALID_PARAMETER', message: /NOPERM/, hint: /rights/ });
+  },
+);
+
+t.test('a cluster is refused at the start', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start(['--cluster-enabled', 'yes']);
+  t.teardown(() => redis.stop());
+  redis.cli('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  while (!/cluster_state:ok/.test(redis.cli('CLUSTER', 'INFO'))) await sleep(50);
+  t.match(await refusalOf(redis.open('p', PATIENT)), { code: 'INVALID_PARAMETER', hint: /not a cluster/ });
 });
 
 t.test('a store is reached with a user and a password', { skip: lacksRedis }, async (t) => {
@@ -163,6 +219,111 @@ t.test('a slow replica holds up only the writes that wait for it', { skip: lacks
   t.same(await Promise.all(commits), ['stored', 'stored', 'stored']);
 });
 
+for (const [how, fail] of [
+  ['has hung', (primary: Redis) => primary.signal('SIGSTOP')],
+  [
+    'has become a replica',
+    (primary: Redis, replica: Redis) => primary.cli('REPLICAOF', '127.0.0.1', String(replica.port)),
+  ],
+] as const) {
+  t.test(
+    `a failover is followed although the former primary ${how} and keeps its connections`,
+    { skip: lacksRedis },
+    async (t) => {
+      const primary = await Redis.start(FAST_SYNC);
+      t.teardown(() => primary.stop());
+      const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
+      t.teardown(() => replica.stop());
+      while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+      const wire = await Wire.open(primary.port);
+      t.teardown(() => wire.close());
+      const store = await primary.open('p', { url: `redis://127.0.0.1:${wire.port}/0`, timeoutMs: BRIEF_MS });
+      t.teardown(() => store.close());
+      const name = { tenant: 'a', id: 'b' };
+      await createIn(store, name);
+      while (replica.cli('EXISTS', 'p:session:a:b') !== '1') await sleep(20);
+
+      replica.cli('REPLICAOF', 'NO', 'ONE');
+      // A connection for large values that is idle now would read the former primary.
+      t.equal((await store.claim(name))?.epoch, 2);
+      wire.leadNewTo(replica.port);
+      fail(primary, replica);
+      while (store.health.isUp) await sleep(20);
+      while (!store.health.isUp) await sleep(20);
+      t.equal(replica.cli('HGET', 'p:session:a:b', 'epoch'), '1');
+      t.equal((await store.claim(name))?.epoch, 2, 'it reads and writes the new primary');
+      t.equal(replica.cli('HGET', 'p:session:a:b', 'epoch'), '2');
+    },
+  );
+}
+
+t.test('while too few replicas have a write the store is down, and says why', { skip: lacksRedis }, async (t) => {
+  const primary = await Redis.start(FAST_SYNC);
+  t.teardown(() => primary.stop());
+  const settings = [...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)];
+  const replica = await Redis.start(settings);
+  t.teardown(() => replica.stop());
+  while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+  const store = await primary.open('p', { timeoutMs: 2000, replicas: 1 });
+  t.teardown(() => store.close());
+  const reasons: string[] = [];
+  store.watch((event) => event.type === 'health' && reasons.push(event.reason));
+  await replica.kill();
+  await t.rejects(store.remove({ tenant: 'a', id: 'b' }), { name: 'StoreDown' });
+  t.same(reasons, ['The store failed: only 0 of 1 replicas have the write.']);
+  // As long as some attempts to reach it take.
+  await sleep(5000);
+  t.equal(reasons.length, 1, 'it does not count as up in between');
+  await replica.restart();
+  while (!store.health.isUp) await sleep(20);
+  await store.remove({ tenant: 'a', id: 'b' });
+});
+
+t.test('a store that may remove sessions to make room is warned of', { skip: lacksRedis }, async (t) => {
+  for (const [settings, warning] of [
+    [['--maxmemory', '100mb', '--maxmemory-policy', 'volatile-lru'], /volatile-lru.*noeviction/],
+    [['--maxmemory', '100mb', '--maxmemory-policy', 'noeviction'], undefined],
+    [['--maxmemory', '0', '--maxmemory-policy', 'allkeys-lru'], undefined],
+  ] as const) {
+    const redis = await Redis.start(settings);
+    t.teardown(() => redis.stop());
+    const store = await redis.open('p', PATIENT);
+    t.teardown(() => store.close());
+    if (warning) t.match(store.warning, warning);
+    else t.equal(store.warning, undefined, settings.join(' '));
+  }
+});
+
+t.test('a command for which the store has no memory fails alone', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  const store = await redis.open('p', PATIENT);
+  t.teardown(() => store.close());
+  const changes: string[] = [];
+  store.watch((event) => event.type === 'health' && changes.push(event.reason));
+  const [small, large] = ['small', 'large'].map((id) => ({ tenant: 'a', id }));
+  for (const name of [small!, large!]) await createIn(store, name);
+  const step = (name: { tenant: string; id: string }, bytes: number) => {
+    const parts = { head: new Uint8Array(bytes), info: NONE, entry: NONE };
+    return store.commit({ ...name, ...parts, epoch: 1, from: 0n, frame: 1n, token: 't', ttlMs: 0 });
+  };
+  const used = Number(/used_memory:(\d+)/.exec(redis.cli('INFO', 'memory'))![1]);
+  redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+  // Room for the bytes of a large frame as they arrive, and not for what a script then makes of them.
+  redis.cli('CONFIG', 'SET', 'maxmemory', String(used + 1_400_000));
+  await t.rejects(step(large!, 900_000), { name: 'StoreDown', message: STORE_DOWN });
+  t.equal(await step(small!, 1), 'stored');
+  await t.rejects(step(large!, 900_000), { name: 'StoreDown' });
+  t.same(changes, [], 'the store is up all the time');
+  // Now it takes nothing.
+  redis.cli('CONFIG', 'SET', 'maxmemory', '1');
+  while (store.health.isUp) await sleep(20);
+  t.match(store.health.reason, /OOM/);
+  redis.cli('CONFIG', 'SET', 'maxmemory', '0');
+  while (!store.health.isUp) await sleep(20);
+  t.equal(await step(large!, 900_000), 'stored');
+});
+
 t.test('an answer that arrives while the thread is busy is not late', { skip: lacksRedis }, async (t) => {
   const redis = await Redis.start();
   t.teardown(() => redis.stop());
@@ -207,6 +368,14 @@ t.test('callers get no words of the store and of the system', { skip: lacksRedis
   t.match(store.health.reason, /^The store failed: /);
   await t.rejects(store.peek({ tenant: 'a', id: 'b' }), { name: 'StoreDown', message: STORE_DOWN });
 });
+
+const NONE = new Uint8Array(1);
+
+/** A session of the smallest content. */
+async function createIn(store: RedisStore, name: { readonly tenant: string; readonly id: string }): Promise<void> {
+  const content = { meshHash: 'm', mesh: () => NONE, opening: NONE, settings: NONE, info: NONE };
+  await store.create({ ...name, ...content, quotas: { maxSessions: 9, maxSessionsPerTenant: 9 }, ttlMs: 0 });
+}
 
 /** Until the store takes a question again, after its connections have broken. */
 async function untilAnswered(store: RedisStore): Promise<void> {
