@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
@@ -63,4 +64,25 @@ t.test('the service says where it is, does what the command line does itself, an
   const [code, signal] = await once(child, 'exit');
   t.equal(signal, null, 'it ended by itself');
   t.equal(code, 0);
+});
+
+t.test('a signal during the start ends the service, also where nobody would end it otherwise', async (t) => {
+  // A store that accepts connections and says nothing: the start waits for it longer than this test takes.
+  const silent = createServer((socket) => socket.on('error', () => {}));
+  const heard = once(silent, 'connection');
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => silent.close());
+  const store = `redis://127.0.0.1:${(silent.address() as AddressInfo).port}/0`;
+  const child = spawn(process.execPath, [main.path, 'serve', '--http-port', '0', '--grpc-port', 'off'], {
+    env: { ...plainEnvironment(), INTERSTICE_STORE: store, INTERSTICE_STORE_TIMEOUT_SECONDS: '60' },
+    stdio: 'ignore',
+  });
+  t.teardown(() => {
+    child.kill('SIGKILL');
+  });
+  await heard;
+  child.kill('SIGTERM');
+  // Without a reaction of its own the signal would end it, but not the first process of a container.
+  t.same(await once(child, 'exit'), [0, null]);
 });

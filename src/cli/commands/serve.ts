@@ -6,6 +6,7 @@ import type { Operations } from '../../contract/operations.js';
 import type { Logger } from '../../observe/log.js';
 import { projectRoot } from '../../paths.js';
 import type { Server, ServerOptions } from '../../server/server.js';
+import { onStopSignals } from '../../server/stop-signals.js';
 import type { SessionStore } from '../../store/session-store.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
@@ -27,6 +28,20 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
     terminal.out.write(renderSettings(config));
     return EXIT.OK;
   }
+  // The first process of a container has no default reaction to a signal: it would start to the end, and be killed later.
+  const forgetSignals = onStopSignals(
+    () => process.exit(EXIT.OK),
+    () => {},
+  );
+  try {
+    return await serve(config, cli, forgetSignals);
+  } finally {
+    forgetSignals();
+  }
+}
+
+/** @param onServer called when the server has handlers of its own for the signals */
+async function serve(config: Config, { terminal }: CliContext, onServer: () => void): Promise<number> {
   // Imported only now, so that the other commands do not load the service.
   const { createLogger } = await import('../../observe/log.js');
   const { LogSink } = await import('../../observe/log-sink.js');
@@ -51,7 +66,7 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
     ...(store ? { store: { sessions: store, onFailure: config.store!.onFailure } } : {}),
     features: ['http', ...(config.grpcPort === 'off' ? [] : ['grpc']), ...(config.apiKeys ? ['api-keys'] : [])],
   });
-  const { address, grpcAddress, adminAddress } = await listen(config, operations, { log, metrics, store });
+  const { address, grpcAddress, adminAddress } = await listen(config, operations, { log, metrics, store }, onServer);
   const { engines } = operations.info();
   if (engines.some(({ name }) => name.startsWith('webgpu'))) {
     log.info(DAWN_LINES);
@@ -84,13 +99,19 @@ async function openStore(config: StoreConfig): Promise<SessionStore> {
   });
 }
 
-async function listen(config: Config, operations: Operations, options: ServerOptions): Promise<Server> {
+async function listen(
+  config: Config,
+  operations: Operations,
+  options: ServerOptions,
+  onServer: () => void,
+): Promise<Server> {
   const { startServer } = await import('../../server/server.js');
   const server = await startServer(config, operations, options).catch((error: unknown) => {
     // A port that is in use is a configuration mistake, like any other invalid setting.
     if (!(error instanceof IntersticeError) || error.code !== 'INVALID_PARAMETER') throw error;
     throw new UsageError(`${error.message} ${error.hint}`, 'serve');
   });
+  onServer();
   try {
     await operations.ready();
   } catch (error) {
