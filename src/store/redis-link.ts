@@ -1,4 +1,4 @@
-import { ErrorReply } from '@redis/client';
+import { ClientOfflineError, ErrorReply } from '@redis/client';
 import { IntersticeError } from '../contract/errors.js';
 import { Connection } from './connection.js';
 import { LargeTransfers, MIN_BYTES_PER_MS } from './large-transfers.js';
@@ -47,6 +47,8 @@ export class RedisLink {
   private checking: Promise<void> | undefined;
   /** whether the connection of small commands leads to another server, perhaps, than the others */
   private areOthersStale = false;
+  /** those of this outage that have been told, each once */
+  private readonly reasons = new Set<string>();
   private hasOpened = false;
   /** the last failure of a connection, the reason why a command or the opening had no answer */
   private failed: Error | undefined;
@@ -213,9 +215,20 @@ export class RedisLink {
       await this.probe();
     } catch (thrown) {
       if (!wasDown) throw thrown;
+      await this.renew();
+      await this.probe();
+    }
+  }
+
+  /** @throws the reason why no new connection came about */
+  private async renew(): Promise<void> {
+    this.failed = undefined;
+    try {
       await this.frames.renew(this.options.timeoutMs);
       this.areOthersStale = true;
-      await this.probe();
+    } catch (thrown) {
+      // A wrong password, for example: the connection is tried again until the time is over.
+      throw thrown instanceof NoAnswer && this.failed ? this.failed : thrown;
     }
   }
 
@@ -247,14 +260,18 @@ export class RedisLink {
 
   private moveDown(thrown: unknown): void {
     this.told = toldOf(thrown);
-    this.move(false, failure(thrown));
+    // Why there is no connection is what the last attempt to open it has met.
+    this.move(false, failure((thrown instanceof ClientOfflineError && this.failed) || thrown));
   }
 
   private move(isUp: boolean, reason: string): void {
     if (this.isClosed) return;
     const isChange = this.state.isUp !== isUp;
+    if (isChange) this.reasons.clear();
     this.state = { isUp, reason };
-    if (isChange) this.emit({ type: 'health', isUp, reason });
+    // An outage may begin with a connection that breaks, and last because of a password that is wrong.
+    if (isChange || !(isUp || this.reasons.has(reason))) this.emit({ type: 'health', isUp, reason });
+    this.reasons.add(reason);
     clearTimeout(this.probing);
     this.probing = setTimeout(() => void this.check(), isUp ? HEARTBEAT_MS : PROBE_MS).unref();
   }

@@ -11,7 +11,7 @@ const CONNECTIONS = 8;
  * Share of the time limit of a command that replicas may take. The server then still has time to tell how many have the write;
  * otherwise the failure would be that of a server that does not answer.
  */
-const WAIT_SHARE = 0.9;
+const WAIT_SHARE = 0.8;
 
 interface Line {
   readonly connection: Connection;

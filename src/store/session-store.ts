@@ -192,7 +192,7 @@ export interface StoreHealth {
   readonly reason: string;
 }
 
-/** Events of the store, for logs and metrics. */
+/** Events of the store, for logs and metrics. While it is down, `health` comes again with each new reason. */
 export type StoreEvent =
   | { readonly type: 'call'; readonly name: string; readonly seconds: number; readonly failure: string | undefined }
   | { readonly type: 'health'; readonly isUp: boolean; readonly reason: string };
