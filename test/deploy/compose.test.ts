@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
+import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
 import { readConfig } from '../../src/config/config.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { projectRoot } from '../../src/paths.js';
@@ -19,6 +20,7 @@ interface Service {
   readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
   readonly read_only?: boolean;
   readonly command?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: readonly string[] | Readonly<Record<string, object>>;
 }
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
@@ -132,6 +134,16 @@ t.test(
   },
 );
 
+t.test('a store that refuses commands, as while it loads its data, is not healthy', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start([], { password: 'secret' });
+  t.teardown(() => redis.stop());
+  const [kind, program, ...words] = services.redis.healthcheck!.test;
+  t.equal(kind, 'CMD');
+  const check = (...more: string[]) => spawnSync(program!, ['-p', String(redis.port), ...more, ...words]).status;
+  t.not(check(), 0, 'a refusal');
+  t.equal(check('-a', 'secret', '--no-auth-warning'), 0, 'an answer');
+});
+
 interface ComposeFile {
   readCompose(settings: Readonly<Record<string, string>>): { services: Readonly<Record<string, Service>> };
   engineArguments(service: object): string[];
@@ -153,7 +165,7 @@ t.test('deploy/test-compose.mjs starts every service of the file', async (t) => 
   }
   t.match(engineArguments(settled.haproxy!).join(' '), '--publish 127.0.0.1:8080:8080');
   const redis = engineArguments(settled.redis!);
-  t.equal(redis[redis.indexOf('--health-cmd') + 1], '["redis-cli","ping"]');
+  t.equal(redis[redis.indexOf('--health-cmd') + 1], '["redis-cli","-e","ping"]');
   t.same(redis.slice(redis.indexOf('redis:7-bookworm')), ['redis:7-bookworm', ...services.redis.command!]);
   for (const [unknown, name] of [
     [{ privileged: true }, /privileged/],
