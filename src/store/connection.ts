@@ -22,9 +22,10 @@ export class Connection {
    * Replaces the connection by one that leads to where the address leads now. Commands that still have no answer on the former
    * one fail.
    *
-   * @throws if no new connection comes about in time; the former one then remains
+   * @throws if no new connection comes about in time; the former one then remains. Also if it was closed
    */
   async renew(timeoutMs: number): Promise<void> {
+    if (this.isClosed) throw new Error('The connection is closed.');
     const next = this.add();
     try {
       await within(timeoutMs, next.connect());

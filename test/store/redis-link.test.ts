@@ -383,6 +383,36 @@ t.test('a store that hangs is noticed without a request, and so is its return', 
   t.equal(await store.peek({ tenant: 'a', id: 'b' }), undefined);
 });
 
+t.test(
+  'a link that is closed while the store is down opens no further connections',
+  { skip: lacksRedis },
+  async (t) => {
+    const redis = await Redis.start();
+    t.teardown(() => redis.stop());
+    let opened = 0;
+    // Takes connections and says nothing, as soon as it has taken the place of the server.
+    const silent = createServer((socket) => {
+      opened++;
+      socket.on('error', () => {});
+    });
+    silent.listen(0, '127.0.0.1');
+    await new Promise((resolve) => silent.once('listening', resolve));
+    t.teardown(() => silent.close());
+    const wire = await Wire.open(redis.port);
+    t.teardown(() => wire.close());
+    const url = `redis://127.0.0.1:${wire.port}/0`;
+    const link = await RedisLink.open({ url, prefix: 'p', timeoutMs: 500, replicas: 0 });
+    wire.leadTo((silent.address() as AddressInfo).port);
+    while (opened < 3) await sleep(20);
+    await link.close();
+    // What was on its way arrives.
+    await sleep(200);
+    const before = opened;
+    await sleep(1500);
+    t.equal(opened, before);
+  },
+);
+
 t.test('callers get no words of the store and of the system', { skip: lacksRedis }, async (t) => {
   const redis = await Redis.start();
   t.teardown(() => redis.stop());
