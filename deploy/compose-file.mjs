@@ -37,6 +37,12 @@ const FLAGS = {
     ),
   volumes: (mounts) => each('--volume')(mounts.map((mount) => mount.replace(/^\.\//, `${root}/`))),
   ports: each('--publish'),
+  logging: (logging) => {
+    assertKeys('logging', logging, 'driver', 'options');
+    assertKeys('logging.options', logging.options, 'max-size', 'max-file');
+    // podman keeps one file.
+    return ['--log-driver', logging.driver, '--log-opt', `max-size=${logging.options['max-size']}`];
+  },
   healthcheck: (check) => {
     assertKeys('healthcheck', check, 'test', 'interval', 'timeout', 'retries');
     const [kind, ...words] = check.test;

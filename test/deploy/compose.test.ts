@@ -20,6 +20,7 @@ interface Service {
   readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
   readonly read_only?: boolean;
   readonly command?: readonly string[];
+  readonly logging?: { readonly options: Readonly<Record<string, string>> };
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: readonly string[] | Readonly<Record<string, object>>;
 }
@@ -55,6 +56,7 @@ t.test('the settings of both processes are settings of the service, and it accep
       'a drain has the time that it takes',
     );
     t.equal(services[name].read_only, true);
+    t.match(services[name].logging?.options, { 'max-size': /^\d+m$/, 'max-file': /^\d+$/ }, 'its log is bounded');
     t.notOk(services[name].ports, 'only the proxy is published');
   }
 });
@@ -157,7 +159,13 @@ t.test('deploy/test-compose.mjs starts every service of the file', async (t) => 
   t.same(Object.keys(settled), Object.keys(services));
   for (const name of processes) {
     const words = engineArguments(settled[name]!).join(' ');
-    for (const part of ['--read-only', '--cap-drop ALL', '--restart unless-stopped', '--network-alias interstice'])
+    for (const part of [
+      '--log-opt max-size=50m',
+      '--read-only',
+      '--cap-drop ALL',
+      '--restart unless-stopped',
+      '--network-alias interstice',
+    ])
       t.match(words, part);
     t.match(words, '--env INTERSTICE_ENGINE=cpu', 'what the environment sets');
     t.match(engineArguments(readCompose({}).services[name]!).join(' '), '--env INTERSTICE_ENGINE=auto');
@@ -173,6 +181,7 @@ t.test('deploy/test-compose.mjs starts every service of the file', async (t) => 
     [{ environment: { A: null } }, /environment\.A/],
     [{ networks: { default: { aliases: ['a'] }, other: {} } }, /networks\.other/],
     [{ healthcheck: { test: ['CMD', 'a'], start_period: '1s' } }, /start_period/],
+    [{ logging: { driver: 'json-file', options: { tag: 'a' } } }, /logging\.options\.tag/],
     [{ healthcheck: { test: ['CMD-SHELL', 'a | b'] } }, /CMD-SHELL/],
   ] as const)
     t.throws(() => engineArguments({ image: 'redis', ...unknown }), name);
