@@ -86,3 +86,14 @@ t.test('a signal during the start ends the service, also where nobody would end 
   // Without a reaction of its own the signal would end it, but not the first process of a container.
   t.same(await once(child, 'exit'), [0, null]);
 });
+
+t.test('a folder for findings or traces that cannot be written is refused at the start', async (t) => {
+  const cwd = t.testdir({ file: '' });
+  for (const name of ['INTERSTICE_FINDINGS', 'INTERSTICE_TRACE']) {
+    const refused = main(['serve', '--http-port', '0', '--grpc-port', 'off', '--admin-port', 'off'], {
+      cwd,
+      env: { ...plainEnvironment(), [name]: join(cwd, 'file', 'below') },
+    });
+    t.match(refused, { status: 2, stderr: new RegExp(`${name} names the folder .*cannot be written`) });
+  }
+});

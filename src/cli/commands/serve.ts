@@ -1,8 +1,10 @@
+import { accessSync, constants } from 'node:fs';
 import type { Config } from '../../config/config.js';
 import { SETTINGS } from '../../config/settings.js';
 import type { StoreConfig } from '../../config/store-config.js';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Operations } from '../../contract/operations.js';
+import { makeFolder } from '../../folders.js';
 import type { Logger } from '../../observe/log.js';
 import { projectRoot } from '../../paths.js';
 import type { Server, ServerOptions } from '../../server/server.js';
@@ -28,6 +30,8 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
     terminal.out.write(renderSettings(config));
     return EXIT.OK;
   }
+  assertWritable(SETTINGS.findings.name, config.findingsFolder);
+  assertWritable(SETTINGS.trace.name, config.traceFolder);
   // The first process of a container has no default reaction to a signal: it would start to the end, and be killed later.
   const forgetSignals = onStopSignals(
     () => process.exit(EXIT.OK),
@@ -37,6 +41,23 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
     return await serve(config, cli, forgetSignals);
   } finally {
     forgetSignals();
+  }
+}
+
+/**
+ * A folder for what is rarely written is tested now: otherwise the first finding would be lost.
+ *
+ * @throws UsageError
+ */
+function assertWritable(setting: string, folder: string | undefined): void {
+  if (folder === undefined) return;
+  try {
+    // Only the owner may read: it will hold geometry of callers.
+    makeFolder(folder, 0o700);
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (thrown) {
+    const { code = String(thrown) } = thrown as NodeJS.ErrnoException;
+    throw new UsageError(`${setting} names the folder ${folder}, which cannot be written (${code}).`, 'serve');
   }
 }
 
