@@ -7,19 +7,21 @@
 //             least HEAP_MIN_GAIN, times what it costs (pull-back/cost.wgsl). Where the phase began early
 //             (src/solver/scattered-targets.ts), it is not poor if it gains anything and a vertex comes nearer by a good part of
 //             its leap; and on its way (ON_ITS_WAY) it need not gain more than a step in which the mesh comes nearer by
-//             LEAST_PROGRESS δ. If no box holds a vertex, MAX_POOR_STEPS in a row end the phase as CONVERGED, or one in which
-//             no vertex wants to move. If a box does, MAX_HELD_STEPS, in a heap MAX_POOR_STEPS, end it as STALLED; vertices
-//             that their boxes hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
+//             LEAST_PROGRESS δ. A step that lowers Φ by minGain, though not below that of the best state, recovers: it counts
+//             neither as poor nor as good, unless P is that of a heap. If no box holds a vertex, MAX_POOR_STEPS in a row end the
+//             phase as CONVERGED, or one in which no vertex wants to move. If a box does, MAX_HELD_STEPS, in a heap
+//             MAX_POOR_STEPS, end it as STALLED; vertices that their boxes hold make a search due. Φ = 0 ends it, and so does
+//             its step limit, as AT_STEP_LIMIT.
 //   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with
 //             other parameters, and no poor step so far. It does not begin where OTHERS follows.
 //   SHORTEN   follows where edges of the best state are above their limits. A step is poor if it takes less than
 //             MIN_SHORTENING_GAIN off the excess (in a heap HEAP_SHORTENING_GAIN). MAX_POOR_SHORTENINGS in a row end the phase, in
 //             a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
-//   RESUME    follows where edges over their limits have ended PULL, or a jammed step (JAMMED_SHARE) has while an edge is over
-//             its limit; MOST_RESUMPTIONS times at most, and again only where a step has gained and Φ has fallen, since PULL ended
-//             the last time, by what a cheap step must gain. Also once where poor steps have ended PULL of a mesh on its way,
-//             not all of them worse than the best state. It is PULL from the best state, without multipliers
-//             (PoorSteps.mayResume). REFINE does not begin before the last of them.
+//   RESUME    follows where edges over their limits have ended PULL, a step has recovered since they made one poor, or a jammed
+//             step (JAMMED_SHARE) has ended it while an edge is over its limit; MOST_RESUMPTIONS times at most, and again only
+//             where a step has gained and Φ has fallen, since PULL ended the last time, by what a cheap step must gain. Also once
+//             where poor steps have ended PULL of a mesh on its way, not all of them worse than the best state. It is PULL from
+//             the best state, without multipliers (PoorSteps.mayResume). REFINE does not begin before the last of them.
 //   OTHERS    follows where the last MAX_POOR_STEPS were all worse than the best state, and the last one has left vertices far
 //             from their targets (IS_KEPT): PULL from the best state, without multipliers, in which these vertices rest. No finer
 //             steps follow it, and it is not resumed.
@@ -86,6 +88,9 @@ fn openPull(@builtin(local_invocation_index) local: u32) {
   control.bestMerit = merit;
   control.bestExcess = parts.y;
   control.poorSteps = 0u;
+  control.beyond = 0.0;
+  control.wasTaut = 0u;
+  control.hasRecovered = 0u;
   control.worseSteps = 0u;
   control.isThorough = 0u;
   control.poorShortenings = 0u;
@@ -186,7 +191,11 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let leastGain = select(cheapGain, cost * max(pullBack.minGain, HEAP_MIN_GAIN), cost > 1.0);
   let isEnough = gain >= leastGain || (isBest && nearGain >= pullBack.minGain && cost == 1.0);
   let isRich = isEnough || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
-  let poor = select(control.poorSteps + 1u, 0u, isRich);
+  // It lowers Φ, though not below that of the best state: it does not count. A share may be too large for a float32.
+  let beyond = select(0.0, min(max(-gain, 0.0), 0x1p+60f), isPull);
+  let isRecovering = isPull && !isBest && cost == 1.0 && control.beyond - beyond >= pullBack.minGain * (1.0 + control.beyond);
+  control.beyond = select(control.beyond, beyond, isRunning);
+  let poor = select(control.poorSteps + select(1u, 0u, isRecovering), 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
   let worse = select(control.worseSteps + 1u, 0u, isBest);
   control.worseSteps = select(control.worseSteps, worse, isRunning);
@@ -195,9 +204,13 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let isRelease = control.phase == PHASE_RELEASE;
   let isJudged = isPull && !isRelease;
   control.isThorough = select(control.isThorough, 1u, isRunning && isJudged && !isRich && isStretched);
+  let wasTaut = !isRich && (control.wasTaut == 1u || isStretched);
+  let hasRecovered = !isRich && (control.hasRecovered == 1u || isRecovering);
+  control.wasTaut = select(control.wasTaut, select(0u, 1u, wasTaut), isRunning);
+  control.hasRecovered = select(control.hasRecovered, select(0u, 1u, hasRecovered), isRunning);
   let isStill = moving == 0u;
   control.hasGained = select(control.hasGained, 1u, isRunning && isPull && isRich);
-  let isSettled = !isHeld && (isStill || poor >= MAX_POOR_STEPS);
+  let isSettled = !isHeld && (isStill || (poor >= MAX_POOR_STEPS && !isRecovering));
   let isStuck = isHeld && poor >= select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
   let isOthers = control.phase == PHASE_OTHERS;
   let settled = select(select(RUNNING, STALLED, isStuck), CONVERGED, isSettled || !(left > 0.0));
@@ -228,7 +241,8 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let jammed = f32(atomicLoad(&control.jammedCount));
   let isJammed = jammed >= JAMMED_SHARE * f32(moving);
   let isHeldFar = isJammed && parts.y > 0.0 && parameters.hasEarlyPullBack == 1u && cost == 1.0;
-  let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && (isStretched || isHeldFar);
+  let hasBeenTaut = hasRecovered && wasTaut && cost == 1.0;
+  let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && (isStretched || isHeldFar || hasBeenTaut);
   // On its way, a mesh is resumed once whatever its edges.
   let isPoorAlone = isPull && pulled == CONVERGED && left > 0.0 && !isStill && cost == 1.0 && worse < MAX_POOR_STEPS;
   let isOnItsWay = isPoorAlone && isFar && mayGain && control.resumptions == 0u;

@@ -54,6 +54,11 @@ export interface Gained {
  * come nearer to y*. After a poor step in which their part of Φ is larger than minGain, the required gain, the sweeps
  * of later steps continue until this part is small, and elements with strain limits get their rotations from the best
  * state (StrainLimits.begin).
+ *
+ * A step may leave a state far worse than the best one, as where contacts stop a part of a mesh with strain limits while the
+ * rest goes on. What follows takes several steps to get lower again. A step that lowers Φ by minGain, though not below the
+ * best one, recovers: it does not count, and the poor steps before it stay counted. Three steps to worse states in all end
+ * the phase, and the steps between them are few, because each takes its share off Φ.
  */
 export class PoorSteps {
   readonly #minGain: number;
@@ -66,6 +71,11 @@ export class PoorSteps {
   }
 
   #worse = 0;
+  /** Φ of the last state beyond that of the best one, as a share of the latter; 0 = it was the best */
+  #beyond = 0;
+  /** whether, since the last step that was not poor, one has recovered, and edges or strains over their limits made one poor */
+  #hasRecovered = false;
+  #wasTaut = false;
   /** what a cheap step must gain, as a share of Φ */
   #leastGain = 0;
   #isThorough = false;
@@ -80,6 +90,9 @@ export class PoorSteps {
    * more than minGain of Φ. Vertices that contacts stop then hold all others by edges that may not grow (hold-back), so
    * that neither these edges become shorter nor anything comes nearer to y*. The last steps shorten them, because few
    * vertices move there, and steps towards y* gain again afterwards.
+   *
+   * Where a step has recovered, it is enough that such edges were as much of Φ in one of the poor steps: the others have
+   * shortened them, and lead to a state that is worse than the best one, from which the resumed phase begins.
    *
    * Far from y* such edges are a tiny part of Φ whatever they hold. There the phase may be resumed if the last step was
    * jammed: then all contacts are closed, a motion towards y* is granted as little of what would open them as of the
@@ -150,16 +163,23 @@ export class PoorSteps {
     this.#leastGain = Math.min(minGain, leastGain ?? minGain);
     const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : this.#leastGain;
     this.#worse = gain > 0 ? 0 : this.#worse + 1;
+    const isRecovering = gain <= 0 && !isHeap && this.#beyond + gain >= minGain * (1 + this.#beyond);
+    this.#beyond = Math.max(0, -gain);
     const isEnough = gain >= least || (nearGain >= minGain && !isHeap) || (this.#isEarly && isLeaping);
     if (gain > 0 && isEnough) {
       this.#count = 0;
       this.#hasGained = true;
       this.#isClosed = false;
+      this.#hasRecovered = false;
+      this.#wasTaut = false;
       return undefined;
     }
-    this.#count++;
+    if (!isRecovering) this.#count++;
     this.#isClosed = isClosed;
-    const isTaut = excess > minGain || (excess > 0 && isJammed && this.#isEarly);
+    this.#hasRecovered ||= isRecovering;
+    this.#wasTaut ||= excess > minGain && !isHeap;
+    const isFarTaut = excess > 0 && isJammed && this.#isEarly;
+    const isTaut = excess > minGain || isFarTaut || (this.#hasRecovered && this.#wasTaut);
     const hasEnded = !isHeap && !isHeld && !isStill;
     this.#isOnItsWay = leastGain !== undefined && hasEnded;
     this.#isTaut = isTaut && hasEnded;
@@ -168,7 +188,7 @@ export class PoorSteps {
       // In new boxes the held vertices may gain something; in a heap new boxes cannot be larger.
       return this.#count >= (isHeap ? MAX_POOR_STEPS : MAX_HELD_STEPS) ? 'STALLED' : undefined;
     }
-    return isStill || this.#count >= MAX_POOR_STEPS ? 'CONVERGED' : undefined;
+    return isStill || (this.#count >= MAX_POOR_STEPS && !isRecovering) ? 'CONVERGED' : undefined;
   }
 }
 

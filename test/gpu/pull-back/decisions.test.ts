@@ -55,10 +55,12 @@ const FAULTS: readonly (readonly [text: string, by: string])[] = [
   ],
   ['control.resumedMerit = select(control.resumedMerit, left, mayResume);', ''],
   [
-    'let isSettled = !isHeld && (isStill || poor >= MAX_POOR_STEPS);',
-    'let isSettled = isStill || poor >= MAX_POOR_STEPS;',
+    'let isSettled = !isHeld && (isStill || (poor >= MAX_POOR_STEPS && !isRecovering));',
+    'let isSettled = isStill || (poor >= MAX_POOR_STEPS && !isRecovering);',
   ],
   ['let isJudged = isPull && !isRelease;', 'let isJudged = isPull;'],
+  ['select(1u, 0u, isRecovering)', '1u'],
+  ['let hasBeenTaut = hasRecovered && wasTaut && cost == 1.0;', 'let hasBeenTaut = false;'],
 ];
 
 interface Kind {

@@ -63,6 +63,20 @@ t.test('steps gain nothing if as many in a row as end the phase are worse than t
   t.ok(after(-1));
 });
 
+t.test('steps that lower Φ again, though not below that of the best state, are not poor', async (t) => {
+  const gains = (...of: readonly number[]) => of.map((gain) => ({ ...CHEAP, gain }));
+  t.equal(endOf(gains(-9, -8, -7, -6, -5, -4, -3, -2, -1, -0.5, -0.1)), undefined);
+  t.same(endOf(gains(-9, -8, -8.5, -7, -7.5)), { ended: 'CONVERGED', steps: 5 }, 'nor do they count anew');
+  t.same(endOf(gains(-9, -8.95, -8.9)), { ended: 'CONVERGED', steps: 3 }, 'they take less than 1 % off Φ');
+  t.same(endOf(gains(0.02, -0.005, 0, 0.001)), { ended: 'CONVERGED', steps: 4 });
+  const inHeap = gains(-9, -8, -7).map((step) => ({ ...step, cost: 1.1 }));
+  t.same(endOf(inHeap), { ended: 'CONVERGED', steps: 3 }, 'in a heap they cost too much');
+  const still = [...gains(-9), { ...CHEAP, gain: -8, isStill: true }];
+  t.same(endOf(still), { ended: 'CONVERGED', steps: 2 }, 'no vertex wants to move');
+  const held = [...gains(-9, -9, -9).map((step) => ({ ...step, isHeld: true })), ...gains(-8, -7, -6)];
+  t.equal(endOf(held), undefined, 'after steps in which boxes held vertices');
+});
+
 t.test(
   'steps that only shorten end with two poor ones in a row, in a heap with one, later if a box holds a vertex',
   async (t) => {
@@ -109,6 +123,14 @@ t.test('a phase that edges over their limits have ended may be resumed, and agai
   t.notOk(gained.mayResume(1, 0.995, 1), 'it has only regained what the last steps gave away');
   t.notOk(gained.mayResume(MOST_RESUMPTIONS, 0.5, 1));
   const slack = { ...taut, excess: 0.009 };
+  const worse = { ...taut, gain: -9 };
+  const recovering = { ...slack, gain: -1 };
+  t.ok(after(worse, recovering, slack, slack).mayResume(0, 1), 'it has recovered from edges over their limits');
+  t.notOk(
+    after({ ...slack, gain: -9 }, recovering, slack, slack).mayResume(0, 1),
+    'it has recovered from something else',
+  );
+  t.notOk(after(worse, recovering, CHEAP, slack, slack, slack).mayResume(0, 1), 'before a step that gained');
   t.notOk(after(taut, taut, slack).mayResume(0, 1), 'too little of Φ in the last step');
   t.notOk(after(taut, taut, { ...taut, cost: 1.1 }).mayResume(0, 1), 'a heap');
   t.notOk(after(taut, taut, { ...taut, isStill: true }).mayResume(0, 1), 'no vertex wants to move');
