@@ -351,7 +351,7 @@ const isFinal = (state: number): boolean =>
   state === STATE.CONVERGED || state === STATE.STALLED || state === STATE.AT_STEP_LIMIT;
 
 /** Words of the control block with which finer steps begin: as if no step before had been poor or had an aim. */
-const BEGINS_FINER = {
+export const BEGINS_FINER = {
   wantsSearch: SEARCH_MODE.NONE,
   ...{ poorSteps: 0, beyond: 0, hasRecovered: 0, wasTaut: 0, worseSteps: 0 },
   ...{ isThorough: 0, isBest: 0, hasAim: 0 },

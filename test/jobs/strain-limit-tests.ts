@@ -138,7 +138,7 @@ export function testStrainLimits(t: Test, engine: Engine): void {
         squared += report.distanceToTargetRms ** 2;
       }
       t.comment(`${steps} steps, Σ rms² ${squared}`);
-      t.ok(steps < 200, `${steps} steps`);
+      t.ok(steps < 240, `${steps} steps`);
       t.ok(squared < 0.0325, `${squared}`);
     },
   );
@@ -171,6 +171,7 @@ export function testStrainLimits(t: Test, engine: Engine): void {
     const target = rest.map((value, k) => (k < 3 * own && k % 3 === 2 ? value - 2 : value));
     const { report } = (await resolve(mesh, rest, target)).answer;
     t.equal(report.strain?.violated, 0);
+    t.comment(`rms ${report.distanceToTargetRms}`);
     t.ok(report.distanceToTargetRms < 1, `${report.distanceToTargetRms}`);
   });
 

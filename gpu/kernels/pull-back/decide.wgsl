@@ -7,17 +7,17 @@
 //             least HEAP_MIN_GAIN, times what it costs (pull-back/cost.wgsl). Where the phase began early
 //             (src/solver/scattered-targets.ts), it is not poor if it gains anything and a vertex comes nearer by a good part of
 //             its leap; and on its way (ON_ITS_WAY) it need not gain more than a step in which the mesh comes nearer by
-//             LEAST_PROGRESS δ. A step that lowers Φ by minGain, though not below that of the best state, recovers: it counts
-//             neither as poor nor as good, unless P is that of a heap. If no box holds a vertex, MAX_POOR_STEPS in a row end the
-//             phase as CONVERGED, or one in which no vertex wants to move. If a box does, MAX_HELD_STEPS, in a heap
-//             MAX_POOR_STEPS, end it as STALLED; vertices that their boxes hold make a search due. Φ = 0 ends it, and so does
-//             its step limit, as AT_STEP_LIMIT.
+//             LEAST_PROGRESS δ. Where edges over their limits have made a step poor since the last good one, a step that lowers
+//             Φ by minGain, though not below that of the best state, recovers: it counts neither as poor nor as good, unless P is
+//             that of a heap. If no box holds a vertex, MAX_POOR_STEPS in a row end the phase as CONVERGED, or one in which no
+//             vertex wants to move. If a box does, MAX_HELD_STEPS, in a heap MAX_POOR_STEPS, end it as STALLED; vertices that
+//             their boxes hold make a search due. Φ = 0 ends it, and so does its step limit, as AT_STEP_LIMIT.
 //   REFINE    follows in a quality with finer steps, unless Φ = 0, no vertex wants to move, or P is that of a heap: PULL with
 //             other parameters, and no poor step so far. It does not begin where OTHERS follows.
 //   SHORTEN   follows where edges of the best state are above their limits. A step is poor if it takes less than
 //             MIN_SHORTENING_GAIN off the excess (in a heap HEAP_SHORTENING_GAIN). MAX_POOR_SHORTENINGS in a row end the phase, in
 //             a heap one, and MAX_HELD_SHORTENINGS where a box holds a vertex.
-//   RESUME    follows where edges over their limits have ended PULL, a step has recovered since they made one poor, or a jammed
+//   RESUME    follows where edges over their limits have ended PULL, a step has recovered since the last good one, or a jammed
 //             step (JAMMED_SHARE) has ended it while an edge is over its limit; MOST_RESUMPTIONS times at most, and again only
 //             where a step has gained and Φ has fallen, since PULL ended the last time, by what a cheap step must gain. Also once
 //             where poor steps have ended PULL of a mesh on its way, not all of them worse than the best state. It is PULL from
@@ -191,9 +191,10 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let leastGain = select(cheapGain, cost * max(pullBack.minGain, HEAP_MIN_GAIN), cost > 1.0);
   let isEnough = gain >= leastGain || (isBest && nearGain >= pullBack.minGain && cost == 1.0);
   let isRich = isEnough || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
-  // It lowers Φ, though not below that of the best state: it does not count. A share may be too large for a float32.
+  // A share may be too large for a float32.
   let beyond = select(0.0, min(max(-gain, 0.0), 0x1p+60f), isPull);
-  let isRecovering = isPull && !isBest && cost == 1.0 && control.beyond - beyond >= pullBack.minGain * (1.0 + control.beyond);
+  let isLess = control.beyond - beyond >= pullBack.minGain * (1.0 + control.beyond);
+  let isRecovering = isPull && !isBest && cost == 1.0 && control.wasTaut == 1u && isLess;
   control.beyond = select(control.beyond, beyond, isRunning);
   let poor = select(control.poorSteps + select(1u, 0u, isRecovering), 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
@@ -241,8 +242,7 @@ fn decidePull(@builtin(local_invocation_index) local: u32) {
   let jammed = f32(atomicLoad(&control.jammedCount));
   let isJammed = jammed >= JAMMED_SHARE * f32(moving);
   let isHeldFar = isJammed && parts.y > 0.0 && parameters.hasEarlyPullBack == 1u && cost == 1.0;
-  let hasBeenTaut = hasRecovered && wasTaut && cost == 1.0;
-  let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && (isStretched || isHeldFar || hasBeenTaut);
+  let isTaut = isPull && pulled == CONVERGED && left > 0.0 && !isStill && (isStretched || isHeldFar || (hasRecovered && cost == 1.0));
   // On its way, a mesh is resumed once whatever its edges.
   let isPoorAlone = isPull && pulled == CONVERGED && left > 0.0 && !isStill && cost == 1.0 && worse < MAX_POOR_STEPS;
   let isOnItsWay = isPoorAlone && isFar && mayGain && control.resumptions == 0u;

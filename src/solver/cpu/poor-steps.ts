@@ -55,10 +55,10 @@ export interface Gained {
  * of later steps continue until this part is small, and elements with strain limits get their rotations from the best
  * state (StrainLimits.begin).
  *
- * A step may leave a state far worse than the best one, as where contacts stop a part of a mesh with strain limits while the
- * rest goes on. What follows takes several steps to get lower again. A step that lowers Φ by minGain, though not below the
- * best one, recovers: it does not count, and the poor steps before it stay counted. Three steps to worse states in all end
- * the phase, and the steps between them are few, because each takes its share off Φ.
+ * Where contacts stop a part of a mesh with strain limits and the rest goes on, such a step may leave a state far worse than
+ * the best one, and those that follow need several to get lower again. After it, a step that lowers Φ by minGain, though not
+ * below the best one, recovers: it does not count, and the poor steps before it stay counted. Three steps to worse states in
+ * all end the phase, and the steps between them are few, because each takes its share off Φ.
  */
 export class PoorSteps {
   readonly #minGain: number;
@@ -73,9 +73,9 @@ export class PoorSteps {
   #worse = 0;
   /** Φ of the last state beyond that of the best one, as a share of the latter; 0 = it was the best */
   #beyond = 0;
-  /** whether, since the last step that was not poor, one has recovered, and edges or strains over their limits made one poor */
-  #hasRecovered = false;
+  /** whether, since the last good step, edges or strains over their limits have made one poor, and one has recovered from that */
   #wasTaut = false;
+  #hasRecovered = false;
   /** what a cheap step must gain, as a share of Φ */
   #leastGain = 0;
   #isThorough = false;
@@ -91,8 +91,8 @@ export class PoorSteps {
    * that neither these edges become shorter nor anything comes nearer to y*. The last steps shorten them, because few
    * vertices move there, and steps towards y* gain again afterwards.
    *
-   * Where a step has recovered, it is enough that such edges were as much of Φ in one of the poor steps: the others have
-   * shortened them, and lead to a state that is worse than the best one, from which the resumed phase begins.
+   * Where a step has recovered, such edges need not be as much of Φ in the last step: the steps before it have shortened
+   * them, and lead to a state that is worse than the best one, from which the resumed phase begins.
    *
    * Far from y* such edges are a tiny part of Φ whatever they hold. There the phase may be resumed if the last step was
    * jammed: then all contacts are closed, a motion towards y* is granted as little of what would open them as of the
@@ -163,7 +163,7 @@ export class PoorSteps {
     this.#leastGain = Math.min(minGain, leastGain ?? minGain);
     const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : this.#leastGain;
     this.#worse = gain > 0 ? 0 : this.#worse + 1;
-    const isRecovering = gain <= 0 && !isHeap && this.#beyond + gain >= minGain * (1 + this.#beyond);
+    const isRecovering = gain <= 0 && !isHeap && this.#wasTaut && this.#beyond + gain >= minGain * (1 + this.#beyond);
     this.#beyond = Math.max(0, -gain);
     const isEnough = gain >= least || (nearGain >= minGain && !isHeap) || (this.#isEarly && isLeaping);
     if (gain > 0 && isEnough) {
@@ -179,7 +179,7 @@ export class PoorSteps {
     this.#hasRecovered ||= isRecovering;
     this.#wasTaut ||= excess > minGain && !isHeap;
     const isFarTaut = excess > 0 && isJammed && this.#isEarly;
-    const isTaut = excess > minGain || isFarTaut || (this.#hasRecovered && this.#wasTaut);
+    const isTaut = excess > minGain || isFarTaut || this.#hasRecovered;
     const hasEnded = !isHeap && !isHeld && !isStill;
     this.#isOnItsWay = leastGain !== undefined && hasEnded;
     this.#isTaut = isTaut && hasEnded;

@@ -17,6 +17,7 @@ import type { EntryPoint } from '../../../gpu/kernels/table.js';
 import { uploadAll } from '../../../gpu/proof/places.js';
 import { loadKernel } from '../../../gpu/shaders.js';
 import type { ControlBlock } from '../../../gpu/step/answer.js';
+import { BEGINS_FINER } from '../../../gpu/step/step-loop.js';
 import { EXCESS_WEIGHT } from '../../../src/solver/constants.js';
 import { openTestDevice } from '../../support/gpu.js';
 import {
@@ -60,7 +61,8 @@ const FAULTS: readonly (readonly [text: string, by: string])[] = [
   ],
   ['let isJudged = isPull && !isRelease;', 'let isJudged = isPull;'],
   ['select(1u, 0u, isRecovering)', '1u'],
-  ['let hasBeenTaut = hasRecovered && wasTaut && cost == 1.0;', 'let hasBeenTaut = false;'],
+  [' || (hasRecovered && cost == 1.0)', ''],
+  [' && control.wasTaut == 1u && isLess;', ' && isLess;'],
 ];
 
 interface Kind {
@@ -202,8 +204,7 @@ else {
       });
       write(queue, named.pullBack!, 0, pullBack);
       const control = { ...this.control, phase, state: STATE.RUNNING, wantsSearch: SEARCH_MODE.ALL };
-      const begun = { wantsSearch: SEARCH_MODE.NONE, poorSteps: 0, worseSteps: 0, isThorough: 0, isBest: 0, hasAim: 0 };
-      if (phase === PHASE.REFINE) this.control = { ...control, ...begun };
+      if (phase === PHASE.REFINE) this.control = { ...control, ...BEGINS_FINER };
       else if (isShortening) this.control = await run(this.#kernels, 'openShortening', control);
       else this.control = await run(this.#kernels, 'openPull', control, partsOf(best, best));
     }
