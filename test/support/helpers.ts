@@ -28,3 +28,19 @@ export async function withCores<T>(cores: number, work: () => Promise<T>): Promi
     await pool.close();
   }
 }
+
+/** More rounds than this mean that helpers never take part. */
+const MOST_ROUNDS = 300;
+
+/**
+ * Makes rounds of work until helpers have taken part in one: on a busy machine they may wake up after the work is done.
+ *
+ * @param least rounds that are made in any case
+ * @returns whether they have taken part
+ */
+export async function untilHelped(round: () => void | Promise<void>, least = 1): Promise<boolean> {
+  const before = team.helpedChunks;
+  const hasHelped = () => team.helpedChunks > before;
+  for (let n = 0; n < least || (n < MOST_ROUNDS && !hasHelped()); n++) await round();
+  return hasHelped();
+}
