@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { FAST_SYNC, lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
 import { Wire } from '../../bench/cluster/wire.js';
 import { SCENES } from '../../examples/scenes/index.js';
 import type { IntersticeError } from '../../src/contract/errors.js';
 import { createOperations } from '../../src/session/operations.js';
 import { LIMITS } from '../support/job.js';
+import { startPair } from '../support/redis-pair.js';
 
 /** The server of the store is lost for ever, and a replica takes its place behind the same address. */
 
@@ -19,11 +20,7 @@ const towards = (share: number) => FROM.map((x, i) => x + share * (target[i]! - 
 const SHARES = [0.1, 0.15, 0.16, 0.3, 0.28];
 
 t.test('frames that have reached a replica outlive the primary', { skip: lacksRedis }, async (t) => {
-  const primary = await Redis.start(FAST_SYNC);
-  t.teardown(() => primary.stop());
-  const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
-  t.teardown(() => replica.stop());
-  while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+  const { primary, replica } = await startPair(t);
   const wire = await Wire.open(primary.port);
   t.teardown(() => wire.close());
   const url = `redis://127.0.0.1:${wire.port}/0`;
@@ -65,11 +62,7 @@ t.test('frames that have reached a replica outlive the primary', { skip: lacksRe
 });
 
 t.test('repeating a request does not accept a frame that no replica has', { skip: lacksRedis }, async (t) => {
-  const primary = await Redis.start(FAST_SYNC);
-  t.teardown(() => primary.stop());
-  const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
-  t.teardown(() => replica.stop());
-  while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+  const { primary, replica } = await startPair(t);
   const operations = await createOperations({
     engine: 'cpu',
     threads: 1,

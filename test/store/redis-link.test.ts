@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { FAST_SYNC, lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
 import { Wire } from '../../bench/cluster/wire.js';
 import { projectRoot } from '../../src/paths.js';
 import { RedisLink } from '../../src/store/redis-link.js';
@@ -12,6 +12,7 @@ import type { RedisStore } from '../../src/store/redis-store.js';
 import { STORE_DOWN } from '../../src/store/session-store.js';
 import { makeAuthority, makeCertificate, skipWithoutOpenssl } from '../support/certificates.js';
 import { refusalOf } from '../support/job.js';
+import { startPair } from '../support/redis-pair.js';
 
 /** How a real server is reached: encrypted, with passwords, with replicas. */
 
@@ -185,11 +186,7 @@ t.test('the error says why a server was not reached', async (t) => {
 });
 
 t.test('writes wait for the replicas that the settings require', { skip: lacksRedis }, async (t) => {
-  const primary = await Redis.start(FAST_SYNC);
-  t.teardown(() => primary.stop());
-  const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
-  t.teardown(() => replica.stop());
-  while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+  const { primary } = await startPair(t);
 
   const store = await primary.open('p', { ...PATIENT, replicas: 1 });
   t.teardown(() => store.close());
@@ -201,11 +198,7 @@ t.test('writes wait for the replicas that the settings require', { skip: lacksRe
 });
 
 t.test('a slow replica holds up only the writes that wait for it', { skip: lacksRedis }, async (t) => {
-  const primary = await Redis.start(FAST_SYNC);
-  t.teardown(() => primary.stop());
-  const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
-  t.teardown(() => replica.stop());
-  while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+  const { primary, replica } = await startPair(t);
   // Longer than this test takes on any machine.
   const store = await primary.open('p', { timeoutMs: 200_000, replicas: 1 });
   t.teardown(() => store.close());
@@ -252,11 +245,7 @@ for (const [how, fail] of [
     `a failover is followed although the former primary ${how} and keeps its connections`,
     { skip: lacksRedis },
     async (t) => {
-      const primary = await Redis.start(FAST_SYNC);
-      t.teardown(() => primary.stop());
-      const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
-      t.teardown(() => replica.stop());
-      while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+      const { primary, replica } = await startPair(t);
       const wire = await Wire.open(primary.port);
       t.teardown(() => wire.close());
       const store = await primary.open('p', { url: `redis://127.0.0.1:${wire.port}/0`, timeoutMs: BRIEF_MS });
@@ -280,12 +269,7 @@ for (const [how, fail] of [
 }
 
 t.test('while too few replicas have a write the store is down, and says why', { skip: lacksRedis }, async (t) => {
-  const primary = await Redis.start(FAST_SYNC);
-  t.teardown(() => primary.stop());
-  const settings = [...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)];
-  const replica = await Redis.start(settings);
-  t.teardown(() => replica.stop());
-  while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+  const { primary, replica } = await startPair(t);
   const store = await primary.open('p', { timeoutMs: BRIEF_MS, replicas: 1 });
   t.teardown(() => store.close());
   const changes: { isUp: boolean; reason: string }[] = [];

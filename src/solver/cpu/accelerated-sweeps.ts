@@ -25,8 +25,9 @@ export interface SweptLimits {
 /**
  * Projected Gauss-Seidel sweeps over limits of edges and strains, and contacts, extrapolated (Nesterov). y is linear in
  * the multipliers, so y, c and λ are extrapolated alike: z ← z + β (z − z_last) after each sweep but the last, with β =
- * min(β_max, k/(k + 3)); β_max is MAX_MOMENTUM, in further rounds for strain limits MAX_STRAIN_MOMENTUM. k restarts at 0 if the momentum points away from the motion of the sweep, ⟨y_from − y, y −
- * y_last⟩ > 0, where y_from is y at the beginning of the sweep. Without this restart the iteration diverges.
+ * min(β_max, k/(k + 3)). β_max is MAX_MOMENTUM, and in further rounds for strain limits MAX_STRAIN_MOMENTUM. k restarts at
+ * 0 if the momentum points away from the motion of the sweep, ⟨y_from − y, y − y_last⟩ > 0, where y_from is y at the
+ * beginning of the sweep. Without this restart the iteration diverges.
  *
  * Vertices that no acting row touches keep their y in these sweeps, so only touched ones are stored and compared.
  *

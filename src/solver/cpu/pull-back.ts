@@ -227,8 +227,8 @@ export class PullBack {
    * @param of.resumptions how often this phase has been resumed
    * @param of.before Φ of the best state where it ended the last time
    * @param of.restsKept whether the vertices rest that the steps before could not move (Paces.findKept)
-   * @returns how it ended; whether it may be resumed after the last steps (PoorSteps.mayResume); whether the others may
-   *   gain by steps in which some rest
+   * @returns how it ended, and with which Φ; whether it may be resumed after the last steps (PoorSteps.mayResume); whether
+   *   the others may gain by steps in which some rest
    */
   #pull(
     run: PullBackRun,
